@@ -1,0 +1,90 @@
+"""Every error that Whence raises.
+
+WhenceError
+├── EventError             one event cannot be read; carries the JSON pointer
+├── CollisionError         two identities share one 64-bit id
+├── LogError
+│   ├── LogCorruptError    a record inside the committed log fails its checksum
+│   └── LogBusyError       another process writes this log, or the queue is full
+├── StoreError
+│   └── StoreBusyError     another process derives into this store
+├── NodeNotFoundError      no node has that name; carries the nearest candidates
+├── AmbiguousNodeError     a short name fits several nodes; carries them
+└── JavaNotFoundError      Spark needs a Java; says how to get one
+"""
+
+from dataclasses import dataclass
+
+
+class WhenceError(Exception):
+    """The root: `except WhenceError` catches all that Whence raises on purpose."""
+
+
+@dataclass(eq=False)
+class EventError(WhenceError):
+    """An event that cannot be read. `pointer` is an RFC 6901 JSON pointer into the body; status is the HTTP answer."""
+
+    pointer: str
+    reason: str
+    status: int = 422
+
+    def __str__(self) -> str:
+        return f"{self.pointer or '/'}: {self.reason}"
+
+
+@dataclass(eq=False)
+class CollisionError(WhenceError):
+    """Two different identities have the same 64-bit id; the later one is refused."""
+
+    table: str
+
+    def __str__(self) -> str:
+        return f"two identities share one id in table {self.table}; rename one of them"
+
+
+class LogError(WhenceError):
+    """The event log cannot serve."""
+
+
+class LogCorruptError(LogError):
+    """A committed record fails its checksum."""
+
+
+class LogBusyError(LogError):
+    """The log has another writer, or cannot take more now."""
+
+
+class StoreError(WhenceError):
+    """The serving store cannot serve."""
+
+
+class StoreBusyError(StoreError):
+    """Another process derives into this store."""
+
+
+@dataclass(eq=False)
+class NodeNotFoundError(WhenceError):
+    """No node has this name."""
+
+    name: str
+    nearest: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        hint = f"; did you mean {', '.join(self.nearest)}?" if self.nearest else "; try `whence search`"
+        return f"no dataset, field, job or run is named {self.name!r}{hint}"
+
+
+@dataclass(eq=False)
+class AmbiguousNodeError(WhenceError):
+    """A short name that fits more than one node."""
+
+    name: str
+    candidates: tuple[str, ...]
+
+    def __str__(self) -> str:
+        listed = "\n  ".join(self.candidates)
+        return f"{self.name!r} fits {len(self.candidates)} nodes; say which one:\n  {listed}"
+
+
+class JavaNotFoundError(WhenceError):
+    """No Java that Spark can run on."""

@@ -1,0 +1,1 @@
+"""The nouns of lineage: names, events, lineage. Frozen, standard library only."""

@@ -1,0 +1,125 @@
+"""OpenLineage events as values: RunEvent, JobEvent, DatasetEvent, and what they carry.
+
+Times are integer microseconds since 1970 UTC. Facet payloads are JSON text, kept as the producer wrote them.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from whence.model.names import DatasetName, JobName, RunName
+
+
+class RunState(IntEnum):
+    """A run event's type. The value orders ties between terminal states: FAIL > ABORT > COMPLETE."""
+
+    OTHER = 0
+    START = 1
+    RUNNING = 2
+    COMPLETE = 3
+    ABORT = 4
+    FAIL = 5
+
+    @property
+    def rank(self) -> int:
+        """Height in the lattice OTHER < START < RUNNING < {COMPLETE, ABORT, FAIL}."""
+        return min(self.value, RunState.COMPLETE.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facet:
+    """One facet: its key (any characters), its JSON text, and whether it is a `_deleted` marker."""
+
+    key: str
+    payload: str
+    deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaField:
+    """One column that a schema facet declares; nested ones come flattened, dotted, after their parent."""
+
+    name: str
+    type: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Symlink:
+    """Another identity of a dataset (symlinks facet)."""
+
+    name: DatasetName
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """A dataset as one event speaks of it. `raw` is the identity as written, where normalisation changed it."""
+
+    name: DatasetName
+    raw: DatasetName
+    facets: tuple[Facet, ...] = ()
+    run_facets: tuple[Facet, ...] = ()
+    """inputFacets or outputFacets: they belong to this run only."""
+    fields: tuple[SchemaField, ...] = ()
+    symlinks: tuple[Symlink, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A job and its facets."""
+
+    name: JobName
+    facets: tuple[Facet, ...] = ()
+    streaming: bool = False
+    """jobType.processingType is STREAMING or SERVICE: the run has no end to wait for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A run, its facets, and the runs that contain it."""
+
+    name: RunName
+    facets: tuple[Facet, ...] = ()
+    parent: RunName | None = None
+    root: RunName | None = None
+    partial: bool = False
+    """The producer says that its lineage is incomplete (extractionError, debug timeouts)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEvent:
+    """One observed state of a run."""
+
+    time: int
+    producer: str
+    state: RunState
+    run: Run
+    job: Job
+    inputs: tuple[Dataset, ...]
+    outputs: tuple[Dataset, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobEvent:
+    """What is declared of a job at design time; it replaces what was declared before."""
+
+    time: int
+    producer: str
+    job: Job
+    inputs: tuple[Dataset, ...]
+    outputs: tuple[Dataset, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetEvent:
+    """What is declared of a dataset from this time on."""
+
+    time: int
+    producer: str
+    dataset: Dataset
+    warnings: tuple[str, ...] = ()
+
+
+Event = RunEvent | JobEvent | DatasetEvent

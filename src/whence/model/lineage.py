@@ -1,0 +1,58 @@
+"""What one event says of lineage: sets of edges, each set named by the hash of its content."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
+
+from whence.model.ids import netstrings
+from whence.model.names import DatasetName, JobName, Node
+
+
+class Origin(StrEnum):
+    """Where an edge comes from, by falling authority (OpenLineage explicit-lineage proposal, precedence)."""
+
+    EXPLICIT = "explicit"
+    COLUMN = "columnLineage"
+    INFERRED = "inferred"
+    BOUNDARY = "boundary"
+
+
+class Level(StrEnum):
+    """How fine a lineage set is: whole datasets and jobs, or fields."""
+
+    DATASET = "dataset"
+    FIELD = "field"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Edge:
+    """Data (DIRECT) or influence (INDIRECT) flows from source to target. type and subtype are upper case, UNKNOWN if unsaid."""
+
+    source: Node
+    target: Node
+    type: str = "UNKNOWN"
+    subtype: str = ""
+    masking: bool = False
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineageSet:
+    """All that one event says of one output at one level. `output` is None for a job that only reads. Edges are sorted and distinct."""
+
+    output: DatasetName | None
+    level: Level
+    origin: Origin
+    edges: tuple[Edge, ...]
+
+
+def digest(owner: JobName | DatasetName, lineage: LineageSet) -> str:
+    """The content address of a set: 32 hex digits of SHA-256 over netstrings (docs/state.md, "The dump")."""
+    head = (str(owner), str(lineage.output or ""), lineage.level, lineage.origin)
+    parts = [part for edge in lineage.edges for part in _parts(edge)]
+    return sha256(netstrings((*head, *parts)).encode()).hexdigest()[:32]
+
+
+def _parts(edge: Edge) -> tuple[str, ...]:
+    masking = "masked" if edge.masking else ""
+    return (str(edge.source), str(edge.target), edge.type, edge.subtype, masking, edge.description)
