@@ -1,0 +1,197 @@
+"""The canonical state as sorted JSON lines: what tests compare and what two stores built from one log share (docs/state.md, "The dump")."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, Table, select
+
+from whence.model.events import RunState
+from whence.model.names import DatasetName, FieldName, JobName
+from whence.store.engine import reading
+from whence.store.statements import NOTHING, Aspect
+from whence.store.tables import (
+    FOREVER,
+    alias,
+    alias_group,
+    containment,
+    dataset,
+    declaration,
+    declared_lineage,
+    edge,
+    event,
+    facet,
+    field,
+    job,
+    lineage_edge,
+    lineage_set,
+    run,
+    run_lineage,
+    span,
+    version,
+)
+
+Line = dict[str, Any]
+
+
+def dump(engine: Engine) -> Iterator[str]:
+    """Every fact and everything derived, one JSON line each, sorted, from one snapshot."""
+    with reading(engine) as connection:
+        state = _State(connection)
+        lines = [json.dumps(line, sort_keys=True, separators=(",", ":"), ensure_ascii=False) for part in _PARTS for line in part(state)]
+    yield from sorted(lines)
+
+
+class _State:
+    """One snapshot, with the names of all its nodes and the content of its sets."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        datasets = {row.id: DatasetName(row.namespace, row.name) for row in self.rows(dataset)}
+        jobs = {row.id: JobName(row.namespace, row.name) for row in self.rows(job)}
+        fields = {row.id: FieldName(datasets[row.dataset_id], row.name) for row in self.rows(field)}
+        runs = {row.id: f"run:{row.run_id}@{jobs[row.job_id]}" for row in self.rows(run)}
+        named = {**datasets, **jobs, **fields, **runs}
+        self.node: Mapping[int, str | None] = {0: None, **{id_: str(name) for id_, name in named.items()}}
+        self.digest: Mapping[int, str] = {row.id: row.digest for row in self.rows(lineage_set)}
+        self.version = _grouped(self, version, "id")
+
+    def rows(self, table: Table) -> list[Row[Any]]:
+        return list(self._connection.execute(select(table)))
+
+
+def _grouped(state: _State, table: Table, key: str) -> Mapping[Any, list[str]]:
+    """Digests of the sets that a link table gives to each key, sorted."""
+    out: dict[Any, list[str]] = {}
+    for row in state.rows(table):
+        out.setdefault(getattr(row, key), []).append(state.digest[row.set_id])
+    return {one: sorted(digests) for one, digests in out.items()}
+
+
+def _events(state: _State) -> Iterator[Line]:
+    for row in state.rows(event):
+        line = {"fact": "event", "key": row.key, "kind": row.kind, "time": row.time, "producer": row.producer}
+        yield {**line, "state": RunState(row.state).name, "subject": state.node[row.subject_id], "warnings": json.loads(row.warnings)}
+
+
+def _seen(table: Table) -> Callable[[_State], Iterator[Line]]:
+    def lines(state: _State) -> Iterator[Line]:
+        for row in state.rows(table):
+            yield {"fact": table.name, "node": state.node[row.id], "first_seen": row.first_seen, "last_seen": row.last_seen}
+
+    return lines
+
+
+def _fields(state: _State) -> Iterator[Line]:
+    for row in state.rows(field):
+        yield {"fact": "field", "node": state.node[row.id], "declared": bool(row.declared)}
+
+
+def _runs(state: _State) -> Iterator[Line]:
+    for row in state.rows(run):
+        yield {
+            "fact": "run",
+            "node": state.node[row.id],
+            "state": RunState(row.state).name,
+            "state_at": None if row.state_rank < 0 else row.state_at,
+            "started_at": row.started_at,
+            "seen_from": row.seen_from,
+            "seen_to": row.seen_to,
+            "streaming": bool(row.streaming),
+            "partial": bool(row.partial),
+            "terminals": [one.name for one in RunState if row.terminals >> one.value & 1],
+        }
+
+
+def _containments(state: _State) -> Iterator[Line]:
+    for row in state.rows(containment):
+        names = {"run": state.node[row.run_id], "container": state.node[row.container_id]}
+        yield {"fact": "containment", **names, "relation": row.relation}
+
+
+def _facets(state: _State) -> Iterator[Line]:
+    for row in state.rows(facet):
+        subject = {"subject": state.node[row.subject_id], "role": row.role, "dataset": state.node[row.dataset_id]}
+        payload = json.loads(row.payload) if row.payload else None
+        yield {"fact": "facet", **subject, "name": row.name, "time": row.time, "rank": row.rank, "key": row.key, "payload": payload}
+
+
+def _aliases(state: _State) -> Iterator[Line]:
+    for row in state.rows(alias):
+        names = {"dataset": state.node[row.dataset_id], "alias": state.node[row.alias_id], "type": row.type}
+        yield {"fact": "alias", **names, **_witnesses(row)}
+
+
+def _witnesses(row: Row[Any]) -> Line:
+    return {"first": [row.first_time, row.first_key], "last": [row.last_time, row.last_key]}
+
+
+def _sets(state: _State) -> Iterator[Line]:
+    edges: dict[int, list[tuple[int, list[Any]]]] = {}
+    for row in state.rows(lineage_edge):
+        edges.setdefault(row.set_id, []).append((row.ordinal, _edge(state, row)))
+    for row in state.rows(lineage_set):
+        head = {"fact": "set", "set": row.digest, "owner": state.node[row.owner_id], "output": state.node[row.output_id]}
+        content = {"level": row.level, "origin": row.origin, "edges": [one for _, one in sorted(edges[row.id])]}
+        yield {**head, **content, **_witnesses(row)}
+
+
+def _edge(state: _State, row: Row[Any]) -> list[Any]:
+    return [state.node[row.source_id], state.node[row.target_id], row.type, row.subtype, bool(row.masking), row.description]
+
+
+def _run_lineage(state: _State) -> Iterator[Line]:
+    for row in state.rows(run_lineage):
+        yield {"fact": "run_lineage", "run": state.node[row.run_id], "set": state.digest[row.set_id], "time": row.time, "key": row.key}
+
+
+def _declarations(state: _State) -> Iterator[Line]:
+    said = _grouped(state, declared_lineage, "key")
+    for row in state.rows(declaration):
+        line = {"fact": "declaration", "key": row.key, "owner": state.node[row.owner_id]}
+        yield {**line, "time": row.time, "sets": said.get(row.key, [])}
+
+
+def _spans(state: _State) -> Iterator[Line]:
+    for row in state.rows(span):
+        if row.version != NOTHING:
+            until = None if row.valid_to == FOREVER else row.valid_to
+            line = {"derived": "span", **_owner(state, row), "from": row.valid_from, "to": until}
+            yield {**line, "confirmed": bool(row.confirmed), "sets": state.version[row.version]}
+
+
+def _owner(state: _State, row: Row[Any]) -> Line:
+    return {"owner": state.node[row.owner_id], "aspect": Aspect(row.aspect).name.lower()}
+
+
+def _edges(state: _State) -> Iterator[Line]:
+    names = ("source", "target", "type", "subtype", "masking", "description")
+    for row in state.rows(edge):
+        line = {"derived": "edge", **_owner(state, row), "set": state.digest[row.set_id]}
+        yield {**line, **dict(zip(names, _edge(state, row), strict=True)), "origin": row.origin, "confirmed": bool(row.confirmed)}
+
+
+def _groups(state: _State) -> Iterator[Line]:
+    members: dict[int, list[str]] = {}
+    for row in state.rows(alias_group):
+        members.setdefault(row.representative_id, []).append(str(state.node[row.dataset_id]))
+    for chosen, names in members.items():
+        yield {"derived": "alias_group", "representative": state.node[chosen], "members": sorted(names)}
+
+
+_PARTS: tuple[Callable[[_State], Iterator[Line]], ...] = (
+    _events,
+    _seen(dataset),
+    _seen(job),
+    _fields,
+    _runs,
+    _containments,
+    _facets,
+    _aliases,
+    _sets,
+    _run_lineage,
+    _declarations,
+    _spans,
+    _edges,
+    _groups,
+)

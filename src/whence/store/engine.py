@@ -1,0 +1,69 @@
+"""Opening a store, and the two transactions there are: reading (a snapshot) and writing (one writer at a time in SQLite)."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, select
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
+
+from whence.errors import StoreError
+from whence.store.tables import progress
+
+WRITING = "whence_writing"
+
+
+def sqlite_url(path: Path) -> str:
+    """The store URL of an SQLite file."""
+    return f"sqlite:///{path}"
+
+
+def open_store(url: str) -> Engine:
+    """An engine over an existing or empty store; `migrate` makes the tables. PostgreSQL URLs may omit the driver."""
+    parsed = make_url(url)
+    if parsed.get_backend_name() == "postgresql":
+        return create_engine(parsed.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
+    engine = create_engine(parsed)
+    event.listen(engine, "connect", _configure_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """One consistent snapshot for any number of queries."""
+    isolation = {} if engine.dialect.name == "sqlite" else {"isolation_level": "REPEATABLE READ"}
+    with engine.connect().execution_options(**isolation) as connection, connection.begin():
+        yield connection
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """One transaction that writes; commits at the end, rolls back on any error."""
+    with engine.connect().execution_options(**{WRITING: True}) as connection, connection.begin():
+        yield connection
+
+
+def read_progress(engine: Engine) -> int:
+    """The log position before which every record is in the tables; 0 when nothing is. Raises StoreError."""
+    try:
+        with reading(engine) as connection:
+            found = connection.execute(select(progress.c.position).where(progress.c.name == "log")).scalar()
+    except SQLAlchemyError as error:
+        raise StoreError(f"the store cannot be read: {error.args[0] if error.args else error}") from error
+    return found or 0
+
+
+def _configure_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
+    connection.isolation_level = None  # transactions begin in _begin_sqlite, not where the driver guesses
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=60000", "mmap_size=1073741824"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A deferred transaction that turns into a writer fails when another wrote meanwhile: writers lock at once.
+    mode = "IMMEDIATE" if connection.get_execution_options().get(WRITING) else "DEFERRED"
+    connection.exec_driver_sql(f"BEGIN {mode}")

@@ -1,0 +1,144 @@
+"""Merging rows of facts: the rules of `tables`, as a fold in memory and as SQL upserts.
+
+A batch is first folded to one row per key (one upsert may touch a row only once), then merged by one statement per table.
+Both are made from the columns' rules, so they cannot disagree.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Any, TypeVar
+
+from sqlalchemy import Column, Connection, Table, and_, bindparam, case, func, select, tuple_
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.sql import ColumnElement
+
+from whence.errors import CollisionError
+from whence.store.tables import merge_rules
+
+Row = tuple[Any, ...]
+Columns = Mapping[str, Any]
+Changes = dict[str, ColumnElement[Any]]
+Function = Callable[..., ColumnElement[Any]]
+Insert = TypeVar("Insert", sqlite.Insert, postgresql.Insert)
+
+
+def fold(table: Table, rows: Iterable[Row]) -> list[Row]:
+    """One row per key, sorted by key (so that two writers lock rows in one order). Rows are in column order."""
+    keys = _places(table, "key")
+    combine = _combine(table)
+    folded: dict[Row, Row] = {}
+    for row in rows:
+        key = tuple([row[place] for place in keys])
+        known = folded.get(key)
+        folded[key] = row if known is None else combine(known, row)
+    return [folded[key] for key in sorted(folded)]
+
+
+def merge(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
+    """Merge rows into a fact table. Raises CollisionError if a row has a known id but another identity."""
+    folded = fold(table, rows)
+    if not folded:
+        return
+    try:
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql(_sqlite_upsert(table), folded)
+        else:
+            columns = [list(values) for values in zip(*folded, strict=True)]
+            connection.execute(_postgres_upsert(table), dict(zip(table.columns.keys(), columns, strict=True)))
+    except IntegrityError as error:
+        raise CollisionError(table.name) from error
+
+
+def _places(table: Table, rule: str) -> list[int]:
+    return [place for place, name in enumerate(merge_rules(table).values()) if name == rule]
+
+
+@cache
+def _combine(table: Table) -> Callable[[Row, Row], Row]:
+    rules = merge_rules(table)
+    latest, earliest, identity = (_places(table, rule) for rule in ("latest", "earliest", "identity"))
+    single = [(place, _SINGLE[rule]) for place, rule in enumerate(rules.values()) if rule in _SINGLE]
+
+    def combine(one: Row, other: Row) -> Row:
+        if any(one[place] != other[place] for place in identity):
+            raise CollisionError(table.name)
+        out = list(one)
+        for place, rule in single:
+            out[place] = rule(one[place], other[place])
+        for places, winner in ((latest, max), (earliest, min)):
+            values = winner([one[place] for place in places], [other[place] for place in places])
+            for place, value in zip(places, values, strict=True):
+                out[place] = value
+        return tuple(out)
+
+    return combine
+
+
+def _present(choose: Callable[[int, int], int]) -> Callable[[int | None, int | None], int | None]:
+    def chosen(one: int | None, other: int | None) -> int | None:
+        if one is None or other is None:
+            return other if one is None else one
+        return choose(one, other)
+
+    return chosen
+
+
+_SINGLE: dict[str, Callable[[Any, Any], Any]] = {"min": _present(min), "max": _present(max), "or": lambda a, b: a | b}
+
+
+@cache
+def _sqlite_upsert(table: Table) -> str:
+    statement = sqlite.insert(table)
+    full = _on_conflict(statement, _changes(table, statement.excluded, (func.min, func.max)))
+    return str(full.compile(dialect=sqlite.dialect(paramstyle="qmark")))
+
+
+@cache
+def _postgres_upsert(table: Table) -> postgresql.Insert:
+    arrays = [func.unnest(bindparam(column.name, type_=postgresql.ARRAY(column.type))) for column in table.columns]
+    statement = postgresql.insert(table).from_select(list(table.columns.keys()), select(*arrays))
+    return _on_conflict(statement, _changes(table, statement.excluded, (func.least, func.greatest)))
+
+
+def _on_conflict(statement: Insert, changes: Changes) -> Insert:
+    if not changes:
+        return statement.on_conflict_do_nothing()
+    keys = [column.name for column in statement.table.primary_key]
+    return statement.on_conflict_do_update(index_elements=keys, set_=changes)
+
+
+def _changes(table: Table, new: Columns, extremes: tuple[Function, Function]) -> Changes:
+    changes: Changes = {}
+    for column in table.columns:
+        match column.info["merge"]:
+            case "min":
+                changes[column.name] = _extreme(extremes[0], column, new[column.name])
+            case "max":
+                changes[column.name] = _extreme(extremes[1], column, new[column.name])
+            case "or":
+                changes[column.name] = column.bitwise_or(new[column.name])
+            case "latest":
+                changes[column.name] = case((_group(table, new, "latest") > _group(table, table.c, "latest"), new[column.name]), else_=column)
+            case "earliest":
+                changes[column.name] = case((_group(table, new, "earliest") < _group(table, table.c, "earliest"), new[column.name]), else_=column)
+    return _refusing_collisions(table, new, changes)
+
+
+def _refusing_collisions(table: Table, new: Columns, changes: Changes) -> Changes:
+    """Where the identity differs, a NOT NULL column becomes null: the database itself refuses the row."""
+    identity = [table.c[name] == new[name] for name, rule in merge_rules(table).items() if rule == "identity"]
+    guard = next((name for name in changes if not table.c[name].nullable), None)
+    if identity and guard:
+        changes[guard] = case((and_(*identity), changes[guard]), else_=None)
+    return changes
+
+
+def _extreme(function: Function, column: Column[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:
+    if not column.nullable:
+        return function(column, new)
+    return function(func.coalesce(column, new), func.coalesce(new, column))
+
+
+def _group(table: Table, columns: Columns, rule: str) -> ColumnElement[Any]:
+    return tuple_(*(columns[name] for name, column_rule in merge_rules(table).items() if column_rule == rule))

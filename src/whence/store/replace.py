@@ -1,0 +1,86 @@
+"""Replacing a store's content at once: a new one is built beside it, then takes its place in one transaction."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, text
+
+from whence.store.engine import open_store, sqlite_url, writing
+from whence.store.lock import deriving
+from whence.store.migrate import migrate
+from whence.store.tables import metadata
+
+_NEXT = "whence_next"
+
+
+@contextmanager
+def replacing(store_url: str) -> Iterator[Engine]:
+    """An empty store to build in; at the end its tables replace those of the store at `store_url`, or on an error nothing does.
+
+    Raises StoreBusyError while a pipeline derives into the store.
+    """
+    engine = open_store(store_url)
+    migrate(engine)
+    swap = _building_file if engine.dialect.name == "sqlite" else _building_schema
+    with deriving(engine), swap(engine) as beside:
+        yield beside
+
+
+@contextmanager
+def _building_file(engine: Engine) -> Iterator[Engine]:
+    beside_path = Path(f"{engine.url.database}.next")
+    _remove(beside_path)
+    beside = open_store(sqlite_url(beside_path))
+    try:
+        migrate(beside)
+        yield beside
+        beside.dispose()
+        _copy_tables(engine, beside_path)
+    finally:
+        beside.dispose()
+        _remove(beside_path)
+
+
+def _copy_tables(engine: Engine, beside: Path) -> None:
+    with engine.connect() as connection:
+        raw = connection.connection
+        raw.execute("ATTACH ? AS beside", (str(beside),))  # type: ignore[attr-defined]  # an sqlite3 connection
+        try:
+            raw.execute("BEGIN IMMEDIATE")  # type: ignore[attr-defined]  # an sqlite3 connection
+            for table in metadata.sorted_tables:
+                raw.execute(f'DELETE FROM main."{table.name}"')  # type: ignore[attr-defined]  # an sqlite3 connection
+                raw.execute(f'INSERT INTO main."{table.name}" SELECT * FROM beside."{table.name}"')  # type: ignore[attr-defined]  # same
+            raw.execute("COMMIT")  # type: ignore[attr-defined]  # an sqlite3 connection
+        finally:
+            connection.invalidate()
+
+
+@contextmanager
+def _building_schema(engine: Engine) -> Iterator[Engine]:
+    with writing(engine) as connection:
+        connection.execute(text(f"DROP SCHEMA IF EXISTS {_NEXT} CASCADE"))
+        connection.execute(text(f"CREATE SCHEMA {_NEXT}"))
+    beside = open_store(engine.url.update_query_dict({"options": f"-csearch_path={_NEXT}"}).render_as_string(hide_password=False))
+    try:
+        migrate(beside)
+        yield beside
+        beside.dispose()
+        with writing(engine) as connection:
+            _move_tables(connection)
+    finally:
+        beside.dispose()
+        with writing(engine) as connection:
+            connection.execute(text(f"DROP SCHEMA IF EXISTS {_NEXT} CASCADE"))
+
+
+def _move_tables(connection: Connection) -> None:
+    current = connection.execute(text("select current_schema()")).scalar_one()
+    for table in metadata.sorted_tables:
+        connection.execute(text(f'DROP TABLE "{table.name}"'))
+        connection.execute(text(f'ALTER TABLE {_NEXT}."{table.name}" SET SCHEMA "{current}"'))
+
+
+def _remove(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{path}{suffix}").unlink(missing_ok=True)

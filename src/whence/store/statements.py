@@ -1,0 +1,131 @@
+"""The fold of an owner's statements: which lineage sets hold after each (docs/state.md, "Statements"). Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from whence.model.events import RunState
+from whence.model.ids import hash64
+from whence.model.lineage import Level, Origin
+
+
+class Aspect(IntEnum):
+    """Which of an owner's histories a statement belongs to."""
+
+    OBSERVED = 0
+    READ = 1
+    DECLARED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class HeldSet:
+    """What the fold needs to know of a lineage set. output_id 0: none."""
+
+    id: int
+    output_id: int
+    level: str
+    origin: str
+
+
+Version = tuple[HeldSet, ...]
+"""The sets that hold at one time, by id."""
+
+NOTHING = 0
+"""The id of the empty version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose history: a job or dataset, and which aspect of it."""
+
+    id: int
+    aspect: Aspect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """One opinion on an owner's lineage, at a time in microseconds UTC. `own` is a version id."""
+
+    id: int
+    owner: Owner
+    at: int
+    confirmed: bool
+    own: int
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What holds after a statement: a version id, and whether any confirmed statement was seen."""
+
+    version: int = NOTHING
+    confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """The columns of a run that decide its statement."""
+
+    id: int
+    job_id: int
+    state: RunState
+    state_at: int
+    seen_from: int
+    streaming: bool
+
+
+def version_id(version: Version) -> int:
+    """The content address of a version."""
+    return hash64(",".join(str(held.id) for held in version)) if version else NOTHING
+
+
+def run_statement(run: RunFacts, said: Iterable[HeldSet]) -> tuple[Statement, Version] | None:
+    """The statement that a run makes with the sets that its events said, or None if they said nothing."""
+    sets = _best_origins(said)
+    if not sets:
+        return None
+    writes = any(held.output_id for held in sets)
+    ended = run.state is RunState.COMPLETE
+    alive = run.streaming and run.state in (RunState.START, RunState.RUNNING)
+    statement = Statement(
+        id=run.id,
+        owner=Owner(run.job_id, Aspect.OBSERVED if writes else Aspect.READ),
+        at=run.state_at if ended and not run.streaming else run.seen_from,
+        confirmed=ended or alive,
+        own=version_id(sets),
+    )
+    return statement, sets
+
+
+def hold(before: Held, statement: Statement, versions: Mapping[int, Version]) -> tuple[Held, Version]:
+    """One step of the fold."""
+    if before.confirmed and not statement.confirmed:
+        return before, versions[before.version]
+    own = versions[statement.own]
+    after = own if statement.owner.aspect is not Aspect.OBSERVED else _keep_fields(versions[before.version], own)
+    return Held(version_id(after), statement.confirmed), after
+
+
+def changes(before: Held, held: Sequence[tuple[int, int, Held]]) -> Iterator[tuple[int, int, Held]]:
+    """The places of a history where what holds changes: (at, statement id, held), the last one of each time."""
+    last = before
+    for place, (at, statement_id, now) in enumerate(held):
+        if place + 1 < len(held) and held[place + 1][0] == at:
+            continue
+        if now != last:
+            yield at, statement_id, now
+        last = now
+
+
+def _best_origins(said: Iterable[HeldSet]) -> Version:
+    """Without the inferred sets of outputs for which the run knows better."""
+    sets = tuple(sorted(set(said), key=lambda held: held.id))
+    better = {held.output_id for held in sets if held.origin in (Origin.EXPLICIT, Origin.COLUMN)}
+    return tuple(held for held in sets if held.origin != Origin.INFERRED or held.output_id not in better)
+
+
+def _keep_fields(before: Version, own: Version) -> Version:
+    """A run without column lineage for an output it writes does not erase what is known of its columns (rule 46)."""
+    outputs = {held.output_id for held in own if held.output_id}
+    fine = {held.output_id for held in own if held.level == Level.FIELD}
+    kept = [held for held in before if held.level == Level.FIELD and held.output_id in outputs - fine]
+    return tuple(sorted({*own, *kept}, key=lambda held: held.id))

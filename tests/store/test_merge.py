@@ -1,0 +1,73 @@
+"""The merge rules: the SQL upsert and the in-memory fold, on both stores, against each other in any order and grouping."""
+
+import random
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Engine, delete, select
+
+from whence.errors import CollisionError
+from whence.store.engine import reading, writing
+from whence.store.merge import Row, fold, merge
+from whence.store.tables import FACTS, dataset, facet, merge_rules, run
+
+ANY_SETTINGS = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+times = st.integers(0, 5)
+maybe_times = st.none() | times
+runs = st.tuples(
+    st.integers(1, 3),
+    st.just("r"),
+    st.just(2),
+    st.integers(-1, 3),
+    times,
+    st.integers(0, 5),
+    maybe_times,
+    maybe_times,
+    maybe_times,
+    st.integers(0, 1),
+    st.integers(0, 1),
+    st.sampled_from([0, 8, 16, 32]),
+)
+facets = st.tuples(
+    st.integers(1, 2), st.sampled_from(["", "input"]), st.just(0), st.just("schema"), times, st.integers(0, 3), st.sampled_from("ab"), st.sampled_from("xy")
+)
+
+
+def stored(engine: Engine, table: object) -> list[Row]:
+    with reading(engine) as connection:
+        return sorted(tuple(row) for row in connection.execute(select(table)))  # type: ignore[call-overload]  # any table
+
+
+@pytest.mark.parametrize(("table", "strategy"), [(run, runs), (facet, facets)], ids=["run", "facet"])
+@ANY_SETTINGS
+@given(data=st.data())
+def test_any_order_and_grouping_gives_the_fold(store: Engine, table: object, strategy: st.SearchStrategy[Row], data: st.DataObject) -> None:
+    rows: Sequence[Row] = data.draw(st.lists(strategy, max_size=12))
+    expected = sorted(fold(table, rows))  # type: ignore[arg-type]  # a table
+    shuffled = [*rows, *rows[: len(rows) // 2]]
+    random.Random(len(rows)).shuffle(shuffled)
+    cut = data.draw(st.integers(0, len(shuffled)))
+    with writing(store) as connection:
+        connection.execute(delete(table))  # type: ignore[arg-type]  # a table
+        merge(connection, table, shuffled[:cut])  # type: ignore[arg-type]  # a table
+    with writing(store) as connection:
+        merge(connection, table, shuffled[cut:])  # type: ignore[arg-type]  # a table
+    assert stored(store, table) == expected
+
+
+def test_a_second_identity_under_one_id_is_refused_and_changes_nothing(store: Engine) -> None:
+    with writing(store) as connection:
+        merge(connection, dataset, [(4, "ns", "a", 1, 2)])
+    with pytest.raises(CollisionError), writing(store) as connection:
+        merge(connection, dataset, [(8, "ns", "b", 1, 2)])
+        merge(connection, dataset, [(4, "ns", "other", 0, 9)])
+    assert stored(store, dataset) == [(4, "ns", "a", 1, 2)]
+
+
+def test_every_fact_column_has_a_rule() -> None:
+    for table in FACTS:
+        assert set(merge_rules(table).values()) <= {"key", "identity", "min", "max", "or", "latest", "earliest"}
+        assert "key" in merge_rules(table).values()
