@@ -1,0 +1,140 @@
+"""Put the official OpenLineage listener on a Spark session and point it at a collector, at no risk to the job."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LISTENER_VERSION = "1.53.0"
+LISTENER_CLASS = "io.openlineage.spark.agent.OpenLineageSparkListener"
+ENDPOINT = "/api/v1/lineage"
+
+_JVM_OPTIONS = "spark.driver.defaultJavaOptions"
+_LISTS = {"spark.jars.packages": ",", "spark.extraListeners": ",", _JVM_OPTIONS: " "}
+
+# Off: facets that cost a job much and tell lineage nothing. Everything else the listener says is kept.
+_QUIET_FACETS = ("debug", "spark.logicalPlan", "spark_unknown")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parent:
+    """The run that started this Spark application: it becomes the parent facet of the application's run."""
+
+    namespace: str
+    job: str
+    run_id: str
+    root: "Parent | None" = None
+
+
+def attach(
+    builder: "SparkSession.Builder",
+    *,
+    url: str,
+    namespace: str,
+    api_key: str | None = None,
+    app_name: str | None = None,
+    parent: Parent | None = None,
+    application_run_id: str | None = None,
+) -> "SparkSession.Builder":
+    """Add the listener to a session that is yet to be built. Packages and listeners already on the builder stay.
+
+    Call it before the first `getOrCreate()` of the process: Spark loads packages when the JVM starts. The arguments are
+    those of `conf`.
+    """
+    lines = conf(
+        url=url,
+        namespace=namespace,
+        api_key=api_key,
+        app_name=app_name,
+        parent=parent,
+        application_run_id=application_run_id,
+    )
+    present: Mapping[str, str] = getattr(builder, "_options", {})
+    for key, value in lines.items():
+        builder = builder.config(key, _joined(present.get(key), value, _LISTS[key]) if key in _LISTS else value)
+    return builder
+
+
+def conf(
+    *,
+    url: str,
+    namespace: str,
+    api_key: str | None = None,
+    app_name: str | None = None,
+    parent: Parent | None = None,
+    application_run_id: str | None = None,
+    rdd_events: bool = False,
+    scala: str = "2.13",
+) -> dict[str, str]:
+    """The Spark properties that do what `attach` does.
+
+    `url` is the collector's base address. `app_name` renames the application in events only. `application_run_id` fixes
+    the run id of the application (UUID). `rdd_events` also reports jobs outside of Spark SQL; off, because Spark SQL
+    itself starts such jobs (file footers, model training) and the listener never completes those. `scala` is "2.12" for
+    a Spark built with it.
+    """
+    return {
+        "spark.jars.packages": f"io.openlineage:openlineage-spark_{scala}:{LISTENER_VERSION}",
+        "spark.extraListeners": LISTENER_CLASS,
+        # The listener defines a class in its connectors' loader; without this it logs a stack trace on Java 17.
+        _JVM_OPTIONS: "--add-opens=java.base/java.security=ALL-UNNAMED",
+        "spark.openlineage.namespace": namespace,
+        "spark.openlineage.columnLineage.datasetLineageEnabled": "true",
+        "spark.openlineage.filter.rddEventsDisabled": str(not rdd_events).lower(),
+        **{f"spark.openlineage.facets.{facet}.disabled": "true" for facet in _QUIET_FACETS},
+        **_transport(url, api_key),
+        **_circuit_breaker(),
+        **({"spark.openlineage.appName": app_name} if app_name else {}),
+        **({"spark.openlineage.applicationRunId": application_run_id} if application_run_id else {}),
+        **(_parent(parent) if parent else {}),
+    }
+
+
+def properties_file(lines: Mapping[str, str]) -> str:
+    """The text of a file for `spark-submit --properties-file`, one property a line."""
+    return "".join(f"{key} {value}\n" for key, value in lines.items())
+
+
+def _transport(url: str, api_key: str | None) -> dict[str, str]:
+    prefix = "spark.openlineage.transport"
+    lines = {
+        f"{prefix}.type": "http",
+        f"{prefix}.url": url.rstrip("/"),
+        f"{prefix}.endpoint": ENDPOINT,
+        f"{prefix}.timeoutInMillis": "5000",
+        f"{prefix}.compression": "gzip",
+    }
+    return lines | ({f"{prefix}.auth.type": "api_key", f"{prefix}.auth.apiKey": api_key} if api_key else {})
+
+
+def _circuit_breaker() -> dict[str, str]:
+    # On the bus's own thread a slow collector makes the listener lag until Spark has forgotten the plan, and events are
+    # lost; a hanging one delays the end of the job by 5 s an event. One thread keeps the order.
+    prefix = "spark.openlineage.circuitBreaker"
+    return {
+        f"{prefix}.type": "asyncTaskQueue",
+        f"{prefix}.threadCount": "1",
+        f"{prefix}.queueSize": "1000",
+        f"{prefix}.blockingTimeInSeconds": "0",
+        f"{prefix}.shutdownTimeoutSeconds": "10",
+    }
+
+
+def _parent(parent: Parent) -> dict[str, str]:
+    root = parent.root or parent
+    return {
+        "spark.openlineage.parentJobNamespace": parent.namespace,
+        "spark.openlineage.parentJobName": parent.job,
+        "spark.openlineage.parentRunId": parent.run_id,
+        "spark.openlineage.rootParentJobNamespace": root.namespace,
+        "spark.openlineage.rootParentJobName": root.job,
+        "spark.openlineage.rootParentRunId": root.run_id,
+    }
+
+
+def _joined(present: str | None, added: str, separator: str) -> str:
+    if not present:
+        return added
+    return present if added in present.split(separator) else f"{present}{separator}{added}"

@@ -1,0 +1,222 @@
+"""Run the demo's pipeline, from raw CSV to predictions; each stage is a Spark application."""
+
+import argparse
+import os
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pyspark.ml.classification import LogisticRegressionModel
+from pyspark.sql import DataFrame, SparkSession
+
+from whence.capture.emit import Emitter
+from whence.capture.java import java_home
+from whence.capture.spark import Parent, attach
+from whence.demo import declare, raw, stages
+
+SOURCES: Mapping[str, tuple[str, ...]] = {
+    "crm_export": raw.columns(raw.Customer),
+    "usage_logs": raw.columns(raw.Login),
+    "support_tickets": raw.columns(raw.Ticket),
+}
+
+_SPARK = {
+    "spark.master": "local[2]",
+    "spark.driver.memory": "1g",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    # Short jobs: the second compiler and a parallel collector cost more than they bring.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.shuffle.partitions": "2",
+    # With adaptive execution the listener calls every job with a shuffle `adaptive_spark_plan`.
+    "spark.sql.adaptive.enabled": "false",
+    # A saved model is a directory whose rows lie in `data`; without this they would be a dataset of their own.
+    "spark.openlineage.dataset.removePath.pattern": r"(.*/models/[^/]+)(?<remove>/data)",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pipeline:
+    """One run of the pipeline: where its data lies and where its events go."""
+
+    data: Path
+    url: str
+    namespace: str
+    api_key: str | None
+    variant: stages.Variant
+    run: Parent
+    emitter: Emitter
+
+    def path(self, *parts: str) -> str:
+        """The path of a dataset, which is also its OpenLineage name in the namespace `file`."""
+        return str(self.data.joinpath(*parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One running Spark application of the pipeline."""
+
+    spark: SparkSession
+    run: Parent
+
+    def read(self, path: str) -> DataFrame:
+        """A dataset that an earlier stage wrote."""
+        return self.spark.read.parquet(path)
+
+
+def main() -> None:
+    """Run the pipeline from the command line."""
+    arguments = _arguments()
+    os.environ["JAVA_HOME"] = str(java_home())
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    for variant in arguments.run:
+        run_pipeline(
+            arguments.data.resolve(),
+            url=arguments.url,
+            variant=variant,
+            namespace=arguments.namespace,
+            api_key=arguments.api_key,
+        )
+
+
+def run_pipeline(
+    data: Path, *, url: str, variant: stages.Variant, namespace: str = "demo", api_key: str | None = None
+) -> None:
+    """Run all stages once and report them to the collector at `url`. The datasets are written below `data`."""
+    pipeline = Pipeline(
+        data=data,
+        url=url,
+        namespace=namespace,
+        api_key=api_key,
+        variant=variant,
+        run=Parent(namespace=namespace, job="churn_pipeline", run_id=str(uuid.uuid4())),
+        emitter=Emitter(url, api_key=api_key),
+    )
+    raw.write_raw(data / "raw")
+    pipeline.emitter.emit(declare.started(pipeline.run, _now()))
+    try:
+        for name, work in STAGES.items():
+            _run_stage(pipeline, name, work)
+    except Exception as error:
+        pipeline.emitter.emit(declare.failed(pipeline.run, _now(), error))
+        raise
+    pipeline.emitter.emit(declare.completed(pipeline.run, _now()))
+
+
+def ingest(pipeline: Pipeline, stage: Stage) -> None:
+    """Raw CSV to bronze."""
+    for source, columns in SOURCES.items():
+        schema = ", ".join(f"{column} string" for column in columns)
+        rows = stage.spark.read.schema(schema).option("header", True).csv(pipeline.path("raw", source))
+        _write(stages.bronze(rows), pipeline.path("bronze", source))
+
+
+def clean(pipeline: Pipeline, stage: Stage) -> None:
+    """Bronze to silver."""
+    for source, target, shape in (
+        ("crm_export", "customers", stages.silver_customers),
+        ("usage_logs", "sessions", stages.silver_sessions),
+        ("support_tickets", "tickets", stages.silver_tickets),
+    ):
+        _write(shape(stage.read(pipeline.path("bronze", source))), pipeline.path("silver", target))
+
+
+def features(pipeline: Pipeline, stage: Stage) -> None:
+    """Silver to features."""
+    customers, sessions, tickets = (
+        stage.read(pipeline.path("silver", table)) for table in ("customers", "sessions", "tickets")
+    )
+    _write(stages.features(customers, sessions, tickets, pipeline.variant), pipeline.path("gold", "features"))
+
+
+def train(pipeline: Pipeline, stage: Stage) -> None:
+    """Features to a model."""
+    source, target = pipeline.path("gold", "features"), pipeline.path("models", "churn")
+    stages.train(stage.read(source)).write().overwrite().save(target)
+    columns = (*stages.FEATURES, stages.LABEL)
+    event = declare.trained(stage.run, pipeline.run, _now(), features=source, columns=columns, model=target)
+    pipeline.emitter.emit(event)
+
+
+def score(pipeline: Pipeline, stage: Stage) -> None:
+    """Features and a model to predictions."""
+    model, target = pipeline.path("models", "churn"), pipeline.path("gold", "predictions")
+    loaded = LogisticRegressionModel.load(model)
+    _write(stages.predictions(loaded, stage.read(pipeline.path("gold", "features"))), target)
+    columns = ("churn_probability", "churn_label")
+    event = declare.scored(stage.run, pipeline.run, _now(), model=model, predictions=target, columns=columns)
+    pipeline.emitter.emit(event)
+
+
+STAGES: Mapping[str, Callable[[Pipeline, Stage], None]] = {
+    "churn_ingest": ingest,
+    "churn_clean": clean,
+    "churn_features": features,
+    "churn_train": train,
+    "churn_score": score,
+}
+
+
+def _run_stage(pipeline: Pipeline, name: str, work: Callable[[Pipeline, Stage], None]) -> None:
+    started = time.monotonic()
+    with _application(pipeline, name) as stage:
+        work(pipeline, stage)
+    sys.stdout.write(f"{name}: {time.monotonic() - started:.1f} s\n")
+    sys.stdout.flush()
+
+
+@contextmanager
+def _application(pipeline: Pipeline, name: str) -> Iterator[Stage]:
+    run = Parent(namespace=pipeline.namespace, job=name, run_id=str(uuid.uuid4()), root=pipeline.run)
+    builder = SparkSession.builder.appName(name).config("spark.sql.warehouse.dir", pipeline.path("warehouse"))
+    for key, value in _SPARK.items():
+        builder = builder.config(key, value)
+    builder = attach(
+        builder,
+        url=pipeline.url,
+        namespace=pipeline.namespace,
+        api_key=pipeline.api_key,
+        parent=pipeline.run,
+        application_run_id=run.run_id,
+    )
+    spark = builder.getOrCreate()
+    try:
+        yield Stage(spark, run)
+    finally:
+        spark.stop()
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _write(rows: DataFrame, path: str) -> None:
+    rows.write.mode("overwrite").parquet(path)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m whence.demo.pipeline", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="directory for the pipeline's data")
+    parser.add_argument("--url", required=True, help="base address of the collector")
+    parser.add_argument(
+        "--run",
+        choices=("first", "altered"),
+        default=["first"],
+        nargs="+",
+        help="the variants of the code to run, one after the other",
+    )
+    parser.add_argument("--namespace", default="demo", help="OpenLineage namespace of the jobs")
+    parser.add_argument("--api-key", default=os.environ.get("WHENCE_API_KEY"), help="key for the collector")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
