@@ -1,0 +1,140 @@
+"""Reading the log: pure reads up to the committed mark, without a lock, from any process."""
+
+import mmap
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from whence.errors import LogCorruptError
+from whence.log.position import Position
+from whence.log.record import Record, decode, extent, is_sound
+from whence.log.segments import FIRST_OFFSET, MAGIC, ORIGIN, read_head, segment_path, segments
+
+Range = tuple[Position, Position]
+
+
+def committed(directory: Path) -> Position:
+    """Where the durable log ends; the origin if there is no log yet. Raises LogCorruptError."""
+    return read_head(directory) or ORIGIN
+
+
+def start(directory: Path) -> Position:
+    """Where the oldest segment begins; the origin if there is no log yet."""
+    present = segments(directory)
+    return Position(present[0], FIRST_OFFSET) if present else ORIGIN
+
+
+def plan(directory: Path, start: Position, end: Position, target_bytes: int) -> tuple[Range, ...]:
+    """Cut [start, end) into contiguous ranges of about `target_bytes` (one record at least), none crossing a segment.
+
+    `end` must not lie after the committed mark, both must be record boundaries. Raises LogCorruptError.
+    """
+    return tuple(
+        (Position(segment, left), Position(segment, right))
+        for segment, low, high in _by_segment(directory, start, end)
+        for left, right in _cut(directory, segment, low, high, target_bytes)
+    )
+
+
+def read(directory: Path, start: Position, end: Position) -> Iterator[Record]:
+    """The records in [start, end), in order, checked; `end` not after the committed mark. Raises LogCorruptError."""
+    for segment, low, high in _by_segment(directory, start, end):
+        with mapped(directory, segment, high) as data:
+            yield from _records(data, segment, low, high)
+
+
+def last(directory: Path, end: Position) -> Position | None:
+    """Where the last record before `end`, a record boundary, begins; None if there is none. Raises LogCorruptError."""
+    for segment in range(end.segment, start(directory).segment - 1, -1):
+        high = end.offset if segment == end.segment else _size(directory, segment)
+        found = None
+        for found, _ in _extents(directory, segment, high):
+            pass
+        if found is not None:
+            return Position(segment, found)
+    return None
+
+
+def boundary(directory: Path, position: Position, end: Position) -> Position:
+    """Where the first record at or after `position` begins, or `end`, where the log ends. Raises LogCorruptError."""
+    for segment in range(max(position.segment, start(directory).segment), end.segment + 1):
+        high = end.offset if segment == end.segment else _size(directory, segment)
+        for begins, _ in _extents(directory, segment, high):
+            if Position(segment, begins) >= position:
+                return Position(segment, begins)
+    return end
+
+
+def _extents(directory: Path, segment: int, high: int) -> Iterator[tuple[int, int]]:
+    if high <= FIRST_OFFSET:
+        return
+    with mapped(directory, segment, high) as data:
+        low = FIRST_OFFSET
+        while low < high:
+            stop = _record_end(data, segment, low, high)
+            yield low, stop
+            low = stop
+
+
+def _by_segment(directory: Path, start: Position, end: Position) -> Iterator[tuple[int, int, int]]:
+    for segment in range(start.segment, end.segment + 1):
+        low = start.offset if segment == start.segment else FIRST_OFFSET
+        high = end.offset if segment == end.segment else _size(directory, segment)
+        if low < high:
+            yield segment, low, high
+
+
+def _size(directory: Path, segment: int) -> int:
+    try:
+        return segment_path(directory, segment).stat().st_size
+    except FileNotFoundError:
+        raise LogCorruptError(f"segment {segment} of the log is missing") from None
+
+
+def _cut(directory: Path, segment: int, low: int, high: int, target_bytes: int) -> Iterator[tuple[int, int]]:
+    if high - low <= target_bytes:
+        yield low, high
+        return
+    with mapped(directory, segment, high) as data:
+        left = right = low
+        while right < high:
+            right = _record_end(data, segment, right, high)
+            if right - left >= target_bytes or right == high:
+                yield left, right
+                left = right
+
+
+def _records(data: memoryview, segment: int, low: int, high: int) -> Iterator[Record]:
+    while low < high:
+        stop = _record_end(data, segment, low, high)
+        if not is_sound(data, low, stop):
+            raise LogCorruptError(f"the record at {segment}:{low} fails its checksum")
+        record = decode(data, segment, low, stop)
+        if record is None:
+            raise LogCorruptError(f"the record at {segment}:{low} has an unknown kind or a malformed body")
+        yield record
+        low = stop
+
+
+def _record_end(data: memoryview, segment: int, offset: int, high: int) -> int:
+    stop = extent(data, offset, high)
+    if stop < 0:
+        raise LogCorruptError(f"the record at {segment}:{offset} does not end by {segment}:{high}")
+    return stop
+
+
+@contextmanager
+def mapped(directory: Path, segment: int, size: int) -> Iterator[memoryview]:
+    """The first `size` bytes of a segment, mapped. Raises LogCorruptError if it is missing, shorter, or no segment."""
+    if _size(directory, segment) < size:
+        raise LogCorruptError(f"segment {segment} of the log ends before {segment}:{size}")
+    fd = os.open(segment_path(directory, segment), os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        pages = mmap.mmap(fd, size, access=mmap.ACCESS_READ)
+    finally:
+        os.close(fd)
+    with pages, memoryview(pages) as data:
+        if data[:FIRST_OFFSET] != MAGIC:
+            raise LogCorruptError(f"{segment_path(directory, segment)} is not a segment of a Whence log")
+        yield data

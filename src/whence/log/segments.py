@@ -1,0 +1,119 @@
+"""The log's files: segments `00000000000000000001.log` …, and `HEAD`, which says up to where they are durable.
+
+`HEAD` has two slots, written in turn, so that a torn write leaves the other one whole; the larger sound one counts.
+"""
+
+import os
+from pathlib import Path
+from struct import Struct
+from zlib import crc32
+
+from whence.errors import LogCorruptError
+from whence.log.position import Position
+
+MAGIC = b"whence-log 1\n\0\0\0"
+"""The first 16 bytes of each segment; records follow."""
+
+FIRST_OFFSET = len(MAGIC)
+ORIGIN = Position(1, FIRST_OFFSET)
+"""Where a new log begins."""
+
+_SLOT = Struct("<IQQ")
+_SLOT_AT = (0, 4096)
+_TORN_READS = 100
+
+
+def segment_path(directory: Path, segment: int) -> Path:
+    """The file of a segment."""
+    return directory / f"{segment:020d}.log"
+
+
+def segments(directory: Path) -> tuple[int, ...]:
+    """The numbers of the segments there are, ascending; none if there is no such directory."""
+    try:
+        names = os.listdir(directory)
+    except FileNotFoundError:
+        return ()
+    return tuple(
+        sorted(int(name[:-4]) for name in names if len(name) == 24 and name.endswith(".log") and name[:-4].isdecimal())
+    )
+
+
+def create_segment(directory: Path, segment: int) -> int:
+    """Create a segment, durably, and return its file descriptor. Raises OSError."""
+    fd = os.open(segment_path(directory, segment), os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o640)
+    try:
+        write_all(fd, MAGIC, 0)
+        os.fsync(fd)
+        sync_directory(directory)
+    except OSError:
+        os.close(fd)
+        raise
+    return fd
+
+
+def sync_directory(directory: Path) -> None:
+    """Make the directory's entries durable."""
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def write_all(fd: int, data: bytes | memoryview, offset: int) -> None:
+    """Write all of `data` at `offset`, in as many calls as it takes."""
+    rest = memoryview(data)
+    while rest:
+        written = os.pwrite(fd, rest, offset)
+        rest, offset = rest[written:], offset + written
+
+
+def head_path(directory: Path) -> Path:
+    """The file of the committed mark."""
+    return directory / "HEAD"
+
+
+def open_head(directory: Path, end: Position) -> int:
+    """Set the committed mark to `end`, durably, and return it open for `write_head`. A crash leaves one of both."""
+    fresh = directory / "HEAD.new"
+    fd = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o640)
+    try:
+        write_head(fd, end, 0)
+        os.fsync(fd)
+        fresh.replace(head_path(directory))
+        sync_directory(directory)
+    except OSError:
+        os.close(fd)
+        raise
+    return fd
+
+
+def write_head(fd: int, end: Position, turn: int) -> None:
+    """Publish that the log is durable up to `end`; `turn` alternates between the slots."""
+    body = _SLOT.pack(0, end.segment, end.offset)[4:]
+    write_all(fd, crc32(body).to_bytes(4, "little") + body, _SLOT_AT[turn & 1])
+
+
+def read_head(directory: Path) -> Position | None:
+    """The committed mark, or None if the log was never opened. Raises LogCorruptError if no slot is sound."""
+    try:
+        fd = os.open(head_path(directory), os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        # A reader can meet both slots mid-write only if it is descheduled between its two reads: read again.
+        for _ in range(_TORN_READS):
+            marks = [mark for at in _SLOT_AT if (mark := _parse_slot(os.pread(fd, _SLOT.size, at)))]
+            if marks:
+                return max(marks)
+    finally:
+        os.close(fd)
+    raise LogCorruptError(f"{head_path(directory)} is damaged: neither of its two marks is sound")
+
+
+def _parse_slot(slot: bytes) -> Position | None:
+    if len(slot) < _SLOT.size:
+        return None
+    crc, segment, offset = _SLOT.unpack(slot)
+    return Position(segment, offset) if crc == crc32(slot[4:]) and segment else None

@@ -1,0 +1,164 @@
+"""The log's only writer: holds the lock, recovers after a crash, appends durably."""
+
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from whence.errors import LogBusyError, LogError
+from whence.log.position import Position
+from whence.log.read import mapped
+from whence.log.recent import RecentKeys
+from whence.log.record import Draft, Kind, encode, encode_receipt, event_keys
+from whence.log.recover import recover
+from whence.log.segments import (
+    FIRST_OFFSET,
+    ORIGIN,
+    create_segment,
+    open_head,
+    segment_path,
+    segments,
+    write_all,
+    write_head,
+)
+
+_REHEARSED_BYTES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSettings:
+    """Sizes of the log. A segment is closed once it has `segment_bytes`; the last batch may reach over it."""
+
+    segment_bytes: int = 64 << 20
+    recent_keys: int = 100_000
+    recent_segments: int = 4
+    """How many of the last segments are read for their keys when the log is opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """Where a draft became durable; `original` is set if that is only a receipt of an event seen before."""
+
+    position: Position
+    original: Position | None = None
+
+
+class Writer:
+    """The open end of the log. After any LogError from `append`, close it and open a new one: opening repairs."""
+
+    def __init__(self, directory: Path, settings: LogSettings = LogSettings()) -> None:
+        """Open, lock and recover. Raises LogBusyError, LogCorruptError, LogError."""
+        self._directory = directory
+        self._settings = settings
+        self._recent = RecentKeys(settings.recent_keys)
+        self._turn = 0
+        self._segment_fd = self._head_fd = -1
+        self._end = ORIGIN
+        with _io_errors("open"):
+            directory.mkdir(parents=True, exist_ok=True, mode=0o750)
+            self._lock_fd = _lock(directory)
+            try:
+                self._recover()
+            except (OSError, LogError):
+                self.close()
+                raise
+
+    @property
+    def end(self) -> Position:
+        """Where the log ends: all before it is durable."""
+        return self._end
+
+    def append(self, drafts: Sequence[Draft]) -> list[Appended]:
+        """Append all drafts with one sync; an event whose key was seen of late leaves a receipt.
+
+        Raises LogError if the disk refuses: then take none of them for stored, close this writer and open another.
+        """
+        with _io_errors("write to"):
+            if self._end.offset >= self._settings.segment_bytes:
+                self._rotate()
+            records, appended, fresh = self._place(drafts)
+            block = b"".join(records)
+            write_all(self._segment_fd, block, self._end.offset)
+            os.fdatasync(self._segment_fd)
+            self._publish(Position(self._end.segment, self._end.offset + len(block)))
+        for key, position in fresh.items():
+            self._recent.add(key, position)
+        return appended
+
+    def rehearse(self) -> Sequence[Appended]:
+        """Write and sync a block after the end and cut it off again: whether `append` would work. Raises LogError."""
+        with _io_errors("write to"):
+            write_all(self._segment_fd, bytes(_REHEARSED_BYTES), self._end.offset)
+            os.fdatasync(self._segment_fd)
+            os.ftruncate(self._segment_fd, self._end.offset)
+        return ()
+
+    def close(self) -> None:
+        """Release files and lock."""
+        for fd in (self._segment_fd, self._head_fd, self._lock_fd):
+            if fd >= 0:
+                os.close(fd)
+        self._segment_fd = self._head_fd = self._lock_fd = -1
+
+    def _place(self, drafts: Sequence[Draft]) -> tuple[list[bytes], list[Appended], dict[bytes, Position]]:
+        records: list[bytes] = []
+        appended: list[Appended] = []
+        fresh: dict[bytes, Position] = {}
+        segment, offset = self._end.segment, self._end.offset
+        for draft in drafts:
+            is_event = draft.kind is Kind.EVENT
+            original = (fresh.get(draft.key) or self._recent.find(draft.key)) if is_event else None
+            position = Position(segment, offset)
+            record = encode_receipt(draft.key, draft.received_at, original) if original else encode(draft)
+            if is_event and not original:
+                fresh[draft.key] = position
+            records.append(record)
+            appended.append(Appended(position, original))
+            offset += len(record)
+        return records, appended, fresh
+
+    def _rotate(self) -> None:
+        fd = create_segment(self._directory, self._end.segment + 1)
+        os.close(self._segment_fd)
+        self._segment_fd = fd
+        self._end = Position(self._end.segment + 1, FIRST_OFFSET)
+
+    def _publish(self, end: Position) -> None:
+        self._turn += 1
+        write_head(self._head_fd, end, self._turn)
+        self._end = end
+
+    def _recover(self) -> None:
+        self._end = recover(self._directory)
+        self._segment_fd = os.open(segment_path(self._directory, self._end.segment), os.O_RDWR | os.O_CLOEXEC)
+        self._head_fd = open_head(self._directory, self._end)
+        self._load_recent()
+
+    def _load_recent(self) -> None:
+        kept = [segment for segment in segments(self._directory) if segment <= self._end.segment]
+        for segment in kept[-self._settings.recent_segments :]:
+            is_last = segment == self._end.segment
+            size = self._end.offset if is_last else segment_path(self._directory, segment).stat().st_size
+            with mapped(self._directory, segment, size) as data:
+                for key, offset in event_keys(data, FIRST_OFFSET, size):
+                    self._recent.add(key, Position(segment, offset))
+
+
+@contextmanager
+def _io_errors(doing: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise LogError(f"cannot {doing} the event log: {error}") from error
+
+
+def _lock(directory: Path) -> int:
+    fd = os.open(directory / "LOCK", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        raise LogBusyError(f"another process writes the event log in {directory}") from None
+    return fd
