@@ -6,6 +6,7 @@ Times are integer microseconds since 1970 UTC. Facet payloads are JSON text, kep
 from dataclasses import dataclass
 from enum import IntEnum
 
+from whence.model.lineage import Edge
 from whence.model.names import DatasetName, JobName, RunName
 
 
@@ -62,6 +63,8 @@ class Dataset:
     """inputFacets or outputFacets: they belong to this run only."""
     fields: tuple[SchemaField, ...] = ()
     symlinks: tuple[Symlink, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    """What flows into it: of an output by its columnLineage facet, on a dataset event by its lineage facet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +75,8 @@ class Job:
     facets: tuple[Facet, ...] = ()
     streaming: bool = False
     """jobType.processingType is STREAMING or SERVICE: the run has no end to wait for."""
+    edges: tuple[Edge, ...] | None = None
+    """All that its explicit lineage facet says, possibly nothing; None if there is no such facet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +114,8 @@ class JobEvent:
     job: Job
     inputs: tuple[Dataset, ...]
     outputs: tuple[Dataset, ...]
+    dataset: Dataset | None = None
+    """A dataset that is described beside the job (no valid event has both): mentioned, not part of the lineage."""
     warnings: tuple[str, ...] = ()
 
 

@@ -1,7 +1,7 @@
 """64-bit ids minted from identity alone, so that every process mints the same ones without asking.
 
 An id is the first 64 bits of SHA-256 over the kind's letter and the identity's parts as netstrings, with the two lowest
-bits replaced by the kind. Minting is cached: names repeat from event to event, which makes this far cheaper than hashing in Spark.
+bits replaced by the kind. Minting is cached: names repeat from event to event, so this beats hashing in Spark by far.
 """
 
 from collections.abc import Iterable

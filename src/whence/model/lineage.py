@@ -26,7 +26,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Edge:
-    """Data (DIRECT) or influence (INDIRECT) flows from source to target. type and subtype are upper case, UNKNOWN if unsaid."""
+    """Data (DIRECT) or influence (INDIRECT) flows from source to target. type and subtype are upper case."""
 
     source: Node
     target: Node
@@ -38,7 +38,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineageSet:
-    """All that one event says of one output at one level. `output` is None for a job that only reads. Edges are sorted and distinct."""
+    """All that one event says of one output at one level; edges sorted and distinct. `output` is None for a job that reads."""
 
     output: DatasetName | None
     level: Level

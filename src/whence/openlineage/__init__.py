@@ -1,0 +1,1 @@
+"""The wire: OpenLineage JSON to values and back. Pure: no input, no output, no clock."""

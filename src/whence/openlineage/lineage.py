@@ -1,0 +1,90 @@
+"""What one event says of lineage, as sets of edges (docs/state.md, "Lineage sets"; reference rules 39-45)."""
+
+from collections.abc import Iterable, Iterator
+
+from whence.model.events import DatasetEvent, Event, JobEvent, RunEvent
+from whence.model.lineage import Edge, Level, LineageSet, Origin
+from whence.model.names import DatasetName, FieldName, JobName, Node
+
+
+def lineage_sets(event: Event) -> tuple[LineageSet, ...]:
+    """The event's lineage sets: at most one per output, level and origin, each with its edges sorted and distinct."""
+    match event:
+        case DatasetEvent(dataset=dataset):
+            return tuple(_explicit(dataset.edges))
+        case RunEvent() | JobEvent():
+            return (*_boundary(event), *_stated(event))
+
+
+def _stated(event: RunEvent | JobEvent) -> Iterator[LineageSet]:
+    if event.job.edges is not None:
+        yield from _explicit(event.job.edges)
+        return
+    inputs = {one.name for one in event.inputs}
+    by_output: dict[DatasetName, list[Edge]] = {}
+    for one in event.outputs:
+        by_output.setdefault(one.name, []).extend(one.edges)
+    for output, edges in by_output.items():
+        if edges:
+            yield from _levels(output, Origin.COLUMN, edges)
+        elif inputs:
+            inferred = [Edge(source=source, target=output) for source in inputs]
+            yield _set(output, Level.DATASET, Origin.INFERRED, inferred)
+
+
+def _boundary(event: RunEvent | JobEvent) -> Iterator[LineageSet]:
+    job = event.job.name
+    if event.inputs:
+        yield _set(None, Level.DATASET, Origin.BOUNDARY, [Edge(source=one.name, target=job) for one in event.inputs])
+    for output in {one.name: None for one in event.outputs}:
+        yield _set(output, Level.DATASET, Origin.BOUNDARY, [Edge(source=job, target=output)])
+
+
+def _explicit(edges: tuple[Edge, ...]) -> Iterator[LineageSet]:
+    by_output: dict[DatasetName | None, list[Edge]] = {}
+    for edge in edges:
+        by_output.setdefault(_output(edge.target), []).append(edge)
+    for output, some in by_output.items():
+        if output is None:
+            yield _set(None, Level.DATASET, Origin.EXPLICIT, some)
+        else:
+            yield from _levels(output, Origin.EXPLICIT, some)
+
+
+def _levels(output: DatasetName, origin: Origin, edges: Iterable[Edge]) -> Iterator[LineageSet]:
+    """The edges that name a field; and those that name none, joined by what follows from the former."""
+    fine: list[Edge] = []
+    coarse: list[Edge] = []
+    for edge in edges:
+        names_field = type(edge.source) is FieldName or type(edge.target) is FieldName
+        (fine if names_field else coarse).append(edge)
+    follow = {(_whole(edge.source), edge.type) for edge in fine}
+    coarse += [Edge(source=source, target=output, type=kind) for source, kind in follow]
+    if fine:
+        yield _set(output, Level.FIELD, origin, fine)
+    if coarse:
+        yield _set(output, Level.DATASET, origin, coarse)
+
+
+def _set(output: DatasetName | None, level: Level, origin: Origin, edges: Iterable[Edge]) -> LineageSet:
+    distinct = {_texts(edge): edge for edge in edges}
+    ordered = tuple([distinct[texts] for texts in sorted(distinct)])
+    return LineageSet(output=output, level=level, origin=origin, edges=ordered)
+
+
+def _texts(edge: Edge) -> tuple[str, ...]:
+    masking = "masked" if edge.masking else ""
+    return (str(edge.source), str(edge.target), edge.type, edge.subtype, masking, edge.description)
+
+
+def _output(target: Node) -> DatasetName | None:
+    match target:
+        case JobName():
+            return None
+        case FieldName(dataset, _):
+            return dataset
+    return target
+
+
+def _whole(node: Node) -> Node:
+    return node.dataset if isinstance(node, FieldName) else node

@@ -1,0 +1,115 @@
+"""Taking secrets out of events before they are stored (reference rule 48): in URIs, SQL, code, variables, messages.
+
+Identities (`namespace`, `name`, `field`, object keys) lose credentials in URIs and nothing else, so that no two names
+become one that were not. Redacting again changes nothing.
+"""
+
+from typing import Any
+
+from whence.openlineage.naming import without_credentials
+from whence.openlineage.secrets import KINDS, MASK, Kind, Language, names_secret
+from whence.openlineage.wire import Json
+
+_IDENTITIES = frozenset({"namespace", "name", "field"})
+_SQL = frozenset({"query", "sql", "statement", "queryText", "compiled_code", "raw_code", "compiled_sql", "raw_sql"})
+_CODE = frozenset({"sourceCode"})
+_PROBES = tuple((probe, kind) for kind in KINDS for probe in kind.probes)
+_KEYS = tuple(
+    word + separator + b"key"
+    for word in (b"api", b"access", b"account", b"private", b"shared", b"encryption", b"master", b"signing")
+    for separator in (b"", b"_", b"-", b".")
+)
+
+
+def suspects(canonical_event: bytes) -> tuple[Kind, ...]:
+    """The kinds of secrets that an event may hold, by a glance at its canonical JSON; of most events none."""
+    text = canonical_event.lower()
+    # rfind skips over most of the text where `in` does not: a quarter of the time on CPython 3.11.
+    find = text.rfind
+    hits = [(probe, kind) for probe, kind in _PROBES if find(probe) >= 0]
+    likely = {kind.name for probe, kind in hits if _is_likely(probe, text)} if hits else frozenset()
+    return tuple([kind for kind in KINDS if kind.name in likely]) if likely else ()
+
+
+def redact(event: Json, kinds: tuple[Kind, ...]) -> tuple[Json, int]:
+    """The event without the secrets of these kinds, and how many values changed; the same object if none did."""
+    walk = _Walk(kinds)
+    redacted = walk.value(event, "")
+    return (redacted, walk.changed) if walk.changed else (event, 0)
+
+
+def _is_likely(probe: bytes, text: bytes) -> bool:
+    """A second glance for the two probes that stand in many events without a secret."""
+    match probe:
+        case b"@":
+            return any(b":" in part.rpartition(b"@")[0] for part in text.split(b"://")[1:])
+        case b"key":
+            return any(text.rfind(word) >= 0 for word in _KEYS)
+    return True
+
+
+class _Walk:
+    """One pass over one event."""
+
+    __slots__ = ("_kinds", "_names", "changed")
+
+    def __init__(self, kinds: tuple[Kind, ...]) -> None:
+        self._kinds = tuple((kind.mask, tuple(probe.decode() for probe in kind.probes)) for kind in kinds)
+        self._names = any(kind.names for kind in kinds)
+        self.changed = 0
+
+    def value(self, value: Any, key: str) -> Any:
+        """The value that stands under this key, redacted. One frame per level: events may nest deep."""
+        if type(value) is str:
+            return self._text(value, key)
+        if type(value) is list:
+            redacted = []
+            for one in value:
+                redacted.append(self.value(one, key))  # noqa: PERF401 (a comprehension is one more frame)
+            return redacted
+        if type(value) is not dict:
+            return value
+        members = {}
+        masked = self._masked_members(value, key)
+        for name in sorted(value):
+            members[self._key(name)] = self._mask(value[name]) if name in masked else self.value(value[name], name)
+        return members
+
+    def _masked_members(self, one: Json, under: str) -> frozenset[str]:
+        """The members whose values a name makes secret: their own name, or the `name` or `key` beside a `value`."""
+        if not self._names:
+            return frozenset()
+        found = {key for key, value in one.items() if type(value) is str and names_secret(key)}
+        if "value" in one and under != "tags":
+            labels = (one.get("name"), one.get("key"))
+            if any(type(label) is str and names_secret(label) for label in labels):
+                found.add("value")
+        return frozenset(found - _IDENTITIES)
+
+    def _mask(self, value: Any) -> Any:
+        if value is None or value in ("", MASK):
+            return value
+        self.changed += 1
+        return MASK
+
+    def _key(self, key: str) -> str:
+        return self._count(key, without_credentials(key))
+
+    def _text(self, text: str, key: str) -> str:
+        if key in _IDENTITIES:
+            return self._count(text, without_credentials(text))
+        lowered, redacted = text.lower(), text
+        for mask, probes in self._kinds:
+            if any(probe in lowered for probe in probes):
+                redacted = mask(redacted, _language(key))
+        return self._count(text, redacted)
+
+    def _count(self, before: str, after: str) -> str:
+        self.changed += before != after
+        return after
+
+
+def _language(key: str) -> Language:
+    if key in _SQL:
+        return Language.SQL
+    return Language.CODE if key in _CODE else Language.PROSE

@@ -1,0 +1,116 @@
+"""What secrets look like in text: each kind with the substrings without which it cannot occur.
+
+Every pattern is bounded, so that no text takes more than linear time, and leaves its own mask alone.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+MASK = "[redacted]"
+
+
+class Language(Enum):
+    """What a text is written in: `a = b` compares columns in SQL, may compare in code, sets a value elsewhere."""
+
+    PROSE = "prose"
+    CODE = "code"
+    SQL = "sql"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind of secret. `probes` are lower case; a text without any of them holds none of this kind."""
+
+    name: str
+    probes: tuple[bytes, ...]
+    mask: Callable[[str, Language], str]
+    names: bool = False
+    """Whether names of variables and options say it too: then values beside such names are masked whole."""
+
+
+# ASCII: else a long s would match an s, which no probe sees.
+_FLAGS = re.IGNORECASE | re.ASCII
+_WORD = (
+    r"(?:passw(?:or)?d|passphrase|pwd|secret|credentials?|token(?!s|iz)"
+    r"|(?:api|access|account|private|shared|encryption|master|signing)(?:[_.-]?access)?[_.-]?key)"
+)
+_QUOTED = r"'(?:[^'\\]|\\.|''){1,4096}'|\"(?:[^\"\\]|\\.){1,4096}\""
+_PLAIN = r"(?!(?:yes|no|true|false|none|null)\b)[^\s\"'<>,;&(){}\\]{1,256}"
+
+_NAME = re.compile(_WORD, _FLAGS)
+_NOT_SECRET = re.compile(r"(?:OLD)?PWD", _FLAGS)
+_QUOTED_VALUE = re.compile(
+    rf"({_WORD}[\w.-]{{0,40}}[\"']?(?:\s{{0,4}}(?:=>|:=|==?|:)\s{{0,4}}|\s{{1,4}}(?=')))({_QUOTED})", _FLAGS
+)
+_ESCAPED_VALUE = re.compile(rf"({_WORD}[\w.-]{{0,40}}\\\"\s{{0,4}}[:=]\s{{0,4}}\\\")([^\"\\]{{1,4096}})", _FLAGS)
+_PLAIN_VALUE = re.compile(rf"({_WORD}[\w.-]{{0,40}}\s{{0,2}}=\s{{0,2}})(?!/)({_PLAIN})", _FLAGS)
+_COLON_VALUE = re.compile(rf"((?:passw(?:or)?d|passphrase|secret)[\w.-]{{0,40}}:\s{{0,2}})({_PLAIN})", _FLAGS)
+_OPTION_VALUE = re.compile(rf"(--[\w.-]{{0,40}}{_WORD}[\w.-]{{0,40}}\s{{1,2}})(?!-)({_PLAIN})", _FLAGS)
+_TIGHT_VALUE = re.compile(rf"({_WORD}[\w.-]{{0,40}}=)(?![/=])(?!\w+[.(\[])({_PLAIN})", _FLAGS)
+_IDENTIFIED = re.compile(
+    rf"(identified\s{{1,4}}(?:with\s{{1,4}}\S{{1,64}}\s{{1,4}})?by\s{{1,4}}(?:password\s{{1,4}}|values\s{{1,4}})?)({_QUOTED}|[^\s'\";]{{1,256}})",
+    _FLAGS,
+)
+_USER = re.compile(
+    r"(://[^\s/?#\"'<>:@\\]{0,256}:)"
+    r"(?:[^\s/?#\"'<>\\]{1,256}@|(?!\d{1,5}(?:[/?#,;\s)]|$))(?:(?!://)[^\s\"'<>@\\]){1,256}@)"
+)
+_SIGNATURE = re.compile(r"([?&;](?:sig|signature|x-amz-signature)=)[^&\s\"'<>\\]{1,2048}", _FLAGS)
+_BEARER = re.compile(r"(bearer\s{1,4})(?=[^\s\"'\\]{0,64}\d)[\w.~+/=-]{8,8192}", _FLAGS)
+_AUTHORIZATION = re.compile(
+    r"(authorization[\"'\\]{0,2}\s{0,4}[:=]\s{0,4}[\"'\\]{0,2}(?:basic|bearer|token|digest|negotiate)\s{1,4})[^\s\"'\\,]{1,8192}",
+    _FLAGS,
+)
+_PEM = re.compile(r"(-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----).*?(-----END [A-Z ]{0,30}PRIVATE KEY-----|\Z)", re.DOTALL)
+_TOKENS = {
+    "access key": ((b"akia",), re.compile(r"\bAKIA[0-9A-Z]{12,124}")),
+    "GitHub token": ((b"ghp_", b"github_pat_"), re.compile(r"\b(?:ghp_[A-Za-z0-9]{20,255}|github_pat_\w{20,255})")),
+    "JSON web token": ((b".eyj",), re.compile(r"(?<![\w-])eyJ[\w-]{4,8192}\.eyJ[\w-]{4,65536}(?:\.[\w-]{0,8192})?")),
+}
+
+
+def names_secret(name: str) -> bool:
+    """Whether a variable or option of this name holds a secret: `DB_PASSWORD`, `fs.s3a.secret.key`, `apiKey`."""
+    return _NAME.search(name) is not None and not _NOT_SECRET.fullmatch(name)
+
+
+def _mask_values(text: str, language: Language) -> str:
+    text = _QUOTED_VALUE.sub(_keep_quotes, text)
+    text = _ESCAPED_VALUE.sub(rf"\1{MASK}", text)
+    match language:
+        case Language.SQL:
+            return text
+        case Language.CODE:
+            return _TIGHT_VALUE.sub(rf"\1{MASK}", text)
+    for pattern in (_OPTION_VALUE, _PLAIN_VALUE, _COLON_VALUE):
+        text = pattern.sub(rf"\1{MASK}", text)
+    return text
+
+
+def _keep_quotes(found: re.Match[str]) -> str:
+    before, value = found.groups()
+    quote = value[0] if value[0] in "'\"" else ""
+    return f"{before}{quote}{MASK}{quote}"
+
+
+def _sub(pattern: re.Pattern[str], by: str) -> Callable[[str, Language], str]:
+    return lambda text, _: pattern.sub(by, text)
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind(name="PEM", probes=(b"-----begin",), mask=_sub(_PEM, rf"\1{MASK}\2")),
+    Kind(name="URI", probes=(b"@",), mask=_sub(_USER, rf"\1{MASK}@")),
+    Kind(name="authorization", probes=(b"authorization",), mask=_sub(_AUTHORIZATION, rf"\1{MASK}")),
+    Kind(name="bearer", probes=(b"bearer",), mask=_sub(_BEARER, rf"\1{MASK}")),
+    Kind(name="signature", probes=(b"sig=", b"signature="), mask=_sub(_SIGNATURE, rf"\1{MASK}")),
+    *(Kind(name=name, probes=probes, mask=_sub(pattern, MASK)) for name, (probes, pattern) in _TOKENS.items()),
+    Kind(name="user", probes=(b"identified",), mask=lambda text, _: _IDENTIFIED.sub(_keep_quotes, text)),
+    Kind(
+        name="value",
+        probes=(b"passw", b"pwd", b"passphrase", b"secret", b"token", b"credential", b"key"),
+        mask=_mask_values,
+        names=True,
+    ),
+)

@@ -1,0 +1,35 @@
+"""Event times: ISO 8601 texts to microseconds since 1970 UTC."""
+
+import re
+from datetime import datetime, timedelta
+
+_MOMENT = re.compile(
+    r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(:\d\d)?(?:[.,](\d+))?\s*(?:([Zz])|([+-])(\d\d):?(\d\d)?)?)?", re.ASCII
+)
+_EPOCH = datetime(1970, 1, 1)
+
+
+def micros(text: str) -> tuple[int, bool]:
+    """Microseconds since 1970 UTC, and whether the text says its offset (none is UTC). Digits after the sixth are cut.
+
+    Raises ValueError.
+    """
+    if not (found := _MOMENT.fullmatch(text.strip())):
+        raise ValueError("not an ISO 8601 time")
+    day, minute, second, fraction, zulu, sign, hours, minutes = found.groups()
+    passed = datetime.fromisoformat(f"{day}T{minute or '00:00'}{second or ':00'}") - _EPOCH
+    whole = (passed.days * 86_400 + passed.seconds) * 1_000_000
+    part = int(fraction[:6].ljust(6, "0")) if fraction else 0
+    return whole + part - _offset(sign, hours, minutes), bool(zulu or sign)
+
+
+def _offset(sign: str | None, hours: str | None, minutes: str | None) -> int:
+    if not sign:
+        return 0
+    offset = (int(hours or 0) * 60 + int(minutes or 0)) * 60_000_000
+    return -offset if sign == "-" else offset
+
+
+def iso(time: int) -> str:
+    """Microseconds since 1970 UTC as ISO 8601. Raises OverflowError beyond the years 1 to 9999."""
+    return f"{(_EPOCH + timedelta(microseconds=time)).isoformat(timespec='microseconds')}Z"

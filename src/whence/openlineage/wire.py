@@ -1,0 +1,87 @@
+"""JSON off the wire: decoding within bounds, the canonical form, JSON pointers, safe looks into unknown values."""
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from whence.errors import EventError
+
+Json = dict[str, Any]
+
+MAX_DEPTH = 500
+"""How deep values may nest: far less than what any reader of the event, however deep its own stack, can follow."""
+
+_encoder = msgspec.json.Encoder(order="sorted")
+_decoder = msgspec.json.Decoder()
+
+
+def decode(body: bytes) -> Json:
+    """The JSON object in `body`. Raises EventError with status 400 for anything else."""
+    try:
+        event = _decoder.decode(body)
+    except UnicodeDecodeError as error:
+        raise EventError("", f"the body is not UTF-8: {error.reason}", status=400) from error
+    except (msgspec.DecodeError, ValueError) as error:
+        raise EventError("", f"the body is not JSON: {error}", status=400) from error
+    except RecursionError as error:
+        raise _too_deep() from error
+    if type(event) is not dict:
+        raise EventError("", "the body is not a JSON object", status=400)
+    if body.count(b"{") + body.count(b"[") > MAX_DEPTH and _is_too_deep(event):
+        raise _too_deep()
+    return event
+
+
+def canonical(value: object) -> bytes:
+    """JSON with sorted keys and no spaces: equal for equal values."""
+    return _encoder.encode(value)
+
+
+def key_of(canonical_event: bytes) -> str:
+    """The event's key: BLAKE2b, 128 bits, as 32 hex digits (docs/state.md)."""
+    return blake2b(canonical_event, digest_size=16).hexdigest()
+
+
+def step(key: str | int) -> str:
+    """One step of a JSON pointer (RFC 6901), with its slash."""
+    return f"/{str(key).replace('~', '~0').replace('/', '~1')}"
+
+
+def objects_in(value: object) -> Iterator[tuple[int, Json]]:
+    """The objects of a list, each with its index; nothing if `value` is no list."""
+    if type(value) is list:
+        for index, one in enumerate(value):
+            if type(one) is dict:
+                yield index, one
+
+
+def members_of(value: object) -> list[tuple[str, Any]]:
+    """The members of an object, sorted by key so that their order on the wire is without effect."""
+    return sorted(value.items(), key=_key) if type(value) is dict else []
+
+
+def text_of(value: object) -> str:
+    """A free text, without U+0000, which PostgreSQL cannot hold; empty if `value` is no text."""
+    if type(value) is not str:
+        return ""
+    return value.replace("\0", "\ufffd") if "\0" in value else value
+
+
+def _key(member: tuple[str, Any]) -> str:
+    return member[0]
+
+
+def _is_too_deep(event: Json) -> bool:
+    depth = 0
+    level: list[Any] = [event]
+    while level and depth <= MAX_DEPTH:
+        depth += 1
+        values = [value for one in level for value in (one.values() if type(one) is dict else one)]
+        level = [value for value in values if type(value) is dict or type(value) is list]
+    return depth > MAX_DEPTH
+
+
+def _too_deep() -> EventError:
+    return EventError("", f"the body nests deeper than {MAX_DEPTH} levels", status=400)

@@ -1,0 +1,164 @@
+"""Writing events: what Whence itself says, as OpenLineage JSON with `_producer` and `_schemaURL` where they belong.
+
+>>> orders = dataset(DatasetName("warehouse", "orders"), facets={"schema": facet("SchemaDatasetFacet", fields=[])})
+>>> run = RunName("01941f29-7c00-7abc-8def-000000000001", JobName("demo", "load"))
+>>> event = run_event(0, RunState.START, run, outputs=[orders])
+>>> event["eventTime"], event["outputs"][0]["name"]
+('1970-01-01T00:00:00.000000Z', 'orders')
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from whence import __version__
+from whence.model.events import RunState
+from whence.model.lineage import Edge
+from whence.model.names import DatasetName, FieldName, JobName, Node, RunName
+from whence.openlineage.times import iso
+from whence.openlineage.wire import Json
+
+PRODUCER = f"https://github.com/whence-lineage/whence/tree/{__version__}/src/whence"
+
+_SPEC = "https://openlineage.io/spec"
+_LINEAGE = "1-0-0/LineageFacet.json"
+SCHEMAS: Mapping[str, str] = {
+    "ColumnLineageDatasetFacet": "1-2-0/ColumnLineageDatasetFacet.json",
+    "DatasetTypeDatasetFacet": "1-0-1/DatasetTypeDatasetFacet.json",
+    "DatasourceDatasetFacet": "1-0-1/DatasourceDatasetFacet.json",
+    "DocumentationDatasetFacet": "1-1-0/DocumentationDatasetFacet.json",
+    "DocumentationJobFacet": "1-1-0/DocumentationJobFacet.json",
+    "ErrorMessageRunFacet": "1-0-1/ErrorMessageRunFacet.json",
+    "JobTypeJobFacet": "2-0-4/JobTypeJobFacet.json",
+    "LineageDatasetFacet": _LINEAGE,
+    "LineageJobFacet": _LINEAGE,
+    "OwnershipDatasetFacet": "1-0-1/OwnershipDatasetFacet.json",
+    "OwnershipJobFacet": "1-0-1/OwnershipJobFacet.json",
+    "ParentRunFacet": "1-2-0/ParentRunFacet.json",
+    "SQLJobFacet": "1-1-0/SQLJobFacet.json",
+    "SchemaDatasetFacet": "1-2-0/SchemaDatasetFacet.json",
+    "SymlinksDatasetFacet": "1-0-1/SymlinksDatasetFacet.json",
+    "TagsDatasetFacet": "1-0-0/TagsDatasetFacet.json",
+    "TagsJobFacet": "1-0-0/TagsJobFacet.json",
+}
+"""The specification's facets that Whence writes, and the file and version of each schema."""
+
+Objects = Sequence[Json]
+
+
+def run_event(
+    time: int,
+    state: RunState,
+    run: RunName,
+    *,
+    run_facets: Json | None = None,
+    job_facets: Json | None = None,
+    inputs: Objects = (),
+    outputs: Objects = (),
+) -> Json:
+    """A run event at `time` (microseconds since 1970 UTC)."""
+    return {
+        "eventType": state.name,
+        **_head(time, "RunEvent"),
+        "run": {"runId": run.run_id, "facets": run_facets or {}},
+        "job": job(run.job, job_facets),
+        "inputs": list(inputs),
+        "outputs": list(outputs),
+    }
+
+
+def job_event(
+    time: int, name: JobName, *, facets: Json | None = None, inputs: Objects = (), outputs: Objects = ()
+) -> Json:
+    """What is declared of a job from `time` (microseconds since 1970 UTC) on."""
+    return {**_head(time, "JobEvent"), "job": job(name, facets), "inputs": list(inputs), "outputs": list(outputs)}
+
+
+def dataset_event(time: int, name: DatasetName, *, facets: Json) -> Json:
+    """What is declared of a dataset from `time` (microseconds since 1970 UTC) on."""
+    return {**_head(time, "DatasetEvent"), "dataset": dataset(name, facets=facets)}
+
+
+def job(name: JobName, facets: Json | None = None) -> Json:
+    """A job with its facets."""
+    return {"namespace": name.namespace, "name": name.name, "facets": facets or {}}
+
+
+def dataset(name: DatasetName, *, facets: Json | None = None, **run_facets: Json) -> Json:
+    """A dataset with its facets; `inputFacets` or `outputFacets` as keywords."""
+    return {"namespace": name.namespace, "name": name.name, "facets": facets or {}, **run_facets}
+
+
+def facet(kind: str, **members: Any) -> Json:
+    """A facet of the specification, by the name of its schema (a key of SCHEMAS)."""
+    return {"_producer": PRODUCER, "_schemaURL": f"{_SPEC}/facets/{SCHEMAS[kind]}#/$defs/{kind}", **members}
+
+
+def own_facet(kind: str, **members: Any) -> Json:
+    """A facet of Whence's own."""
+    return {"_producer": PRODUCER, "_schemaURL": f"{PRODUCER}/openlineage/facets.json#/$defs/{kind}", **members}
+
+
+def deleted(kind: str) -> Json:
+    """The marker that ends a job or dataset facet."""
+    return facet(kind, _deleted=True)
+
+
+def parent(run: RunName, root: RunName | None = None) -> Json:
+    """The parent facet."""
+    return facet("ParentRunFacet", **_reference(run), root=_reference(root or run))
+
+
+def column_lineage(edges: Iterable[Edge]) -> Json:
+    """The columnLineage facet of the dataset that all these edges, from fields, lead to."""
+    fields: dict[str, dict[Node, Json]] = {}
+    whole: dict[Node, Json] = {}
+    for edge in edges:
+        place = fields.setdefault(edge.target.field, {}) if isinstance(edge.target, FieldName) else whole
+        _add(place, edge, _field(edge.source))
+    members: Json = {"fields": {name: {"inputFields": list(some.values())} for name, some in fields.items()}}
+    return facet("ColumnLineageDatasetFacet", **members, **({"dataset": list(whole.values())} if whole else {}))
+
+
+def job_lineage(edges: Iterable[Edge]) -> Json:
+    """The explicit lineage facet of a job: an entry for each dataset or job that edges lead to."""
+    targets: dict[Node, dict[Node, dict[Node, Json]]] = {}
+    for edge in edges:
+        entry = targets.setdefault(_whole(edge.target), {})
+        _add(entry.setdefault(edge.target, {}), edge, _source(edge.source))
+    return facet("LineageJobFacet", entries=[_entry(target, some) for target, some in targets.items()])
+
+
+def _entry(target: Node, into: dict[Node, dict[Node, Json]]) -> Json:
+    fields = {end.field: {"inputs": list(some.values())} for end, some in into.items() if isinstance(end, FieldName)}
+    inputs = {"inputs": list(into[target].values())} if target in into else {}
+    return {**_source(target), **inputs, **({"fields": fields} if fields else {})}
+
+
+def _add(place: dict[Node, Json], edge: Edge, source: Json) -> None:
+    how = {"type": edge.type, "subtype": edge.subtype, "description": edge.description, "masking": edge.masking}
+    place.setdefault(edge.source, {**source, "transformations": []})["transformations"].append(how)
+
+
+def _source(node: Node) -> Json:
+    if isinstance(node, JobName):
+        return {"type": "JOB", "namespace": node.namespace, "name": node.name}
+    return {"type": "DATASET", **_field(node)}
+
+
+def _field(node: Node) -> Json:
+    name = _whole(node)
+    field = {"field": node.field} if isinstance(node, FieldName) else {}
+    return {"namespace": name.namespace, "name": name.name, **field}
+
+
+def _whole(node: Node) -> DatasetName | JobName:
+    return node.dataset if isinstance(node, FieldName) else node
+
+
+def _reference(run: RunName) -> Json:
+    return {"run": {"runId": run.run_id}, "job": {"namespace": run.job.namespace, "name": run.job.name}}
+
+
+def _head(time: int, kind: str) -> Json:
+    schema = f"{_SPEC}/2-0-2/OpenLineage.json#/$defs/{kind}"
+    return {"eventTime": iso(time), "producer": PRODUCER, "schemaURL": schema}
