@@ -32,7 +32,14 @@ runs = st.tuples(
     st.sampled_from([0, 8, 16, 32]),
 )
 facets = st.tuples(
-    st.integers(1, 2), st.sampled_from(["", "input"]), st.just(0), st.just("schema"), times, st.integers(0, 3), st.sampled_from("ab"), st.sampled_from("xy")
+    st.integers(1, 2),
+    st.sampled_from(["", "input"]),
+    st.just(0),
+    st.just("schema"),
+    times,
+    st.integers(0, 3),
+    st.sampled_from("ab"),
+    st.sampled_from("xy"),
 )
 
 
@@ -44,7 +51,9 @@ def stored(engine: Engine, table: object) -> list[Row]:
 @pytest.mark.parametrize(("table", "strategy"), [(run, runs), (facet, facets)], ids=["run", "facet"])
 @ANY_SETTINGS
 @given(data=st.data())
-def test_any_order_and_grouping_gives_the_fold(store: Engine, table: object, strategy: st.SearchStrategy[Row], data: st.DataObject) -> None:
+def test_any_order_and_grouping_gives_the_fold(
+    store: Engine, table: object, strategy: st.SearchStrategy[Row], data: st.DataObject
+) -> None:
     rows: Sequence[Row] = data.draw(st.lists(strategy, max_size=12))
     expected = sorted(fold(table, rows))  # type: ignore[arg-type]  # a table
     shuffled = [*rows, *rows[: len(rows) // 2]]

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from sqlalchemy import BigInteger, Connection, Subquery, bindparam, func, select
+from sqlalchemy import BigInteger, BindParameter, Connection, Subquery, bindparam, func, select
 from sqlalchemy.dialects.postgresql import ARRAY
 
 
@@ -13,12 +13,12 @@ def integers(connection: Connection, columns: Sequence[str], rows: Sequence[Sequ
         return _from_json(columns, rows)
     lists = [[row[place] for row in rows] for place in range(len(columns))]
     arrays = [bindparam(None, values, type_=ARRAY(BigInteger), unique=True) for values in lists]
-    unnested = func.unnest(*arrays).table_valued(*columns)
+    unnested = func.unnest(*arrays).table_valued(*columns).render_derived()
     return select(*(unnested.c[name].cast(BigInteger).label(name) for name in columns)).subquery()
 
 
 def _from_json(columns: Sequence[str], rows: Sequence[Sequence[int]]) -> Subquery:
-    text = bindparam(None, json.dumps([list(row) for row in rows]), unique=True)
+    text: BindParameter[str] = bindparam(None, json.dumps([list(row) for row in rows]), unique=True)
     each = func.json_each(text).table_valued("value")
     values = [func.json_extract(each.c.value, f"$[{place}]").label(name) for place, name in enumerate(columns)]
     return select(*values).subquery()

@@ -38,7 +38,11 @@ def dump(engine: Engine) -> Iterator[str]:
     """Every fact and everything derived, one JSON line each, sorted, from one snapshot."""
     with reading(engine) as connection:
         state = _State(connection)
-        lines = [json.dumps(line, sort_keys=True, separators=(",", ":"), ensure_ascii=False) for part in _PARTS for line in part(state)]
+        lines = [
+            json.dumps(line, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+            for part in _PARTS
+            for line in part(state)
+        ]
     yield from sorted(lines)
 
 
@@ -71,13 +75,23 @@ def _grouped(state: _State, table: Table, key: str) -> Mapping[Any, list[str]]:
 def _events(state: _State) -> Iterator[Line]:
     for row in state.rows(event):
         line = {"fact": "event", "key": row.key, "kind": row.kind, "time": row.time, "producer": row.producer}
-        yield {**line, "state": RunState(row.state).name, "subject": state.node[row.subject_id], "warnings": json.loads(row.warnings)}
+        yield {
+            **line,
+            "state": RunState(row.state).name,
+            "subject": state.node[row.subject_id],
+            "warnings": json.loads(row.warnings),
+        }
 
 
 def _seen(table: Table) -> Callable[[_State], Iterator[Line]]:
     def lines(state: _State) -> Iterator[Line]:
         for row in state.rows(table):
-            yield {"fact": table.name, "node": state.node[row.id], "first_seen": row.first_seen, "last_seen": row.last_seen}
+            yield {
+                "fact": table.name,
+                "node": state.node[row.id],
+                "first_seen": row.first_seen,
+                "last_seen": row.last_seen,
+            }
 
     return lines
 
@@ -113,7 +127,15 @@ def _facets(state: _State) -> Iterator[Line]:
     for row in state.rows(facet):
         subject = {"subject": state.node[row.subject_id], "role": row.role, "dataset": state.node[row.dataset_id]}
         payload = json.loads(row.payload) if row.payload else None
-        yield {"fact": "facet", **subject, "name": row.name, "time": row.time, "rank": row.rank, "key": row.key, "payload": payload}
+        yield {
+            "fact": "facet",
+            **subject,
+            "name": row.name,
+            "time": row.time,
+            "rank": row.rank,
+            "key": row.key,
+            "payload": payload,
+        }
 
 
 def _aliases(state: _State) -> Iterator[Line]:
@@ -131,18 +153,36 @@ def _sets(state: _State) -> Iterator[Line]:
     for row in state.rows(lineage_edge):
         edges.setdefault(row.set_id, []).append((row.ordinal, _edge(state, row)))
     for row in state.rows(lineage_set):
-        head = {"fact": "set", "set": row.digest, "owner": state.node[row.owner_id], "output": state.node[row.output_id]}
+        head = {
+            "fact": "set",
+            "set": row.digest,
+            "owner": state.node[row.owner_id],
+            "output": state.node[row.output_id],
+        }
         content = {"level": row.level, "origin": row.origin, "edges": [one for _, one in sorted(edges[row.id])]}
         yield {**head, **content, **_witnesses(row)}
 
 
 def _edge(state: _State, row: Row[Any]) -> list[Any]:
-    return [state.node[row.source_id], state.node[row.target_id], row.type, row.subtype, bool(row.masking), row.description]
+    return [
+        state.node[row.source_id],
+        state.node[row.target_id],
+        row.type,
+        row.subtype,
+        bool(row.masking),
+        row.description,
+    ]
 
 
 def _run_lineage(state: _State) -> Iterator[Line]:
     for row in state.rows(run_lineage):
-        yield {"fact": "run_lineage", "run": state.node[row.run_id], "set": state.digest[row.set_id], "time": row.time, "key": row.key}
+        yield {
+            "fact": "run_lineage",
+            "run": state.node[row.run_id],
+            "set": state.digest[row.set_id],
+            "time": row.time,
+            "key": row.key,
+        }
 
 
 def _declarations(state: _State) -> Iterator[Line]:
@@ -168,7 +208,12 @@ def _edges(state: _State) -> Iterator[Line]:
     names = ("source", "target", "type", "subtype", "masking", "description")
     for row in state.rows(edge):
         line = {"derived": "edge", **_owner(state, row), "set": state.digest[row.set_id]}
-        yield {**line, **dict(zip(names, _edge(state, row), strict=True)), "origin": row.origin, "confirmed": bool(row.confirmed)}
+        yield {
+            **line,
+            **dict(zip(names, _edge(state, row), strict=True)),
+            "origin": row.origin,
+            "confirmed": bool(row.confirmed),
+        }
 
 
 def _groups(state: _State) -> Iterator[Line]:

@@ -1,6 +1,9 @@
-"""Merging a batch of facts into the store: all tables in one transaction, what is surely there already left out."""
+"""Merging a batch of facts into the store: all tables in one transaction, the edges of known sets left out."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Protocol
 
 from sqlalchemy import Connection, Engine, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -8,32 +11,53 @@ from sqlalchemy.dialects import postgresql, sqlite
 from whence.store.arrays import integers
 from whence.store.engine import writing
 from whence.store.merge import Row, merge
-from whence.store.tables import FACTS, lineage_set, touched
+from whence.store.tables import FACTS, lineage_edge, lineage_set, touched
 
-Facts = Mapping[str, Sequence[Row]]
-"""Table name → rows in column order; `touched` among them."""
+
+class Facts(Protocol):
+    """A batch of rows, in the tables' column order."""
+
+    def rows(self, table: str) -> Sequence[Row]:
+        """All rows for a table (`touched` among them)."""
+
+    def edges(self, sets: AbstractSet[int]) -> Sequence[Row]:
+        """The rows of `lineage_edge` of these sets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Facts as plain lists, table by table."""
+
+    tables: Mapping[str, Sequence[Row]]
+
+    def rows(self, table: str) -> Sequence[Row]:
+        return self.tables.get(table, ())
+
+    def edges(self, sets: AbstractSet[int]) -> Sequence[Row]:
+        return [row for row in self.rows(lineage_edge.name) if row[0] in sets]
 
 
 def merge_facts(engine: Engine, facts: Facts) -> None:
     """Merge rows into every fact table. Raises CollisionError; then nothing of the batch is written."""
     with writing(engine) as connection:
-        new_edges = _edges_of_new_sets(connection, facts)
+        unknown = _unknown_sets(connection, facts)
         for table in FACTS:
-            merge(connection, table, new_edges if table.name == "lineage_edge" else facts.get(table.name, ()))
-        _touch(connection, facts.get("touched", ()))
+            merge(connection, table, facts.edges(unknown) if table is lineage_edge else facts.rows(table.name))
+        _touch(connection, facts.rows(touched.name))
 
 
-def _edges_of_new_sets(connection: Connection, facts: Facts) -> list[Row]:
+def _unknown_sets(connection: Connection, facts: Facts) -> AbstractSet[int]:
     """A set and its edges are written together and never change: only the edges of unknown sets are rows to write."""
-    said = {row[0] for row in facts.get("lineage_set", ())}
+    said = {row[0] for row in facts.rows(lineage_set.name)}
     wanted = integers(connection, ("id",), [(one,) for one in said])
-    known = set(connection.execute(select(lineage_set.c.id).join(wanted, wanted.c.id == lineage_set.c.id)).scalars())
-    return [row for row in facts.get("lineage_edge", ()) if row[0] not in known]
+    return said - set(
+        connection.execute(select(lineage_set.c.id).join(wanted, wanted.c.id == lineage_set.c.id)).scalars()
+    )
 
 
 def _touch(connection: Connection, rows: Sequence[Row]) -> None:
     if not rows:
         return
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    values = [{"statement_id": id_, "key": key} for id_, key in dict(rows).items()]
+    values = [{"statement_id": row[0], "key": row[1]} for row in dict.fromkeys(rows)]
     connection.execute(dialect.insert(touched).on_conflict_do_nothing(), values)

@@ -29,11 +29,13 @@ def groups(aliases: Iterable[Alias], names: dict[int, tuple[str, str]]) -> dict[
     parent: dict[int, int] = {}
     for one, other, _ in joining:
         parent[_root(parent, one)] = _root(parent, other)
-    linked_as_table = {other for _, other, kind in joining if kind == TABLE}
+    linked_as_table = {other for _, other, kind in distinct if kind == TABLE}
     members: dict[int, list[int]] = {}
     for one in {end for pair in joining for end in pair[:2]}:
         members.setdefault(_root(parent, one), []).append(one)
-    chosen = {root: min(ids, key=lambda id_: (id_ in linked_as_table, *names[id_])) for root, ids in members.items()}
+    chosen = {
+        root: min(ids, key=lambda id_: (id_ not in linked_as_table, *names[id_])) for root, ids in members.items()
+    }
     return {id_: chosen[root] for root, ids in members.items() if len(ids) > 1 for id_ in ids}
 
 
@@ -65,7 +67,9 @@ def _connected(connection: Connection, seen: set[int]) -> tuple[set[int], set[Al
 
 def _names(connection: Connection, members: Iterable[int]) -> dict[int, tuple[str, str]]:
     wanted = integers(connection, ("id",), [(one,) for one in members])
-    rows = connection.execute(select(dataset.c.id, dataset.c.namespace, dataset.c.name).join(wanted, wanted.c.id == dataset.c.id))
+    rows = connection.execute(
+        select(dataset.c.id, dataset.c.namespace, dataset.c.name).join(wanted, wanted.c.id == dataset.c.id)
+    )
     return {id_: (namespace, name) for id_, namespace, name in rows}
 
 

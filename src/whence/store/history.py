@@ -4,7 +4,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Boolean, Connection, Row, Subquery, and_, bindparam, delete, func, insert, literal, select, update
+from sqlalchemy import (
+    Boolean,
+    Connection,
+    Row,
+    Subquery,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 
 from whence.store.arrays import integers
@@ -74,10 +87,7 @@ def _windows(places: Iterable[tuple[Owner, int]]) -> list[Window]:
 def _replace(connection: Connection, moved: Iterable[int], news: Sequence[Statement]) -> None:
     leaving = integers(connection, ("id",), [(one,) for one in moved])
     connection.execute(delete(statement).where(statement.c.id.in_(select(leaving.c.id))))
-    rows = [
-        (new.id, new.owner.id, new.owner.aspect, new.at, new.confirmed, new.own, UNFOLDED, False)
-        for new in news
-    ]
+    rows = [(new.id, new.owner.id, new.owner.aspect, new.at, new.confirmed, new.own, UNFOLDED, False) for new in news]
     if rows:
         connection.execute(insert(statement), [dict(zip(statement.columns.keys(), row, strict=True)) for row in rows])
 
@@ -127,13 +137,13 @@ def _held(row: Row[Any]) -> Held:
 
 
 def _update(row: Row[Any], now: Held) -> dict[str, Any]:
-    return {"statement_id": row.id, "version": now.version, "confirmed": now.confirmed}
+    return {"statement_id": row.id, "now_version": now.version, "now_confirmed": now.confirmed}
 
 
 _UPDATE_HELD = (
     update(statement)
     .where(statement.c.id == bindparam("statement_id"))
-    .values(held_version=bindparam("version"), held_confirmed=bindparam("confirmed"))
+    .values(held_version=bindparam("now_version"), held_confirmed=bindparam("now_confirmed"))
 )
 
 
@@ -145,12 +155,18 @@ def _read_windows(connection: Connection, windows: Sequence[Window]) -> tuple[di
     last = earlier.order_by(statement.c.at.desc(), statement.c.id.desc()).limit(1).correlate(wanted).scalar_subquery()
     previous = select(wanted.c.owner, wanted.c.aspect, last.label("id")).subquery()
     found = connection.execute(
-        select(previous.c.owner, previous.c.aspect, statement.c.held_version, statement.c.held_confirmed)
-        .outerjoin(statement, statement.c.id == previous.c.id)
+        select(previous.c.owner, previous.c.aspect, statement.c.held_version, statement.c.held_confirmed).outerjoin(
+            statement, statement.c.id == previous.c.id
+        )
     )
-    before = {Owner(owner, Aspect(aspect)): Held(version_ or NOTHING, bool(confirmed)) for owner, aspect, version_, confirmed in found}
+    before = {
+        Owner(owner, Aspect(aspect)): Held(version_ or NOTHING, bool(confirmed))
+        for owner, aspect, version_, confirmed in found
+    }
     other = statement.alias()
-    after = select(func.min(other.c.at)).where(other.c.owner_id == wanted.c.owner, other.c.aspect == wanted.c.aspect, other.c.at > wanted.c.until)
+    after = select(func.min(other.c.at)).where(
+        other.c.owner_id == wanted.c.owner, other.c.aspect == wanted.c.aspect, other.c.at > wanted.c.until
+    )
     until = func.coalesce(after.correlate(wanted).scalar_subquery(), wanted.c.until)
     bounds = select(wanted.c.owner, wanted.c.aspect, wanted.c.since, until.label("until")).subquery()
     rows = connection.execute(
@@ -163,7 +179,10 @@ def _read_windows(connection: Connection, windows: Sequence[Window]) -> tuple[di
 
 
 def _as_table(connection: Connection, windows: Sequence[Window | Folded]) -> Subquery:
-    ends = [(one.owner.id, one.owner.aspect, one.since, one.until if isinstance(one, Window) else one.end) for one in windows]
+    ends = [
+        (one.owner.id, one.owner.aspect, one.since, one.until if isinstance(one, Window) else one.end)
+        for one in windows
+    ]
     return integers(connection, ("owner", "aspect", "since", "until"), ends)
 
 
@@ -194,7 +213,12 @@ def _write_versions(connection: Connection, versions: Mapping[int, Version]) -> 
 def _write_spans(connection: Connection, folded: Sequence[Folded]) -> None:
     """Replace the spans that begin in the folded windows, where they differ; then the owners' current edges."""
     wanted = _as_table(connection, folded)
-    in_window = and_(span.c.owner_id == wanted.c.owner, span.c.aspect == wanted.c.aspect, span.c.valid_from >= wanted.c.since, span.c.valid_from <= wanted.c.until)
+    in_window = and_(
+        span.c.owner_id == wanted.c.owner,
+        span.c.aspect == wanted.c.aspect,
+        span.c.valid_from >= wanted.c.since,
+        span.c.valid_from <= wanted.c.until,
+    )
     stored: dict[Owner, list[tuple[int, int, Held]]] = {}
     for row in connection.execute(select(span).join(wanted, in_window).order_by(span.c.valid_from)):
         place = (row.valid_from, row.statement_id, Held(row.version, row.confirmed))
@@ -208,7 +232,10 @@ def _write_spans(connection: Connection, folded: Sequence[Folded]) -> None:
 def _replace_spans(connection: Connection, folded: Folded) -> None:
     of_owner = and_(span.c.owner_id == folded.owner.id, span.c.aspect == folded.owner.aspect)
     connection.execute(delete(span).where(of_owner, span.c.valid_from.between(folded.since, folded.end)))
-    rows = [(folded.owner.id, folded.owner.aspect, at, FOREVER, held.version, held.confirmed, id_) for at, id_, held in folded.changes]
+    rows = [
+        (folded.owner.id, folded.owner.aspect, at, FOREVER, held.version, held.confirmed, id_)
+        for at, id_, held in folded.changes
+    ]
     if rows:
         connection.execute(insert(span), [dict(zip(span.columns.keys(), row, strict=True)) for row in rows])
     other = span.alias()
@@ -219,13 +246,17 @@ def _replace_spans(connection: Connection, folded: Folded) -> None:
     connection.execute(
         update(span)
         .where(of_owner, span.c.valid_from >= first, span.c.valid_from <= folded.end)
-        .values(valid_to=func.coalesce(following.correlate(span).scalar_subquery(), literal(FOREVER, span.c.valid_to.type)))
+        .values(
+            valid_to=func.coalesce(following.correlate(span).scalar_subquery(), literal(FOREVER, span.c.valid_to.type))
+        )
     )
 
 
 def _replace_edges(connection: Connection, folded: Folded) -> None:
     """The owner's current edges: those of the span that is still open."""
-    of_owner = and_(span.c.owner_id == folded.owner.id, span.c.aspect == folded.owner.aspect, span.c.valid_to == FOREVER)
+    of_owner = and_(
+        span.c.owner_id == folded.owner.id, span.c.aspect == folded.owner.aspect, span.c.valid_to == FOREVER
+    )
     still = connection.execute(select(span.c.version, span.c.confirmed).where(of_owner)).one_or_none()
     connection.execute(delete(edge).where(edge.c.owner_id == folded.owner.id, edge.c.aspect == folded.owner.aspect))
     if still is None:
@@ -246,4 +277,15 @@ def _replace_edges(connection: Connection, folded: Folded) -> None:
     connection.execute(insert(edge).from_select(["owner_id", "aspect", *_COPIED, "origin", "confirmed"], rows))
 
 
-_COPIED = ("set_id", "ordinal", "source_id", "target_id", "source_dataset_id", "target_dataset_id", "type", "subtype", "masking", "description")
+_COPIED = (
+    "set_id",
+    "ordinal",
+    "source_id",
+    "target_id",
+    "source_dataset_id",
+    "target_dataset_id",
+    "type",
+    "subtype",
+    "masking",
+    "description",
+)

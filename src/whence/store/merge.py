@@ -4,7 +4,8 @@ A batch is first folded to one row per key (one upsert may touch a row only once
 Both are made from the columns' rules, so they cannot disagree.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -12,12 +13,13 @@ from sqlalchemy import Column, Connection, Table, and_, bindparam, case, func, s
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql import ColumnElement
+from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from whence.errors import CollisionError
 from whence.store.tables import merge_rules
 
 Row = tuple[Any, ...]
-Columns = Mapping[str, Any]
+Columns = ReadOnlyColumnCollection[str, Any]
 Changes = dict[str, ColumnElement[Any]]
 Function = Callable[..., ColumnElement[Any]]
 Insert = TypeVar("Insert", sqlite.Insert, postgresql.Insert)
@@ -28,7 +30,7 @@ def fold(table: Table, rows: Iterable[Row]) -> list[Row]:
     keys = _places(table, "key")
     combine = _combine(table)
     folded: dict[Row, Row] = {}
-    for row in rows:
+    for row in dict.fromkeys(rows):  # most rows of a batch say what another one says
         key = tuple([row[place] for place in keys])
         known = folded.get(key)
         folded[key] = row if known is None else combine(known, row)
@@ -56,23 +58,31 @@ def _places(table: Table, rule: str) -> list[int]:
 
 @cache
 def _combine(table: Table) -> Callable[[Row, Row], Row]:
-    rules = merge_rules(table)
-    latest, earliest, identity = (_places(table, rule) for rule in ("latest", "earliest", "identity"))
-    single = [(place, _SINGLE[rule]) for place, rule in enumerate(rules.values()) if rule in _SINGLE]
+    """The merge of two rows of one key."""
+    same = _getter(_places(table, "identity"))
+    single = [(place, _SINGLE[rule]) for place, rule in enumerate(merge_rules(table).values()) if rule in _SINGLE]
+    groups = [(places, _getter(places), wins) for rule, wins in _GROUPED if (places := _places(table, rule))]
 
     def combine(one: Row, other: Row) -> Row:
-        if any(one[place] != other[place] for place in identity):
+        if same(one) != same(other):
             raise CollisionError(table.name)
         out = list(one)
         for place, rule in single:
             out[place] = rule(one[place], other[place])
-        for places, winner in ((latest, max), (earliest, min)):
-            values = winner([one[place] for place in places], [other[place] for place in places])
-            for place, value in zip(places, values, strict=True):
-                out[place] = value
+        for places, group, wins in groups:
+            if wins(group(other), group(one)):
+                for place in places:
+                    out[place] = other[place]
         return tuple(out)
 
     return combine
+
+
+_GROUPED: tuple[tuple[str, Callable[[Any, Any], bool]], ...] = (("latest", operator.gt), ("earliest", operator.lt))
+
+
+def _getter(places: Sequence[int]) -> Callable[[Row], Any]:
+    return operator.itemgetter(*places) if places else lambda _: None
 
 
 def _present(choose: Callable[[int, int], int]) -> Callable[[int | None, int | None], int | None]:
@@ -119,9 +129,14 @@ def _changes(table: Table, new: Columns, extremes: tuple[Function, Function]) ->
             case "or":
                 changes[column.name] = column.bitwise_or(new[column.name])
             case "latest":
-                changes[column.name] = case((_group(table, new, "latest") > _group(table, table.c, "latest"), new[column.name]), else_=column)
+                changes[column.name] = case(
+                    (_group(table, new, "latest") > _group(table, table.c, "latest"), new[column.name]), else_=column
+                )
             case "earliest":
-                changes[column.name] = case((_group(table, new, "earliest") < _group(table, table.c, "earliest"), new[column.name]), else_=column)
+                changes[column.name] = case(
+                    (_group(table, new, "earliest") < _group(table, table.c, "earliest"), new[column.name]),
+                    else_=column,
+                )
     return _refusing_collisions(table, new, changes)
 
 

@@ -45,13 +45,13 @@ def _building_file(engine: Engine) -> Iterator[Engine]:
 def _copy_tables(engine: Engine, beside: Path) -> None:
     with engine.connect() as connection:
         raw = connection.connection
-        raw.execute("ATTACH ? AS beside", (str(beside),))  # type: ignore[attr-defined]  # an sqlite3 connection
+        raw.execute("ATTACH ? AS beside", (str(beside),))
         try:
-            raw.execute("BEGIN IMMEDIATE")  # type: ignore[attr-defined]  # an sqlite3 connection
+            raw.execute("BEGIN IMMEDIATE")
             for table in metadata.sorted_tables:
-                raw.execute(f'DELETE FROM main."{table.name}"')  # type: ignore[attr-defined]  # an sqlite3 connection
-                raw.execute(f'INSERT INTO main."{table.name}" SELECT * FROM beside."{table.name}"')  # type: ignore[attr-defined]  # same
-            raw.execute("COMMIT")  # type: ignore[attr-defined]  # an sqlite3 connection
+                raw.execute(f'DELETE FROM main."{table.name}"')
+                raw.execute(f'INSERT INTO main."{table.name}" SELECT * FROM beside."{table.name}"')
+            raw.execute("COMMIT")
         finally:
             connection.invalidate()
 
@@ -61,7 +61,9 @@ def _building_schema(engine: Engine) -> Iterator[Engine]:
     with writing(engine) as connection:
         connection.execute(text(f"DROP SCHEMA IF EXISTS {_NEXT} CASCADE"))
         connection.execute(text(f"CREATE SCHEMA {_NEXT}"))
-    beside = open_store(engine.url.update_query_dict({"options": f"-csearch_path={_NEXT}"}).render_as_string(hide_password=False))
+    beside = open_store(
+        engine.url.update_query_dict({"options": f"-csearch_path={_NEXT}"}).render_as_string(hide_password=False)
+    )
     try:
         migrate(beside)
         yield beside

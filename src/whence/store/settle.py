@@ -60,7 +60,9 @@ def _run_statements(connection: Connection, ids: Sequence[int]) -> Iterable[tupl
         return
     wanted = integers(connection, ("id",), [(one,) for one in ids])
     facts = connection.execute(
-        select(run.c.id, run.c.job_id, run.c.state, run.c.state_at, run.c.seen_from, run.c.streaming).join(wanted, wanted.c.id == run.c.id)
+        select(run.c.id, run.c.job_id, run.c.state, run.c.state_at, run.c.seen_from, run.c.streaming).join(
+            wanted, wanted.c.id == run.c.id
+        )
     ).all()
     said = connection.execute(
         select(run_lineage.c.run_id, *_HELD)
@@ -72,7 +74,9 @@ def _run_statements(connection: Connection, ids: Sequence[int]) -> Iterable[tupl
         by_run.setdefault(run_id, []).append(HeldSet(*held))
     for id_, job_id, state, state_at, seen_from, streaming in facts:
         if seen_from is not None:
-            made = run_statement(RunFacts(id_, job_id, RunState(state), state_at, seen_from, bool(streaming)), by_run.get(id_, ()))
+            made = run_statement(
+                RunFacts(id_, job_id, RunState(state), state_at, seen_from, bool(streaming)), by_run.get(id_, ())
+            )
             if made:
                 yield made
 

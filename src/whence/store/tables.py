@@ -20,7 +20,9 @@ metadata = MetaData()
 def _fact(name: str, type_: Any, rule: Rule, **options: Any) -> Column[Any]:
     nullable = rule not in ("key", "identity") and bool(options.pop("nullable", False))
     primary = rule == "key"
-    return Column(name, type_, info={"merge": rule}, nullable=nullable, primary_key=primary, autoincrement=False, **options)
+    return Column(
+        name, type_, info={"merge": rule}, nullable=nullable, primary_key=primary, autoincrement=False, **options
+    )
 
 
 def merge_rules(table: Table) -> Mapping[str, Rule]:
@@ -176,7 +178,7 @@ run_lineage = Table(
     _fact("set_id", BigInteger, "key"),
     _fact("time", BigInteger, "latest"),
     _fact("key", Text, "latest"),
-    Index("run_lineage_set", "set_id"),
+    Index("run_lineage_set", "set_id", "time"),
 )
 
 declaration = Table(
@@ -219,7 +221,9 @@ FACTS: tuple[Table, ...] = (
 touched = Table(
     "touched",
     metadata,
-    Column("statement_id", BigInteger, primary_key=True, autoincrement=False),  # a run, or the first 64 bits of a declaring event
+    Column(
+        "statement_id", BigInteger, primary_key=True, autoincrement=False
+    ),  # a run, or the first 64 bits of a declaring event
     Column("key", Text, nullable=False),  # of the declaring event, or empty
 )
 

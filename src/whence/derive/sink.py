@@ -1,0 +1,102 @@
+"""The last step: rows into the store, written by the executors, one transaction per Arrow batch of a task.
+
+Merges commute and repeat harmlessly, so tasks need no order, and a task that Spark runs twice changes nothing.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cache
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from sqlalchemy import Engine
+
+from whence.errors import CollisionError
+from whence.store.engine import open_store
+from whence.store.facts import Rows, merge_facts
+from whence.store.merge import Row
+
+WRITE_ROWS = 2_000
+"""Log records per transaction."""
+
+Write = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+
+def write(rows: DataFrame, store_url: str) -> DataFrame:
+    """Merge all rows into the store when the frame is run; it has a row per transaction: the largest log position in it."""
+    return rows.mapInArrow(_writer(store_url), "position bigint")
+
+
+def _writer(store_url: str) -> Write:
+    def write_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for chunk in _chunks(batches):
+            _merge(_engine(store_url), chunk)
+            yield pa.RecordBatch.from_pydict({"position": [max(row[0] for row in ArrowFacts(chunk).rows("receipt"))]})
+
+    return write_batches
+
+
+def _merge(engine: Engine, chunk: pa.Table) -> None:
+    """Merge a chunk; where an identity collides, all but the event that brings it, which goes to quarantine."""
+    try:
+        merge_facts(engine, ArrowFacts(chunk))
+    except CollisionError as error:
+        half = chunk.num_rows // 2
+        if half:
+            _merge(engine, chunk.slice(0, half))
+            _merge(engine, chunk.slice(half))
+        else:
+            merge_facts(engine, _refused(chunk, str(error)))
+
+
+def _refused(chunk: pa.Table, reason: str) -> Rows:
+    return Rows(
+        {
+            "receipt": [
+                (position, key, "quarantined", reason) for position, key, _, _ in ArrowFacts(chunk).rows("receipt")
+            ]
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowFacts:
+    """Facts as the pipeline's rows (`schema.ROW_SCHEMA`), flattened when asked for."""
+
+    chunk: pa.Table
+
+    def rows(self, table: str) -> list[Row]:
+        return _tuples(self._structs(table))
+
+    def edges(self, sets: AbstractSet[int]) -> list[Row]:
+        if not sets:
+            return []
+        structs = self._structs("lineage_edge")
+        return _tuples(structs.filter(pc.is_in(structs.field("set_id"), pa.array(sorted(sets), pa.int64()))))
+
+    def _structs(self, table: str) -> pa.StructArray:
+        return pc.list_flatten(self.chunk.column(table)).combine_chunks()
+
+
+def _tuples(structs: pa.StructArray) -> list[Row]:
+    return list(zip(*(child.to_pylist() for child in structs.flatten()), strict=True)) if len(structs) else []
+
+
+def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    held: list[pa.RecordBatch] = []
+    count = 0
+    for batch in batches:
+        held.append(batch)
+        count += batch.num_rows
+        if count >= WRITE_ROWS:
+            yield pa.Table.from_batches(held)
+            held, count = [], 0
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+@cache
+def _engine(store_url: str) -> Engine:
+    return open_store(store_url)

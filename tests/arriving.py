@@ -1,0 +1,50 @@
+"""Events as they arrive, through Spark's stages and into a store, without the log: for tests that need many small histories."""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from sqlalchemy import Engine, delete
+
+from whence.derive.pipeline import derive
+from whence.derive.schema import RECORD_SCHEMA
+from whence.derive.sink import ArrowFacts
+from whence.log import Kind
+from whence.openlineage.accept import accept
+from whence.store.engine import writing
+from whence.store.facts import merge_facts
+from whence.store.settle import settle
+from whence.store.tables import metadata
+
+
+def accepted(bodies: Sequence[bytes]) -> list[tuple[str, bytes]]:
+    """Key and payload of each body, as the collector would log them."""
+    return [(one.key, one.payload) for one in map(accept, bodies)]
+
+
+def rows_of(spark: SparkSession, bodies: Sequence[bytes]) -> pa.Table:
+    """One row per body, in order: all stages of the pipeline, in one Spark job."""
+    records = [
+        (place + 1, int(Kind.EVENT), key, payload, "", "") for place, (key, payload) in enumerate(accepted(bodies))
+    ]
+    columns = [
+        pa.array(values, one.type) for values, one in zip(zip(*records, strict=True), RECORD_SCHEMA, strict=True)
+    ]
+    frame = spark.createDataFrame(pa.Table.from_arrays(columns, schema=RECORD_SCHEMA))
+    return derive(frame.coalesce(1)).toArrow()
+
+
+def arrive(engine: Engine, table: pa.Table, sizes: Sequence[int]) -> None:
+    """Merge and settle rows in batches of these sizes."""
+    start = 0
+    for size in sizes:
+        merge_facts(engine, ArrowFacts(table.slice(start, size)))
+        settle(engine, start + size + 1)
+        start += size
+
+
+def empty(engine: Engine) -> None:
+    """Forget everything."""
+    with writing(engine) as connection:
+        for table in metadata.sorted_tables:
+            connection.execute(delete(table))

@@ -1,0 +1,39 @@
+"""The promise: any order, duplication, batching and split of the same events gives the same state, that of the oracle."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from arriving import arrive, empty, rows_of
+from generators import arrivals, body, histories
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from oracle import comparable
+from oracle import dump as oracle_dump
+from pyspark.sql import SparkSession
+from sqlalchemy import Engine
+
+from whence.store.dump import dump
+from whence.store.engine import open_store, sqlite_url
+from whence.store.migrate import migrate
+
+SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture)
+
+
+@pytest.fixture(scope="module")
+def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    engine = open_store(sqlite_url(Path(tmp_path_factory.mktemp("store")) / "store.db"))
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=SLOW)
+@given(data=st.data())
+def test_any_arrival_gives_the_oracles_state(spark: SparkSession, sqlite_store: Engine, data: st.DataObject) -> None:
+    history = data.draw(histories())
+    batches = data.draw(arrivals(history))
+    empty(sqlite_store)
+    arrive(sqlite_store, rows_of(spark, [one for batch in batches for one in batch]), [len(batch) for batch in batches])
+    expected = comparable(oracle_dump([body(event) for event in history]))
+    assert comparable(list(dump(sqlite_store))) == expected

@@ -1,0 +1,106 @@
+"""Facets: what each may hold, the unknown ones, deleted ones and null ones."""
+
+from hypothesis import strategies as st
+
+from generators.lineage import column_lineage, job_lineage
+from generators.universe import (
+    NO_NAMES,
+    RUN_IDS,
+    Events,
+    Json,
+    dataset_names,
+    few,
+    fields,
+    job_names,
+    optional,
+    run_ids,
+)
+
+HEAD = {"_producer": "https://example.org/p", "_schemaURL": "https://example.org/f.json#/$defs/F"}
+DELETED = HEAD | {"_deleted": True}
+
+leaves = st.sampled_from(
+    [None, True, False, 0, -1, 2**53, 0.5, 1e16, -1.5e-7, 1e-5, -0.0, "", "text", '日次\n"\\\u0001', "a.b-c"]
+)
+values = st.recursive(
+    leaves,
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["a", "é", "_deleted"]), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+unknown = st.dictionaries(st.sampled_from(["value", "x.y", "日", "n"]), values, max_size=2)
+deleted = st.sampled_from([DELETED, {"_deleted": True}, {"_deleted": False, "value": 1}])
+
+columns = st.recursive(
+    optional(
+        {"name": fields | fields | fields | st.sampled_from(["", None])},
+        type=st.sampled_from(["string", "int"]),
+        description=st.just("a column"),
+    ),
+    lambda inner: optional({"name": fields}, type=st.just("struct"), fields=few(inner)),
+    max_leaves=3,
+)
+schema = optional({"fields": few(columns, most=3)}, _producer=st.just("https://example.org/p"))
+
+
+@st.composite
+def _link(draw: st.DrawFn) -> Json:
+    kind = draw(st.sampled_from([{"type": "TABLE"}, {"type": "TABLE"}, {"type": "LOCATION"}, {}, {"type": "x" * 201}]))
+    return draw(dataset_names | dataset_names | dataset_names | st.sampled_from(NO_NAMES)) | kind
+
+
+symlinks = st.fixed_dictionaries({"identifiers": few(_link(), least=1)})
+reference = st.fixed_dictionaries({"run": st.fixed_dictionaries({"runId": run_ids}), "job": job_names})
+broken = st.sampled_from(
+    [{}, {"run": {"runId": "manual"}, "job": {"namespace": "n", "name": "j"}}, {"run": {"runId": RUN_IDS[0]}}]
+)
+parent = optional(
+    {"run": st.fixed_dictionaries({"runId": run_ids}), "job": job_names}, root=reference | reference | broken
+) | st.tuples(broken, reference).map(lambda pair: pair[0] | {"root": pair[1]})
+job_type = st.fixed_dictionaries(
+    {"processingType": st.sampled_from(["BATCH", "STREAMING", "SERVICE", "streaming"]), "integration": st.just("SPARK")}
+)
+partial = st.just({"totalTasks": 2, "failedTasks": 1, "errors": []})
+debug = st.sampled_from(
+    [{"logs": ["fine", "Incomplete lineage due to a timeout"]}, {"logs": ["fine", 1]}, {"logs": "Incomplete lineage"}]
+)
+
+ANY_KEYS = {
+    "custom.key-with.dots": unknown | deleted | st.none(),
+    "documentation": st.sampled_from(
+        [{"description": "one"}, {"description": "two", "contentType": "text/markdown"}, DELETED]
+    ),
+    "ключ": unknown,
+}
+
+dataset_facets = st.fixed_dictionaries(
+    {}, optional={**ANY_KEYS, "schema": schema | deleted, "symlinks": symlinks | symlinks | deleted}
+)
+job_facets = st.fixed_dictionaries({}, optional={**ANY_KEYS, "jobType": job_type})
+run_facets = st.fixed_dictionaries(
+    {},
+    optional={
+        "run.custom": unknown | deleted | st.none(),
+        "parent": parent,
+        "extractionError": partial,
+        "debug": debug,
+    },
+)
+role_facets = st.fixed_dictionaries(
+    {}, optional={"rows-read": unknown | deleted, "dataQualityMetrics": st.just({"rowCount": 3})}
+)
+
+
+def with_column_lineage(facets: Events) -> Events:
+    """Half of the time with a columnLineage facet, now and then a deleted one."""
+    facet = st.none() | column_lineage | column_lineage | st.just(DELETED)
+    return st.tuples(facets, facet).map(
+        lambda pair: pair[0] if pair[1] is None else {**pair[0], "columnLineage": pair[1]}
+    )
+
+
+def with_job_lineage(facets: Events) -> Events:
+    """A third of the time with an explicit lineage facet."""
+    facet = st.none() | st.none() | st.none() | job_lineage | job_lineage | st.just(DELETED)
+    return st.tuples(facets, facet).map(lambda pair: pair[0] if pair[1] is None else {**pair[0], "lineage": pair[1]})

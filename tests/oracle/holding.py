@@ -1,0 +1,62 @@
+"""Which sets hold, and when: the fold of each owner's statements into spans (docs/state.md, "Statements")."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from oracle.nodes import Node
+
+LineageSet = tuple[Node, Node | None, str, str, frozenset[tuple[Node, Node, str, str, str, str]]]
+"""(owner, output or None, level, origin, edges)."""
+
+Held = frozenset[LineageSet]
+Span = tuple[int, int | None, bool, Held]
+"""(from, to or None, confirmed, sets)."""
+
+
+@dataclass
+class Statement:
+    """One opinion of an owner's lineage."""
+
+    owner: Node
+    aspect: str
+    at: int
+    number: int
+    confirmed: bool
+    sets: Held
+
+
+def known_best(sets: set[LineageSet]) -> Held:
+    """Without what is inferred for outputs of which the run knows better."""
+    better = {output for _, output, _, origin, _ in sets if origin in ("explicit", "columnLineage")}
+    return frozenset(one for one in sets if not (one[3] == "inferred" and one[1] in better))
+
+
+def spans(statements: list[Statement]) -> dict[tuple[Node, str], list[Span]]:
+    """The history of each (owner, aspect), in order of time."""
+    by_owner: dict[tuple[Node, str], list[Statement]] = defaultdict(list)
+    for one in statements:
+        by_owner[one.owner, one.aspect].append(one)
+    return {owner: _history(some) for owner, some in by_owner.items()}
+
+
+def _history(statements: list[Statement]) -> list[Span]:
+    held: Held = frozenset()
+    confirmed = False
+    at_instant: dict[int, tuple[Held, bool]] = {}
+    for one in sorted(statements, key=lambda one: (one.at, one.number)):
+        if one.confirmed or not confirmed:
+            held = one.sets | _kept(held, one) if one.aspect == "observed" else one.sets
+            confirmed = one.confirmed
+        at_instant[one.at] = held, confirmed
+    changes: list[tuple[int, Held, bool]] = []
+    for at, (sets, sure) in at_instant.items():
+        if not changes or changes[-1][1:] != (sets, sure):
+            changes.append((at, sets, sure))
+    ends = [at for at, *_ in changes[1:]] + [None]
+    return [(at, end, sure, sets) for (at, sets, sure), end in zip(changes, ends, strict=True) if sets]
+
+
+def _kept(before: Held, statement: Statement) -> Held:
+    outputs = {output for _, output, *_ in statement.sets if output}
+    fine = {output for _, output, level, *_ in statement.sets if level == "field"}
+    return frozenset(one for one in before if one[2] == "field" and one[1] in outputs - fine)

@@ -1,0 +1,154 @@
+"""The lineage sets of one event, by the four cases of docs/state.md ("Lineage sets")."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from oracle.naming import dataset_node, job_node
+from oracle.nodes import Node, whole
+
+Json = dict[str, Any]
+Edge = tuple[Node, Node, str, str, str, str]
+"""source, target, type, subtype, "masked" or "", description."""
+
+Sets = set[tuple[Node | None, str, str, frozenset[Edge]]]
+"""(output or None, level, origin, edges)."""
+
+How = tuple[str, str, str, str]
+
+
+def job_lineage(job: Node, inputs: set[Node], outputs: dict[Node, list[Json]], explicit: Json | None) -> Sets:
+    """All that a run or job event says. `outputs`: each with its columnLineage facets."""
+    sets: Sets = set()
+    sets |= _boundary(job, inputs, set(outputs))
+    if explicit is not None:
+        return sets | _explicit(_entries(explicit), job)
+    for output, facets in outputs.items():
+        edges = {edge for facet in facets for edge in _column_edges(output, facet)}
+        if edges:
+            sets |= _split(output, "columnLineage", edges)
+        elif inputs:
+            sets.add((output, "dataset", "inferred", frozenset((one, output, "UNKNOWN", "", "", "") for one in inputs)))
+    return sets
+
+
+def dataset_lineage(dataset: Node, facet: Json) -> Sets:
+    """What a dataset event's `lineage` facet says."""
+    own = {"type": "DATASET", "own": dataset, "inputs": facet.get("inputs"), "fields": facet.get("fields")}
+    return _explicit([own, *_entries(facet)], None)
+
+
+def _boundary(job: Node, inputs: set[Node], outputs: set[Node]) -> Sets:
+    sets: Sets = {(one, "dataset", "boundary", frozenset([(job, one, "UNKNOWN", "", "", "")])) for one in outputs}
+    if inputs:
+        sets.add((None, "dataset", "boundary", frozenset((one, job, "UNKNOWN", "", "", "") for one in inputs)))
+    return sets
+
+
+def _split(output: Node, origin: str, edges: set[Edge]) -> Sets:
+    """The two levels of an output's edges: those with a field, and the dataset edges that are said or follow."""
+    fine = {edge for edge in edges if "field" in (edge[0][0], edge[1][0])}
+    coarse = (edges - fine) | {(whole(source), output, kind, "", "", "") for source, _, kind, *_ in fine}
+    return {(output, level, origin, frozenset(some)) for level, some in (("field", fine), ("dataset", coarse)) if some}
+
+
+def _explicit(entries: list[Json], job: Node | None) -> Sets:
+    by_output: dict[Node, set[Edge]] = defaultdict(set)
+    to_jobs: set[Edge] = set()
+    for entry in entries:
+        kind = entry.get("type", "DATASET")
+        if kind == "DATASET" and (target := entry.get("own") or dataset_node(entry)):
+            by_output[target] |= set(_sources(entry.get("inputs"), target, job))
+            for name, one in _objects(entry.get("fields")):
+                by_output[target] |= set(_sources(one.get("inputs"), ("field", *target[1:], name), job))
+        if kind == "JOB" and (target := _job_named(entry, job)):
+            to_jobs |= {(whole(edge[0]), *edge[1:]) for edge in _sources(entry.get("inputs"), target, job)}
+    sets: Sets = {(None, "dataset", "explicit", frozenset(to_jobs))} if to_jobs else set()
+    for output, edges in by_output.items():
+        sets |= _split(output, "explicit", edges)
+    return sets
+
+
+def _sources(inputs: object, target: Node, job: Node | None) -> Iterator[Edge]:
+    for one in _items(inputs):
+        kind = one.get("type", "DATASET")
+        source = _job_named(one, job) if kind == "JOB" else _source(one) if kind == "DATASET" else None
+        if source:
+            for how in _how(one.get("transformations")) or [("UNKNOWN", "", "", "")]:
+                yield (source, target, *how)
+
+
+def _source(one: Json) -> Node | None:
+    return _column(one) or dataset_node(one)
+
+
+def _job_named(one: Json, job: Node | None) -> Node | None:
+    namespace, name = one.get("namespace"), one.get("name")
+    if namespace is None and name is None:
+        return job
+    return job_node(one)
+
+
+def _column_edges(output: Node, facet: Json) -> Iterator[Edge]:
+    fields = dict(_objects(facet.get("fields")))
+    whole_output = _items(facet.get("dataset"))
+    by_field = {name: set(_field_edges(one)) for name, one in fields.items()}
+    copies: set[tuple[Node, How]] = set()
+    if len(fields) > 1 and not whole_output:
+        copies = {pair for pair in set.intersection(*by_field.values()) if pair[1][0] == "INDIRECT"}
+    for source, how in copies:
+        yield (source, output, *how)
+    for name, pairs in by_field.items():
+        for source, how in pairs - copies:
+            yield (source, ("field", *output[1:], name), *how)
+    for one in whole_output:
+        if column := _column(one):
+            for how in _how(one.get("transformations"), unsaid="INDIRECT") or [("INDIRECT", "", "", "")]:
+                yield (column, output, *how)
+
+
+def _field_edges(field: Json) -> Iterator[tuple[Node, How]]:
+    for one in _items(field.get("inputFields")):
+        if source := _column(one):
+            for how in _how(one.get("transformations")) or [_deprecated(field)]:
+                yield source, how
+
+
+def _column(one: Json) -> Node | None:
+    dataset, field = dataset_node(one), one.get("field")
+    return ("field", *dataset[1:], field) if dataset and isinstance(field, str) and field else None
+
+
+def _how(transformations: object, unsaid: str = "UNKNOWN") -> list[How]:
+    return [
+        (
+            clean(one.get("type")).upper() or unsaid,
+            clean(one.get("subtype")).upper(),
+            "masked" if one.get("masking") is True else "",
+            clean(one.get("description")),
+        )
+        for one in _items(transformations)
+    ]
+
+
+def _deprecated(field: Json) -> How:
+    description = clean(field.get("transformationDescription"))
+    known = {"IDENTITY": ("DIRECT", "IDENTITY", ""), "MASKED": ("DIRECT", "TRANSFORMATION", "masked")}
+    return (*known.get(clean(field.get("transformationType")).upper(), ("UNKNOWN", "", "")), description)
+
+
+def clean(text: object) -> str:
+    """A free text, empty if it is none, with a sign for NUL."""
+    return text.replace("\0", "\ufffd") if isinstance(text, str) else ""
+
+
+def _entries(facet: Json) -> list[Json]:
+    return [{key: value for key, value in entry.items() if key != "own"} for entry in _items(facet.get("entries"))]
+
+
+def _objects(value: object) -> list[tuple[str, Json]]:
+    return [(key, one) for key, one in value.items() if isinstance(one, dict)] if isinstance(value, dict) else []
+
+
+def _items(value: object) -> list[Json]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -1,0 +1,260 @@
+"""The dump: every line that docs/state.md ("The dump") asks for, from all events at once."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from typing import Any
+
+from oracle.canonical import canonical
+from oracle.holding import Held, LineageSet, Span, Statement, known_best, spans
+from oracle.nodes import Node, netstrings, run_number, signed, text
+from oracle.reading import STATES, Reading, read
+
+Line = dict[str, Any]
+Stamp = tuple[int, str]
+
+
+def dump(bodies: Iterable[bytes]) -> list[str]:
+    """The lines of the state that these accepted events mean, sorted. Order and duplicates do not matter."""
+    readings = list({reading.key: reading for reading in map(read, bodies)}.values())
+    histories = spans([*_run_statements(readings), *_declarations(readings)])
+    lines = [
+        *map(_event, readings),
+        *_seen(readings),
+        *_fields(readings),
+        *_runs(readings),
+        *_facets(readings),
+        *_alias_lines(readings),
+        *_set_lines(readings),
+        *_run_lineage(readings),
+        *_declared(readings),
+        *_span_lines(histories),
+        *_edges(histories),
+        *_groups(readings),
+    ]
+    return sorted(map(canonical, lines))
+
+
+def comparable(lines: Iterable[str]) -> list[str]:
+    """The lines with the events' warnings blanked, for the reader words them, and JSON written one way."""
+    return sorted(canonical(_without_warnings(json.loads(line))) for line in lines)
+
+
+def _without_warnings(line: Line) -> Line:
+    return line | {"warnings": []} if line.get("fact") == "event" else line
+
+
+def _event(reading: Reading) -> Line:
+    subject, state = text(reading.subject), STATES[reading.state]
+    head = {
+        "fact": "event",
+        "key": reading.key,
+        "kind": reading.kind,
+        "time": reading.time,
+        "producer": reading.producer,
+    }
+    return head | {"state": state, "subject": subject, "warnings": []}
+
+
+def _seen(readings: list[Reading]) -> Iterator[Line]:
+    times: dict[Node, list[int]] = defaultdict(list)
+    for reading in readings:
+        for node in reading.datasets | reading.jobs:
+            times[node].append(reading.time)
+    for node, some in times.items():
+        yield {"fact": node[0], "node": text(node), "first_seen": min(some), "last_seen": max(some)}
+
+
+def _fields(readings: list[Reading]) -> Iterator[Line]:
+    declared = {one for reading in readings for one in reading.declared}
+    ends = {end for reading in readings for *_, edges in reading.sets for edge in edges for end in edge[:2]}
+    for node in declared | {end for end in ends if end[0] == "field"}:
+        yield {"fact": "field", "node": text(node), "declared": node in declared}
+
+
+def _by_run(readings: list[Reading]) -> dict[Node, list[Reading]]:
+    runs: dict[Node, list[Reading]] = defaultdict(list)
+    for reading in readings:
+        if reading.kind == "run":
+            runs[reading.subject].append(reading)
+    return runs
+
+
+def _runs(readings: list[Reading]) -> Iterator[Line]:
+    runs = _by_run(readings)
+    contained = {
+        (run, container, relation) for run in runs for one in runs[run] for relation, container in one.containers
+    }
+    for run in {*runs, *(container for _, container, _ in contained)}:
+        yield _run(run, runs.get(run, []))
+    for run, container, relation in contained:
+        yield {"fact": "containment", "run": text(run), "container": text(container), "relation": relation}
+
+
+def _run(run: Node, events: list[Reading]) -> Line:
+    state, at = _final(events) if events else (0, None)
+    times = [one.time for one in events]
+    return {
+        "fact": "run",
+        "node": text(run),
+        "state": STATES[state],
+        "state_at": at,
+        "started_at": min((one.time for one in events if one.state == 1), default=None),
+        "seen_from": min(times, default=None),
+        "seen_to": max(times, default=None),
+        "streaming": any(one.streaming for one in events),
+        "partial": any(one.partial for one in events),
+        "terminals": [STATES[state] for state in sorted({one.state for one in events if one.state >= 3})],
+    }
+
+
+def _final(events: list[Reading]) -> tuple[int, int]:
+    _, at, state = max((one.rank, one.time, one.state) for one in events)
+    return state, at
+
+
+def _facets(readings: list[Reading]) -> Iterator[Line]:
+    written: dict[tuple[Node, str, Node | None, str], list[tuple[int, int, str, str]]] = defaultdict(list)
+    for one in readings:
+        for subject, role, dataset, name, payload in one.facets:
+            written[subject, role, dataset, name].append((one.time, one.rank, one.key, payload))
+    for (subject, role, dataset, name), writers in written.items():
+        time, rank, key, payload = max(writers)
+        head = {"fact": "facet", "subject": text(subject), "role": role, "dataset": text(dataset) if dataset else None}
+        value = json.loads(payload) if payload else None
+        yield head | {"name": name, "time": time, "rank": rank, "key": key, "payload": value}
+
+
+def _alias_lines(readings: list[Reading]) -> Iterator[Line]:
+    stamps: dict[tuple[Node, Node, str], list[Stamp]] = defaultdict(list)
+    for reading in readings:
+        for one in reading.aliases:
+            stamps[one].append((reading.time, reading.key))
+    for (dataset, alias, kind), some in stamps.items():
+        line = {"fact": "alias", "dataset": text(dataset), "alias": text(alias), "type": kind}
+        yield line | {"first": list(min(some)), "last": list(max(some))}
+
+
+def _sets_of(reading: Reading) -> set[LineageSet]:
+    return {(reading.owner, *one) for one in reading.sets}
+
+
+def _set_lines(readings: list[Reading]) -> Iterator[Line]:
+    stamps: dict[LineageSet, list[Stamp]] = defaultdict(list)
+    for reading in readings:
+        for one in _sets_of(reading):
+            stamps[one].append((reading.time, reading.key))
+    for one, some in stamps.items():
+        owner, output, level, origin, _ = one
+        line: Line = {"fact": "set", "set": digest(one), "owner": text(owner)}
+        line |= {
+            "output": text(output) if output else None,
+            "level": level,
+            "origin": origin,
+            "edges": _edge_values(one),
+        }
+        yield line | {"first": list(min(some)), "last": list(max(some))}
+
+
+def digest(one: LineageSet) -> str:
+    """The content address of a lineage set."""
+    owner, output, level, origin, _ = one
+    head = [text(owner), text(output) if output else "", level, origin]
+    return sha256(netstrings([*head, *(part for edge in _edge_texts(one) for part in edge)])).hexdigest()[:32]
+
+
+def _edge_texts(one: LineageSet) -> list[list[str]]:
+    return sorted([text(source), text(target), *how] for source, target, *how in one[4])
+
+
+def _edge_values(one: LineageSet) -> list[list[Any]]:
+    return [[*ends, masking == "masked", description] for *ends, masking, description in _edge_texts(one)]
+
+
+def _run_lineage(readings: list[Reading]) -> Iterator[Line]:
+    for run, events in _by_run(readings).items():
+        for said in {one for event in events for one in _sets_of(event)}:
+            time, key = max((event.time, event.key) for event in events if said in _sets_of(event))
+            yield {"fact": "run_lineage", "run": text(run), "set": digest(said), "time": time, "key": key}
+
+
+def _declared(readings: list[Reading]) -> Iterator[Line]:
+    for one in readings:
+        if one.declares:
+            line = {"fact": "declaration", "key": one.key, "owner": text(one.owner), "time": one.time}
+            yield line | {"sets": sorted(map(digest, _sets_of(one)))}
+
+
+def _run_statements(readings: list[Reading]) -> Iterator[Statement]:
+    for run, events in _by_run(readings).items():
+        sets = known_best({one for event in events for one in _sets_of(event)})
+        if not sets:
+            continue
+        state, state_at = _final(events)
+        streaming = any(event.streaming for event in events)
+        complete = STATES[state] == "COMPLETE"
+        yield Statement(
+            owner=events[0].owner,
+            aspect="observed" if any(output for _, output, *_ in sets) else "read",
+            at=state_at if complete and not streaming else min(event.time for event in events),
+            number=run_number(run),
+            confirmed=complete or (streaming and STATES[state] in ("START", "RUNNING")),
+            sets=sets,
+        )
+
+
+def _declarations(readings: list[Reading]) -> Iterator[Statement]:
+    for one in readings:
+        if one.declares:
+            number = signed(int(one.key[:16], 16))
+            sets = frozenset(_sets_of(one))
+            yield Statement(owner=one.owner, aspect="declared", at=one.time, number=number, confirmed=True, sets=sets)
+
+
+def _span_lines(histories: dict[tuple[Node, str], list[Span]]) -> Iterator[Line]:
+    for (owner, aspect), history in histories.items():
+        for start, end, confirmed, sets in history:
+            line = {"derived": "span", "owner": text(owner), "aspect": aspect, "from": start, "to": end}
+            yield line | {"confirmed": confirmed, "sets": sorted(map(digest, sets))}
+
+
+def _edges(histories: dict[tuple[Node, str], list[Span]]) -> Iterator[Line]:
+    for (owner, aspect), history in histories.items():
+        for _, end, confirmed, sets in history:
+            if end is None:
+                yield from _current(text(owner), aspect, confirmed, sets)
+
+
+def _current(owner: str, aspect: str, confirmed: bool, sets: Held) -> Iterator[Line]:
+    for one in sets:
+        head = {
+            "derived": "edge",
+            "owner": owner,
+            "aspect": aspect,
+            "set": digest(one),
+            "origin": one[3],
+            "confirmed": confirmed,
+        }
+        for source, target, kind, subtype, masking, description in _edge_texts(one):
+            ends = {"source": source, "target": target, "type": kind, "subtype": subtype}
+            yield head | ends | {"masking": masking == "masked", "description": description}
+
+
+def _groups(readings: list[Reading]) -> Iterator[Line]:
+    aliases = {one for reading in readings for one in reading.aliases}
+    tables: dict[Node, set[Node]] = defaultdict(set)
+    for dataset, alias, kind in aliases:
+        if kind == "TABLE":
+            tables[dataset].add(alias)
+    named = set().union(*tables.values())
+    group = {node: {node} for dataset, alias, _ in aliases for node in (dataset, alias)}
+    for dataset, alias, kind in aliases:
+        if kind == "TABLE" and len(tables[dataset]) > 1:
+            continue
+        joined = group[dataset] | group[alias]
+        for member in joined:
+            group[member] = joined
+    for members in {frozenset(some) for some in group.values() if len(some) > 1}:
+        first = min(members, key=lambda node: (node not in named, node))
+        yield {"derived": "alias_group", "representative": text(first), "members": sorted(map(text, members))}

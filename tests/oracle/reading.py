@@ -1,0 +1,229 @@
+"""What one event says: subject, mentions, facets, runs, aliases, lineage (docs/state.md, "Facts")."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from typing import Any
+
+from oracle.canonical import canonical
+from oracle.lineage import Sets, clean, dataset_lineage, job_lineage
+from oracle.naming import dataset_node, job_node
+from oracle.nodes import Node, whole
+
+Json = dict[str, Any]
+
+STATES = ("OTHER", "START", "RUNNING", "COMPLETE", "ABORT", "FAIL")
+"""A state's place here is its value."""
+
+UUID = re.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[Tt ](.+))?")
+CLOCK = re.compile(r"(\d\d:\d\d)(:\d\d)?([.,]\d+)?\s*([Zz]|[+-]\d\d(?::?\d\d)?)?")
+
+
+@dataclass
+class Reading:
+    """One event, read. `facets`: (subject, role, dataset or None, key, canonical payload or "" for deleted)."""
+
+    key: str
+    kind: str
+    time: int
+    producer: str
+    state: int
+    subject: Node
+    owner: Node
+    rank: int = 0
+    datasets: set[Node] = field(default_factory=set)
+    jobs: set[Node] = field(default_factory=set)
+    declared: set[Node] = field(default_factory=set)
+    containers: set[tuple[str, Node]] = field(default_factory=set)
+    streaming: bool = False
+    partial: bool = False
+    facets: list[tuple[Node, str, Node | None, str, str]] = field(default_factory=list)
+    aliases: set[tuple[Node, Node, str]] = field(default_factory=set)
+    sets: Sets = field(default_factory=set)
+    declares: bool = False
+
+
+def read(body: bytes) -> Reading:
+    """The reading of one accepted event's body."""
+    event = json.loads(body.decode())
+    has_run, has_job = (isinstance(event.get(key), dict) for key in ("run", "job"))
+    make = _run_event if has_run and has_job else _job_event if has_job else _dataset_event
+    reading = make(event)
+    _mention_ends(reading)
+    return reading
+
+
+def micros(moment: str) -> int:
+    """ISO 8601 as microseconds since 1970 UTC: no offset is UTC, digits after the sixth are cut."""
+    date = DATE.fullmatch(moment.strip())
+    clock = CLOCK.fullmatch((date and date[2]) or "00:00")
+    assert date
+    assert clock
+    since = datetime.fromisoformat(f"{date[1]} {clock[1]}{clock[2] or ''}").replace(tzinfo=UTC) - EPOCH
+    cut = f"{clock[3]}000000"[1:7] if clock[3] else "0"
+    return (since - _offset(clock[4] or "Z")) // timedelta(microseconds=1) + int(cut)
+
+
+def _offset(text: str) -> timedelta:
+    if text in "Zz":
+        return timedelta(0)
+    hours, minutes = int(text[1:3]), int(text[3:].lstrip(":") or 0)
+    return timedelta(hours=hours, minutes=minutes) * (-1 if text[0] == "-" else 1)
+
+
+def _run_event(event: Json) -> Reading:
+    job, run = job_node(event["job"]), _run_node(event["run"], event["job"])
+    assert job
+    assert run
+    kind = event.get("eventType")
+    reading = _start(event, kind="run", subject=run, owner=job, state=STATES.index(kind) if kind in STATES else 0)
+    reading.rank = min(reading.state, 3)
+    reading.jobs.add(job)
+    run_facets = facets_of(event["run"])
+    for key, facet in run_facets.items():
+        reading.facets.append((run, "", None, key, canonical(facet)))
+    _parent(reading, run, run_facets.get("parent"))
+    reading.partial = "extractionError" in run_facets or _timed_out(run_facets.get("debug", {}))
+    _job(reading, job, event)
+    for role in ("input", "output"):
+        for node, one in _named(event.get(f"{role}s")):
+            _dataset(reading, node, one)
+            for key, facet in facets_of(one, f"{role}Facets").items():
+                reading.facets.append((run, role, node, key, canonical(facet)))
+    return reading
+
+
+def _job_event(event: Json) -> Reading:
+    job = job_node(event["job"])
+    assert job
+    reading = _start(event, kind="job", subject=job, owner=job, state=0)
+    reading.jobs.add(job)
+    reading.declares = True
+    _job(reading, job, event)
+    for node, one in [*_named(event.get("inputs")), *_named(event.get("outputs"))]:
+        _dataset(reading, node, one)
+    for node, one in _named([event.get("dataset")]):
+        _dataset(reading, node, one)
+    return reading
+
+
+def _dataset_event(event: Json) -> Reading:
+    dataset = dataset_node(event["dataset"])
+    assert dataset
+    reading = _start(event, kind="dataset", subject=dataset, owner=dataset, state=0)
+    _dataset(reading, dataset, event["dataset"])
+    facet = facets_of(event["dataset"]).get("lineage")
+    if facet is not None:
+        reading.declares = True
+        reading.sets = set() if gone(facet) else dataset_lineage(dataset, facet)
+    return reading
+
+
+def _start(event: Json, kind: str, subject: Node, owner: Node, state: int) -> Reading:
+    key = blake2b(canonical(event).encode(), digest_size=16).hexdigest()
+    producer = clean(event.get("producer"))
+    return Reading(
+        key=key,
+        kind=kind,
+        time=micros(event["eventTime"]),
+        producer=producer,
+        state=state,
+        subject=subject,
+        owner=owner,
+    )
+
+
+def _run_node(run: object, job: object) -> Node | None:
+    within, run_id = job_node(job), run.get("runId") if isinstance(run, dict) else None
+    if not (within and isinstance(run_id, str) and UUID.fullmatch(run_id)):
+        return None
+    return ("run", run_id.lower(), *within[1:])
+
+
+def _timed_out(debug: Json) -> bool:
+    """The Spark listener says so in its debug facet's logs."""
+    logs = debug.get("logs")
+    return isinstance(logs, list) and any(isinstance(one, str) and one.startswith("Incomplete lineage") for one in logs)
+
+
+def facets_of(entity: Json, place: str = "facets") -> dict[str, Json]:
+    """The facets that are objects, by key."""
+    facets = entity.get(place)
+    return {key: facet for key, facet in facets.items() if isinstance(facet, dict)} if isinstance(facets, dict) else {}
+
+
+DELETED = {"_deleted": True}
+
+
+def gone(facet: Json) -> bool:
+    """A `_deleted` marker says nothing."""
+    return facet.get("_deleted") is True
+
+
+def _parent(reading: Reading, run: Node, parent: Json | None) -> None:
+    if parent is None:
+        return
+    root = parent.get("root")
+    for relation, one in (("parent", parent), ("root", root if isinstance(root, dict) else {})):
+        container = _run_node(one.get("run"), one.get("job"))
+        if container:
+            reading.jobs.add(("job", *container[2:]))
+        if container and container != run:
+            reading.containers.add((relation, container))
+
+
+def _job(reading: Reading, job: Node, event: Json) -> None:
+    facets = facets_of(event["job"])
+    for key, facet in facets.items():
+        reading.facets.append((job, "", None, key, "" if gone(facet) else canonical(facet)))
+    if not gone(facets.get("jobType", DELETED)):
+        reading.streaming = str(facets["jobType"].get("processingType")).upper() in ("STREAMING", "SERVICE")
+    inputs = {node for node, _ in _named(event.get("inputs"))}
+    columns: dict[Node, list[Json]] = {node: [] for node, _ in _named(event.get("outputs"))}
+    for node, one in _named(event.get("outputs")):
+        facet = facets_of(one).get("columnLineage", DELETED)
+        if not gone(facet):
+            columns[node].append(facet)
+    explicit = facets.get("lineage", DELETED)
+    reading.sets = job_lineage(job, inputs, columns, None if gone(explicit) else explicit)
+
+
+def _dataset(reading: Reading, node: Node, dataset: Json) -> None:
+    reading.datasets.add(node)
+    facets = facets_of(dataset)
+    for key, facet in facets.items():
+        reading.facets.append((node, "", None, key, "" if gone(facet) else canonical(facet)))
+    if not gone(facets.get("schema", DELETED)):
+        reading.declared |= {("field", *node[1:], name) for name in _columns(facets["schema"].get("fields"), "")}
+    if not gone(facets.get("symlinks", DELETED)):
+        for alias, link in _named(facets["symlinks"].get("identifiers")):
+            if alias != node:
+                reading.datasets.add(alias)
+                reading.aliases.add((node, alias, clean(link.get("type"))[:200]))
+
+
+def _columns(fields: object, prefix: str) -> Iterator[str]:
+    for one in _items(fields):
+        if isinstance(one.get("name"), str) and one["name"]:
+            yield prefix + one["name"]
+            yield from _columns(one.get("fields"), f"{prefix}{one['name']}.")
+
+
+def _mention_ends(reading: Reading) -> None:
+    for *_, edges in reading.sets:
+        for source, target, *_ in edges:
+            for end in (source, target):
+                (reading.jobs if end[0] == "job" else reading.datasets).add(whole(end))
+
+
+def _named(value: object) -> list[tuple[Node, Json]]:
+    return [(node, one) for one in _items(value) if (node := dataset_node(one))]
+
+
+def _items(value: object) -> list[Json]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
