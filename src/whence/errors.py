@@ -10,6 +10,7 @@ WhenceError
 │   └── StoreBusyError     another process derives into this store
 ├── NodeNotFoundError      no node has that name; carries the nearest candidates
 ├── AmbiguousNodeError     a short name fits several nodes; carries them
+├── ApiError               the API cannot be reached, or is overloaded
 └── JavaNotFoundError      Spark needs a Java; says how to get one
 """
 
@@ -84,6 +85,17 @@ class AmbiguousNodeError(WhenceError):
     def __str__(self) -> str:
         listed = "\n  ".join(self.candidates)
         return f"{self.name!r} fits {len(self.candidates)} nodes; say which one:\n  {listed}"
+
+
+@dataclass(eq=False)
+class ApiError(WhenceError):
+    """The API cannot be reached, or stays overloaded."""
+
+    url: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.url}: {self.reason}"
 
 
 class JavaNotFoundError(WhenceError):

@@ -5,7 +5,6 @@ from typing import Any
 from hypothesis import strategies as st
 
 Json = dict[str, Any]
-Draw = st.DrawFn
 Events = st.SearchStrategy[Json]
 
 DATASETS = (

@@ -2,6 +2,7 @@
 
 import mmap
 import os
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,11 +49,9 @@ def last(directory: Path, end: Position) -> Position | None:
     """Where the last record before `end`, a record boundary, begins; None if there is none. Raises LogCorruptError."""
     for segment in range(end.segment, start(directory).segment - 1, -1):
         high = end.offset if segment == end.segment else _size(directory, segment)
-        found = None
-        for found, _ in _extents(directory, segment, high):
-            pass
-        if found is not None:
-            return Position(segment, found)
+        begins = deque((low for low, _ in _extents(directory, segment, high)), maxlen=1)
+        if begins:
+            return Position(segment, begins[0])
     return None
 
 

@@ -52,6 +52,14 @@ def create_segment(directory: Path, segment: int) -> int:
     return fd
 
 
+def make_directory(directory: Path) -> None:
+    """Make a directory and its parents, durably. Raises OSError."""
+    missing = [path for path in (directory, *directory.parents) if not path.exists()]
+    directory.mkdir(parents=True, exist_ok=True, mode=0o750)
+    for path in missing:
+        sync_directory(path.parent)
+
+
 def sync_directory(directory: Path) -> None:
     """Make the directory's entries durable."""
     fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

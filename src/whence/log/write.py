@@ -17,6 +17,7 @@ from whence.log.segments import (
     FIRST_OFFSET,
     ORIGIN,
     create_segment,
+    make_directory,
     open_head,
     segment_path,
     segments,
@@ -57,7 +58,7 @@ class Writer:
         self._segment_fd = self._head_fd = -1
         self._end = ORIGIN
         with _io_errors("open"):
-            directory.mkdir(parents=True, exist_ok=True, mode=0o750)
+            make_directory(directory)
             self._lock_fd = _lock(directory)
             try:
                 self._recover()

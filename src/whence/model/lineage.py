@@ -38,7 +38,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineageSet:
-    """All that one event says of one output at one level; edges sorted and distinct. `output` is None for a job that reads."""
+    """All that one event says of one output at one level; edges sorted, distinct. No `output`: what a job reads."""
 
     output: DatasetName | None
     level: Level

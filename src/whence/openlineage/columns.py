@@ -2,17 +2,18 @@
 
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import chain
 
 from whence.errors import EventError
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, Node
 from whence.openlineage.naming import NO_NUL, field_name
-from whence.openlineage.notes import Notes
-from whence.openlineage.wire import Json, members_of, objects_in, step, text_of
+from whence.openlineage.notes import Note, Notes
+from whence.openlineage.wire import Json, decode, members_of, objects_in, step, text_of
 
 How = tuple[str, str, bool, str]
 """type, subtype, masking, description."""
+
+_Origin = tuple[Node, How]
 
 UNSAID: How = ("UNKNOWN", "", False, "")
 INFLUENCE: How = ("INDIRECT", "", False, "")
@@ -20,15 +21,34 @@ NO_COLUMN = "an input field needs a namespace, a name and a field; ignored"
 
 _DEPRECATED = {"IDENTITY": ("DIRECT", "IDENTITY", False), "MASKED": ("DIRECT", "TRANSFORMATION", True)}
 _CACHED_LENGTH = 200
+_CACHED_FACET = 16_384
 
 
-def column_edges(facet: Json, output: DatasetName, at: str, notes: Notes) -> tuple[Edge, ...]:
-    """The edges into `output` and its fields (docs/state.md, case 2). `at` is the facet's JSON pointer."""
-    fields = _output_fields(facet, at, notes)
-    edges = list(chain.from_iterable([_into_field(name, one, output, at, notes) for name, one in fields]))
-    if "dataset" not in facet or not any(True for _ in objects_in(facet["dataset"])):
-        return tuple(_without_copies(edges, output, len(fields)))
-    return (*_into_output(facet, output, at, notes), *edges)
+def column_edges(payload: str, output: DatasetName, at: str, notes: Notes) -> tuple[Edge, ...]:
+    """The edges into `output` and its fields (docs/state.md, case 2), from the facet's JSON. `at` is its pointer."""
+    # A job says the same of its columns in every event of every run: most facets have been read before.
+    read = _read_once if len(payload) <= _CACHED_FACET else _read
+    try:
+        edges, warnings = read(payload, output)
+    except EventError as error:
+        raise EventError(f"{at}{error.pointer}", error.reason) from error
+    for pointer, text in warnings:
+        notes.add(f"{at}{pointer}", text)
+    return edges
+
+
+def _read(payload: str, output: DatasetName) -> tuple[tuple[Edge, ...], tuple[Note, ...]]:
+    facet, notes = decode(payload.encode()), Notes()
+    fields = _output_fields(facet, notes)
+    edges = [one for name, field in fields for one in _into_field(name, field, output, notes)]
+    if any(True for _ in objects_in(facet.get("dataset"))):
+        edges += _into_output(facet, output, notes)
+    else:
+        edges = _without_copies(edges, output, len(fields))
+    return tuple(edges), notes.taken()
+
+
+_read_once = lru_cache(maxsize=512)(_read)
 
 
 def transformations(one: Json, unsaid: How = UNSAID) -> tuple[How, ...]:
@@ -58,22 +78,22 @@ def _any_how(kind: str, subtype: str, masking: bool, description: str, unsaid: s
 _cached_how = lru_cache(maxsize=4096)(_any_how)
 
 
-def _output_fields(facet: Json, at: str, notes: Notes) -> list[tuple[str, Json]]:
+def _output_fields(facet: Json, notes: Notes) -> list[tuple[str, Json]]:
     fields = facet.get("fields")
     if fields is not None and type(fields) is not dict:
-        notes.add(f"{at}/fields", "is not an object; ignored")
+        notes.add("/fields", "is not an object; ignored")
     found: list[tuple[str, Json]] = []
     for name, one in members_of(fields):
         if "\0" in name:
-            raise EventError(f"{at}/fields{step(name)}", NO_NUL)
+            raise EventError(f"/fields{step(name)}", NO_NUL)
         if type(one) is dict:
             found.append((name, one))
         else:
-            notes.add(f"{at}/fields{step(name)}", "is not an object; ignored")
+            notes.add(f"/fields{step(name)}", "is not an object; ignored")
     return found
 
 
-def _into_field(name: str, one: Json, output: DatasetName, at: str, notes: Notes) -> list[Edge]:
+def _into_field(name: str, one: Json, output: DatasetName, notes: Notes) -> list[Edge]:
     target = FieldName(output, name)
     otherwise = (_deprecated(one),) if "transformationType" in one or "transformationDescription" in one else (UNSAID,)
     edges: list[Edge] = []
@@ -81,25 +101,25 @@ def _into_field(name: str, one: Json, output: DatasetName, at: str, notes: Notes
         try:
             field = field_name(source)
         except ValueError as error:
-            raise EventError(f"{at}/fields{step(name)}/inputFields/{index}", str(error)) from error
+            raise EventError(f"/fields{step(name)}/inputFields/{index}", str(error)) from error
         if field:
             edges += [edge(field, target, how) for how in transformations(source) or otherwise]
         else:
-            notes.add(f"{at}/fields{step(name)}/inputFields/{index}", NO_COLUMN)
+            notes.add(f"/fields{step(name)}/inputFields/{index}", NO_COLUMN)
     return edges
 
 
-def _into_output(facet: Json, output: DatasetName, at: str, notes: Notes) -> Iterator[Edge]:
+def _into_output(facet: Json, output: DatasetName, notes: Notes) -> Iterator[Edge]:
     for index, source in objects_in(facet["dataset"]):
         try:
             field = field_name(source)
         except ValueError as error:
-            raise EventError(f"{at}/dataset/{index}", str(error)) from error
+            raise EventError(f"/dataset/{index}", str(error)) from error
         if field:
             for how in transformations(source, INFLUENCE) or (INFLUENCE,):
                 yield edge(field, output, how)
         else:
-            notes.add(f"{at}/dataset/{index}", NO_COLUMN)
+            notes.add(f"/dataset/{index}", NO_COLUMN)
 
 
 def _deprecated(field: Json) -> How:
@@ -110,19 +130,27 @@ def _deprecated(field: Json) -> How:
 
 
 def _without_copies(edges: list[Edge], output: DatasetName, fields: int) -> list[Edge]:
-    """INDIRECT edges that reach every field from one source in one way touch the whole output (reference rule 42)."""
-    indirect = [one for one in edges if one.type == "INDIRECT"]
+    """INDIRECT edges that reach every field from one source in one way touch the whole output (reference rule 42).
+
+    `edges` come field by field.
+    """
+    indirect = [(_origin(one), one.target) for one in edges if one.type == "INDIRECT"]
     if fields < 2 or len(indirect) < fields:
         return edges
-    reached: dict[tuple[Node, How], set[Node]] = {}
-    for one in indirect:
-        reached.setdefault(_origin(one), set()).add(one.target)
-    copies = {origin: None for origin, targets in reached.items() if len(targets) == fields}
-    kept = [one for one in edges if one.type != "INDIRECT" or _origin(one) not in copies]
+    reached: dict[_Origin, tuple[int, Node]] = {}
+    for origin, target in indirect:
+        count, last = reached.get(origin, (0, output))
+        if last is not target:
+            reached[origin] = count + 1, target
+    copies = [origin for origin, (count, _) in reached.items() if count == fields]
+    if not copies:
+        return edges
+    gone = set(copies)
+    kept = [one for one in edges if one.type != "INDIRECT" or _origin(one) not in gone]
     return [edge(source, output, how) for source, how in copies] + kept
 
 
-def _origin(one: Edge) -> tuple[Node, How]:
+def _origin(one: Edge) -> _Origin:
     return one.source, (one.type, one.subtype, one.masking, one.description)
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from whence.errors import EventError
 from whence.model.events import Facet, SchemaField, Symlink
@@ -12,6 +13,7 @@ from whence.openlineage.wire import Json, canonical, members_of, objects_in, ste
 
 MAX_KEY_BYTES = 1000
 MAX_SYMLINK_TYPE = 200
+_CACHED_LENGTH = 200
 
 Facets = dict[str, Json]
 
@@ -78,16 +80,23 @@ def schema_fields(facets: Facets, at: str, notes: Notes) -> tuple[SchemaField, .
 
 def _flatten(some: object, prefix: str, at: str, fields: list[SchemaField], notes: Notes) -> None:
     for index, one in objects_in(some):
-        name = one.get("name")
+        name, kind, description = one.get("name"), one.get("type"), one.get("description")
         if type(name) is not str or not name:
             notes.add(f"{at}/{index}/name", "a field needs a name; ignored")
             continue
         if "\0" in name:
             raise EventError(f"{at}/{index}/name", NO_NUL)
-        description = text_of(one["description"]) if "description" in one else ""
-        fields.append(SchemaField(name=prefix + name, type=text_of(one.get("type")), description=description))
+        if description is None and type(kind) is str and len(name) + len(kind) + len(prefix) < _CACHED_LENGTH:
+            fields.append(_plain_field(prefix + name, kind))
+        else:
+            fields.append(SchemaField(name=prefix + name, type=text_of(kind), description=text_of(description)))
         if "fields" in one:
             _flatten(one["fields"], f"{prefix}{name}.", f"{at}/{index}/fields", fields, notes)
+
+
+@lru_cache(maxsize=16_384)
+def _plain_field(name: str, kind: str) -> SchemaField:
+    return SchemaField(name=name, type=text_of(kind))
 
 
 def symlinks(facets: Facets, own: DatasetName, at: str, notes: Notes) -> tuple[Symlink, ...]:
@@ -167,7 +176,7 @@ def _check_key(key: str, at: str) -> None:
     if "\0" in key:
         raise EventError(f"{at}{step(key)}", NO_NUL)
     if len(key.encode()) > MAX_KEY_BYTES:
-        raise EventError(f"{at}{step(key[:100])}", f"a facet key longer than {MAX_KEY_BYTES} bytes")
+        raise EventError(f"{at}{step(key)}", f"a facet key longer than {MAX_KEY_BYTES} bytes")
 
 
 def _kind_of(value: object) -> str:

@@ -52,11 +52,16 @@ class NameRules:
         """The normal form. Applying again changes nothing."""
         scheme, namespace = self._namespace(without_credentials(namespace))
         name = without_credentials(name)
-        if scheme in self.paths and (namespace == "file" or "://" in namespace):
+        if self.names_paths(namespace):
             name = _path(name)
         if fold := self.folds.get(scheme):
             name = name.lower() if fold is Fold.LOWER else name.upper()
         return DatasetName(namespace, name)
+
+    def names_paths(self, namespace: str) -> bool:
+        """Whether the names in a normalised namespace are paths."""
+        scheme, separator, _ = namespace.partition("://")
+        return scheme in self.paths if separator else namespace == "file"
 
     def _namespace(self, namespace: str) -> tuple[str, str]:
         scheme, separator, rest = namespace.partition("://")
@@ -86,7 +91,7 @@ def normalise(namespace: str, name: str) -> DatasetName:
 
 
 def field_name(source: Mapping[str, Any]) -> FieldName | None:
-    """The field that an object's `namespace`, `name` and `field` mean, or None. Raises ValueError as `normalise` does."""
+    """The field that `namespace`, `name` and `field` of an object mean, or None. Raises ValueError like `normalise`."""
     namespace, name, field = source.get("namespace"), source.get("name"), source.get("field")
     if type(namespace) is not str or type(name) is not str or type(field) is not str:
         return None
@@ -99,6 +104,11 @@ def job_name(namespace: str, name: str) -> JobName:
     """The job name: exact, but for credentials in a URI. Raises ValueError if one holds U+0000."""
     _refuse_nul(namespace, name)
     return JobName(without_credentials(namespace), without_credentials(name))
+
+
+def is_path(namespace: str) -> bool:
+    """Whether the names in a normalised namespace are paths."""
+    return RULES.names_paths(namespace)
 
 
 def without_credentials(text: str) -> str:

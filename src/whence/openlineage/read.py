@@ -3,8 +3,10 @@
 Refused is only what has no place: no run, job or dataset, no name for it, no time, or a name that no database keeps.
 """
 
+from dataclasses import replace
+
 from whence.errors import EventError
-from whence.model.events import Dataset, DatasetEvent, Event, Job, JobEvent, Run, RunEvent, RunState
+from whence.model.events import Dataset, DatasetEvent, Event, Facet, Job, JobEvent, Run, RunEvent, RunState
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.columns import column_edges
@@ -24,6 +26,7 @@ from whence.openlineage.facets import (
     symlinks,
     uuid,
 )
+from whence.openlineage.joining import join
 from whence.openlineage.notes import Notes
 from whence.openlineage.times import micros
 from whence.openlineage.wire import Json, decode, text_of
@@ -51,14 +54,15 @@ def _run_event(event: Json, notes: Notes) -> RunEvent:
     job = _job(event, notes)
     if event.get("dataset") is not None:
         notes.add("/dataset", "a run event has inputs and outputs; ignored")
+    inputs, outputs = _lists(event, notes)
     return RunEvent(
         time=time,
         producer=producer,
         state=_state(event, notes),
         run=_run(event, job.name, notes),
         job=job,
-        inputs=_datasets(event, "input", notes),
-        outputs=_datasets(event, "output", notes),
+        inputs=inputs,
+        outputs=outputs,
         warnings=notes.sorted(),
     )
 
@@ -66,12 +70,13 @@ def _run_event(event: Json, notes: Notes) -> RunEvent:
 def _job_event(event: Json, notes: Notes) -> JobEvent:
     time, producer = _head(event, notes)
     job = _job(event, notes)
+    inputs, outputs = _lists(event, notes)
     return JobEvent(
         time=time,
         producer=producer,
         job=job,
-        inputs=_datasets(event, "input", notes),
-        outputs=_datasets(event, "output", notes),
+        inputs=inputs,
+        outputs=outputs,
         dataset=_described(event, notes),
         warnings=notes.sorted(),
     )
@@ -88,7 +93,7 @@ def _dataset_event(event: Json, notes: Notes) -> DatasetEvent:
     facets = facets_of(one, "facets", "/dataset", notes)
     lineage = alive(facets, "lineage")
     edges = dataset_edges(lineage, name, "/dataset/facets/lineage", notes) if lineage is not None else ()
-    dataset = _dataset(one, name, "/dataset", facets, notes, edges=edges)
+    dataset = replace(_alone(one, name, facets, notes), edges=edges)
     return DatasetEvent(time=time, producer=producer, dataset=dataset, warnings=notes.sorted())
 
 
@@ -160,6 +165,11 @@ def _job(event: Json, notes: Notes) -> Job:
     return Job(name=name, facets=static(facets), streaming=is_streaming(facets), edges=edges)
 
 
+def _lists(event: Json, notes: Notes) -> tuple[tuple[Dataset, ...], tuple[Dataset, ...]]:
+    inputs = _datasets(event, "input", notes)
+    return inputs, join(_datasets(event, "output", notes), inputs, notes)
+
+
 def _datasets(event: Json, role: str, notes: Notes) -> tuple[Dataset, ...]:
     some = event.get(f"{role}s")
     if some is None:
@@ -178,10 +188,23 @@ def _listed(one: object, role: str, at: str, notes: Notes) -> Dataset | None:
         return None
     facets = facets_of(one, "facets", at, notes)
     run_facets = facets_of(one, f"{role}Facets", at, notes)
-    edges: tuple[Edge, ...] = ()
-    if role == "output" and (columns := alive(facets, "columnLineage")) is not None:
-        edges = column_edges(columns, name, f"{at}/facets/columnLineage", notes)
-    return _dataset(one, name, at, facets, notes, edges=edges, run_facets=run_facets, role=role)
+    kept = static(facets)
+    return Dataset(
+        name=name,
+        raw=DatasetName(one["namespace"], one["name"]),
+        facets=kept,
+        run_facets=of_run(run_facets, f"{at}/{role}Facets", notes) if run_facets else (),
+        fields=schema_fields(facets, f"{at}/facets", notes),
+        symlinks=symlinks(facets, name, f"{at}/facets", notes),
+        edges=_column_edges(kept, name, at, notes) if role == "output" else (),
+    )
+
+
+def _column_edges(facets: tuple[Facet, ...], output: DatasetName, at: str, notes: Notes) -> tuple[Edge, ...]:
+    for facet in facets:
+        if facet.key == "columnLineage" and not facet.deleted:
+            return column_edges(facet.payload, output, f"{at}/facets/columnLineage", notes)
+    return ()
 
 
 def _described(event: Json, notes: Notes) -> Dataset | None:
@@ -193,26 +216,14 @@ def _described(event: Json, notes: Notes) -> Dataset | None:
         notes.add("/dataset", "a dataset needs a namespace and a name; ignored")
         return None
     notes.add("/dataset", "stands beside a job; read as a job event, with the dataset's facets")
-    return _dataset(one, name, "/dataset", facets_of(one, "facets", "/dataset", notes), notes)
+    return _alone(one, name, facets_of(one, "facets", "/dataset", notes), notes)
 
 
-def _dataset(
-    one: Json,
-    name: DatasetName,
-    at: str,
-    facets: Facets,
-    notes: Notes,
-    *,
-    edges: tuple[Edge, ...] = (),
-    run_facets: Facets | None = None,
-    role: str = "",
-) -> Dataset:
+def _alone(one: Json, name: DatasetName, facets: Facets, notes: Notes) -> Dataset:
     return Dataset(
         name=name,
         raw=DatasetName(one["namespace"], one["name"]),
         facets=static(facets),
-        run_facets=of_run(run_facets, f"{at}/{role}Facets", notes) if run_facets else (),
-        fields=schema_fields(facets, f"{at}/facets", notes),
-        symlinks=symlinks(facets, name, f"{at}/facets", notes),
-        edges=edges,
+        fields=schema_fields(facets, "/dataset/facets", notes),
+        symlinks=symlinks(facets, name, "/dataset/facets", notes),
     )

@@ -6,9 +6,10 @@ become one that were not. Redacting again changes nothing.
 
 from typing import Any
 
+from whence.errors import EventError
 from whence.openlineage.naming import without_credentials
-from whence.openlineage.secrets import KINDS, MASK, Kind, Language, names_secret
-from whence.openlineage.wire import Json
+from whence.openlineage.secrets import KINDS, MASK, Kind, Language, mask_pairs, names_secret
+from whence.openlineage.wire import Json, canonical, decode
 
 _IDENTITIES = frozenset({"namespace", "name", "field"})
 _SQL = frozenset({"query", "sql", "statement", "queryText", "compiled_code", "raw_code", "compiled_sql", "raw_sql"})
@@ -36,6 +37,27 @@ def redact(event: Json, kinds: tuple[Kind, ...]) -> tuple[Json, int]:
     walk = _Walk(kinds)
     redacted = walk.value(event, "")
     return (redacted, walk.changed) if walk.changed else (event, 0)
+
+
+def redact_body(body: bytes) -> bytes:
+    """A body that was refused, without the secrets in it, be it JSON or not; the very same bytes if it shows none."""
+    try:
+        event = decode(body)
+    except EventError:
+        return _redact_broken(body)
+    redacted, changed = redact(event, suspects(canonical(event)))
+    return canonical(redacted) if changed else body
+
+
+def _redact_broken(body: bytes) -> bytes:
+    if not (kinds := suspects(body)):
+        return body
+    text = body.decode("utf-8", "surrogateescape")
+    for kind in kinds:
+        text = kind.mask(text, Language.PROSE)
+    if any(kind.names for kind in kinds):
+        text = mask_pairs(text)
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _is_likely(probe: bytes, text: bytes) -> bool:

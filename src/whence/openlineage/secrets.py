@@ -45,6 +45,12 @@ _QUOTED_VALUE = re.compile(
     rf"({_WORD}[\w.-]{{0,40}}[\"']?(?:\s{{0,4}}(?:=>|:=|==?|:)\s{{0,4}}|\s{{1,4}}(?=')))({_QUOTED})", _FLAGS
 )
 _ESCAPED_VALUE = re.compile(rf"({_WORD}[\w.-]{{0,40}}\\\"\s{{0,4}}[:=]\s{{0,4}}\\\")([^\"\\]{{1,4096}})", _FLAGS)
+_PARAMETER_VALUE = re.compile(rf"([?&;'\"][\w.-]{{0,40}}{_WORD}[\w.-]{{0,40}}=)({_PLAIN})", _FLAGS)
+_PAIR = re.compile(
+    rf"(\"(?:name|key)\"\s{{0,4}}:\s{{0,4}}\"[\w.-]{{0,80}}{_WORD}[\w.-]{{0,80}}\"\s{{0,4}},\s{{0,4}}\"value\"\s{{0,4}}:\s{{0,4}}\")"
+    r"(?:[^\"\\]|\\.){1,4096}",
+    _FLAGS,
+)
 _PLAIN_VALUE = re.compile(rf"({_WORD}[\w.-]{{0,40}}\s{{0,2}}=\s{{0,2}})(?!/)({_PLAIN})", _FLAGS)
 _COLON_VALUE = re.compile(rf"((?:passw(?:or)?d|passphrase|secret)[\w.-]{{0,40}}:\s{{0,2}})({_PLAIN})", _FLAGS)
 _OPTION_VALUE = re.compile(rf"(--[\w.-]{{0,40}}{_WORD}[\w.-]{{0,40}}\s{{1,2}})(?!-)({_PLAIN})", _FLAGS)
@@ -76,9 +82,19 @@ def names_secret(name: str) -> bool:
     return _NAME.search(name) is not None and not _NOT_SECRET.fullmatch(name)
 
 
+def mask_pairs(text: str) -> str:
+    """JSON that cannot be parsed: the `value` after a `name` or `key` that says secret.
+
+    >>> mask_pairs('[{"name": "DB_PASSWORD", "value": "x')
+    '[{"name": "DB_PASSWORD", "value": "[redacted]'
+    """
+    return _PAIR.sub(rf"\1{MASK}", text)
+
+
 def _mask_values(text: str, language: Language) -> str:
     text = _QUOTED_VALUE.sub(_keep_quotes, text)
-    text = _ESCAPED_VALUE.sub(rf"\1{MASK}", text)
+    for pattern in (_ESCAPED_VALUE, _PARAMETER_VALUE):
+        text = pattern.sub(rf"\1{MASK}", text)
     match language:
         case Language.SQL:
             return text

@@ -35,7 +35,8 @@ def _kind(event: Json) -> str:
 
 @cache
 def _validator(kind: str) -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(schema_of(EVENTS[kind]))
+    # The mask: reasons are stored and shown, so they must not quote a value that may be a secret.
+    return jsonschema_rs.Draft202012Validator(schema_of(EVENTS[kind]), mask="the value")
 
 
 def _pointer(error: jsonschema_rs.ValidationError) -> str:

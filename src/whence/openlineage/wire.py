@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from hashlib import blake2b
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -12,6 +13,9 @@ Json = dict[str, Any]
 
 MAX_DEPTH = 500
 """How deep values may nest: far less than what any reader of the event, however deep its own stack, can follow."""
+
+MAX_STEP = 100
+"""How much of one key a pointer shows: pointers are stored beside what they point into."""
 
 _encoder = msgspec.json.Encoder(order="sorted")
 _decoder = msgspec.json.Decoder()
@@ -29,7 +33,7 @@ def decode(body: bytes) -> Json:
         raise _too_deep() from error
     if type(event) is not dict:
         raise EventError("", "the body is not a JSON object", status=400)
-    if body.count(b"{") + body.count(b"[") > MAX_DEPTH and _is_too_deep(event):
+    if len(body) - len(body.translate(None, b"{[")) > MAX_DEPTH and _is_too_deep(event):
         raise _too_deep()
     return event
 
@@ -45,8 +49,9 @@ def key_of(canonical_event: bytes) -> str:
 
 
 def step(key: str | int) -> str:
-    """One step of a JSON pointer (RFC 6901), with its slash."""
-    return f"/{str(key).replace('~', '~0').replace('/', '~1')}"
+    """One step of a JSON pointer (RFC 6901), with its slash; of endless keys the beginning, and U+FFFD for U+0000."""
+    text = str(key)[:MAX_STEP].replace("~", "~0").replace("/", "~1")
+    return f"/{text_of(text)}"
 
 
 def objects_in(value: object) -> Iterator[tuple[int, Json]]:
@@ -59,7 +64,7 @@ def objects_in(value: object) -> Iterator[tuple[int, Json]]:
 
 def members_of(value: object) -> list[tuple[str, Any]]:
     """The members of an object, sorted by key so that their order on the wire is without effect."""
-    return sorted(value.items(), key=_key) if type(value) is dict else []
+    return sorted(value.items(), key=itemgetter(0)) if type(value) is dict else []
 
 
 def text_of(value: object) -> str:
@@ -67,10 +72,6 @@ def text_of(value: object) -> str:
     if type(value) is not str:
         return ""
     return value.replace("\0", "\ufffd") if "\0" in value else value
-
-
-def _key(member: tuple[str, Any]) -> str:
-    return member[0]
 
 
 def _is_too_deep(event: Json) -> bool:

@@ -3,8 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from sqlalchemy import BigInteger, BindParameter, Connection, Subquery, bindparam, func, select
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy import ARRAY, BigInteger, BindParameter, Connection, Subquery, bindparam, func, select
 
 
 def integers(connection: Connection, columns: Sequence[str], rows: Sequence[Sequence[int]]) -> Subquery:

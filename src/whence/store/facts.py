@@ -9,8 +9,8 @@ from sqlalchemy import Connection, Engine, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from whence.store.arrays import integers
-from whence.store.engine import writing
-from whence.store.merge import Row, merge
+from whence.store.engine import reading, writing
+from whence.store.merge import Row, fold, upsert
 from whence.store.tables import FACTS, lineage_edge, lineage_set, touched
 
 
@@ -39,20 +39,22 @@ class Rows:
 
 def merge_facts(engine: Engine, facts: Facts) -> None:
     """Merge rows into every fact table. Raises CollisionError; then nothing of the batch is written."""
+    folded = {table: fold(table, facts.rows(table.name)) for table in FACTS if table is not lineage_edge}
+    said = {row[0] for row in folded[lineage_set]}
+    folded[lineage_edge] = fold(lineage_edge, facts.edges(_unknown(engine, said)))
+    # All that needs no lock is done: the transaction only writes.
     with writing(engine) as connection:
-        unknown = _unknown_sets(connection, facts)
         for table in FACTS:
-            merge(connection, table, facts.edges(unknown) if table is lineage_edge else facts.rows(table.name))
+            upsert(connection, table, folded[table])
         _touch(connection, facts.rows(touched.name))
 
 
-def _unknown_sets(connection: Connection, facts: Facts) -> AbstractSet[int]:
+def _unknown(engine: Engine, sets: AbstractSet[int]) -> AbstractSet[int]:
     """A set and its edges are written together and never change: only the edges of unknown sets are rows to write."""
-    said = {row[0] for row in facts.rows(lineage_set.name)}
-    wanted = integers(connection, ("id",), [(one,) for one in said])
-    return said - set(
-        connection.execute(select(lineage_set.c.id).join(wanted, wanted.c.id == lineage_set.c.id)).scalars()
-    )
+    with reading(engine) as connection:
+        wanted = integers(connection, ("id",), [(one,) for one in sets])
+        known = select(lineage_set.c.id).join(wanted, wanted.c.id == lineage_set.c.id)
+        return sets - set(connection.execute(known).scalars())
 
 
 def _touch(connection: Connection, rows: Sequence[Row]) -> None:

@@ -1,15 +1,20 @@
 """The read side of the store: what a walk asks of the tables, one indexed query for each hop, over one snapshot."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, FromClause, Select, Subquery, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Engine, FromClause, Select, Subquery, and_, exists, func, or_, select
+from sqlalchemy.exc import SQLAlchemyError
 
+from whence.errors import StoreError
 from whence.model.graph import Direction, EdgeRow, Evidence, FieldRow, GapRow, Grain, Hit, Hop
 from whence.model.ids import Kind, kind_of
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.store.arrays import integers
+from whence.store.engine import open_store, reading
 from whence.store.graph_evidence import read_evidence
 from whence.store.graph_search import search_names
 from whence.store.tables import (
@@ -26,6 +31,25 @@ from whence.store.tables import (
 )
 
 KIND_BITS = 3
+
+
+@contextmanager
+def open_graph(url: str) -> Iterator["StoreGraph"]:
+    """The graph of an existing store, as one snapshot. Raises StoreError if there is none, or it does not answer."""
+    try:
+        engine = open_store(url)
+        _refuse_missing(engine)
+        with reading(engine) as connection:
+            yield StoreGraph(connection)
+        engine.dispose()
+    except SQLAlchemyError as error:
+        raise StoreError(f"the store cannot be read: {str(error).splitlines()[0]}") from error
+
+
+def _refuse_missing(engine: Engine) -> None:
+    file = engine.url.database
+    if engine.dialect.name == "sqlite" and not (file and Path(file).is_file()):
+        raise StoreError(f"no store at {file}; `whence up` or `whence demo` makes one")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +75,7 @@ class StoreGraph:
         chosen = member.c.dataset_id == alias_group.c.representative_id
         query = (
             select(alias_group.c.dataset_id, chosen, dataset.c.namespace, dataset.c.name)
-            .join(wanted, wanted.c.id == alias_group.c.dataset_id)
+            .where(alias_group.c.dataset_id.in_(wanted))
             .join(member, member.c.representative_id == alias_group.c.representative_id)
             .join(dataset, dataset.c.id == member.c.dataset_id)
         )
@@ -63,7 +87,7 @@ class StoreGraph:
     def fields(self, dataset_ids: Iterable[int]) -> Sequence[FieldRow]:
         """The fields of the given datasets, known from a schema or from lineage."""
         wanted = _ids(self.connection, dataset_ids)
-        query = select(field.c.dataset_id, field.c.id, field.c.name).join(wanted, wanted.c.id == field.c.dataset_id)
+        query = select(field.c.dataset_id, field.c.id, field.c.name).where(field.c.dataset_id.in_(wanted))
         return sorted(FieldRow._make(row) for row in self.connection.execute(query))
 
     def gaps(self, dataset_ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
@@ -98,17 +122,17 @@ class StoreGraph:
         match kind:
             case Kind.DATASET:
                 columns = (dataset.c.id, dataset.c.namespace, dataset.c.name)
-                rows = select(*columns).join(wanted, wanted.c.id == dataset.c.id)
+                rows = select(*columns).where(dataset.c.id.in_(wanted))
                 return {id_: DatasetName(namespace, name) for id_, namespace, name in self.connection.execute(rows)}
             case Kind.JOB:
-                rows = select(job.c.id, job.c.namespace, job.c.name).join(wanted, wanted.c.id == job.c.id)
+                rows = select(job.c.id, job.c.namespace, job.c.name).where(job.c.id.in_(wanted))
                 return {id_: JobName(namespace, name) for id_, namespace, name in self.connection.execute(rows)}
             case Kind.FIELD:
                 of_dataset = field.join(dataset, dataset.c.id == field.c.dataset_id)
                 fields = (
                     select(field.c.id, field.c.name, dataset.c.namespace, dataset.c.name)
                     .select_from(of_dataset)
-                    .join(wanted, wanted.c.id == field.c.id)
+                    .where(field.c.id.in_(wanted))
                 )
                 found = self.connection.execute(fields)
                 return {id_: FieldName(DatasetName(namespace, of), name) for id_, name, namespace, of in found}
@@ -234,8 +258,9 @@ def _one_name(dataset_id: ColumnElement[int]) -> ColumnElement[int]:
     return func.coalesce(chosen.scalar_subquery(), dataset_id)
 
 
-def _ids(connection: Connection, ids: Iterable[int]) -> Subquery:
-    return integers(connection, ("id",), [(id_,) for id_ in ids])
+def _ids(connection: Connection, ids: Iterable[int]) -> Select[Any]:
+    # As a list, not as a table: SQLite's planner may walk a small table with the ids inside, once they are a table.
+    return select(integers(connection, ("id",), [(id_,) for id_ in ids]).c.id)
 
 
 def _numbered(connection: Connection, ids: Sequence[int]) -> Subquery:

@@ -39,12 +39,16 @@ def fold(table: Table, rows: Iterable[Row]) -> list[Row]:
 
 def merge(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
     """Merge rows into a fact table. Raises CollisionError if a row has a known id but another identity."""
-    folded = fold(table, rows)
+    upsert(connection, table, fold(table, rows))
+
+
+def upsert(connection: Connection, table: Table, folded: Sequence[Row]) -> None:
+    """Merge rows that are folded already. Raises CollisionError."""
     if not folded:
         return
     try:
         if connection.dialect.name == "sqlite":
-            connection.exec_driver_sql(_sqlite_upsert(table), folded)
+            connection.exec_driver_sql(_sqlite_upsert(table), list(folded))
         else:
             columns = [list(values) for values in zip(*folded, strict=True)]
             connection.execute(_postgres_upsert(table), dict(zip(table.columns.keys(), columns, strict=True)))

@@ -23,8 +23,11 @@ def replacing(store_url: str) -> Iterator[Engine]:
     engine = open_store(store_url)
     migrate(engine)
     swap = _building_file if engine.dialect.name == "sqlite" else _building_schema
-    with deriving(engine), swap(engine) as beside:
-        yield beside
+    try:
+        with deriving(engine), swap(engine) as beside:
+            yield beside
+    finally:
+        engine.dispose()
 
 
 @contextmanager

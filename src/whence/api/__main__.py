@@ -1,0 +1,30 @@
+"""The API as a process: `python -m whence.api --data DIR --store URL`, on a given socket (`--fd`) or its own."""
+
+import argparse
+import socket
+from pathlib import Path
+
+from whence.api.serve import serve
+from whence.api.settings import Settings
+
+
+def main() -> None:
+    """Serve until told to stop."""
+    parser = argparse.ArgumentParser(prog="python -m whence.api")
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--store", required=True)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8080)
+    parser.add_argument("--fd", type=int)
+    options = parser.parse_args()
+    listening = socket.socket(fileno=options.fd) if options.fd is not None else _bind(options.host, options.port)
+    serve(Settings(data=options.data, store_url=options.store), listening)
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=1024)
+
+
+if __name__ == "__main__":
+    main()

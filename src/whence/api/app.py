@@ -1,0 +1,101 @@
+"""The HTTP application: which route asks what."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from fastapi import APIRouter, FastAPI, Query, Response
+
+from whence import __version__
+from whence.api import health, problems
+from whence.api.collect import Collector
+from whence.api.front import PATHS, Front
+from whence.api.progress import ProgressWatch
+from whence.api.settings import Settings
+from whence.errors import EventError
+from whence.log import Position, committed, last
+from whence.log.commit import GroupCommit
+from whence.log.write import Writer
+from whence.store.engine import open_store, read_progress
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The application over one data directory and one store. Opens the log when it starts, frees it when it stops."""
+    commit = GroupCommit(partial(Writer, settings.log_directory, settings.log), settings.commit)
+    progress = ProgressWatch(partial(read_progress, open_store(settings.store_url)))
+    collector = Collector(settings, commit)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await commit.probe()
+        yield
+        await commit.close()
+        progress.close()
+
+    app = FastAPI(title="Whence", version=__version__, lifespan=lifespan, redirect_slashes=False)
+    app.add_middleware(Front, collector=collector)
+    problems.install(app)
+    app.include_router(_collecting(collector))
+    app.include_router(_health(settings, commit, progress, collector))
+    app.include_router(_progress(settings, progress))
+    return app
+
+
+def _collecting(collector: Collector) -> APIRouter:
+    router = APIRouter(tags=["collect"])
+    for path in PATHS:
+        router.add_api_route(path, collector.one, methods=["POST"], status_code=201)
+        router.add_api_route(f"{path}/batch", collector.batch, methods=["POST"])
+    return router
+
+
+def _health(settings: Settings, commit: GroupCommit, progress: ProgressWatch, collector: Collector) -> APIRouter:
+    router = APIRouter(prefix="/health", tags=["health"])
+
+    @router.get("/live")
+    async def live() -> dict[str, str]:
+        """The process answers."""
+        return {"status": "live"}
+
+    @router.get("/ready")
+    async def ready() -> Response:
+        """200 if log, store and pipeline all work, else 503; either way, which of them does and what they say."""
+        checks = await health.readiness(settings, commit, progress)
+        body = health.as_json(checks) | {"counts": collector.counts}
+        status = 200 if all(check.ok for check in checks.values()) else 503
+        return Response(msgspec.json.encode(body), status, media_type="application/json")
+
+    return router
+
+
+def _progress(settings: Settings, progress: ProgressWatch) -> APIRouter:
+    router = APIRouter(prefix="/api/v2", tags=["progress"])
+
+    @router.get("/progress")
+    async def wait_for_progress(
+        wait_for: Annotated[str, Query(description="a position, or `head`: all that is in the log now")] = "",
+        timeout: Annotated[float, Query(ge=0, le=300, description="seconds")] = 10,
+    ) -> dict[str, object]:
+        """How far the store is: before `position` it has everything. Waits until it has what is at `wait_for`, too."""
+        head = committed(settings.log_directory)
+        least = await asyncio.to_thread(_least_progress, settings.log_directory, wait_for, head)
+        position = await progress.wait(lambda reached: reached >= least, timeout if wait_for else 0)
+        return {"position": str(position), "head": str(head), "reached": position >= least}
+
+    return router
+
+
+def _least_progress(directory: Path, wait_for: str, head: Position) -> Position:
+    """The least progress past the record that a caller waits for. Progress may stand between two first bytes."""
+    if wait_for in ("", "head"):
+        position = last(directory, head)
+        return Position(position.segment, position.offset + 1) if position else Position(0, 0)
+    try:
+        position = Position.parse(wait_for)
+    except ValueError as error:
+        raise EventError("/query/wait_for", str(error), 400) from None
+    return Position(position.segment, position.offset + 1)

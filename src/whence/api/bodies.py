@@ -1,0 +1,106 @@
+"""Request bodies: read within bounds, and decompressed within bounds."""
+
+import asyncio
+import zlib
+from dataclasses import dataclass
+
+from fastapi import Request
+from starlette.requests import ClientDisconnect
+
+from whence.api.settings import Settings
+
+INLINE_BYTES = 256 << 10
+"""Bodies up to this size are worked on in the event loop; larger ones in a thread, so that others need not wait."""
+
+_GZIP = 16 + zlib.MAX_WBITS
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A body that is not read to its end, or cannot be. `kept` is what of it is worth keeping."""
+
+    status: int
+    reason: str
+    kept: bytes = b""
+
+
+class BodyReader:
+    """Reads bodies, and counts the bytes of those in flight."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._reading = 0
+
+    async def read(self, request: Request) -> bytes | Refusal:
+        """The decompressed body. Refused: 400 not gzip, 408 too slow, 413 too large, 415 other encodings, 503 too many.
+
+        Raises ClientDisconnect.
+        """
+        encoding = request.headers.get("content-encoding", "identity").strip().lower()
+        if encoding not in ("identity", "gzip", "x-gzip"):
+            return Refusal(415, f"the content encoding {encoding!r} is not supported; gzip is")
+        body = await self._raw(request)
+        if encoding == "identity" or isinstance(body, Refusal):
+            return body
+        return await self._decompressed(body)
+
+    async def _raw(self, request: Request) -> bytes | Refusal:
+        # Most bodies come in one message: those need no timer and no copy.
+        first, more = await _next_chunk(request)
+        if not more and len(first) <= self._settings.max_body_bytes:
+            return first
+        body = bytearray(first)
+        self._reading += len(first)
+        try:
+            async with asyncio.timeout(self._settings.body_seconds):
+                return await self._rest(request, body, more)
+        except TimeoutError:
+            reason = f"the body did not arrive within {self._settings.body_seconds:g} s"
+            return Refusal(408, reason, bytes(body[: self._settings.kept_bytes]))
+        finally:
+            self._reading -= len(body)
+
+    async def _rest(self, request: Request, body: bytearray, more: bool) -> bytes | Refusal:
+        bounds = self._settings
+        while True:
+            if len(body) > bounds.max_body_bytes:
+                return _too_large(bounds, body)
+            if self._reading > bounds.max_reading_bytes:
+                return Refusal(503, "too many large bodies are being received at once")
+            if not more:
+                return bytes(body)
+            chunk, more = await _next_chunk(request)
+            body += chunk
+            self._reading += len(chunk)
+
+    async def _decompressed(self, body: bytes) -> bytes | Refusal:
+        bounds = self._settings
+        stream = zlib.decompressobj(_GZIP)
+        try:
+            data = stream.decompress(body, min(INLINE_BYTES, bounds.max_body_bytes + 1))
+            if not stream.eof:
+                data += await asyncio.to_thread(_inflate, stream, bounds.max_body_bytes + 1 - len(data))
+        except zlib.error as error:
+            return Refusal(400, f"the body is not sound gzip: {error}", body[: bounds.kept_bytes])
+        if len(data) > bounds.max_body_bytes:
+            return _too_large(bounds, data)
+        if not stream.eof or stream.unused_data:
+            trouble = "something follows its end" if stream.eof else "it ends too early"
+            return Refusal(400, f"the body is not sound gzip: {trouble}", body[: bounds.kept_bytes])
+        return data
+
+
+async def _next_chunk(request: Request) -> tuple[bytes, bool]:
+    message = await request.receive()
+    if message["type"] == "http.disconnect":
+        raise ClientDisconnect
+    return message.get("body", b""), message.get("more_body", False)
+
+
+def _inflate(stream: "zlib._Decompress", limit: int) -> bytes:
+    return stream.decompress(stream.unconsumed_tail, limit) if limit > 0 else b""
+
+
+def _too_large(bounds: Settings, body: bytes | bytearray) -> Refusal:
+    reason = f"the body is larger than {bounds.max_body_bytes} bytes (after decompression)"
+    return Refusal(413, reason, bytes(body[: bounds.kept_bytes]))

@@ -1,0 +1,36 @@
+"""What the API is told when it starts."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from whence.log.commit import CommitSettings
+from whence.log.write import LogSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Where the data is, and the bounds. Sizes are in bytes, after decompression; times in seconds."""
+
+    data: Path
+    store_url: str
+    max_body_bytes: int = 32 << 20
+    max_batch_events: int = 10_000
+    kept_bytes: int = 64 << 10
+    """How much of a body over the limit stays in quarantine."""
+    max_reading_bytes: int = 256 << 20
+    """Bodies being read at one time, together."""
+    body_seconds: float = 60
+    stale_seconds: float = 30
+    """How long an event may wait for the pipeline before the API calls itself not ready."""
+    log: LogSettings = field(default_factory=LogSettings)
+    commit: CommitSettings = field(default_factory=CommitSettings)
+
+    @property
+    def log_directory(self) -> Path:
+        """The event log of this data directory."""
+        return self.data / "log"
+
+    @property
+    def run_file(self) -> Path:
+        """Where the supervisor, if there is one, says what runs."""
+        return self.data / "run" / "whence.json"

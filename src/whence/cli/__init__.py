@@ -1,0 +1,1 @@
+"""The terminal surface: commands, and what they print."""

@@ -1,0 +1,97 @@
+"""Whether an event arrives: a probe is sent through every station, and each is timed."""
+
+import json
+import time
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from whence import __version__
+from whence.cli.client import Client
+
+
+@dataclass(frozen=True, slots=True)
+class Station:
+    """One step of the probe: what it was, whether it went well, how long it took, what is to say."""
+
+    name: str
+    ok: bool
+    seconds: float
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The probe's way. `position` is where it is in the log; empty if it did not get there."""
+
+    stations: tuple[Station, ...]
+    position: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the probe arrived in the store."""
+        return all(station.ok for station in self.stations)
+
+    def __str__(self) -> str:
+        lines = (
+            f"{'ok  ' if one.ok else 'FAIL'} {one.name:<9} {one.seconds * 1000:6.0f} ms  {one.detail}"
+            for one in self.stations
+        )
+        return "\n".join(lines)
+
+
+def doctor(url: str, *, timeout: float = 30) -> Diagnosis:
+    """Send a probe event, wait up to `timeout` seconds until the store has it. Raises ApiError if nobody answers."""
+    client = Client(url, patience=5)
+    try:
+        health = _health(client)
+        began = time.monotonic()
+        reply = client.post("/api/v1/lineage", probe())
+        position = str(reply.json.get("position") or "")
+        accepted = reply.status == 201
+        said = f"durable at {position}" if accepted else str(reply.json.get("reason"))
+        stations = (*health, Station("accept", accepted, time.monotonic() - began, said))
+        if not accepted:
+            return Diagnosis(stations, position)
+        return Diagnosis((*stations, _landing(client, position, timeout)), position)
+    finally:
+        client.close()
+
+
+def probe() -> bytes:
+    """A run event that says nothing of lineage, of a job `doctor` in the namespace `whence`."""
+    return json.dumps(
+        {
+            "eventType": "OTHER",
+            "eventTime": datetime.now(UTC).isoformat(),
+            "producer": f"https://pypi.org/project/whence/{__version__}",
+            "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+            "run": {"runId": str(uuid.uuid4())},
+            "job": {"namespace": "whence", "name": "doctor"},
+            "inputs": [],
+            "outputs": [],
+        }
+    ).encode()
+
+
+def _health(client: Client) -> tuple[Station, ...]:
+    began = time.monotonic()
+    reply = client.get("/health/ready")
+    took = time.monotonic() - began
+    checks = reply.json.get("checks", {})
+    if not checks:
+        return (Station("reach", False, took, str(reply.json.get("reason", f"status {reply.status}"))),)
+    reached = Station("reach", True, took, "the API answers")
+    # Their time is in the reach: one answer holds all three.
+    return (reached, *(Station(name, check["ok"], 0.0, check["detail"]) for name, check in checks.items()))
+
+
+def _landing(client: Client, position: str, timeout: float) -> Station:
+    began = time.monotonic()
+    reply = client.get(f"/api/v2/progress?wait_for={position}&timeout={timeout:g}")
+    took = time.monotonic() - began
+    if reply.status != 200:
+        return Station("derive", False, took, str(reply.json.get("reason")))
+    landed = bool(reply.json["reached"])
+    has = "has" if landed else "does not have"
+    return Station("derive", landed, took, f"the store {has} it: it is at {reply.json['position']}")

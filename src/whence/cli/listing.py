@@ -1,0 +1,87 @@
+"""Paths and search results as text."""
+
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from whence.cli.labels import Labels, label, run_of
+from whence.cli.output import safe
+from whence.cli.tree import Style, transformation_text
+from whence.model.names import FieldName, Node
+from whence.query.answers import Path, Paths, Step
+from whence.query.document import kind
+from whence.query.search import Found
+
+
+def path_lines(paths: Paths, style: Style) -> Iterator[Text]:
+    """Each path as a chain from source to target, the shortest first."""
+    steps = [step for path in paths.paths for step in path.steps]
+    owners = [edge.owner for step in steps for edge in step.edges]
+    labels = label(
+        [paths.source, paths.target, *owners, *(name for step in steps for name in (step.source, step.target))]
+    )
+    for number, path in enumerate(paths.paths, start=1):
+        yield _title(number, path)
+        yield from _chain(paths, path, labels, style)
+        yield Text()
+    yield _closing(paths, labels)
+
+
+def found_lines(found: Found) -> Iterator[Text]:
+    """One name each line: what it is, and its node id."""
+    for name in found.names:
+        line = Text.assemble((f"{kind(name):8}", "dim"), _last_part_bold(name))
+        yield line
+    if not found.names:
+        yield Text(f"Nothing is named like {safe(found.text)!r}.", style="yellow")
+    elif not found.complete:
+        yield Text(f"There is more: these are the first {len(found.names)}.", style="yellow")
+
+
+def _title(number: int, path: Path) -> Text:
+    hops = f"{len(path.steps)} hop{'' if len(path.steps) == 1 else 's'}"
+    via = "" if path.via is None else safe(f"{path.via.type} {path.via.subtype}".strip())
+    return Text.assemble(
+        (f"{number}. ", "bold"), ", ".join(filter(None, [hops, via, "masked" if path.via and path.via.masking else ""]))
+    )
+
+
+def _chain(paths: Paths, path: Path, labels: Labels, style: Style) -> Iterator[Text]:
+    begin = path.steps[0].source if path.steps else paths.source
+    yield Text(labels.of(begin), style="bold")
+    for depth, step in enumerate(path.steps):
+        yield _owner(step, labels, style, "   " * depth)
+        line = Text().append("   " * depth + style.glyphs.ends[0], style="dim").append(labels.of(step.target))
+        expression, types = transformation_text(step.edges)
+        arrow = f"  {style.glyphs.right} " if expression or types else ""
+        yield (
+            line.append(arrow, style="dim")
+            .append(expression, style="cyan")
+            .append("  " if expression else "")
+            .append(types, style="green")
+        )
+
+
+def _owner(step: Step, labels: Labels, style: Style, prefix: str) -> Text:
+    owners = ", ".join(dict.fromkeys(labels.of(edge.owner) for edge in step.edges))
+    run = run_of([one for edge in step.edges for one in edge.evidence], style.now)
+    words = style.glyphs.dot.join(filter(None, [owners, run]))
+    return Text().append(f"{prefix}{style.glyphs.bar} ", style="dim").append(words, style="dim italic")
+
+
+def _closing(paths: Paths, labels: Labels) -> Text:
+    ends = f"from {labels.of(paths.source)} to {labels.of(paths.target)}"
+    count = len(paths.paths)
+    told = f"{count} path{'' if count == 1 else 's'} {ends}." if count else f"no path {ends}."
+    if paths.extent.complete:
+        return Text.assemble(("Complete: ", "bold green"), told)
+    return Text.assemble(("Not all: ", "bold yellow"), told, " There may be more.")
+
+
+def _last_part_bold(name: Node) -> Text:
+    text = safe(str(name))
+    own = safe(name.field if isinstance(name, FieldName) else name.name.rpartition("/")[2])
+    line = Text(text)
+    if text.endswith(own):
+        line.stylize("bold", len(text) - len(own))
+    return line

@@ -1,0 +1,88 @@
+"""How commands speak: answers on stdout, as text or as one JSON document; everything else on stderr."""
+
+import json
+import sys
+import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from enum import IntEnum, StrEnum
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from whence.errors import AmbiguousNodeError, ApiError, LogError, NodeNotFoundError, StoreError, WhenceError
+
+
+class Output(StrEnum):
+    """The form of an answer."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class Exit(IntEnum):
+    """Exit codes (docs/cli.md)."""
+
+    OK = 0
+    MISTAKE = 1
+    USAGE = 2
+    CUT = 3
+    OUT_OF_SERVICE = 4
+
+
+def print_document(document: dict[str, Any]) -> None:
+    """One JSON document. Everything beyond ASCII is escaped, so that no name can command a terminal."""
+    sys.stdout.write(json.dumps(document, indent=2) + "\n")
+
+
+def print_lines(lines: Iterable[Text], console: Console | None = None) -> None:
+    """Lines of text, as they are: no markup, no wrapping."""
+    console = console or Console(highlight=False)
+    for line in lines:
+        console.print(line, soft_wrap=True, highlight=False)
+
+
+def print_error(error: WhenceError, output: Output) -> None:
+    """What went wrong, on stderr."""
+    if output is Output.JSON:
+        sys.stderr.write(
+            json.dumps({"error": type(error).__name__, "message": str(error), **_candidates(error)}) + "\n"
+        )
+        return
+    console = Console(stderr=True, highlight=False)
+    print_lines([Text.assemble(("whence: ", "bold red"), safe(str(error), keep="\n"))], console)
+
+
+@contextmanager
+def reporting(output: Output) -> Iterator[None]:
+    """Turn what Whence raises on purpose into a message and an exit code."""
+    try:
+        yield
+    except WhenceError as error:
+        print_error(error, output)
+        out_of_service = isinstance(error, StoreError | LogError | ApiError)
+        raise typer.Exit(Exit.OUT_OF_SERVICE if out_of_service else Exit.MISTAKE) from None
+
+
+def safe(text: str, keep: str = "") -> str:
+    """Text that can command no terminal: control, format and unassigned characters are shown as escapes."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_safe(letter) if letter not in keep else letter for letter in text)
+
+
+def _safe(letter: str) -> str:
+    if letter.isprintable() and not unicodedata.category(letter).startswith("C"):
+        return letter
+    return letter.encode("unicode_escape", "surrogatepass").decode() if letter != " " else letter
+
+
+def _candidates(error: WhenceError) -> dict[str, Any]:
+    match error:
+        case NodeNotFoundError():
+            return {"candidates": list(error.nearest)}
+        case AmbiguousNodeError():
+            return {"candidates": list(error.candidates)}
+    return {}

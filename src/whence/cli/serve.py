@@ -1,0 +1,58 @@
+"""Starting Whence on this machine: what `whence up` runs."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import NoReturn
+
+from platformdirs import user_cache_path
+
+from whence.cli.doctor import doctor
+from whence.cli.ingest import ingest
+from whence.cli.settings import log_directory
+from whence.cli.supervise import Plan
+from whence.errors import WhenceError
+
+__all__ = ["doctor", "ingest", "plan", "running", "up"]
+
+
+def plan(data: Path, store_url: str, *, host: str = "127.0.0.1", port: int = 8080, master: str = "local[2]") -> Plan:
+    """What runs: the API on the socket that the supervisor owns, and the pipeline."""
+    data = data.expanduser().absolute()
+    python = [sys.executable, "-m"]
+    api = [*python, "whence.api", "--data", str(data), "--store", store_url, "--fd", "{fd}"]
+    derive = [*python, "whence.derive", "--log", str(log_directory(data)), "--store", store_url, "--master", master]
+    children = {"api": api, "pipeline": [*derive, "--cache", str(user_cache_path("whence", appauthor=False))]}
+    return Plan(data=str(data), host=host, port=port, children=children)
+
+
+def up(what: Plan) -> NoReturn:
+    """Run it in the foreground, in place of this process, until SIGTERM or SIGINT."""
+    command = _command(what)
+    os.execv(command[0], command)
+
+
+@contextmanager
+def running(what: Plan) -> Iterator[str]:
+    """Run it beside this process while the context is open. Gives the URL once it is ready. Raises WhenceError."""
+    process = subprocess.Popen(
+        _command(what), stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, process_group=0
+    )
+    assert process.stdout is not None
+    with process, process.stdout:
+        try:
+            words = process.stdout.readline().split()
+            if words[:1] != ["ready"]:
+                raise WhenceError(f"Whence did not start; {what.data}/run has its logs")
+            yield words[1]
+        finally:
+            process.terminate()
+
+
+def _command(what: Plan) -> list[str]:
+    return [sys.executable, "-m", "whence.cli.supervise", json.dumps(asdict(what))]

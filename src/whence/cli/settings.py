@@ -1,0 +1,27 @@
+"""Where the data is: an option, else the environment, else the platform's place for an application's data."""
+
+import os
+from pathlib import Path
+
+DATA = "WHENCE_DATA"
+STORE = "WHENCE_STORE"
+
+
+def data_directory(given: Path | None = None) -> Path:
+    """The data directory: `--data`, else WHENCE_DATA, else the user's data directory of this platform. Absolute."""
+    chosen = given or os.environ.get(DATA)
+    if not chosen:
+        from platformdirs import user_data_path
+
+        chosen = user_data_path("whence")
+    return Path(chosen).expanduser().absolute()
+
+
+def log_directory(data: Path) -> Path:
+    """The event log in a data directory."""
+    return data / "log"
+
+
+def store_url(data: Path, given: str | None = None) -> str:
+    """The store: `--store`, else WHENCE_STORE, else an SQLite file in the data directory."""
+    return given or os.environ.get(STORE) or f"sqlite:///{data / 'store.db'}"

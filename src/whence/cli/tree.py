@@ -1,0 +1,314 @@
+"""Answers as trees that people read: names, transformations, the job, the run and its age."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from rich.text import Text
+
+from whence.cli.labels import Labels, label, run_of
+from whence.cli.output import safe
+from whence.model.graph import Direction
+from whence.model.names import DatasetName, FieldName, JobName, Node
+from whence.query.answers import Answer, AnswerEdge, AnswerNode, Gap, dataset_of
+from whence.query.instants import iso
+from whence.query.transformations import Transformation, directness
+
+SHOWN = 2
+"""Transformations written out for one edge."""
+LEAST = 12
+"""Columns an expression gets, however little room there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """The lines of a tree: `branches` for direct, indirect and inferred edges."""
+
+    branches: tuple[str, str, str] = ("├─ ", "├╌ ", "├┈ ")
+    ends: tuple[str, str, str] = ("└─ ", "└╌ ", "└┈ ")
+    bar: str = "│"
+    above: str = "↑"
+    more: str = "…"
+    left: str = "←"
+    right: str = "→"
+    dot: str = " · "
+
+
+UNICODE = Glyphs()
+ASCII = Glyphs(
+    branches=("|- ", "|~ ", "|. "),
+    ends=("`- ", "`~ ", "`. "),
+    bar="|",
+    above="^",
+    more="...",
+    left="<-",
+    right="->",
+    dot=", ",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """How a tree is drawn. `now` in microseconds UTC; `width` in columns, None where a line may be of any length."""
+
+    now: int
+    width: int | None = None
+    glyphs: Glyphs = UNICODE
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """One child of a node: the far end, by one owner."""
+
+    far: Node
+    owner: Node
+    edges: tuple[AnswerEdge, ...]
+
+    @property
+    def kind(self) -> int:
+        """Which line is drawn: 0 direct or unknown, 1 indirect, 2 inferred."""
+        if all(edge.inferred for edge in self.edges):
+            return 2
+        best = min(directness(one.type) for edge in self.edges for one in edge.transformations)
+        return 1 if best == directness("INDIRECT") else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    answer: Answer
+    style: Style
+    labels: Labels
+    nodes: Mapping[Node, AnswerNode]
+    edges: Mapping[Node, Sequence[AnswerEdge]]
+    """By their near end."""
+    inside: Mapping[Node, Sequence[AnswerEdge]]
+    """By the whole dataset of a near end that is a field."""
+    gaps: Mapping[Node, Sequence[Gap]]
+    drawn: set[Node] = field(default_factory=set)
+    """Nodes drawn with their branches, and datasets whose aliases were shown."""
+
+
+_Item = tuple[Text, Node | None, str]
+"""A line, the node whose branches come under it, and what stands before them."""
+
+
+def tree(answer: Answer, style: Style) -> Iterator[Text]:
+    """The lines of an answer: a head, the tree, and what is known of its completeness."""
+    drawing = _drawing(answer, style)
+    yield _head(drawing)
+    drawing.drawn.add(answer.root)
+    open_items = [_items(drawing, answer.root, "")]
+    while open_items:
+        item = next(open_items[-1], None)
+        if item is None:
+            open_items.pop()
+            continue
+        line, node, prefix = item
+        yield line
+        if node is not None:
+            open_items.append(_items(drawing, node, prefix))
+    yield Text()
+    yield from closing(answer, drawing.labels)
+
+
+def closing(answer: Answer, labels: Labels) -> Iterator[Text]:
+    """What the answer holds, and where and why it stopped."""
+    extent = answer.extent
+    when = "" if extent.as_of is None else f" as of {iso(extent.as_of)}"
+    hops = f"{extent.depth_reached} hop{'' if extent.depth_reached == 1 else 's'}"
+    counted = f"{_count(len(answer.nodes), 'node')}, {_count(len(answer.edges), 'edge')}, {hops}{when}."
+    if extent.complete and len(answer.nodes) == 1:
+        yield Text.assemble(("Complete: ", "bold green"), f"nothing {answer.direction} is known{when}.")
+    elif extent.complete:
+        yield Text.assemble(("Complete: ", "bold green"), counted)
+    else:
+        places = _some([labels.of(name) for name in extent.frontier], 3)
+        why = {"depth": "at the depth asked for", "nodes": "by --max-nodes", "edges": "by --max-edges"}
+        stopped = f"Stopped {why.get(extent.stopped_by or '', '')}: "
+        yield Text.assemble((stopped, "bold yellow"), f"{counted} There is more beyond {places}.")
+    if answer.gaps:
+        places = _some(sorted({labels.of(gap.at) for gap in answer.gaps}), 3)
+        yield Text.assemble(
+            ("Columns not known: ", "bold yellow"), f"some jobs speak of whole datasets only, at {places}."
+        )
+
+
+def transformation_text(edges: Iterable[AnswerEdge]) -> tuple[str, str]:
+    """What happens on some parallel edges: expressions, and types. Both are safe to print."""
+    said = {one for edge in edges for one in edge.transformations}
+    several = sorted(said, key=lambda one: (directness(one.type), one))
+    expressions = list(dict.fromkeys(safe(" ".join(one.description.split())) for one in several if one.description))
+    types = list(dict.fromkeys(filter(None, map(_type_text, several))))
+    masked = ["masked"] if several and all(one.masking for one in several) else []
+    return _some(expressions, SHOWN), " ".join([_some(types, SHOWN), *masked]).strip()
+
+
+def _drawing(answer: Answer, style: Style) -> _Drawing:
+    edges: dict[Node, list[AnswerEdge]] = {}
+    inside: dict[Node, list[AnswerEdge]] = {}
+    for edge in answer.edges:
+        near = _near(answer, edge)
+        edges.setdefault(near, []).append(edge)
+        if isinstance(near, FieldName):
+            inside.setdefault(near.dataset, []).append(edge)
+    gaps: dict[Node, list[Gap]] = {}
+    for gap in answer.gaps:
+        gaps.setdefault(gap.at, []).append(gap)
+    known = [name for gap in answer.gaps for name in (gap.owner, *gap.datasets)]
+    known += [name for edge in answer.edges for name in (edge.source, edge.target, edge.owner)]
+    labels = label([answer.root, *(node.name for node in answer.nodes), *known])
+    nodes = {node.name: node for node in answer.nodes}
+    return _Drawing(answer, style, labels, nodes, edges, inside, gaps)
+
+
+def _head(drawing: _Drawing) -> Text:
+    answer = drawing.answer
+    types = "" if len(answer.types) > 1 else f", {' '.join(sorted(answer.types))} only"
+    when = "" if answer.extent.as_of is None else f", as of {iso(answer.extent.as_of)}"
+    name = (drawing.labels.of(answer.root), "bold")
+    return Text.assemble(name, (f"  {answer.direction}{types}{when}", "dim"), *_aliases(drawing, answer.root))
+
+
+def _items(drawing: _Drawing, node: Node, prefix: str) -> Iterator[_Item]:
+    branches = _branches(drawing, node)
+    gaps = drawing.gaps.get(node, ())
+    left = len(branches) + len(gaps)
+    for owner, several in groupby(branches, key=lambda branch: branch.owner):
+        by_owner = list(several)
+        if owner != node and [branch.far for branch in by_owner] != [owner]:
+            yield _owner_line(drawing, owner, by_owner, prefix), None, ""
+        for branch in by_owner:
+            left -= 1
+            yield _branch_item(drawing, node, branch, prefix, last=not left)
+    for gap in gaps:
+        left -= 1
+        yield _gap_line(drawing, gap, prefix, last=not left), None, ""
+
+
+def _branches(drawing: _Drawing, node: Node) -> list[_Branch]:
+    by_far: dict[tuple[Node, Node], list[AnswerEdge]] = {}
+    for edge in _edges_at(drawing, node):
+        by_far.setdefault((edge.owner, _far(drawing.answer, edge)), []).append(edge)
+    branches = [_Branch(far, owner, tuple(edges)) for (owner, far), edges in by_far.items()]
+    return sorted(branches, key=lambda one: (str(one.owner), one.kind, drawing.labels.of(one.far), str(one.far)))
+
+
+def _edges_at(drawing: _Drawing, node: Node) -> list[AnswerEdge]:
+    """The edges whose near end touches a node (`query.touches`)."""
+    own = drawing.edges.get(node, ())
+    match node:
+        case FieldName(dataset):
+            return [*own, *drawing.edges.get(dataset, ())]
+        case DatasetName():
+            return [*own, *drawing.inside.get(node, ())]
+        case JobName():
+            return list(own) if node == drawing.answer.root else []
+
+
+def _near(answer: Answer, edge: AnswerEdge) -> Node:
+    return edge.target if answer.direction is Direction.UPSTREAM else edge.source
+
+
+def _far(answer: Answer, edge: AnswerEdge) -> Node:
+    return edge.source if answer.direction is Direction.UPSTREAM else edge.target
+
+
+def _owner_line(drawing: _Drawing, owner: Node, branches: Iterable[_Branch], prefix: str) -> Text:
+    evidence = [one for branch in branches for edge in branch.edges for one in edge.evidence]
+    confirmed = all(edge.confirmed for branch in branches for edge in branch.edges)
+    words = [drawing.labels.of(owner), run_of(evidence, drawing.style.now), "" if confirmed else "not confirmed"]
+    line = Text().append(f"{prefix}{drawing.style.glyphs.bar} ", style="dim")
+    return line.append(drawing.style.glyphs.dot.join(filter(None, words)), style="dim italic")
+
+
+def _branch_item(drawing: _Drawing, node: Node, branch: _Branch, prefix: str, *, last: bool) -> _Item:
+    glyphs = drawing.style.glyphs
+    line = Text().append(prefix + (glyphs.ends if last else glyphs.branches)[branch.kind], style="dim")
+    line.append(drawing.labels.of(branch.far), style="")
+    line.append_text(_what(drawing, node, branch, room=_room(drawing, line)))
+    inner = prefix + ("   " if last else f"{glyphs.bar}  ")
+    has_more = bool(_branches(drawing, branch.far) or drawing.gaps.get(branch.far))
+    if branch.far in drawing.drawn:
+        line.append(f" {glyphs.above}" if has_more else "", style="bold")
+        return line, None, ""
+    drawing.drawn.add(branch.far)
+    for words in _aliases(drawing, branch.far):
+        line.append(*words)
+    if branch.far in drawing.answer.extent.frontier:
+        line.append(f" {glyphs.more}", style="bold yellow")
+    return line, branch.far if has_more else None, inner
+
+
+def _what(drawing: _Drawing, node: Node, branch: _Branch, room: int | None) -> Text:
+    """The transformation of a branch, its expression cut to the room there is."""
+    glyphs = drawing.style.glyphs
+    upstream = drawing.answer.direction is Direction.UPSTREAM
+    if isinstance(branch.far, JobName):
+        run = run_of(branch.edges[0].evidence, drawing.style.now)
+        return Text(f"  job that {'writes' if upstream else 'reads'} it{glyphs.dot}{run}", "dim")
+    expression, types = transformation_text(branch.edges)
+    notes = " ".join(filter(None, [types, "inferred" if branch.kind == 2 else "", _where(drawing, node, branch)]))
+    if not expression and not notes:
+        return Text()
+    arrow = f"  {glyphs.left if upstream else glyphs.right} "
+    if expression and room is not None:
+        expression = _cut(expression, max(room - len(arrow) - len(notes) - 2, LEAST), glyphs.more)
+    colour = {0: "green", 1: "yellow", 2: "magenta"}[branch.kind]
+    return Text.assemble((arrow, "dim"), (expression, "cyan"), "  " if expression and notes else "", (notes, colour))
+
+
+def _where(drawing: _Drawing, node: Node, branch: _Branch) -> str:
+    """Which part of a dataset an edge is about, where that is not the node itself."""
+    upstream = drawing.answer.direction is Direction.UPSTREAM
+    ends = {_near(drawing.answer, edge) for edge in branch.edges}
+    fields = sorted(safe(end.field) for end in ends if isinstance(end, FieldName) and end != node)
+    if isinstance(node, FieldName) and any(isinstance(end, DatasetName) for end in ends):
+        return "(all columns)" if upstream else "(from all columns)"
+    return f"({'into' if upstream else 'from'} {_some(fields, 3)})" if fields and isinstance(node, DatasetName) else ""
+
+
+def _gap_line(drawing: _Drawing, gap: Gap, prefix: str, *, last: bool) -> Text:
+    glyphs = drawing.style.glyphs
+    others = _some([drawing.labels.of(name) for name in gap.datasets], 4)
+    owner = drawing.labels.of(gap.owner)
+    upstream = drawing.answer.direction is Direction.UPSTREAM
+    told = f"{owner} derives it from {others}" if upstream else f"{owner} derives {others} from it"
+    told = told if others else f"{owner} reads it"
+    line = Text().append(prefix + (glyphs.ends if last else glyphs.branches)[2], style="dim")
+    return line.append("? ", style="bold yellow").append(f"{told}; its columns are not known", style="yellow")
+
+
+def _aliases(drawing: _Drawing, name: Node) -> Iterator[tuple[str, str]]:
+    """The other names of a node's dataset, the first time that it is met."""
+    node = drawing.nodes.get(name)
+    if node and node.aliases:
+        wholes = [alias for alias in map(dataset_of, node.aliases) if alias]
+        if wholes[0] not in drawing.drawn:
+            drawing.drawn.add(wholes[0])
+            yield f"  = {_some([safe(alias.name) for alias in wholes], 2)}", "dim"
+
+
+def _type_text(one: Transformation) -> str:
+    match one.type:
+        case "DIRECT":
+            return safe(one.subtype) or "DIRECT"
+        case "UNKNOWN":
+            return ""
+    return safe(f"{one.type} {one.subtype}".strip())
+
+
+def _room(drawing: _Drawing, line: Text) -> int | None:
+    return None if drawing.style.width is None else drawing.style.width - line.cell_len
+
+
+def _cut(text: str, room: int, more: str) -> str:
+    return text if len(text) <= room else text[: room - len(more)] + more
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _some(items: Sequence[str], shown: int) -> str:
+    rest = len(items) - shown
+    return ", ".join(items[:shown]) + (f" and {rest:,} more" if rest > 0 else "")

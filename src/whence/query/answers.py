@@ -1,0 +1,158 @@
+"""Questions and answers about lineage, as values. Times are microseconds UTC."""
+
+from dataclasses import dataclass
+
+from whence.model.graph import Direction, Evidence, Grain
+from whence.model.names import DatasetName, FieldName, JobName, Node
+from whence.query.transformations import Transformation
+
+DIRECT = frozenset({"DIRECT"})
+BOTH = frozenset({"DIRECT", "INDIRECT"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """How far to walk, and along what.
+
+    `depth`: hops, None for all. `types`: the edges to follow, None for the default of the direction (rule 41); UNKNOWN
+    ones are always followed. `at`: the time asked about, None for what holds now. A budget that is reached stops the
+    walk, and the answer says so.
+    """
+
+    depth: int | None = None
+    types: frozenset[str] | None = None
+    at: int | None = None
+    max_nodes: int = 5_000
+    max_edges: int = 50_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extent:
+    """How much of the truth an answer holds (design decision 10).
+
+    `complete`: nothing was left out; else `stopped_by` says what stopped the walk (`depth`, `nodes`, `edges`, `paths`)
+    and `frontier` where: the nodes beyond which there is more (or may be, after a budget). `graph_version` is the log
+    position that the graph had reached.
+    """
+
+    complete: bool
+    stopped_by: str | None
+    depth_reached: int
+    frontier: tuple[Node, ...]
+    as_of: int | None
+    graph_version: int
+    hidden_nodes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerEdge:
+    """Data or influence flows from source to target, as `owner` says: a job, or a dataset that declares its lineage."""
+
+    source: Node
+    target: Node
+    owner: Node
+    transformations: tuple[Transformation, ...]
+    origins: tuple[str, ...]
+    confirmed: bool
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def inferred(self) -> bool:
+        """Nothing but the inputs and outputs of a job speaks for this edge."""
+        return self.origins == ("inferred",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerNode:
+    """A node that the walk reached, `depth` hops from the root.
+
+    `aliases`: other names of the same thing. `parent` and `edge` (an index into the answer's edges) are the last hop of
+    its witness: one shortest path from the root, always the same one. `via` is what happens along that path, in one
+    transformation.
+    """
+
+    name: Node
+    depth: int
+    aliases: tuple[Node, ...] = ()
+    parent: Node | None = None
+    edge: int | None = None
+    via: Transformation | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """Where a walk over fields ends for want of column lineage: `owner` speaks of whole datasets only.
+
+    `datasets` are those at the far end; none: the owner is a job that reads the dataset, who knows which columns.
+    """
+
+    at: Node
+    owner: Node
+    datasets: tuple[DatasetName, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """All that is upstream or downstream of a node. Nodes are sorted by depth and name, edges by their ends.
+
+    An edge belongs to every node that its near end *touches* (see `touches`).
+    """
+
+    root: Node
+    direction: Direction
+    grain: Grain
+    types: frozenset[str]
+    nodes: tuple[AnswerNode, ...]
+    edges: tuple[AnswerEdge, ...]
+    gaps: tuple[Gap, ...]
+    extent: Extent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One hop of a path: all edges that make it."""
+
+    source: Node
+    target: Node
+    edges: tuple[AnswerEdge, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Path:
+    """A path along which no node repeats, and what happens on it, in one transformation (None without a step)."""
+
+    steps: tuple[Step, ...]
+    via: Transformation | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paths:
+    """How data gets from source to target: shortest paths first. At field grain if an end is a field and none a job."""
+
+    source: Node
+    target: Node
+    grain: Grain
+    types: frozenset[str]
+    paths: tuple[Path, ...]
+    extent: Extent
+
+
+def touches(node: Node, end: Node) -> bool:
+    """Whether an edge's end belongs to a node: it is that node, or one of the two is the other's whole dataset."""
+    match node, end:
+        case FieldName(dataset), DatasetName():
+            return dataset == end
+        case DatasetName(), FieldName(dataset):
+            return dataset == node
+    return node == end
+
+
+def dataset_of(node: Node) -> DatasetName | None:
+    """The dataset that a node is or belongs to; None for a job."""
+    match node:
+        case DatasetName():
+            return node
+        case FieldName(dataset):
+            return dataset
+        case JobName():
+            return None

@@ -1,0 +1,139 @@
+"""Answers as JSON: the one shape that the API, the CLI and the UI share. Nodes are node ids, times ISO 8601 UTC."""
+
+from typing import Any
+
+from whence.model.graph import Evidence, RunSeen, Said
+from whence.model.names import DatasetName, FieldName, JobName, Node
+from whence.query.answers import Answer, AnswerEdge, AnswerNode, Extent, Gap, Path, Paths, Step
+from whence.query.instants import iso
+from whence.query.search import Found
+from whence.query.transformations import Transformation
+
+Json = dict[str, Any]
+
+
+def answer_document(answer: Answer) -> Json:
+    """What is upstream or downstream of a node."""
+    return {
+        "root": str(answer.root),
+        "direction": answer.direction,
+        "grain": answer.grain,
+        "types": sorted(answer.types),
+        **extent_document(answer.extent),
+        "nodes": [_node(node) for node in answer.nodes],
+        "edges": [edge_document(edge) for edge in answer.edges],
+        "gaps": [_gap(gap) for gap in answer.gaps],
+    }
+
+
+def paths_document(paths: Paths) -> Json:
+    """The paths between two nodes."""
+    return {
+        "source": str(paths.source),
+        "target": str(paths.target),
+        "grain": paths.grain,
+        "types": sorted(paths.types),
+        **extent_document(paths.extent),
+        "paths": [_path(path) for path in paths.paths],
+    }
+
+
+def found_document(found: Found) -> Json:
+    """What a search found."""
+    nodes = [{"node": str(name), "kind": kind(name)} for name in found.names]
+    return {"text": found.text, "complete": found.complete, "nodes": nodes}
+
+
+def extent_document(extent: Extent) -> Json:
+    """How much of the truth an answer holds."""
+    return {
+        "complete": extent.complete,
+        "stopped_by": extent.stopped_by,
+        "depth_reached": extent.depth_reached,
+        "frontier": [str(name) for name in extent.frontier],
+        "hidden_nodes": extent.hidden_nodes,
+        "as_of": None if extent.as_of is None else iso(extent.as_of),
+        "graph_version": extent.graph_version,
+    }
+
+
+def edge_document(edge: AnswerEdge) -> Json:
+    """An edge with its evidence."""
+    return {
+        "source": str(edge.source),
+        "target": str(edge.target),
+        "owner": str(edge.owner),
+        "transformations": [_transformation(one) for one in edge.transformations],
+        "origins": list(edge.origins),
+        "inferred": edge.inferred,
+        "confirmed": edge.confirmed,
+        "evidence": [evidence_document(one) for one in edge.evidence],
+    }
+
+
+def evidence_document(evidence: Evidence) -> Json:
+    """Why a lineage set is believed."""
+    return {
+        "set": evidence.digest,
+        "origin": evidence.origin,
+        "first_seen": _said(evidence.first),
+        "last_seen": _said(evidence.last),
+        "runs": [_run(run) for run in evidence.runs],
+    }
+
+
+def kind(name: Node) -> str:
+    """What a node is, in OpenLineage's words."""
+    match name:
+        case DatasetName():
+            return "dataset"
+        case FieldName():
+            return "field"
+        case JobName():
+            return "job"
+
+
+def _node(node: AnswerNode) -> Json:
+    return {
+        "node": str(node.name),
+        "kind": kind(node.name),
+        "depth": node.depth,
+        "aliases": [str(alias) for alias in node.aliases],
+        "parent": None if node.parent is None else str(node.parent),
+        "edge": node.edge,
+        "via": None if node.via is None else _transformation(node.via),
+    }
+
+
+def _transformation(one: Transformation) -> Json:
+    return {"type": one.type, "subtype": one.subtype, "masking": one.masking, "description": one.description}
+
+
+def _gap(gap: Gap) -> Json:
+    return {"at": str(gap.at), "owner": str(gap.owner), "datasets": [str(name) for name in gap.datasets]}
+
+
+def _path(path: Path) -> Json:
+    return {
+        "steps": [_step(step) for step in path.steps],
+        "via": None if path.via is None else _transformation(path.via),
+    }
+
+
+def _step(step: Step) -> Json:
+    return {"source": str(step.source), "target": str(step.target), "edges": [edge_document(one) for one in step.edges]}
+
+
+def _said(said: Said) -> Json:
+    return {"time": iso(said.time), "event": said.key, "position": said.position, "producer": said.producer}
+
+
+def _run(run: RunSeen) -> Json:
+    return {
+        "run": str(run.name),
+        "job": str(run.name.job),
+        "state": run.state.name,
+        "started_at": None if run.started_at is None else iso(run.started_at),
+        "ended_at": None if run.ended_at is None else iso(run.ended_at),
+        "said_at": iso(run.said_at),
+    }

@@ -1,0 +1,195 @@
+"""The walk: breadth first over the edges of a graph, one query for each hop, within budgets.
+
+Two field-level edges follow each other if they *touch*: the target of one is the source of the other, or one of the two
+is the other's whole dataset. So influence on a whole output reaches all its fields, a model is reached from all its
+features, and siblings never mix. A field asks for the edges at itself and at its dataset, a whole dataset for those at
+itself and at its fields.
+
+Jobs are never walked through: that would make n inputs times m outputs of each. A job is an end where nothing that it
+derives goes on.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from whence.model.graph import Direction, EdgeRow, Grain, Hop
+from whence.model.ids import Kind, kind_of
+from whence.query.answers import Question
+from whence.query.identity import Identity
+from whence.query.ports import Graph
+from whence.query.transformations import directness
+
+CHUNK = 5_000
+"""Nodes asked for in one query."""
+
+
+class Link(NamedTuple):
+    """An edge between canonical nodes, as one owner says it."""
+
+    source: int
+    target: int
+    owner: int
+
+
+class Via(NamedTuple):
+    """A candidate for a node's witness: the smallest is taken. `rank` prefers direct and confirmed edges."""
+
+    rank: tuple[int, bool]
+    parent: int
+    link: Link
+
+
+@dataclass(slots=True)
+class Walk:
+    """What a walk has reached so far. Ids are canonical."""
+
+    graph: Graph
+    identity: Identity
+    question: Question
+    direction: Direction
+    types: frozenset[str]
+    kept_job: int = 0
+    """A job that is an end even where it derives something: the end of a path."""
+    depth: dict[int, int] = field(default_factory=dict)
+    via: dict[int, Via] = field(default_factory=dict)
+    links: dict[Link, list[EdgeRow]] = field(default_factory=dict)
+    unfinished: set[int] = field(default_factory=set)
+    """Nodes beyond which there is more, or, where a budget stopped the walk, may be more."""
+    stopped_by: str | None = None
+    _probed: set[int] = field(default_factory=set)
+    _deriving: dict[int, set[int]] = field(default_factory=dict)
+    _rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The rows of one query, in order, and the nodes that asked; `unread` asked in vain, the budget was at its end."""
+
+    askers: dict[int, list[int]]
+    rows: tuple[EdgeRow, ...]
+    unread: frozenset[int]
+
+
+def walk_from(walk: Walk, root: int, grain: Grain) -> None:
+    """Walk until nothing is left, or a budget stops it. `root` must be known to the walk's identity."""
+    walk.depth[root] = 0
+    frontier, hop = [root], Hop(walk.direction, Grain.JOB if kind_of(root) is Kind.JOB else grain, walk.question.at)
+    depth = 0
+    while frontier and not walk.stopped_by and depth != walk.question.depth:
+        depth += 1
+        frontier = _hop(walk, frontier, hop, depth)
+        hop = Hop(walk.direction, grain, walk.question.at)
+    walk.unfinished |= set(frontier) if walk.stopped_by else _going_on(walk, frontier, hop)
+    if walk.unfinished and not walk.stopped_by:
+        walk.stopped_by = "depth"
+
+
+def asked_at(walk: Walk, nodes: Iterable[int], grain: Grain) -> dict[int, list[int]]:
+    """The ids whose edges belong to each node, as id → nodes, in the order of the nodes."""
+    wholes = [node for node in nodes if kind_of(node) is Kind.DATASET and grain is Grain.FIELD]
+    members = {node: walk.identity.members(node) for node in wholes}
+    fields: dict[int, list[int]] = {}
+    if wholes:
+        for row in walk.graph.fields(sorted(id_ for ids in members.values() for id_ in ids)):
+            fields.setdefault(row.dataset_id, []).append(row.id)
+    askers: dict[int, list[int]] = {}
+    for node in nodes:
+        ids = list(walk.identity.members(node))
+        if node in members:
+            ids += [inner for id_ in ids for inner in fields.get(id_, ())]
+        elif kind_of(node) is Kind.FIELD:
+            ids += walk.identity.members(walk.identity.dataset_of[node])
+        for id_ in ids:
+            askers.setdefault(id_, []).append(node)
+    return askers
+
+
+def _hop(walk: Walk, frontier: Sequence[int], hop: Hop, depth: int) -> list[int]:
+    reached: set[int] = set()
+    for start in range(0, len(frontier), CHUNK):
+        if walk.stopped_by:
+            walk.unfinished |= set(frontier[start:])
+            break
+        found = _ask(walk, frontier[start : start + CHUNK], hop)
+        if found.unread:
+            walk.stopped_by, walk.unfinished = "edges", walk.unfinished | found.unread
+        for row in _accepted(walk, found):
+            reached |= _take(walk, row, found.askers[row.near_id], hop.grain, depth)
+    return sorted(node for node in reached if kind_of(node) is not Kind.JOB)
+
+
+def _going_on(walk: Walk, frontier: Sequence[int], hop: Hop) -> set[int]:
+    """The nodes of the frontier that have an edge which the walk has not taken."""
+    more: set[int] = set()
+    for start in range(0, len(frontier), CHUNK):
+        found = _ask(walk, frontier[start : start + CHUNK], hop)
+        more |= found.unread
+        for row in _accepted(walk, found):
+            if _link(walk, row, hop.grain) not in walk.links:
+                more |= set(found.askers[row.near_id])
+    return more
+
+
+def _ask(walk: Walk, nodes: Sequence[int], hop: Hop) -> _Found:
+    askers = asked_at(walk, nodes, hop.grain)
+    probes = [id_ for id_ in askers if id_ not in walk._probed]
+    left = max(walk.question.max_edges - walk._rows, 0)
+    rows = walk.graph.edges(probes, hop, left + 1)
+    unread: list[int] = probes[probes.index(rows[left].near_id) :] if len(rows) > left else []
+    walk._probed.update(probes)
+    ends = [(row.far_id, row.far_dataset_id) for row in rows]
+    walk.identity.learn(ends + [(row.near_id, row.near_dataset_id) for row in rows])
+    walk.identity.learn((row.far_dataset_id, row.far_dataset_id) for row in rows if row.far_dataset_id)
+    for row in rows:
+        if kind_of(row.far_id) is not Kind.JOB:
+            walk._deriving.setdefault(row.near_id, set()).add(row.owner_id)
+    return _Found(askers, tuple(rows[:left]), frozenset(node for id_ in unread for node in askers[id_]))
+
+
+def _accepted(walk: Walk, found: _Found) -> list[EdgeRow]:
+    asked: dict[int, list[int]] = {}
+    if any(kind_of(row.far_id) is Kind.JOB for row in found.rows):
+        for id_, nodes in found.askers.items():
+            for node in nodes:
+                asked.setdefault(node, []).append(id_)
+    return [row for row in found.rows if _is_of_type(walk, row) and not _goes_on(walk, row, found, asked)]
+
+
+def _is_of_type(walk: Walk, row: EdgeRow) -> bool:
+    return directness(row.type) == 1 or row.type in walk.types
+
+
+def _goes_on(walk: Walk, row: EdgeRow, found: _Found, asked: dict[int, list[int]]) -> bool:
+    """Whether the far end is a job that derives something at every node that asked: then the walk passes it by."""
+    if kind_of(row.far_id) is not Kind.JOB or row.far_id == walk.kept_job:
+        return False
+    return all(_derives(walk, row.far_id, asked[node]) or node in found.unread for node in found.askers[row.near_id])
+
+
+def _derives(walk: Walk, job: int, asked: Iterable[int]) -> bool:
+    return any(job in walk._deriving.get(id_, ()) for id_ in asked)
+
+
+def _link(walk: Walk, row: EdgeRow, grain: Grain) -> Link:
+    far = row.far_dataset_id if grain is Grain.JOB and row.far_dataset_id else row.far_id
+    near, far = walk.identity.canonical(row.near_id), walk.identity.canonical(far)
+    ends = (far, near) if walk.direction is Direction.UPSTREAM else (near, far)
+    return Link(*ends, row.owner_id)
+
+
+def _take(walk: Walk, row: EdgeRow, askers: Sequence[int], grain: Grain, depth: int) -> set[int]:
+    """Add the edge to the walk, and its far end; the far end is returned if it is new."""
+    link = _link(walk, row, grain)
+    far = link.source if walk.direction is Direction.UPSTREAM else link.target
+    if far not in walk.depth and len(walk.depth) >= walk.question.max_nodes:
+        walk.stopped_by = "nodes"
+        walk.unfinished |= set(askers)
+        return set()
+    walk._rows += 1
+    walk.links.setdefault(link, []).append(row)
+    known = walk.depth.setdefault(far, depth)
+    if known == depth:
+        candidate = Via((directness(row.type), not row.confirmed), min(askers), link)
+        walk.via[far] = min(walk.via.get(far, candidate), candidate)
+    return {far} if known == depth else set()

@@ -1,0 +1,144 @@
+"""Sending files and probes to a real API."""
+
+import gzip
+import json
+import socket
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import insert
+
+from api.process import Api, Serving
+from api.test_collect import event
+from whence.cli.client import Client
+from whence.cli.doctor import doctor
+from whence.cli.ingest import Ingested, ingest
+from whence.errors import ApiError
+from whence.log import Kind, Position
+from whence.log.write import Writer
+from whence.store.engine import open_store, writing
+from whence.store.migrate import migrate
+from whence.store.tables import progress
+
+
+@pytest.fixture
+def serving(tmp_path: Path) -> Iterator[Serving]:
+    made = Serving(tmp_path)
+    yield made
+    made.end()
+
+
+def url(api: Api) -> str:
+    return f"http://127.0.0.1:{api.port}"
+
+
+def kinds(api: Api) -> list[Kind]:
+    return [record.kind for record in api.records()]
+
+
+def test_every_form_of_file_is_read(serving: Serving, tmp_path: Path) -> None:
+    files = tmp_path / "files"
+    (files / "deep").mkdir(parents=True)
+    (files / "one.json").write_text(json.dumps(event(), indent=2))
+    (files / "array.json").write_text(json.dumps([event(), event()]))
+    (files / "lines.json").write_text("\n".join(json.dumps(event()) for _ in range(3)))
+    (files / "deep" / "lines.jsonl").write_text("\n\n".join(json.dumps(event()) for _ in range(1200)) + "\n")
+    (files / "deep" / "packed.ndjson.gz").write_bytes(gzip.compress(json.dumps(event()).encode()))
+    (files / "notes.txt").write_text("not an event")
+    api = serving()
+    seen: list[Ingested] = []
+    done = ingest([files], url(api), report=seen.append)
+    assert (done.files, done.events, done.accepted, done.failures) == (5, 1207, 1207, ())
+    assert kinds(api) == [Kind.EVENT] * 1207
+    assert done.position == str(api.records()[-1].position)
+    assert [one.events for one in seen] == sorted(one.events for one in seen)
+    assert str(done).startswith("1207 of 1207 events accepted from 5 files")
+
+    again = ingest([files], url(api))
+    assert again.accepted == 1207
+    assert set(kinds(api)[1207:]) == {Kind.RECEIPT}
+
+
+def test_failures_are_named_by_their_place_and_stop_nothing(serving: Serving, tmp_path: Path) -> None:
+    lines = [json.dumps(event()), '{"run": ', json.dumps(event(run={})), json.dumps(event()), "17"]
+    path = tmp_path / "mixed.jsonl"
+    path.write_text("\n".join(lines))
+    api = serving()
+    done = ingest([path], url(api))
+    assert done.accepted == 2
+    assert [failure.place for failure in done.failures] == [f"{path}:2", f"{path}:3", f"{path}:5"]
+    assert "JSON" in done.failures[0].reason
+    assert "/run/runId" in done.failures[1].reason
+    assert sorted(kinds(api)) == [Kind.EVENT] * 2 + [Kind.QUARANTINED] * 3
+
+
+def test_a_refused_batch_is_sent_one_by_one(serving: Serving, tmp_path: Path) -> None:
+    path = tmp_path / "big.jsonl"
+    path.write_text("\n".join(json.dumps(event(producer="x" * size)) for size in (10, 60_000, 10, 10)))
+    api = serving(max_body_bytes=50_000)
+    done = ingest([path], url(api))
+    assert (done.accepted, [failure.place for failure in done.failures]) == (3, [f"{path}:2"])
+
+
+def test_a_busy_log_is_waited_for(serving: Serving, tmp_path: Path) -> None:
+    path = tmp_path / "event.json"
+    path.write_text(json.dumps(event()))
+    api = serving()
+    api.down()
+    other = Writer(api.data / "log")
+    api.up()
+    with ThreadPoolExecutor(1) as threads:
+        sending = threads.submit(ingest, [path], url(api))
+        while not api.ask("GET", "/health/ready").json["counts"].get("unavailable"):
+            assert not sending.done()
+        other.close()
+        assert sending.result(20).accepted == 1
+
+
+def test_nobody_there_is_an_error_that_says_so() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    client = Client(f"127.0.0.1:{port}", patience=0)
+    with pytest.raises(ApiError, match="Connection refused"):
+        client.get("/health/live")
+    client.close()
+
+
+def pipeline(api: Api) -> Callable[[str], None]:
+    """Stands in for the pipeline: says that the store has everything up to a position."""
+    engine = open_store(api.store_url)
+    migrate(engine)
+
+    def apply(position: str) -> None:
+        place = Position.parse(position)
+        with writing(engine) as connection:
+            connection.execute(insert(progress).values(name="log", position=place.as_int + 1))
+        engine.dispose()
+
+    return apply
+
+
+def test_doctor_follows_its_probe_to_the_store(serving: Serving) -> None:
+    api = serving()
+    apply = pipeline(api)
+    with ThreadPoolExecutor(1) as threads:
+        probing = threads.submit(doctor, url(api), timeout=20)
+        while not api.records():
+            assert not probing.done()
+        apply(str(api.records()[0].position))
+        diagnosis = probing.result()
+    assert diagnosis.ok
+    assert [station.name for station in diagnosis.stations] == ["reach", "log", "store", "pipeline", "accept", "derive"]
+    assert diagnosis.position == str(api.records()[0].position)
+    assert "durable at 1:16" in str(diagnosis)
+
+
+def test_doctor_says_where_it_stops(serving: Serving) -> None:
+    api = serving()
+    pipeline(api)
+    diagnosis = doctor(url(api), timeout=0)
+    assert not diagnosis.ok
+    assert [station.name for station in diagnosis.stations if not station.ok] == ["derive"]
+    assert "does not have it" in str(diagnosis)

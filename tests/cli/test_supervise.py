@@ -1,0 +1,255 @@
+"""The supervisor: it starts, restarts and ends whole process groups, and the socket outlives all of them."""
+
+import http.client
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from whence.cli.process_group import MARK
+from whence.cli.supervise import Plan
+
+IDLE = "import signal; print('ready', flush=True); signal.pause()"
+FAILING = "import sys; print('no luck', file=sys.stderr); sys.exit(3)"
+STUBBORN = """
+import signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("ready", flush=True)
+while True:
+    signal.pause()
+"""
+PARENT = f"""
+import subprocess, sys, signal
+child = subprocess.Popen([sys.executable, "-c", {STUBBORN!r}], stdout=subprocess.PIPE)
+child.stdout.readline()
+print("grandchild", child.pid, file=sys.stderr, flush=True)
+print("ready", flush=True)
+signal.pause()
+"""
+
+
+class Supervised:
+    """A supervisor process over idle children, and how to look at it."""
+
+    def __init__(self, data: Path, port: int = 0, **children: str) -> None:
+        self.data = data
+        argv = {name: [sys.executable, "-c", code] for name, code in children.items()}
+        plan = json.dumps(asdict(Plan(data=str(data), host="127.0.0.1", port=port, children=argv)))
+        command = [sys.executable, "-m", "whence.cli.supervise", plan]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        self.stdout, self.stderr = self.process.stdout, self.process.stderr
+
+    def state(self) -> dict[str, Any]:
+        return dict(json.loads((self.data / "run" / "whence.json").read_text()))
+
+    def when(self, is_so: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """The state as soon as it is so: the supervisor says every change on stderr or in its file."""
+        while True:
+            state = self.state()
+            if is_so(state):
+                return state
+            assert self.process.poll() is None
+
+    def marked(self) -> set[int]:
+        """Processes that this supervisor's children and their descendants are."""
+        return marked(str(self.data))
+
+    def end(self, how: signal.Signals = signal.SIGKILL) -> int:
+        self.process.send_signal(how)
+        code = self.process.wait(30)
+        self.stdout.close()
+        self.stderr.close()
+        return code
+
+
+def marked(data: str) -> set[int]:
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                environment = (entry / "environ").read_bytes()
+            except OSError:
+                continue
+            if f"{MARK}={data}".encode() in environment.split(b"\0"):
+                found.add(int(entry.name))
+    return found
+
+
+def wait_until_gone(pids: set[int]) -> None:
+    for pid in pids:
+        try:
+            handle = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        assert select.select([handle], [], [], 20)[0], f"{pid} is still there"
+        os.close(handle)
+
+
+@pytest.fixture
+def supervised(tmp_path: Path) -> Iterator[Callable[..., Supervised]]:
+    made: list[Supervised] = []
+
+    def make(**children: Any) -> Supervised:
+        made.append(Supervised(children.pop("data", tmp_path), children.pop("port", 0), **children))
+        return made[-1]
+
+    yield make
+    for one in made:
+        if one.process.poll() is None:
+            leftovers = one.marked()
+            one.end()
+            for pid in leftovers:
+                if pid in marked(str(one.data)):
+                    os.kill(pid, signal.SIGKILL)
+        one.stdout.close()
+        one.stderr.close()
+
+
+def test_it_says_ready_once_all_are_and_ends_cleanly(supervised: Callable[..., Supervised]) -> None:
+    one = supervised(api=IDLE, pipeline=IDLE)
+    word, url, *_ = one.stdout.readline().split()
+    assert word == "ready"
+    state = one.when(lambda state: state["ready"])
+    assert state["url"] == url
+    assert state["pid"] == one.process.pid
+    assert {state["api"]["pid"], state["pipeline"]["pid"]} == one.marked()
+    assert one.end(signal.SIGTERM) == 0
+    assert one.marked() == set()
+    assert not (one.data / "run" / "whence.json").exists()
+
+
+def test_ctrl_c_ends_it_cleanly(supervised: Callable[..., Supervised]) -> None:
+    one = supervised(api=IDLE)
+    one.stdout.readline()
+    assert one.end(signal.SIGINT) == 0
+    assert one.marked() == set()
+
+
+def test_a_killed_child_is_started_again_and_its_orphans_are_killed(supervised: Callable[..., Supervised]) -> None:
+    one = supervised(api=IDLE, pipeline=PARENT)
+    one.stdout.readline()
+    before = one.marked()
+    state = one.state()
+    assert len(before) == 3
+    os.kill(state["pipeline"]["pid"], signal.SIGKILL)
+    assert "the pipeline was ended by SIGKILL" in one.stderr.readline()
+    again = one.when(lambda now: now["ready"] and now["pipeline"]["pid"] != state["pipeline"]["pid"])
+    assert again["api"] == state["api"], "the other child is left alone"
+    wait_until_gone(before - {state["api"]["pid"]})
+    assert len(one.marked()) == 3
+
+
+def test_one_that_never_starts_is_tried_again_ever_more_slowly_and_the_state_says_so(
+    supervised: Callable[..., Supervised],
+) -> None:
+    one = supervised(api=IDLE, pipeline=FAILING)
+    said = [one.stderr.readline() for _ in range(3)]
+    assert all("ended with exit code 3" in line for line in said)
+    assert ["0.4 s" in said[0], "0.8 s" in said[1], "1.6 s" in said[2]] == [True] * 3
+    state = one.state()
+    assert state["ready"] is False
+    assert "exit code 3" in state["pipeline"]["detail"]
+    assert "no luck" in (one.data / "run" / "pipeline.log").read_text()
+    assert one.end(signal.SIGTERM) == 0
+
+
+def test_a_second_signal_does_not_wait_for_the_stubborn(supervised: Callable[..., Supervised]) -> None:
+    one = supervised(api=STUBBORN)
+    one.stdout.readline()
+    one.process.send_signal(signal.SIGTERM)
+    assert one.end(signal.SIGINT) == 0
+    assert one.marked() == set()
+
+
+def test_children_die_with_a_killed_supervisor_and_the_next_one_ends_the_rest(
+    supervised: Callable[..., Supervised],
+) -> None:
+    one = supervised(api=IDLE, pipeline=PARENT)
+    one.stdout.readline()
+    state, before = one.state(), one.marked()
+    one.end(signal.SIGKILL)
+    direct = {state["api"]["pid"], state["pipeline"]["pid"]}
+    wait_until_gone(direct)
+    orphans = before - direct
+    assert len(orphans) == 1
+    assert orphans <= one.marked()
+
+    other = supervised(api=IDLE)
+    other.stdout.readline()
+    wait_until_gone(orphans)
+    assert other.end(signal.SIGTERM) == 0
+
+
+def test_a_second_one_on_the_same_data_or_port_is_refused(
+    supervised: Callable[..., Supervised], tmp_path: Path
+) -> None:
+    one = supervised(api=IDLE)
+    url = one.stdout.readline().split()[1]
+    twin = supervised(api=IDLE)
+    assert twin.process.wait(20) == 1
+    assert "another whence runs on" in twin.stderr.read()
+    neighbour = supervised(api=IDLE, data=tmp_path / "other", port=int(url.rpartition(":")[2]))
+    assert neighbour.process.wait(20) == 1
+    assert "choose another --port" in neighbour.stderr.read()
+    assert one.process.poll() is None
+
+
+ANSWERING = """
+import http.server, socket, sys
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+server = http.server.HTTPServer(("127.0.0.1", 0), Answer, bind_and_activate=False)
+server.socket.close()
+server.socket = socket.socket(fileno=int(sys.argv[1]))
+print("ready", flush=True)
+server.serve_forever()
+"""
+
+
+def test_clients_wait_in_the_socket_while_the_api_is_away(tmp_path: Path) -> None:
+    plan = Plan(
+        data=str(tmp_path),
+        host="127.0.0.1",
+        port=0,
+        children={"api": [sys.executable, "-c", ANSWERING, "{fd}"]},
+    )
+    command = [sys.executable, "-m", "whence.cli.supervise", json.dumps(asdict(plan))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        port = int(process.stdout.readline().split()[1].rpartition(":")[2])
+        for _ in range(3):
+            pid = json.loads((tmp_path / "run" / "whence.json").read_text())["api"]["pid"]
+            os.kill(pid, signal.SIGKILL)
+            wait_until_gone({pid})
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+            connection.request("GET", "/")
+            assert connection.getresponse().status == 200
+            connection.close()
+        process.terminate()
+        assert process.wait(20) == 0
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port), timeout=5)
+
+
+def test_it_stays_small(supervised: Callable[..., Supervised]) -> None:
+    one = supervised(api=IDLE)
+    one.stdout.readline()
+    lines = Path(f"/proc/{one.process.pid}/status").read_text().splitlines()
+    peak = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    assert peak < 30_000, "kB; nothing heavy may be imported here"

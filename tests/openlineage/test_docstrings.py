@@ -1,0 +1,13 @@
+"""The examples in docstrings are true."""
+
+import doctest
+
+import pytest
+
+from whence.openlineage import naming, secrets, write
+
+
+@pytest.mark.parametrize("module", [naming, secrets, write], ids=lambda module: module.__name__)
+def test_examples(module: object) -> None:
+    assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]  # a module
+    assert doctest.testmod(module).attempted > 0  # type: ignore[arg-type]  # a module

@@ -1,0 +1,115 @@
+"""Names that mean the same become one, and no others (rules 26-28, 34)."""
+
+import inspect
+from enum import Enum
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from openlineage.client.naming import dataset as naming
+
+from openlineage_cases import GOLDEN
+from whence.model.names import DatasetName, JobName
+from whence.openlineage.naming import Fold, NameRules, field_name, job_name, normalise, without_credentials
+
+PAIRS = [line.split(" => ") for line in (GOLDEN / "names.txt").read_text().splitlines()[1:] if " => " in line]
+PIECES = st.sampled_from(
+    [
+        "s3a",
+        "s3",
+        "file",
+        "postgres",
+        "kafka",
+        "abfs",
+        "://",
+        ":",
+        "@",
+        "/",
+        "//",
+        "None",
+        "5432",
+        "db",
+        "[::1]",
+        ",",
+        " ",
+        ".",
+    ]
+)
+TEXTS = st.lists(PIECES, min_size=1, max_size=9).map("".join) | st.text(min_size=1, max_size=9)
+HELPERS = [cls for _, cls in inspect.getmembers(naming, inspect.isclass) if hasattr(cls, "__attrs_attrs__")]
+
+
+def pair(text: str) -> tuple[str, str]:
+    namespace, name = text.split(" | ")
+    return namespace, name
+
+
+@pytest.mark.parametrize(("given", "expected"), PAIRS, ids=[given for given, _ in PAIRS])
+def test_normal_form(given: str, expected: str) -> None:
+    assert normalise(*pair(given)) == DatasetName(*pair(expected))
+
+
+@given(TEXTS, TEXTS)
+def test_normalising_again_changes_nothing(namespace: str, name: str) -> None:
+    try:
+        once = normalise(namespace, name)
+    except ValueError:
+        assert "\0" in namespace + name
+        return
+    assert normalise(once.namespace, once.name) == once
+    assert once.namespace
+    assert once.name
+
+
+@given(TEXTS)
+def test_dropping_credentials_again_changes_nothing(text: str) -> None:
+    assert without_credentials(without_credentials(text)) == without_credentials(text)
+
+
+@pytest.mark.parametrize("helper", HELPERS, ids=lambda cls: cls.__name__)
+def test_names_after_the_specification_are_normal(helper: type) -> None:
+    """What openlineage-python's own naming helpers build is left as it is."""
+    parts = {one.name.lstrip("_"): "5433" if "port" in one.name else "Part" for one in helper.__attrs_attrs__}  # type: ignore[attr-defined]  # attrs
+    if "resource_type" in parts:
+        parts["resource_type"] = next(iter(naming.PubSubResourceType))  # type: ignore[assignment]  # an enum
+    made = helper(**parts)
+    assert normalise(made.get_namespace(), made.get_name()) == DatasetName(made.get_namespace(), made.get_name())
+
+
+def test_helpers_are_found() -> None:
+    assert len(HELPERS) >= 25
+    assert not any(issubclass(cls, Enum) for cls in HELPERS)
+
+
+@pytest.mark.parametrize(("scheme", "port"), NameRules().ports.items())
+def test_default_ports_are_those_of_the_specifications_form(scheme: str, port: int) -> None:
+    assert normalise(f"{scheme}://host", "x").namespace == f"{scheme}://host:{port}"
+
+
+def test_letter_case_is_folded_by_rule_only() -> None:
+    rules = NameRules(folds={"snowflake": Fold.UPPER, "postgres": Fold.LOWER, "bigquery": Fold.LOWER})
+    assert rules.apply("snowflake://a", "db.S.t") == DatasetName("snowflake://a", "DB.S.T")
+    assert rules.apply("postgres://Db", "A.b.C") == DatasetName("postgres://Db:5432", "a.b.c")
+    assert rules.apply("bigquery", "P.D.T") == DatasetName("bigquery", "p.d.t")
+    assert rules.apply("kafka://k", "Topic") == DatasetName("kafka://k:9092", "Topic")
+    assert NameRules().apply("snowflake://a", "db.S.t").name == "db.S.t"
+
+
+def test_names_of_thousands_of_characters() -> None:
+    long = "x" * 5_000
+    assert normalise("s3a://lake/", f"{long}//{long}/").name == f"{long}/{long}"
+    field = field_name({"namespace": "n", "name": long, "field": long})
+    assert field is not None
+    assert field.field == long
+
+
+def test_job_names_lose_credentials_only() -> None:
+    assert job_name("s3a://u:p@jobs/", "a//b/") == JobName("s3a://jobs/", "a//b/")
+
+
+@pytest.mark.parametrize("name", [("a\0", "b"), ("a", "b\0"), ("a", "\0" * 500)])
+def test_nul_is_refused(name: tuple[str, str]) -> None:
+    with pytest.raises(ValueError, match=r"U\+0000"):
+        normalise(*name)
+    with pytest.raises(ValueError, match=r"U\+0000"):
+        job_name(*name)

@@ -1,0 +1,19 @@
+"""Stores with the churn story in them."""
+
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import Engine
+
+from query.churn import WORLD
+from query.worlds import load
+from whence.store.engine import reading
+from whence.store.graph import StoreGraph
+
+
+@pytest.fixture
+def graph(store: Engine) -> Iterator[StoreGraph]:
+    """The churn story, on each kind of store."""
+    load(store, WORLD)
+    with reading(store) as connection:
+        yield StoreGraph(connection)

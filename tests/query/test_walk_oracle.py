@@ -1,0 +1,190 @@
+"""Walks against brute force on random worlds: cycles, aliases, whole datasets, jobs, history; on both stores."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Engine
+
+from query.brute import ask, one_name
+from query.worlds import Said, World, load
+from whence.model.lineage import Edge, Origin
+from whence.model.names import DatasetName, FieldName, JobName, Node
+from whence.query import Answer, Paths, Question, downstream, paths, touches, upstream
+from whence.store.engine import open_store, reading, sqlite_url
+from whence.store.graph import StoreGraph
+from whence.store.migrate import migrate
+from whence.store.tables import FOREVER
+
+DATASETS = tuple(DatasetName("ns", name) for name in "abcdef")
+FIELDS = tuple(FieldName(of, name) for of in DATASETS for name in ("x", "y"))
+JOBS = tuple(JobName("ns", name) for name in ("j", "k", "l"))
+TYPES = ("DIRECT", "INDIRECT", "UNKNOWN")
+
+fine = st.tuples(st.sampled_from(FIELDS + DATASETS), st.sampled_from(FIELDS), st.booleans()).map(
+    lambda ends: (ends[0], ends[1]) if ends[2] else (ends[1], ends[0])
+)
+coarse = st.tuples(st.sampled_from(DATASETS), st.sampled_from(DATASETS))
+at_job = st.tuples(st.sampled_from(DATASETS + FIELDS[:4]), st.sampled_from(JOBS), st.booleans()).map(
+    lambda ends: (ends[0], ends[1]) if ends[2] else (ends[1], ends[0])
+)
+
+
+@st.composite
+def edges(draw: st.DrawFn) -> tuple[Edge, Origin]:
+    source, target = draw(st.one_of(fine, fine, coarse, at_job))
+    if JobName in (type(source), type(target)):
+        return Edge(source=source, target=target), Origin.BOUNDARY
+    origin = (
+        Origin.COLUMN
+        if FieldName in (type(source), type(target))
+        else draw(st.sampled_from((Origin.COLUMN, Origin.INFERRED)))
+    )
+    return Edge(source=source, target=target, type=draw(st.sampled_from(TYPES))), origin
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    said = []
+    for owner in JOBS:
+        then, now = (draw(st.lists(edges(), max_size=size)) for size in (4, 12))
+        said.append(Said(owner=owner, edges=tuple(then), start=10, end=20))
+        said.append(
+            Said(owner=owner, edges=tuple(now), start=20, end=FOREVER, run_id="0b5ba1e0-0000-4000-8000-000000000002")
+        )
+    grouped = draw(st.lists(st.sampled_from(DATASETS), max_size=4, unique=True))
+    groups = [tuple(grouped[:2]), tuple(grouped[2:])] if len(grouped) == 4 else [tuple(grouped)]
+    return World(
+        said=tuple(said), groups=tuple(group for group in groups if len(group) > 1), declared=FIELDS, jobs=JOBS
+    )
+
+
+questions = st.fixed_dictionaries(
+    {
+        "direction": st.sampled_from(("upstream", "downstream")),
+        "types": st.sampled_from((frozenset({"DIRECT"}), frozenset({"INDIRECT"}), frozenset({"DIRECT", "INDIRECT"}))),
+        "depth": st.sampled_from((None, None, None, 0, 1, 2)),
+        "at": st.sampled_from((None, None, 5, 10, 19, 20)),
+        "root": st.sampled_from(FIELDS + FIELDS + DATASETS + JOBS),
+    }
+)
+slow = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+
+
+@pytest.fixture(scope="module")
+def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    engine = open_store(sqlite_url(Path(tmp_path_factory.mktemp("walks")) / "store.db"))
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+@settings(slow, max_examples=400)
+@given(world=worlds(), question=questions)
+def test_walk_equals_brute_force(sqlite_store: Engine, world: World, question: dict[str, object]) -> None:
+    _check(sqlite_store, world, question)
+
+
+def test_walk_equals_brute_force_on_each_store(store: Engine) -> None:
+    @settings(slow, max_examples=25, derandomize=True)
+    @given(world=worlds(), question=questions)
+    def run(world: World, question: dict[str, object]) -> None:
+        _check(store, world, question)
+
+    run()
+
+
+def _check(engine: Engine, world: World, question: dict[str, object]) -> None:
+    load(engine, world)
+    answer = _answer(engine, question)
+    expected = ask(world, **question)  # type: ignore[arg-type]  # the dictionary has the parameters' names and types
+    event(f"nodes reached: {min(len(expected.distance) // 3 * 3, 12)}")
+    assert {node.name: node.depth for node in answer.nodes} == expected.distance
+    assert {(one.source, one.target, one.owner) for one in answer.edges} == expected.edges
+    assert {(gap.at, gap.owner, frozenset(gap.datasets)) for gap in answer.gaps} == expected.gaps
+    assert set(answer.extent.frontier) == expected.more
+    assert answer.extent.complete == (not expected.more)
+    assert answer.extent.depth_reached == max(expected.distance.values())
+    assert answer == _answer(engine, question)
+    _check_witnesses(answer)
+
+
+def _answer(engine: Engine, question: dict[str, object], **budgets: int) -> Answer:
+    walk: Callable[..., Answer] = upstream if question["direction"] == "upstream" else downstream
+    with reading(engine) as connection:
+        asked = Question(depth=question["depth"], types=question["types"], at=question["at"], **budgets)  # type: ignore[arg-type]
+        return walk(StoreGraph(connection), question["root"], asked)
+
+
+def _check_witnesses(answer: Answer) -> None:
+    depths = {node.name: node.depth for node in answer.nodes}
+    for node in answer.nodes[1:]:
+        assert node.parent is not None
+        assert node.edge is not None
+        last = answer.edges[node.edge]
+        near, far = (last.target, last.source) if answer.direction == "upstream" else (last.source, last.target)
+        assert depths[node.parent] == node.depth - 1
+        assert far == node.name
+        assert touches(node.parent, near)
+
+
+@settings(slow, max_examples=150)
+@given(world=worlds(), question=questions, max_nodes=st.integers(1, 6), max_edges=st.integers(1, 8))
+def test_budgets_are_kept_and_admitted(
+    sqlite_store: Engine, world: World, question: dict[str, object], max_nodes: int, max_edges: int
+) -> None:
+    load(sqlite_store, world)
+    answer = _answer(sqlite_store, question, max_nodes=max_nodes, max_edges=max_edges)
+    whole = ask(world, **question)  # type: ignore[arg-type]  # the dictionary has the parameters' names and types
+    reached = {node.name: node.depth for node in answer.nodes}
+    assert len(reached) <= max_nodes
+    assert sum(len(one.transformations) for one in answer.edges) <= max_edges
+    assert reached.items() <= whole.distance.items()
+    assert {(one.source, one.target, one.owner) for one in answer.edges} <= whole.edges
+    left_out = set(whole.distance) - set(reached)
+    assert not (left_out and answer.extent.complete)
+    assert bool(answer.extent.frontier) == (answer.extent.stopped_by is not None)
+    assert set(answer.extent.frontier) <= set(reached)
+
+
+@settings(slow, max_examples=150)
+@given(world=worlds(), ends=st.tuples(*[st.sampled_from(FIELDS + FIELDS + DATASETS + JOBS)] * 2))
+def test_paths_are_all_simple_paths(sqlite_store: Engine, world: World, ends: tuple[Node, Node]) -> None:
+    load(sqlite_store, world)
+    with reading(sqlite_store) as connection:
+        found = paths(StoreGraph(connection), *ends, Question(), limit=100_000)
+    name = one_name(world)
+    lengths = [len(path.steps) for path in found.paths]
+    assert lengths == sorted(lengths)
+    assert len({path.steps for path in found.paths}) == len(found.paths)
+    for path in found.paths:
+        _check_path(found, path.steps, name)
+    if isinstance(ends[0], JobName) or isinstance(ends[1], JobName):
+        return
+    start, end = (end if found.grain == "field" else getattr(end, "dataset", end) for end in ends)
+    reach = (
+        ask(world, end, "upstream", {"DIRECT", "INDIRECT"}, None, None)
+        if found.grain == "field" and isinstance(end, FieldName)
+        else None
+    )
+    if reach is None or isinstance(start, DatasetName):
+        return
+    goals = {name(start), name(start.dataset)} if isinstance(start, FieldName) else {name(start)}
+    shortest = min((reach.distance[goal] for goal in goals if goal in reach.distance), default=None)
+    assert min(lengths, default=None) == shortest
+
+
+def _check_path(found: Paths, steps: tuple[object, ...], name: Callable[[Node], Node]) -> None:
+    nodes = [step.target for step in steps]  # type: ignore[attr-defined]  # steps are Step
+    assert len(set(nodes)) == len(nodes)
+    if not steps:
+        return
+    first, last = steps[0], steps[-1]
+    assert touches(name(found.source), first.source)  # type: ignore[attr-defined]
+    assert last.target == name(found.target)  # type: ignore[attr-defined]
+    for step in steps:
+        for one in step.edges:  # type: ignore[attr-defined]
+            assert one.source == step.source  # type: ignore[attr-defined]
+            assert touches(step.target, one.target)  # type: ignore[attr-defined]
