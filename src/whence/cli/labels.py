@@ -17,6 +17,7 @@ _STATES = {
     RunState.START: " running",
     RunState.RUNNING: " running",
 }
+_LONG_JOB = 40
 _UNITS = ((86_400, "day"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
@@ -35,14 +36,15 @@ class Labels:
                 return self.whole.get(name, safe(name.name))
 
 
-def label(names: Iterable[Node]) -> Labels:
+def label(names: Iterable[Node], more: str = "…") -> Labels:
     """The shortest ends of names that still differ from each other.
 
-    Of a table at least its schema and name, of a path at least its last part.
+    Of a table at least its schema and name, of a path at least its last part. A long job name of several dotted parts,
+    as Spark's are, keeps the first and the last, with `more` between them.
     """
     known = set(names)
     datasets = {dataset for name in known if (dataset := dataset_of(name))}
-    return Labels(_shortened(datasets) | _jobs({name for name in known if isinstance(name, JobName)}))
+    return Labels(_shortened(datasets) | _jobs({name for name in known if isinstance(name, JobName)}, more))
 
 
 def run_of(evidence: Iterable[Evidence], now: int) -> str:
@@ -53,7 +55,7 @@ def run_of(evidence: Iterable[Evidence], now: int) -> str:
         return "" if last is None else f"declared {age(now - last)}"
     run = max(runs, key=lambda one: (one.said_at, one.name.run_id))
     at = run.ended_at or run.last_seen or run.said_at
-    return f"run {safe(run.name.run_id[:8])}{_STATES.get(run.state, '')}, {age(now - at)}"
+    return f"run {safe(_short_run(run.name.run_id))}{_STATES.get(run.state, '')}, {age(now - at)}"
 
 
 def age(microseconds: int) -> str:
@@ -66,9 +68,29 @@ def age(microseconds: int) -> str:
     return "just now"
 
 
-def _jobs(jobs: set[JobName]) -> dict[DatasetName | JobName, str]:
-    counts = Counter(job.name for job in jobs)
-    return {job: safe(job.name if counts[job.name] == 1 else f"{job.namespace}/{job.name}") for job in jobs}
+def _short_run(run_id: str) -> str:
+    """Eight digits of a run id: the first, or the last where the first are the time and so those of its neighbours."""
+    is_time_first = run_id[14:15] == "7"  # RFC 9562: the version is the 13th digit
+    return run_id[-8:] if is_time_first else run_id[:8]
+
+
+def _jobs(jobs: set[JobName], more: str) -> dict[DatasetName | JobName, str]:
+    """Of each job the first of these that no other has: the name without its middle, the name, all."""
+    labels: dict[DatasetName | JobName, str] = {}
+    for form in (lambda job: _without_middle(job.name, more), lambda job: job.name, _with_namespace):
+        forms_left = {job: form(job) for job in jobs if job not in labels}
+        counts = Counter(forms_left.values())
+        labels |= {job: safe(text) for job, text in forms_left.items() if counts[text] == 1}
+    return labels
+
+
+def _with_namespace(job: JobName) -> str:
+    return f"{job.namespace}/{job.name}"
+
+
+def _without_middle(name: str, more: str) -> str:
+    parts = name.split(".")
+    return name if len(name) <= _LONG_JOB or len(parts) < 3 else f"{parts[0]}{more}{parts[-1]}"
 
 
 def _shortened(datasets: set[DatasetName]) -> dict[DatasetName | JobName, str]:

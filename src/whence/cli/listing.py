@@ -18,7 +18,8 @@ def path_lines(paths: Paths, style: Style) -> Iterator[Text]:
     steps = [step for path in paths.paths for step in path.steps]
     owners = [edge.owner for step in steps for edge in step.edges]
     labels = label(
-        [paths.source, paths.target, *owners, *(name for step in steps for name in (step.source, step.target))]
+        [paths.source, paths.target, *owners, *(name for step in steps for name in (step.source, step.target))],
+        style.glyphs.more,
     )
     for number, path in enumerate(paths.paths, start=1):
         yield _title(number, path)

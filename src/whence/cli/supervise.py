@@ -228,6 +228,8 @@ def supervise(plan: Plan) -> int:
         with listening:
             end_leftovers(plan.data)
             Supervisor(plan, run, listening).run()
+            # Spark's Python daemons have groups of their own, and end a moment after their JVM.
+            end_leftovers(plan.data)
     return 0
 
 

@@ -156,7 +156,7 @@ def _drawing(answer: Answer, style: Style) -> _Drawing:
         gaps.setdefault(gap.at, []).append(gap)
     known = [name for gap in answer.gaps for name in (gap.owner, *gap.datasets)]
     known += [name for edge in answer.edges for name in (edge.source, edge.target, edge.owner)]
-    labels = label([answer.root, *(node.name for node in answer.nodes), *known])
+    labels = label([answer.root, *(node.name for node in answer.nodes), *known], style.glyphs.more)
     nodes = {node.name: node for node in answer.nodes}
     return _Drawing(answer, style, labels, nodes, edges, inside, gaps)
 

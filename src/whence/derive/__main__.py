@@ -6,6 +6,7 @@ import signal
 import sys
 import tempfile
 from pathlib import Path
+from threading import Event
 
 from whence.derive.pipeline import run_stream
 from whence.derive.session import open_session
@@ -16,34 +17,42 @@ from whence.store.migrate import migrate
 
 log = logging.getLogger(__name__)
 
+LOOK_SECONDS = 1
+
 
 def main() -> int:
-    """Run until the stream fails (1) or a signal says to stop (0)."""
+    """Run until the stream fails (1) or SIGTERM says to stop (0)."""
     parser = argparse.ArgumentParser(prog="whence.derive", description=__doc__)
     parser.add_argument("--log", type=Path, required=True, help="the event log's directory")
     parser.add_argument("--store", required=True, help="the store's URL")
     parser.add_argument("--cache", type=Path, required=True, help="a directory that survives: the JVM's class archive")
     parser.add_argument("--master", default="local[2]", help="the Spark master")
     given = parser.parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s", stream=sys.stderr)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    logging.basicConfig(
+        level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s", stream=sys.stderr
+    )
+    stopping = Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     try:
-        stream(given.log, given.store, given.cache, given.master)
+        stream(given.log, given.store, given.cache, given.master, stopping)
     except WhenceError as error:
         log.error("%s", error)
-        return 1
-    return 1  # a stream ends only by failing
+    return 0 if stopping.is_set() else 1
 
 
-def stream(log_directory: Path, store_url: str, cache: Path, master: str) -> None:
-    """Derive from the log into the store until the stream fails. Raises StoreBusyError."""
+def stream(log_directory: Path, store_url: str, cache: Path, master: str, stopping: Event) -> None:
+    """Derive from the log into the store until the stream fails or `stopping` is set. Raises StoreBusyError."""
     engine = open_store(store_url)
-    with deriving(engine), tempfile.TemporaryDirectory(prefix="whence-") as scratch:
+    with deriving(engine), tempfile.TemporaryDirectory(prefix="whence-", ignore_cleanup_errors=True) as scratch:
         migrate(engine)
         session = open_session(cache, master)
         query = run_stream(session, log_directory, engine, Path(scratch) / "checkpoint")
         print("ready", flush=True)  # noqa: T201  # the supervisor waits for this line
-        query.awaitTermination()
+        # A call into the JVM must not be broken off: it is left again and again to look.
+        while not stopping.is_set() and not query.awaitTermination(LOOK_SECONDS):
+            pass
+        query.stop()
+        session.stop()
 
 
 if __name__ == "__main__":

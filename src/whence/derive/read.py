@@ -1,6 +1,8 @@
 """Stage 1, read: records of the log to readings, in Arrow batches, by the same pure reader that the collector uses."""
 
+import gc
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import accumulate
 
 import pyarrow as pa

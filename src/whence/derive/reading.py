@@ -52,7 +52,9 @@ def read_record(record: Record) -> Said | str | None:
 def say(event: Event) -> Said:
     """Flatten an event: every name that it mentions, every fact that it states."""
     owner = owner_of(event)
-    woven = _weave(_Spoken(_decides_lineage(event), event))
+    decides = _decides_lineage(event)
+    weave = _weave_once if sum(map(len, decides)) < CACHED_CHARACTERS else _weave
+    woven = weave(_Spoken(decides, event))
     run = event.run if isinstance(event, RunEvent) else None
     containers = tuple(_containers(event))
     return Said(
@@ -114,7 +116,7 @@ def _mentioned(event: Event) -> tuple[Dataset, ...]:
 class _Spoken:
     """An event, equal to every other event of which all that decides its lineage is equal."""
 
-    decides: tuple[object, ...]
+    decides: tuple[str, ...]
     event: Event = field(compare=False)
 
 
@@ -138,25 +140,30 @@ class _Woven:
     edges: tuple[Flat, ...]
 
 
-def _decides_lineage(event: Event) -> tuple[object, ...]:
+CACHED_CHARACTERS = 32_768
+"""Longer texts are not kept, so that strangers' megabytes do not fill an executor."""
+
+
+def _decides_lineage(event: Event) -> tuple[str, ...]:
     match event:
         case DatasetEvent(dataset=dataset):
-            return (dataset.name, _payload(dataset.facets, "lineage"))
+            return (*_texts(dataset.name), _payload(dataset.facets, "lineage"))
         case RunEvent() | JobEvent():
-            outputs = tuple([(one.name, _payload(one.facets, "columnLineage")) for one in event.outputs])
-            return (
-                event.job.name,
-                _payload(event.job.facets, "lineage"),
-                tuple([one.name for one in event.inputs]),
-                outputs,
-            )
+            said = [
+                text for one in event.outputs for text in (*_texts(one.name), _payload(one.facets, "columnLineage"))
+            ]
+            inputs = [text for one in event.inputs for text in _texts(one.name)]
+            return (*_texts(event.job.name), _payload(event.job.facets, "lineage"), str(len(inputs)), *inputs, *said)
+
+
+def _texts(name: DatasetName | JobName) -> tuple[str, str]:
+    return name.namespace, name.name
 
 
 def _payload(facets: tuple[Facet, ...], key: str) -> str:
     return next((facet.payload for facet in facets if facet.key == key), "")
 
 
-@lru_cache(maxsize=8_192)
 def _weave(spoken: _Spoken) -> _Woven:
     owner = owner_of(spoken.event)
     lineage = tuple((one, digest(owner, one)) for one in lineage_sets(spoken.event))
@@ -172,7 +179,9 @@ def _weave(spoken: _Spoken) -> _Woven:
     )
 
 
-@lru_cache(maxsize=8_192)
+_weave_once = lru_cache(maxsize=4_096)(_weave)
+
+
 def _schema_rows(schema: _Schema) -> tuple[Flat, ...]:
     dataset = node_id(schema.dataset)
     return tuple(
@@ -180,8 +189,15 @@ def _schema_rows(schema: _Schema) -> tuple[Flat, ...]:
     )
 
 
+_schema_rows_once = lru_cache(maxsize=4_096)(_schema_rows)
+
+
 def _declared(one: Dataset) -> tuple[Flat, ...]:
-    return _schema_rows(_Schema(one.name, _payload(one.facets, "schema"), one.fields)) if one.fields else ()
+    if not one.fields:
+        return ()
+    payload = _payload(one.facets, "schema")
+    rows = _schema_rows_once if len(payload) < CACHED_CHARACTERS else _schema_rows
+    return rows(_Schema(one.name, payload, one.fields))
 
 
 def _datasets(event: Event) -> Iterator[Flat]:

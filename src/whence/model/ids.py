@@ -26,10 +26,20 @@ def kind_of(node_id: int) -> Kind:
     return Kind(node_id & 3)
 
 
-@lru_cache(maxsize=65_536)
+CACHED_CHARACTERS = 1_000
+"""Longer names are minted each time, so that they do not fill the memory of a process."""
+
+
 def mint(kind: Kind, *parts: str) -> int:
     """The signed 64-bit id of an identity."""
+    return (_mint_once if sum(map(len, parts)) < CACHED_CHARACTERS else _mint)(kind, *parts)
+
+
+def _mint(kind: Kind, *parts: str) -> int:
     return hash64(netstrings((kind.name[0], *parts))) & ~3 | kind
+
+
+_mint_once = lru_cache(maxsize=65_536)(_mint)
 
 
 def netstrings(parts: Iterable[str]) -> str:

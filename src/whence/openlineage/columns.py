@@ -48,7 +48,7 @@ def _read(payload: str, output: DatasetName) -> tuple[tuple[Edge, ...], tuple[No
     return tuple(edges), notes.taken()
 
 
-_read_once = lru_cache(maxsize=512)(_read)
+_read_once = lru_cache(maxsize=4_096)(_read)
 
 
 def transformations(one: Json, unsaid: How = UNSAID) -> tuple[How, ...]:

@@ -8,12 +8,12 @@ from whence.errors import EventError
 from whence.model.events import Facet, SchemaField, Symlink
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.naming import NO_NUL, job_name, normalise
-from whence.openlineage.notes import Notes
-from whence.openlineage.wire import Json, canonical, members_of, objects_in, step, text_of
+from whence.openlineage.notes import Note, Notes
+from whence.openlineage.wire import Json, canonical, decode, members_of, objects_in, step, text_of
 
 MAX_KEY_BYTES = 1000
 MAX_SYMLINK_TYPE = 200
-_CACHED_LENGTH = 200
+_CACHED_FACET = 16_384
 
 Facets = dict[str, Json]
 
@@ -68,35 +68,44 @@ def alive(facets: Facets, key: str) -> Json | None:
     return None if facet is None or is_deleted(facet) else facet
 
 
-def schema_fields(facets: Facets, at: str, notes: Notes) -> tuple[SchemaField, ...]:
-    """The schema facet's fields, nested ones dotted after their parent."""
-    schema = alive(facets, "schema")
+def schema_fields(facets: tuple[Facet, ...], at: str, notes: Notes) -> tuple[SchemaField, ...]:
+    """The schema facet's fields, nested ones dotted after their parent. `at` is the pointer of the dataset."""
+    schema = next((facet for facet in facets if facet.key == "schema" and not facet.deleted), None)
     if schema is None:
         return ()
+    # A dataset has the same schema in event after event: most facets have been read before.
+    read = _read_schema_once if len(schema.payload) <= _CACHED_FACET else _read_schema
+    try:
+        fields, warnings = read(schema.payload)
+    except EventError as error:
+        raise EventError(f"{at}/facets/schema{error.pointer}", error.reason) from error
+    for pointer, text in warnings:
+        notes.add(f"{at}/facets/schema{pointer}", text)
+    return fields
+
+
+def _read_schema(payload: str) -> tuple[tuple[SchemaField, ...], tuple[Note, ...]]:
     fields: list[SchemaField] = []
-    _flatten(schema.get("fields"), "", f"{at}/schema/fields", fields, notes)
-    return tuple(fields)
+    notes = Notes()
+    _flatten(decode(payload.encode()).get("fields"), "", "/fields", fields, notes)
+    return tuple(fields), notes.taken()
+
+
+_read_schema_once = lru_cache(maxsize=4_096)(_read_schema)
 
 
 def _flatten(some: object, prefix: str, at: str, fields: list[SchemaField], notes: Notes) -> None:
     for index, one in objects_in(some):
-        name, kind, description = one.get("name"), one.get("type"), one.get("description")
+        name = one.get("name")
         if type(name) is not str or not name:
             notes.add(f"{at}/{index}/name", "a field needs a name; ignored")
             continue
         if "\0" in name:
             raise EventError(f"{at}/{index}/name", NO_NUL)
-        if description is None and type(kind) is str and len(name) + len(kind) + len(prefix) < _CACHED_LENGTH:
-            fields.append(_plain_field(prefix + name, kind))
-        else:
-            fields.append(SchemaField(name=prefix + name, type=text_of(kind), description=text_of(description)))
+        described = {"type": text_of(one.get("type")), "description": text_of(one.get("description"))}
+        fields.append(SchemaField(name=prefix + name, **described))
         if "fields" in one:
             _flatten(one["fields"], f"{prefix}{name}.", f"{at}/{index}/fields", fields, notes)
-
-
-@lru_cache(maxsize=16_384)
-def _plain_field(name: str, kind: str) -> SchemaField:
-    return SchemaField(name=name, type=text_of(kind))
 
 
 def symlinks(facets: Facets, own: DatasetName, at: str, notes: Notes) -> tuple[Symlink, ...]:

@@ -194,7 +194,7 @@ def _listed(one: object, role: str, at: str, notes: Notes) -> Dataset | None:
         raw=DatasetName(one["namespace"], one["name"]),
         facets=kept,
         run_facets=of_run(run_facets, f"{at}/{role}Facets", notes) if run_facets else (),
-        fields=schema_fields(facets, f"{at}/facets", notes),
+        fields=schema_fields(kept, at, notes),
         symlinks=symlinks(facets, name, f"{at}/facets", notes),
         edges=_column_edges(kept, name, at, notes) if role == "output" else (),
     )
@@ -220,10 +220,11 @@ def _described(event: Json, notes: Notes) -> Dataset | None:
 
 
 def _alone(one: Json, name: DatasetName, facets: Facets, notes: Notes) -> Dataset:
+    kept = static(facets)
     return Dataset(
         name=name,
         raw=DatasetName(one["namespace"], one["name"]),
-        facets=static(facets),
-        fields=schema_fields(facets, "/dataset/facets", notes),
+        facets=kept,
+        fields=schema_fields(kept, "/dataset", notes),
         symlinks=symlinks(facets, name, "/dataset/facets", notes),
     )

@@ -73,10 +73,10 @@ def _is_likely(probe: bytes, text: bytes) -> bool:
 class _Walk:
     """One pass over one event."""
 
-    __slots__ = ("_kinds", "_names", "changed")
+    __slots__ = ("_names", "_probes", "changed")
 
     def __init__(self, kinds: tuple[Kind, ...]) -> None:
-        self._kinds = tuple((kind.mask, tuple(probe.decode() for probe in kind.probes)) for kind in kinds)
+        self._probes = tuple((probe.decode(), kind.mask) for kind in kinds for probe in kind.probes)
         self._names = any(kind.names for kind in kinds)
         self.changed = 0
 
@@ -94,7 +94,9 @@ class _Walk:
         members = {}
         masked = self._masked_members(value, key)
         for name in sorted(value):
-            members[self._key(name)] = self._mask(value[name]) if name in masked else self.value(value[name], name)
+            members[self._key(name) if "@" in name else name] = (
+                self._mask(value[name]) if name in masked else self.value(value[name], name)
+            )
         return members
 
     def _masked_members(self, one: Json, under: str) -> frozenset[str]:
@@ -121,10 +123,10 @@ class _Walk:
         if key in _IDENTITIES:
             return self._count(text, without_credentials(text))
         lowered, redacted = text.lower(), text
-        for mask, probes in self._kinds:
-            if any(probe in lowered for probe in probes):
+        for probe, mask in self._probes:
+            if probe in lowered:
                 redacted = mask(redacted, _language(key))
-        return self._count(text, redacted)
+        return text if redacted is text else self._count(text, redacted)
 
     def _count(self, before: str, after: str) -> str:
         self.changed += before != after

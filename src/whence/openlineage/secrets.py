@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 MASK = "[redacted]"
 
@@ -79,7 +80,15 @@ _TOKENS = {
 
 def names_secret(name: str) -> bool:
     """Whether a variable or option of this name holds a secret: `DB_PASSWORD`, `fs.s3a.secret.key`, `apiKey`."""
+    return _is_secret_name(name) if len(name) > _CACHED_LENGTH else _cached_is_secret_name(name)
+
+
+def _is_secret_name(name: str) -> bool:
     return _NAME.search(name) is not None and not _NOT_SECRET.fullmatch(name)
+
+
+_CACHED_LENGTH = 100
+_cached_is_secret_name = lru_cache(maxsize=8192)(_is_secret_name)
 
 
 def mask_pairs(text: str) -> str:

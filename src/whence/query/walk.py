@@ -59,6 +59,7 @@ class Walk:
     stopped_by: str | None = None
     _probed: set[int] = field(default_factory=set)
     _deriving: dict[int, set[int]] = field(default_factory=dict)
+    _passed: dict[int, dict[EdgeRow, None]] = field(default_factory=dict)
     _rows: int = 0
 
 
@@ -134,17 +135,26 @@ def _going_on(walk: Walk, frontier: Sequence[int], hop: Hop) -> set[int]:
 def _ask(walk: Walk, nodes: Sequence[int], hop: Hop) -> _Found:
     askers = asked_at(walk, nodes, hop.grain)
     probes = [id_ for id_ in askers if id_ not in walk._probed]
+    # A job that one node passes by may be an end for another that asks at the same place.
+    passed = [row for id_ in askers if id_ in walk._probed for row in walk._passed.get(id_, ())]
     left = max(walk.question.max_edges - walk._rows, 0)
-    rows = walk.graph.edges(probes, hop, left + 1)
-    unread: list[int] = probes[probes.index(rows[left].near_id) :] if len(rows) > left else []
+    rows = [*passed, *walk.graph.edges(probes, hop, left + 1)]
+    unread = _unread(rows[left:], probes)
     walk._probed.update(probes)
-    ends = [(row.far_id, row.far_dataset_id) for row in rows]
-    walk.identity.learn(ends + [(row.near_id, row.near_dataset_id) for row in rows])
+    walk.identity.learn([(row.far_id, row.far_dataset_id) for row in rows])
+    walk.identity.learn([(row.near_id, row.near_dataset_id) for row in rows])
     walk.identity.learn((row.far_dataset_id, row.far_dataset_id) for row in rows if row.far_dataset_id)
     for row in rows:
         if kind_of(row.far_id) is not Kind.JOB:
             walk._deriving.setdefault(row.near_id, set()).add(row.owner_id)
     return _Found(askers, tuple(rows[:left]), frozenset(node for id_ in unread for node in askers[id_]))
+
+
+def _unread(cut: Sequence[EdgeRow], probes: Sequence[int]) -> set[int]:
+    """The ids at which edges were left out, for rows come in the order of the probes."""
+    ids = {row.near_id for row in cut}
+    first = next((place for place, id_ in enumerate(probes) if id_ in ids), len(probes))
+    return ids | set(probes[first:])
 
 
 def _accepted(walk: Walk, found: _Found) -> list[EdgeRow]:
@@ -153,7 +163,13 @@ def _accepted(walk: Walk, found: _Found) -> list[EdgeRow]:
         for id_, nodes in found.askers.items():
             for node in nodes:
                 asked.setdefault(node, []).append(id_)
-    return [row for row in found.rows if _is_of_type(walk, row) and not _goes_on(walk, row, found, asked)]
+    accepted = []
+    for row in found.rows:
+        if _goes_on(walk, row, found, asked):
+            walk._passed.setdefault(row.near_id, {})[row] = None
+        elif _is_of_type(walk, row):
+            accepted.append(row)
+    return accepted
 
 
 def _is_of_type(walk: Walk, row: EdgeRow) -> bool:

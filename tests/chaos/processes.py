@@ -1,0 +1,93 @@
+"""The processes of a running Whence: which they are, and killing one for sure."""
+
+import asyncio
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+from whence.cli.process_group import MARK
+
+
+def state_of(data: Path) -> dict[str, Any]:
+    """What the supervisor says of its children."""
+    return dict(json.loads((data / "run" / "whence.json").read_text()))
+
+
+def api(data: Path) -> int | None:
+    """The API's process, if there is one."""
+    pid: int | None = state_of(data)["api"]["pid"]
+    return pid
+
+
+def driver(data: Path) -> int | None:
+    """The Spark driver: the pipeline's Python process."""
+    pid: int | None = state_of(data)["pipeline"]["pid"]
+    return pid
+
+
+def jvm(data: Path) -> int | None:
+    """The driver's JVM."""
+    of = driver(data)
+    of_it = _children(of) if of else []
+    return next((pid for pid in of_it if "SparkSubmit" in _command(Path(f"/proc/{pid}"))), None)
+
+
+VICTIMS = {"api": api, "driver": driver, "jvm": jvm}
+
+
+async def kill(pid: int) -> bool:
+    """`kill -9`, and wait until it is dead. False if it was so before."""
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return False
+    loop = asyncio.get_running_loop()
+    dead = loop.create_future()
+    loop.add_reader(handle, lambda: dead.done() or dead.set_result(None))
+    try:
+        if _is_dead(pid):
+            return False
+        signal.pidfd_send_signal(handle, signal.SIGKILL)
+        await dead
+    finally:
+        loop.remove_reader(handle)
+        os.close(handle)
+    return True
+
+
+def marked(data: Path) -> dict[int, str]:
+    """All living processes that the supervisor of this data directory started, and their descendants: what they run."""
+    mark = f"{MARK}={data}".encode()
+    found = [one for one in Path("/proc").iterdir() if one.name.isdecimal() and mark in _environment(one)]
+    return {int(one.name): _command(one) for one in found}
+
+
+def _environment(process: Path) -> list[bytes]:
+    try:
+        return (process / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def _command(process: Path) -> str:
+    try:
+        return (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    except OSError:
+        return []
+
+
+def _is_dead(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True

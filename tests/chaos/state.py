@@ -1,0 +1,59 @@
+"""What must hold of a log and the store derived from it."""
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from sqlalchemy import Engine, select
+
+from oracle import comparable
+from oracle import dump as oracle_dump
+from whence.log import Kind, Record, committed, read, start
+from whence.store.dump import dump
+from whence.store.engine import reading
+from whence.store.ledger import OUTCOME, Ledger, read_ledger
+from whence.store.tables import event, receipt
+
+SHOWN = 5
+
+
+def records_of(log: Path) -> list[Record]:
+    """All records of the log."""
+    return list(read(log, start(log), committed(log)))
+
+
+def assert_ledger_balances(engine: Engine, records: list[Record]) -> None:
+    """Every record has one outcome: a key's first is applied, its others are duplicates, refused bodies have a reason."""
+    expected, seen = {}, set[str]()
+    for one in records:
+        is_event = one.kind is not Kind.QUARANTINED
+        expected[one.position.as_int] = (
+            ("duplicate" if one.key in seen else "applied") if is_event else "quarantined",
+            one.key,
+            "" if is_event else f"{one.pointer or '/'}: {one.reason}",
+        )
+        if is_event:
+            seen.add(one.key)
+    joined = select(receipt.c.position, OUTCOME.label("became"), receipt.c.key, receipt.c.reason).select_from(
+        receipt.outerjoin(event, event.c.key == receipt.c.key)
+    )
+    with reading(engine) as connection:
+        stored = {row.position: (row.became, row.key, row.reason) for row in connection.execute(joined)}
+    assert differences(expected.items(), stored.items()) == []
+    counts = Counter(outcome for outcome, _, _ in expected.values())
+    assert read_ledger(engine) == Ledger(**counts)
+    assert all(reason for outcome, _, reason in stored.values() if outcome == "quarantined")
+
+
+def assert_state_is_the_oracles(engine: Engine, records: list[Record]) -> None:
+    """The dump is that of the plain-Python fold over all that was accepted."""
+    expected = comparable(oracle_dump(one.payload for one in records if one.kind is Kind.EVENT))
+    assert differences(comparable(dump(engine)), expected) == []
+
+
+def differences(some: Iterable[object], others: Iterable[object]) -> list[str]:
+    """The first few elements that only one of both has: readable where a diff of long lists is not."""
+    left, right = Counter(some), Counter(others)
+    return [f"only left: {one}" for one in list(left - right)[:SHOWN]] + [
+        f"only right: {one}" for one in list(right - left)[:SHOWN]
+    ]

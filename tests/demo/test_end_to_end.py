@@ -1,0 +1,194 @@
+"""The demo from end to end: a real pipeline on Spark, run twice against a real Whence, asked from the store alone.
+
+The raw columns behind every prediction are compared with `expected.py`, which was written by hand from reading the
+pipeline. A column may be there twice, by value and by influence: along a path INDIRECT wins (reference openlineage.md,
+1.5), so a raw column is DIRECT if it is reached by DIRECT edges alone, and INDIRECT if it is reached by a path on which
+at least one edge is INDIRECT.
+"""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from demo.expected import IMPACT_OF_LAST_LOGIN, PREDICTIONS, STEPS, Columns, Origins, Variant
+from whence.cli.client import Client
+from whence.cli.serve import plan, running
+from whence.model.events import RunState
+from whence.model.ids import node_id
+from whence.model.names import DatasetName, FieldName, JobName, Node
+from whence.query.answers import BOTH, DIRECT, Answer, AnswerEdge, Question, touches
+from whence.query.lineage import downstream, upstream
+from whence.query.transformations import directness, in_a_row
+from whence.store.engine import open_store, sqlite_url
+from whence.store.graph import open_graph
+from whence.store.tables import facet, run
+
+VARIANTS: tuple[Variant, ...] = ("first", "altered")
+PREDICTED = ("customer_id", "churn_probability", "churn_label")
+PIPELINE = JobName("demo", "churn_pipeline")
+TRAINING = JobName("demo", "churn_train")
+MODEL_FIELDS = ("coefficientMatrix", "interceptVector")
+FITTED = STEPS["first"]["models/churn"].direct["coefficientMatrix"]
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """A store after both runs. `ends`: when each run of the pipeline ended, in microseconds."""
+
+    data: Path
+    store_url: str
+    ends: dict[Variant, int]
+
+    def dataset(self, path: str) -> DatasetName:
+        """A dataset of the pipeline, by its path below the data directory."""
+        return DatasetName("file", str(self.data / path))
+
+    def column(self, path: str) -> FieldName:
+        """A column of the pipeline, as `expected.py` writes it."""
+        dataset, _, column = path.rpartition(".")
+        return FieldName(self.dataset(dataset), column)
+
+    def short(self, name: Node) -> str:
+        """The inverse of `column`."""
+        assert isinstance(name, FieldName)
+        return f"{Path(name.dataset.name).relative_to(self.data).as_posix()}.{name.field}"
+
+    def upstream(self, column: str, types: frozenset[str], at: int | None) -> Answer:
+        """All that is upstream of a column."""
+        with open_graph(self.store_url) as graph:
+            return upstream(graph, self.column(column), Question(types=types, at=at))
+
+
+@pytest.fixture(scope="module")
+def captured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Captured]:
+    """Whence with everything that both runs of the pipeline said in its store."""
+    base = tmp_path_factory.mktemp("whence").resolve()
+    data, store_url = base / "churn", sqlite_url(base / "store.db")
+    with running(plan(base, store_url, port=0)) as url:
+        command = [sys.executable, "-m", "whence.demo.pipeline", "--data", str(data), "--url", url]
+        done = subprocess.run([*command, "--run", *VARIANTS], capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, done.stderr[-4000:]
+        client = Client(url)
+        progress = client.get("/api/v2/progress?wait_for=head&timeout=120").json
+        client.close()
+        assert progress["reached"], progress
+        yield Captured(data, store_url, dict(zip(VARIANTS, _ends_of_runs(store_url, PIPELINE), strict=True)))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_prediction_traces_to_its_raw_columns(captured: Captured, variant: Variant) -> None:
+    at = captured.ends["first"] if variant == "first" else None
+    wanted = PREDICTIONS[variant]
+    found = {column: _origins(captured, f"gold/predictions.{column}", at) for column in PREDICTED}
+    assert found == wanted
+    assert _precision_and_recall(_triples(found), _triples(wanted)) == (1.0, 1.0)
+
+
+def test_a_wrong_edge_and_a_lost_edge_would_show() -> None:
+    wanted = _triples(PREDICTIONS["first"])
+    lost = set(sorted(wanted)[1:])
+    assert _precision_and_recall(lost, wanted) == (1.0, len(lost) / len(wanted))
+    assert _precision_and_recall(wanted | {("churn_label", "DIRECT", "raw/crm_export.name")}, wanted)[0] < 1
+
+
+def test_the_current_state_is_that_of_the_last_run(captured: Captured) -> None:
+    now = _origins(captured, "gold/predictions.churn_label", None)
+    assert now == _origins(captured, "gold/predictions.churn_label", captured.ends["altered"])
+    assert now != _origins(captured, "gold/predictions.churn_label", captured.ends["first"])
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_what_breaks_if_the_last_login_changes(captured: Captured, variant: Variant) -> None:
+    root = captured.column("raw/usage_logs.last_login")
+    with open_graph(captured.store_url) as graph:
+        answer = downstream(graph, root, Question(at=captured.ends[variant]))
+    reached = {captured.short(one.name) for one in answer.nodes if isinstance(one.name, FieldName)}
+    assert reached - {captured.short(root)} == IMPACT_OF_LAST_LOGIN
+    assert answer.extent.complete
+
+
+def test_training_is_a_job_from_feature_columns_to_a_model(captured: Captured) -> None:
+    model = captured.dataset("models/churn")
+    with open_graph(captured.store_url) as graph:
+        fields = [upstream(graph, captured.column(f"models/churn.{one}"), Question(depth=1)) for one in MODEL_FIELDS]
+        reads = upstream(graph, TRAINING, Question(depth=1))
+        writes = downstream(graph, TRAINING, Question(depth=1))
+    for answer in fields:
+        assert {edge.owner for edge in answer.edges} == {TRAINING}
+        assert {captured.short(edge.source) for edge in answer.edges} == FITTED
+    assert captured.dataset("gold/features") in {one.name for one in reads.nodes}
+    assert model in {one.name for one in writes.nodes}
+    assert '"datasetType":"MODEL"' in _facet(captured.store_url, model, "datasetType").replace(" ", "")
+
+
+def test_every_edge_proves_itself(captured: Captured) -> None:
+    answer = captured.upstream("gold/predictions.churn_probability", BOTH, None)
+    assert answer.extent.complete
+    assert all(edge.confirmed and edge.evidence for edge in answer.edges)
+    runs = [run for edge in answer.edges for one in edge.evidence for run in one.runs]
+    assert {run.state for run in runs} == {RunState.COMPLETE}
+
+
+def _origins(captured: Captured, column: str, at: int | None) -> Origins:
+    direct = captured.upstream(column, DIRECT, at)
+    assert direct.extent.complete
+    raw = {name for one in direct.nodes if (name := captured.short(one.name)).startswith("raw/")}
+    return Origins(frozenset(raw), _influences(captured, captured.upstream(column, BOTH, at)))
+
+
+def _influences(captured: Captured, answer: Answer) -> Columns:
+    """The raw columns at the far end of a path whose transformations, in a row, are INDIRECT."""
+    assert answer.extent.complete
+    reached: set[tuple[Node, bool]] = set()
+    waiting: list[tuple[Node, bool]] = [(answer.root, False)]
+    while waiting:
+        node, indirect = waiting.pop()
+        if (node, indirect) in reached:
+            continue
+        reached.add((node, indirect))
+        for edge in answer.edges:
+            if touches(node, edge.target):
+                waiting += [(edge.source, indirect or by_influence) for by_influence in _kinds(edge)]
+    shorts = {captured.short(node) for node, indirect in reached if indirect}
+    return frozenset(name for name in shorts if name.startswith("raw/"))
+
+
+def _kinds(edge: AnswerEdge) -> set[bool]:
+    """Whether an edge, of which there may be several side by side, is influence: both may be so."""
+    assert all(in_a_row(one, one).type == one.type for one in edge.transformations)
+    return {directness(one.type) == directness("INDIRECT") for one in edge.transformations}
+
+
+def _triples(origins: dict[str, Origins]) -> set[tuple[str, str, str]]:
+    direct = {(column, "DIRECT", raw) for column, of in origins.items() for raw in of.direct}
+    return direct | {(column, "INDIRECT", raw) for column, of in origins.items() for raw in of.indirect}
+
+
+def _precision_and_recall(found: set[tuple[str, str, str]], wanted: set[tuple[str, str, str]]) -> tuple[float, float]:
+    right = len(found & wanted)
+    return right / len(found), right / len(wanted)
+
+
+def _ends_of_runs(store_url: str, job: JobName) -> list[int]:
+    """When each completed run of a job ended, the first first."""
+    engine = open_store(store_url)
+    ended = select(run.c.state_at).where(run.c.job_id == node_id(job), run.c.state == RunState.COMPLETE.value)
+    with engine.connect() as connection:
+        ends = list(connection.execute(ended.order_by(run.c.state_at)).scalars())
+    engine.dispose()
+    return ends
+
+
+def _facet(store_url: str, subject: DatasetName, name: str) -> str:
+    """The text of a dataset's facet."""
+    engine = open_store(store_url)
+    wanted = select(facet.c.payload).where(facet.c.subject_id == node_id(subject), facet.c.name == name)
+    with engine.connect() as connection:
+        payload = connection.execute(wanted).scalar_one()
+    engine.dispose()
+    return str(payload)
