@@ -25,12 +25,14 @@ def status_of(body: bytes, limit: int) -> int:
 
 
 def parse(body: bytes) -> Any:
-    """The JSON value. Stricter than Python, as the wire is: no NaN, no infinite number, no half of a surrogate pair. Raises ValueError."""
-    return json.loads(body.decode(), parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_pairs)
+    """The JSON value. As strict as the wire: no NaN, nothing infinite, no half surrogate pair. Raises ValueError."""
+    value = json.loads(body.decode(), parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_pairs)
+    _encode(value)
+    return value
 
 
 def points_into(body: bytes, pointer: str) -> bool:
-    """Whether all but the last step of an RFC 6901 pointer lead somewhere: what is wrong may be that the last is missing."""
+    """Whether all but the last step of an RFC 6901 pointer lead somewhere: the last may be what is missing."""
     value = json.loads(body)
     *steps, _ = pointer.split("/")[1:]
     for step in steps:
@@ -59,7 +61,11 @@ def _is_event(event: dict[str, Any], body: bytes) -> bool:
 
 
 def _holds_nul(value: object) -> bool:
-    return "\0" in value if isinstance(value, str) else isinstance(value, tuple | list | set | frozenset) and any(map(_holds_nul, value))
+    return (
+        "\0" in value
+        if isinstance(value, str)
+        else isinstance(value, tuple | list | set | frozenset) and any(map(_holds_nul, value))
+    )
 
 
 def _refuse(text: str) -> float:
@@ -72,8 +78,12 @@ def _finite(text: str) -> float:
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    json.dumps(pairs, ensure_ascii=False).encode()
+    _encode(pairs)  # here, as of a key that comes twice only one value is left
     return dict(pairs)
+
+
+def _encode(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode()
 
 
 def _depth(value: object) -> int:

@@ -23,7 +23,7 @@ def records_of(log: Path) -> list[Record]:
 
 
 def assert_ledger_balances(engine: Engine, records: list[Record]) -> None:
-    """Every record has one outcome: a key's first is applied, its others are duplicates, refused bodies have a reason."""
+    """Every record has one outcome: a key is applied once, else a duplicate; what is refused has a reason."""
     expected, seen = {}, set[str]()
     for one in records:
         is_event = one.kind is not Kind.QUARANTINED

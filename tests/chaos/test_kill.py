@@ -1,9 +1,10 @@
-"""`kill -9` of the API, of the Spark driver and of its JVM, at any moment, under load: nothing is lost, nothing is counted twice."""
+"""`kill -9` of the API, the Spark driver and its JVM, at any moment, under load: nothing is lost or counted twice."""
 
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -35,13 +36,15 @@ class Kill:
 
 
 def schedule(seed: int, kills: int) -> Iterator[Kill]:
-    """API, driver and JVM a third each. Half of the kills come soon after the last, and so often while something starts."""
+    """API, driver and JVM, a third each. Many come so soon after the last that what it killed is still starting."""
     random = Random(seed)
     victims = [list(VICTIMS)[place % len(VICTIMS)] for place in range(kills)]
     random.shuffle(victims)
     for victim in victims:
         caught_up = victim != "api" and random.random() < 0.5
-        yield Kill(victim=victim, caught_up=caught_up, after=random.choice((0, random.randrange(60), random.randrange(400))))
+        yield Kill(
+            victim=victim, caught_up=caught_up, after=random.choice((0, random.randrange(60), random.randrange(400)))
+        )
 
 
 async def conduct(load: Load, data: Path, kills: Iterator[Kill]) -> Counter[str]:
@@ -52,18 +55,17 @@ async def conduct(load: Load, data: Path, kills: Iterator[Kill]) -> Counter[str]
         if one.caught_up:
             await load.derived()
         await load.more(one.after)
-        hit = False
-        while not hit:
-            pid = await load.until(lambda: _living(one.victim, data, done))
+        find = partial(_fresh, one.victim, data, done)
+        while not await kill(pid := await load.until(find)):
             done.add(pid)
-            hit = await kill(pid)
+        done.add(pid)
         killed[one.victim] += 1
     return killed
 
 
-def _living(victim: str, data: Path, killed: set[int]) -> int | None:
+def _fresh(victim: str, data: Path, killed: set[int]) -> int | None:
     pid = VICTIMS[victim](data)
-    return pid if pid not in killed else None
+    return None if pid in killed else pid
 
 
 async def chaos(url: str, data: Path, kills: Iterator[Kill], seed: int) -> tuple[Load, Counter[str]]:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from oracle.naming import dataset_node, job_node
+from oracle.naming import dataset_node, job_node, names_paths
 from oracle.nodes import Node, whole
 
 Json = dict[str, Any]
@@ -24,7 +24,7 @@ def job_lineage(job: Node, inputs: set[Node], outputs: dict[Node, list[Json]], e
     if explicit is not None:
         return sets | _explicit(_entries(explicit), job)
     for output, facets in outputs.items():
-        edges = {edge for facet in facets for edge in _column_edges(output, facet)}
+        edges = {_joined(edge, inputs, set(outputs)) for facet in facets for edge in _column_edges(output, facet)}
         if edges:
             sets |= _split(output, "columnLineage", edges)
         elif inputs:
@@ -103,8 +103,23 @@ def _column_edges(output: Node, facet: Json) -> Iterator[Edge]:
             yield (source, ("field", *output[1:], name), *how)
     for one in whole_output:
         if column := _column(one):
-            for how in _how(one.get("transformations"), unsaid="INDIRECT") or [("INDIRECT", "", "", "")]:
-                yield (column, output, *how)
+            for kind, *how in _how(one.get("transformations"), unsaid="INDIRECT") or [("INDIRECT", "", "", "")]:
+                yield (column, output, kind.replace("DIRECT", "INDIRECT") if kind == "DIRECT" else kind, *how)
+
+
+def _joined(edge: Edge, inputs: set[Node], outputs: set[Node]) -> Edge:
+    """The edge, from the input that its source must mean, if the source's dataset is a stranger to the event (rule 29)."""
+    source = edge[0]
+    stranger = whole(source)
+    if source[0] != "field" or stranger in inputs | outputs:
+        return edge
+    near = [one for one in inputs if one[1] == stranger[1]]
+    if names_paths(stranger[1]):
+        meant = [one for one in near if f"{stranger[2]}/".startswith(f"{one[2].rstrip('/')}/") and one != stranger]
+        meant = sorted(meant, key=lambda one: len(one[2]))[-1:]
+    else:
+        meant = [one for one in near if one[2].endswith(f".{stranger[2]}")]
+    return ((("field", *meant[0][1:], source[3]), *edge[1:]) if len(meant) == 1 else edge)
 
 
 def _field_edges(field: Json) -> Iterator[tuple[Node, How]]:

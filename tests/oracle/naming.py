@@ -40,11 +40,16 @@ def job_node(one: object) -> Node | None:
 def normal(namespace: str, name: str) -> tuple[str, str]:
     """A dataset's normalised namespace and name."""
     namespace, name = _namespace(without_credentials(namespace)), without_credentials(name)
-    scheme, found, _ = namespace.partition("://")
-    if namespace == "file" or (found and scheme in PATHS):
+    if names_paths(namespace):
         name = re.sub("/+", "/", name)
         name = name.removesuffix("/") or name
     return namespace, name
+
+
+def names_paths(namespace: str) -> bool:
+    """Whether the names in a normalised namespace are paths."""
+    scheme, found, _ = namespace.partition("://")
+    return namespace == "file" or (bool(found) and scheme in PATHS)
 
 
 def without_credentials(text: str) -> str:

@@ -131,6 +131,8 @@ def _split(body: bytes, most: int) -> Sequence[msgspec.Raw]:
         raise EventError("", "a batch is a JSON array of events", 422) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise EventError("", f"the batch is not JSON: {error}", 400) from None
+    except RecursionError:
+        raise EventError("", "the batch nests too deep", 400) from None
     if len(elements) > most:
         raise EventError("", f"the batch has {len(elements)} events; the limit is {most}", 413)
     return elements

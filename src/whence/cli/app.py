@@ -65,6 +65,9 @@ AsOf = Annotated[
 MaxNodes = Annotated[int, typer.Option("--max-nodes", min=1, help="Stop after so many nodes")]
 MaxEdges = Annotated[int, typer.Option("--max-edges", min=1, help="Stop after so many edges")]
 Data = Annotated[Path | None, typer.Option("--data", envvar=DATA, help="The data directory")]
+DemoData = Annotated[
+    Path | None, typer.Option("--data", help="Keep all its data here; in a temporary directory if not given")
+]
 Store = Annotated[
     str | None, typer.Option("--store", envvar=STORE, help="The store's URL; SQLite in the data directory if not given")
 ]
@@ -169,7 +172,7 @@ def up(data: Data = None, store: Store = None, host: Host = "127.0.0.1", port: P
 
 @app.command()
 def demo(
-    data: Data = None,
+    data: DemoData = None,
     once: Annotated[bool, typer.Option("--once", help="Stop after the answers")] = False,
     port: Port = 8080,
 ) -> None:

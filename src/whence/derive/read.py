@@ -1,14 +1,13 @@
 """Stage 1, read: records of the log to readings, in Arrow batches, by the same pure reader that the collector uses."""
 
-import gc
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import accumulate
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from whence.derive.collection import uncollected
 from whence.derive.reading import Said, kind_of, read_record, state_of, warnings_text
 from whence.derive.schema import LISTS, READING_SCHEMA, SCALARS, list_of
 from whence.log import Kind, Position, Record
@@ -23,9 +22,10 @@ def read(records: DataFrame) -> DataFrame:
 def read_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Readings of batches of records (`schema.RECORDS`)."""
     for batch in batches:
-        yield to_batch(
-            [_reading(*values) for values in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
-        )
+        records = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        with uncollected():
+            readings = to_batch([_reading(*values) for values in records])
+        yield readings
 
 
 Reading = tuple[tuple[object, ...], tuple[tuple[tuple[object, ...], ...], ...]]

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from sqlalchemy import Engine
 
+from whence.derive.collection import uncollected
 from whence.errors import CollisionError
 from whence.store.engine import open_store
 from whence.store.facts import Rows, merge_facts
@@ -32,7 +33,8 @@ def write(rows: DataFrame, store_url: str) -> DataFrame:
 def _writer(store_url: str) -> Write:
     def write_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for chunk in _chunks(batches):
-            _merge(_engine(store_url), chunk)
+            with uncollected():
+                _merge(_engine(store_url), chunk)
             yield pa.RecordBatch.from_pydict({"position": [max(row[0] for row in ArrowFacts(chunk).rows("receipt"))]})
 
     return write_batches

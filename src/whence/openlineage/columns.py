@@ -116,8 +116,9 @@ def _into_output(facet: Json, output: DatasetName, notes: Notes) -> Iterator[Edg
         except ValueError as error:
             raise EventError(f"/dataset/{index}", str(error)) from error
         if field:
-            for how in transformations(source, INFLUENCE) or (INFLUENCE,):
-                yield edge(field, output, how)
+            for kind, *how in transformations(source, INFLUENCE) or (INFLUENCE,):
+                # No value flows into a whole output, though openlineage-spark 1.53 may say so (docs/spark.md).
+                yield edge(field, output, ("INDIRECT" if kind == "DIRECT" else kind, *how))
         else:
             notes.add(f"/dataset/{index}", NO_COLUMN)
 

@@ -1,0 +1,213 @@
+"""ARCHITECTURE.md tells the truth: one event really passes the stations of its table, in the order of the table.
+
+What runs in other processes in life (the Spark source and the executors' part) is called here in this one, with the
+very batches that Spark would hand over; the stages run on Spark.
+"""
+
+import asyncio
+import importlib
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import reduce
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+from sqlalchemy import Engine
+
+from whence.api.app import create_app
+from whence.api.settings import Settings
+from whence.capture.spark import conf
+from whence.cli.tree import Style, tree
+from whence.derive import sink
+from whence.derive.read import read_batches
+from whence.derive.schema import RECORD_SCHEMA
+from whence.derive.source import LogSource
+from whence.derive.stages import STAGES
+from whence.query import Question, resolve, upstream
+from whence.store.engine import open_store, reading, sqlite_url
+from whence.store.graph import StoreGraph
+from whence.store.migrate import migrate
+from whence.store.settle import settle
+
+ROOT = Path(__file__).parents[1]
+ROW = re.compile(r"\| (\d+) \| `([^`]+)` `([^`]+)` \| (.+) \|")
+RUN = "0190b3a1-7d1e-7b3a-9c55-3f1f5b0c7a10"
+EVENT = {
+    "eventType": "COMPLETE",
+    "eventTime": "2026-11-20T06:00:00Z",
+    "producer": "https://example.org/walk",
+    "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+    "run": {"runId": RUN},
+    "job": {"namespace": "walk", "name": "sum_orders"},
+    "inputs": [{"namespace": "postgres://db:5432", "name": "shop.walk.orders"}],
+    "outputs": [
+        {
+            "namespace": "postgres://db:5432",
+            "name": "shop.walk.daily",
+            "facets": {
+                "columnLineage": {
+                    "_producer": "https://example.org/walk",
+                    "_schemaURL": "https://openlineage.io/spec/facets/1-2-0/ColumnLineageDatasetFacet.json",
+                    "fields": {
+                        "total": {
+                            "inputFields": [
+                                {
+                                    "namespace": "postgres://db:5432",
+                                    "name": "shop.walk.orders",
+                                    "field": "amount",
+                                    "transformations": [
+                                        {"type": "DIRECT", "subtype": "AGGREGATION", "description": "sum(amount)"}
+                                    ],
+                                }
+                            ]
+                        }
+                    },
+                }
+            },
+        }
+    ],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Station:
+    """One row of the table: the functions that it stands for (of a tuple of functions, all)."""
+
+    file: str
+    name: str
+    codes: tuple[CodeType, ...]
+
+
+@dataclass(slots=True)
+class Passed:
+    """The code that was called, in the order of the first calls."""
+
+    codes: dict[CodeType, None] = field(default_factory=dict)
+
+    def __call__(self, frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            self.codes.setdefault(frame.f_code)
+
+
+def stations() -> list[Station]:
+    """The table of ARCHITECTURE.md. Fails if a file or a function is not there."""
+    rows = ROW.findall((ROOT / "ARCHITECTURE.md").read_text("utf-8"))
+    assert [int(number) for number, *_ in rows] == list(range(1, len(rows) + 1))
+    return [_station(file, name) for _, file, name, _ in rows]
+
+
+def test_every_file_that_the_page_names_exists() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    named = set(re.findall(r"`([\w/]+\.(?:py|md))`", text))
+    assert len(named) > 20
+    places = (ROOT, ROOT / "src" / "whence", Path("/work/shared"))
+    missing = {name for name in named if not any((place / name).is_file() for place in places)}
+    assert missing - {"reference/spark.md"} == set()
+
+
+def test_one_event_passes_every_station_in_the_order_of_the_table(spark: SparkSession, tmp_path: Path) -> None:
+    passed = Passed()
+    shown = walk_of_one_event(spark, tmp_path, passed)
+    assert "orders.amount" in shown
+    assert "sum(amount)  AGGREGATION" in shown
+    places = {code: number for number, code in enumerate(passed.codes)}
+    table = [(station, [places.get(code) for code in station.codes]) for station in stations()]
+    assert [f"{station.file} {station.name}" for station, found in table if None in found] == []
+    order = [number for _, found in table for number in found if number is not None]
+    assert order == sorted(order), "the event passes the stations in another order"
+
+
+def test_a_station_that_is_not_there_is_found() -> None:
+    with pytest.raises(AttributeError):
+        _station("cli/tree.py", "render")
+    with pytest.raises(ModuleNotFoundError):
+        _station("cli/branches.py", "tree")
+
+
+@contextmanager
+def calls(passed: Passed) -> Iterator[None]:
+    """Note every call of this thread while the context is open."""
+    before = sys.getprofile()
+    sys.setprofile(passed)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
+
+
+def walk_of_one_event(spark: SparkSession, directory: Path, passed: Passed) -> str:
+    """Send one event along; the tree of the answer about it."""
+    settings = Settings(data=directory, store_url=sqlite_url(directory / "store.db"))
+    engine = open_store(settings.store_url)
+    migrate(engine)
+    with calls(passed):
+        path = conf(url="http://whence", namespace="walk")["spark.openlineage.transport.endpoint"]
+    answer = asyncio.run(post(settings, path, json.dumps(EVENT).encode(), passed))
+    assert answer["duplicate"] is False
+    with calls(passed):
+        rows = derived(spark, records(settings.log_directory))
+        written = list(sink._writer(settings.store_url)(rows.to_batches()))
+        settle(engine, max(batch.column(0)[0].as_py() for batch in written) + 1)
+        shown = asked(engine)
+    engine.dispose()
+    return shown
+
+
+def asked(engine: Engine) -> str:
+    """The question at the end of the walk, and its answer."""
+    with reading(engine) as connection:
+        graph = StoreGraph(connection)
+        found = upstream(graph, resolve(graph, "daily.total"), Question())
+        return "\n".join(line.plain for line in tree(found, Style(now=0)))
+
+
+async def post(settings: Settings, path: str, body: bytes, passed: Passed) -> dict[str, Any]:
+    """The application's answer to one POST, without a socket."""
+    app = create_app(settings)
+    said: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: Any) -> None:
+        said.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": []}
+    async with app.router.lifespan_context(app):
+        with calls(passed):
+            await app(scope, receive, send)
+    assert said[0]["status"] == 201, said
+    answer: dict[str, Any] = json.loads(said[1]["body"])
+    return answer
+
+
+def records(log: Path) -> list[pa.RecordBatch]:
+    """What Spark's source gives of the log."""
+    source = LogSource({"path": str(log), "since": "0", "batchBytes": str(2**20)})
+    stream = source.streamReader(source.schema())
+    first = stream.initialOffset()
+    last = stream.latestOffset(first, stream.getDefaultReadLimit())
+    return [batch for part in stream.partitions(first, last) for batch in stream.read(part)]
+
+
+def derived(spark: SparkSession, batches: list[pa.RecordBatch]) -> pa.Table:
+    """The rows that follow from records: read here, derived on Spark."""
+    assert all(batch.schema == RECORD_SCHEMA for batch in batches)
+    readings = spark.createDataFrame(pa.Table.from_batches(read_batches(batches)))
+    return reduce(lambda frame, stage: stage(frame), STAGES, readings).toArrow()
+
+
+def _station(file: str, name: str) -> Station:
+    module = importlib.import_module("whence." + file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+    assert module.__file__ == str(ROOT / "src" / "whence" / file)
+    named = reduce(getattr, name.split("."), module)
+    functions: tuple[Callable[..., Any], ...] = named if isinstance(named, tuple) else (named,)  # type: ignore[assignment]
+    return Station(file, name, tuple(function.__code__ for function in functions))

@@ -1,0 +1,217 @@
+"""The documentation tells the truth: every command, route, error, setting and table is there, as it is in the code.
+
+`python tests/test_docs.py` (or `make docs`) writes the generated part of docs/cli.md anew.
+"""
+
+import asyncio
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from fastapi import FastAPI
+from typer.testing import CliRunner
+
+import whence.errors
+from whence.api.app import create_app
+from whence.api.settings import Settings
+from whence.capture.spark import LISTENER_VERSION, attach, conf
+from whence.cli.app import app as command_line
+from whence.errors import WhenceError
+from whence.store.engine import open_store, sqlite_url
+from whence.store.migrate import migrate
+from whence.store.tables import FACTS, metadata
+
+ROOT = Path(__file__).parents[1]
+HELP = re.compile(r"<!-- help -->\n.*<!-- /help -->\n", re.DOTALL)
+EXAMPLE = re.compile(r"```http\n(GET|POST) (\S+)\n(.*?)```\n```json\n(\d+)\n(.*?)```", re.DOTALL)
+VARIABLES = (
+    re.compile(r"environ(?:\.get|\.setdefault)?[\[(]\"(\w+)\""),
+    re.compile(r"envvar=\"(\w+)\""),
+    re.compile(r"\"(WHENCE_\w+)\""),
+)
+PAGES = (
+    "README.md",
+    "ARCHITECTURE.md",
+    *(f"docs/{name}.md" for name in ("api", "cli", "errors", "spark", "state", "store")),
+)
+
+
+def page(name: str) -> str:
+    return (ROOT / name).read_text("utf-8")
+
+
+def section(text: str, title: str) -> str:
+    """The part of a page under a heading, up to the next heading."""
+    return text.partition(f"\n{title}\n")[2].partition("\n#")[0]
+
+
+def commands() -> list[str]:
+    return sorted(typer.main.get_group(command_line).commands)
+
+
+def help_pages() -> str:
+    """What `whence COMMAND --help` says, for each command, as Markdown."""
+    runner = CliRunner(
+        env={"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "WHENCE_DATA": None, "WHENCE_STORE": None}
+    )
+    parts = []
+    for arguments in ([], *([name] for name in commands())):
+        said = runner.invoke(command_line, [*arguments, "--help"], prog_name="whence")
+        assert said.exit_code == 0, said.output
+        lines = [line.rstrip() for line in said.output.strip().splitlines()]
+        parts.append("\n".join([f"### whence {' '.join(arguments)}".rstrip(), "", "```", *lines, "```", ""]))
+    return "\n".join(parts)
+
+
+def with_help(text: str) -> str:
+    """docs/cli.md with the generated part as it should be."""
+    return HELP.sub(lambda _: f"<!-- help -->\n{help_pages()}<!-- /help -->\n", text)
+
+
+def test_the_help_of_every_command_is_documented_as_it_is() -> None:
+    text = page("docs/cli.md")
+    assert HELP.search(text)
+    assert with_help(text) == text, "run `make docs`"
+
+
+def test_every_environment_variable_is_documented() -> None:
+    sources = [path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py")] + [page("tests/conftest.py")]
+    used = {name for text in sources for pattern in VARIABLES for name in pattern.findall(text)}
+    settings = set(re.findall(r"^\| `(\w+)` \|", section(page("docs/cli.md"), "## Settings"), re.MULTILINE))
+    assert {"WHENCE_DATA", "WHENCE_STORE", "JAVA_HOME", "OPENLINEAGE_URL"} <= used
+    assert used == settings
+
+
+def test_every_error_is_documented() -> None:
+    errors = {name for name, one in inspect.getmembers(whence.errors, inspect.isclass) if issubclass(one, WhenceError)}
+    assert set(re.findall(r"^\| `(\w+)` \|", page("docs/errors.md"), re.MULTILINE)) == errors
+
+
+def test_every_table_and_column_is_documented_with_its_rule() -> None:
+    text = page("docs/store.md")
+    assert re.findall(r"^### (\w+)$", text, re.MULTILINE) == list(metadata.tables)
+    for table in metadata.tables.values():
+        rules = {
+            column.name: column.info["merge"] if table in FACTS else "key" if column.primary_key else ""
+            for column in table.columns
+        }
+        documented = re.findall(r"^\| `(\w+)` \| (\w*) ?\|", section(text, f"### {table.name}"), re.MULTILINE)
+        assert dict(documented) == rules, table.name
+
+
+def test_every_option_of_the_spark_listener_is_documented() -> None:
+    options = set(re.findall(r"^\| `(\w+)` \|", section(page("docs/spark.md"), "## Attach"), re.MULTILINE))
+    assert options == set(inspect.signature(conf).parameters)
+    assert set(inspect.signature(attach).parameters) - {"builder"} <= options
+    assert LISTENER_VERSION in page("docs/spark.md")
+    assert LISTENER_VERSION in page("README.md")
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
+    """The application over an empty data directory."""
+    directory = tmp_path_factory.mktemp("docs")
+    settings = Settings(data=directory, store_url=sqlite_url(directory / "store.db"))
+    engine = open_store(settings.store_url)
+    migrate(engine)
+    yield create_app(settings)
+    engine.dispose()
+
+
+def test_every_route_is_documented(api: FastAPI) -> None:
+    routes = {f"{method.upper()} {path}" for path, methods in api.openapi()["paths"].items() for method in methods}
+    text = page("docs/api.md")
+    assert set(re.findall(r"^### `(\w+ \S+)`$", text, re.MULTILINE)) == routes
+    for route in routes:
+        example = EXAMPLE.search(section(text, f"### `{route}`"))
+        assert example, route
+        assert f"{example[1]} {example[2].partition('?')[0]}" == route
+
+
+def test_every_example_is_answered_as_it_says(api: FastAPI) -> None:
+    examples = EXAMPLE.findall(page("docs/api.md"))
+    for (method, target, _, status, body), answer in zip(examples, asyncio.run(answers(api, examples)), strict=True):
+        documented = json.loads(body)
+        assert answer[0] == int(status), (method, target, answer)
+        assert shape(answer[1]) == shape(documented), (method, target)
+        for key in (
+            "position",
+            "key",
+            "duplicate",
+            "status",
+            "summary",
+            "failed_events",
+            "reason",
+            "pointer",
+            "reached",
+        ):
+            assert documented.get(key) == answer[1].get(key), (method, target, key)
+
+
+async def answers(api: FastAPI, examples: list[tuple[str, ...]]) -> list[tuple[int, Any]]:
+    """Status and JSON of each example's answer, one after the other."""
+    async with api.router.lifespan_context(api):
+        return [await ask(api, method, target, body.encode()) for method, target, body, *_ in examples]
+
+
+async def ask(api: FastAPI, method: str, target: str, body: bytes) -> tuple[int, Any]:
+    """One request, without a socket."""
+    path, _, query = target.partition("?")
+    said: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: Any) -> None:
+        said.append(message)
+
+    scope = {"type": "http", "method": method, "path": path, "query_string": query.encode(), "headers": []}
+    await api(scope, receive, send)
+    return said[0]["status"], json.loads(b"".join(part.get("body", b"") for part in said[1:]))
+
+
+def shape(value: Any) -> Any:
+    """The keys and types of a JSON value, without the values."""
+    match value:
+        case dict():
+            return {key: shape(inner) for key, inner in value.items()}
+        case list():
+            return [shape(inner) for inner in value]
+    return type(value).__name__
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for name in PAGES:
+        text = re.sub(r"```.*?```", "", page(name), flags=re.DOTALL)
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+            assert "://" in target or (ROOT / name).parent.joinpath(target).exists(), (name, target)
+
+
+def test_the_readme_names_what_there_is() -> None:
+    text = page("README.md")
+    targets = set(re.findall(r"^([a-z]+):", page("Makefile"), re.MULTILINE))
+    assert set(re.findall(r"`make ([a-z]+)", text)) <= targets
+    assert set(re.findall(r"whence ([a-z]+) ", "\n".join(re.findall(r"```.*?```", text, re.DOTALL)))) <= set(commands())
+    pyspark = re.search(r"pyspark==([\d.]+)", page("pyproject.toml"))
+    assert pyspark
+    assert f"PySpark {pyspark[1]}" in text
+
+
+def test_the_lock_files_agree_and_name_no_registry() -> None:
+    locks = {name: page(name) for name in ("requirements.lock", "requirements-dev.lock", "requirements-java.lock")}
+    for name, text in locks.items():
+        assert not re.search(r"https?://|--index-url|--find-links|^-[if] ", text, re.MULTILINE), name
+    pins = {name: set(re.findall(r"^([\w.-]+==[\w.+-]+)", text, re.MULTILINE)) for name, text in locks.items()}
+    assert pins["requirements.lock"] < pins["requirements-dev.lock"]
+    assert len(pins["requirements-java.lock"]) == 1
+    assert f'java = ["{pins["requirements-java.lock"].pop()}"]' in page("pyproject.toml")
+
+
+if __name__ == "__main__":
+    target = ROOT / "docs" / "cli.md"
+    target.write_text(with_help(target.read_text("utf-8")), "utf-8")
