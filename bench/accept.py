@@ -1,6 +1,7 @@
 """How many events per second one API worker accepts durably: `python -m bench.accept`.
 
-The load generator is this process, the server another. A connection sends its next event when the last is acknowledged.
+The load generator is this process, the server another. A connection sends its next event when the last is
+acknowledged.
 """
 
 import argparse

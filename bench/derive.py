@@ -1,5 +1,8 @@
-"""Events per second through the pipeline: records of the log to settled rows in the store, by the stream, on both cores."""
+"""Events per second through the pipeline: records of the log to settled rows in the store, by the stream, on both
+cores.
+"""
 
+import sys
 import tempfile
 import time
 from collections.abc import Iterable
@@ -40,7 +43,9 @@ def fill(log: Path, events: Iterable[bytes]) -> int:
     source = iter(events)
     while some := list(islice(source, 500)):
         taken = [accept(body) for body in some]
-        drafts = [Draft(kind=Kind.EVENT, key=bytes.fromhex(one.key), received_at=0, payload=one.payload) for one in taken]
+        drafts = [
+            Draft(kind=Kind.EVENT, key=bytes.fromhex(one.key), received_at=0, payload=one.payload) for one in taken
+        ]
         writer.append(drafts)
         size += sum(len(one.payload) for one in taken)
     writer.close()
@@ -68,6 +73,11 @@ def measure(store_url: str | None = None) -> Derived:
         return Derived(MEASURED, size // MEASURED, seconds)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure and print."""
     derived = measure()
-    print(f"derive: {derived.rate:,.0f} events/s ({derived.events:,} events of {derived.mean_bytes:,} bytes)")
+    sys.stdout.write(f"derived    {derived.rate:8.0f} events/s of {derived.mean_bytes} bytes, log to settled store\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,6 @@
-"""Events as they arrive, through Spark's stages and into a store, without the log: for tests that need many small histories."""
+"""Events as they arrive, through Spark's stages and into a store, without the log: for tests that need many small
+histories.
+"""
 
 from collections.abc import Sequence
 

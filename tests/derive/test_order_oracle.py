@@ -1,18 +1,20 @@
-"""The promise: any order, duplication, batching and split of the same events gives the same state, that of the oracle."""
+"""The promise: any order, duplication, batching and split of the same events gives the same state, that of the
+oracle.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from arriving import arrive, empty, rows_of
-from generators import arrivals, body, histories
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from oracle import comparable
-from oracle import dump as oracle_dump
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
+from arriving import arrive, empty, rows_of
+from generators import arrivals, body, histories
+from oracle import comparable
+from oracle import dump as oracle_dump
 from whence.store.dump import dump
 from whence.store.engine import open_store, sqlite_url
 from whence.store.migrate import migrate

@@ -1,4 +1,6 @@
-"""A stream, a rebuild, SQLite and PostgreSQL: one log, one state. The log has duplicates, late events and refused bodies."""
+"""A stream, a rebuild, SQLite and PostgreSQL: one log, one state. The log has duplicates, late events and refused
+bodies.
+"""
 
 from collections import Counter
 from itertools import islice
@@ -30,7 +32,12 @@ def draft(body: bytes) -> Draft:
         taken = accept(body)
     except EventError as error:
         return Draft(
-            kind=Kind.QUARANTINED, key=bytes(16), received_at=0, payload=body, pointer=error.pointer, reason=error.reason
+            kind=Kind.QUARANTINED,
+            key=bytes(16),
+            received_at=0,
+            payload=body,
+            pointer=error.pointer,
+            reason=error.reason,
         )
     return Draft(kind=Kind.EVENT, key=bytes.fromhex(taken.key), received_at=0, payload=taken.payload)
 

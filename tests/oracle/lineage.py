@@ -108,7 +108,9 @@ def _column_edges(output: Node, facet: Json) -> Iterator[Edge]:
 
 
 def _joined(edge: Edge, inputs: set[Node], outputs: set[Node]) -> Edge:
-    """The edge, from the input that its source must mean, if the source's dataset is a stranger to the event (rule 29)."""
+    """The edge, from the input that its source must mean, if the source's dataset is a stranger to the event (rule
+    29).
+    """
     source = edge[0]
     stranger = whole(source)
     if source[0] != "field" or stranger in inputs | outputs:
@@ -119,7 +121,7 @@ def _joined(edge: Edge, inputs: set[Node], outputs: set[Node]) -> Edge:
         meant = sorted(meant, key=lambda one: len(one[2]))[-1:]
     else:
         meant = [one for one in near if one[2].endswith(f".{stranger[2]}")]
-    return ((("field", *meant[0][1:], source[3]), *edge[1:]) if len(meant) == 1 else edge)
+    return (("field", *meant[0][1:], source[3]), *edge[1:]) if len(meant) == 1 else edge
 
 
 def _field_edges(field: Json) -> Iterator[tuple[Node, How]]:

@@ -1,4 +1,6 @@
-"""The merge rules: the SQL upsert and the in-memory fold, on both stores, against each other in any order and grouping."""
+"""The merge rules: the SQL upsert and the in-memory fold, on both stores, against each other in any order and
+grouping.
+"""
 
 import random
 from collections.abc import Sequence
@@ -67,12 +69,17 @@ def test_any_order_and_grouping_gives_the_fold(
     assert stored(store, table) == expected
 
 
+def _merge_both(engine: Engine, one: Row, other: Row) -> None:
+    with writing(engine) as connection:
+        merge(connection, dataset, [one])
+        merge(connection, dataset, [other])
+
+
 def test_a_second_identity_under_one_id_is_refused_and_changes_nothing(store: Engine) -> None:
     with writing(store) as connection:
         merge(connection, dataset, [(4, "ns", "a", 1, 2)])
-    with pytest.raises(CollisionError), writing(store) as connection:
-        merge(connection, dataset, [(8, "ns", "b", 1, 2)])
-        merge(connection, dataset, [(4, "ns", "other", 0, 9)])
+    with pytest.raises(CollisionError):
+        _merge_both(store, (8, "ns", "b", 1, 2), (4, "ns", "other", 0, 9))
     assert stored(store, dataset) == [(4, "ns", "a", 1, 2)]
 
 

@@ -17,13 +17,13 @@ from whence.cli.ask import Asking, show_downstream, show_upstream
 from whence.cli.client import Client
 from whence.cli.output import Exit, Output
 from whence.cli.serve import plan, running
-from whence.cli.settings import store_url
 from whence.errors import WhenceError
 from whence.model.names import FieldName
-from whence.query.answers import BOTH, Question
+from whence.query.answers import BOTH, DIRECT, Question
 from whence.query.instants import iso
 from whence.query.lineage import upstream
 from whence.query.resolve import resolve
+from whence.store.engine import sqlite_url
 from whence.store.graph import open_graph
 
 PREDICTION = "predictions.churn_probability"
@@ -42,8 +42,8 @@ class Tour:
 
     @property
     def store(self) -> str:
-        """The store's URL."""
-        return store_url(self.data)
+        """The store's URL: always a file of its own, whatever WHENCE_STORE says."""
+        return sqlite_url(self.data / "store.db")
 
     def say(self, text: str, style: str = "") -> None:
         """One line to the reader."""
@@ -99,16 +99,15 @@ def _run_pipeline(tour: Tour, url: str) -> int:
 @contextmanager
 def _pipeline(tour: Tour, url: str) -> Iterator[Iterator[str]]:
     command = [sys.executable, "-m", "whence.demo.pipeline", "--data", str(tour.data / "churn"), "--url", url]
+    command += ["--run", "first", "altered"]
     noise = tour.data / "run" / "churn.log"
-    with (
-        noise.open("w") as log,
-        subprocess.Popen([*command, "--run", "first", "altered"], stdout=subprocess.PIPE, stderr=log, text=True) as process,
-    ):
+    with noise.open("w") as log, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as process:
         assert process.stdout is not None
         yield iter(process.stdout)
     if process.returncode:
         last = noise.read_text(errors="replace").strip().splitlines()[-5:]
-        raise WhenceError("\n".join([f"the churn pipeline failed (exit code {process.returncode}); its log ends:", *last]))
+        told = f"the churn pipeline failed (exit code {process.returncode}); its log ends:"
+        raise WhenceError("\n".join([told, *last]))
 
 
 def _wait_for_events(tour: Tour, url: str) -> None:
@@ -125,29 +124,31 @@ def _answer(tour: Tour, between: int) -> None:
     tour.title("Where does the churn probability come from?")
     tour.say(f"$ whence upstream {PREDICTION}", "dim")
     show_upstream(asking, PREDICTION, Question())
+    values = _raw_columns(tour, Question(types=DIRECT))
+    tour.say(f"So it is made of the values of {len(values)} raw columns: {', '.join(sorted(values))}.")
     tour.title("What breaks if the last login changes?")
     tour.say(f"$ whence downstream {LOGIN}", "dim")
     show_downstream(asking, LOGIN, Question())
-    tour.title("What was that before the last run changed a join?")
+    tour.title("What was that before the last run changed a join? (filters and join keys included)")
     tour.say(f"$ whence upstream {PREDICTION} --types both --as-of {iso(between)}", "dim")
     _show_change(tour, between)
 
 
 def _show_change(tour: Tour, between: int) -> None:
-    before, now = _raw_columns(tour, between), _raw_columns(tour, None)
-    tour.say(f"  Then {len(before)} raw columns had a part in it, now {len(now)}:")
+    before, now = (_raw_columns(tour, Question(types=BOTH, at=at)) for at in (between, None))
+    tour.say(f"Then {len(before)} raw columns had a part in it, now {len(now)}:")
     for name in sorted(before | now):
         mark, style = (" ", "") if name in before & now else ("+", "green") if name in now else ("-", "red")
         tour.say(f"  {mark} {name}", style)
 
 
-def _raw_columns(tour: Tour, at: int | None) -> set[str]:
-    """The raw columns from which the prediction derives, by value or by influence."""
+def _raw_columns(tour: Tour, question: Question) -> set[str]:
+    """The raw columns upstream of the prediction."""
     with open_graph(tour.store) as graph:
-        answer = upstream(graph, resolve(graph, PREDICTION), Question(types=BOTH, at=at))
+        answer = upstream(graph, resolve(graph, PREDICTION), question)
     fields = [one.name for one in answer.nodes if isinstance(one.name, FieldName)]
     raw = [one for one in fields if Path(one.dataset.name).parent.name == "raw"]
-    return {f"raw/{Path(one.dataset.name).name}.{one.field}" for one in raw}
+    return {f"{Path(one.dataset.name).name}.{one.field}" for one in raw}
 
 
 def _stay(tour: Tour, url: str) -> None:

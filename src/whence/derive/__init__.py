@@ -1,1 +1,3 @@
-"""The pipeline, on PySpark: raw records of the log to rows of facts, the same stages for the stream and for the rebuild."""
+"""The pipeline, on PySpark: raw records of the log to rows of facts, the same stages for the stream and for the
+rebuild.
+"""

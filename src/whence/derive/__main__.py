@@ -1,4 +1,6 @@
-"""`python -m whence.derive`: the pipeline as a process of its own, which `whence up` supervises. Prints `ready` once it takes events."""
+"""`python -m whence.derive`: the pipeline as a process of its own, which `whence up` supervises. Prints `ready` once
+it takes events.
+"""
 
 import argparse
 import logging

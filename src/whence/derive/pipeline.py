@@ -25,7 +25,9 @@ def derive(records: DataFrame) -> DataFrame:
 
 
 def run_stream(session: SparkSession, log: Path, engine: Engine, checkpoint: Path) -> StreamingQuery:
-    """Start the stream where the store is. The checkpoint is scratch and must be empty: the store alone says where to go on."""
+    """Start the stream where the store is. The checkpoint is scratch and must be empty: the store alone says where to
+    go on.
+    """
     # The last record in the tables is read once more: its position is a record boundary, its merge changes nothing.
     since = max(read_progress(engine) - 1, 0)
     records = session.readStream.format(FORMAT).options(path=str(log), since=since, batchBytes=BATCH_BYTES).load()
@@ -46,7 +48,7 @@ def run_batch(session: SparkSession, log: Path, engine: Engine) -> None:
 
 
 def _settle(written: DataFrame, engine: Engine) -> None:
-    """Write (the one action of the pipeline: it collects a position per chunk), then derive what the new facts imply."""
+    """Write (the pipeline's one action: it collects a position per chunk), then derive what the new facts imply."""
     last = max((row.position for row in written.collect()), default=None)
     if last is not None:
         settle(engine, last + 1)

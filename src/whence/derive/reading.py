@@ -1,4 +1,6 @@
-"""One record of the log as flat values: what the rows of every table are made from. Pure; runs in Arrow batches in the executors."""
+"""One record of the log as flat values: what the rows of every table are made from. Pure; runs in Arrow batches in
+the executors.
+"""
 
 import json
 from collections.abc import Iterator
@@ -37,7 +39,9 @@ class Said:
 
 
 def read_record(record: Record) -> Said | str | None:
-    """What the record's event says; the reason why it cannot be read; or None for a record that is no event of its own."""
+    """What the record's event says; the reason why it cannot be read; or None for a record that is no event of its
+    own.
+    """
     match record.kind:
         case RecordKind.RECEIPT:
             return None
@@ -109,7 +113,8 @@ def _mentioned(event: Event) -> tuple[Dataset, ...]:
             return (event.dataset,)
 
 
-# A job says the same of its lineage and schemas, event after event: what follows from them is computed once per distinct text.
+# A job says the same of its lineage and schemas, event after event: what follows from them is computed once per
+# distinct text.
 
 
 @dataclass(frozen=True, slots=True)

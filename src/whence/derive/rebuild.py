@@ -1,4 +1,6 @@
-"""`whence rebuild`: the whole log through the same stages as one batch, into a new store that takes the old one's place."""
+"""`whence rebuild`: the whole log through the same stages as one batch, into a new store that takes the old one's
+place.
+"""
 
 from pathlib import Path
 
@@ -9,6 +11,8 @@ from whence.store.replace import replacing
 
 
 def rebuild(session: SparkSession, log: Path, store_url: str) -> None:
-    """Build a new store beside the old one and swap it in. Readers see the old one until then. Raises StoreBusyError while a pipeline runs."""
+    """Build a new store beside the old one and swap it in. Readers see the old one until then. Raises StoreBusyError
+    while a pipeline runs.
+    """
     with replacing(store_url) as engine:
         run_batch(session, log, engine)

@@ -1,6 +1,7 @@
 """The two named schemas of the pipeline: a reading (Arrow, from the reader) and a row (Spark, to the store).
 
-A row has one list column per fact table, each element with that table's columns in the table's order; a test holds them to `store/tables.py`.
+A row has one list column per fact table, each element with that table's columns in the table's order; a test holds
+them to `store/tables.py`.
 """
 
 import pyarrow as pa

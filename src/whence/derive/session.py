@@ -9,6 +9,8 @@ from pyspark.sql import SparkSession
 from whence.capture.java import java_home
 from whence.derive.source import LogSource
 
+_MANAGERS = "org.apache.spark.sql.execution.streaming.checkpointing"
+
 _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
@@ -17,11 +19,12 @@ _SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "256",
     "spark.sql.execution.pyspark.udf.faulthandler.enabled": "true",
     # The stream starts at the store's own position: its checkpoint is scratch, and need not survive.
-    "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+    "spark.sql.streaming.checkpointFileManagerClass": f"{_MANAGERS}.FileSystemBasedCheckpointFileManager",
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.sql.streaming.numRecentProgressUpdates": "2",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
+    "spark.python.daemon.module": "whence.derive.daemon",
     "spark.python.worker.reuse": "true",
     "spark.log.level": "WARN",
 }

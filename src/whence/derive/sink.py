@@ -26,7 +26,9 @@ Write = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 def write(rows: DataFrame, store_url: str) -> DataFrame:
-    """Merge all rows into the store when the frame is run; it has a row per transaction: the largest log position in it."""
+    """Merge all rows into the store when the frame is run; it has a row per transaction: the largest log position in
+    it.
+    """
     return rows.mapInArrow(_writer(store_url), "position bigint")
 
 

@@ -1,6 +1,7 @@
 """The event log as a Spark data source, for streams and for batches (Python Data Source API).
 
-Options: `path`, the log's directory; `since`, the position to start at; `batchBytes`, the most that one micro-batch reads.
+Options: `path`, the log's directory; `since`, the position to start at; `batchBytes`, the most that one micro-batch
+reads.
 """
 
 from collections.abc import Iterator, Sequence

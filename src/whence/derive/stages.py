@@ -1,4 +1,6 @@
-"""Stages 2 to 6: readings to rows of facts. Each takes a DataFrame of readings and adds the list columns of its tables, by column expressions only."""
+"""Stages 2 to 6: readings to rows of facts. Each takes a DataFrame of readings and adds the list columns of its
+tables, by column expressions only.
+"""
 
 from collections.abc import Callable
 
@@ -11,7 +13,9 @@ Fields = dict[str, Column]
 
 
 def ledger(readings: DataFrame) -> DataFrame:
-    """`receipt` and `event`: every record received, and every event once. Which receipt was first is decided by merging (the least position)."""
+    """`receipt` and `event`: every record received, and every event once. Which receipt was first is decided by
+    merging (the least position).
+    """
     reason = f.coalesce("reason", f.lit(""))
     outcome = f.when(f.col("reason").isNull(), "event").otherwise("quarantined")
     receipt = f.array(_row("receipt", outcome=outcome, reason=reason))
@@ -33,7 +37,9 @@ def datasets(readings: DataFrame) -> DataFrame:
 
 
 def runs(readings: DataFrame) -> DataFrame:
-    """`run` and `containment`: the state as the lattice orders it, and the runs that contain this one, as placeholders."""
+    """`run` and `containment`: the state as the lattice orders it, and the runs that contain this one, as
+    placeholders.
+    """
     own = _only(f.col("run_node").isNotNull(), _row("run", **_run_state()))
     unseen = {name: f.lit(None) for name in ("started_at", "seen_from", "seen_to")}
     none = {name: f.lit(0) for name in ("state_at", "state", "streaming", "partial", "terminals")}
@@ -91,7 +97,9 @@ def rows(readings: DataFrame) -> DataFrame:
 
 
 STAGES: tuple[Callable[[DataFrame], DataFrame], ...] = (ledger, datasets, runs, facets, lineage, touched, rows)
-"""After `read`, in order. Duplicates need no stage of their own: every merge is idempotent, and the ledger keeps the least position."""
+"""After `read`, in order. Duplicates need no stage of their own: every merge is idempotent, and the ledger keeps the
+least position.
+"""
 
 
 def _rank() -> Column:

@@ -116,9 +116,10 @@ def _into_output(facet: Json, output: DatasetName, notes: Notes) -> Iterator[Edg
         except ValueError as error:
             raise EventError(f"/dataset/{index}", str(error)) from error
         if field:
-            for kind, *how in transformations(source, INFLUENCE) or (INFLUENCE,):
+            for kind, subtype, masking, description in transformations(source, INFLUENCE) or (INFLUENCE,):
                 # No value flows into a whole output, though openlineage-spark 1.53 may say so (docs/spark.md).
-                yield edge(field, output, ("INDIRECT" if kind == "DIRECT" else kind, *how))
+                influence = "INDIRECT" if kind == "DIRECT" else kind
+                yield edge(field, output, (influence, subtype, masking, description))
         else:
             notes.add(f"/dataset/{index}", NO_COLUMN)
 

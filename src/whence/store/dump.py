@@ -1,4 +1,6 @@
-"""The canonical state as sorted JSON lines: what tests compare and what two stores built from one log share (docs/state.md, "The dump")."""
+"""The canonical state as sorted JSON lines: what tests compare and what two stores built from one log share
+(docs/state.md, "The dump").
+"""
 
 import json
 from collections.abc import Callable, Iterator, Mapping

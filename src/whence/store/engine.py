@@ -1,4 +1,6 @@
-"""Opening a store, and the two transactions there are: reading (a snapshot) and writing (one writer at a time in SQLite)."""
+"""Opening a store, and the two transactions there are: reading (a snapshot) and writing (one writer at a time in
+SQLite).
+"""
 
 import sqlite3
 from collections.abc import Iterator

@@ -23,7 +23,9 @@ def settle_groups(connection: Connection, touched: Sequence[int]) -> None:
 
 
 def groups(aliases: Iterable[Alias], names: dict[int, tuple[str, str]]) -> dict[int, int]:
-    """Dataset → representative, for members of groups of two or more. `names` gives (namespace, name) of each id. Pure."""
+    """Dataset → representative, for members of groups of two or more. `names` gives (namespace, name) of each id.
+    Pure.
+    """
     distinct = set(aliases)
     joining = [pair for pair in distinct if not _is_shared_location(pair, distinct)]
     parent: dict[int, int] = {}

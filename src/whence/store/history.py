@@ -1,4 +1,6 @@
-"""The history of each owner: fold its statements again from the first touched place, and write spans and current edges where they changed."""
+"""The history of each owner: fold its statements again from the first touched place, and write spans and current
+edges where they changed.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,12 +27,16 @@ from whence.store.statements import NOTHING, Aspect, Held, HeldSet, Owner, State
 from whence.store.tables import FOREVER, edge, lineage_edge, lineage_set, span, statement, version
 
 UNFOLDED = 1
-"""`held_version` of a new statement before its fold. That a real version has this id costs one step more, nothing else."""
+"""`held_version` of a new statement before its fold. That a real version has this id costs one step more, nothing
+else.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The part of one owner's history to fold: all statements from `since` to `until`, times inclusive, and the next after."""
+    """The part of one owner's history to fold: all statements from `since` to `until`, times inclusive, and the next
+    after.
+    """
 
     owner: Owner
     since: int

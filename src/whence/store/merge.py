@@ -1,7 +1,7 @@
 """Merging rows of facts: the rules of `tables`, as a fold in memory and as SQL upserts.
 
-A batch is first folded to one row per key (one upsert may touch a row only once), then merged by one statement per table.
-Both are made from the columns' rules, so they cannot disagree.
+A batch is first folded to one row per key (one upsert may touch a row only once), then merged by one statement per
+table. Both are made from the columns' rules, so they cannot disagree.
 """
 
 import operator

@@ -16,7 +16,8 @@ _NEXT = "whence_next"
 
 @contextmanager
 def replacing(store_url: str) -> Iterator[Engine]:
-    """An empty store to build in; at the end its tables replace those of the store at `store_url`, or on an error nothing does.
+    """An empty store to build in; at the end its tables replace those of the store at `store_url`, or on an error
+    nothing does.
 
     Raises StoreBusyError while a pipeline derives into the store.
     """

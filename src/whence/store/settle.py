@@ -1,7 +1,8 @@
 """Deriving what holds from the facts: statements, spans, current edges. Only what was touched is computed again.
 
-A touched run or declaration changes the history of its owner from its place on. The fold starts at that place from what held before it, and
-stops where it agrees again with what is stored. So a late event costs what it changes, and the result is that of a full fold.
+A touched run or declaration changes the history of its owner from its place on. The fold starts at that place from
+what held before it, and stops where it agrees again with what is stored. So a late event costs what it changes, and
+the result is that of a full fold.
 """
 
 from collections.abc import Iterable, Sequence

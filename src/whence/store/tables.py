@@ -1,7 +1,9 @@
-"""The tables. Fact columns carry their merge rule, so that the SQL upsert and the in-memory fold are made from one declaration.
+"""The tables. Fact columns carry their merge rule, so that the SQL upsert and the in-memory fold are made from one
+declaration.
 
-Rules (docs/state.md): `key` and `identity` (equal or refused), `min`, `max`, `or` (bits), and `latest`/`earliest`: columns that travel
-together, the row with the largest/smallest tuple of them wins. Times are microseconds UTC, ids are `model.ids`.
+Rules (docs/state.md): `key` and `identity` (equal or refused), `min`, `max`, `or` (bits), and `latest`/`earliest`:
+columns that travel together, the row with the largest/smallest tuple of them wins. Times are microseconds UTC, ids
+are `model.ids`.
 """
 
 from collections.abc import Mapping
