@@ -21,7 +21,7 @@ class Emitter:
     api_key: str | None = None
 
     def emit(self, event: Mapping[str, Any]) -> bool:
-        """Send one event. True if it was acknowledged; on any failure False and a warning in the log, never an error."""
+        """Send one event. True if it was acknowledged; else False and a warning in the log, never an error."""
         try:
             with _NO_PROXY.open(self._request(event), timeout=TIMEOUT_SECONDS) as answer:
                 return bool(answer.status < 300)
