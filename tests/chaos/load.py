@@ -9,7 +9,7 @@ from typing import TypeVar
 from bench.events import Arrival
 from chaos.wire import Answer, Wire, get, post
 
-PER_SECOND = 60
+PER_SECOND = 40
 CONNECTIONS = 4
 
 T = TypeVar("T")

@@ -43,7 +43,7 @@ def schedule(seed: int, kills: int) -> Iterator[Kill]:
     for victim in victims:
         caught_up = victim != "api" and random.random() < 0.5
         yield Kill(
-            victim=victim, caught_up=caught_up, after=random.choice((0, random.randrange(60), random.randrange(400)))
+            victim=victim, caught_up=caught_up, after=random.choice((0, random.randrange(40), random.randrange(240)))
         )
 
 

