@@ -9,9 +9,9 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Engine, delete
 
 from whence.derive.pipeline import derive
-from whence.derive.schema import RECORD_SCHEMA
+from whence.derive.read import read_batches
 from whence.derive.sink import ArrowFacts
-from whence.log import Kind
+from whence.log import Kind, Position, Record
 from whence.openlineage.accept import accept
 from whence.store.engine import writing
 from whence.store.facts import merge_facts
@@ -27,13 +27,11 @@ def accepted(bodies: Sequence[bytes]) -> list[tuple[str, bytes]]:
 def rows_of(spark: SparkSession, bodies: Sequence[bytes]) -> pa.Table:
     """One row per body, in order: all stages of the pipeline, in one Spark job."""
     records = [
-        (place + 1, int(Kind.EVENT), key, payload, "", "") for place, (key, payload) in enumerate(accepted(bodies))
+        Record(position=Position(0, place), kind=Kind.EVENT, key=key, received_at=0, payload=payload)
+        for place, (key, payload) in enumerate(accepted(bodies), 1)
     ]
-    columns = [
-        pa.array(values, one.type) for values, one in zip(zip(*records, strict=True), RECORD_SCHEMA, strict=True)
-    ]
-    frame = spark.createDataFrame(pa.Table.from_arrays(columns, schema=RECORD_SCHEMA))
-    return derive(frame.coalesce(1)).toArrow()
+    readings = spark.createDataFrame(pa.Table.from_batches(read_batches(records)))
+    return derive(readings.coalesce(1)).toArrow()
 
 
 def arrive(engine: Engine, table: pa.Table, sizes: Sequence[int]) -> None:

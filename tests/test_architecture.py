@@ -27,8 +27,6 @@ from whence.api.settings import Settings
 from whence.capture.spark import conf
 from whence.cli.tree import Style, tree
 from whence.derive import sink
-from whence.derive.read import read_batches
-from whence.derive.schema import RECORD_SCHEMA
 from whence.derive.source import LogSource
 from whence.derive.stages import STAGES
 from whence.query import Question, resolve, upstream
@@ -152,7 +150,7 @@ def walk_of_one_event(spark: SparkSession, directory: Path, passed: Passed) -> s
     answer = asyncio.run(post(settings, path, json.dumps(EVENT).encode(), passed))
     assert answer["duplicate"] is False
     with calls(passed):
-        rows = derived(spark, records(settings.log_directory))
+        rows = derived(spark, readings(settings.log_directory))
         written = list(sink._writer(settings.store_url)(rows.to_batches()))
         settle(engine, max(batch.column(0)[0].as_py() for batch in written) + 1)
         shown = asked(engine)
@@ -188,7 +186,7 @@ async def post(settings: Settings, path: str, body: bytes, passed: Passed) -> di
     return answer
 
 
-def records(log: Path) -> list[pa.RecordBatch]:
+def readings(log: Path) -> list[pa.RecordBatch]:
     """What Spark's source gives of the log."""
     source = LogSource({"path": str(log), "since": "0", "batchBytes": str(2**20)})
     stream = source.streamReader(source.schema())
@@ -198,10 +196,9 @@ def records(log: Path) -> list[pa.RecordBatch]:
 
 
 def derived(spark: SparkSession, batches: list[pa.RecordBatch]) -> pa.Table:
-    """The rows that follow from records: read here, derived on Spark."""
-    assert all(batch.schema == RECORD_SCHEMA for batch in batches)
-    readings = spark.createDataFrame(pa.Table.from_batches(read_batches(batches)))
-    return reduce(lambda frame, stage: stage(frame), STAGES, readings).toArrow()
+    """The rows that follow from readings, derived on Spark."""
+    frame = spark.createDataFrame(pa.Table.from_batches(batches))
+    return reduce(lambda frame, stage: stage(frame), STAGES, frame).toArrow()
 
 
 def _station(file: str, name: str) -> Station:

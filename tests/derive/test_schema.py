@@ -7,7 +7,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from sqlalchemy import BigInteger, Boolean, Integer, SmallInteger, Text
 
 from whence.derive.pipeline import derive
-from whence.derive.schema import RECORD_SCHEMA, ROW_SCHEMA, ROWS
+from whence.derive.schema import READING_SCHEMA, ROW_SCHEMA, ROWS
 from whence.store.tables import FACTS, touched
 
 ARROW = {BigInteger: pa.int64(), Integer: pa.int32(), SmallInteger: pa.int16(), Text: pa.string(), Boolean: pa.bool_()}
@@ -24,7 +24,7 @@ def test_there_is_a_row_for_every_fact_table() -> None:
 
 
 def test_the_stages_end_in_the_named_schema(spark: SparkSession) -> None:
-    frame = derive(spark.createDataFrame([], from_arrow_schema(RECORD_SCHEMA)))
+    frame = derive(spark.createDataFrame([], from_arrow_schema(READING_SCHEMA)))
     expected = from_arrow_schema(ROW_SCHEMA)
     assert [(field.name, field.dataType.simpleString()) for field in frame.schema] == [
         (field.name, field.dataType.simpleString()) for field in expected

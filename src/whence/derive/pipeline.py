@@ -1,4 +1,4 @@
-"""The pipeline in one place: records of the log → rows → store, as a stream or as a batch over the whole log."""
+"""The pipeline in one place: the log → readings → rows → store, as a stream or as a batch over the whole log."""
 
 from functools import reduce
 from pathlib import Path
@@ -7,7 +7,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from sqlalchemy import Engine
 
-from whence.derive.read import read
 from whence.derive.sink import write
 from whence.derive.source import FORMAT
 from whence.derive.stages import STAGES
@@ -19,9 +18,9 @@ BATCH_BYTES = 32 * 2**20
 """The most that one micro-batch reads from the log."""
 
 
-def derive(records: DataFrame) -> DataFrame:
-    """Rows of facts from records: all stages, in order."""
-    return reduce(lambda frame, stage: stage(frame), STAGES, read(records))
+def derive(readings: DataFrame) -> DataFrame:
+    """Rows of facts from readings: all stages, in order."""
+    return reduce(lambda frame, stage: stage(frame), STAGES, readings)
 
 
 def run_stream(session: SparkSession, log: Path, engine: Engine, checkpoint: Path) -> StreamingQuery:
@@ -30,9 +29,9 @@ def run_stream(session: SparkSession, log: Path, engine: Engine, checkpoint: Pat
     """
     # The last record in the tables is read once more: its position is a record boundary, its merge changes nothing.
     since = max(read_progress(engine) - 1, 0)
-    records = session.readStream.format(FORMAT).options(path=str(log), since=since, batchBytes=BATCH_BYTES).load()
+    readings = session.readStream.format(FORMAT).options(path=str(log), since=since, batchBytes=BATCH_BYTES).load()
     # Planned once; a micro-batch only runs it.
-    written = write(derive(records), _url(engine))
+    written = write(derive(readings), _url(engine))
     return (
         written.writeStream.foreachBatch(lambda batch, _: _settle(batch, engine))
         .option("checkpointLocation", str(checkpoint))
@@ -43,8 +42,8 @@ def run_stream(session: SparkSession, log: Path, engine: Engine, checkpoint: Pat
 def run_batch(session: SparkSession, log: Path, engine: Engine) -> None:
     """Derive the whole log, as far as it is durable now, into an empty store."""
     bounds = {"since": start(log).as_int, "until": committed(log).as_int}
-    records = session.read.format(FORMAT).options(path=str(log), **bounds).load()
-    _settle(write(derive(records), _url(engine)), engine)
+    readings = session.read.format(FORMAT).options(path=str(log), **bounds).load()
+    _settle(write(derive(readings), _url(engine)), engine)
 
 
 def _settle(written: DataFrame, engine: Engine) -> None:

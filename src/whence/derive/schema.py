@@ -10,16 +10,6 @@ LONG, SHORT, INT, TEXT, FLAG = pa.int64(), pa.int16(), pa.int32(), pa.string(), 
 
 Columns = dict[str, pa.DataType]
 
-RECORDS: Columns = {
-    "position": LONG,
-    "kind": SHORT,
-    "key": TEXT,
-    "payload": pa.binary(),
-    "pointer": TEXT,
-    "reason": TEXT,
-}
-"""What the log source gives: one row per record."""
-
 SCALARS: Columns = {
     "position": LONG,
     "key": TEXT,
@@ -120,4 +110,3 @@ def list_of(columns: Columns) -> pa.DataType:
 
 READING_SCHEMA = pa.schema({**SCALARS, **{name: list_of(columns) for name, columns in LISTS.items()}})
 ROW_SCHEMA = pa.schema({name: list_of(columns) for name, columns in ROWS.items()})
-RECORD_SCHEMA = pa.schema(RECORDS)

@@ -1,4 +1,4 @@
-"""The event log as a Spark data source, for streams and for batches (Python Data Source API).
+"""The event log as a Spark data source, for streams and for batches (Python Data Source API): it gives readings.
 
 Options: `path`, the log's directory; `since`, the position to start at; `batchBytes`, the most that one micro-batch
 reads.
@@ -6,7 +6,6 @@ reads.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,13 +14,12 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes
 from pyspark.sql.types import StructType
 
-from whence.derive.schema import RECORD_SCHEMA
-from whence.log import Position, Record, committed, plan, read, start
+from whence.derive.read import read_batches
+from whence.derive.schema import READING_SCHEMA
+from whence.log import Position, committed, plan, read, start
 
 FORMAT = "whence-log"
 PARTITION_BYTES = 4 * 2**20
-ARROW_ROWS = 256
-"""Rows per Arrow batch: 64 to 500 measured best (reference spark.md)."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class LogSource(DataSource):
         return FORMAT
 
     def schema(self) -> StructType:
-        return from_arrow_schema(RECORD_SCHEMA)
+        return from_arrow_schema(READING_SCHEMA)
 
     def reader(self, schema: StructType) -> "LogReader":
         return LogReader(Path(self.options["path"]), int(self.options["since"]), int(self.options["until"]))
@@ -59,7 +57,7 @@ class LogReader(DataSourceReader):
         return _ranges(self._directory, self._since, self._until)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        return _batches(self._directory, partition)
+        return _readings(self._directory, partition)
 
 
 class LogStream(DataSourceStreamReader):
@@ -85,7 +83,7 @@ class LogStream(DataSourceStreamReader):
         return _ranges(self._directory, start["position"], end["position"])
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        return _batches(self._directory, partition)
+        return _readings(self._directory, partition)
 
 
 def _ranges(directory: Path, since: int, until: int) -> Sequence[LogRange]:
@@ -93,16 +91,7 @@ def _ranges(directory: Path, since: int, until: int) -> Sequence[LogRange]:
     return [LogRange(low.as_int, high.as_int) for low, high in planned]
 
 
-def _batches(directory: Path, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+def _readings(directory: Path, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+    """Read where the records are: their bytes, which are most of the log, never pass through the JVM."""
     assert isinstance(partition, LogRange)
-    records = read(directory, Position.from_int(partition.since), Position.from_int(partition.until))
-    while chunk := [_row(record) for record in islice(records, ARROW_ROWS)]:
-        columns = zip(*chunk, strict=True)
-        yield pa.RecordBatch.from_arrays(
-            [pa.array(values, one.type) for values, one in zip(columns, RECORD_SCHEMA, strict=True)],
-            schema=RECORD_SCHEMA,
-        )
-
-
-def _row(record: Record) -> tuple[int, int, str, bytes, str, str]:
-    return record.position.as_int, int(record.kind), record.key, record.payload, record.pointer, record.reason
+    return read_batches(read(directory, Position.from_int(partition.since), Position.from_int(partition.until)))
