@@ -59,7 +59,7 @@ def measure(store_url: str | None = None) -> Derived:
         source = bodies(seed=1, jobs=200, days=400)
         fill(base / "warm", islice(source, WARM))
         size = fill(base / "log", islice(source, MEASURED))
-        session = open_session(base / "cache")
+        session = open_session()
         for name in ("warm", "log"):
             engine = open_store(store_url if store_url and name == "log" else sqlite_url(base / f"{name}.db"))
             migrate(engine)

@@ -68,10 +68,10 @@ def store(store_url: str) -> Iterator[Engine]:
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
+def spark() -> "Iterator[SparkSession]":
     """The one Spark session, with the pipeline's settings."""
     from whence.derive.session import open_session
 
-    session = open_session(tmp_path_factory.mktemp("spark"))
+    session = open_session()
     yield session
     session.stop()

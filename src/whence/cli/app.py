@@ -216,7 +216,7 @@ def rebuild(data: Data = None, store: Store = None) -> None:
 
     directory = data_directory(data)
     with reporting(Output.TEXT):
-        derive_again(open_session(directory / "cache"), log_directory(directory), store_url(directory, store))
+        derive_again(open_session(), log_directory(directory), store_url(directory, store))
 
 
 @app.command()

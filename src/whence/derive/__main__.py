@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Event
 
 from whence.derive.pipeline import run_stream
-from whence.derive.session import open_session
+from whence.derive.session import close_session, open_session
 from whence.errors import WhenceError
 from whence.store.engine import open_store
 from whence.store.lock import deriving
@@ -54,7 +54,7 @@ def stream(log_directory: Path, store_url: str, cache: Path, master: str, stoppi
         while not stopping.is_set() and not query.awaitTermination(LOOK_SECONDS):
             pass
         query.stop()
-        session.stop()
+        close_session(session, cache)
 
 
 if __name__ == "__main__":

@@ -32,24 +32,47 @@ _SETTINGS = {
 _JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss4m -XX:-UsePerfData"
 
 
-def open_session(cache: Path, master: str = "local[2]", heap: str = "512m") -> SparkSession:
-    """A session that knows the log source. `cache` holds the JVM's class archive, which halves the next start."""
+def open_session(cache: Path | None = None, master: str = "local[2]", heap: str = "512m") -> SparkSession:
+    """A session that knows the log source. `cache` is where the JVM's class archive is kept, which halves the next
+    start; without it there is none.
+    """
     os.environ["JAVA_HOME"] = str(java_home())
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master(master).appName("whence")
-    for key, value in _SETTINGS.items():
+    java = f"{_JVM} {_class_archive(cache)}" if cache else _JVM
+    builder = SparkSession.builder.master(master).appName("whence").config("spark.driver.memory", heap)
+    for key, value in {**_SETTINGS, "spark.driver.extraJavaOptions": java}.items():
         builder = builder.config(key, value)
-    builder = builder.config("spark.driver.memory", heap).config(
-        "spark.driver.extraJavaOptions", f"{_JVM} {_class_archive(cache)}"
-    )
     session = builder.getOrCreate()
     session.dataSource.register(LogSource)
     return session
 
 
+def close_session(session: SparkSession, cache: Path) -> None:
+    """Stop the session and its JVM, and keep the class archive that the JVM wrote at its end, if it wrote one."""
+    gateway = session.sparkContext._gateway
+    session.stop()
+    assert gateway is not None
+    gateway.shutdown()
+    gateway.proc.stdin.close()  # the JVM takes it for the end of its driver
+    gateway.proc.wait()
+    if gateway.proc.returncode == 0 and _fresh(cache).exists():
+        _fresh(cache).replace(_kept(cache))
+
+
 def _class_archive(cache: Path) -> str:
-    archive = cache / "spark.jsa"
-    if archive.exists():
-        return f"-XX:SharedArchiveFile={archive} -Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
+    if _kept(cache).exists():
+        return f"-XX:SharedArchiveFile={_kept(cache)} -Xshare:auto {_QUIET}"
     cache.mkdir(parents=True, exist_ok=True)
-    return f"-XX:ArchiveClassesAtExit={archive} -Xlog:cds=off -Xlog:cds+dynamic=off"
+    return f"-XX:ArchiveClassesAtExit={_fresh(cache)} {_QUIET}"
+
+
+_QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
+
+
+def _kept(cache: Path) -> Path:
+    return cache / "classes.jsa"
+
+
+def _fresh(cache: Path) -> Path:
+    """Written by a JVM while it ends: half an archive, if it is killed then."""
+    return cache / "classes.jsa.new"

@@ -93,7 +93,8 @@ def touched(readings: DataFrame) -> DataFrame:
 
 def rows(readings: DataFrame) -> DataFrame:
     """The one select at the end: `schema.ROW_SCHEMA`."""
-    return readings.select(*(f.col(name).cast(_ddl(name)).alias(name) for name in ROWS))
+    # The columns have their types already: a cast here, for nullability alone, would copy every list.
+    return readings.select(*ROWS)
 
 
 STAGES: tuple[Callable[[DataFrame], DataFrame], ...] = (ledger, datasets, runs, facets, lineage, touched, rows)
@@ -159,7 +160,3 @@ _SPARK_TYPES = {"int64": "bigint", "int32": "int", "int16": "smallint", "string"
 
 def _type(table: str, name: str) -> str:
     return _SPARK_TYPES[str(ROWS[table][name])]
-
-
-def _ddl(table: str) -> str:
-    return f"array<struct<{','.join(f'{name}:{_type(table, name)}' for name in ROWS[table])}>>"
