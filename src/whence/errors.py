@@ -10,6 +10,7 @@ WhenceError
 │   └── StoreBusyError     another process derives into this store
 ├── NodeNotFoundError      no node has that name; carries the nearest candidates
 ├── AmbiguousNodeError     a short name fits several nodes; carries them
+├── ReceiptNotFoundError   nothing was received at that position or with that key
 ├── ApiError               the API cannot be reached, or is overloaded
 └── JavaNotFoundError      Spark needs a Java; says how to get one
 """
@@ -96,6 +97,16 @@ class ApiError(WhenceError):
 
     def __str__(self) -> str:
         return f"{self.url}: {self.reason}"
+
+
+@dataclass(eq=False)
+class ReceiptNotFoundError(WhenceError):
+    """Nothing was received at this position, or with this key."""
+
+    sought: str
+
+    def __str__(self) -> str:
+        return f"nothing derived has the key or the position {self.sought!r}; `whence doctor` says how far deriving is"
 
 
 class JavaNotFoundError(WhenceError):

@@ -229,6 +229,20 @@ def dump(data: Data = None, store: Store = None) -> None:
 
 
 @app.command()
+def ledger(
+    receipt: Annotated[str | None, typer.Argument(help="An event's key, or a position in the log (1:16)")] = None,
+    data: Data = None,
+    store: Store = None,
+    output: Form = Output.TEXT,
+) -> None:
+    """What became of every record received: applied, duplicate, or quarantined and why."""
+    from whence.cli.ledger import show_ledger
+
+    with reporting(output):
+        raise typer.Exit(show_ledger(store_url(data_directory(data), store), receipt, output))
+
+
+@app.command()
 def version() -> None:
     """The version of Whence."""
     from whence import __version__
