@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,8 +20,13 @@ _SET_CHILD_SUBREAPER = 36
 _GONE_SECONDS = 10
 
 
-def spawn(argv: Sequence[str], *, mark: str, fd: int, log: Path) -> "subprocess.Popen[bytes]":
-    """Start a process in a group of its own, which dies with this one. It inherits `fd`; its stderr goes to `log`."""
+def spawn(argv: Sequence[str], *, mark: str, fd: int, log: Path, scratch: Path) -> "subprocess.Popen[bytes]":
+    """Start a process in a group of its own, which dies with this one. It inherits `fd`; its stderr goes to `log`.
+
+    `scratch` is emptied and becomes its place for temporary files: what a killed one left there goes with the next.
+    """
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(parents=True)
     with log.open("ab") as stderr:
         return subprocess.Popen(
             argv,
@@ -29,7 +35,7 @@ def spawn(argv: Sequence[str], *, mark: str, fd: int, log: Path) -> "subprocess.
             stderr=stderr,
             pass_fds=[fd],
             process_group=0,
-            env=os.environ | {MARK: mark},
+            env=os.environ | {MARK: mark, "TMPDIR": str(scratch)},
             preexec_fn=partial(_die_with, os.getpid()),
         )
 

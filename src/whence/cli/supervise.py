@@ -98,7 +98,9 @@ class Supervisor:
         log = self._run / f"{child.name}.log"
         if log.exists() and log.stat().st_size > _LOG_BYTES:
             log.replace(log.with_suffix(".log.1"))
-        child.process = process = spawn(argv, mark=self._data, fd=self._listening.fileno(), log=log)
+        scratch = self._run / "tmp" / child.name
+        fd = self._listening.fileno()
+        child.process = process = spawn(argv, mark=self._data, fd=fd, log=log, scratch=scratch)
         child.group = process.pid
         assert process.stdout is not None
         self._selector.register(process.stdout, selectors.EVENT_READ, child)

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -38,9 +39,11 @@ def open_session(cache: Path | None = None, master: str = "local[2]", heap: str 
     """
     os.environ["JAVA_HOME"] = str(java_home())
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    java = f"{_JVM} {_class_archive(cache)}" if cache else _JVM
+    scratch = tempfile.gettempdir()
+    java = " ".join([_JVM, f"-Djava.io.tmpdir={scratch}", *([_class_archive(cache)] if cache else [])])
+    of_run = {"spark.driver.extraJavaOptions": java, "spark.local.dir": scratch}
     builder = SparkSession.builder.master(master).appName("whence").config("spark.driver.memory", heap)
-    for key, value in {**_SETTINGS, "spark.driver.extraJavaOptions": java}.items():
+    for key, value in {**_SETTINGS, **of_run}.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.dataSource.register(LogSource)
