@@ -4,15 +4,13 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 
 from oracle import comparable
 from oracle import dump as oracle_dump
 from whence.log import Kind, Record, committed, read, start
 from whence.store.dump import dump
-from whence.store.engine import reading
-from whence.store.ledger import OUTCOME, Ledger, read_ledger
-from whence.store.tables import event, receipt
+from whence.store.ledger import Ledger, every_receipt, read_ledger
 
 SHOWN = 5
 
@@ -34,11 +32,7 @@ def assert_ledger_balances(engine: Engine, records: list[Record]) -> None:
         )
         if is_event:
             seen.add(one.key)
-    joined = select(receipt.c.position, OUTCOME.label("became"), receipt.c.key, receipt.c.reason).select_from(
-        receipt.outerjoin(event, event.c.key == receipt.c.key)
-    )
-    with reading(engine) as connection:
-        stored = {row.position: (row.became, row.key, row.reason) for row in connection.execute(joined)}
+    stored = {one.position: (one.outcome, one.key, one.reason) for one in every_receipt(engine)}
     assert differences(expected.items(), stored.items()) == []
     counts = Counter(outcome for outcome, _, _ in expected.values())
     assert read_ledger(engine) == Ledger(**counts)

@@ -8,7 +8,7 @@ from typing import Any
 
 from oracle.canonical import canonical
 from oracle.holding import Held, LineageSet, Span, Statement, known_best, spans
-from oracle.nodes import Node, netstrings, run_number, signed, text
+from oracle.nodes import Node, netstrings, run_number, text
 from oracle.reading import STATES, Reading, read
 
 Line = dict[str, Any]
@@ -26,6 +26,7 @@ def dump(bodies: Iterable[bytes]) -> list[str]:
         *_runs(readings),
         *_facets(readings),
         *_alias_lines(readings),
+        *_schemas(readings),
         *_set_lines(readings),
         *_run_lineage(readings),
         *_declared(readings),
@@ -136,6 +137,16 @@ def _alias_lines(readings: list[Reading]) -> Iterator[Line]:
         yield line | {"first": list(min(some)), "last": list(max(some))}
 
 
+def _schemas(readings: list[Reading]) -> Iterator[Line]:
+    stamps: dict[tuple[Node, str], list[Stamp]] = defaultdict(list)
+    for reading in readings:
+        for one in reading.schemas:
+            stamps[one].append((reading.time, reading.key))
+    for (dataset, payload), some in stamps.items():
+        line = {"fact": "schema", "dataset": text(dataset), "payload": json.loads(payload)}
+        yield line | {"first": list(min(some)), "last": list(max(some))}
+
+
 def _sets_of(reading: Reading) -> set[LineageSet]:
     return {(reading.owner, *one) for one in reading.sets}
 
@@ -207,7 +218,7 @@ def _run_statements(readings: list[Reading]) -> Iterator[Statement]:
 def _declarations(readings: list[Reading]) -> Iterator[Statement]:
     for one in readings:
         if one.declares:
-            number = signed(int(one.key[:16], 16))
+            number = int(one.key[:16], 16) - (1 << 63)
             sets = frozenset(_sets_of(one))
             yield Statement(owner=one.owner, aspect="declared", at=one.time, number=number, confirmed=True, sets=sets)
 

@@ -39,6 +39,7 @@ class Reading:
     datasets: set[Node] = field(default_factory=set)
     jobs: set[Node] = field(default_factory=set)
     declared: set[Node] = field(default_factory=set)
+    schemas: set[tuple[Node, str]] = field(default_factory=set)
     containers: set[tuple[str, Node]] = field(default_factory=set)
     streaming: bool = False
     partial: bool = False
@@ -199,7 +200,9 @@ def _dataset(reading: Reading, node: Node, dataset: Json) -> None:
     for key, facet in facets.items():
         reading.facets.append((node, "", None, key, "" if gone(facet) else canonical(facet)))
     if not gone(facets.get("schema", DELETED)):
-        reading.declared |= {("field", *node[1:], name) for name in _columns(facets["schema"].get("fields"), "")}
+        columns = {("field", *node[1:], name) for name in _columns(facets["schema"].get("fields"), "")}
+        reading.declared |= columns
+        reading.schemas |= {(node, canonical(facets["schema"]))} if columns else set()
     if not gone(facets.get("symlinks", DELETED)):
         for alias, link in _named(facets["symlinks"].get("identifiers")):
             if alias != node:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Table, delete, insert
 
-from whence.model.ids import hash64, node_id
+from whence.model.ids import event_id, hash64, node_id, rest_of
 from whence.model.lineage import Edge, Level, LineageSet, Origin, digest
 from whence.model.names import DatasetName, FieldName, JobName, Node, RunName
 from whence.store.engine import writing
@@ -23,6 +23,7 @@ from whence.store.tables import (
     job,
     lineage_edge,
     lineage_set,
+    producer,
     progress,
     run,
     run_lineage,
@@ -151,14 +152,16 @@ def _rows(said: Said) -> Iterator[tuple[Table, dict[str, Any]]]:
     owner, sets = node_id(said.owner), list(sets_of(said))
     owner_job = said.owner if isinstance(said.owner, JobName) else JobName("none", "none")
     run_id = node_id(RunName(said.run_id, owner_job))
-    key = f"{hash64(said.run_id + str(said.owner)) & (2**63 - 1):032x}"
+    key = f"{hash64(said.run_id + str(said.owner)) & (2**63 - 1):016x}{0:016x}"
     version_id = hash64(",".join(sorted(hex_ for _, hex_ in sets)))
+    yield producer, {"id": 1, "uri": "https://test"}
     yield (
         event,
-        {"key": key, "kind": "run", "time": said.start, "producer": "https://test", "state": said.state}
+        {"id": event_id(key), "rest": rest_of(key), "kind": 0, "time": said.start, "producer_id": 1}
         | {
+            "state": said.state,
             "subject_id": run_id,
-            "warnings": "[]",
+            "warnings": "",
             "position": 7,
         },
     )
@@ -186,7 +189,8 @@ def _rows(said: Said) -> Iterator[tuple[Table, dict[str, Any]]]:
     for lineage, hex_ in sets:
         set_id = int.from_bytes(bytes.fromhex(hex_[:16]), "big", signed=True)
         yield version, {"id": version_id, "set_id": set_id}
-        ends = {"first_time": said.start, "first_key": key, "last_time": said.start, "last_key": key}
+        ends = {"first_time": said.start, "first_event": event_id(key), "last_time": said.start}
+        ends |= {"last_event": event_id(key)}
         yield (
             lineage_set,
             {"id": set_id, "digest": hex_, "owner_id": owner, "level": lineage.level, "origin": lineage.origin}
@@ -195,7 +199,7 @@ def _rows(said: Said) -> Iterator[tuple[Table, dict[str, Any]]]:
                 **ends,
             },
         )
-        yield run_lineage, {"run_id": run_id, "set_id": set_id, "time": said.start, "key": key}
+        yield run_lineage, {"run_id": run_id, "version": version_id, "time": said.start, "event_id": event_id(key)}
         for ordinal, one in enumerate(lineage.edges):
             row = {"set_id": set_id, "ordinal": ordinal, **_edge(one)}
             yield lineage_edge, row

@@ -35,13 +35,11 @@ runs = st.tuples(
 )
 facets = st.tuples(
     st.integers(1, 2),
-    st.sampled_from(["", "input"]),
-    st.just(0),
-    st.just("schema"),
+    st.sampled_from(["schema", "sql"]),
     times,
     st.integers(0, 3),
-    st.sampled_from("ab"),
-    st.sampled_from("xy"),
+    st.integers(5, 6),
+    st.integers(7, 8),
 )
 
 

@@ -10,6 +10,7 @@ from whence.derive.reading import Said, kind_of, read_record, state_of, warnings
 from whence.derive.schema import LISTS, READING_SCHEMA, SCALARS, list_of
 from whence.log import Record
 from whence.model.events import RunEvent
+from whence.model.ids import event_id, hash64, rest_of
 
 ARROW_ROWS = 256
 """Rows per Arrow batch: 64 to 500 measured best (reference spark.md)."""
@@ -50,21 +51,32 @@ _NO_LISTS: tuple[tuple[tuple[object, ...], ...], ...] = ((),) * len(LISTS)
 
 
 def _reading(record: Record) -> Reading:
-    head = (record.position.as_int, record.key)
+    head = (record.position.as_int, event_id(record.key), rest_of(record.key))
     match read_record(record):
         case Said() as said:
             return (*head, *_scalars(said)), _lists(said)
         case unreadable:
-            return (*head, unreadable, *(None,) * (len(SCALARS) - 3)), _NO_LISTS
+            return (*head, unreadable, *(None,) * (len(SCALARS) - 4)), _NO_LISTS
 
 
 def _scalars(said: Said) -> tuple[object, ...]:
     event = said.event
-    told = (None, kind_of(event), event.time, int(state_of(event)), event.producer, warnings_text(event), said.subject)
-    if said.run is None or not isinstance(event, RunEvent):
-        return (*told, None, None, None, None, None, said.declarer)
-    return (*told, *said.run, int(event.job.streaming), int(event.run.partial), said.declarer)
+    by = (hash64(event.producer), event.producer)
+    told = (None, int(kind_of(event)), event.time, int(state_of(event)), *by, warnings_text(event), said.subject)
+    of_run: tuple[object, ...] = (None,) * 5
+    if said.run is not None and isinstance(event, RunEvent):
+        of_run = (*said.run, int(event.job.streaming), int(event.run.partial))
+    return (*told, said.version, said.declarer, *of_run)
 
 
 def _lists(said: Said) -> tuple[tuple[tuple[object, ...], ...], ...]:
-    return said.datasets, said.jobs, said.fields, said.containers, said.facets, said.aliases, said.sets, said.edges
+    return (
+        said.datasets,
+        said.jobs,
+        said.containers,
+        said.facets,
+        said.run_facets,
+        said.aliases,
+        said.schemas,
+        said.sets,
+    )

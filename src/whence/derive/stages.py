@@ -8,29 +8,33 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from whence.derive.schema import ROWS
+from whence.store.tables import Touch
 
 Fields = dict[str, Column]
 
 
 def ledger(readings: DataFrame) -> DataFrame:
-    """`receipt` and `event`: every record received, and every event once. Which receipt was first is decided by
-    merging (the least position).
+    """`event` and `producer`: every event; `receipt`: every record that is none of its own, with the reason if it is in
+    quarantine. Which record of an event was first is decided by merging (the least position).
     """
+    is_event = f.col("kind").isNotNull()
     reason = f.coalesce("reason", f.lit(""))
-    outcome = f.when(f.col("reason").isNull(), "event").otherwise("quarantined")
-    receipt = f.array(_row("receipt", outcome=outcome, reason=reason))
-    event = _only(f.col("event_kind").isNotNull(), _row("event", kind=f.col("event_kind")))
-    return readings.withColumns({"receipt": receipt, "event": event})
+    return readings.withColumns(
+        {
+            "event": _only(is_event, _row("event", id=f.col("event_id"))),
+            "receipt": _only(~is_event, _row("receipt", reason=reason)),
+            "producer": _only(is_event, _row("producer", id=f.col("producer_id"), uri=f.col("producer"))),
+        }
+    )
 
 
 def datasets(readings: DataFrame) -> DataFrame:
-    """`dataset`, `job`, `field` and `alias`: all that an event mentions, seen at its time."""
+    """`dataset`, `job` and `alias`: all that an event mentions, seen at its time."""
     seen = {"first_seen": f.col("time"), "last_seen": f.col("time")}
     return readings.withColumns(
         {
             "dataset": _each("datasets", "dataset", **seen),
             "job": _each("jobs", "job", **seen),
-            "field": f.col("fields"),
             "alias": _each("aliases", "alias", **_witnesses()),
         }
     )
@@ -46,61 +50,65 @@ def runs(readings: DataFrame) -> DataFrame:
     placeholders = _each("containers", "run", state_rank=f.lit(-1), **unseen, **none)
     containment = f.transform(
         "containers",
-        lambda one: f.struct(
-            f.col("run_node").alias("run_id"), one["id"].alias("container_id"), one["relation"].alias("relation")
+        lambda one: _struct(
+            "containment", {"run_id": f.col("run_node"), "container_id": one["id"], "relation": one["relation"]}
         ),
     )
     return readings.withColumns({"run": f.concat(own, placeholders), "containment": containment})
 
 
 def facets(readings: DataFrame) -> DataFrame:
-    """`facet`: each with what orders its writers."""
-    return readings.withColumn("facet", _each("facets", "facet", time=f.col("time"), rank=_rank(), key=f.col("key")))
+    """`facet`, `run_facets` and `schema_version`: each with what orders its writers."""
+    said = {**_columns("time", "event_id"), "rank": _rank()}
+    return readings.withColumns(
+        {
+            "facet": _each("facets", "facet", **said),
+            "run_facets": _each("run_facets", "run_facets", run_id=f.col("run_node"), **said),
+            "schema_version": _each("schemas", "schema_version", **_witnesses()),
+        }
+    )
 
 
 def lineage(readings: DataFrame) -> DataFrame:
-    """`lineage_set` and `lineage_edge`, and who said them: `run_lineage`, or `declaration` and `declared_lineage`."""
-    is_run, declares = f.col("run_node").isNotNull(), f.col("declarer").isNotNull()
-    by_run = f.transform(
-        "sets",
-        lambda one: _struct(
-            "run_lineage", {"run_id": f.col("run_node"), "set_id": one["id"], **_columns("time", "key")}
-        ),
-    )
-    declared = f.transform("sets", lambda one: _struct("declared_lineage", {"set_id": one["id"], **_columns("key")}))
+    """`lineage_set` and `version`, and who said them: `run_lineage` or `declaration`."""
+    of_run = f.col("run_node").isNotNull() & (f.col("version") != 0)
+    members = f.transform("sets", lambda one: _struct("version", {"id": f.col("version"), "set_id": one["id"]}))
     return readings.withColumns(
         {
             "lineage_set": _each("sets", "lineage_set", **_witnesses()),
-            "lineage_edge": f.col("edges"),
-            "run_lineage": f.when(is_run, by_run).otherwise(f.array()),
-            "declaration": _only(declares, _row("declaration", owner_id=f.col("declarer"))),
-            "declared_lineage": f.when(declares, declared).otherwise(f.array()),
+            "version": members,
+            "run_lineage": _only(of_run, _row("run_lineage", run_id=f.col("run_node"))),
+            "declaration": _only(_declares(), _row("declaration", owner_id=f.col("declarer"))),
         }
     )
 
 
 def touched(readings: DataFrame) -> DataFrame:
     """`touched`: what must be settled again: the run, the declaration, the datasets with aliases."""
-    no_key = f.lit("").alias("key")
-    run = _only(f.col("run_node").isNotNull(), f.struct(f.col("run_node").alias("statement_id"), no_key))
-    first_64_bits = f.conv(f.substring("key", 1, 16), 16, -10).cast("long")
-    declaration = _only(
-        f.col("declarer").isNotNull(), f.struct(first_64_bits.alias("statement_id"), f.col("key").alias("key"))
-    )
-    aliased = f.transform("aliases", lambda one: f.struct(one["dataset_id"].alias("statement_id"), no_key))
+    run = _only(f.col("run_node").isNotNull(), _touch(f.col("run_node"), Touch.RUN))
+    declaration = _only(_declares(), _touch(f.col("event_id"), Touch.DECLARATION))
+    aliased = f.transform("aliases", lambda one: _touch(one["dataset_id"], Touch.ALIAS))
     return readings.withColumn("touched", f.concat(run, declaration, aliased))
 
 
 def rows(readings: DataFrame) -> DataFrame:
     """The one select at the end: `schema.ROW_SCHEMA`."""
     # The columns have their types already: a cast here, for nullability alone, would copy every list.
-    return readings.select(*ROWS)
+    return readings.select("position", *ROWS)
 
 
 STAGES: tuple[Callable[[DataFrame], DataFrame], ...] = (ledger, datasets, runs, facets, lineage, touched, rows)
 """After `read`, in order. Duplicates need no stage of their own: every merge is idempotent, and the ledger keeps the
 least position.
 """
+
+
+def _declares() -> Column:
+    return f.col("declarer").isNotNull()
+
+
+def _touch(statement: Column, kind: Touch) -> Column:
+    return _struct("touched", {"statement_id": statement, "kind": f.lit(int(kind))})
 
 
 def _rank() -> Column:
@@ -125,9 +133,9 @@ def _run_state() -> Fields:
 def _witnesses() -> Fields:
     return {
         "first_time": f.col("time"),
-        "first_key": f.col("key"),
+        "first_event": f.col("event_id"),
         "last_time": f.col("time"),
-        "last_key": f.col("key"),
+        "last_event": f.col("event_id"),
     }
 
 
@@ -155,7 +163,7 @@ def _only(condition: Column, row: Column) -> Column:
     return f.when(condition, f.array(row)).otherwise(f.array())
 
 
-_SPARK_TYPES = {"int64": "bigint", "int32": "int", "int16": "smallint", "string": "string", "bool": "boolean"}
+_SPARK_TYPES = {"int64": "bigint", "int32": "int", "int16": "smallint", "string": "string", "binary": "binary"}
 
 
 def _type(table: str, name: str) -> str:

@@ -130,3 +130,11 @@ class DatasetEvent:
 
 
 Event = RunEvent | JobEvent | DatasetEvent
+
+
+class EventKind(IntEnum):
+    """What an event is about."""
+
+    RUN = 0
+    JOB = 1
+    DATASET = 2

@@ -49,7 +49,40 @@ def netstrings(parts: Iterable[str]) -> str:
 
 def hash64(text: str) -> int:
     """The first 64 bits of SHA-256, signed."""
-    return int.from_bytes(sha256(text.encode()).digest()[:8], "big", signed=True)
+    return hash64_of(text.encode())
+
+
+def hash64_of(data: bytes) -> int:
+    """The first 64 bits of SHA-256, signed."""
+    return int.from_bytes(sha256(data).digest()[:8], "big", signed=True)
+
+
+_HALF = 1 << 63
+
+
+def event_id(key: str) -> int:
+    """The first half of an event's key (32 hex digits) as a signed integer that sorts as the text does."""
+    return int(key[:16], 16) - _HALF
+
+
+def rest_of(key: str) -> int:
+    """The other half, likewise."""
+    return int(key[16:], 16) - _HALF
+
+
+def key_of(event: int, rest: int) -> str:
+    """The key of which these are the halves."""
+    return f"{event + _HALF:016x}{rest + _HALF:016x}"
+
+
+def version_id(sets: Iterable[int]) -> int:
+    """The content address of lineage sets that are said, or hold, together; NOTHING for none. `sets` are ascending."""
+    text = ",".join(map(str, sets))
+    return hash64(text) if text else NOTHING
+
+
+NOTHING = 0
+"""The id of the empty version."""
 
 
 def node_id(node: Node | RunName) -> int:

@@ -8,10 +8,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Table, select
 
-from whence.model.events import RunState
+from whence.model.events import EventKind, RunState
+from whence.model.ids import NOTHING, key_of
 from whence.model.names import DatasetName, FieldName, JobName
 from whence.store.engine import reading
-from whence.store.statements import NOTHING, Aspect
+from whence.store.packed import RunFacet, unpack_facets
+from whence.store.statements import Aspect
 from whence.store.tables import (
     FOREVER,
     alias,
@@ -19,16 +21,20 @@ from whence.store.tables import (
     containment,
     dataset,
     declaration,
-    declared_lineage,
     edge,
     event,
     facet,
+    facet_body,
     field,
     job,
     lineage_edge,
     lineage_set,
+    producer,
     run,
+    run_facets,
     run_lineage,
+    schema_body,
+    schema_version,
     span,
     version,
 )
@@ -60,28 +66,32 @@ class _State:
         named = {**datasets, **jobs, **fields, **runs}
         self.node: Mapping[int, str | None] = {0: None, **{id_: str(name) for id_, name in named.items()}}
         self.digest: Mapping[int, str] = {row.id: row.digest for row in self.rows(lineage_set)}
-        self.version = _grouped(self, version, "id")
+        self.version = _versions(self)
+        self.key: Mapping[int, str] = {row.id: key_of(row.id, row.rest) for row in self.rows(event)}
+        self.producer: Mapping[int, str] = {row.id: row.uri for row in self.rows(producer)}
 
     def rows(self, table: Table) -> list[Row[Any]]:
         return list(self._connection.execute(select(table)))
 
 
-def _grouped(state: _State, table: Table, key: str) -> Mapping[Any, list[str]]:
-    """Digests of the sets that a link table gives to each key, sorted."""
-    out: dict[Any, list[str]] = {}
-    for row in state.rows(table):
-        out.setdefault(getattr(row, key), []).append(state.digest[row.set_id])
+def _versions(state: _State) -> Mapping[int, list[str]]:
+    """Digests of the sets of each version, sorted."""
+    out: dict[int, list[str]] = {NOTHING: []}
+    for row in state.rows(version):
+        out.setdefault(row.id, []).append(state.digest[row.set_id])
     return {one: sorted(digests) for one, digests in out.items()}
 
 
 def _events(state: _State) -> Iterator[Line]:
     for row in state.rows(event):
-        line = {"fact": "event", "key": row.key, "kind": row.kind, "time": row.time, "producer": row.producer}
+        kind = EventKind(row.kind).name.lower()
+        line = {"fact": "event", "key": state.key[row.id], "kind": kind, "time": row.time}
         yield {
             **line,
+            "producer": state.producer[row.producer_id],
             "state": RunState(row.state).name,
             "subject": state.node[row.subject_id],
-            "warnings": json.loads(row.warnings),
+            "warnings": json.loads(row.warnings or "[]"),
         }
 
 
@@ -122,32 +132,46 @@ def _runs(state: _State) -> Iterator[Line]:
 def _containments(state: _State) -> Iterator[Line]:
     for row in state.rows(containment):
         names = {"run": state.node[row.run_id], "container": state.node[row.container_id]}
-        yield {"fact": "containment", **names, "relation": row.relation}
+        for bit, relation in ((1, "parent"), (2, "root")):
+            if row.relation & bit:
+                yield {"fact": "containment", **names, "relation": relation}
 
 
 def _facets(state: _State) -> Iterator[Line]:
+    payloads = {(row.subject_id, row.name): row.payload for row in state.rows(facet_body)}
     for row in state.rows(facet):
-        subject = {"subject": state.node[row.subject_id], "role": row.role, "dataset": state.node[row.dataset_id]}
-        payload = json.loads(row.payload) if row.payload else None
-        yield {
-            "fact": "facet",
-            **subject,
-            "name": row.name,
-            "time": row.time,
-            "rank": row.rank,
-            "key": row.key,
-            "payload": payload,
-        }
+        yield _facet(state, row, row.subject_id, ("", 0, row.name, payloads[row.subject_id, row.name]))
+    said: dict[tuple[int, str, int, str], tuple[Row[Any], str]] = {}
+    for row in sorted(state.rows(run_facets), key=lambda row: (row.time, row.rank, state.key[row.event_id])):
+        for role, of, name, payload in unpack_facets(row.content):
+            said[row.run_id, role, of, name] = (row, payload)
+    for (run_id, role, of, name), (row, payload) in said.items():
+        yield _facet(state, row, run_id, (role, of, name, payload))
+
+
+def _facet(state: _State, row: Row[Any], subject: int, said: RunFacet) -> Line:
+    role, of, name, payload = said
+    head = {"fact": "facet", "subject": state.node[subject], "role": role, "dataset": state.node[of], "name": name}
+    value = json.loads(payload) if payload else None
+    return {**head, "time": row.time, "rank": row.rank, "key": state.key[row.event_id], "payload": value}
 
 
 def _aliases(state: _State) -> Iterator[Line]:
     for row in state.rows(alias):
         names = {"dataset": state.node[row.dataset_id], "alias": state.node[row.alias_id], "type": row.type}
-        yield {"fact": "alias", **names, **_witnesses(row)}
+        yield {"fact": "alias", **names, **_witnesses(state, row)}
 
 
-def _witnesses(row: Row[Any]) -> Line:
-    return {"first": [row.first_time, row.first_key], "last": [row.last_time, row.last_key]}
+def _witnesses(state: _State, row: Row[Any]) -> Line:
+    first, last = state.key[row.first_event], state.key[row.last_event]
+    return {"first": [row.first_time, first], "last": [row.last_time, last]}
+
+
+def _schemas(state: _State) -> Iterator[Line]:
+    payloads = {(row.dataset_id, row.body_id): row.payload for row in state.rows(schema_body)}
+    for row in state.rows(schema_version):
+        payload = json.loads(payloads[row.dataset_id, row.body_id])
+        yield {"fact": "schema", "dataset": state.node[row.dataset_id], "payload": payload, **_witnesses(state, row)}
 
 
 def _sets(state: _State) -> Iterator[Line]:
@@ -162,7 +186,7 @@ def _sets(state: _State) -> Iterator[Line]:
             "output": state.node[row.output_id],
         }
         content = {"level": row.level, "origin": row.origin, "edges": [one for _, one in sorted(edges[row.id])]}
-        yield {**head, **content, **_witnesses(row)}
+        yield {**head, **content, **_witnesses(state, row)}
 
 
 def _edge(state: _State, row: Row[Any]) -> list[Any]:
@@ -177,21 +201,20 @@ def _edge(state: _State, row: Row[Any]) -> list[Any]:
 
 
 def _run_lineage(state: _State) -> Iterator[Line]:
+    """By set: the latest of the versions that hold it."""
+    said: dict[tuple[int, str], tuple[int, str]] = {}
     for row in state.rows(run_lineage):
-        yield {
-            "fact": "run_lineage",
-            "run": state.node[row.run_id],
-            "set": state.digest[row.set_id],
-            "time": row.time,
-            "key": row.key,
-        }
+        for digest in state.version[row.version]:
+            by = (row.time, state.key[row.event_id])
+            said[row.run_id, digest] = max(said.get((row.run_id, digest), by), by)
+    for (run_id, digest), (time, key) in said.items():
+        yield {"fact": "run_lineage", "run": state.node[run_id], "set": digest, "time": time, "key": key}
 
 
 def _declarations(state: _State) -> Iterator[Line]:
-    said = _grouped(state, declared_lineage, "key")
     for row in state.rows(declaration):
-        line = {"fact": "declaration", "key": row.key, "owner": state.node[row.owner_id]}
-        yield {**line, "time": row.time, "sets": said.get(row.key, [])}
+        line = {"fact": "declaration", "key": state.key[row.event_id], "owner": state.node[row.owner_id]}
+        yield {**line, "time": row.time, "sets": state.version[row.version]}
 
 
 def _spans(state: _State) -> Iterator[Line]:
@@ -235,6 +258,7 @@ _PARTS: tuple[Callable[[_State], Iterator[Line]], ...] = (
     _containments,
     _facets,
     _aliases,
+    _schemas,
     _sets,
     _run_lineage,
     _declarations,

@@ -1,65 +1,130 @@
-"""Merging a batch of facts into the store: all tables in one transaction, the edges of known sets left out."""
+"""Merging a batch of facts into the store: all tables in one transaction; content that is known already is left out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from whence.store import tables
 from whence.store.arrays import integers
 from whence.store.engine import reading, writing
 from whence.store.merge import Row, fold, upsert
-from whence.store.tables import FACTS, lineage_edge, lineage_set, touched
+from whence.store.packed import SchemaContent, SetContent
+from whence.store.receipts import place_events
+
+Pair = tuple[int, int]
+FacetKey = tuple[int, str, int]
+"""Subject, name, hash of the payload."""
 
 
 class Facts(Protocol):
-    """A batch of rows, in the tables' column order."""
+    """A batch of rows, in the tables' column order, and the content that some of them stand for."""
 
     def rows(self, table: str) -> Sequence[Row]:
         """All rows for a table (`touched` among them)."""
 
-    def edges(self, sets: AbstractSet[int]) -> Sequence[Row]:
-        """The rows of `lineage_edge` of these sets."""
+    def sets(self, ids: AbstractSet[int]) -> Mapping[int, SetContent]:
+        """The content of these lineage sets."""
+
+    def schemas(self, keys: AbstractSet[Pair]) -> Mapping[Pair, SchemaContent]:
+        """The content of these schema versions (dataset, hash of the payload)."""
+
+    def payloads(self, keys: AbstractSet[FacetKey]) -> Mapping[FacetKey, str]:
+        """The payloads of these facets, of those that the batch has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Facts as plain lists, table by table."""
+    """Facts that are plain rows, table by table, without any content."""
 
-    tables: Mapping[str, Sequence[Row]]
+    tables: Mapping[str, Sequence[Row]] = field(default_factory=dict)
 
     def rows(self, table: str) -> Sequence[Row]:
         return self.tables.get(table, ())
 
-    def edges(self, sets: AbstractSet[int]) -> Sequence[Row]:
-        return [row for row in self.rows(lineage_edge.name) if row[0] in sets]
+    def sets(self, ids: AbstractSet[int]) -> Mapping[int, SetContent]:
+        return {}
+
+    def schemas(self, keys: AbstractSet[Pair]) -> Mapping[Pair, SchemaContent]:
+        return {}
+
+    def payloads(self, keys: AbstractSet[FacetKey]) -> Mapping[FacetKey, str]:
+        return {}
 
 
 def merge_facts(engine: Engine, facts: Facts) -> None:
     """Merge rows into every fact table. Raises CollisionError; then nothing of the batch is written."""
-    folded = {table: fold(table, facts.rows(table.name)) for table in FACTS if table is not lineage_edge}
-    said = {row[0] for row in folded[lineage_set]}
-    folded[lineage_edge] = fold(lineage_edge, facts.edges(_unknown(engine, said)))
+    folded: dict[Table, Sequence[Row]] = {table: fold(table, facts.rows(table.name)) for table in _FOLDED}
+    folded |= _content(engine, facts, folded)
     # All that needs no lock is done: the transaction only writes.
     with writing(engine) as connection:
-        for table in FACTS:
-            upsert(connection, table, folded[table])
-        _touch(connection, facts.rows(touched.name))
+        place_events(connection, facts.rows(tables.event.name), facts.rows(tables.receipt.name))
+        for table in tables.FACTS:
+            upsert(connection, table, folded.get(table, ()))
+        _write_bodies(connection, facts, folded[tables.facet])
+        _touch(connection, facts.rows(tables.touched.name))
 
 
-def _unknown(engine: Engine, sets: AbstractSet[int]) -> AbstractSet[int]:
-    """A set and its edges are written together and never change: only the edges of unknown sets are rows to write."""
+_CONTENT = (tables.lineage_edge, tables.field, tables.schema_body, tables.version)
+_PLACED = (tables.event, tables.receipt)
+_FOLDED = tuple(table for table in tables.FACTS if table not in (*_CONTENT, *_PLACED))
+
+
+def _content(engine: Engine, facts: Facts, folded: Mapping[Table, Sequence[Row]]) -> dict[Table, Sequence[Row]]:
+    """Content is written together with what names it and never changes: only that of unknown names is rows to write."""
+    said = {(row[0],) for row in folded[tables.lineage_set]}
+    listed = {(row[0], row[1]) for row in folded[tables.schema_version]}
+    members = set(facts.rows(tables.version.name))
     with reading(engine) as connection:
-        wanted = integers(connection, ("id",), [(one,) for one in sets])
-        known = select(lineage_set.c.id).join(wanted, wanted.c.id == lineage_set.c.id)
-        return sets - set(connection.execute(known).scalars())
+        sets = said - _known(connection, said, tables.lineage_set.c.id)
+        schemas = listed - _known(connection, listed, *tables.schema_version.primary_key.columns)
+        versions = {(row[0],) for row in members}
+        new_versions = versions - _known(connection, versions, tables.version.c.id)
+    new_sets, new_schemas = facts.sets({one for (one,) in sets}), facts.schemas(schemas)
+    fields = [row for set_ in new_sets.values() for row in set_.fields]
+    fields += [row for schema in new_schemas.values() for row in schema.fields]
+    return {
+        tables.lineage_edge: fold(tables.lineage_edge, (row for one in new_sets.values() for row in one.edges)),
+        tables.field: fold(tables.field, fields),
+        tables.schema_body: sorted((*key, one.payload) for key, one in new_schemas.items()),
+        tables.version: sorted(row for row in members if (row[0],) in new_versions),
+    }
+
+
+def _known(connection: Connection, keys: AbstractSet[Row], *columns: ColumnElement[int]) -> set[Row]:
+    names = tuple(f"k{place}" for place in range(len(columns)))
+    wanted = integers(connection, names, sorted(keys))
+    same = and_(*(wanted.c[name] == column for name, column in zip(names, columns, strict=True)))
+    return {tuple(row) for row in connection.execute(select(*columns).join(wanted, same).distinct())}
+
+
+def _write_bodies(connection: Connection, facts: Facts, said: Sequence[Row]) -> None:
+    """The payloads of the facets that won with another one than is stored."""
+    subjects = sorted({(row[0],) for row in said})
+    wanted = integers(connection, ("id",), subjects)
+    head, body = tables.facet, tables.facet_body
+    same = and_(body.c.subject_id == head.c.subject_id, body.c.name == head.c.name)
+    stale = or_(body.c.body_id.is_(None), body.c.body_id != head.c.body_id)
+    query = select(head.c.subject_id, head.c.name, head.c.body_id).join(wanted, wanted.c.id == head.c.subject_id)
+    found = {(row[0], row[1], row[2]) for row in connection.execute(query.outerjoin(body, same).where(stale))}
+    _replace(connection, body, [(*key, payload) for key, payload in facts.payloads(found).items()])
+
+
+def _replace(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
+    values = [dict(zip(table.columns.keys(), row, strict=True)) for row in sorted(rows)]
+    if values:
+        dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+        statement = dialect.insert(table)
+        others = {one.name: statement.excluded[one.name] for one in table.columns if not one.primary_key}
+        keys = list(table.primary_key.columns)
+        connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=others), values)
 
 
 def _touch(connection: Connection, rows: Sequence[Row]) -> None:
-    if not rows:
-        return
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    values = [{"statement_id": row[0], "key": row[1]} for row in dict.fromkeys(rows)]
-    connection.execute(dialect.insert(touched).on_conflict_do_nothing(), values)
+    if rows:
+        dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+        values = [{"statement_id": row[0], "kind": row[1]} for row in sorted(set(rows))]
+        connection.execute(dialect.insert(tables.touched).on_conflict_do_nothing(), values)

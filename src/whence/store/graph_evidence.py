@@ -7,12 +7,10 @@ from sqlalchemy import Connection, Row, Select, Subquery, and_, func, select, tr
 
 from whence.model.events import RunState
 from whence.model.graph import Evidence, RunSeen, Said
+from whence.model.ids import key_of
 from whence.model.names import JobName, RunName
 from whence.store.arrays import integers
-from whence.store.tables import event, job, lineage_set, run, run_lineage
-
-CHUNK = 5_000
-"""Event keys per query: they are bound one by one."""
+from whence.store.tables import event, job, lineage_set, producer, run, run_lineage, version
 
 
 def read_evidence(connection: Connection, set_ids: Sequence[int], at: int | None, runs: int) -> Mapping[int, Evidence]:
@@ -25,8 +23,8 @@ def read_evidence(connection: Connection, set_ids: Sequence[int], at: int | None
     seen: dict[int, list[Row[Any]]] = {}
     for row in connection.execute(runs_query(wanted, at, runs)):
         seen.setdefault(row.set_id, []).append(row)
-    last = {row.id: _last_key(row, seen.get(row.id, ()), at) for row in sets}
-    events = _events(connection, {*last.values(), *(row.first_key for row in sets)})
+    last = {row.id: _last_event(row, seen.get(row.id, ()), at) for row in sets}
+    events = _events(connection, {*last.values(), *(row.first_event for row in sets)})
     return {row.id: _evidence(row, events, last[row.id], seen.get(row.id, ())) for row in sets}
 
 
@@ -34,71 +32,92 @@ def runs_query(wanted: Subquery, at: int | None, runs: int) -> Select[Any]:
     """The latest runs that said each wanted set, newest first."""
     latest = _latest_run(wanted, at) if runs == 1 else _latest_runs(wanted, at, runs)
     columns = (run.c.run_id, job.c.namespace, job.c.name, run.c.state, run.c.state_at, run.c.started_at, run.c.seen_to)
-    said = and_(run_lineage.c.run_id == latest.c.run_id, run_lineage.c.set_id == latest.c.set_id)
     return (
-        select(run_lineage.c.set_id, run_lineage.c.time, run_lineage.c.key, *columns)
+        select(latest.c.set_id, latest.c.time, latest.c.event_id, *columns)
         .select_from(latest)
-        .join(run_lineage, said)
-        .join(run, run.c.id == run_lineage.c.run_id)
+        .join(run, run.c.id == latest.c.run_id)
         .join(job, job.c.id == run.c.job_id)
-        .order_by(run_lineage.c.set_id, run_lineage.c.time.desc(), run_lineage.c.run_id.desc())
+        .order_by(latest.c.set_id, latest.c.time.desc(), latest.c.run_id.desc())
     )
+
+
+_SAID = (run_lineage.c.run_id, run_lineage.c.time, run_lineage.c.event_id)
+_NEWEST = (run_lineage.c.time.desc(), run_lineage.c.run_id.desc())
 
 
 def _latest_run(wanted: Subquery, at: int | None) -> Subquery:
-    # One step into the index (set_id, time) for each set: a window would read every run that a daily job ever had.
+    # One step into the index (version, time) for each version of a set: a window would read every run of a daily job.
     newest = (
         select(run_lineage.c.run_id)
-        .where(run_lineage.c.set_id == wanted.c.id, _by(at))
-        .order_by(run_lineage.c.time.desc(), run_lineage.c.run_id.desc())
+        .where(run_lineage.c.version == version.c.id, _by(at))
+        .order_by(*_NEWEST)
         .limit(1)
-        .correlate(wanted)
+        .correlate(version)
         .scalar_subquery()
     )
-    return select(wanted.c.id.label("set_id"), newest.label("run_id")).subquery()
+    of_version = (
+        select(version.c.set_id, version.c.id.label("version"), newest.label("run_id"))
+        .join(wanted, wanted.c.id == version.c.set_id)
+        .subquery()
+    )
+    said = and_(run_lineage.c.version == of_version.c.version, run_lineage.c.run_id == of_version.c.run_id)
+    place = func.row_number().over(partition_by=of_version.c.set_id, order_by=_NEWEST).label("place")
+    ranked = select(of_version.c.set_id, *_SAID, place).select_from(of_version).join(run_lineage, said).subquery()
+    return select(ranked).where(ranked.c.place == 1).subquery()
 
 
 def _latest_runs(wanted: Subquery, at: int | None, runs: int) -> Subquery:
-    order = (run_lineage.c.time.desc(), run_lineage.c.run_id.desc())
-    place = func.row_number().over(partition_by=run_lineage.c.set_id, order_by=order).label("place")
-    ranked = (
-        select(run_lineage.c.set_id, run_lineage.c.run_id, place)
-        .join(wanted, wanted.c.id == run_lineage.c.set_id)
+    """A run may say a set in several versions: its latest word counts."""
+    own = func.row_number().over(partition_by=(version.c.set_id, run_lineage.c.run_id), order_by=_NEWEST[0])
+    said = (
+        select(version.c.set_id, *_SAID, own.label("own"))
+        .join(wanted, wanted.c.id == version.c.set_id)
+        .join(run_lineage, run_lineage.c.version == version.c.id)
         .where(_by(at))
         .subquery()
     )
-    return select(ranked.c.set_id, ranked.c.run_id).where(ranked.c.place <= runs).subquery()
+    order = (said.c.time.desc(), said.c.run_id.desc())
+    place = func.row_number().over(partition_by=said.c.set_id, order_by=order).label("place")
+    ranked = select(said, place).where(said.c.own == 1).subquery()
+    return select(ranked).where(ranked.c.place <= runs).subquery()
 
 
 def _by(at: int | None) -> Any:
     return true() if at is None else run_lineage.c.time <= at
 
 
-def _last_key(row: Row[Any], runs: Sequence[Row[Any]], at: int | None) -> str:
+def _last_event(row: Row[Any], runs: Sequence[Row[Any]], at: int | None) -> int:
     if at is None or row.last_time <= at:
-        return str(row.last_key)
-    return str(runs[0].key if runs else row.first_key)
+        return int(row.last_event)
+    return int(runs[0].event_id if runs else row.first_event)
 
 
-def _events(connection: Connection, keys: Iterable[str]) -> Mapping[str, Said]:
-    listed, found = sorted(keys), dict[str, Said]()
-    columns = (event.c.key, event.c.position, event.c.time, event.c.producer)
-    for start in range(0, len(listed), CHUNK):
-        rows = connection.execute(select(*columns).where(event.c.key.in_(listed[start : start + CHUNK])))
-        found |= {key: Said(key=key, position=at, time=time, producer=producer) for key, at, time, producer in rows}
-    return found
+def _events(connection: Connection, ids: Iterable[int]) -> Mapping[int, Said]:
+    wanted = integers(connection, ("id",), [(id_,) for id_ in sorted(ids)])
+    # Not a join: SQLite's planner may begin with the producers, once it knows that they are few.
+    uri = select(producer.c.uri).where(producer.c.id == event.c.producer_id).scalar_subquery().label("uri")
+    columns = (event.c.id, event.c.rest, event.c.position, event.c.time, uri)
+    rows = connection.execute(select(*columns).join(wanted, wanted.c.id == event.c.id))
+    return {
+        row.id: Said(key=key_of(row.id, row.rest), position=row.position, time=row.time, producer=row.uri)
+        for row in rows
+    }
 
 
-def _evidence(row: Row[Any], events: Mapping[str, Said], last: str, runs: Sequence[Row[Any]]) -> Evidence:
-    first = events.get(row.first_key, Said(key=row.first_key, position=None, time=row.first_time, producer=""))
+def _evidence(row: Row[Any], events: Mapping[int, Said], last: int, runs: Sequence[Row[Any]]) -> Evidence:
     return Evidence(
         set_id=row.id,
         digest=row.digest,
         origin=row.origin,
-        first=first,
-        last=events.get(last, Said(key=last, position=None, time=row.last_time, producer="")),
+        first=events.get(row.first_event, _forgotten(row.first_event, row.first_time)),
+        last=events.get(last, _forgotten(last, row.last_time)),
         runs=tuple(_run(seen) for seen in runs),
     )
+
+
+def _forgotten(event_id: int, time: int) -> Said:
+    """An event that is in the store no more: the first half of its key is still known."""
+    return Said(key=key_of(event_id, 0)[:16], position=None, time=time, producer="")
 
 
 def _run(row: Row[Any]) -> RunSeen:

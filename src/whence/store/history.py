@@ -3,6 +3,7 @@ edges where they changed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +23,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
+from whence.model.ids import NOTHING
 from whence.store.arrays import integers
-from whence.store.statements import NOTHING, Aspect, Held, HeldSet, Owner, Statement, Version, changes, hold
+from whence.store.statements import Aspect, Held, HeldSet, Owner, Statement, Version, changes, hold
 from whence.store.tables import FOREVER, edge, lineage_edge, lineage_set, span, statement, version
 
 UNFOLDED = 1
@@ -194,19 +196,23 @@ def _as_table(connection: Connection, windows: Sequence[Window | Folded]) -> Sub
 
 def _load_versions(connection: Connection, versions: dict[int, Version], *wanted: Iterable[int]) -> None:
     missing = {one for ids in wanted for one in ids} - set(versions)
-    if not missing:
-        return
-    ids = integers(connection, ("id",), [(one,) for one in missing])
+    if missing:
+        versions.update(read_versions(connection, missing))
+
+
+def read_versions(connection: Connection, wanted: AbstractSet[int]) -> Mapping[int, Version]:
+    """The sets of each version; of NOTHING none."""
+    ids = integers(connection, ("id",), [(one,) for one in wanted])
     rows = connection.execute(
         select(version.c.id, lineage_set.c.id, lineage_set.c.output_id, lineage_set.c.level, lineage_set.c.origin)
         .join(ids, ids.c.id == version.c.id)
         .join(lineage_set, lineage_set.c.id == version.c.set_id)
         .order_by(version.c.id, lineage_set.c.id)
     )
-    loaded: dict[int, list[HeldSet]] = {}
+    loaded: dict[int, list[HeldSet]] = {NOTHING: []}
     for version_id, *held in rows:
         loaded.setdefault(version_id, []).append(HeldSet(*held))
-    versions.update({version_id: tuple(sets) for version_id, sets in loaded.items()})
+    return {version_id: tuple(sets) for version_id, sets in loaded.items()}
 
 
 def _write_versions(connection: Connection, versions: Mapping[int, Version]) -> None:

@@ -1,9 +1,13 @@
 """The ledger: what became of every record that was received."""
 
+import re
+import sys
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import ColumnElement, Engine, case, func, or_, select
+from sqlalchemy import ColumnElement, Engine, and_, case, false, func, literal, select, true
 
+from whence.model.ids import event_id, key_of, rest_of
 from whence.store.engine import reading
 from whence.store.tables import event, receipt
 
@@ -22,14 +26,6 @@ class Ledger:
         return self.applied + self.duplicate + self.quarantined
 
 
-OUTCOME = case(
-    (receipt.c.outcome == "quarantined", "quarantined"),
-    (receipt.c.position == event.c.position, "applied"),
-    else_="duplicate",
-)
-"""Of a receipt joined to its event: the receipt at the event's least position is the one that was applied."""
-
-
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """One record that was received, and what became of it. `position` is in the log, as an integer."""
@@ -42,26 +38,52 @@ class Receipt:
 
 def receipts(engine: Engine, sought: str) -> tuple[Receipt, ...]:
     """The receipts of an event's key, or the one at a position (an integer as text), by position."""
-    place = int(sought) if sought.isdecimal() else -1
-    return _read_receipts(engine, or_(receipt.c.key == sought, receipt.c.position == place), limit=1_000)
+    if _KEY.fullmatch(sought):
+        halves = event_id(sought), rest_of(sought)
+        applied = and_(event.c.id == halves[0], event.c.rest == halves[1])
+        others = and_(receipt.c.event_id == halves[0], receipt.c.rest == halves[1])
+        return _read_receipts(engine, applied, others, limit=1_000)
+    place = int(sought) if sought.isdecimal() and len(sought) < 20 else -1
+    return _read_receipts(engine, event.c.position == place, receipt.c.position == place, limit=1_000)
 
 
 def quarantined(engine: Engine, limit: int) -> tuple[Receipt, ...]:
     """The latest receipts that were quarantined, by position."""
-    return _read_receipts(engine, receipt.c.outcome == "quarantined", limit)
+    return _read_receipts(engine, false(), receipt.c.reason != "", limit)
 
 
-def _read_receipts(engine: Engine, wanted: ColumnElement[bool], limit: int) -> tuple[Receipt, ...]:
-    columns = (receipt.c.position, receipt.c.key, OUTCOME.label("became"), receipt.c.reason)
-    joined = select(*columns).select_from(receipt.outerjoin(event, event.c.key == receipt.c.key))
-    latest = joined.where(wanted).order_by(receipt.c.position.desc()).limit(limit)
+def every_receipt(engine: Engine) -> tuple[Receipt, ...]:
+    """What became of every record. Of all that the store has: for audits and tests, not for pages."""
+    return _read_receipts(engine, true(), true(), limit=sys.maxsize)
+
+
+_KEY = re.compile("[0-9a-f]{32}")
+
+
+def _read_receipts(
+    engine: Engine, applied: ColumnElement[bool], others: ColumnElement[bool], limit: int
+) -> tuple[Receipt, ...]:
+    first = select(event.c.position, event.c.id, event.c.rest, literal("").label("reason")).where(applied)
+    again = select(receipt.c.position, receipt.c.event_id, receipt.c.rest, receipt.c.reason).where(others)
+    latest = again.order_by(receipt.c.position.desc()).limit(limit)
     with reading(engine) as connection:
-        return tuple(Receipt(*row) for row in reversed(connection.execute(latest).all()))
+        found = [
+            *(Receipt(row.position, key_of(row.id, row.rest), "applied", "") for row in connection.execute(first)),
+            *(_other(row) for row in connection.execute(latest)),
+        ]
+    return tuple(sorted(found, key=lambda one: one.position))[-limit:]
+
+
+def _other(row: Any) -> Receipt:
+    outcome = "quarantined" if row.reason else "duplicate"
+    return Receipt(row.position, key_of(row.event_id, row.rest), outcome, row.reason)
 
 
 def read_ledger(engine: Engine) -> Ledger:
     """The counts as of now."""
-    outcomes = select(OUTCOME.label("became"), func.count().label("records"))
-    joined = outcomes.select_from(receipt.outerjoin(event, event.c.key == receipt.c.key))
     with reading(engine) as connection:
-        return Ledger(**{row.became: row.records for row in connection.execute(joined.group_by("became"))})
+        applied = connection.execute(select(func.count()).select_from(event)).scalar_one()
+        refused = case((receipt.c.reason == "", 0), else_=1)
+        counts = select(func.count(), func.coalesce(func.sum(refused), 0)).select_from(receipt)
+        received, quarantined_ = connection.execute(counts).one()
+    return Ledger(applied, received - quarantined_, quarantined_)

@@ -50,10 +50,22 @@ def upsert(connection: Connection, table: Table, folded: Sequence[Row]) -> None:
         if connection.dialect.name == "sqlite":
             connection.exec_driver_sql(_sqlite_upsert(table), list(folded))
         else:
-            columns = [list(values) for values in zip(*folded, strict=True)]
-            connection.execute(_postgres_upsert(table), dict(zip(table.columns.keys(), columns, strict=True)))
+            connection.execute(_postgres_upsert(table), _as_arrays(table, folded))
     except IntegrityError as error:
         raise CollisionError(table.name) from error
+
+
+def insert_new(connection: Connection, table: Table, rows: Sequence[Row]) -> int:
+    """Insert the rows whose key is not there yet; how many that were. Rows are distinct and sorted by key."""
+    if not rows:
+        return 0
+    if connection.dialect.name == "sqlite":
+        return connection.exec_driver_sql(_sqlite_insert(table), list(rows)).rowcount
+    return connection.execute(_postgres_insert(table).on_conflict_do_nothing(), _as_arrays(table, rows)).rowcount
+
+
+def _as_arrays(table: Table, rows: Sequence[Row]) -> dict[str, list[Any]]:
+    return dict(zip(table.columns.keys(), map(list, zip(*rows, strict=True)), strict=True))
 
 
 def _places(table: Table, rule: str) -> list[int]:
@@ -109,9 +121,20 @@ def _sqlite_upsert(table: Table) -> str:
 
 
 @cache
-def _postgres_upsert(table: Table) -> postgresql.Insert:
+def _sqlite_insert(table: Table) -> str:
+    statement = sqlite.insert(table).on_conflict_do_nothing()
+    return str(statement.compile(dialect=sqlite.dialect(paramstyle="qmark")))
+
+
+@cache
+def _postgres_insert(table: Table) -> postgresql.Insert:
     arrays = [func.unnest(bindparam(column.name, type_=postgresql.ARRAY(column.type))) for column in table.columns]
-    statement = postgresql.insert(table).from_select(list(table.columns.keys()), select(*arrays))
+    return postgresql.insert(table).from_select(list(table.columns.keys()), select(*arrays))
+
+
+@cache
+def _postgres_upsert(table: Table) -> postgresql.Insert:
+    statement = _postgres_insert(table)
     return _on_conflict(statement, _changes(table, statement.excluded, (func.least, func.greatest)))
 
 

@@ -11,13 +11,12 @@ from sqlalchemy import Connection, Engine, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from whence.model.events import RunState
-from whence.model.ids import Kind, kind_of
 from whence.store.arrays import integers
 from whence.store.engine import writing
 from whence.store.groups import settle_groups
-from whence.store.history import restate
-from whence.store.statements import Aspect, HeldSet, Owner, RunFacts, Statement, Version, run_statement, version_id
-from whence.store.tables import declaration, declared_lineage, lineage_set, progress, run, run_lineage, touched
+from whence.store.history import read_versions, restate
+from whence.store.statements import Aspect, HeldSet, Owner, RunFacts, Statement, Version, run_statement, version_of
+from whence.store.tables import Touch, declaration, progress, run, run_lineage, touched
 
 CHUNK = 5_000
 """Touched statements settled at a time; bounds memory, not the transaction."""
@@ -32,22 +31,24 @@ def settle(engine: Engine, position: int) -> None:
 
 
 def _settle_touched(connection: Connection) -> int:
-    rows = connection.execute(select(touched.c.statement_id, touched.c.key).limit(CHUNK)).all()
+    rows = connection.execute(select(touched.c.statement_id, touched.c.kind).limit(CHUNK)).all()
     if not rows:
         return 0
-    _take(connection, [row.statement_id for row in rows])
-    runs = [row.statement_id for row in rows if not row.key and kind_of(row.statement_id) is Kind.RUN]
-    aliased = [row.statement_id for row in rows if not row.key and kind_of(row.statement_id) is Kind.DATASET]
-    declared = [row.key for row in rows if row.key]
+    of_kind = {kind: [row.statement_id for row in rows if row.kind == kind] for kind in Touch}
+    for kind, ids in of_kind.items():
+        _take(connection, kind, ids)
+    runs, declared = of_kind[Touch.RUN], of_kind[Touch.DECLARATION]
     stated = [*_run_statements(connection, runs), *_declarations(connection, declared)]
-    restate(connection, [row.statement_id for row in rows], stated)
-    settle_groups(connection, aliased)
+    restate(connection, [*runs, *declared], stated)
+    settle_groups(connection, of_kind[Touch.ALIAS])
     return len(rows)
 
 
-def _take(connection: Connection, ids: Sequence[int]) -> None:
-    taken = integers(connection, ("id",), [(one,) for one in ids])
-    connection.execute(delete(touched).where(touched.c.statement_id.in_(select(taken.c.id))))
+def _take(connection: Connection, kind: Touch, ids: Sequence[int]) -> None:
+    if ids:
+        taken = integers(connection, ("id",), [(one,) for one in ids])
+        is_taken = touched.c.statement_id.in_(select(taken.c.id))
+        connection.execute(delete(touched).where(touched.c.kind == kind, is_taken))
 
 
 def _write_progress(connection: Connection, position: int) -> None:
@@ -66,13 +67,12 @@ def _run_statements(connection: Connection, ids: Sequence[int]) -> Iterable[tupl
         )
     ).all()
     said = connection.execute(
-        select(run_lineage.c.run_id, *_HELD)
-        .join(wanted, wanted.c.id == run_lineage.c.run_id)
-        .join(lineage_set, lineage_set.c.id == run_lineage.c.set_id)
+        select(run_lineage.c.run_id, run_lineage.c.version).join(wanted, wanted.c.id == run_lineage.c.run_id)
     ).all()
+    versions = read_versions(connection, {version for _, version in said})
     by_run: dict[int, list[HeldSet]] = {}
-    for run_id, *held in said:
-        by_run.setdefault(run_id, []).append(HeldSet(*held))
+    for run_id, version in said:
+        by_run.setdefault(run_id, []).extend(versions[version])
     for id_, job_id, state, state_at, seen_from, streaming in facts:
         if seen_from is not None:
             made = run_statement(
@@ -82,27 +82,12 @@ def _run_statements(connection: Connection, ids: Sequence[int]) -> Iterable[tupl
                 yield made
 
 
-_HELD = (lineage_set.c.id, lineage_set.c.output_id, lineage_set.c.level, lineage_set.c.origin)
-
-
-def _declarations(connection: Connection, keys: Sequence[str]) -> Iterable[tuple[Statement, Version]]:
-    if not keys:
+def _declarations(connection: Connection, ids: Sequence[int]) -> Iterable[tuple[Statement, Version]]:
+    if not ids:
         return
-    found = connection.execute(select(declaration).where(declaration.c.key.in_(keys))).all()
-    rows = connection.execute(
-        select(declared_lineage.c.key, *_HELD)
-        .join(lineage_set, lineage_set.c.id == declared_lineage.c.set_id)
-        .where(declared_lineage.c.key.in_(keys))
-    ).all()
-    by_key: dict[str, list[HeldSet]] = {}
-    for key, *held in rows:
-        by_key.setdefault(key, []).append(HeldSet(*held))
-    for key, owner_id, time in found:
-        sets = tuple(sorted(by_key.get(key, ()), key=lambda one: one.id))
-        owner = Owner(owner_id, Aspect.DECLARED)
-        yield Statement(id=declaration_id(key), owner=owner, at=time, confirmed=True, own=version_id(sets)), sets
-
-
-def declaration_id(key: str) -> int:
-    """The statement id of a declaring event: the first 64 bits of its key, signed."""
-    return int.from_bytes(bytes.fromhex(key[:16]), "big", signed=True)
+    wanted = integers(connection, ("id",), [(one,) for one in ids])
+    found = connection.execute(select(declaration).join(wanted, wanted.c.id == declaration.c.event_id)).all()
+    versions = read_versions(connection, {row.version for row in found})
+    for event_id, owner_id, time, version in found:
+        sets, owner = versions[version], Owner(owner_id, Aspect.DECLARED)
+        yield Statement(id=event_id, owner=owner, at=time, confirmed=True, own=version_of(sets)), sets

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from whence.model.events import RunState
-from whence.model.ids import hash64
+from whence.model.ids import NOTHING, version_id
 from whence.model.lineage import Level, Origin
 
 
@@ -29,9 +29,6 @@ class HeldSet:
 
 Version = tuple[HeldSet, ...]
 """The sets that hold at one time, by id."""
-
-NOTHING = 0
-"""The id of the empty version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +70,9 @@ class RunFacts:
     streaming: bool
 
 
-def version_id(version: Version) -> int:
+def version_of(version: Version) -> int:
     """The content address of a version."""
-    return hash64(",".join(str(held.id) for held in version)) if version else NOTHING
+    return version_id(held.id for held in version)
 
 
 def run_statement(run: RunFacts, said: Iterable[HeldSet]) -> tuple[Statement, Version] | None:
@@ -91,7 +88,7 @@ def run_statement(run: RunFacts, said: Iterable[HeldSet]) -> tuple[Statement, Ve
         owner=Owner(run.job_id, Aspect.OBSERVED if writes else Aspect.READ),
         at=run.state_at if ended and not run.streaming else run.seen_from,
         confirmed=ended or alive,
-        own=version_id(sets),
+        own=version_of(sets),
     )
     return statement, sets
 
@@ -102,7 +99,7 @@ def hold(before: Held, statement: Statement, versions: Mapping[int, Version]) ->
         return before, versions[before.version]
     own = versions[statement.own]
     after = own if statement.owner.aspect is not Aspect.OBSERVED else _keep_fields(versions[before.version], own)
-    return Held(version_id(after), statement.confirmed), after
+    return Held(version_of(after), statement.confirmed), after
 
 
 def changes(before: Held, held: Sequence[tuple[int, int, Held]]) -> Iterator[tuple[int, int, Held]]:

@@ -7,14 +7,41 @@ are `model.ids`.
 """
 
 from collections.abc import Mapping
+from enum import IntEnum
 from typing import Any, Literal
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, MetaData, SmallInteger, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+)
 
 Rule = Literal["key", "identity", "min", "max", "or", "latest", "earliest"]
 
 FOREVER = 2**63 - 1
 """`valid_to` of what still holds."""
+
+Id = BigInteger().with_variant(Integer(), "sqlite")
+"""A 64-bit key: in SQLite the row's own number, so that it needs no index of its own."""
+
+_COMPACT: dict[str, Any] = {"sqlite_with_rowid": False}
+"""Tables with several key columns: SQLite keeps the row in the key's own tree, once."""
+
+
+class Touch(IntEnum):
+    """What is to be settled again."""
+
+    RUN = 0
+    DECLARATION = 1
+    ALIAS = 2
+
 
 metadata = MetaData()
 
@@ -27,6 +54,19 @@ def _fact(name: str, type_: Any, rule: Rule, **options: Any) -> Column[Any]:
     )
 
 
+def _witnesses() -> tuple[Column[Any], ...]:
+    return (
+        _fact("first_time", BigInteger, "earliest"),
+        _fact("first_event", BigInteger, "earliest"),
+        _fact("last_time", BigInteger, "latest"),
+        _fact("last_event", BigInteger, "latest"),
+    )
+
+
+def _plain(name: str, type_: Any, *, primary_key: bool = False) -> Column[Any]:
+    return Column(name, type_, primary_key=primary_key, autoincrement=False, nullable=False)
+
+
 def merge_rules(table: Table) -> Mapping[str, Rule]:
     """Column name → merge rule of a fact table."""
     return {column.name: column.info["merge"] for column in table.columns}
@@ -35,31 +75,39 @@ def merge_rules(table: Table) -> Mapping[str, Rule]:
 event = Table(
     "event",
     metadata,
-    _fact("key", Text, "key"),
-    _fact("kind", Text, "identity"),
+    _fact("id", Id, "key"),  # model.ids.event_id: the first half of the event's key
+    _fact("rest", BigInteger, "identity"),  # the other half
+    _fact("kind", SmallInteger, "identity"),  # model.events.EventKind
     _fact("time", BigInteger, "identity"),
-    _fact("producer", Text, "identity"),
+    _fact("producer_id", BigInteger, "identity"),
     _fact("state", SmallInteger, "identity"),
     _fact("subject_id", BigInteger, "identity"),  # the run, job or dataset that the event is about
-    _fact("warnings", Text, "identity"),  # a JSON array
-    _fact("position", BigInteger, "min"),
+    _fact("warnings", Text, "identity"),  # a JSON array; empty: none
+    _fact("position", BigInteger, "min"),  # of the receipt that was applied; the others are in `receipt`
     Index("event_subject", "subject_id"),
 )
 
 receipt = Table(
     "receipt",
     metadata,
-    _fact("position", BigInteger, "key"),
-    _fact("key", Text, "identity"),
-    _fact("outcome", Text, "identity"),  # event | quarantined
-    _fact("reason", Text, "identity"),
-    Index("receipt_key", "key"),
+    _fact("position", Id, "key"),
+    _fact("event_id", BigInteger, "identity"),
+    _fact("rest", BigInteger, "identity"),
+    _fact("reason", Text, "identity"),  # why it is in quarantine; empty: it came before, or again
+    Index("receipt_event", "event_id"),
+)
+
+producer = Table(
+    "producer",
+    metadata,
+    _fact("id", Id, "key"),
+    _fact("uri", Text, "identity"),
 )
 
 dataset = Table(
     "dataset",
     metadata,
-    _fact("id", BigInteger, "key"),
+    _fact("id", Id, "key"),
     _fact("namespace", Text, "identity"),
     _fact("name", Text, "identity"),
     _fact("first_seen", BigInteger, "min"),
@@ -69,7 +117,7 @@ dataset = Table(
 field = Table(
     "field",
     metadata,
-    _fact("id", BigInteger, "key"),
+    _fact("id", Id, "key"),
     _fact("dataset_id", BigInteger, "identity"),
     _fact("name", Text, "identity"),
     _fact("declared", Integer, "or"),  # 1: a schema facet lists it
@@ -79,7 +127,7 @@ field = Table(
 job = Table(
     "job",
     metadata,
-    _fact("id", BigInteger, "key"),
+    _fact("id", Id, "key"),
     _fact("namespace", Text, "identity"),
     _fact("name", Text, "identity"),
     _fact("first_seen", BigInteger, "min"),
@@ -89,7 +137,7 @@ job = Table(
 run = Table(
     "run",
     metadata,
-    _fact("id", BigInteger, "key"),
+    _fact("id", Id, "key"),
     _fact("run_id", Text, "identity"),
     _fact("job_id", BigInteger, "identity"),
     _fact("state_rank", SmallInteger, "latest"),  # -1: a placeholder, known from its children only
@@ -98,9 +146,9 @@ run = Table(
     _fact("started_at", BigInteger, "min", nullable=True),
     _fact("seen_from", BigInteger, "min", nullable=True),
     _fact("seen_to", BigInteger, "max", nullable=True),
-    _fact("streaming", Integer, "or"),
-    _fact("partial", Integer, "or"),
-    _fact("terminals", Integer, "or"),  # bit = RunState value
+    _fact("streaming", SmallInteger, "or"),
+    _fact("partial", SmallInteger, "or"),
+    _fact("terminals", SmallInteger, "or"),  # bit = RunState value
     Index("run_run_id", "run_id"),
     Index("run_job", "job_id", "seen_to"),
 )
@@ -110,21 +158,33 @@ containment = Table(
     metadata,
     _fact("run_id", BigInteger, "key"),
     _fact("container_id", BigInteger, "key"),
-    _fact("relation", Text, "key"),  # parent | root
+    _fact("relation", SmallInteger, "or"),  # 1: parent, 2: root
     Index("containment_container", "container_id"),
+    **_COMPACT,
 )
 
 facet = Table(
     "facet",
     metadata,
-    _fact("subject_id", BigInteger, "key"),  # a dataset, job or run
-    _fact("role", Text, "key"),  # "" | input | output: with a role, the subject is the run
-    _fact("dataset_id", BigInteger, "key"),  # of an input or output facet, else 0
+    _fact("subject_id", BigInteger, "key"),  # a dataset or job
     _fact("name", Text, "key"),
     _fact("time", BigInteger, "latest"),
     _fact("rank", SmallInteger, "latest"),
-    _fact("key", Text, "latest"),
-    _fact("payload", Text, "latest"),  # JSON; empty = deleted
+    _fact("event_id", BigInteger, "latest"),
+    _fact("body_id", BigInteger, "latest"),  # hash of the payload, which is in `facet_body`
+    **_COMPACT,
+)
+
+run_facets = Table(
+    "run_facets",
+    metadata,
+    _fact("run_id", BigInteger, "key"),
+    _fact("content_id", BigInteger, "key"),
+    _fact("time", BigInteger, "latest"),
+    _fact("rank", SmallInteger, "latest"),
+    _fact("event_id", BigInteger, "latest"),
+    _fact("content", LargeBinary, "identity"),  # store.packed: the facets that an event of the run said together
+    **_COMPACT,
 )
 
 alias = Table(
@@ -133,26 +193,39 @@ alias = Table(
     _fact("dataset_id", BigInteger, "key"),
     _fact("alias_id", BigInteger, "key"),
     _fact("type", Text, "key"),
-    _fact("first_time", BigInteger, "earliest"),
-    _fact("first_key", Text, "earliest"),
-    _fact("last_time", BigInteger, "latest"),
-    _fact("last_key", Text, "latest"),
+    *_witnesses(),
     Index("alias_reverse", "alias_id"),
+    **_COMPACT,
+)
+
+schema_version = Table(
+    "schema_version",
+    metadata,
+    _fact("dataset_id", BigInteger, "key"),
+    _fact("body_id", BigInteger, "key"),  # hash of the schema facet's payload
+    *_witnesses(),
+    **_COMPACT,
+)
+
+schema_body = Table(
+    "schema_body",
+    metadata,
+    _fact("dataset_id", BigInteger, "key"),
+    _fact("body_id", BigInteger, "key"),
+    _fact("payload", Text, "identity"),
+    **_COMPACT,
 )
 
 lineage_set = Table(
     "lineage_set",
     metadata,
-    _fact("id", BigInteger, "key"),
+    _fact("id", Id, "key"),
     _fact("digest", Text, "identity"),  # of owner, output, level, origin and edges
     _fact("owner_id", BigInteger, "identity"),
     _fact("output_id", BigInteger, "identity"),  # 0: none
     _fact("level", Text, "identity"),
     _fact("origin", Text, "identity"),
-    _fact("first_time", BigInteger, "earliest"),
-    _fact("first_key", Text, "earliest"),
-    _fact("last_time", BigInteger, "latest"),
-    _fact("last_key", Text, "latest"),
+    *_witnesses(),
     Index("lineage_set_owner", "owner_id"),
 )
 
@@ -171,133 +244,145 @@ lineage_edge = Table(
     _fact("description", Text, "identity"),
     Index("lineage_edge_source", "source_id"),
     Index("lineage_edge_target", "target_id"),
+    **_COMPACT,
+)
+
+version = Table(
+    "version",
+    metadata,
+    _fact("id", BigInteger, "key"),  # hash of the sorted set ids
+    _fact("set_id", BigInteger, "key"),
+    Index("version_set", "set_id"),
+    **_COMPACT,
 )
 
 run_lineage = Table(
     "run_lineage",
     metadata,
     _fact("run_id", BigInteger, "key"),
-    _fact("set_id", BigInteger, "key"),
+    _fact("version", BigInteger, "key"),  # the sets that an event of the run said together
     _fact("time", BigInteger, "latest"),
-    _fact("key", Text, "latest"),
-    Index("run_lineage_set", "set_id", "time"),
+    _fact("event_id", BigInteger, "latest"),
+    Index("run_lineage_version", "version", "time"),
+    **_COMPACT,
 )
 
 declaration = Table(
     "declaration",
     metadata,
-    _fact("key", Text, "key"),
+    _fact("event_id", Id, "key"),
     _fact("owner_id", BigInteger, "identity"),
     _fact("time", BigInteger, "identity"),
+    _fact("version", BigInteger, "identity"),
     Index("declaration_owner", "owner_id"),
 )
 
-declared_lineage = Table(
-    "declared_lineage",
-    metadata,
-    _fact("key", Text, "key"),
-    _fact("set_id", BigInteger, "key"),
-    Index("declared_lineage_set", "set_id"),
-)
-
 FACTS: tuple[Table, ...] = (
-    receipt,
     event,
+    receipt,
+    producer,
     dataset,
     field,
     job,
     run,
     containment,
     facet,
+    run_facets,
     alias,
+    schema_version,
+    schema_body,
     lineage_set,
     lineage_edge,
+    version,
     run_lineage,
     declaration,
-    declared_lineage,
 )
 """In the order in which one transaction merges them: the same in every writer, so that two never deadlock."""
+
+facet_body = Table(
+    "facet_body",
+    metadata,
+    _plain("subject_id", BigInteger, primary_key=True),
+    _plain("name", Text, primary_key=True),
+    _plain("body_id", BigInteger),
+    _plain("payload", Text),  # JSON; empty = deleted
+    **_COMPACT,
+)
+"""The payload of each facet: apart, because most events change when a facet was said last, not what it says."""
 
 # What follows is derived from the facts by `store/settle.py`.
 
 touched = Table(
     "touched",
     metadata,
-    Column(
-        "statement_id", BigInteger, primary_key=True, autoincrement=False
-    ),  # a run, or the first 64 bits of a declaring event
-    Column("key", Text, nullable=False),  # of the declaring event, or empty
-)
-
-version = Table(
-    "version",
-    metadata,
-    Column("id", BigInteger, primary_key=True, autoincrement=False),  # hash of the sorted set ids
-    Column("set_id", BigInteger, primary_key=True, autoincrement=False),
-    Index("version_set", "set_id"),
+    _plain("statement_id", BigInteger, primary_key=True),  # a run, a declaring event, or a dataset with aliases
+    _plain("kind", SmallInteger, primary_key=True),  # Touch
+    **_COMPACT,
 )
 
 statement = Table(
     "statement",
     metadata,
-    Column("id", BigInteger, primary_key=True, autoincrement=False),
-    Column("owner_id", BigInteger, nullable=False),
-    Column("aspect", SmallInteger, nullable=False),  # 0 observed, 1 read, 2 declared
-    Column("at", BigInteger, nullable=False),
-    Column("confirmed", Boolean, nullable=False),
-    Column("own_version", BigInteger, nullable=False),
-    Column("held_version", BigInteger, nullable=False),  # what holds after it
-    Column("held_confirmed", Boolean, nullable=False),
+    _plain("id", Id, primary_key=True),
+    _plain("owner_id", BigInteger),
+    _plain("aspect", SmallInteger),  # 0 observed, 1 read, 2 declared
+    _plain("at", BigInteger),
+    _plain("confirmed", Boolean),
+    _plain("own_version", BigInteger),
+    _plain("held_version", BigInteger),  # what holds after it
+    _plain("held_confirmed", Boolean),
     Index("statement_owner", "owner_id", "aspect", "at", "id"),
 )
 
 span = Table(
     "span",
     metadata,
-    Column("owner_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("aspect", SmallInteger, primary_key=True, autoincrement=False),
-    Column("valid_from", BigInteger, primary_key=True, autoincrement=False),
-    Column("valid_to", BigInteger, nullable=False),
-    Column("version", BigInteger, nullable=False),
-    Column("confirmed", Boolean, nullable=False),
-    Column("statement_id", BigInteger, nullable=False),
+    _plain("owner_id", BigInteger, primary_key=True),
+    _plain("aspect", SmallInteger, primary_key=True),
+    _plain("valid_from", BigInteger, primary_key=True),
+    _plain("valid_to", BigInteger),
+    _plain("version", BigInteger),
+    _plain("confirmed", Boolean),
+    _plain("statement_id", BigInteger),
     Index("span_version", "version"),
+    **_COMPACT,
 )
 
 edge = Table(
     "edge",
     metadata,
-    Column("owner_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("aspect", SmallInteger, primary_key=True, autoincrement=False),
-    Column("set_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("ordinal", Integer, primary_key=True, autoincrement=False),
-    Column("source_id", BigInteger, nullable=False),
-    Column("target_id", BigInteger, nullable=False),
-    Column("source_dataset_id", BigInteger, nullable=False),
-    Column("target_dataset_id", BigInteger, nullable=False),
-    Column("type", Text, nullable=False),
-    Column("subtype", Text, nullable=False),
-    Column("masking", Boolean, nullable=False),
-    Column("description", Text, nullable=False),
-    Column("origin", Text, nullable=False),
-    Column("confirmed", Boolean, nullable=False),
+    _plain("owner_id", BigInteger, primary_key=True),
+    _plain("aspect", SmallInteger, primary_key=True),
+    _plain("set_id", BigInteger, primary_key=True),
+    _plain("ordinal", Integer, primary_key=True),
+    _plain("source_id", BigInteger),
+    _plain("target_id", BigInteger),
+    _plain("source_dataset_id", BigInteger),
+    _plain("target_dataset_id", BigInteger),
+    _plain("type", Text),
+    _plain("subtype", Text),
+    _plain("masking", Boolean),
+    _plain("description", Text),
+    _plain("origin", Text),
+    _plain("confirmed", Boolean),
     Index("edge_source", "source_id"),
     Index("edge_target", "target_id"),
+    **_COMPACT,
 )
 
 alias_group = Table(
     "alias_group",
     metadata,
-    Column("dataset_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("representative_id", BigInteger, nullable=False),
+    _plain("dataset_id", Id, primary_key=True),
+    _plain("representative_id", BigInteger),
     Index("alias_group_representative", "representative_id"),
 )
 
 progress = Table(
     "progress",
     metadata,
-    Column("name", Text, primary_key=True),  # "log": all records before this position are in the tables
-    Column("position", BigInteger, nullable=False),
+    _plain("name", Text, primary_key=True),  # "log": all records before this position are in the tables
+    _plain("position", BigInteger),
 )
 
-DERIVED: tuple[Table, ...] = (version, statement, span, edge, alias_group)
+DERIVED: tuple[Table, ...] = (facet_body, statement, span, edge, alias_group)

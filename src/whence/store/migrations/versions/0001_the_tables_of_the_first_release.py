@@ -15,16 +15,19 @@ def upgrade() -> None:
         sa.Column("alias_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("type", sa.Text(), autoincrement=False, nullable=False),
         sa.Column("first_time", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("first_key", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("first_event", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("last_time", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("last_key", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("last_event", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.PrimaryKeyConstraint("dataset_id", "alias_id", "type"),
+        sqlite_with_rowid=False,
     )
     op.create_index("alias_reverse", "alias", ["alias_id"], unique=False)
     op.create_table(
         "alias_group",
-        sa.Column("dataset_id", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("representative_id", sa.BigInteger(), nullable=False),
+        sa.Column(
+            "dataset_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False
+        ),
+        sa.Column("representative_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.PrimaryKeyConstraint("dataset_id"),
     )
     op.create_index("alias_group_representative", "alias_group", ["representative_id"], unique=False)
@@ -32,13 +35,14 @@ def upgrade() -> None:
         "containment",
         sa.Column("run_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("container_id", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("relation", sa.Text(), autoincrement=False, nullable=False),
-        sa.PrimaryKeyConstraint("run_id", "container_id", "relation"),
+        sa.Column("relation", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("run_id", "container_id"),
+        sqlite_with_rowid=False,
     )
     op.create_index("containment_container", "containment", ["container_id"], unique=False)
     op.create_table(
         "dataset",
-        sa.Column("id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False),
         sa.Column("namespace", sa.Text(), autoincrement=False, nullable=False),
         sa.Column("name", sa.Text(), autoincrement=False, nullable=False),
         sa.Column("first_seen", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -47,67 +51,73 @@ def upgrade() -> None:
     )
     op.create_table(
         "declaration",
-        sa.Column("key", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column(
+            "event_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False
+        ),
         sa.Column("owner_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("time", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.PrimaryKeyConstraint("key"),
+        sa.Column("version", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("event_id"),
     )
     op.create_index("declaration_owner", "declaration", ["owner_id"], unique=False)
-    op.create_table(
-        "declared_lineage",
-        sa.Column("key", sa.Text(), autoincrement=False, nullable=False),
-        sa.Column("set_id", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.PrimaryKeyConstraint("key", "set_id"),
-    )
-    op.create_index("declared_lineage_set", "declared_lineage", ["set_id"], unique=False)
     op.create_table(
         "edge",
         sa.Column("owner_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("aspect", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("set_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("ordinal", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("source_id", sa.BigInteger(), nullable=False),
-        sa.Column("target_id", sa.BigInteger(), nullable=False),
-        sa.Column("source_dataset_id", sa.BigInteger(), nullable=False),
-        sa.Column("target_dataset_id", sa.BigInteger(), nullable=False),
-        sa.Column("type", sa.Text(), nullable=False),
-        sa.Column("subtype", sa.Text(), nullable=False),
-        sa.Column("masking", sa.Boolean(), nullable=False),
-        sa.Column("description", sa.Text(), nullable=False),
-        sa.Column("origin", sa.Text(), nullable=False),
-        sa.Column("confirmed", sa.Boolean(), nullable=False),
+        sa.Column("source_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("target_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("source_dataset_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("target_dataset_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("type", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("subtype", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("masking", sa.Boolean(), autoincrement=False, nullable=False),
+        sa.Column("description", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("origin", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("confirmed", sa.Boolean(), autoincrement=False, nullable=False),
         sa.PrimaryKeyConstraint("owner_id", "aspect", "set_id", "ordinal"),
+        sqlite_with_rowid=False,
     )
     op.create_index("edge_source", "edge", ["source_id"], unique=False)
     op.create_index("edge_target", "edge", ["target_id"], unique=False)
     op.create_table(
         "event",
-        sa.Column("key", sa.Text(), autoincrement=False, nullable=False),
-        sa.Column("kind", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False),
+        sa.Column("rest", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("kind", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("time", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("producer", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("producer_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("state", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("subject_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("warnings", sa.Text(), autoincrement=False, nullable=False),
         sa.Column("position", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.PrimaryKeyConstraint("key"),
+        sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("event_subject", "event", ["subject_id"], unique=False)
     op.create_table(
         "facet",
         sa.Column("subject_id", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("role", sa.Text(), autoincrement=False, nullable=False),
-        sa.Column("dataset_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("name", sa.Text(), autoincrement=False, nullable=False),
         sa.Column("time", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("rank", sa.SmallInteger(), autoincrement=False, nullable=False),
-        sa.Column("key", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("event_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("body_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("subject_id", "name"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "facet_body",
+        sa.Column("subject_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("name", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("body_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("payload", sa.Text(), autoincrement=False, nullable=False),
-        sa.PrimaryKeyConstraint("subject_id", "role", "dataset_id", "name"),
+        sa.PrimaryKeyConstraint("subject_id", "name"),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "field",
-        sa.Column("id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False),
         sa.Column("dataset_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("name", sa.Text(), autoincrement=False, nullable=False),
         sa.Column("declared", sa.Integer(), autoincrement=False, nullable=False),
@@ -116,7 +126,7 @@ def upgrade() -> None:
     op.create_index("field_dataset", "field", ["dataset_id"], unique=False)
     op.create_table(
         "job",
-        sa.Column("id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False),
         sa.Column("namespace", sa.Text(), autoincrement=False, nullable=False),
         sa.Column("name", sa.Text(), autoincrement=False, nullable=False),
         sa.Column("first_seen", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -136,42 +146,51 @@ def upgrade() -> None:
         sa.Column("masking", sa.Boolean(), autoincrement=False, nullable=False),
         sa.Column("description", sa.Text(), autoincrement=False, nullable=False),
         sa.PrimaryKeyConstraint("set_id", "ordinal"),
+        sqlite_with_rowid=False,
     )
     op.create_index("lineage_edge_source", "lineage_edge", ["source_id"], unique=False)
     op.create_index("lineage_edge_target", "lineage_edge", ["target_id"], unique=False)
     op.create_table(
         "lineage_set",
-        sa.Column("id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False),
         sa.Column("digest", sa.Text(), autoincrement=False, nullable=False),
         sa.Column("owner_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("output_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("level", sa.Text(), autoincrement=False, nullable=False),
         sa.Column("origin", sa.Text(), autoincrement=False, nullable=False),
         sa.Column("first_time", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("first_key", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("first_event", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("last_time", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("last_key", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("last_event", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("lineage_set_owner", "lineage_set", ["owner_id"], unique=False)
     op.create_table(
+        "producer",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False),
+        sa.Column("uri", sa.Text(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_table(
         "progress",
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("position", sa.BigInteger(), nullable=False),
+        sa.Column("name", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column("position", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.PrimaryKeyConstraint("name"),
     )
     op.create_table(
         "receipt",
-        sa.Column("position", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("key", sa.Text(), autoincrement=False, nullable=False),
-        sa.Column("outcome", sa.Text(), autoincrement=False, nullable=False),
+        sa.Column(
+            "position", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False
+        ),
+        sa.Column("event_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("rest", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("reason", sa.Text(), autoincrement=False, nullable=False),
         sa.PrimaryKeyConstraint("position"),
     )
-    op.create_index("receipt_key", "receipt", ["key"], unique=False)
+    op.create_index("receipt_event", "receipt", ["event_id"], unique=False)
     op.create_table(
         "run",
-        sa.Column("id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False),
         sa.Column("run_id", sa.Text(), autoincrement=False, nullable=False),
         sa.Column("job_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("state_rank", sa.SmallInteger(), autoincrement=False, nullable=False),
@@ -180,58 +199,92 @@ def upgrade() -> None:
         sa.Column("started_at", sa.BigInteger(), autoincrement=False, nullable=True),
         sa.Column("seen_from", sa.BigInteger(), autoincrement=False, nullable=True),
         sa.Column("seen_to", sa.BigInteger(), autoincrement=False, nullable=True),
-        sa.Column("streaming", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("partial", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("terminals", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("streaming", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("partial", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("terminals", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("run_job", "run", ["job_id", "seen_to"], unique=False)
     op.create_index("run_run_id", "run", ["run_id"], unique=False)
     op.create_table(
+        "run_facets",
+        sa.Column("run_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("content_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("time", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("rank", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("event_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("content", sa.LargeBinary(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("run_id", "content_id"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "run_lineage",
         sa.Column("run_id", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("set_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("version", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("time", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("key", sa.Text(), autoincrement=False, nullable=False),
-        sa.PrimaryKeyConstraint("run_id", "set_id"),
+        sa.Column("event_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("run_id", "version"),
+        sqlite_with_rowid=False,
     )
-    op.create_index("run_lineage_set", "run_lineage", ["set_id", "time"], unique=False)
+    op.create_index("run_lineage_version", "run_lineage", ["version", "time"], unique=False)
+    op.create_table(
+        "schema_body",
+        sa.Column("dataset_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("body_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("payload", sa.Text(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("dataset_id", "body_id"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "schema_version",
+        sa.Column("dataset_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("body_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("first_time", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("first_event", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("last_time", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("last_event", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("dataset_id", "body_id"),
+        sqlite_with_rowid=False,
+    )
     op.create_table(
         "span",
         sa.Column("owner_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("aspect", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("valid_from", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("valid_to", sa.BigInteger(), nullable=False),
-        sa.Column("version", sa.BigInteger(), nullable=False),
-        sa.Column("confirmed", sa.Boolean(), nullable=False),
-        sa.Column("statement_id", sa.BigInteger(), nullable=False),
+        sa.Column("valid_to", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("version", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("confirmed", sa.Boolean(), autoincrement=False, nullable=False),
+        sa.Column("statement_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.PrimaryKeyConstraint("owner_id", "aspect", "valid_from"),
+        sqlite_with_rowid=False,
     )
     op.create_index("span_version", "span", ["version"], unique=False)
     op.create_table(
         "statement",
-        sa.Column("id", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("owner_id", sa.BigInteger(), nullable=False),
-        sa.Column("aspect", sa.SmallInteger(), nullable=False),
-        sa.Column("at", sa.BigInteger(), nullable=False),
-        sa.Column("confirmed", sa.Boolean(), nullable=False),
-        sa.Column("own_version", sa.BigInteger(), nullable=False),
-        sa.Column("held_version", sa.BigInteger(), nullable=False),
-        sa.Column("held_confirmed", sa.Boolean(), nullable=False),
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False),
+        sa.Column("owner_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("aspect", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("at", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("confirmed", sa.Boolean(), autoincrement=False, nullable=False),
+        sa.Column("own_version", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("held_version", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("held_confirmed", sa.Boolean(), autoincrement=False, nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("statement_owner", "statement", ["owner_id", "aspect", "at", "id"], unique=False)
     op.create_table(
         "touched",
         sa.Column("statement_id", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("key", sa.Text(), nullable=False),
-        sa.PrimaryKeyConstraint("statement_id"),
+        sa.Column("kind", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("statement_id", "kind"),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "version",
         sa.Column("id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("set_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.PrimaryKeyConstraint("id", "set_id"),
+        sqlite_with_rowid=False,
     )
     op.create_index("version_set", "version", ["set_id"], unique=False)
     # ### end Alembic commands ###

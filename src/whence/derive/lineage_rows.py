@@ -1,0 +1,97 @@
+"""What follows from an event's lineage, as rows: its sets with their packed content, and the nodes at their ends."""
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from whence.derive.facet_rows import CACHED_CHARACTERS, Flat, named, payload_of
+from whence.model.events import DatasetEvent, Event, JobEvent, RunEvent
+from whence.model.ids import hash64, node_id, version_id
+from whence.model.lineage import Edge, LineageSet, digest
+from whence.model.names import DatasetName, FieldName, JobName, Node
+from whence.openlineage.lineage import lineage_sets
+from whence.store.packed import SetContent, pack_set
+
+# A job says the same of its lineage, event after event: what follows from it is computed once per distinct text.
+
+
+@dataclass(frozen=True, slots=True)
+class _Spoken:
+    """An event, equal to every other event of which all that decides its lineage is equal."""
+
+    decides: tuple[str, ...]
+    event: Event = field(compare=False)
+    owner: JobName | DatasetName = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Woven:
+    """The rows that follow from an event's lineage."""
+
+    version: int
+    datasets: tuple[Flat, ...]
+    jobs: tuple[Flat, ...]
+    sets: tuple[Flat, ...]
+
+
+def weave(event: Event, owner: JobName | DatasetName) -> Woven:
+    """The rows that follow from an event's lineage; `owner` is whose lineage it speaks of."""
+    decides = _decides(event)
+    once = _weave_once if sum(map(len, decides)) < CACHED_CHARACTERS else _weave
+    return once(_Spoken(decides, event, owner))
+
+
+def _decides(event: Event) -> tuple[str, ...]:
+    match event:
+        case DatasetEvent(dataset=dataset):
+            return (*_texts(dataset.name), payload_of(dataset.facets, "lineage"))
+        case RunEvent() | JobEvent():
+            said = [
+                text for one in event.outputs for text in (*_texts(one.name), payload_of(one.facets, "columnLineage"))
+            ]
+            inputs = [text for one in event.inputs for text in _texts(one.name)]
+            return (*_texts(event.job.name), payload_of(event.job.facets, "lineage"), str(len(inputs)), *inputs, *said)
+
+
+def _texts(name: DatasetName | JobName) -> tuple[str, str]:
+    return name.namespace, name.name
+
+
+def _weave(spoken: _Spoken) -> Woven:
+    lineage = lineage_sets(spoken.event)
+    nodes = {end for one in lineage for edge in one.edges for end in (edge.source, edge.target)}
+    whole = {node.dataset if isinstance(node, FieldName) else node for node in nodes}
+    sets = tuple(_set(spoken.owner, one) for one in lineage)
+    return Woven(
+        version=version_id(sorted(id_ for id_, *_ in sets)),
+        datasets=tuple(named(node) for node in whole if isinstance(node, DatasetName)),
+        jobs=tuple(named(node) for node in whole if isinstance(node, JobName)),
+        sets=sets,
+    )
+
+
+_weave_once = lru_cache(maxsize=4_096)(_weave)
+
+
+def _set(owner: JobName | DatasetName, one: LineageSet) -> tuple[int, *tuple[object, ...]]:
+    address = digest(owner, one)
+    set_id, output = hash64(address), node_id(one.output) if one.output else 0
+    fields = {end for edge in one.edges for end in (edge.source, edge.target) if isinstance(end, FieldName)}
+    content = SetContent(
+        edges=[(set_id, ordinal, *_edge(edge)) for ordinal, edge in enumerate(one.edges)],
+        fields=[(node_id(name), node_id(name.dataset), name.field, 0) for name in fields],
+    )
+    return set_id, address, node_id(owner), output, one.level.value, one.origin.value, pack_set(content)
+
+
+def _edge(edge: Edge) -> Flat:
+    ends = (node_id(edge.source), node_id(edge.target), _dataset_id(edge.source), _dataset_id(edge.target))
+    return (*ends, edge.type, edge.subtype, edge.masking, edge.description)
+
+
+def _dataset_id(node: Node) -> int:
+    match node:
+        case FieldName(dataset, _):
+            return node_id(dataset)
+        case JobName():
+            return 0
+    return node_id(node)
