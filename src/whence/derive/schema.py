@@ -1,9 +1,14 @@
 """The two named schemas of the pipeline: a reading (Arrow, from the reader) and a row (Spark, to the store).
 
-A row has one list column per fact table; a test holds them to `store/tables.py`.
+A row is a reading with what the stages add. Its shapes say which rows of the tables it becomes; a test holds them to
+`store/tables.py`.
 """
 
+from dataclasses import dataclass
+
 import pyarrow as pa
+
+from whence.store.tables import Touch
 
 LONG, SHORT, INT, TEXT, BYTES = pa.int64(), pa.int16(), pa.int32(), pa.string(), pa.binary()
 
@@ -51,62 +56,64 @@ LISTS: dict[str, Columns] = {
     },
 }
 
-WITNESSES: Columns = {"first_time": LONG, "first_event": LONG, "last_time": LONG, "last_event": LONG}
-SEEN: Columns = {"first_seen": LONG, "last_seen": LONG}
-SAID: Columns = {"time": LONG, "rank": SHORT, "event_id": LONG}
+DERIVED: Columns = {"rank": SHORT, "started_at": LONG, "terminals": SHORT, "witness": LONG, "declaration": LONG}
+"""What the stages add: null where it does not apply."""
 
-ROWS: dict[str, Columns] = {
-    "event": {
-        "id": LONG,
-        "rest": LONG,
-        "kind": SHORT,
-        "time": LONG,
-        "producer_id": LONG,
-        "state": SHORT,
-        "subject_id": LONG,
-        "warnings": TEXT,
-        "position": LONG,
-    },
-    "receipt": {"position": LONG, "event_id": LONG, "rest": LONG, "reason": TEXT},
-    "producer": {"id": LONG, "uri": TEXT},
-    "dataset": {**NAMED, **SEEN},
-    "job": {**NAMED, **SEEN},
-    "run": {
-        "id": LONG,
-        "run_id": TEXT,
-        "job_id": LONG,
-        "state_rank": SHORT,
-        "state_at": LONG,
-        "state": SHORT,
-        "started_at": LONG,
-        "seen_from": LONG,
-        "seen_to": LONG,
-        "streaming": SHORT,
-        "partial": SHORT,
-        "terminals": SHORT,
-    },
-    "containment": {"run_id": LONG, "container_id": LONG, "relation": SHORT},
-    "facet": {"subject_id": LONG, "name": TEXT, **SAID, "body_id": LONG, "payload": TEXT},
-    "run_facets": {"run_id": LONG, "content_id": LONG, **SAID, "content": BYTES},
-    "alias": {**LISTS["aliases"], **WITNESSES},
-    "schema_version": {"dataset_id": LONG, "body_id": LONG, **WITNESSES, "content": BYTES},
-    "lineage_set": {
-        **{name: LISTS["sets"][name] for name in LISTS["sets"] if name != "content"},
-        **WITNESSES,
-        "content": BYTES,
-    },
-    "version": {"id": LONG, "set_id": LONG},
-    "run_lineage": {"run_id": LONG, "version": LONG, "time": LONG, "event_id": LONG},
-    "declaration": {"event_id": LONG, "owner_id": LONG, "time": LONG, "version": LONG},
-    "touched": {"statement_id": LONG, "kind": SHORT},
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How records become rows of a table: one for each record where the column `where` is not null, or one for each
+    element of the list `each`. `columns` are those of the table: `list.column` of the element, a column of the record,
+    or a constant.
+    """
+
+    columns: tuple[str | int | None, ...]
+    each: str = ""
+    where: str = "position"
+
+
+def _each(list_: str, *columns: str | int | None) -> Shape:
+    return Shape(columns, each=list_)
+
+
+def _one(where: str, *columns: str | int | None) -> Shape:
+    return Shape(columns, where=where)
+
+
+_SEEN = ("time", "time")
+_SAID = ("time", "rank", "event_id")
+_WITNESSED = ("time", "event_id", "time", "event_id")
+_UNSEEN = (-1, 0, 0, None, None, None, 0, 0, 0)
+_STATE = ("rank", "time", "state", "started_at", "time", "time", "streaming", "partial", "terminals")
+
+SHAPES: dict[str, tuple[Shape, ...]] = {
+    "event": (
+        _one("kind", "event_id", "rest", "kind", "time", "producer_id", "state", "subject_id", "warnings", "position"),
+    ),
+    "receipt": (_one("reason", "position", "event_id", "rest", "reason"),),
+    "producer": (_one("kind", "producer_id", "producer"),),
+    "dataset": (_each("datasets", "datasets.id", "datasets.namespace", "datasets.name", *_SEEN),),
+    "job": (_each("jobs", "jobs.id", "jobs.namespace", "jobs.name", *_SEEN),),
+    "run": (
+        _one("run_node", "run_node", "run_id", "job_id", *_STATE),
+        _each("containers", "containers.id", "containers.run_id", "containers.job_id", *_UNSEEN),
+    ),
+    "containment": (_each("containers", "run_node", "containers.id", "containers.relation"),),
+    "facet": (_each("facets", "facets.subject_id", "facets.name", *_SAID, "facets.body_id"),),
+    "run_facets": (_each("run_facets", "run_node", "run_facets.content_id", *_SAID, "run_facets.content"),),
+    "alias": (_each("aliases", "aliases.dataset_id", "aliases.alias_id", "aliases.type", *_WITNESSED),),
+    "schema_version": (_each("schemas", "schemas.dataset_id", "schemas.body_id", *_WITNESSED),),
+    "lineage_set": (_each("sets", *(f"sets.{name}" for name in LISTS["sets"] if name != "content"), *_WITNESSED),),
+    "version": (_each("sets", "version", "sets.id"),),
+    "run_lineage": (_one("witness", "witness", "version", "time", "event_id"),),
+    "declaration": (_one("declaration", "declaration", "declarer", "time", "version"),),
+    "touched": (
+        _one("run_node", "run_node", int(Touch.RUN)),
+        _one("declaration", "declaration", int(Touch.DECLARATION)),
+        _each("aliases", "aliases.dataset_id", int(Touch.ALIAS)),
+    ),
 }
-"""The columns of the tables, in their order. What is written once only follows as `payload` or `content`, packed
-(`store/packed.py`): the fields and edges that it stands for are rows only where it is new.
-"""
-
-
-PACKED = {"facet": "payload", "schema_version": "content", "lineage_set": "content"}
-"""The column that is no column of the table, by table."""
+"""The rows of every table that is not content of another (`store/packed.py`)."""
 
 
 def list_of(columns: Columns) -> pa.DataType:
@@ -114,5 +121,6 @@ def list_of(columns: Columns) -> pa.DataType:
     return pa.list_(pa.struct(columns))
 
 
-READING_SCHEMA = pa.schema({**SCALARS, **{name: list_of(columns) for name, columns in LISTS.items()}})
-ROW_SCHEMA = pa.schema({"position": LONG} | {name: list_of(columns) for name, columns in ROWS.items()})
+_LISTED = {name: list_of(columns) for name, columns in LISTS.items()}
+READING_SCHEMA = pa.schema({**SCALARS, **_LISTED})
+ROW_SCHEMA = pa.schema({**SCALARS, **DERIVED, **_LISTED})
