@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from whence.derive.facet_rows import CACHED_CHARACTERS, Flat, named, payload_of
+from whence.derive.dataset_rows import CACHED_CHARACTERS, Flat, named, payload_of
 from whence.model.events import DatasetEvent, Event, JobEvent, RunEvent
 from whence.model.ids import hash64, node_id, version_id
 from whence.model.lineage import Edge, LineageSet, digest

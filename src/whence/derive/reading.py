@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from whence.derive.facet_rows import Flat, mentioned, named, run_facets, schema_row, static_facets
+from whence.derive.dataset_rows import Flat, dataset_rows, named
+from whence.derive.facet_rows import mentioned, run_facets, static_facets
 from whence.derive.lineage_rows import weave
 from whence.errors import EventError
 from whence.log import Kind as RecordKind
@@ -14,7 +15,7 @@ from whence.log import Record
 from whence.model.events import DatasetEvent, Event, EventKind, Job, JobEvent, RunEvent, RunState
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, JobName, RunName
-from whence.openlineage.read import read_event
+from whence.openlineage.read import read_accepted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,7 @@ def read_record(record: Record) -> Said | str | None:
         case RecordKind.QUARANTINED:
             return f"{record.pointer or '/'}: {record.reason}"
     try:
-        return say(read_event(record.payload))
+        return say(read_accepted(record.payload))
     except EventError as error:
         return str(error)
 
@@ -57,19 +58,20 @@ def say(event: Event) -> Said:
     woven = weave(event, owner)
     run = event.run if isinstance(event, RunEvent) else None
     containers = _containers(event)
+    said = [dataset_rows(one) for one in mentioned(event)]
     return Said(
         event=event,
         subject=node_id(run.name if run else owner),
         run=(node_id(run.name), run.name.run_id, node_id(run.name.job)) if run else None,
         version=woven.version,
         declarer=_declarer(event),
-        datasets=tuple({*woven.datasets, *_datasets(event)}),
+        datasets=tuple({*woven.datasets, *(row for one in said for row in one.datasets)}),
         jobs=tuple({*woven.jobs, *_jobs(event, containers)}),
         containers=tuple((node_id(name), name.run_id, node_id(name.job), how) for name, how in containers.items()),
-        facets=static_facets(event),
+        facets=static_facets(event, said),
         run_facets=run_facets(event),
-        aliases=tuple(_aliases(event)),
-        schemas=tuple({schema_row(one) for one in mentioned(event) if one.fields}),
+        aliases=tuple({row for one in said for row in one.aliases}),
+        schemas=tuple({row for one in said for row in one.schemas}),
         sets=woven.sets,
     )
 
@@ -100,12 +102,6 @@ def owner_of(event: Event) -> JobName | DatasetName:
     return event.dataset.name if isinstance(event, DatasetEvent) else event.job.name
 
 
-def _datasets(event: Event) -> Iterator[Flat]:
-    for one in mentioned(event):
-        for name in (one.name, *(link.name for link in one.symlinks)):
-            yield named(name)
-
-
 def _jobs(event: Event, containers: Mapping[RunName, int]) -> Iterator[Flat]:
     own = () if isinstance(event, DatasetEvent) else (event.job.name,)
     for name in (*own, *(container.job for container in containers)):
@@ -124,13 +120,6 @@ def _containers(event: Event) -> Mapping[RunName, int]:
         if name is not None and name != event.run.name:
             found[name] = found.get(name, 0) | relation
     return found
-
-
-def _aliases(event: Event) -> Iterator[Flat]:
-    for one in mentioned(event):
-        for link in one.symlinks:
-            if link.name != one.name:
-                yield node_id(one.name), node_id(link.name), link.type
 
 
 def _declarer(event: Event) -> int | None:

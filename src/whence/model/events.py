@@ -3,7 +3,7 @@
 Times are integer microseconds since 1970 UTC. Facet payloads are JSON text, kept as the producer wrote them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 from whence.model.lineage import Edge
@@ -65,6 +65,8 @@ class Dataset:
     symlinks: tuple[Symlink, ...] = ()
     edges: tuple[Edge, ...] = ()
     """What flows into it: of an output by its columnLineage facet, on a dataset event by its lineage facet."""
+    source: bytes = field(default=b"", compare=False, repr=False)
+    """The JSON of its facets where that was kept: all but `run_facets` and `edges` follows from it and the names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,6 +102,12 @@ def field_name(source: Mapping[str, Any]) -> FieldName | None:
 
 def job_name(namespace: str, name: str) -> JobName:
     """The job name: exact, but for credentials in a URI. Raises ValueError if one holds U+0000."""
+    if len(namespace) + len(name) > _CACHED_LENGTH:
+        return _job(namespace, name)
+    return _cached_job(namespace, name)
+
+
+def _job(namespace: str, name: str) -> JobName:
     _refuse_nul(namespace, name)
     return JobName(without_credentials(namespace), without_credentials(name))
 
@@ -154,4 +160,5 @@ def _refuse_nul(*texts: str) -> None:
 # Names repeat from event to event. Long ones are not kept: a cache must not grow with what strangers send.
 _CACHED_LENGTH = 400
 _cached_normal = lru_cache(maxsize=16_384)(_normal)
+_cached_job = lru_cache(maxsize=16_384)(_job)
 _cached_field = lru_cache(maxsize=16_384)(_field)

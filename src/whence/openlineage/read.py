@@ -4,6 +4,10 @@ Refused is only what has no place: no run, job or dataset, no name for it, no ti
 """
 
 from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import msgspec
 
 from whence.errors import EventError
 from whence.model.events import Dataset, DatasetEvent, Event, Facet, Job, JobEvent, Run, RunEvent, RunState
@@ -27,7 +31,7 @@ from whence.openlineage.facets import (
     uuid,
 )
 from whence.openlineage.joining import join
-from whence.openlineage.notes import Notes
+from whence.openlineage.notes import Note, Notes
 from whence.openlineage.times import micros
 from whence.openlineage.wire import Json, decode, text_of
 
@@ -170,6 +174,45 @@ def _lists(event: Json, notes: Notes) -> tuple[tuple[Dataset, ...], tuple[Datase
     return inputs, join(_datasets(event, "output", notes), inputs, notes)
 
 
+class _Wire(msgspec.Struct):
+    """An event of which the inputs and outputs are not decoded yet."""
+
+    eventType: Any = None
+    eventTime: Any = None
+    producer: Any = None
+    schemaURL: Any = None
+    run: Any = None
+    job: Any = None
+    dataset: Any = None
+    inputs: list[msgspec.Raw] = []
+    outputs: list[msgspec.Raw] = []
+
+
+class _Listed(msgspec.Struct):
+    """An input or output. What holds of it reads the same from event to event, what is said of a run does not."""
+
+    namespace: str
+    name: str
+    facets: msgspec.Raw = msgspec.Raw(b"{}")
+    inputFacets: Any = None
+    outputFacets: Any = None
+
+
+_decode_wire = msgspec.json.Decoder(_Wire).decode
+_decode_listed = msgspec.json.Decoder(_Listed).decode
+
+
+def read_accepted(payload: bytes) -> Event:
+    """The event in a payload that `accept` gave: as `read_event`, but of inputs and outputs that were read before,
+    nothing is read again. Raises EventError.
+    """
+    try:
+        wire = _decode_wire(payload)
+    except msgspec.ValidationError:
+        return read_event(payload)
+    return read_event(msgspec.structs.asdict(wire))
+
+
 def _datasets(event: Json, role: str, notes: Notes) -> tuple[Dataset, ...]:
     some = event.get(f"{role}s")
     if some is None:
@@ -182,22 +225,57 @@ def _datasets(event: Json, role: str, notes: Notes) -> tuple[Dataset, ...]:
 
 
 def _listed(one: object, role: str, at: str, notes: Notes) -> Dataset | None:
+    if type(one) is not msgspec.Raw:
+        return _listed_anew(one, role, at, notes)
+    try:
+        parts = _decode_listed(one)
+    except msgspec.ValidationError:
+        return _listed_anew(msgspec.json.decode(one), role, at, notes)
+    source = bytes(parts.facets)
+    read = _hold_once if len(source) < _KEPT_BYTES else _hold
+    dataset, warnings = read(parts.namespace, parts.name, source, role, at)
+    for pointer, text in warnings:
+        notes.add(pointer, text)
+    said = {f"{role}Facets": parts.inputFacets if role == "input" else parts.outputFacets}
+    facets = _run_facets(said, role, at, notes)
+    return replace(dataset, run_facets=facets) if dataset and facets else dataset
+
+
+_KEPT_BYTES = 32_768
+"""Longer facets are read each time, so that strangers' megabytes do not fill the memory."""
+
+
+def _hold(namespace: str, name: str, source: bytes, role: str, at: str) -> tuple[Dataset | None, tuple[Note, ...]]:
+    notes = Notes()
+    one = {"namespace": namespace, "name": name, "facets": msgspec.json.decode(source)}
+    dataset = _listed_anew(one, role, at, notes)
+    return replace(dataset, source=source) if dataset else None, notes.taken()
+
+
+_hold_once = lru_cache(maxsize=4_096)(_hold)
+
+
+def _listed_anew(one: object, role: str, at: str, notes: Notes) -> Dataset | None:
     name = dataset_name(one, at) if type(one) is dict else None
     if name is None or type(one) is not dict:
         notes.add(at, "a dataset needs a namespace and a name, both non-empty texts; ignored")
         return None
     facets = facets_of(one, "facets", at, notes)
-    run_facets = facets_of(one, f"{role}Facets", at, notes)
     kept = static(facets)
     return Dataset(
         name=name,
         raw=DatasetName(one["namespace"], one["name"]),
         facets=kept,
-        run_facets=of_run(run_facets, f"{at}/{role}Facets", notes) if run_facets else (),
+        run_facets=_run_facets(one, role, at, notes),
         fields=schema_fields(kept, at, notes),
         symlinks=symlinks(facets, name, f"{at}/facets", notes),
         edges=_column_edges(kept, name, at, notes) if role == "output" else (),
     )
+
+
+def _run_facets(one: Json, role: str, at: str, notes: Notes) -> tuple[Facet, ...]:
+    facets = facets_of(one, f"{role}Facets", at, notes)
+    return of_run(facets, f"{at}/{role}Facets", notes) if facets else ()
 
 
 def _column_edges(facets: tuple[Facet, ...], output: DatasetName, at: str, notes: Notes) -> tuple[Edge, ...]:
