@@ -15,7 +15,8 @@ from whence.derive.pipeline import run_stream
 from whence.derive.session import open_session
 from whence.log import Kind
 from whence.log.record import Draft
-from whence.log.write import Writer
+from whence.log.segments.log import SegmentLog
+from whence.log.segments.write import SegmentWriter
 from whence.openlineage.accept import accept
 from whence.store.engine import open_store, sqlite_url
 from whence.store.migrate import migrate
@@ -39,7 +40,7 @@ class Derived:
 
 def fill(log: Path, events: Iterable[bytes]) -> int:
     """Append events to a log as the collector would; their bytes."""
-    writer, size = Writer(log), 0
+    writer, size = SegmentWriter(log), 0
     source = iter(events)
     while some := list(islice(source, 500)):
         taken = [accept(body) for body in some]
@@ -64,7 +65,7 @@ def measure(store_url: str | None = None) -> Derived:
             engine = open_store(store_url if store_url and name == "log" else sqlite_url(base / f"{name}.db"))
             migrate(engine)
             started = time.perf_counter()
-            query = run_stream(session, base / name, engine, base / f"checkpoint-{name}")
+            query = run_stream(session, SegmentLog(base / name), engine, base / f"checkpoint-{name}")
             query.processAllAvailable()
             seconds = time.perf_counter() - started
             query.stop()

@@ -18,6 +18,7 @@ from bench.events import bodies
 from whence.cli.serve import plan, running
 from whence.cli.settings import store_url
 from whence.log import Position
+from whence.log.segments.log import LANE
 from whence.store.engine import open_store, read_progress
 
 RATE, SECONDS, WARM = 50, 30, 500
@@ -61,7 +62,7 @@ class Watch(threading.Thread):
         """Ask every few milliseconds: this is the measurement's resolution."""
         asked = 0
         while self._posted or not self._done.is_set():
-            reached, now = read_progress(self._engine), time.perf_counter()
+            reached, now = read_progress(self._engine).get(LANE, 0), time.perf_counter()
             while self._posted and self._posted[0][0] < reached:
                 self.latencies.append(now - self._posted.popleft()[1])
             if asked % 400 == 0:

@@ -39,7 +39,7 @@ def arrive(engine: Engine, table: pa.Table, sizes: Sequence[int]) -> None:
     start = 0
     for size in sizes:
         merge_facts(engine, ArrowFacts(table.slice(start, size)))
-        settle(engine, start + size + 1)
+        settle(engine, {"log": start + size + 1})
         start += size
 
 

@@ -1,4 +1,4 @@
-"""What all tests share: real stores of both kinds, and one Spark session."""
+"""What all tests share: real stores of both kinds, real logs of both kinds, and one Spark session."""
 
 import os
 import warnings
@@ -10,6 +10,9 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import Engine, text
 
+from kafka_broker import KafkaBroker
+from whence.log import Log
+from whence.log.address import open_log
 from whence.store.engine import open_store, sqlite_url
 from whence.store.migrate import migrate
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 STORES = ("sqlite", "postgres")
+LOGS = ("segments", "kafka")
 
 
 @pytest.fixture(scope="session")
@@ -68,10 +72,28 @@ def store(store_url: str) -> Iterator[Engine]:
 
 
 @pytest.fixture(scope="session")
+def kafka_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
+    """A real Kafka broker. A test that stops it starts it again."""
+    broker = KafkaBroker(tmp_path_factory.mktemp("kafka")).start()
+    yield broker
+    broker.kill()
+
+
+@pytest.fixture(params=LOGS)
+def log(request: pytest.FixtureRequest, tmp_path: Path) -> Log:
+    """An empty event log, of each kind in turn."""
+    if request.param == "segments":
+        return open_log(str(tmp_path / "log"))
+    return open_log(request.getfixturevalue("kafka_broker").new_topic(partitions=3))
+
+
+@pytest.fixture(scope="session")
 def spark() -> "Iterator[SparkSession]":
     """The one Spark session, with the pipeline's settings."""
+    from whence.derive.jars import KAFKA, fetch
     from whence.derive.session import open_session
 
-    session = open_session()
+    # The one JVM of all tests loads the Kafka source when it starts.
+    session = open_session(jars=fetch(KAFKA))
     yield session
     session.stop()

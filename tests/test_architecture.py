@@ -29,6 +29,8 @@ from whence.cli.tree import Style, tree
 from whence.derive import sink
 from whence.derive.source import LogSource
 from whence.derive.stages import STAGES
+from whence.log.segments import committed
+from whence.log.segments.log import LANE
 from whence.query import Question, resolve, upstream
 from whence.store.engine import open_store, reading, sqlite_url
 from whence.store.graph import StoreGraph
@@ -150,9 +152,10 @@ def walk_of_one_event(spark: SparkSession, directory: Path, passed: Passed) -> s
     answer = asyncio.run(post(settings, path, json.dumps(EVENT).encode(), passed))
     assert answer["duplicate"] is False
     with calls(passed):
-        rows = derived(spark, readings(settings.log_directory))
+        rows = derived(spark, readings(settings.data / "log"))
         written = list(sink._writer(settings.store_url)(rows.to_batches()))
-        settle(engine, max(batch.column(0)[0].as_py() for batch in written) + 1)
+        assert written
+        settle(engine, {LANE: committed(settings.data / "log").as_int})
         shown = asked(engine)
     engine.dispose()
     return shown

@@ -12,7 +12,8 @@ WhenceError
 ├── AmbiguousNodeError     a short name fits several nodes; carries them
 ├── ReceiptNotFoundError   nothing was received at that position or with that key
 ├── ApiError               the API cannot be reached, or is overloaded
-└── JavaNotFoundError      Spark needs a Java; says how to get one
+├── JavaNotFoundError      Spark needs a Java; says how to get one
+└── JarsNotFoundError      Spark needs Java libraries that cannot be fetched; carries them
 """
 
 from dataclasses import dataclass
@@ -111,3 +112,15 @@ class ReceiptNotFoundError(WhenceError):
 
 class JavaNotFoundError(WhenceError):
     """No Java that Spark can run on."""
+
+
+@dataclass(eq=False)
+class JarsNotFoundError(WhenceError):
+    """Java libraries (`group:name:version`) are neither here nor can they be fetched."""
+
+    coordinates: tuple[str, ...]
+    reason: str
+
+    def __str__(self) -> str:
+        listed = ", ".join(self.coordinates)
+        return f"cannot fetch {listed} from Maven Central; put them into the directory jars of pyspark: {self.reason}"

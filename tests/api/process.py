@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from whence.log import Record, committed, read, start
+from whence.log import Record
+from whence.log.segments import committed, read, start
 from whence.store.engine import sqlite_url
 
 SERVE = """

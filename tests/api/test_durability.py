@@ -11,7 +11,7 @@ from api.process import Api, Serving
 from api.test_collect import event
 from generators.mutations import mutations
 from whence.log import Kind
-from whence.log.write import Writer
+from whence.log.segments.write import SegmentWriter
 
 
 def keep_posting(api: Api, stop: threading.Event, acknowledged: list[str]) -> None:
@@ -56,7 +56,7 @@ def test_a_clean_stop_answers_what_is_under_way_and_frees_the_log(serving: Servi
         while len(acknowledged) < 50:
             assert not any(task.done() for task in posting)
         api.down(signal.SIGTERM)
-        Writer(api.data / "log").close()
+        SegmentWriter(api.data / "log").close()
         api.up()
         stop.set()
     assert set(acknowledged) <= {record.key for record in api.records()}
@@ -85,7 +85,7 @@ def test_a_disk_that_refuses_means_503_then_recovery(serving: Serving) -> None:
 def test_a_log_in_other_hands_means_503_with_a_short_retry(serving: Serving) -> None:
     api = serving()
     api.down()
-    other = Writer(api.data / "log")
+    other = SegmentWriter(api.data / "log")
     api.up()
     refused = api.post(event())
     assert (refused.status, refused.headers["retry-after"]) == (503, "1")

@@ -8,7 +8,8 @@ from sqlalchemy import Engine
 
 from oracle import comparable
 from oracle import dump as oracle_dump
-from whence.log import Kind, Record, committed, read, start
+from whence.log import Kind, Record
+from whence.log.segments import committed, read, start
 from whence.store.dump import dump
 from whence.store.ledger import Ledger, every_receipt, read_ledger
 

@@ -17,9 +17,9 @@ from chaos.processes import VICTIMS, kill, marked
 from chaos.state import assert_ledger_balances, assert_state_is_the_oracles, differences, records_of
 from chaos.wire import Wire, get
 from whence.cli.serve import plan, running
-from whence.cli.settings import log_directory
 from whence.derive.rebuild import rebuild
 from whence.log import Kind
+from whence.log.segments.log import SegmentLog
 from whence.store.dump import dump
 from whence.store.engine import open_store, sqlite_url
 
@@ -93,7 +93,7 @@ def test_killed_at_any_moment_it_ends_where_it_would_have(
     assert killed.total() == kills
     assert max(killed.values()) - min(killed.values()) <= 1
 
-    records = records_of(log_directory(data))
+    records = records_of(data / "log")
     assert load.said.keys == {one.key for one in records if one.kind is Kind.EVENT}
     refused = {str(one.position): one.reason for one in records if one.kind is Kind.QUARANTINED}
     assert load.said.refused.items() <= refused.items()
@@ -102,7 +102,7 @@ def test_killed_at_any_moment_it_ends_where_it_would_have(
     engine = open_store(store_url)
     assert_ledger_balances(engine, records)
     undisturbed_url = sqlite_url(tmp_path / "undisturbed.db")
-    rebuild(spark, log_directory(data), undisturbed_url)
+    rebuild(spark, SegmentLog(data / "log"), undisturbed_url)
     undisturbed = open_store(undisturbed_url)
     assert differences(dump(engine), dump(undisturbed)) == []
     assert_ledger_balances(undisturbed, records)

@@ -17,7 +17,7 @@ from whence.cli.doctor import doctor
 from whence.cli.ingest import Ingested, ingest
 from whence.errors import ApiError
 from whence.log import Kind, Position
-from whence.log.write import Writer
+from whence.log.segments.write import SegmentWriter
 from whence.store.engine import open_store, writing
 from whence.store.migrate import migrate
 from whence.store.tables import progress
@@ -87,7 +87,7 @@ def test_a_busy_log_is_waited_for(serving: Serving, tmp_path: Path) -> None:
     path.write_text(json.dumps(event()))
     api = serving()
     api.down()
-    other = Writer(api.data / "log")
+    other = SegmentWriter(api.data / "log")
     api.up()
     with ThreadPoolExecutor(1) as threads:
         sending = threads.submit(ingest, [path], url(api))

@@ -15,7 +15,7 @@ from whence.derive.rebuild import rebuild
 from whence.errors import EventError, StoreBusyError
 from whence.log import Kind
 from whence.log.record import Draft
-from whence.log.write import LogSettings, Writer
+from whence.log.segments.write import SegmentSettings, SegmentWriter
 from whence.openlineage.accept import accept
 from whence.store.dump import dump
 from whence.store.engine import open_store, read_progress, sqlite_url
@@ -46,7 +46,7 @@ def draft(body: bytes) -> Draft:
 def log(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ledger]:
     """A log of several segments, and what its ledger must say."""
     directory = tmp_path_factory.mktemp("log")
-    writer = Writer(directory, LogSettings(segment_bytes=1 << 20, recent_keys=50))
+    writer = SegmentWriter(directory, SegmentSettings(segment_bytes=1 << 20, recent_keys=50))
     drafts = [draft(one.body) for one in islice(arrivals(seed=3, jobs=20, days=30, noise=NOISE), RECORDS)]
     for start in range(0, RECORDS, 40):
         writer.append(drafts[start : start + 40])

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from whence.errors import LogBusyError, LogError
-from whence.log import Kind, committed, read, start
+from whence.log import Kind
 from whence.log.commit import CommitSettings, GroupCommit
-from whence.log.record import Draft
-from whence.log.write import Appended, Writer
+from whence.log.record import Appended, Draft
+from whence.log.segments import committed, read, start
+from whence.log.segments.write import SegmentWriter
 
 
 def event(number: int, size: int = 1000) -> Draft:
@@ -24,7 +25,7 @@ def served(directory: Path) -> list[int]:
     return [record.received_at for record in read(directory, start(directory), committed(directory))]
 
 
-class GatedWriter(Writer):
+class GatedWriter(SegmentWriter):
     """A writer that waits for a gate before each batch, as for a slow disk, and remembers the batches' sizes."""
 
     def __init__(self, directory: Path) -> None:
@@ -105,7 +106,7 @@ def test_a_full_queue_refuses_at_once_and_takes_more_once_drained(tmp_path: Path
 
 def test_an_append_larger_than_the_queue_passes_alone(tmp_path: Path) -> None:
     async def scenario() -> None:
-        commit = GroupCommit(lambda: Writer(tmp_path), CommitSettings(queue_records=3, queue_bytes=100))
+        commit = GroupCommit(lambda: SegmentWriter(tmp_path), CommitSettings(queue_records=3, queue_bytes=100))
         await commit.append([event(number) for number in range(5)])
         await commit.close()
 
@@ -115,7 +116,7 @@ def test_an_append_larger_than_the_queue_passes_alone(tmp_path: Path) -> None:
 
 def test_a_refusing_disk_acknowledges_nothing_says_why_and_heals(tmp_path: Path) -> None:
     async def scenario() -> None:
-        commit = GroupCommit(lambda: Writer(tmp_path))
+        commit = GroupCommit(lambda: SegmentWriter(tmp_path))
         assert await commit.probe() == ""
         await commit.append((event(0),))
         with file_size_limit(5000):
@@ -133,10 +134,10 @@ def test_a_refusing_disk_acknowledges_nothing_says_why_and_heals(tmp_path: Path)
 
 
 def test_another_writer_is_trouble_until_it_goes(tmp_path: Path) -> None:
-    other = Writer(tmp_path)
+    other = SegmentWriter(tmp_path)
 
     async def scenario() -> None:
-        commit = GroupCommit(lambda: Writer(tmp_path))
+        commit = GroupCommit(lambda: SegmentWriter(tmp_path))
         with pytest.raises(LogBusyError, match="another process"):
             await commit.append((event(0),))
         assert "another process" in commit.trouble
@@ -169,12 +170,12 @@ def test_a_cancelled_waiter_does_not_disturb_the_others(tmp_path: Path) -> None:
 
 def test_closing_waits_for_what_is_queued_and_frees_the_lock(tmp_path: Path) -> None:
     async def scenario() -> None:
-        commit = GroupCommit(lambda: Writer(tmp_path))
+        commit = GroupCommit(lambda: SegmentWriter(tmp_path))
         waiting = asyncio.create_task(commit.append((event(0),)))
         await asyncio.wait([waiting], timeout=0)
         await commit.close()
         assert waiting.done()
 
     asyncio.run(scenario())
-    Writer(tmp_path).close()
+    SegmentWriter(tmp_path).close()
     assert served(tmp_path) == [0]

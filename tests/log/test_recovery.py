@@ -13,13 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whence.errors import LogBusyError, LogCorruptError, LogError
-from whence.log import Kind, Position, committed, read, start
+from whence.log import Kind, Position
 from whence.log.record import Draft
-from whence.log.segments import open_head
-from whence.log.write import LogSettings, Writer
+from whence.log.segments import committed, read, start
+from whence.log.segments.files import open_head
+from whence.log.segments.write import SegmentSettings, SegmentWriter
 
 FIRST = "00000000000000000001.log"
-USUAL = LogSettings()
+USUAL = SegmentSettings()
 
 
 def event(number: int, size: int = 10) -> Draft:
@@ -35,9 +36,9 @@ def mark(directory: Path, position: Position) -> None:
     os.close(open_head(directory, position))
 
 
-def filled(directory: Path, sizes: Sequence[int], log: LogSettings = USUAL) -> list[Position]:
+def filled(directory: Path, sizes: Sequence[int], log: SegmentSettings = USUAL) -> list[Position]:
     """Write one record of each size; the ends after each, the start first."""
-    writer = Writer(directory, log)
+    writer = SegmentWriter(directory, log)
     ends = [writer.end]
     for number, size in enumerate(sizes):
         writer.append([event(number, size)])
@@ -59,7 +60,7 @@ def test_cut_anywhere_after_the_mark(
     os.truncate(directory / FIRST, cut)
     whole = sum(end.offset <= cut for end in ends[1:])
 
-    writer = Writer(directory)
+    writer = SegmentWriter(directory)
     assert served(directory) == list(range(whole))
     writer.append([event(99)])
     writer.close()
@@ -73,7 +74,7 @@ def test_every_prefix_recovers(tmp_path: Path) -> None:
         shutil.copytree(tmp_path / "whole", directory)
         (directory / "HEAD").unlink()
         os.truncate(directory / FIRST, cut)
-        Writer(directory).close()
+        SegmentWriter(directory).close()
         assert served(directory) == list(range(sum(end.offset <= cut for end in ends[1:]))), cut
 
 
@@ -94,10 +95,10 @@ def test_a_flipped_byte_is_cut_after_the_mark_and_refused_before_it(
 
     if damaged < committed_records:
         with pytest.raises(LogCorruptError, match=f"1:{ends[damaged].offset} is damaged"):
-            Writer(directory)
+            SegmentWriter(directory)
         assert (directory / FIRST).read_bytes() == bytes(contents), "a damaged log is left as it is"
     else:
-        Writer(directory).close()
+        SegmentWriter(directory).close()
         assert served(directory) == list(range(damaged))
 
 
@@ -107,7 +108,7 @@ def test_any_bytes_after_the_mark_are_survived(tmp_path_factory: pytest.TempPath
     filled(directory, [3])
     with (directory / FIRST).open("ab") as segment:
         segment.write(tail)
-    Writer(directory).close()
+    SegmentWriter(directory).close()
     assert served(directory) == [0]
 
 
@@ -115,22 +116,22 @@ def test_a_log_that_lost_committed_records_is_refused(tmp_path: Path) -> None:
     ends = filled(tmp_path, [10, 10])
     os.truncate(tmp_path / FIRST, ends[1].offset)
     with pytest.raises(LogCorruptError, match="ends before"):
-        Writer(tmp_path)
+        SegmentWriter(tmp_path)
 
 
 def test_a_log_that_lost_a_segment_is_refused(tmp_path: Path) -> None:
-    filled(tmp_path, [100] * 4, LogSettings(segment_bytes=50))
+    filled(tmp_path, [100] * 4, SegmentSettings(segment_bytes=50))
     (tmp_path / "00000000000000000002.log").unlink()
     with pytest.raises(LogCorruptError, match="missing"):
-        Writer(tmp_path)
+        SegmentWriter(tmp_path)
 
 
 @pytest.mark.parametrize("leftover", [b"", b"whence", b"whence-log 1\n\0\0\0", b"whence-log 1\n\0\0\0" + b"torn" * 20])
 def test_a_crash_while_rotating(tmp_path: Path, leftover: bytes) -> None:
-    small = LogSettings(segment_bytes=50)
+    small = SegmentSettings(segment_bytes=50)
     filled(tmp_path, [100], small)
     (tmp_path / "00000000000000000002.log").write_bytes(leftover)
-    writer = Writer(tmp_path, small)
+    writer = SegmentWriter(tmp_path, small)
     assert writer.end.segment == 1
     writer.append([event(1)])
     assert writer.end.segment == 2
@@ -139,18 +140,18 @@ def test_a_crash_while_rotating(tmp_path: Path, leftover: bytes) -> None:
 
 
 def test_a_mark_that_lags_by_segments_is_caught_up(tmp_path: Path) -> None:
-    ends = filled(tmp_path, [100] * 5, LogSettings(segment_bytes=50))
+    ends = filled(tmp_path, [100] * 5, SegmentSettings(segment_bytes=50))
     for lagging in ends:
         mark(tmp_path, lagging)
-        Writer(tmp_path).close()
+        SegmentWriter(tmp_path).close()
         assert committed(tmp_path) == ends[-1]
         assert served(tmp_path) == [0, 1, 2, 3, 4]
 
 
 def test_repeats_are_known_after_a_restart_over_segments(tmp_path: Path) -> None:
-    small = LogSettings(segment_bytes=50)
+    small = SegmentSettings(segment_bytes=50)
     filled(tmp_path, [100, 100, 100], small)
-    writer = Writer(tmp_path, small)
+    writer = SegmentWriter(tmp_path, small)
     assert [appended.original is not None for appended in writer.append([event(0), event(1), event(2), event(3)])] == [
         True,
         True,
@@ -161,7 +162,7 @@ def test_repeats_are_known_after_a_restart_over_segments(tmp_path: Path) -> None
 
 
 def test_memory_of_keys_is_bounded(tmp_path: Path) -> None:
-    writer = Writer(tmp_path, LogSettings(recent_keys=4))
+    writer = SegmentWriter(tmp_path, SegmentSettings(recent_keys=4))
     writer.append([event(number) for number in range(9)])
     forgotten, known = writer.append([event(0), event(8)])
     writer.close()
@@ -170,11 +171,11 @@ def test_memory_of_keys_is_bounded(tmp_path: Path) -> None:
 
 
 def test_one_writer_at_a_time(tmp_path: Path) -> None:
-    writer = Writer(tmp_path)
+    writer = SegmentWriter(tmp_path)
     with pytest.raises(LogBusyError, match="another process"):
-        Writer(tmp_path)
+        SegmentWriter(tmp_path)
     writer.close()
-    Writer(tmp_path).close()
+    SegmentWriter(tmp_path).close()
 
 
 FULL_DISK = """
@@ -183,13 +184,13 @@ from pathlib import Path
 from whence.errors import LogError
 from whence.log import Kind
 from whence.log.record import Draft
-from whence.log.write import Writer
+from whence.log.segments.write import SegmentWriter
 
 def event(number):
     return Draft(kind=Kind.EVENT, key=number.to_bytes(16, "big"), received_at=number, payload=bytes(1000))
 
 directory = Path(sys.argv[1])
-writer = Writer(directory)
+writer = SegmentWriter(directory)
 writer.append([event(0)])
 resource.setrlimit(resource.RLIMIT_FSIZE, (8192, resource.RLIM_INFINITY))
 try:
@@ -198,7 +199,7 @@ except LogError as error:
     print(error)
 writer.close()
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-writer = Writer(directory)
+writer = SegmentWriter(directory)
 writer.append([event(50)])
 """
 
@@ -214,7 +215,7 @@ def test_a_write_that_the_system_refuses_leaves_no_torn_record(tmp_path: Path) -
 def test_an_unwritable_directory_is_a_log_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(LogError, match="cannot open the event log"):
-        Writer(tmp_path / "file")
+        SegmentWriter(tmp_path / "file")
 
 
 ENDLESS = """
@@ -222,9 +223,9 @@ import sys
 from pathlib import Path
 from whence.log import Kind
 from whence.log.record import Draft
-from whence.log.write import LogSettings, Writer
+from whence.log.segments.write import SegmentSettings, SegmentWriter
 
-writer = Writer(Path(sys.argv[1]), LogSettings(segment_bytes=20_000))
+writer = SegmentWriter(Path(sys.argv[1]), SegmentSettings(segment_bytes=20_000))
 number = 0
 while True:
     numbers = range(number, number + 3)
@@ -236,7 +237,7 @@ while True:
 
 
 def test_kill_9_loses_nothing_acknowledged_and_readers_beside_it_never_fail(tmp_path: Path) -> None:
-    log = LogSettings(segment_bytes=20_000)
+    log = SegmentSettings(segment_bytes=20_000)
     child = subprocess.Popen([sys.executable, "-c", ENDLESS, tmp_path], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
     acknowledged = 0
@@ -251,7 +252,7 @@ def test_kill_9_loses_nothing_acknowledged_and_readers_beside_it_never_fail(tmp_
     acknowledged = int(rest[-1]) if rest else acknowledged
     child.wait()
     child.stdout.close()
-    Writer(tmp_path, log).close()
+    SegmentWriter(tmp_path, log).close()
     numbers = served(tmp_path)
     assert numbers == list(range(len(numbers)))
     assert len(numbers) >= acknowledged

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.errors import LogCorruptError
-from whence.log import Kind, Position, Record, boundary, committed, last, plan, read, start
+from whence.log import Kind, Position, Record
 from whence.log.record import Draft
-from whence.log.write import LogSettings, Writer
+from whence.log.segments import committed, plan, read, start
+from whence.log.segments.write import SegmentSettings, SegmentWriter
 
 KEYS = [bytes([n]) * 16 for n in range(8)]
 POSITIONS = st.builds(Position, st.integers(1, 2**27 - 1), st.integers(0, 2**36 - 1))
@@ -49,7 +50,7 @@ def test_a_log_that_is_not_there_is_empty(tmp_path: Path) -> None:
 
 
 def test_each_kind_comes_back_as_it_went_in(tmp_path: Path) -> None:
-    writer = Writer(tmp_path)
+    writer = SegmentWriter(tmp_path)
     bad = Draft(
         kind=Kind.QUARANTINED, key=KEYS[1], received_at=8, payload=b"\xff\x00", pointer="/run/é", reason="not a 'uuid'"
     )
@@ -73,14 +74,14 @@ def test_each_kind_comes_back_as_it_went_in(tmp_path: Path) -> None:
 
 
 def test_a_repeat_within_one_batch_is_a_receipt_too(tmp_path: Path) -> None:
-    writer = Writer(tmp_path)
+    writer = SegmentWriter(tmp_path)
     first, second = writer.append([event(KEYS[0]), event(KEYS[0])])
     writer.close()
     assert (first.original, second.original) == (None, first.position)
 
 
 def test_quarantined_bodies_are_never_receipts(tmp_path: Path) -> None:
-    writer = Writer(tmp_path)
+    writer = SegmentWriter(tmp_path)
     bad = Draft(kind=Kind.QUARANTINED, key=KEYS[0], received_at=8, payload=b"x", reason="r")
     assert [appended.original for appended in writer.append([bad, bad])] == [None, None]
     writer.close()
@@ -93,7 +94,7 @@ def test_ranges_tile_the_log_and_never_cross_a_segment(
     tmp_path_factory: pytest.TempPathFactory, sizes: list[int], target: int, segment_bytes: int
 ) -> None:
     directory = tmp_path_factory.mktemp("log")
-    writer = Writer(directory, LogSettings(segment_bytes=segment_bytes))
+    writer = SegmentWriter(directory, SegmentSettings(segment_bytes=segment_bytes))
     for number, size in enumerate(sizes):
         writer.append([event(number.to_bytes(16, "big"), b"x" * size)])
     writer.close()
@@ -108,7 +109,7 @@ def test_ranges_tile_the_log_and_never_cross_a_segment(
 
 
 def test_reading_can_go_on_from_any_record_over_a_rotation(tmp_path: Path) -> None:
-    writer = Writer(tmp_path, LogSettings(segment_bytes=100))
+    writer = SegmentWriter(tmp_path, SegmentSettings(segment_bytes=100))
     for key in KEYS:
         writer.append([event(key, b"x" * 50)])
     writer.close()
@@ -118,25 +119,8 @@ def test_reading_can_go_on_from_any_record_over_a_rotation(tmp_path: Path) -> No
         assert list(read(tmp_path, record.position, committed(tmp_path))) == records[number:]
 
 
-def test_places_in_the_log_can_be_found(tmp_path: Path) -> None:
-    assert last(tmp_path, committed(tmp_path)) is None
-    writer = Writer(tmp_path, LogSettings(segment_bytes=150))
-    for key in KEYS:
-        writer.append([event(key, b"x" * 50)])
-    writer.close()
-    end, places = committed(tmp_path), [record.position for record in everything(tmp_path)]
-    assert places[-1].segment > 2
-    assert last(tmp_path, end) == places[-1]
-    assert last(tmp_path, places[3]) == places[2]
-    assert boundary(tmp_path, Position(0, 0), end) == places[0]
-    for before, after in pairwise([*places, end]):
-        assert boundary(tmp_path, before, end) == before
-        assert boundary(tmp_path, Position(before.segment, before.offset + 1), end) == after
-    assert boundary(tmp_path, end, end) == end
-
-
 def test_readers_see_only_what_is_committed(tmp_path: Path) -> None:
-    writer = Writer(tmp_path)
+    writer = SegmentWriter(tmp_path)
     writer.append([event(KEYS[0])])
     with (tmp_path / "00000000000000000001.log").open("ab") as segment:
         segment.write(b"half a rec")
@@ -147,7 +131,7 @@ def test_readers_see_only_what_is_committed(tmp_path: Path) -> None:
 
 
 def test_damage_is_an_error_that_names_the_place(tmp_path: Path) -> None:
-    writer = Writer(tmp_path)
+    writer = SegmentWriter(tmp_path)
     writer.append([event(KEYS[0], b"x" * 100)])
     writer.close()
     path = tmp_path / "00000000000000000001.log"
@@ -167,7 +151,7 @@ def test_damage_is_an_error_that_names_the_place(tmp_path: Path) -> None:
 
 
 def test_a_torn_mark_leaves_the_other_one(tmp_path: Path) -> None:
-    writer = Writer(tmp_path)
+    writer = SegmentWriter(tmp_path)
     ends = []
     for key in KEYS[:4]:
         writer.append([event(key)])

@@ -13,12 +13,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m whence.api")
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--store", required=True)
+    parser.add_argument("--log", default="", help="the event log; in the data directory if not given")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8080)
     parser.add_argument("--fd", type=int)
     options = parser.parse_args()
     listening = socket.socket(fileno=options.fd) if options.fd is not None else _bind(options.host, options.port)
-    serve(Settings(data=options.data, store_url=options.store), listening)
+    serve(Settings(data=options.data, store_url=options.store, log_url=options.log), listening)
 
 
 def _bind(host: str, port: int) -> socket.socket:

@@ -1,10 +1,9 @@
 """The HTTP application: which route asks what."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -17,15 +16,16 @@ from whence.api.front import PATHS, Front
 from whence.api.progress import ProgressWatch
 from whence.api.settings import Settings
 from whence.errors import EventError
-from whence.log import Position, committed, last
+from whence.log import Lane, Lanes, Log
 from whence.log.commit import GroupCommit
-from whence.log.write import Writer
+from whence.log.position import parse_positions, positions_text
 from whence.store.engine import open_store, read_progress
 
 
 def create_app(settings: Settings) -> FastAPI:
     """The application over one data directory and one store. Opens the log when it starts, frees it when it stops."""
-    commit = GroupCommit(partial(Writer, settings.log_directory, settings.log), settings.commit)
+    log = settings.log
+    commit = GroupCommit(log.open_writer, settings.commit)
     progress = ProgressWatch(partial(read_progress, open_store(settings.store_url)))
     collector = Collector(settings, commit)
 
@@ -40,8 +40,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(Front, collector=collector)
     problems.install(app)
     app.include_router(_collecting(collector))
-    app.include_router(_health(settings, commit, progress, collector))
-    app.include_router(_progress(settings, progress))
+    app.include_router(_health(settings, log, commit, progress, collector))
+    app.include_router(_progress(log, progress))
     return app
 
 
@@ -53,7 +53,9 @@ def _collecting(collector: Collector) -> APIRouter:
     return router
 
 
-def _health(settings: Settings, commit: GroupCommit, progress: ProgressWatch, collector: Collector) -> APIRouter:
+def _health(
+    settings: Settings, log: Log, commit: GroupCommit, progress: ProgressWatch, collector: Collector
+) -> APIRouter:
     router = APIRouter(prefix="/health", tags=["health"])
 
     @router.get("/live")
@@ -64,7 +66,7 @@ def _health(settings: Settings, commit: GroupCommit, progress: ProgressWatch, co
     @router.get("/ready")
     async def ready() -> Response:
         """200 if log, store and pipeline all work, else 503; either way, which of them does and what they say."""
-        checks = await health.readiness(settings, commit, progress)
+        checks = await health.readiness(settings, log, commit, progress)
         body = health.as_json(checks) | {"counts": collector.counts}
         status = 200 if all(check.ok for check in checks.values()) else 503
         return Response(msgspec.json.encode(body), status, media_type="application/json")
@@ -72,30 +74,40 @@ def _health(settings: Settings, commit: GroupCommit, progress: ProgressWatch, co
     return router
 
 
-def _progress(settings: Settings, progress: ProgressWatch) -> APIRouter:
+def _progress(log: Log, progress: ProgressWatch) -> APIRouter:
     router = APIRouter(prefix="/api/v2", tags=["progress"])
 
     @router.get("/progress")
     async def wait_for_progress(
-        wait_for: Annotated[str, Query(description="a position, or `head`: all that is in the log now")] = "",
+        wait_for: Annotated[str, Query(description="positions, or `head`: all that is in the log now")] = "",
         timeout: Annotated[float, Query(ge=0, le=300, description="seconds")] = 10,
     ) -> dict[str, object]:
-        """How far the store is: before `position` it has everything. Waits until it has what is at `wait_for`, too."""
-        head = committed(settings.log_directory)
-        least = await asyncio.to_thread(_least_progress, settings.log_directory, wait_for, head)
-        position = await progress.wait(lambda reached: reached >= least, timeout if wait_for else 0)
-        return {"position": str(position), "head": str(head), "reached": position >= least}
+        """How far the store is: before `position` it has everything. Waits until it has what is at `wait_for`, too.
+
+        Of a log of several lanes there is a position for each: `0:17,1:33`.
+        """
+        lanes = await asyncio.to_thread(log.lanes)
+        least = _least_progress(log, lanes, wait_for)
+        reached = await progress.wait(partial(_has_reached, least), timeout if wait_for else 0)
+        return {
+            "position": positions_text(reached.get(lane.name, lane.start) for lane in lanes),
+            "head": positions_text(lane.end for lane in lanes),
+            "reached": _has_reached(least, reached),
+        }
 
     return router
 
 
-def _least_progress(directory: Path, wait_for: str, head: Position) -> Position:
-    """The least progress past the record that a caller waits for. Progress may stand between two first bytes."""
+def _least_progress(log: Log, lanes: Sequence[Lane], wait_for: str) -> Lanes:
+    """The least progress past the records that a caller waits for."""
     if wait_for in ("", "head"):
-        position = last(directory, head)
-        return Position(position.segment, position.offset + 1) if position else Position(0, 0)
+        return {lane.name: lane.end for lane in lanes if lane.start < lane.end}
     try:
-        position = Position.parse(wait_for)
+        # In order, so that of several in one lane the last one counts.
+        return {log.lane_of(position): position.after for position in sorted(parse_positions(wait_for))}
     except ValueError as error:
         raise EventError("/query/wait_for", str(error), 400) from None
-    return Position(position.segment, position.offset + 1)
+
+
+def _has_reached(least: Lanes, reached: Lanes) -> bool:
+    return all(lane in reached and reached[lane] >= position for lane, position in least.items())

@@ -13,13 +13,13 @@ from fastapi import Request, Response
 
 from whence.api.bodies import INLINE_BYTES, BodyReader, Refusal
 from whence.api.problems import problem
-from whence.api.quarantine import quarantined
 from whence.api.settings import Settings
 from whence.errors import EventError, LogBusyError
 from whence.log.commit import GroupCommit
-from whence.log.record import Draft, Kind
-from whence.log.write import Appended
+from whence.log.quarantine import quarantined
+from whence.log.record import Appended, Draft, Kind
 from whence.openlineage.accept import accept
+from whence.openlineage.transport import message_key
 
 _MOST_COMMAS = 4_000_000
 """In a batch. Bounds the memory that splitting takes, before it is known how many events there are."""
@@ -52,9 +52,10 @@ class Collector:
             return await self._refuse(body)
         checked = await _beside(len(body), lambda: _check(body, _is_strict(request)))
         (appended,) = await self._commit.append((checked.draft,))
-        self._count(checked, appended)
-        if checked.error:
-            return _kept(checked.error, appended)
+        wrong = _error(checked, appended)
+        self._count(wrong, appended)
+        if wrong:
+            return _kept(wrong, appended)
         answer = {
             "position": str(appended.position),
             "key": checked.draft.key.hex(),
@@ -73,10 +74,11 @@ class Collector:
         except EventError as error:
             return await self._refuse(Refusal(error.status, error.reason, body[: self._settings.kept_bytes]))
         appended = await self._commit.append([checked.draft for checked in results])
-        for checked, place in zip(results, appended, strict=True):
-            self._count(checked, place)
+        errors = [_error(*each) for each in zip(results, appended, strict=True)]
+        for wrong, place in zip(errors, appended, strict=True):
+            self._count(wrong, place)
         headers = {"Whence-Position": str(appended[-1].position)} if appended else {}
-        return Response(msgspec.json.encode(_batch_answer(results)), 200, headers, "application/json")
+        return Response(msgspec.json.encode(_batch_answer(errors)), 200, headers, "application/json")
 
     def _check_batch(self, body: bytes, strict: bool) -> list[_Checked]:
         return [_check(bytes(element), strict) for element in _split(body, self._settings.max_batch_events)]
@@ -93,8 +95,8 @@ class Collector:
         (appended,) = await self._commit.append((checked.draft,))
         return _kept(error, appended)
 
-    def _count(self, checked: _Checked, appended: Appended) -> None:
-        outcome = "quarantined" if checked.error else "duplicates" if appended.original else "events"
+    def _count(self, error: EventError | None, appended: Appended) -> None:
+        outcome = "quarantined" if error else "duplicates" if appended.original else "events"
         self.counts[outcome] += 1
 
 
@@ -108,12 +110,23 @@ def _check(body: bytes, strict: bool) -> _Checked:
         accepted = accept(body, strict=strict)
     except EventError as error:
         return _quarantine(body, error)
-    draft = Draft(kind=Kind.EVENT, key=bytes.fromhex(accepted.key), received_at=_now_micros(), payload=accepted.payload)
+    draft = Draft(
+        kind=Kind.EVENT,
+        key=bytes.fromhex(accepted.key),
+        received_at=_now_micros(),
+        payload=accepted.payload,
+        owner=message_key(accepted.event),
+    )
     return _Checked(draft, accepted.warnings)
 
 
 def _quarantine(body: bytes, error: EventError) -> _Checked:
     return _Checked(quarantined(body, error, _now_micros()), error=error)
+
+
+def _error(checked: _Checked, appended: Appended) -> EventError | None:
+    """What is wrong with a body: what was found in it, or that the log cannot hold it."""
+    return EventError("", appended.refused, 413) if appended.refused else checked.error
 
 
 def _kept(error: EventError, appended: Appended) -> Response:
@@ -138,18 +151,14 @@ def _split(body: bytes, most: int) -> Sequence[msgspec.Raw]:
     return elements
 
 
-def _batch_answer(results: Sequence[_Checked]) -> dict[str, object]:
+def _batch_answer(errors: Sequence[EventError | None]) -> dict[str, object]:
     """As OpenLineage.yml defines it. No failure is retriable: what may be, fails the whole request with 503."""
-    failed = [
-        {"index": index, "reason": str(checked.error), "retriable": False}
-        for index, checked in enumerate(results)
-        if checked.error
-    ]
+    failed = [{"index": index, "reason": str(error), "retriable": False} for index, error in enumerate(errors) if error]
     return {
         "status": "partial_success" if failed else "success",
         "summary": {
-            "received": len(results),
-            "successful": len(results) - len(failed),
+            "received": len(errors),
+            "successful": len(errors) - len(failed),
             "failed": len(failed),
             "retriable": 0,
             "non_retriable": len(failed),

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from whence.api.progress import ProgressWatch
 from whence.api.settings import Settings
-from whence.errors import LogCorruptError, StoreError
-from whence.log import Position, boundary, committed, read
+from whence.errors import LogError, StoreError
+from whence.log import Lanes, Log
 from whence.log.commit import GroupCommit
+from whence.log.position import positions_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,17 +22,22 @@ class Check:
     detail: str
 
 
-async def readiness(settings: Settings, commit: GroupCommit, progress: ProgressWatch) -> dict[str, Check]:
+async def readiness(settings: Settings, log: Log, commit: GroupCommit, progress: ProgressWatch) -> dict[str, Check]:
     """The checks by station."""
     trouble = await commit.probe()
-    log = Check(ok=not trouble, detail=trouble or "writable")
+    writable = Check(ok=not trouble, detail=trouble or "writable")
     try:
-        position = await progress.position()
+        reached = await progress.reached()
     except StoreError as error:
-        return {"log": log, "store": Check(ok=False, detail=str(error)), "pipeline": _supervised(settings.run_file)}
-    store = Check(ok=True, detail=f"holds all events before {position}")
-    pipeline = await asyncio.to_thread(_pipeline, settings, position)
-    return {"log": log, "store": store, "pipeline": pipeline}
+        return {
+            "log": writable,
+            "store": Check(ok=False, detail=str(error)),
+            "pipeline": _supervised(settings.run_file),
+        }
+    before = positions_text(reached.values())
+    store = Check(ok=True, detail=f"holds all events before {before}" if before else "holds no events yet")
+    pipeline = await asyncio.to_thread(_pipeline, settings, log, reached)
+    return {"log": writable, "store": store, "pipeline": pipeline}
 
 
 def as_json(checks: dict[str, Check]) -> dict[str, object]:
@@ -43,13 +49,13 @@ def as_json(checks: dict[str, Check]) -> dict[str, object]:
     }
 
 
-def _pipeline(settings: Settings, position: Position) -> Check:
+def _pipeline(settings: Settings, log: Log, reached: Lanes) -> Check:
     supervised = _supervised(settings.run_file)
     if not supervised.ok:
         return supervised
     try:
-        waiting = _oldest_waiting_micros(settings.log_directory, position)
-    except LogCorruptError as error:
+        waiting = log.oldest(reached)
+    except LogError as error:
         return Check(ok=False, detail=str(error))
     if waiting is None:
         return Check(ok=True, detail="has applied everything")
@@ -57,13 +63,6 @@ def _pipeline(settings: Settings, position: Position) -> Check:
     return Check(
         ok=seconds <= settings.stale_seconds, detail=f"the oldest event not yet applied came {seconds:.1f} s ago"
     )
-
-
-def _oldest_waiting_micros(directory: Path, position: Position) -> int | None:
-    """When the first record that the store does not have was received."""
-    end = committed(directory)
-    first = next(read(directory, boundary(directory, position, end), end), None)
-    return first.received_at if first else None
 
 
 def _supervised(run_file: Path) -> Check:

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from whence.log import Log
+from whence.log.address import open_log
 from whence.log.commit import CommitSettings
-from whence.log.write import LogSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,6 +14,8 @@ class Settings:
 
     data: Path
     store_url: str
+    log_url: str = ""
+    """The event log (`log.address.open_log`); in the data directory if empty."""
     max_body_bytes: int = 32 << 20
     max_batch_events: int = 10_000
     kept_bytes: int = 64 << 10
@@ -22,13 +25,12 @@ class Settings:
     body_seconds: float = 60
     stale_seconds: float = 30
     """How long an event may wait for the pipeline before the API calls itself not ready."""
-    log: LogSettings = field(default_factory=LogSettings)
     commit: CommitSettings = field(default_factory=CommitSettings)
 
     @property
-    def log_directory(self) -> Path:
-        """The event log of this data directory."""
-        return self.data / "log"
+    def log(self) -> Log:
+        """The event log. Raises LogError if its address is malformed."""
+        return open_log(self.log_url or str(self.data / "log"))
 
     @property
     def run_file(self) -> Path:

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from whence.cli.output import Output, reporting
-from whence.cli.settings import DATA, STORE, data_directory, log_directory, store_url
+from whence.cli.settings import DATA, LOG, STORE, data_directory, log_url, store_url
 from whence.query.answers import BOTH, DIRECT, Question
 from whence.query.instants import instant
 
@@ -70,6 +70,14 @@ DemoData = Annotated[
 ]
 Store = Annotated[
     str | None, typer.Option("--store", envvar=STORE, help="The store's URL; SQLite in the data directory if not given")
+]
+EventLog = Annotated[
+    str | None,
+    typer.Option(
+        "--log",
+        envvar=LOG,
+        help="The event log: a directory, or kafka://HOST:PORT/TOPIC; in the data directory if not given",
+    ),
 ]
 Form = Annotated[Output, typer.Option("--output", "-o", help="The form of the answer")]
 Host = Annotated[str, typer.Option("--host", help="The address to listen at")]
@@ -161,13 +169,16 @@ def search(
 
 
 @app.command()
-def up(data: Data = None, store: Store = None, host: Host = "127.0.0.1", port: Port = 8080) -> None:
+def up(
+    data: Data = None, store: Store = None, log: EventLog = None, host: Host = "127.0.0.1", port: Port = 8080
+) -> None:
     """Start everything: collector, pipeline and API, until Ctrl-C."""
     from whence.cli import serve
 
     directory = data_directory(data)
     with reporting(Output.TEXT):
-        serve.up(serve.plan(directory, host=host, port=port, store_url=store_url(directory, store)))
+        where = log_url(directory, log)
+        serve.up(serve.plan(directory, store_url(directory, store), log=where, host=host, port=port))
 
 
 @app.command()
@@ -209,14 +220,17 @@ def doctor(url: Url = "http://127.0.0.1:8080", output: Form = Output.TEXT) -> No
 
 
 @app.command()
-def rebuild(data: Data = None, store: Store = None) -> None:
+def rebuild(data: Data = None, store: Store = None, log: EventLog = None) -> None:
     """Derive the store anew from the whole log, and put it in the place of the old one."""
+    from whence.derive.jars import jars_for
     from whence.derive.rebuild import rebuild as derive_again
     from whence.derive.session import open_session
+    from whence.log.address import open_log
 
     directory = data_directory(data)
     with reporting(Output.TEXT):
-        derive_again(open_session(), log_directory(directory), store_url(directory, store))
+        events = open_log(log_url(directory, log))
+        derive_again(open_session(jars=jars_for(events)), events, store_url(directory, store))
 
 
 @app.command()

@@ -14,19 +14,25 @@ from platformdirs import user_cache_path
 
 from whence.cli.doctor import doctor
 from whence.cli.ingest import ingest
-from whence.cli.settings import log_directory
 from whence.cli.supervise import Plan
 from whence.errors import WhenceError
+from whence.log.address import open_log
 
 __all__ = ["doctor", "ingest", "plan", "running", "up"]
 
 
-def plan(data: Path, store_url: str, *, host: str = "127.0.0.1", port: int = 8080, master: str = "local[2]") -> Plan:
-    """What runs: the API on the socket that the supervisor owns, and the pipeline."""
+def plan(
+    data: Path, store_url: str, *, log: str = "", host: str = "127.0.0.1", port: int = 8080, master: str = "local[2]"
+) -> Plan:
+    """What runs: the API on the socket that the supervisor owns, and the pipeline. Raises LogError if the log's address
+    is malformed.
+    """
     data = data.expanduser().absolute()
+    log = log or str(data / "log")
+    open_log(log)
     python = [sys.executable, "-m"]
-    api = [*python, "whence.api", "--data", str(data), "--store", store_url, "--fd", "{fd}"]
-    derive = [*python, "whence.derive", "--log", str(log_directory(data)), "--store", store_url, "--master", master]
+    api = [*python, "whence.api", "--data", str(data), "--store", store_url, "--log", log, "--fd", "{fd}"]
+    derive = [*python, "whence.derive", "--log", log, "--store", store_url, "--master", master]
     children = {"api": api, "pipeline": [*derive, "--cache", str(user_cache_path("whence", appauthor=False))]}
     return Plan(data=str(data), host=host, port=port, children=children)
 

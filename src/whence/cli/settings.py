@@ -5,6 +5,7 @@ from pathlib import Path
 
 DATA = "WHENCE_DATA"
 STORE = "WHENCE_STORE"
+LOG = "WHENCE_LOG"
 
 
 def data_directory(given: Path | None = None) -> Path:
@@ -17,9 +18,9 @@ def data_directory(given: Path | None = None) -> Path:
     return Path(chosen).expanduser().absolute()
 
 
-def log_directory(data: Path) -> Path:
-    """The event log in a data directory."""
-    return data / "log"
+def log_url(data: Path, given: str | None = None) -> str:
+    """The event log: `--log`, else WHENCE_LOG, else segments in the data directory."""
+    return given or os.environ.get(LOG) or str(data / "log")
 
 
 def store_url(data: Path, given: str | None = None) -> str:

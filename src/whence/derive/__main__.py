@@ -10,9 +10,12 @@ import tempfile
 from pathlib import Path
 from threading import Event
 
+from whence.derive.jars import jars_for
 from whence.derive.pipeline import run_stream
 from whence.derive.session import close_session, open_session
 from whence.errors import WhenceError
+from whence.log import Log
+from whence.log.address import open_log
 from whence.store.engine import open_store
 from whence.store.lock import deriving
 from whence.store.migrate import migrate
@@ -25,7 +28,7 @@ LOOK_SECONDS = 1
 def main() -> int:
     """Run until the stream fails (1) or SIGTERM says to stop (0)."""
     parser = argparse.ArgumentParser(prog="whence.derive", description=__doc__)
-    parser.add_argument("--log", type=Path, required=True, help="the event log's directory")
+    parser.add_argument("--log", required=True, help="the event log: a directory, or kafka://HOST:PORT/TOPIC")
     parser.add_argument("--store", required=True, help="the store's URL")
     parser.add_argument("--cache", type=Path, required=True, help="a directory that survives: the JVM's class archive")
     parser.add_argument("--master", default="local[2]", help="the Spark master")
@@ -36,19 +39,20 @@ def main() -> int:
     stopping = Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     try:
-        stream(given.log, given.store, given.cache, given.master, stopping)
+        stream(open_log(given.log), given.store, given.cache, given.master, stopping)
     except WhenceError as error:
         log.error("%s", error)
     return 0 if stopping.is_set() else 1
 
 
-def stream(log_directory: Path, store_url: str, cache: Path, master: str, stopping: Event) -> None:
-    """Derive from the log into the store until the stream fails or `stopping` is set. Raises StoreBusyError."""
+def stream(event_log: Log, store_url: str, cache: Path, master: str, stopping: Event) -> None:
+    """Derive from the log into the store until the stream fails or `stopping` is set. Raises StoreBusyError,
+    LogError."""
     engine = open_store(store_url)
     with deriving(engine), tempfile.TemporaryDirectory(prefix="whence-", ignore_cleanup_errors=True) as scratch:
         migrate(engine)
-        session = open_session(cache, master)
-        query = run_stream(session, log_directory, engine, Path(scratch) / "checkpoint")
+        session = open_session(cache, master, jars=jars_for(event_log))
+        query = run_stream(session, event_log, engine, Path(scratch) / "checkpoint")
         print("ready", flush=True)  # noqa: T201  # the supervisor waits for this line
         # A call into the JVM must not be broken off: it is left again and again to look.
         while not stopping.is_set() and not query.awaitTermination(LOOK_SECONDS):

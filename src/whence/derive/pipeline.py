@@ -1,5 +1,6 @@
 """The pipeline in one place: the log → readings → rows → store, as a stream or as a batch over the whole log."""
 
+import logging
 from functools import reduce
 from pathlib import Path
 
@@ -8,14 +9,14 @@ from pyspark.sql.streaming.query import StreamingQuery
 from sqlalchemy import Engine
 
 from whence.derive.sink import write
-from whence.derive.source import FORMAT
+from whence.derive.sources import source_of
 from whence.derive.stages import STAGES
-from whence.log import committed, start
+from whence.errors import LogError, StoreError
+from whence.log import Lane, Lanes, Log, Position
 from whence.store.engine import read_progress
 from whence.store.settle import settle
 
-BATCH_BYTES = 32 * 2**20
-"""The most that one micro-batch reads from the log."""
+logger = logging.getLogger(__name__)
 
 
 def derive(readings: DataFrame) -> DataFrame:
@@ -23,34 +24,74 @@ def derive(readings: DataFrame) -> DataFrame:
     return reduce(lambda frame, stage: stage(frame), STAGES, readings)
 
 
-def run_stream(session: SparkSession, log: Path, engine: Engine, checkpoint: Path) -> StreamingQuery:
+def run_stream(session: SparkSession, log: Log, engine: Engine, checkpoint: Path) -> StreamingQuery:
     """Start the stream where the store is. The checkpoint is scratch and must be empty: the store alone says where to
-    go on.
+    go on. Raises LogError or StoreError if it cannot.
     """
-    # The last record in the tables is read once more: its position is a record boundary, its merge changes nothing.
-    since = max(read_progress(engine) - 1, 0)
-    readings = session.readStream.format(FORMAT).options(path=str(log), since=since, batchBytes=BATCH_BYTES).load()
+    source = source_of(log)
+    readings = source.stream(session, where_to_go_on(log, read_progress(engine)))
     # Planned once; a micro-batch only runs it.
     written = write(derive(readings), _url(engine))
     return (
-        written.writeStream.foreachBatch(lambda batch, _: _settle(batch, engine))
+        written.writeStream.foreachBatch(
+            lambda batch, number: _settle(batch, engine, source.reached(_end(checkpoint, number)))
+        )
         .option("checkpointLocation", str(checkpoint))
         .start()
     )
 
 
-def run_batch(session: SparkSession, log: Path, engine: Engine) -> None:
+def run_batch(session: SparkSession, log: Log, engine: Engine) -> None:
     """Derive the whole log, as far as it is durable now, into an empty store."""
-    bounds = {"since": start(log).as_int, "until": committed(log).as_int}
-    readings = session.read.format(FORMAT).options(path=str(log), **bounds).load()
-    _settle(write(derive(readings), _url(engine)), engine)
+    lanes = log.lanes()
+    readings = source_of(log).batch(session, lanes)
+    _settle(write(derive(readings), _url(engine)), engine, {lane.name: lane.end for lane in lanes})
 
 
-def _settle(written: DataFrame, engine: Engine) -> None:
+def where_to_go_on(log: Log, progress: dict[str, int]) -> Lanes:
+    """Where a stream starts in each lane. Raises StoreError if the store was derived from another log, LogError if the
+    log does not have what the store needs next.
+    """
+    lanes = log.lanes()
+    if others := progress.keys() - {lane.name for lane in lanes}:
+        raise StoreError(
+            f"the store was derived from another event log ({', '.join(sorted(others))}): "
+            "give it an empty store, or `whence rebuild` it from this one"
+        )
+    since = {lane.name: _since(lane, progress.get(lane.name)) for lane in lanes}
+    logger.info("goes on at %s", since)
+    return since
+
+
+def _since(lane: Lane, reached: int | None) -> Position:
+    if reached is None:
+        return lane.start
+    position = Position.from_int(reached)
+    if position < lane.start:
+        raise LogError(
+            f"what {lane.name} held from {position} to {lane.start} is gone before it was derived: "
+            "`whence rebuild` the store, from the archive if there is one"
+        )
+    if lane.end < position:
+        raise LogError(
+            f"the store is ahead of {lane.name} ({position}, but the log ends at {lane.end}): the log was lost or made "
+            "anew; restore it, or `whence rebuild` the store"
+        )
+    return position
+
+
+def _settle(written: DataFrame, engine: Engine, reached: Lanes) -> None:
     """Write (the pipeline's one action: it collects a position per chunk), then derive what the new facts imply."""
-    last = max((row.position for row in written.collect()), default=None)
-    if last is not None:
-        settle(engine, last + 1)
+    written.collect()
+    settle(engine, {lane: position.as_int for lane, position in reached.items()})
+
+
+def _end(checkpoint: Path, batch: int) -> str:
+    """Where a micro-batch ends, in the words of its source: Spark notes it before the micro-batch runs.
+
+    The rows do not say: a topic has offsets that are no messages.
+    """
+    return (checkpoint / "offsets" / str(batch)).read_text("utf-8").splitlines()[-1]
 
 
 def _url(engine: Engine) -> str:

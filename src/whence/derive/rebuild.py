@@ -2,15 +2,14 @@
 place.
 """
 
-from pathlib import Path
-
 from pyspark.sql import SparkSession
 
 from whence.derive.pipeline import run_batch
+from whence.log import Log
 from whence.store.replace import replacing
 
 
-def rebuild(session: SparkSession, log: Path, store_url: str) -> None:
+def rebuild(session: SparkSession, log: Log, store_url: str) -> None:
     """Build a new store beside the old one and swap it in. Readers see the old one until then. Raises StoreBusyError
     while a pipeline runs.
     """

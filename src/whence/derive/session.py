@@ -3,6 +3,7 @@
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -33,15 +34,19 @@ _SETTINGS = {
 _JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss4m -XX:-UsePerfData"
 
 
-def open_session(cache: Path | None = None, master: str = "local[2]", heap: str = "512m") -> SparkSession:
+def open_session(
+    cache: Path | None = None, master: str = "local[2]", heap: str = "512m", jars: Sequence[Path] = ()
+) -> SparkSession:
     """A session that knows the log source. `cache` is where the JVM's class archive is kept, which halves the next
-    start; without it there is none.
+    start; without it there is none. `jars` are loaded beside Spark's own.
     """
     os.environ["JAVA_HOME"] = str(java_home())
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     scratch = tempfile.gettempdir()
     java = " ".join([_JVM, f"-Djava.io.tmpdir={scratch}", *([_class_archive(cache)] if cache else [])])
     of_run = {"spark.driver.extraJavaOptions": java, "spark.local.dir": scratch}
+    if jars:
+        of_run["spark.jars"] = ",".join(map(str, jars))
     builder = SparkSession.builder.master(master).appName("whence").config("spark.driver.memory", heap)
     for key, value in {**_SETTINGS, **of_run}.items():
         builder = builder.config(key, value)

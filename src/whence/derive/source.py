@@ -16,7 +16,8 @@ from pyspark.sql.types import StructType
 
 from whence.derive.read import read_batches
 from whence.derive.schema import READING_SCHEMA
-from whence.log import Position, committed, plan, read, start
+from whence.log import Position
+from whence.log.segments import committed, plan, read, start
 
 FORMAT = "whence-log"
 PARTITION_BYTES = 4 * 2**20

@@ -1,7 +1,9 @@
-"""The memory: an append-only event log in segment files. This package imports its reading half only."""
+"""The memory: an append-only event log, in segment files (`segments/`) or in a Kafka topic (`kafka/`). This package
+imports what they share only.
+"""
 
+from whence.log.port import Lane, Lanes, Log, Writer
 from whence.log.position import Position
-from whence.log.read import boundary, committed, last, plan, read, start
 from whence.log.record import Kind, Record
 
-__all__ = ["Kind", "Position", "Record", "boundary", "committed", "last", "plan", "read", "start"]
+__all__ = ["Kind", "Lane", "Lanes", "Log", "Position", "Record", "Writer"]

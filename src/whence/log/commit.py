@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from whence.errors import LogBusyError, LogError
-from whence.log.record import Draft
-from whence.log.write import Appended, Writer
+from whence.log.port import Writer
+from whence.log.record import Appended, Draft
 
 logger = logging.getLogger(__name__)
 

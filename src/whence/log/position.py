@@ -1,6 +1,7 @@
-"""A place in the event log: a segment, and a byte offset in it."""
+"""A place in the event log: a segment and a byte offset in it, or a partition and an offset in it."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 _OFFSET_BITS = 36
@@ -9,7 +10,10 @@ _TEXT = re.compile(r"([0-9]{1,9}):([0-9]{1,11})", re.ASCII)
 
 @dataclass(frozen=True, slots=True, order=True)
 class Position:
-    """Where a record begins, or where the log ends. Positions compare in log order. Text form: `segment:offset`."""
+    """Where a record begins, or where a lane of the log ends. Within a lane, positions compare in log order.
+
+    In a Kafka topic, `segment` is the partition. Text form: `segment:offset`.
+    """
 
     segment: int
     offset: int
@@ -37,3 +41,18 @@ class Position:
 
     def __str__(self) -> str:
         return f"{self.segment}:{self.offset}"
+
+    @property
+    def after(self) -> "Position":
+        """The least progress of a store that has the record at this position."""
+        return Position(self.segment, self.offset + 1)
+
+
+def positions_text(positions: Iterable[Position]) -> str:
+    """Positions as one text: `1:16`, or `0:17,1:33` for a log of several lanes."""
+    return ",".join(map(str, positions))
+
+
+def parse_positions(text: str) -> tuple[Position, ...]:
+    """The inverse of `positions_text`. Raises ValueError."""
+    return tuple(Position.parse(one) for one in text.split(","))

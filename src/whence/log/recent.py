@@ -15,8 +15,8 @@ class RecentKeys:
 
     def find(self, key: bytes) -> Position | None:
         """Where the key is, if it was seen of late."""
-        found = self._young.get(key) or self._old.get(key)
-        return Position.from_int(found) if found else None
+        found = self._young.get(key, self._old.get(key))
+        return None if found is None else Position.from_int(found)
 
     def add(self, key: bytes, position: Position) -> None:
         """Remember that the key is at `position`."""

@@ -1,18 +1,9 @@
-"""Records of the event log as bytes: a checksummed header of 36 bytes, then a body that depends on the kind.
+"""Records of the event log: what a writer is given, where it put it, and what a reader gets."""
 
-Header, little endian: crc32 of the rest of the record, body length, kind, 3 zero bytes, 16-byte key, received_at.
-Bodies: EVENT: the payload. RECEIPT: the first record's position. QUARANTINED: two lengths, pointer, reason, payload.
-"""
-
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from struct import Struct
-from zlib import crc32
 
 from whence.log.position import Position
-
-Bytes = bytes | memoryview
 
 
 class Kind(IntEnum):
@@ -34,6 +25,21 @@ class Draft:
     payload: bytes
     pointer: str = ""
     reason: str = ""
+    owner: str = ""
+    """Whose events a log of several lanes keeps in one of them (`openlineage.transport.message_key`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Appended:
+    """Where a draft became durable.
+
+    `original` is set if that is only a receipt of an event seen before. `refused` says why the log cannot hold it: then
+    the beginning of it is at `position`, quarantined.
+    """
+
+    position: Position
+    original: Position | None = None
+    refused: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,88 +54,3 @@ class Record:
     pointer: str = ""
     reason: str = ""
     original: Position | None = None
-
-
-_HEADER = Struct("<IIB3x16sq")
-_AFTER_CRC = Struct("<IB3x16sq")
-_LENGTHS = Struct("<II")
-_ORIGINAL = Struct("<Q")
-HEADER_BYTES = _HEADER.size
-_KINDS = {kind.value: kind for kind in Kind}
-
-
-def encode(draft: Draft) -> bytes:
-    """The record of a draft."""
-    if draft.kind is Kind.EVENT:
-        return _frame(Kind.EVENT, draft.key, draft.received_at, draft.payload)
-    pointer, reason = draft.pointer.encode("utf-8", "replace"), draft.reason.encode("utf-8", "replace")
-    body = b"".join((_LENGTHS.pack(len(pointer), len(reason)), pointer, reason, draft.payload))
-    return _frame(Kind.QUARANTINED, draft.key, draft.received_at, body)
-
-
-def encode_receipt(key: bytes, received_at: int, original: Position) -> bytes:
-    """The record that says: `key` came again; it is at `original`."""
-    return _frame(Kind.RECEIPT, key, received_at, _ORIGINAL.pack(original.as_int))
-
-
-def _frame(kind: Kind, key: bytes, received_at: int, body: bytes) -> bytes:
-    rest = _AFTER_CRC.pack(len(body), kind, key, received_at)
-    return b"".join((crc32(body, crc32(rest)).to_bytes(4, "little"), rest, body))
-
-
-def extent(data: Bytes, offset: int, end: int) -> int:
-    """Where the record that begins at `offset` ends, or -1 if it would not end by `end`. Trusts the header's length."""
-    if offset + HEADER_BYTES > end:
-        return -1
-    stop = offset + HEADER_BYTES + int.from_bytes(data[offset + 4 : offset + 8], "little")
-    return stop if stop <= end else -1
-
-
-def is_sound(data: Bytes, offset: int, stop: int) -> bool:
-    """Whether the checksum of the record in data[offset:stop] holds."""
-    return crc32(data[offset + 4 : stop]) == int.from_bytes(data[offset : offset + 4], "little")
-
-
-def sound_end(data: Bytes, offset: int, end: int) -> int:
-    """Where the unbroken run of sound records from `offset` ends, at most `end`."""
-    while (stop := extent(data, offset, end)) > 0 and is_sound(data, offset, stop):
-        offset = stop
-    return offset
-
-
-def event_keys(data: Bytes, offset: int, end: int) -> Iterator[tuple[bytes, int]]:
-    """(key, offset) of each EVENT in data[offset:end], which must be whole records; reads the headers only."""
-    while offset < end:
-        _, length, kind, key, _ = _HEADER.unpack_from(data, offset)
-        if kind == Kind.EVENT:
-            yield key, offset
-        offset += HEADER_BYTES + length
-
-
-def decode(data: Bytes, segment: int, offset: int, stop: int) -> Record | None:
-    """The record in data[offset:stop], or None if its kind or body make no sense."""
-    _, _, code, key, received_at = _HEADER.unpack_from(data, offset)
-    body = offset + HEADER_BYTES
-    position, key_text = Position(segment, offset), key.hex()
-    match _KINDS.get(code):
-        case Kind.EVENT:
-            payload = bytes(data[body:stop])
-            return Record(position=position, kind=Kind.EVENT, key=key_text, received_at=received_at, payload=payload)
-        case Kind.RECEIPT if stop - body == _ORIGINAL.size:
-            original = Position.from_int(_ORIGINAL.unpack_from(data, body)[0])
-            return Record(
-                position=position, kind=Kind.RECEIPT, key=key_text, received_at=received_at, original=original
-            )
-        case Kind.QUARANTINED if stop - body >= _LENGTHS.size:
-            pointer_bytes, reason_bytes = _LENGTHS.unpack_from(data, body)
-            reason_at = body + _LENGTHS.size + pointer_bytes
-            return Record(
-                position=position,
-                kind=Kind.QUARANTINED,
-                key=key_text,
-                received_at=received_at,
-                payload=bytes(data[reason_at + reason_bytes : stop]),
-                pointer=str(data[body + _LENGTHS.size : reason_at], "utf-8"),
-                reason=str(data[reason_at : reason_at + reason_bytes], "utf-8"),
-            )
-    return None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from whence.model.events import Event
 from whence.openlineage.read import read_event
 from whence.openlineage.redact import redact, suspects
-from whence.openlineage.wire import canonical, decode, key_of
+from whence.openlineage.wire import Json, canonical, decode, key_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +18,17 @@ class Accepted:
     warnings: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sealed:
+    """A JSON object that is fit to be stored, whether or not it is an event: without secrets, and named."""
+
+    payload: bytes
+    key: str
+    value: Json
+    redacted: int = 0
+    """How many secrets were in it."""
+
+
 def accept(body: bytes, *, strict: bool = False) -> Accepted:
     """Read one event's body. Strict also holds it to the specification's schemas.
 
@@ -28,11 +39,25 @@ def accept(body: bytes, *, strict: bool = False) -> Accepted:
         from whence.openlineage.strict import require_valid
 
         require_valid(event)
-    payload, text, redacted = body, canonical(event), 0
+    sealed = _sealed(body, event)
+    value, redacted = read_event(sealed.value), sealed.redacted
+    said = (f"/: {redacted} secret{'s' if redacted > 1 else ''} redacted",) if redacted else ()
+    return Accepted(payload=sealed.payload, key=sealed.key, event=value, warnings=(*value.warnings, *said))
+
+
+def seal(body: bytes) -> Sealed:
+    """What `accept` does but for reading the event, for those who read it next. Sealing again changes nothing.
+
+    Raises EventError with status 400 if the body is no JSON object.
+    """
+    return _sealed(body, decode(body))
+
+
+def _sealed(body: bytes, event: Json) -> Sealed:
+    text = canonical(event)
     if kinds := suspects(text):
         event, redacted = redact(event, kinds)
         if redacted:
-            payload = text = canonical(event)
-    value = read_event(event)
-    said = (f"/: {redacted} secret{'s' if redacted > 1 else ''} redacted",) if redacted else ()
-    return Accepted(payload=payload, key=key_of(text), event=value, warnings=(*value.warnings, *said))
+            text = canonical(event)
+            return Sealed(payload=text, key=key_of(text), value=event, redacted=redacted)
+    return Sealed(payload=body, key=key_of(text), value=event)

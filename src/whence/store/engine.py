@@ -49,14 +49,14 @@ def writing(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
-def read_progress(engine: Engine) -> int:
-    """The log position before which every record is in the tables; 0 when nothing is. Raises StoreError."""
+def read_progress(engine: Engine) -> dict[str, int]:
+    """By lane of the log: the position before which every record is in the tables. Raises StoreError."""
     try:
         with reading(engine) as connection:
-            found = connection.execute(select(progress.c.position).where(progress.c.name == "log")).scalar()
+            found = connection.execute(select(progress.c.name, progress.c.position)).tuples().all()
     except SQLAlchemyError as error:
         raise StoreError(f"the store cannot be read: {error.args[0] if error.args else error}") from error
-    return found or 0
+    return dict(found)
 
 
 def _configure_sqlite(connection: sqlite3.Connection, _record: Any) -> None:

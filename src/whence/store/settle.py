@@ -5,7 +5,7 @@ what held before it, and stops where it agrees again with what is stored. So a l
 the result is that of a full fold.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, Engine, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -22,12 +22,12 @@ CHUNK = 5_000
 """Touched statements settled at a time; bounds memory, not the transaction."""
 
 
-def settle(engine: Engine, position: int) -> None:
-    """Derive from all facts merged so far, and say that the log is in the tables up to `position`. One transaction."""
+def settle(engine: Engine, reached: Mapping[str, int]) -> None:
+    """Derive from all facts merged so far, and say up to which position each lane is in the tables. One transaction."""
     with writing(engine) as connection:
         while _settle_touched(connection):
             pass
-        _write_progress(connection, position)
+        _write_progress(connection, reached)
 
 
 def _settle_touched(connection: Connection) -> int:
@@ -51,10 +51,12 @@ def _take(connection: Connection, kind: Touch, ids: Sequence[int]) -> None:
         connection.execute(delete(touched).where(touched.c.kind == kind, is_taken))
 
 
-def _write_progress(connection: Connection, position: int) -> None:
+def _write_progress(connection: Connection, reached: Mapping[str, int]) -> None:
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    statement_ = dialect.insert(progress).values(name="log", position=position)
-    connection.execute(statement_.on_conflict_do_update(index_elements=["name"], set_={"position": position}))
+    given = dialect.insert(progress)
+    upsert = given.on_conflict_do_update(index_elements=["name"], set_={"position": given.excluded.position})
+    if reached:
+        connection.execute(upsert, [{"name": name, "position": position} for name, position in reached.items()])
 
 
 def _run_statements(connection: Connection, ids: Sequence[int]) -> Iterable[tuple[Statement, Version]]:

@@ -2,15 +2,15 @@
 
 import mmap
 import os
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from whence.errors import LogCorruptError
 from whence.log.position import Position
-from whence.log.record import Record, decode, extent, is_sound
-from whence.log.segments import FIRST_OFFSET, MAGIC, ORIGIN, read_head, segment_path, segments
+from whence.log.record import Record
+from whence.log.segments.codec import decode, extent, is_sound
+from whence.log.segments.files import FIRST_OFFSET, MAGIC, ORIGIN, read_head, segment_path, segments
 
 Range = tuple[Position, Position]
 
@@ -43,37 +43,6 @@ def read(directory: Path, start: Position, end: Position) -> Iterator[Record]:
     for segment, low, high in _by_segment(directory, start, end):
         with mapped(directory, segment, high) as data:
             yield from _records(data, segment, low, high)
-
-
-def last(directory: Path, end: Position) -> Position | None:
-    """Where the last record before `end`, a record boundary, begins; None if there is none. Raises LogCorruptError."""
-    for segment in range(end.segment, start(directory).segment - 1, -1):
-        high = end.offset if segment == end.segment else _size(directory, segment)
-        begins = deque((low for low, _ in _extents(directory, segment, high)), maxlen=1)
-        if begins:
-            return Position(segment, begins[0])
-    return None
-
-
-def boundary(directory: Path, position: Position, end: Position) -> Position:
-    """Where the first record at or after `position` begins, or `end`, where the log ends. Raises LogCorruptError."""
-    for segment in range(max(position.segment, start(directory).segment), end.segment + 1):
-        high = end.offset if segment == end.segment else _size(directory, segment)
-        for begins, _ in _extents(directory, segment, high):
-            if Position(segment, begins) >= position:
-                return Position(segment, begins)
-    return end
-
-
-def _extents(directory: Path, segment: int, high: int) -> Iterator[tuple[int, int]]:
-    if high <= FIRST_OFFSET:
-        return
-    with mapped(directory, segment, high) as data:
-        low = FIRST_OFFSET
-        while low < high:
-            stop = _record_end(data, segment, low, high)
-            yield low, stop
-            low = stop
 
 
 def _by_segment(directory: Path, start: Position, end: Position) -> Iterator[tuple[int, int, int]]:

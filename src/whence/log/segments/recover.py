@@ -5,9 +5,8 @@ from pathlib import Path
 
 from whence.errors import LogCorruptError
 from whence.log.position import Position
-from whence.log.read import mapped
-from whence.log.record import sound_end
-from whence.log.segments import (
+from whence.log.segments.codec import sound_end
+from whence.log.segments.files import (
     FIRST_OFFSET,
     ORIGIN,
     create_segment,
@@ -17,6 +16,7 @@ from whence.log.segments import (
     sync_directory,
     write_all,
 )
+from whence.log.segments.read import mapped
 
 
 def recover(directory: Path) -> Position:

@@ -1,4 +1,4 @@
-"""The log's only writer: holds the lock, recovers after a crash, appends durably."""
+"""The only writer of a log in segments: holds the lock, recovers after a crash, appends durably."""
 
 import fcntl
 import os
@@ -9,11 +9,10 @@ from pathlib import Path
 
 from whence.errors import LogBusyError, LogError
 from whence.log.position import Position
-from whence.log.read import mapped
 from whence.log.recent import RecentKeys
-from whence.log.record import Draft, Kind, encode, encode_receipt, event_keys
-from whence.log.recover import recover
-from whence.log.segments import (
+from whence.log.record import Appended, Draft, Kind
+from whence.log.segments.codec import encode, encode_receipt, event_keys
+from whence.log.segments.files import (
     FIRST_OFFSET,
     ORIGIN,
     create_segment,
@@ -24,12 +23,14 @@ from whence.log.segments import (
     write_all,
     write_head,
 )
+from whence.log.segments.read import mapped
+from whence.log.segments.recover import recover
 
 _REHEARSED_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogSettings:
+class SegmentSettings:
     """Sizes of the log. A segment is closed once it has `segment_bytes`; the last batch may reach over it."""
 
     segment_bytes: int = 64 << 20
@@ -38,18 +39,10 @@ class LogSettings:
     """How many of the last segments are read for their keys when the log is opened."""
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
-    """Where a draft became durable; `original` is set if that is only a receipt of an event seen before."""
-
-    position: Position
-    original: Position | None = None
-
-
-class Writer:
+class SegmentWriter:
     """The open end of the log. After any LogError from `append`, close it and open a new one: opening repairs."""
 
-    def __init__(self, directory: Path, settings: LogSettings = LogSettings()) -> None:
+    def __init__(self, directory: Path, settings: SegmentSettings = SegmentSettings()) -> None:
         """Open, lock and recover. Raises LogBusyError, LogCorruptError, LogError."""
         self._directory = directory
         self._settings = settings
@@ -116,7 +109,7 @@ class Writer:
             if is_event and not original:
                 fresh[draft.key] = position
             records.append(record)
-            appended.append(Appended(position, original))
+            appended.append(Appended(position=position, original=original))
             offset += len(record)
         return records, appended, fresh
 

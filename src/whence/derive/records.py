@@ -1,0 +1,72 @@
+"""Records of the log as a frame: the form in which logs other than segments, and archives, hand them to the pipeline.
+
+One row per record, in the columns of `RECORD_SCHEMA`.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from whence.derive.read import read_batches
+from whence.derive.schema import READING_SCHEMA
+from whence.log import Kind, Position, Record
+
+RECORD_SCHEMA = pa.schema(
+    {
+        "position": pa.int64(),
+        "kind": pa.int16(),  # log.record.Kind
+        "key": pa.string(),  # 32 hex digits
+        "received_at": pa.int64(),  # microseconds UTC
+        "payload": pa.binary(),
+        "pointer": pa.string(),
+        "reason": pa.string(),
+        "original": pa.int64(),  # of a receipt: the position of what it repeats; else null
+    }
+)
+
+
+def readings(records: DataFrame) -> DataFrame:
+    """The readings (`schema.READING_SCHEMA`) of a records frame."""
+    return records.mapInArrow(_read, from_arrow_schema(READING_SCHEMA))
+
+
+def _read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    return read_batches(record for batch in batches for record in to_records(batch))
+
+
+def to_records(batch: pa.RecordBatch) -> Iterator[Record]:
+    """The records in a batch of `RECORD_SCHEMA`."""
+    for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+        position, kind, key, received_at, payload, pointer, reason, original = row
+        yield Record(
+            position=Position.from_int(position),
+            kind=Kind(kind),
+            key=key,
+            received_at=received_at,
+            payload=payload or b"",
+            pointer=pointer or "",
+            reason=reason or "",
+            original=None if original is None else Position.from_int(original),
+        )
+
+
+def to_batch(records: Iterable[Record]) -> pa.RecordBatch:
+    """The inverse of `to_records`."""
+    rows = [
+        (
+            one.position.as_int,
+            int(one.kind),
+            one.key,
+            one.received_at,
+            one.payload,
+            one.pointer,
+            one.reason,
+            None if one.original is None else one.original.as_int,
+        )
+        for one in records
+    ]
+    columns = zip(*rows, strict=True) if rows else [()] * len(RECORD_SCHEMA)
+    arrays = [pa.array(column, type_) for column, type_ in zip(columns, RECORD_SCHEMA.types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=RECORD_SCHEMA)

@@ -1,0 +1,59 @@
+"""Where readings come from: the log, whichever it is, as a frame that Spark streams or takes whole."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pyspark.sql import DataFrame, SparkSession
+
+from whence.derive.source import FORMAT
+from whence.log import Lane, Lanes, Log, Position
+from whence.log.segments.log import LANE, SegmentLog
+
+BATCH_BYTES = 32 * 2**20
+"""The most that one micro-batch reads from a log in segments."""
+
+
+class Source(Protocol):
+    """A log as Spark reads it."""
+
+    def stream(self, session: SparkSession, since: Lanes) -> DataFrame:
+        """The readings (`schema.READING_SCHEMA`) from these positions on, as they come."""
+
+    def batch(self, session: SparkSession, lanes: Sequence[Lane]) -> DataFrame:
+        """The readings of all that is in these lanes."""
+
+    def reached(self, end: str) -> Lanes:
+        """How far a store is that has all before an offset, as Spark writes the offsets of this source."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentSource:
+    """A log in segments."""
+
+    log: SegmentLog
+
+    def stream(self, session: SparkSession, since: Lanes) -> DataFrame:
+        path, start = str(self.log.directory), since[LANE].as_int
+        return session.readStream.format(FORMAT).options(path=path, since=start, batchBytes=BATCH_BYTES).load()
+
+    def batch(self, session: SparkSession, lanes: Sequence[Lane]) -> DataFrame:
+        (lane,) = lanes
+        path, since, until = str(self.log.directory), lane.start.as_int, lane.end.as_int
+        return session.read.format(FORMAT).options(path=path, since=since, until=until).load()
+
+    def reached(self, end: str) -> Lanes:
+        return {LANE: Position.from_int(json.loads(end)["position"])}
+
+
+def source_of(log: Log) -> Source:
+    """How Spark reads a log."""
+    if isinstance(log, SegmentLog):
+        return SegmentSource(log)
+    # Only where it is used: the client library costs memory and time.
+    from whence.derive.kafka import KafkaSource
+    from whence.log.kafka.log import KafkaLog
+
+    assert isinstance(log, KafkaLog)
+    return KafkaSource(log.address)

@@ -1,0 +1,16 @@
+"""Which log an address means: a directory of segments, or a Kafka topic."""
+
+from pathlib import Path
+
+from whence.log.port import Log
+from whence.log.segments.log import SegmentLog
+
+
+def open_log(address: str) -> Log:
+    """`kafka://HOST:PORT,…/TOPIC?…` (`kafka.address`), else a path. Raises LogError if it is malformed."""
+    if not address.startswith("kafka://"):
+        return SegmentLog(Path(address))
+    # Only where it is used: the client library costs 20 MB.
+    from whence.log.kafka.log import KafkaLog
+
+    return KafkaLog.at(address)

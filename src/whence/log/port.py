@@ -1,0 +1,54 @@
+"""The port: what an event log is to those who use it, wherever its records are (`segments/`, `kafka/`)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from whence.log.position import Position
+from whence.log.record import Appended, Draft
+
+Lanes = Mapping[str, Position]
+"""A position in each lane of a log, by the lane's name: how far a store is, or what someone waits for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A part of a log that has an order of its own: all of a log in segments, a partition of a topic.
+
+    Its records are at `start` or after it, and before `end`. All before `end` is durable.
+    """
+
+    name: str
+    start: Position
+    end: Position
+
+
+class Writer(Protocol):
+    """The open end of a log. After any LogError from `append`, close it and open a new one."""
+
+    def append(self, drafts: Sequence[Draft]) -> Sequence[Appended]:
+        """Append all drafts, and return once they are durable. Raises LogError: then take none of them for stored."""
+
+    def rehearse(self) -> Sequence[Appended]:
+        """Append nothing, but find out whether it could be. Raises LogError."""
+
+    def close(self) -> None:
+        """Release what the writer holds. It waits for nothing."""
+
+
+class Log(Protocol):
+    """An event log, by its address: it is not touched before a method is called."""
+
+    def lanes(self) -> tuple[Lane, ...]:
+        """The lanes as they are now, in order; at least one. Raises LogError."""
+
+    def lane_of(self, position: Position) -> str:
+        """The name of the lane that a position is in."""
+
+    def oldest(self, since: Lanes) -> int | None:
+        """When the first record at or after these positions was received (µs); of a lane that is not among them, all
+        count. None if there is none. Raises LogError.
+        """
+
+    def open_writer(self) -> Writer:
+        """Raises LogError."""

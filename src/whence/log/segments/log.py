@@ -1,0 +1,35 @@
+"""A directory of segments as an event log."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from whence.log.port import Lane, Lanes
+from whence.log.position import Position
+from whence.log.segments.read import committed, read, start
+from whence.log.segments.write import SegmentSettings, SegmentWriter
+
+LANE = "log"
+"""The one lane there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentLog:
+    """The log in a directory, with one writer at a time."""
+
+    directory: Path
+    settings: SegmentSettings = field(default_factory=SegmentSettings)
+
+    def lanes(self) -> tuple[Lane, ...]:
+        return (Lane(LANE, start(self.directory), committed(self.directory)),)
+
+    def lane_of(self, position: Position) -> str:
+        return LANE
+
+    def oldest(self, since: Lanes) -> int | None:
+        (lane,) = self.lanes()
+        low = since.get(LANE, lane.start)
+        first = next(read(self.directory, low, lane.end), None) if low < lane.end else None
+        return first.received_at if first else None
+
+    def open_writer(self) -> SegmentWriter:
+        return SegmentWriter(self.directory, self.settings)
