@@ -3,10 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help demo test lint bench docs lock clean
+.PHONY: help demo test lint bench bench-scale docs lock clean
 
 help: ## Show what there is to make
-	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: .venv/ready ## Trace a real PySpark pipeline from a prediction to its raw columns (ARGS=--once to end after the answers)
 	@$(BIN)/whence demo $(ARGS)
@@ -22,6 +22,9 @@ lint: .venv/ready-dev ## Check format, style, types and the direction of imports
 
 bench: .venv/ready-dev ## Measure throughput, latency, start and memory (minutes)
 	@$(BIN)/python -m bench $(ARGS)
+
+bench-scale: .venv/ready-dev ## Measure how cost grows from 10^4 to 10^6 events (an hour; ARGS="--sizes 10000 100000" for less)
+	@$(BIN)/python -m bench.scale $(ARGS)
 
 docs: .venv/ready-dev ## Write the generated part of docs/cli.md anew
 	@$(BIN)/python tests/test_docs.py
