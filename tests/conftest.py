@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from kafka_broker import KafkaBroker
+from logs import KINDS
 from whence.log import Log
 from whence.log.address import open_log
 from whence.store.engine import open_store, sqlite_url
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 STORES = ("sqlite", "postgres")
-LOGS = ("segments", "kafka")
 
 
 @pytest.fixture(scope="session")
@@ -79,7 +79,7 @@ def kafka_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBrok
     broker.kill()
 
 
-@pytest.fixture(params=LOGS)
+@pytest.fixture(params=KINDS)
 def log(request: pytest.FixtureRequest, tmp_path: Path) -> Log:
     """An empty event log, of each kind in turn."""
     if request.param == "segments":

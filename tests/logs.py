@@ -11,6 +11,8 @@ from whence.log.kafka.message import record_of
 from whence.log.segments import read
 from whence.log.segments.log import SegmentLog
 
+KINDS = ("segments", "kafka")
+
 
 def records_of(log: Log) -> list[Record]:
     """All records of a log, lane by lane."""

@@ -1,21 +1,30 @@
-"""A stream, a rebuild, SQLite and PostgreSQL: one log, one state. The log has duplicates, late events and refused
-bodies.
+"""A stream, a rebuild, SQLite and PostgreSQL, segments and Kafka: one log, one state.
+
+The log has duplicates, late events and refused bodies.
 """
 
 from collections import Counter
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from sqlalchemy import Engine
 
 from bench.events import Noise, arrivals
-from whence.derive.pipeline import run_stream
+from logs import KINDS, records_of
+from oracle import comparable
+from oracle import dump as oracle_dump
+from whence.derive.pipeline import run_stream, where_to_go_on
 from whence.derive.rebuild import rebuild
-from whence.errors import EventError, StoreBusyError
-from whence.log import Kind
+from whence.errors import EventError, LogError, StoreBusyError, StoreError
+from whence.log import Kind, Log
+from whence.log.address import open_log
+from whence.log.quarantine import quarantined
 from whence.log.record import Draft
-from whence.log.segments.write import SegmentSettings, SegmentWriter
+from whence.log.segments.log import SegmentLog
+from whence.log.segments.write import SegmentSettings
 from whence.openlineage.accept import accept
 from whence.store.dump import dump
 from whence.store.engine import open_store, read_progress, sqlite_url
@@ -31,78 +40,94 @@ def draft(body: bytes) -> Draft:
     try:
         taken = accept(body)
     except EventError as error:
-        return Draft(
-            kind=Kind.QUARANTINED,
-            key=bytes(16),
-            received_at=0,
-            payload=body,
-            pointer=error.pointer,
-            reason=error.reason,
-        )
-    return Draft(kind=Kind.EVENT, key=bytes.fromhex(taken.key), received_at=0, payload=taken.payload)
+        return quarantined(body, error, 0)
+    return Draft(kind=Kind.EVENT, key=bytes.fromhex(taken.key), received_at=0, payload=taken.payload, owner=taken.key)
 
 
-@pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ledger]:
-    """A log of several segments, and what its ledger must say."""
-    directory = tmp_path_factory.mktemp("log")
-    writer = SegmentWriter(directory, SegmentSettings(segment_bytes=1 << 20, recent_keys=50))
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A log, what its ledger must say, and the dump of a rebuild from it into SQLite."""
+
+    log: Log
+    ledger: Ledger
+    rebuilt: list[str]
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def filled(request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Filled:
+    """A log of several segments, or of several partitions."""
+    directory = tmp_path_factory.mktemp("filled")
+    log: Log
+    if request.param == "segments":
+        log = SegmentLog(directory / "log", SegmentSettings(segment_bytes=1 << 20, recent_keys=50))
+    else:
+        log = open_log(request.getfixturevalue("kafka_broker").new_topic(partitions=3))
     drafts = [draft(one.body) for one in islice(arrivals(seed=3, jobs=20, days=30, noise=NOISE), RECORDS)]
+    writer = log.open_writer()
     for start in range(0, RECORDS, 40):
         writer.append(drafts[start : start + 40])
     writer.close()
     kinds = Counter(one.kind for one in drafts)
     events = len({one.key for one in drafts if one.kind is Kind.EVENT})
-    return directory, Ledger(events, kinds[Kind.EVENT] - events, kinds[Kind.QUARANTINED])
+    url = sqlite_url(directory / "store.db")
+    rebuild(spark, log, url)
+    rebuilt = list(dump(open_store(url)))
+    return Filled(log, Ledger(events, kinds[Kind.EVENT] - events, kinds[Kind.QUARANTINED]), rebuilt)
 
 
-@pytest.fixture(scope="module")
-def rebuilt(spark: SparkSession, log: tuple[Path, Ledger], tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The dump of a rebuild into SQLite."""
-    url = sqlite_url(tmp_path_factory.mktemp("rebuilt") / "store.db")
-    rebuild(spark, log[0], url)
-    return list(dump(open_store(url)))
-
-
-def test_a_stream_equals_a_rebuild(
-    spark: SparkSession, log: tuple[Path, Ledger], rebuilt: list[str], store_url: str, tmp_path: Path
-) -> None:
-    directory, expected = log
-    engine = open_store(store_url)
-    migrate(engine)
-    query = run_stream(spark, directory, engine, tmp_path / "checkpoint")
+def stream(spark: SparkSession, log: Log, engine: Engine, checkpoint: Path) -> None:
+    """Derive all that is in the log now."""
+    query = run_stream(spark, log, engine, checkpoint)
     query.processAllAvailable()
     query.stop()
-    assert list(dump(engine)) == rebuilt
-    assert read_ledger(engine) == expected
-    assert expected.duplicate > 10
-    assert expected.quarantined > 5
-    rebuild(spark, directory, store_url)
-    assert list(dump(engine)) == rebuilt
-    assert read_ledger(engine) == expected
+
+
+def test_a_stream_equals_a_rebuild(spark: SparkSession, filled: Filled, store_url: str, tmp_path: Path) -> None:
+    engine = open_store(store_url)
+    migrate(engine)
+    stream(spark, filled.log, engine, tmp_path / "checkpoint")
+    assert list(dump(engine)) == filled.rebuilt
+    assert read_ledger(engine) == filled.ledger
+    assert filled.ledger.duplicate > 10
+    assert filled.ledger.quarantined > 5
+    rebuild(spark, filled.log, store_url)
+    assert list(dump(engine)) == filled.rebuilt
+    assert read_ledger(engine) == filled.ledger
     engine.dispose()
 
 
-def test_a_stream_goes_on_where_the_store_is(
-    spark: SparkSession, log: tuple[Path, Ledger], rebuilt: list[str], tmp_path: Path
-) -> None:
+def test_both_equal_the_oracle(filled: Filled) -> None:
+    bodies = [one.payload for one in records_of(filled.log) if one.kind is Kind.EVENT]
+    assert comparable(filled.rebuilt) == comparable(oracle_dump(bodies))
+
+
+def test_a_stream_goes_on_where_the_store_is(spark: SparkSession, filled: Filled, tmp_path: Path) -> None:
     engine = open_store(sqlite_url(tmp_path / "store.db"))
     migrate(engine)
+    ends = {lane.name: lane.end.as_int for lane in filled.log.lanes()}
     for attempt in range(2):
-        query = run_stream(spark, log[0], engine, tmp_path / f"checkpoint{attempt}")
-        query.processAllAvailable()
-        query.stop()
-        assert read_progress(engine) > 0
-    assert list(dump(engine)) == rebuilt
-    assert read_ledger(engine) == log[1]
+        stream(spark, filled.log, engine, tmp_path / f"checkpoint{attempt}")
+        assert read_progress(engine) == ends
+    assert list(dump(engine)) == filled.rebuilt
+    assert read_ledger(engine) == filled.ledger
     engine.dispose()
 
 
-def test_a_rebuild_is_refused_while_a_pipeline_runs(
-    spark: SparkSession, log: tuple[Path, Ledger], store_url: str
-) -> None:
+def test_a_store_of_another_log_is_refused(log: Log) -> None:
+    with pytest.raises(StoreError, match=r"another event log \(other/0\)"):
+        where_to_go_on(log, {"other/0": 1})
+
+
+def test_a_store_that_is_ahead_of_its_log_is_refused(log: Log) -> None:
+    (lane, *_) = log.lanes()
+    assert where_to_go_on(log, {lane.name: lane.end.as_int})[lane.name] == lane.end
+    with pytest.raises(LogError, match="the store is ahead"):
+        where_to_go_on(log, {lane.name: lane.end.after.as_int})
+
+
+def test_a_rebuild_is_refused_while_a_pipeline_runs(spark: SparkSession, log: Log, store_url: str) -> None:
     engine = open_store(store_url)
     migrate(engine)
     with deriving(engine), pytest.raises(StoreBusyError):
-        rebuild(spark, log[0], store_url)
+        rebuild(spark, log, store_url)
     engine.dispose()

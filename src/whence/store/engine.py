@@ -53,10 +53,10 @@ def read_progress(engine: Engine) -> dict[str, int]:
     """By lane of the log: the position before which every record is in the tables. Raises StoreError."""
     try:
         with reading(engine) as connection:
-            found = connection.execute(select(progress.c.name, progress.c.position)).tuples().all()
+            found = connection.execute(select(progress.c.name, progress.c.position)).all()
     except SQLAlchemyError as error:
         raise StoreError(f"the store cannot be read: {error.args[0] if error.args else error}") from error
-    return dict(found)
+    return {row.name: row.position for row in found}
 
 
 def _configure_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
