@@ -1,0 +1,112 @@
+"""What a message says: its value decides, whatever anyone wrote into the headers."""
+
+import json
+from collections.abc import Mapping
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generators.mutations import mutations
+from whence.errors import EventError
+from whence.log import Kind, Position, Record
+from whence.log.kafka.message import headers_of, receipt_headers, record_of
+from whence.log.quarantine import quarantined
+from whence.log.record import Draft
+from whence.openlineage.accept import Accepted, accept, seal
+
+HERE = Position(3, 14)
+NAMES = st.sampled_from(["whence-kind", "whence-key", "whence-pointer", "whence-reason", "whence-original", "other"])
+VALUES = st.one_of(
+    st.sampled_from([b"event", b"receipt", b"quarantined", b"3:1", b"-1:2", bytes(16)]), st.binary(max_size=20)
+)
+BODIES = list(mutations(seed=5, n=300))
+
+
+def event(**more: object) -> bytes:
+    body = {
+        "eventTime": "2026-11-20T06:00:00Z",
+        "producer": "https://example.org",
+        "run": {"runId": "0190b3a1-7d1e-7b3a-9c55-3f1f5b0c7a10"},
+        "job": {"namespace": "n", "name": "j"},
+    }
+    return json.dumps(body | more).encode()
+
+
+def read(value: bytes | None, headers: Mapping[str, bytes] | None = None) -> Record:
+    return record_of(HERE, 7, value, headers or {})
+
+
+@given(st.sampled_from(BODIES))
+def test_a_message_is_what_the_collector_would_have_made_of_its_value(body: bytes) -> None:
+    said = read(body)
+    assert (said.position, said.received_at) == (HERE, 7)
+    match collected(body), said.kind:
+        case EventError() as error, Kind.QUARANTINED:
+            assert said.payload == quarantined(body, error, 7).payload
+            assert (said.pointer, said.reason) == (error.pointer, error.reason)
+        case EventError() as error, _:  # an object that is no event: the pipeline refuses it when it reads it
+            assert error.status == 422
+        case Accepted() as taken, kind:
+            assert (kind, said.key, said.payload) == (Kind.EVENT, taken.key, taken.payload)
+
+
+def collected(body: bytes) -> Accepted | EventError:
+    try:
+        return accept(body)
+    except EventError as error:
+        return error
+
+
+@given(st.sampled_from(BODIES), st.dictionaries(NAMES, VALUES))
+def test_no_header_makes_an_event_vanish_or_take_another_key(body: bytes, headers: dict[str, bytes]) -> None:
+    plain, said = read(body), read(body, headers)
+    if headers.get("whence-kind") == b"quarantined":
+        assert said.kind is Kind.QUARANTINED
+        assert said.payload
+    elif body:
+        assert said == plain
+
+
+@given(st.sampled_from(BODIES), st.dictionaries(NAMES, VALUES))
+def test_what_was_stored_once_is_stored_the_same_again(body: bytes, headers: dict[str, bytes]) -> None:
+    said = read(body, headers)
+    draft = Draft(
+        kind=said.kind,
+        key=bytes.fromhex(said.key),
+        received_at=7,
+        payload=said.payload,
+        pointer=said.pointer,
+        reason=said.reason,
+    )
+    if said.kind is not Kind.RECEIPT:
+        assert read(said.payload, _as_mapping(draft)) == said
+
+
+def test_a_receipt_has_no_value_that_could_be_lost() -> None:
+    key = seal(event()).key
+    headers = {name: value for name, value in receipt_headers(bytes.fromhex(key), Position(3, 1)) if value}
+    said = read(None, headers)
+    assert (said.kind, said.key, said.original) == (Kind.RECEIPT, key, Position(3, 1))
+    assert read(event(), headers).kind is Kind.EVENT
+    for broken in ({**headers, "whence-key": b"short"}, {**headers, "whence-original": b"nowhere"}):
+        assert read(None, broken).kind is Kind.QUARANTINED
+
+
+def test_a_message_without_a_value_is_quarantined() -> None:
+    said = read(None)
+    assert said.kind is Kind.QUARANTINED
+    assert "not JSON" in said.reason
+
+
+def test_secrets_are_redacted_whoever_wrote_them() -> None:
+    secret = event(producer="postgres://me:hunter2@db/x")
+    forged = {"whence-kind": b"event", "whence-key": bytes(16)}
+    assert b"hunter2" not in read(secret).payload
+    assert b"hunter2" not in read(secret, forged).payload
+    assert b"hunter2" not in read(b"{ " + secret).payload
+    assert b"hunter2" not in read(secret, {"whence-kind": b"quarantined"}).payload
+    assert read(secret, forged).key == accept(secret).key
+
+
+def _as_mapping(draft: Draft) -> dict[str, bytes]:
+    return {name: value for name, value in headers_of(draft) if isinstance(value, bytes)}
