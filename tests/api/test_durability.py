@@ -14,14 +14,18 @@ from whence.log import Kind
 from whence.log.segments.write import SegmentWriter
 
 
-def keep_posting(api: Api, stop: threading.Event, acknowledged: list[str]) -> None:
-    """Post one event after the other, each until it is acknowledged, over broken connections too, as clients do."""
+def keep_posting(api: Api, stop: threading.Event, acknowledged: list[str], again: tuple[int, ...] = ()) -> None:
+    """Post one event after the other, each until it is acknowledged, over broken connections too, as clients do; and
+    after an answer with one of the statuses in `again`.
+    """
     while not stop.is_set():
         body = event(run={"runId": str(uuid.uuid4())})
         while not stop.is_set():
             try:
                 answer = api.post(body)
             except (OSError, http.client.HTTPException):
+                continue
+            if answer.status in again:
                 continue
             assert answer.status == 201
             acknowledged.append(answer.json["key"])

@@ -33,6 +33,8 @@ class KafkaSource:
 
     def stream(self, session: SparkSession, since: Lanes) -> DataFrame:
         """Partitions that are added to the topic later are read from their beginning."""
+        # An idle stream asks the brokers for news this often; unasked, it would a hundred times a second.
+        session.conf.set("spark.sql.streaming.pollingDelay", "100ms")
         start = {"startingOffsets": _offsets(self.address, since), "maxOffsetsPerTrigger": str(BATCH_RECORDS)}
         source = session.readStream.format("kafka").options(**_options(self.address), **start).load()
         return readings_of(messages(source))

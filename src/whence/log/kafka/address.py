@@ -61,7 +61,11 @@ def client_settings(address: KafkaAddress) -> dict[str, str | int]:
     key = given.get("ssl.key.location")
     certificate = {"ssl.certificate.location": key} if key else {}
     milliseconds = int(address.timeout * 1000)
-    bounds = {"socket.timeout.ms": milliseconds, "socket.connection.setup.timeout.ms": max(1000, milliseconds)}
+    bounds = {
+        "socket.timeout.ms": milliseconds,
+        "socket.connection.setup.timeout.ms": max(1000, milliseconds),
+        "reconnect.backoff.max.ms": 1000,  # a broker that is back is found at once
+    }
     return {"bootstrap.servers": address.servers, "client.id": "whence", **bounds, **given, **certificate}
 
 
