@@ -34,7 +34,7 @@ def _writer(store_url: str) -> Write:
     def write_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for chunk in _chunks(batches):
             with uncollected():
-                _merge(_engine(store_url), chunk)
+                _merge(engine_of(store_url), chunk)
             yield pa.RecordBatch.from_pydict({"position": [pc.max(chunk.column("position")).as_py()]})
 
     return write_batches
@@ -73,5 +73,6 @@ def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 @cache
-def _engine(store_url: str) -> Engine:
+def engine_of(store_url: str) -> Engine:
+    """The engine of this executor, kept from task to task: one connection for each Python worker."""
     return open_store(store_url)
