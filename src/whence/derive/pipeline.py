@@ -85,7 +85,7 @@ def _settle(written: DataFrame, engine: Engine, reached: Lanes) -> None:
     """Write, then derive what the new facts imply: here, in one transaction, or where that is much and the store takes
     several writers, first in the executors.
     """
-    written.write.format("noop").mode("overwrite").save()
+    written.collect()
     if engine.dialect.name != "sqlite" and is_much(engine):
         settle_parts(written.sparkSession, _url(engine))
     settle(engine, {lane: position.as_int for lane, position in reached.items()})

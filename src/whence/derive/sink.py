@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from sqlalchemy import Engine
 
@@ -24,10 +23,8 @@ Write = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 def write(rows: DataFrame, store_url: str) -> DataFrame:
-    """Merge all rows into the store when the frame is run; it has a row per transaction: the largest log position in
-    it.
-    """
-    return rows.mapInArrow(_writer(store_url), "position bigint")
+    """Merge all rows into the store when the frame is run; it has no rows of its own."""
+    return rows.mapInArrow(_writer(store_url), "nothing boolean")
 
 
 def _writer(store_url: str) -> Write:
@@ -35,7 +32,7 @@ def _writer(store_url: str) -> Write:
         for chunk in _chunks(batches):
             with uncollected():
                 _merge(engine_of(store_url), chunk)
-            yield pa.RecordBatch.from_pydict({"position": [pc.max(chunk.column("position")).as_py()]})
+        yield from ()
 
     return write_batches
 
