@@ -29,8 +29,13 @@ LOOK_SECONDS = 1
 def parser() -> argparse.ArgumentParser:
     """The arguments of this process."""
     parser = argparse.ArgumentParser(prog="whence.derive", description=__doc__)
-    store = os.environ.get("WHENCE_STORE")
-    parser.add_argument("--log", required=True, help="the event log: a directory, or kafka://HOST:PORT/TOPIC")
+    log_url, store = os.environ.get("WHENCE_LOG"), os.environ.get("WHENCE_STORE")
+    parser.add_argument(
+        "--log",
+        default=log_url,
+        required=not log_url,
+        help="the event log: a directory, or kafka://HOST:PORT/TOPIC (WHENCE_LOG)",
+    )
     parser.add_argument("--store", default=store, required=not store, help="the store's URL (WHENCE_STORE)")
     parser.add_argument("--cache", type=Path, help="a directory that survives: the JVM's class archive")
     parser.add_argument("--master", help="the Spark master; what spark-submit says, else local[2]")
