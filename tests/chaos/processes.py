@@ -30,8 +30,8 @@ def driver(data: Path) -> int | None:
 def jvm(data: Path) -> int | None:
     """The driver's JVM."""
     of = driver(data)
-    of_it = _children(of) if of else []
-    return next((pid for pid in of_it if "SparkSubmit" in _command(Path(f"/proc/{pid}"))), None)
+    of_it = children(of) if of else []
+    return next((pid for pid in of_it if "SparkSubmit" in command(Path(f"/proc/{pid}"))), None)
 
 
 VICTIMS = {"api": api, "driver": driver, "jvm": jvm}
@@ -61,7 +61,7 @@ def marked(data: Path) -> dict[int, str]:
     """All living processes that the supervisor of this data directory started, and their descendants: what they run."""
     mark = f"{MARK}={data}".encode()
     found = [one for one in Path("/proc").iterdir() if one.name.isdecimal() and mark in _environment(one)]
-    return {int(one.name): _command(one) for one in found}
+    return {int(one.name): command(one) for one in found}
 
 
 def _environment(process: Path) -> list[bytes]:
@@ -71,14 +71,16 @@ def _environment(process: Path) -> list[bytes]:
         return []
 
 
-def _command(process: Path) -> str:
+def command(process: Path) -> str:
+    """What a process (its place in /proc) runs; empty if it is gone."""
     try:
         return (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
     except OSError:
         return ""
 
 
-def _children(pid: int) -> list[int]:
+def children(pid: int) -> list[int]:
+    """The living children of a process."""
     try:
         tasks = list(Path(f"/proc/{pid}/task").iterdir())
         return [int(child) for task in tasks for child in (task / "children").read_text().split()]

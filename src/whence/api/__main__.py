@@ -1,6 +1,7 @@
 """The API as a process: `python -m whence.api --data DIR --store URL`, on a given socket (`--fd`) or its own."""
 
 import argparse
+import os
 import socket
 from pathlib import Path
 
@@ -8,16 +9,26 @@ from whence.api.serve import serve
 from whence.api.settings import Settings
 
 
-def main() -> None:
-    """Serve until told to stop."""
+def parser() -> argparse.ArgumentParser:
+    """The arguments of this process."""
     parser = argparse.ArgumentParser(prog="python -m whence.api")
+    store = os.environ.get("WHENCE_STORE")
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--store", required=True)
-    parser.add_argument("--log", default="", help="the event log; in the data directory if not given")
+    parser.add_argument("--store", default=store, required=not store, help="the store's URL (WHENCE_STORE)")
+    parser.add_argument(
+        "--log",
+        default=os.environ.get("WHENCE_LOG", ""),
+        help="the event log (WHENCE_LOG); in the data directory if not given",
+    )
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8080)
     parser.add_argument("--fd", type=int)
-    options = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    """Serve until told to stop."""
+    options = parser().parse_args()
     listening = socket.socket(fileno=options.fd) if options.fd is not None else _bind(options.host, options.port)
     serve(Settings(data=options.data, store_url=options.store, log_url=options.log), listening)
 

@@ -64,12 +64,14 @@ def _health(
         return {"status": "live"}
 
     @router.get("/ready")
-    async def ready() -> Response:
+    async def ready(
+        of: Annotated[list[health.Station] | None, Query(description="which must work; all if not given")] = None,
+    ) -> Response:
         """200 if log, store and pipeline all work, else 503; either way, which of them does and what they say."""
         checks = await health.readiness(settings, log, commit, progress)
-        body = health.as_json(checks) | {"counts": collector.counts}
-        status = 200 if all(check.ok for check in checks.values()) else 503
-        return Response(msgspec.json.encode(body), status, media_type="application/json")
+        is_ready = all(checks[one].ok for one in of or checks)
+        body = health.as_json(checks, is_ready=is_ready) | {"counts": collector.counts}
+        return Response(msgspec.json.encode(body), 200 if is_ready else 503, media_type="application/json")
 
     return router
 

@@ -5,6 +5,7 @@ import json
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
 
 from whence.api.progress import ProgressWatch
 from whence.api.settings import Settings
@@ -12,6 +13,8 @@ from whence.errors import LogError, StoreError
 from whence.log import Lanes, Log
 from whence.log.commit import GroupCommit
 from whence.log.position import positions_text
+
+Station = Literal["log", "store", "pipeline"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +25,7 @@ class Check:
     detail: str
 
 
-async def readiness(settings: Settings, log: Log, commit: GroupCommit, progress: ProgressWatch) -> dict[str, Check]:
+async def readiness(settings: Settings, log: Log, commit: GroupCommit, progress: ProgressWatch) -> dict[Station, Check]:
     """The checks by station."""
     trouble = await commit.probe()
     writable = Check(ok=not trouble, detail=trouble or "writable")
@@ -40,11 +43,10 @@ async def readiness(settings: Settings, log: Log, commit: GroupCommit, progress:
     return {"log": writable, "store": store, "pipeline": pipeline}
 
 
-def as_json(checks: dict[str, Check]) -> dict[str, object]:
+def as_json(checks: dict[Station, Check], *, is_ready: bool) -> dict[str, object]:
     """The answer's body."""
-    ready = all(check.ok for check in checks.values())
     return {
-        "status": "ready" if ready else "not ready",
+        "status": "ready" if is_ready else "not ready",
         "checks": {name: asdict(check) for name, check in checks.items()},
     }
 

@@ -1,9 +1,10 @@
-"""`python -m whence.derive`: the pipeline as a process of its own, which `whence up` supervises. Prints `ready` once
-it takes events.
+"""`python -m whence.derive`: the pipeline as a process of its own, which `whence up` supervises, or `spark-submit` runs
+on a cluster (docs/deploy.md). Prints `ready` once it takes events.
 """
 
 import argparse
 import logging
+import os
 import signal
 import sys
 import tempfile
@@ -12,9 +13,9 @@ from threading import Event
 
 from whence.derive.jars import jars_for
 from whence.derive.pipeline import run_stream
+from whence.derive.rebuild import rebuild
 from whence.derive.session import close_session, open_session
 from whence.errors import WhenceError
-from whence.log import Log
 from whence.log.address import open_log
 from whence.store.engine import open_store
 from whence.store.lock import deriving
@@ -25,40 +26,58 @@ log = logging.getLogger(__name__)
 LOOK_SECONDS = 1
 
 
-def main() -> int:
-    """Run until the stream fails (1) or SIGTERM says to stop (0)."""
+def parser() -> argparse.ArgumentParser:
+    """The arguments of this process."""
     parser = argparse.ArgumentParser(prog="whence.derive", description=__doc__)
-    parser.add_argument("--log", required=True, help="the event log: a directory, or kafka://HOST:PORT/TOPIC")
-    parser.add_argument("--store", required=True, help="the store's URL")
-    parser.add_argument("--cache", type=Path, required=True, help="a directory that survives: the JVM's class archive")
-    parser.add_argument("--master", default="local[2]", help="the Spark master")
-    given = parser.parse_args()
+    log_url, store = os.environ.get("WHENCE_LOG"), os.environ.get("WHENCE_STORE")
+    parser.add_argument(
+        "--log",
+        default=log_url,
+        required=not log_url,
+        help="the event log: a directory, or kafka://HOST:PORT/TOPIC (WHENCE_LOG)",
+    )
+    parser.add_argument("--store", default=store, required=not store, help="the store's URL (WHENCE_STORE)")
+    parser.add_argument("--cache", type=Path, help="a directory that survives: the JVM's class archive")
+    parser.add_argument("--master", help="the Spark master; what spark-submit says, else local[2]")
+    parser.add_argument("--alive", type=Path, help="a file to touch every second while the stream lives")
+    parser.add_argument("--rebuild", action="store_true", help="derive the whole log into a new store, swap it in, end")
+    return parser
+
+
+def main() -> int:
+    """Run until the stream fails (1), the rebuild is done (0) or SIGTERM says to stop (0)."""
+    given = parser().parse_args()
     logging.basicConfig(
         level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s", stream=sys.stderr
     )
     stopping = Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     try:
-        stream(open_log(given.log), given.store, given.cache, given.master, stopping)
+        if given.rebuild:
+            event_log = open_log(given.log)
+            rebuild(open_session(given.cache, given.master, jars=jars_for(event_log)), event_log, given.store)
+            return 0
+        stream(given, stopping)
     except WhenceError as error:
         log.error("%s", error)
     return 0 if stopping.is_set() else 1
 
 
-def stream(event_log: Log, store_url: str, cache: Path, master: str, stopping: Event) -> None:
+def stream(given: argparse.Namespace, stopping: Event) -> None:
     """Derive from the log into the store until the stream fails or `stopping` is set. Raises StoreBusyError,
     LogError."""
-    engine = open_store(store_url)
+    engine, event_log = open_store(given.store), open_log(given.log)
     with deriving(engine), tempfile.TemporaryDirectory(prefix="whence-", ignore_cleanup_errors=True) as scratch:
         migrate(engine)
-        session = open_session(cache, master, jars=jars_for(event_log))
+        session = open_session(given.cache, given.master, jars=jars_for(event_log))
         query = run_stream(session, event_log, engine, Path(scratch) / "checkpoint")
         print("ready", flush=True)  # noqa: T201  # the supervisor waits for this line
         # A call into the JVM must not be broken off: it is left again and again to look.
         while not stopping.is_set() and not query.awaitTermination(LOOK_SECONDS):
-            pass
+            if given.alive:
+                given.alive.touch()
         query.stop()
-        close_session(session, cache)
+        close_session(session, given.cache)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import sys
 
 from pyspark.daemon import manager
 
-_NEEDED = ("pyspark.sql.pandas.serializers", "whence.derive.read", "whence.derive.sink", "whence.derive.source")
+_NEEDED = ("pyspark.sql.pandas.serializers", "whence.derive.read", "whence.derive.settlement", "whence.derive.source")
 
 
 def main() -> None:

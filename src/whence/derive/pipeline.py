@@ -8,13 +8,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from sqlalchemy import Engine
 
+from whence.derive.settlement import settle_parts
 from whence.derive.sink import write
 from whence.derive.sources import source_of
 from whence.derive.stages import STAGES
 from whence.errors import LogError, StoreError
 from whence.log import Lane, Lanes, Log, Position
 from whence.store.engine import read_progress
-from whence.store.settle import settle
+from whence.store.settle import is_much, settle
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ def run_stream(session: SparkSession, log: Log, engine: Engine, checkpoint: Path
         written.writeStream.foreachBatch(
             lambda batch, number: _settle(batch, engine, source.reached(_end(checkpoint, number)))
         )
-        .option("checkpointLocation", str(checkpoint))
+        .option("checkpointLocation", checkpoint.absolute().as_uri())
         .start()
     )
 
@@ -81,8 +82,12 @@ def _since(lane: Lane, reached: int | None) -> Position:
 
 
 def _settle(written: DataFrame, engine: Engine, reached: Lanes) -> None:
-    """Write (the pipeline's one action: it collects a position per chunk), then derive what the new facts imply."""
+    """Write, then derive what the new facts imply: here, in one transaction, or where that is much and the store takes
+    several writers, first in the executors.
+    """
     written.collect()
+    if engine.dialect.name != "sqlite" and is_much(engine):
+        settle_parts(written.sparkSession, _url(engine))
     settle(engine, {lane: position.as_int for lane, position in reached.items()})
 
 

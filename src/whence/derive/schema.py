@@ -108,9 +108,9 @@ SHAPES: dict[str, tuple[Shape, ...]] = {
     "run_lineage": (_one("witness", "witness", "version", "time", "event_id"),),
     "declaration": (_one("declaration", "declaration", "declarer", "time", "version"),),
     "touched": (
-        _one("run_node", "run_node", int(Touch.RUN)),
-        _one("declaration", "declaration", int(Touch.DECLARATION)),
-        _each("aliases", "aliases.dataset_id", int(Touch.ALIAS)),
+        _one("run_node", "job_id", int(Touch.RUN), "run_node"),
+        _one("declaration", "declarer", int(Touch.DECLARATION), "declaration"),
+        _each("aliases", "aliases.dataset_id", int(Touch.ALIAS), "aliases.dataset_id"),
     ),
 }
 """The rows of every table that is not content of another (`store/packed.py`)."""

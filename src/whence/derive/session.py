@@ -1,11 +1,14 @@
-"""The Spark session of the pipeline, tuned for small micro-batches on one machine; a cluster's own settings win."""
+"""The Spark session of the pipeline: on this machine tuned for small micro-batches; on a cluster, the cluster's own
+settings win.
+"""
 
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from whence.capture.java import java_home
@@ -13,58 +16,96 @@ from whence.derive.source import LogSource
 
 _MANAGERS = "org.apache.spark.sql.execution.streaming.checkpointing"
 
-_SETTINGS = {
-    "spark.ui.enabled": "false",
-    "spark.sql.shuffle.partitions": "2",
+_NEEDED = {
     "spark.sql.session.timeZone": "UTC",
+    # The stream starts at the store's own position: its checkpoint is scratch, and need not survive.
+    "spark.sql.streaming.checkpointFileManagerClass": f"{_MANAGERS}.FileSystemBasedCheckpointFileManager",
+}
+"""What the pipeline relies on, wherever it runs."""
+
+_TUNED = {
+    "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "256",
     "spark.sql.execution.pyspark.udf.faulthandler.enabled": "true",
-    # The stream starts at the store's own position: its checkpoint is scratch, and need not survive.
-    "spark.sql.streaming.checkpointFileManagerClass": f"{_MANAGERS}.FileSystemBasedCheckpointFileManager",
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.sql.streaming.numRecentProgressUpdates": "2",
+    "spark.python.daemon.module": "whence.derive.daemon",
+    "spark.log.level": "WARN",
+}
+"""What a cluster's configuration, or `spark-submit --conf`, may say otherwise."""
+
+_ON_ONE_MACHINE = {
+    "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    "spark.python.daemon.module": "whence.derive.daemon",
-    "spark.python.worker.reuse": "true",
-    "spark.log.level": "WARN",
 }
 
 _JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss4m -XX:-UsePerfData"
 
 
 def open_session(
-    cache: Path | None = None, master: str = "local[2]", heap: str = "512m", jars: Sequence[Path] = ()
+    cache: Path | None = None, master: str | None = None, heap: str = "512m", jars: Sequence[Path] = ()
 ) -> SparkSession:
-    """A session that knows the log source. `cache` is where the JVM's class archive is kept, which halves the next
-    start; without it there is none. `jars` are loaded beside Spark's own.
+    """A session that knows the log source, at `master`: where `spark-submit` says if None, else on two cores here.
+
+    On this machine, `heap` is the JVM's and `cache` is where its class archive is kept, which halves the next start;
+    without it there is none. On a cluster both are the cluster's own business. `jars` are loaded beside Spark's own.
     """
-    os.environ["JAVA_HOME"] = str(java_home())
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    scratch = tempfile.gettempdir()
-    java = " ".join([_JVM, f"-Djava.io.tmpdir={scratch}", *([_class_archive(cache)] if cache else [])])
-    of_run = {"spark.driver.extraJavaOptions": java, "spark.local.dir": scratch}
-    if jars:
-        of_run["spark.jars"] = ",".join(map(str, jars))
-    builder = SparkSession.builder.master(master).appName("whence").config("spark.driver.memory", heap)
-    for key, value in {**_SETTINGS, **of_run}.items():
-        builder = builder.config(key, value)
-    session = builder.getOrCreate()
+    if not _is_submitted():
+        os.environ["JAVA_HOME"] = str(java_home())
+        master = master or "local[2]"
+    owns_jvm = not _is_submitted() and master is not None and master.partition("[")[0] == "local"
+    conf = _of_one_machine(cache, heap, jars) if owns_jvm else _of_cluster(jars)
+    if master:
+        conf.setMaster(master)
+    session = SparkSession.builder.config(conf=_with(conf, _NEEDED)).appName("whence").getOrCreate()
     session.dataSource.register(LogSource)
     return session
 
 
-def close_session(session: SparkSession, cache: Path) -> None:
-    """Stop the session and its JVM, and keep the class archive that the JVM wrote at its end, if it wrote one."""
+def close_session(session: SparkSession, cache: Path | None = None) -> None:
+    """Stop the session and the JVM that it started, and keep the class archive that it wrote at its end, if it did."""
     gateway = session.sparkContext._gateway
     session.stop()
+    if _is_submitted():
+        return
     assert gateway is not None
     gateway.shutdown()
     gateway.proc.stdin.close()  # the JVM takes it for the end of its driver
     gateway.proc.wait()
-    if gateway.proc.returncode == 0 and _fresh(cache).exists():
+    if cache and gateway.proc.returncode == 0 and _fresh(cache).exists():
         _fresh(cache).replace(_kept(cache))
+
+
+def _is_submitted() -> bool:
+    """Whether `spark-submit` started this process: its JVM is there already."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def _of_one_machine(cache: Path | None, heap: str, jars: Sequence[Path]) -> SparkConf:
+    scratch = tempfile.gettempdir()
+    java = " ".join([_JVM, f"-Djava.io.tmpdir={scratch}", *([_class_archive(cache)] if cache else [])])
+    of_run = {"spark.driver.memory": heap, "spark.driver.extraJavaOptions": java, "spark.local.dir": scratch}
+    return _with(SparkConf(), {**_TUNED, **_ON_ONE_MACHINE, **of_run, **_loading(jars)})
+
+
+def _of_cluster(jars: Sequence[Path]) -> SparkConf:
+    # Only with a JVM does SparkConf know spark-defaults.conf and `--conf`.
+    SparkContext._ensure_initialized(conf=_with(SparkConf(loadDefaults=False), _loading(jars)))
+    conf = SparkConf()
+    for key, value in _TUNED.items():
+        conf.setIfMissing(key, value)
+    return conf
+
+
+def _loading(jars: Sequence[Path]) -> Mapping[str, str]:
+    return {"spark.jars": ",".join(map(str, jars))} if jars else {}
+
+
+def _with(conf: SparkConf, settings: Mapping[str, str]) -> SparkConf:
+    return conf.setAll(list(settings.items()))
 
 
 def _class_archive(cache: Path) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from sqlalchemy import Engine
 
@@ -24,18 +23,16 @@ Write = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 def write(rows: DataFrame, store_url: str) -> DataFrame:
-    """Merge all rows into the store when the frame is run; it has a row per transaction: the largest log position in
-    it.
-    """
-    return rows.mapInArrow(_writer(store_url), "position bigint")
+    """Merge all rows into the store when the frame is run; it has no rows of its own."""
+    return rows.mapInArrow(_writer(store_url), "nothing boolean")
 
 
 def _writer(store_url: str) -> Write:
     def write_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for chunk in _chunks(batches):
             with uncollected():
-                _merge(_engine(store_url), chunk)
-            yield pa.RecordBatch.from_pydict({"position": [pc.max(chunk.column("position")).as_py()]})
+                _merge(engine_of(store_url), chunk)
+        yield from ()
 
     return write_batches
 
@@ -73,5 +70,6 @@ def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 @cache
-def _engine(store_url: str) -> Engine:
+def engine_of(store_url: str) -> Engine:
+    """The engine of this executor, kept from task to task: one connection for each Python worker."""
     return open_store(store_url)

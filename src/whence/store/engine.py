@@ -3,19 +3,22 @@ SQLite).
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, select
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from whence.errors import StoreError
 from whence.store.tables import progress
 
 WRITING = "whence_writing"
+
+ATTEMPTS = 5
+_BROKEN_OFF = ("40001", "40P01")  # serialization_failure, deadlock_detected
 
 
 def sqlite_url(path: Path) -> str:
@@ -47,6 +50,17 @@ def writing(engine: Engine) -> Iterator[Connection]:
     """One transaction that writes; commits at the end, rolls back on any error."""
     with engine.connect().execution_options(**{WRITING: True}) as connection, connection.begin():
         yield connection
+
+
+def transact(engine: Engine, work: Callable[[Connection], None]) -> None:
+    """Do work in one transaction that writes; again, a few times, where PostgreSQL ended it for another's sake."""
+    for attempt in range(ATTEMPTS):
+        try:
+            with writing(engine) as connection:
+                return work(connection)
+        except OperationalError as error:
+            if getattr(error.orig, "sqlstate", "") not in _BROKEN_OFF or attempt == ATTEMPTS - 1:
+                raise
 
 
 def read_progress(engine: Engine) -> dict[str, int]:

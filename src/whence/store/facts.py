@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, or_, select
@@ -10,8 +11,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from whence.store import tables
 from whence.store.arrays import integers
-from whence.store.engine import reading, writing
-from whence.store.merge import Row, fold, upsert
+from whence.store.engine import reading, transact
+from whence.store.merge import Row, fold, insert_new, upsert
 from whence.store.packed import SchemaContent, SetContent
 from whence.store.receipts import place_events
 
@@ -60,12 +61,15 @@ def merge_facts(engine: Engine, facts: Facts) -> None:
     folded: dict[Table, Sequence[Row]] = {table: fold(table, facts.rows(table.name)) for table in _FOLDED}
     folded |= _content(engine, facts, folded)
     # All that needs no lock is done: the transaction only writes.
-    with writing(engine) as connection:
-        place_events(connection, facts.rows(tables.event.name), facts.rows(tables.receipt.name))
-        for table in tables.FACTS:
-            upsert(connection, table, folded.get(table, ()))
-        _write_bodies(connection, facts, folded[tables.facet])
-        _touch(connection, facts.rows(tables.touched.name))
+    transact(engine, partial(_write, facts, folded))
+
+
+def _write(facts: Facts, folded: Mapping[Table, Sequence[Row]], connection: Connection) -> None:
+    place_events(connection, facts.rows(tables.event.name), facts.rows(tables.receipt.name))
+    for table in tables.FACTS:
+        upsert(connection, table, folded.get(table, ()))
+    _write_bodies(connection, facts, folded[tables.facet])
+    insert_new(connection, tables.touched, sorted(set(facts.rows(tables.touched.name))))
 
 
 _CONTENT = (tables.lineage_edge, tables.field, tables.schema_body, tables.version)
@@ -121,10 +125,3 @@ def _replace(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
         others = {one.name: statement.excluded[one.name] for one in table.columns if not one.primary_key}
         keys = list(table.primary_key.columns)
         connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=others), values)
-
-
-def _touch(connection: Connection, rows: Sequence[Row]) -> None:
-    if rows:
-        dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-        values = [{"statement_id": row[0], "kind": row[1]} for row in sorted(set(rows))]
-        connection.execute(dialect.insert(tables.touched).on_conflict_do_nothing(), values)

@@ -35,6 +35,9 @@ def _locked_file(engine: Engine) -> Iterator[None]:
 @contextmanager
 def _locked_session(engine: Engine) -> Iterator[None]:
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        # The server itself finds out that a driver's machine is gone, and frees the lock within a minute.
+        for setting, value in (("idle", 20), ("interval", 10), ("count", 3)):
+            connection.execute(text(f"SET tcp_keepalives_{setting} = {value}"))
         if not connection.execute(text("select pg_try_advisory_lock(:key)"), {"key": _ADVISORY}).scalar():
             raise StoreBusyError(_BUSY)
         yield

@@ -3,16 +3,21 @@
 A touched run or declaration changes the history of its owner from its place on. The fold starts at that place from
 what held before it, and stops where it agrees again with what is stored. So a late event costs what it changes, and
 the result is that of a full fold.
+
+Statements of different owners have nothing to do with each other: in PostgreSQL, parts of the owners may be settled at
+the same time, each in a transaction of its own.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
-from sqlalchemy import Connection, Engine, delete, select
+from sqlalchemy import ColumnElement, Connection, Engine, Integer, Row, and_, delete, func, literal, select, tuple_
 from sqlalchemy.dialects import postgresql, sqlite
 
 from whence.model.events import RunState
 from whence.store.arrays import integers
-from whence.store.engine import writing
+from whence.store.engine import reading, transact
 from whence.store.groups import settle_groups
 from whence.store.history import read_versions, restate
 from whence.store.statements import Aspect, HeldSet, Owner, RunFacts, Statement, Version, run_statement, version_of
@@ -22,33 +27,63 @@ CHUNK = 5_000
 """Touched statements settled at a time; bounds memory, not the transaction."""
 
 
+PARTS = 32
+"""Into so many parts all owners are divided, by their ids."""
+
+_KIND_BITS = 2  # the lowest of an id (model.ids)
+_ADVISORY = 0x77_68_65_6E  # "when"
+
+
 def settle(engine: Engine, reached: Mapping[str, int]) -> None:
     """Derive from all facts merged so far, and say up to which position each lane is in the tables. One transaction."""
-    with writing(engine) as connection:
-        while _settle_touched(connection):
-            pass
-        _write_progress(connection, reached)
+    transact(engine, partial(_settle_all, reached))
 
 
-def _settle_touched(connection: Connection) -> int:
-    rows = connection.execute(select(touched.c.statement_id, touched.c.kind).limit(CHUNK)).all()
-    if not rows:
-        return 0
-    of_kind = {kind: [row.statement_id for row in rows if row.kind == kind] for kind in Touch}
-    for kind, ids in of_kind.items():
-        _take(connection, kind, ids)
-    runs, declared = of_kind[Touch.RUN], of_kind[Touch.DECLARATION]
-    stated = [*_run_statements(connection, runs), *_declarations(connection, declared)]
-    restate(connection, [*runs, *declared], stated)
-    settle_groups(connection, of_kind[Touch.ALIAS])
-    return len(rows)
+def settle_part(engine: Engine, part: int) -> None:
+    """Derive what the facts merged so far imply for one part of the owners (PostgreSQL). One transaction."""
+    transact(engine, partial(_settle_owners, [part]))
 
 
-def _take(connection: Connection, kind: Touch, ids: Sequence[int]) -> None:
-    if ids:
-        taken = integers(connection, ("id",), [(one,) for one in ids])
-        is_taken = touched.c.statement_id.in_(select(taken.c.id))
-        connection.execute(delete(touched).where(touched.c.kind == kind, is_taken))
+def is_much(engine: Engine) -> bool:
+    """Whether more is to be settled than one transaction should do alone."""
+    some = select(touched.c.owner_id).limit(CHUNK + 1).subquery()
+    with reading(engine) as connection:
+        return connection.execute(select(func.count()).select_from(some)).scalar_one() > CHUNK
+
+
+def _settle_all(reached: Mapping[str, int], connection: Connection) -> None:
+    _settle_owners(range(PARTS), connection)
+    while aliased := _take(connection, touched.c.kind == Touch.ALIAS):
+        settle_groups(connection, [row.statement_id for row in aliased])
+    _write_progress(connection, reached)
+
+
+def _settle_owners(parts: Sequence[int], connection: Connection) -> None:
+    _lock(connection, parts)
+    part_of = touched.c.owner_id.bitwise_rshift(literal(_KIND_BITS)).bitwise_and(literal(PARTS - 1))
+    theirs = and_(touched.c.kind != Touch.ALIAS, *([part_of.in_(parts)] if len(parts) < PARTS else []))
+    while rows := _take(connection, theirs):
+        runs = [row.statement_id for row in rows if row.kind == Touch.RUN]
+        declared = [row.statement_id for row in rows if row.kind == Touch.DECLARATION]
+        stated = [*_run_statements(connection, runs), *_declarations(connection, declared)]
+        restate(connection, [*runs, *declared], stated)
+
+
+def _lock(connection: Connection, parts: Sequence[int]) -> None:
+    """One settles a part at a time: an executor that is given up as lost may still be at work."""
+    if connection.dialect.name != "sqlite":
+        wanted = integers(connection, ("part",), [(part,) for part in parts])
+        connection.execute(select(func.pg_advisory_xact_lock(_ADVISORY, wanted.c.part.cast(Integer)))).all()
+
+
+def _take(connection: Connection, which: ColumnElement[bool]) -> Sequence[Row[Any]]:
+    """A chunk of what is touched, those of one owner together: its history is folded once."""
+    rows = connection.execute(select(touched).where(which).order_by(*touched.primary_key.columns).limit(CHUNK)).all()
+    if rows:
+        taken = integers(connection, touched.columns.keys(), [tuple(row) for row in rows])
+        is_taken = tuple_(*touched.columns).in_(select(*taken.columns))
+        connection.execute(delete(touched).where(is_taken))
+    return rows
 
 
 def _write_progress(connection: Connection, reached: Mapping[str, int]) -> None:

@@ -315,8 +315,9 @@ facet_body = Table(
 touched = Table(
     "touched",
     metadata,
-    _plain("statement_id", BigInteger, primary_key=True),  # a run, a declaring event, or a dataset with aliases
+    _plain("owner_id", BigInteger, primary_key=True),  # whose statements those are; of an alias, the dataset
     _plain("kind", SmallInteger, primary_key=True),  # Touch
+    _plain("statement_id", BigInteger, primary_key=True),  # a run, a declaring event, or a dataset with aliases
     **_COMPACT,
 )
 

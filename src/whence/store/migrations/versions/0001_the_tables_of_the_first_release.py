@@ -274,9 +274,10 @@ def upgrade() -> None:
     op.create_index("statement_owner", "statement", ["owner_id", "aspect", "at", "id"], unique=False)
     op.create_table(
         "touched",
-        sa.Column("statement_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("owner_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("kind", sa.SmallInteger(), autoincrement=False, nullable=False),
-        sa.PrimaryKeyConstraint("statement_id", "kind"),
+        sa.Column("statement_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("owner_id", "kind", "statement_id"),
         sqlite_with_rowid=False,
     )
     op.create_table(

@@ -1,0 +1,155 @@
+"""The pipeline on a standalone cluster: what `spark-submit` runs there ends where it would on one machine, though an
+executor is killed in the middle of a micro-batch.
+"""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from sqlalchemy import Engine, text
+
+from bench.events import Noise, arrivals
+from chaos.state import assert_ledger_balances, assert_state_is_the_oracles
+from filling import fill
+from kafka_broker import KafkaBroker
+from logs import records_of
+from spark_cluster import SMALL, SparkCluster, environment, running, submit
+from waiting import waiting
+from whence.derive.jars import KAFKA, fetch
+from whence.log import Log
+from whence.log.address import open_log
+from whence.store.engine import open_store, read_progress
+from whence.store.migrate import migrate
+from whence.store.settle import CHUNK
+from whence.store.tables import touched
+
+NOISE = Noise(duplicates=0.1, late=0.1, malformed=0.05)
+RECORDS = 1_600
+ENTRY = Path(__file__).parents[2] / "deploy" / "derive.py"
+CONF = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.executor.memory": "512m",
+    "spark.executor.extraJavaOptions": SMALL,
+    "spark.driver.extraJavaOptions": SMALL,
+    "spark.ui.enabled": "false",
+}
+PATIENCE_SECONDS = 120
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkCluster]:
+    """A master and two workers of one core each."""
+    with running(tmp_path_factory.mktemp("cluster")) as one:
+        yield one
+
+
+def bodies() -> Iterator[bytes]:
+    """What fills a log of several tasks, with so many runs that the executors settle, too."""
+    usual = (one.body for one in islice(arrivals(seed=7, jobs=40, days=30, noise=NOISE), RECORDS))
+    return chain(usual, small_runs(CHUNK))
+
+
+def small_runs(count: int) -> Iterator[bytes]:
+    """Events of a run each, of 100 jobs that read one table and write another."""
+    for number in range(count):
+        job, minute = number % 100, number // 100
+        event = {
+            "eventType": "COMPLETE",
+            "eventTime": f"2026-03-01T{minute // 60:02}:{minute % 60:02}:00Z",
+            "producer": "https://example.org/small",
+            "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+            "run": {"runId": str(UUID(int=number))},
+            "job": {"namespace": "small", "name": f"job{job}"},
+            "inputs": [{"namespace": "small", "name": f"in{(job + minute) % 7}"}],
+            "outputs": [{"namespace": "small", "name": f"out{job}"}],
+        }
+        yield json.dumps(event).encode()
+
+
+@pytest.fixture
+def engine(postgres_url: str) -> Iterator[Engine]:
+    """An empty store on PostgreSQL."""
+    engine = open_store(postgres_url)
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+def derive(log_url: str, engine: Engine) -> list[str]:
+    """The pipeline's arguments."""
+    return ["--log", log_url, "--store", engine.url.render_as_string(hide_password=False)]
+
+
+@contextmanager
+def driving(command: Sequence[str], directory: Path, **variables: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """A driver while the context is open; SIGTERM ends it."""
+    with (directory / "driver.log").open("ab") as errors:
+        driver = subprocess.Popen(
+            command, env=environment() | variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors
+        )
+    with driver:
+        try:
+            yield driver
+        finally:
+            driver.send_signal(signal.SIGTERM)
+            driver.wait(PATIENCE_SECONDS)
+
+
+def until(driver: "subprocess.Popen[bytes]", is_so: Callable[[], bool]) -> None:
+    """Wait until something is so. Raises AssertionError if the driver ended, or nothing happens."""
+    deadline, pause = time.monotonic() + PATIENCE_SECONDS, threading.Event()
+    while not is_so():
+        assert driver.poll() is None, "the driver ended"
+        assert time.monotonic() < deadline, "nothing happens"
+        pause.wait(0.05)
+
+
+def has_all(engine: Engine, log: Log) -> bool:
+    """Whether the store is where the log ends."""
+    reached = read_progress(engine)
+    return all(reached.get(lane.name, -1) >= lane.end.as_int for lane in log.lanes())
+
+
+def test_an_executor_killed_within_a_micro_batch_changes_nothing(
+    cluster: SparkCluster, kafka_broker: KafkaBroker, engine: Engine, tmp_path: Path
+) -> None:
+    log = open_log(url := kafka_broker.new_topic(partitions=3))
+    fill(log, bodies())
+    conf = CONF | {"spark.jars": ",".join(map(str, fetch(KAFKA)))}
+    with driving(submit(ENTRY, cluster.url, derive(url, engine), conf), tmp_path) as driver:
+        with engine.begin() as connection:
+            connection.execute(text(f"LOCK TABLE {touched.name} IN EXCLUSIVE MODE"))
+            # Each executor now has all that it merged in an open transaction, and cannot commit it.
+            until(driver, lambda: waiting(connection) == len(cluster.workers))
+            killed = cluster.executors(cluster.workers[0])
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
+        until(driver, lambda: has_all(engine, log))
+        now = [pid for worker in cluster.workers for pid in cluster.executors(worker)]
+    assert len(killed) == 1
+    assert len(now) == len(cluster.workers)
+    assert set(killed).isdisjoint(now)
+    assert_ledger_balances(engine, records_of(log))
+    assert_state_is_the_oracles(engine, records_of(log))
+
+
+def test_a_rebuild_on_the_cluster_is_the_oracles(cluster: SparkCluster, engine: Engine, tmp_path: Path) -> None:
+    log = open_log(url := str(tmp_path / "log"))
+    fill(log, bodies())
+    command = [sys.executable, "-m", "whence.derive", "--rebuild", "--master", cluster.url, *derive(url, engine)]
+    settings = shlex.join(text for key, value in CONF.items() for text in ("--conf", f"{key}={value}"))
+    with driving(command, tmp_path, PYSPARK_SUBMIT_ARGS=f"{settings} pyspark-shell") as driver:
+        assert driver.wait(PATIENCE_SECONDS) == 0
+    assert_ledger_balances(engine, records_of(log))
+    assert_state_is_the_oracles(engine, records_of(log))

@@ -1,0 +1,85 @@
+"""Executors at work at the same time, some of them given up as lost: PostgreSQL ends in the oracle's state."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
+from random import Random
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+from sqlalchemy import Engine, text
+
+from arriving import empty, rows_of
+from generators import arrivals, body, histories
+from oracle import comparable
+from oracle import dump as oracle_dump
+from waiting import waiting
+from whence.derive.arrow_facts import ArrowFacts
+from whence.store.dump import dump
+from whence.store.engine import open_store
+from whence.store.facts import Rows, merge_facts
+from whence.store.migrate import migrate
+from whence.store.settle import PARTS, settle, settle_part
+from whence.store.tables import dataset
+
+SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture)
+EXECUTORS = 3
+
+
+@pytest.fixture
+def engine(postgres_url: str) -> Iterator[Engine]:
+    """An empty store on PostgreSQL."""
+    engine = open_store(postgres_url)
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+def derive_apart(engine: Engine, batches: list[pa.Table]) -> None:
+    """Every batch is merged, and then every part settled, by all executors, each in an order of its own."""
+    with ThreadPoolExecutor(EXECUTORS) as executors:
+        shuffled = [Random(number).sample(batches, len(batches)) for number in range(EXECUTORS)]
+        list(executors.map(lambda some: [merge_facts(engine, ArrowFacts(one)) for one in some], shuffled))
+        orders = [Random(number).sample(range(PARTS), PARTS) for number in range(EXECUTORS)]
+        list(executors.map(lambda some: [settle_part(engine, part) for part in some], orders))
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=SLOW)
+@given(data=st.data())
+def test_any_interleaving_gives_the_oracles_state(spark: SparkSession, engine: Engine, data: st.DataObject) -> None:
+    history = data.draw(histories())
+    batches = data.draw(arrivals(history))
+    rows = rows_of(spark, [one for batch in batches for one in batch])
+    empty(engine)
+    half = len(batches) // 2
+    starts = [sum(len(batch) for batch in batches[:place]) for place in range(len(batches) + 1)]
+    tables = [rows.slice(start, end - start) for start, end in pairwise(starts)]
+    for some in (tables[:half], tables[half:]):
+        derive_apart(engine, some)
+        settle(engine, {})
+    expected = comparable(oracle_dump([body(event) for event in history]))
+    assert comparable(list(dump(engine))) == expected
+
+
+def test_a_merge_that_postgresql_breaks_off_is_done_again(engine: Engine) -> None:
+    rows = [(1, "ns", "a", 5, 5), (2, "ns", "b", 5, 5)]
+    merge_facts(engine, Rows({"dataset": rows}))
+    later = Rows({"dataset": [(id_, namespace, name, 4, 6) for id_, namespace, name, _, _ in rows]})
+    with ThreadPoolExecutor(1) as executor, engine.begin() as rival:
+        rival.execute(text("set local deadlock_timeout = '1min'"))  # so that the merge is the one to give way
+        rival.execute(dataset.update().where(dataset.c.id == 2).values(last_seen=7))
+        merging = executor.submit(partial(merge_facts, engine, later))
+        while not waiting(rival) and not merging.done():
+            pass
+        rival.execute(dataset.update().where(dataset.c.id == 1).values(last_seen=7))
+        rival.commit()
+        merging.result()
+    with engine.connect() as connection:
+        assert [tuple(row) for row in connection.execute(dataset.select().order_by(dataset.c.id))] == [
+            (1, "ns", "a", 4, 7),
+            (2, "ns", "b", 4, 7),
+        ]
