@@ -3,7 +3,7 @@
 Rows are written under a generation that nobody reads yet; one small transaction makes it the one that is read.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -135,12 +135,12 @@ def begin(engine: Engine) -> int:
     return current.generation + 1 if current else 1
 
 
-def write_rows(engine: Engine, rows: Iterable[Sequence[int]]) -> None:
-    """Write rows (generation, node, counts…, estimated) in one transaction. Writing them again changes nothing."""
+def write_rows(engine: Engine, generation: int, rows: Sequence[Sequence[int]]) -> None:
+    """Write rows (node, counts…, estimated) in one transaction. Writing them again changes nothing."""
     dialect = sqlite if engine.dialect.name == "sqlite" else postgresql
-    names = [column.name for column in blast_radius.columns]
+    names = ("node_id", *COUNTED, "estimated")
     with writing(engine) as connection:
-        statement = dialect.insert(blast_radius).on_conflict_do_nothing()
+        statement = dialect.insert(blast_radius).values(generation=generation).on_conflict_do_nothing()
         connection.execute(statement, [dict(zip(names, row, strict=True)) for row in rows])
 
 
