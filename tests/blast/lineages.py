@@ -31,6 +31,7 @@ def random_lineage(seed: int, datasets: int, edges: int, *, columns: int = 3, lo
     to_job, from_job = rng.random((2, edges)) < 0.05
     source = np.where(to_job, ids[Kind.DATASET][of[low]], np.where(from_job, said_by, source))
     target = np.where(to_job, said_by, target)
+    shown = rng.choice(ids[Kind.DATASET], 2 * (datasets // 10), replace=False)
     return Lineage(
         source=source,
         target=target,
@@ -39,8 +40,8 @@ def random_lineage(seed: int, datasets: int, edges: int, *, columns: int = 3, lo
         field_dataset=ids[Kind.DATASET][of],
         datasets=ids[Kind.DATASET],
         jobs=jobs,
-        dashboards=np.sort(np.concatenate([rng.choice(ids[Kind.DATASET], datasets // 10), rng.choice(jobs, 2)])),
-        models=rng.choice(ids[Kind.DATASET], datasets // 20, replace=False),
+        dashboards=np.concatenate([shown[::2], jobs[:2]]),
+        models=shown[1::2],
     )
 
 
@@ -100,9 +101,8 @@ def store_lineage(engine: Engine, lineage: Lineage) -> None:
         for place, (source, target, owner) in enumerate(ends)
     ]
     _insert(engine, edge, rows)
-    _insert(engine, facet, [_type(one, "DASHBOARD") for one in set(lineage.dashboards.tolist())])
-    models = set(lineage.models.tolist()) - set(lineage.dashboards.tolist())
-    _insert(engine, facet, [_type(one, "MODEL") for one in models])
+    _insert(engine, facet, [_type(one, "DASHBOARD") for one in lineage.dashboards.tolist()])
+    _insert(engine, facet, [_type(one, "MODEL") for one in lineage.models.tolist()])
 
 
 def _type(node: int, said: str) -> dict[str, object]:

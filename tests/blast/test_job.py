@@ -1,7 +1,5 @@
 """The Spark job on both stores: it writes what the pure core counts, only when the graph changed, all at once."""
 
-from dataclasses import replace
-
 import pytest
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine, delete, func, select, update
@@ -34,11 +32,74 @@ def rows(engine: Engine) -> dict[int, tuple[tuple[int, ...], frozenset[str]]]:
 def test_the_job_writes_what_the_core_counts(spark: SparkSession, store: Engine, effort: Effort) -> None:
     store_lineage(store, LINEAGE)
     done = compute(spark, store, at=1_000, shares=3, effort=effort)
-    expected = combined(prepare(survey(_without_repeats()), effort), shares=1)
+    expected = combined(prepare(survey(LINEAGE), effort), shares=1)
     assert done == Computed(rows=len(expected.counts), position=POSITION, changed=True)
     assert rows(store) == {id_: (counts, expected.estimated[id_]) for id_, counts in expected.counts.items()}
     assert any(expected.estimated.values()) == (effort is SKETCHY)
 
 
-def _without_repeats():  # type: ignore[no-untyped-def]
-    return replace(LINEAGE, models=[one for one in LINEAGE.models if one not in set(LINEAGE.dashboards)])
+
+def test_the_same_graph_is_not_counted_again(spark: SparkSession, store: Engine) -> None:
+    store_lineage(store, LINEAGE)
+    compute(spark, store, at=1_000, shares=1)
+    before = rows(store)
+    with writing(store) as connection:
+        connection.execute(update(progress).values(position=POSITION + 5))
+    assert compute(spark, store, at=2_000, shares=1) == Computed(rows=0, position=POSITION + 5, changed=False)
+    current = read_current(store)
+    assert current
+    assert (current.generation, current.position, current.computed_at) == (1, POSITION + 5, 2_000)
+    assert rows(store) == before
+
+
+def test_a_changed_graph_takes_the_place_of_the_old_one(spark: SparkSession, store: Engine) -> None:
+    store_lineage(store, LINEAGE)
+    compute(spark, store, at=1_000, shares=1)
+    with writing(store) as connection:
+        connection.execute(delete(edge))
+    assert compute(spark, store, at=2_000, shares=1).changed
+    nodes = rows(store)
+    assert len(nodes) == len(LINEAGE.fields) + len(LINEAGE.datasets) + len(LINEAGE.jobs)
+    assert {counts for counts, _ in nodes.values()} == {(0,) * len(COUNTED)}
+
+
+def test_an_empty_store_has_no_rows(spark: SparkSession, store: Engine) -> None:
+    assert compute(spark, store, at=1_000, shares=2) == Computed(rows=0, position=0, changed=True)
+    assert not compute(spark, store, at=2_000, shares=2).changed
+
+
+def test_what_is_half_written_is_not_read(store: Engine) -> None:
+    for generation, count in ((1, 5), (2, 7)):
+        assert begin(store) == generation
+        write_rows(store, generation, [(8, count, 0, 0, 0, 0, 1)])
+        with reading(store) as connection:
+            seen = find(connection, 8)
+        assert (seen and seen.counts[0]) == (None if generation == 1 else 5)
+        publish(store, Generation(generation, 10, 1_000, 0.1, "graph"), rows=1)
+    with reading(store) as connection:
+        seen = find(connection, 8)
+        assert connection.execute(select(func.count()).select_from(blast_radius)).scalar() == 1
+    assert seen
+    assert (seen.counts, seen.estimated, seen.error, seen.position) == ((7, 0, 0, 0, 0), {"datasets"}, 0.1, 10)
+
+
+def test_an_unfinished_generation_is_swept_away(store: Engine) -> None:
+    write_rows(store, begin(store), [(8, 1, 0, 0, 0, 0, 0), (9, 1, 0, 0, 0, 0, 0)])
+    assert begin(store) == 1
+    with reading(store) as connection:
+        assert connection.execute(select(func.count()).select_from(blast_radius)).scalar() == 0
+
+
+def test_a_generation_that_lost_rows_is_not_published(store: Engine) -> None:
+    write_rows(store, begin(store), [(8, 1, 0, 0, 0, 0, 0)])
+    with pytest.raises(StoreError, match="1 of 2 rows"):
+        publish(store, Generation(1, 10, 1_000, 0.1, "graph"), rows=2)
+    assert read_current(store) is None
+
+
+def test_two_do_not_compute_at_once(spark: SparkSession, store: Engine) -> None:
+    other = open_store(store.url.render_as_string(hide_password=False))
+    with blasting(other), pytest.raises(StoreBusyError, match="wait for it"):
+        compute(spark, store, at=1_000, shares=1)
+    other.dispose()
+    assert compute(spark, store, at=1_000, shares=1).changed
