@@ -26,7 +26,7 @@ class Graph:
 
 
 def layered(fields: int, edges: int, *, columns: int = 10, layers: int = 15, seed: int = 1) -> Graph:
-    """A layered graph with `fields` columns in datasets of `columns`, and about `edges` column edges.
+    """A layered graph with `fields` columns in datasets of `columns`, and at most `edges` column edges.
 
     Most sources are in the layer before, some in any earlier one; popularity is a power law, so hubs have very many
     consumers. One edge in ten thousand leads back, which makes cycles.
@@ -37,12 +37,14 @@ def layered(fields: int, edges: int, *, columns: int = 10, layers: int = 15, see
     begins = np.searchsorted(layer, np.arange(layers + 1))
     writing = np.flatnonzero(layer > 0)
     inputs = _inputs(rng, layer, begins, writing)
-    target = rng.choice(writing, edges) * columns + rng.integers(0, columns, edges)
-    of = inputs[target // columns, rng.integers(0, inputs.shape[1], edges)]
-    source = of * columns + (rng.random(edges) ** 2 * columns).astype(np.int64)
-    back = rng.random(edges) < 1e-4
+    tried = edges * 5 // 4  # some come twice
+    target = rng.choice(writing, tried) * columns + rng.integers(0, columns, tried)
+    of = inputs[target // columns, rng.integers(0, inputs.shape[1], tried)]
+    source = of * columns + (rng.random(tried) ** 2 * columns).astype(np.int64)
+    back = rng.random(tried) < 1e-4
     source[back], target[back] = target[back], source[back]
-    source, target = np.divmod(np.unique(source * fields + target), fields)
+    distinct = np.unique(source * fields + target)
+    source, target = np.divmod(rng.choice(distinct, min(edges, len(distinct)), replace=False), fields)
     owner = np.maximum(source // columns, target // columns)  # who writes the later one says a way back, too
     return _named(rng, count, columns, source, target, owner)
 
@@ -74,7 +76,7 @@ def _named(rng: np.random.Generator, count: int, columns: int, source: Ints, tar
     written = np.unique(whole[[2, 1]], axis=1)
     none = np.zeros(written.shape[1], np.int64)
     writes = np.stack([jobs[written[0]], datasets[written[1]], jobs[written[0]], none, datasets[written[1]]])
-    last = np.arange(count - count // 7, count)
+    shown = datasets[-rng.choice(count // 7, count // 60, replace=False) - 1]
     return Graph(
         datasets=datasets,
         fields=fields,
@@ -82,8 +84,8 @@ def _named(rng: np.random.Generator, count: int, columns: int, source: Ints, tar
         jobs=jobs,
         edges=np.concatenate([inner, of_datasets, reads, writes], axis=1).T,
         column_edges=len(source),
-        dashboards=datasets[rng.choice(last, len(last) // 10, replace=False)],
-        models=datasets[rng.choice(last, len(last) // 100, replace=False)],
+        dashboards=shown[len(shown) // 10 :],
+        models=shown[: len(shown) // 10],
     )
 
 
