@@ -77,8 +77,7 @@ def fill(store: Path, graph: Graph) -> None:
         insert("INSERT INTO field VALUES (?, ?, ?, 1)", ((one, of, f"c{one & 1023}") for one, of in fields))
         for shown, word in ((graph.dashboards, "DASHBOARD"), (graph.models, "MODEL")):
             rows = ((one, f'{{"datasetType": "{word}"}}') for one in shown.tolist())
-            names = "subject_id, payload, role, dataset_id, name, time, rank, key"
-            insert(f"INSERT INTO facet ({names}) VALUES (?, ?, '', 0, 'datasetType', 0, 0, '')", rows)
+            insert("INSERT INTO facet_body VALUES (?, 'datasetType', 0, ?)", rows)
         names = "owner_id, ordinal, source_id, target_id, source_dataset_id, target_dataset_id"
         same = "aspect, set_id, type, subtype, masking, description, origin, confirmed"
         edges = graph.edges[np.argsort(graph.edges[:, 2], kind="stable")]
@@ -171,13 +170,15 @@ def main() -> None:
     parser.add_argument("--edges", type=int, default=EDGES)
     given = parser.parse_args()
     done = measure(given.fields, given.edges)
-    off = np.abs(done.errors)
+    errors = done.errors if len(done.errors) else np.zeros(1)
+    off = np.abs(errors)
     sys.stdout.write(
         f"blast      {done.seconds:.0f} s for {done.nodes:,} nodes, {done.read_seconds:.0f} s to read and condense; "
         f"{done.peak_memory / 2**20:,.0f} MiB at most, all processes\n"
-        f"           {done.exact_share:.1%} of all counts are exact; {len(off):,} estimates of {DRAWN} fields drawn "
-        f"at random are off by {np.sqrt(np.mean(off**2)):.1%} (root mean square), {np.median(off):.1%} (median), "
-        f"{np.quantile(off, 0.95):.1%} (95th percentile), {np.mean(done.errors):+.1%} on average\n"
+        f"           {done.exact_share:.1%} of all counts are exact; {len(done.errors):,} estimates of "
+        f"{DRAWN} fields drawn at random are off by\n           {np.sqrt(np.mean(off**2)):.1%} (root mean square), "
+        f"{np.median(off):.1%} (median), {np.quantile(off, 0.95):.1%} (95th percentile), "
+        f"{np.mean(errors):+.1%} on average\n"
     )
 
 

@@ -7,7 +7,7 @@ from sqlalchemy import Engine, Table, insert
 from whence.derive.blast.survey import Lineage
 from whence.model.ids import Kind
 from whence.store.engine import writing
-from whence.store.tables import dataset, edge, facet, field, job, progress
+from whence.store.tables import dataset, edge, facet_body, field, job, progress
 
 POSITION = 4711
 
@@ -46,7 +46,7 @@ def random_lineage(seed: int, datasets: int, edges: int, *, columns: int = 3, lo
 
 
 def reached(lineage: Lineage, node: int) -> tuple[set[int], set[int], set[int]]:
-    """(datasets, fields, jobs) downstream of a field, in plain Python, edge by edge, from the words of docs/blast.md."""
+    """(datasets, fields, jobs) downstream of a field, in plain Python, from the words of docs/blast.md."""
     dataset_of = dict(zip(lineage.fields.tolist(), lineage.field_dataset.tolist(), strict=True))
     inside: dict[int, list[int]] = {}
     for one, of in dataset_of.items():
@@ -101,18 +101,14 @@ def store_lineage(engine: Engine, lineage: Lineage) -> None:
         for place, (source, target, owner) in enumerate(ends)
     ]
     _insert(engine, edge, rows)
-    _insert(engine, facet, [_type(one, "DASHBOARD") for one in lineage.dashboards.tolist()])
-    _insert(engine, facet, [_type(one, "MODEL") for one in lineage.models.tolist()])
+    _insert(engine, facet_body, [_type(one, "DASHBOARD") for one in lineage.dashboards.tolist()])
+    _insert(engine, facet_body, [_type(one, "MODEL") for one in lineage.models.tolist()])
 
 
 def _type(node: int, said: str) -> dict[str, object]:
     name = "jobType" if node & 3 == Kind.JOB else "datasetType"
     payload = f'{{"{name}": "{said}"}}'
-    return {"subject_id": node, "role": "", "dataset_id": 0, "name": name, "payload": payload} | {
-        "time": 1,
-        "rank": 0,
-        "key": "0" * 32,
-    }
+    return {"subject_id": node, "name": name, "body_id": 1, "payload": payload}
 
 
 def _insert(engine: Engine, table: Table, rows: list[dict[str, object]]) -> None:

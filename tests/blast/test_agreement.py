@@ -24,7 +24,7 @@ from whence.store.blast import GraphTables
 from whence.store.engine import open_store, reading, sqlite_url, writing
 from whence.store.graph import StoreGraph
 from whence.store.migrate import migrate
-from whence.store.tables import facet
+from whence.store.tables import facet_body
 
 slow = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 EXACT = Effort(exact_work=10**9)
@@ -94,14 +94,8 @@ def _declare_types(engine: Engine, typed: Typed) -> None:
     rows = [(node, "DASHBOARD") for node in typed.dashboards]
     rows += [(node, "model") for node in typed.models]
     with writing(engine) as connection:
-        connection.execute(delete(facet))
+        connection.execute(delete(facet_body))
         for node, said in rows:
             name = "jobType" if isinstance(node, JobName) else "datasetType"
-            values = {
-                "subject_id": node_id(node),
-                "role": "",
-                "dataset_id": 0,
-                "name": name,
-                "payload": f'{{"{name}":"{said}"}}',
-            }
-            connection.execute(insert(facet), values | {"time": 1, "rank": 0, "key": "0" * 32})
+            values = {"subject_id": node_id(node), "name": name, "body_id": 1, "payload": f'{{"{name}":"{said}"}}'}
+            connection.execute(insert(facet_body), values)

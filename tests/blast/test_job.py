@@ -33,10 +33,9 @@ def test_the_job_writes_what_the_core_counts(spark: SparkSession, store: Engine,
     store_lineage(store, LINEAGE)
     done = compute(spark, store, at=1_000, shares=3, effort=effort)
     expected = combined(prepare(survey(LINEAGE), effort), shares=1)
-    assert done == Computed(rows=len(expected.counts), position=POSITION, changed=True)
+    assert done == Computed(rows=len(expected.counts), changed=True)
     assert rows(store) == {id_: (counts, expected.estimated[id_]) for id_, counts in expected.counts.items()}
     assert any(expected.estimated.values()) == (effort is SKETCHY)
-
 
 
 def test_the_same_graph_is_not_counted_again(spark: SparkSession, store: Engine) -> None:
@@ -45,10 +44,10 @@ def test_the_same_graph_is_not_counted_again(spark: SparkSession, store: Engine)
     before = rows(store)
     with writing(store) as connection:
         connection.execute(update(progress).values(position=POSITION + 5))
-    assert compute(spark, store, at=2_000, shares=1) == Computed(rows=0, position=POSITION + 5, changed=False)
+    assert compute(spark, store, at=2_000, shares=1) == Computed(rows=0, changed=False)
     current = read_current(store)
     assert current
-    assert (current.generation, current.position, current.computed_at) == (1, POSITION + 5, 2_000)
+    assert (current.generation, current.progress, current.computed_at) == (1, f"log={POSITION + 5}", 2_000)
     assert rows(store) == before
 
 
@@ -64,7 +63,7 @@ def test_a_changed_graph_takes_the_place_of_the_old_one(spark: SparkSession, sto
 
 
 def test_an_empty_store_has_no_rows(spark: SparkSession, store: Engine) -> None:
-    assert compute(spark, store, at=1_000, shares=2) == Computed(rows=0, position=0, changed=True)
+    assert compute(spark, store, at=1_000, shares=2) == Computed(rows=0, changed=True)
     assert not compute(spark, store, at=2_000, shares=2).changed
 
 
@@ -75,12 +74,12 @@ def test_what_is_half_written_is_not_read(store: Engine) -> None:
         with reading(store) as connection:
             seen = find(connection, 8)
         assert (seen and seen.counts[0]) == (None if generation == 1 else 5)
-        publish(store, Generation(generation, 10, 1_000, 0.1, "graph"), rows=1)
+        publish(store, Generation(generation, "log=10", 1_000, 0.1, "graph"), rows=1)
     with reading(store) as connection:
         seen = find(connection, 8)
         assert connection.execute(select(func.count()).select_from(blast_radius)).scalar() == 1
     assert seen
-    assert (seen.counts, seen.estimated, seen.error, seen.position) == ((7, 0, 0, 0, 0), {"datasets"}, 0.1, 10)
+    assert (seen.counts, seen.estimated, seen.error, seen.current) == ((7, 0, 0, 0, 0), {"datasets"}, 0.1, False)
 
 
 def test_an_unfinished_generation_is_swept_away(store: Engine) -> None:
@@ -93,7 +92,7 @@ def test_an_unfinished_generation_is_swept_away(store: Engine) -> None:
 def test_a_generation_that_lost_rows_is_not_published(store: Engine) -> None:
     write_rows(store, begin(store), [(8, 1, 0, 0, 0, 0, 0)])
     with pytest.raises(StoreError, match="1 of 2 rows"):
-        publish(store, Generation(1, 10, 1_000, 0.1, "graph"), rows=2)
+        publish(store, Generation(1, "log=10", 1_000, 0.1, "graph"), rows=2)
     assert read_current(store) is None
 
 

@@ -42,7 +42,7 @@ def show_downstream(asking: Asking, node: str, question: Question) -> Exit:
         answer = downstream(graph, root := resolve(graph, node), question)
         radius = blast_radius(graph, root) if question.at is None else None
     counted = None if radius is None else blast_document(radius)
-    lines = [] if radius is None else [radius_line(radius, answer.extent.graph_version, time.time_ns() // 1_000)]
+    lines = [] if radius is None else [radius_line(radius, time.time_ns() // 1_000)]
     return _show(asking, answer, {**answer_document(answer), "blast_radius": counted}, lines)
 
 

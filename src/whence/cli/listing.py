@@ -29,14 +29,14 @@ def path_lines(paths: Paths, style: Style) -> Iterator[Text]:
     yield _closing(paths, labels)
 
 
-def radius_line(radius: BlastRadius, graph_version: int, now: int) -> Text:
+def radius_line(radius: BlastRadius, now: int) -> Text:
     """What was counted downstream of a node, how near estimates are, and how old that is. `now` in microseconds UTC."""
     counted = [(name, count) for name, count in zip(COUNTED, radius.counts, strict=True) if count]
     said = ", ".join(
         f"{count:,} {name if count != 1 else name[:-1]}{f' ±{radius.error:.0%}' if name in radius.estimated else ''}"
         for name, count in counted
     )
-    behind = ", before the latest events" if radius.position < graph_version else ""
+    behind = ", before the latest events" if not radius.current else ""
     when = f"counted {age(max(now - radius.computed_at, 0))}{behind}"
     return Text.assemble(("Blast radius: ", "bold"), f"{said or 'nothing'} ({when}).")
 

@@ -13,7 +13,6 @@ from pyspark import InheritableThread
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from whence.store.engine import read_progress
 from whence.store.schedule import LastRun, read_runs, record_run
 
 log = logging.getLogger(__name__)
@@ -67,7 +66,7 @@ class Schedule:
             log.exception("the scheduled job %s could not be looked after", job.name)
 
     def _run(self, job: Periodic) -> None:
-        started, position, failure = _now(), read_progress(self._engine), ""
+        started, failure = _now(), ""
         self._session.sparkContext.setJobGroup(_GROUP, job.name, interruptOnCancel=True)
         try:
             if not job.run(self._session, self._engine):
@@ -77,7 +76,7 @@ class Schedule:
                 return
             log.exception("the scheduled job %s failed", job.name)
             failure = f"{type(error).__name__}: {error}".splitlines()[0]
-        record_run(self._engine, LastRun(job.name, started, _now(), position, failure))
+        record_run(self._engine, LastRun(job.name, started, _now(), failure))
 
 
 def is_due(job: Periodic, last: LastRun | None, now: int) -> bool:

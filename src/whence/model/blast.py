@@ -8,14 +8,14 @@ COUNTED = ("datasets", "fields", "jobs", "dashboards", "models")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlastRadius:
-    """What is downstream of one node in the current graph, as it was at a position of the log.
+    """What is downstream of one node in the current graph, as it was when that was computed.
 
     `counts` has one number for each of COUNTED. `estimated` names those that are estimates, with the relative standard
-    error `error`; the others are exact. `computed_at`: microseconds UTC.
+    error `error`; the others are exact. `computed_at`: microseconds UTC. `current`: no event came since.
     """
 
     counts: tuple[int, ...]
     estimated: frozenset[str]
     error: float
-    position: int
     computed_at: int
+    current: bool

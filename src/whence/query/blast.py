@@ -36,6 +36,6 @@ def blast_document(radius: BlastRadius) -> dict[str, Any]:
             name: {"count": count, "relative_error": radius.error if name in radius.estimated else 0.0}
             for name, count in counted.items()
         },
-        "graph_version": radius.position,
         "computed_at": iso(radius.computed_at),
+        "current": radius.current,
     }

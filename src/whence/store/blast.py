@@ -29,7 +29,7 @@ from whence.errors import StoreError
 from whence.model.blast import COUNTED, BlastRadius
 from whence.model.ids import Kind, mint
 from whence.store.engine import reading, writing
-from whence.store.tables import alias_group, dataset, edge, facet, field, job, metadata, progress
+from whence.store.tables import alias_group, dataset, edge, facet_body, field, job, metadata, progress
 
 blast_radius = Table(
     "blast_radius",
@@ -45,7 +45,7 @@ blast_generation = Table(
     "blast_generation",
     metadata,
     Column("generation", Integer, primary_key=True, autoincrement=False),  # all its rows are written
-    Column("position", BigInteger, nullable=False),
+    Column("progress", Text, nullable=False),  # of the store, as the graph was read
     Column("computed_at", BigInteger, nullable=False),
     Column("error", Float, nullable=False),
     Column("graph", Text, nullable=False),
@@ -59,10 +59,10 @@ Rows = Iterator[Sequence[Sequence[Any]]]
 
 
 class Generation(NamedTuple):
-    """A whole computation: of which graph (its digest), at which log position, when, and how near estimates are."""
+    """A whole computation: of the graph at which progress, when, how near estimates are, and the graph's hash."""
 
     generation: int
-    position: int
+    progress: str
     computed_at: int
     error: float
     graph: str
@@ -74,10 +74,9 @@ class GraphTables:
 
     connection: Connection
 
-    def position(self) -> int:
-        """The log position before which every event is in the graph."""
-        found = self.connection.execute(select(progress.c.position).where(progress.c.name == "log")).scalar()
-        return found or 0
+    def progress(self) -> str:
+        """How far the log was in the tables, wherever it is read."""
+        return _progress(self.connection)
 
     def edges(self) -> Rows:
         """(source, target, owner), in any order, with repetitions."""
@@ -112,8 +111,8 @@ class GraphTables:
     def types(self) -> Rows:
         """(dataset or job, facet name, payload) of every datasetType and jobType facet."""
         return self._rows(
-            select(facet.c.subject_id, facet.c.name, facet.c.payload).where(
-                facet.c.name.in_(("datasetType", "jobType")), facet.c.role == ""
+            select(facet_body.c.subject_id, facet_body.c.name, facet_body.c.payload).where(
+                facet_body.c.name.in_(("datasetType", "jobType"))
             )
         )
 
@@ -126,6 +125,13 @@ def read_current(engine: Engine) -> Generation | None:
     """The generation that is read; None if nothing was computed yet."""
     with reading(engine) as connection:
         return _current(connection)
+
+
+def is_current(engine: Engine) -> bool:
+    """Whether no event came since the generation that is read; so too where there is neither."""
+    with reading(engine) as connection:
+        current = _current(connection)
+        return _progress(connection) == (current.progress if current else "")
 
 
 def begin(engine: Engine) -> int:
@@ -158,10 +164,10 @@ def publish(engine: Engine, made: Generation, rows: int) -> None:
     _delete_others(engine, made.generation)
 
 
-def confirm(engine: Engine, position: int, computed_at: int) -> None:
-    """Say that the current generation is true of the graph at a later position, too."""
+def confirm(engine: Engine, progress: str, computed_at: int) -> None:
+    """Say that the current generation is true of the graph later on, too."""
     with writing(engine) as connection:
-        connection.execute(blast_generation.update().values(position=position, computed_at=computed_at))
+        connection.execute(blast_generation.update().values(progress=progress, computed_at=computed_at))
 
 
 def find(connection: Connection, node_id: int) -> BlastRadius | None:
@@ -181,9 +187,14 @@ def find(connection: Connection, node_id: int) -> BlastRadius | None:
         counts=tuple(counts),
         estimated=frozenset(name for place, name in enumerate(COUNTED) if estimated >> place & 1),
         error=current.error,
-        position=current.position,
         computed_at=current.computed_at,
+        current=current.progress == _progress(connection),
     )
+
+
+def _progress(connection: Connection) -> str:
+    rows = connection.execute(select(progress.c.name, progress.c.position).order_by(progress.c.name))
+    return " ".join(f"{name}={position}" for name, position in rows)
 
 
 def _current(connection: Connection) -> Generation | None:

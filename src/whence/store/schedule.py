@@ -14,20 +14,16 @@ scheduled_job = Table(
     Column("name", Text, primary_key=True),
     Column("started_at", BigInteger, nullable=False),
     Column("ended_at", BigInteger, nullable=False),
-    Column("position", BigInteger, nullable=False),
     Column("failure", Text, nullable=False),
 )
 
 
 class LastRun(NamedTuple):
-    """The last run of a scheduled job: when it was (µs UTC), the log position of the store as it began, and why it
-    failed; empty if it did not.
-    """
+    """The last run of a scheduled job: when it was (µs UTC), and why it failed; empty if it did not."""
 
     name: str
     started_at: int
     ended_at: int
-    position: int
     failure: str
 
 

@@ -25,7 +25,7 @@ from whence.store.blast import Generation, GraphTables, begin, confirm, publish,
 from whence.store.engine import open_store, reading
 from whence.store.lock import blasting
 
-GRAPH = "position bigint, graph string, part int, body binary"
+GRAPH = "progress string, graph string, part int, body binary"
 PART_BYTES = 1 << 18
 """A part of the graph: 256 of them are a batch on its way to Python."""
 
@@ -43,10 +43,9 @@ Batches = Iterable[pa.RecordBatch]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Computed:
-    """What a run did: rows written, none if the graph is the one of last time, and the log position of the graph."""
+    """What a run did: rows written, none if the graph is the one of last time."""
 
     rows: int
-    position: int
     changed: bool
 
 
@@ -62,16 +61,16 @@ def compute(session: SparkSession, engine: Engine, at: int, shares: int, effort:
         last, number = read_current(engine), begin(engine)
         graph = read_graph(session, url, last.graph if last else "", effort).persist(StorageLevel.DISK_ONLY)
         try:
-            position, digest = graph.select("position", "graph").first() or (0, "")
+            progress, digest = graph.select("progress", "graph").first() or ("", "")
             if last and last.graph == digest:
-                confirm(engine, position, at)
-                return Computed(rows=0, position=position, changed=False)
+                confirm(engine, progress, at)
+                return Computed(rows=0, changed=False)
             counted = combine(count(graph, digest, shares), effort.registers, shares)
             rows = _written(counted, url, number)
         finally:
             graph.unpersist()
-        publish(engine, Generation(number, position, at, standard_error(effort.registers), digest), rows)
-        return Computed(rows=rows, position=position, changed=True)
+        publish(engine, Generation(number, progress, at, standard_error(effort.registers), digest), rows)
+        return Computed(rows=rows, changed=True)
 
 
 def read_graph(session: SparkSession, store_url: str, known: str, effort: Effort) -> DataFrame:
@@ -85,12 +84,12 @@ def read_graph(session: SparkSession, store_url: str, known: str, effort: Effort
             pass
         with reading(_engine(store_url)) as connection:
             tables = GraphTables(connection)
-            position, lineage = tables.position(), read_lineage(tables)
+            progress, lineage = tables.progress(), read_lineage(tables)
         graph = fingerprint(lineage)
         # Pickled, because it goes from this job to this job only.
         body = b"" if graph == known else pickle.dumps(prepare(survey(lineage), effort), protocol=5)
         for part, start in enumerate(range(0, max(len(body), 1), PART_BYTES)):
-            row = {"position": position, "graph": graph, "part": part, "body": body[start : start + PART_BYTES]}
+            row = {"progress": progress, "graph": graph, "part": part, "body": body[start : start + PART_BYTES]}
             yield pa.RecordBatch.from_pylist([row], _GRAPH_SCHEMA)
 
     return session.range(0, 1, 1, 1).mapInArrow(read, GRAPH)
@@ -177,7 +176,7 @@ def _written(rows: DataFrame, store_url: str, generation: int) -> int:
 
 
 _GRAPH_SCHEMA = pa.schema(
-    [("position", pa.int64()), ("graph", pa.string()), ("part", pa.int32()), ("body", pa.binary())]
+    [("progress", pa.string()), ("graph", pa.string()), ("part", pa.int32()), ("body", pa.binary())]
 )
 _SHARE_NAMES = [part.split()[0] for part in SHARE.split(", ")]
 

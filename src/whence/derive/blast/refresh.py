@@ -7,14 +7,12 @@ from sqlalchemy import Engine
 
 from whence.derive.blast.job import compute
 from whence.derive.schedule import free_cores
-from whence.store.blast import read_current
-from whence.store.engine import read_progress
+from whence.store.blast import is_current
 
 
 def refresh(session: SparkSession, engine: Engine) -> bool:
     """Compute it anew if events came since. Gives whether there were any."""
-    last = read_current(engine)
-    if read_progress(engine) == (last.position if last else 0):
+    if is_current(engine):
         return False
     compute(session, engine, at=time.time_ns() // 1_000, shares=free_cores(session))
     return True

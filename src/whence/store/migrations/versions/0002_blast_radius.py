@@ -24,7 +24,7 @@ def upgrade() -> None:
     op.create_table(
         "blast_generation",
         sa.Column("generation", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("position", sa.BigInteger(), nullable=False),
+        sa.Column("progress", sa.Text(), nullable=False),
         sa.Column("computed_at", sa.BigInteger(), nullable=False),
         sa.Column("error", sa.Float(), nullable=False),
         sa.Column("graph", sa.Text(), nullable=False),
@@ -35,7 +35,6 @@ def upgrade() -> None:
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("started_at", sa.BigInteger(), nullable=False),
         sa.Column("ended_at", sa.BigInteger(), nullable=False),
-        sa.Column("position", sa.BigInteger(), nullable=False),
         sa.Column("failure", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("name"),
     )
