@@ -1,4 +1,4 @@
-"""The blast radius under a downstream answer: as text, as JSON, by any name, and only where it is true of the answer."""
+"""The blast radius under a downstream answer, as text and as JSON, and only where it is true of the answer."""
 
 import json
 from pathlib import Path
