@@ -1,4 +1,4 @@
-"""`make bench`: every figure of the README, one after the other, each in a process of its own."""
+"""`make bench`: every figure of the README, one after the other, each in a process of its own; or those named."""
 
 import os
 import subprocess
@@ -6,10 +6,10 @@ import sys
 
 
 def main() -> None:
-    """Run all, and print what each prints."""
+    """Run all or the named ones, and print what each prints."""
     sys.stdout.write(f"Whence on {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f} at the start\n")
     sys.stdout.flush()
-    for name in ("accept", "derive", "serve"):
+    for name in sys.argv[1:] or ("accept", "derive", "serve"):
         subprocess.run([sys.executable, "-m", f"bench.{name}"], check=True, stderr=subprocess.DEVNULL)
 
 

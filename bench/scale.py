@@ -1,4 +1,4 @@
-"""How the cost of deriving grows: `make bench-scale`. The same workload of 10^4, 10^5 and 10^6 events, each derived from a
+"""How the cost of deriving grows: `make bench-scale`. A workload of 10^4, 10^5 and 10^6 events, each derived from a
 full log by a process of its own.
 """
 

@@ -11,6 +11,7 @@ from api.process import Api, Serving
 from api.test_collect import event
 from whence.log import Position
 from whence.store.engine import writing
+from whence.store.schedule import LastRun, record_run
 from whence.store.tables import progress
 
 Migrated = Callable[[Api], Engine]
@@ -119,3 +120,17 @@ def test_a_wait_does_not_hold_up_the_end_of_the_process(serving: Serving, migrat
         assert api.post(event()).status == 201
         api.down()
         assert waiting.exception(20) is not None
+
+
+def test_a_scheduled_job_that_fails_is_told_but_harms_nothing(serving: Serving, migrated: Migrated) -> None:
+    api = serving()
+    engine = migrated(api)
+    assert api.ask("GET", "/health/ready").json["scheduled"] == {}
+    record_run(engine, LastRun("blast", 1_763_000_000_000_000, 1_763_000_001_500_000, ""))
+    record_run(engine, LastRun("other", 0, 0, "ValueError: no luck"))
+    ready = api.ask("GET", "/health/ready")
+    assert ready.status == 200
+    assert ready.json["scheduled"] == {
+        "blast": {"ok": True, "detail": "ended at 2025-11-13T02:13:21.500000Z after 1.5 s"},
+        "other": {"ok": False, "detail": "failed at 1970-01-01T00:00:00Z: ValueError: no luck"},
+    }

@@ -1,8 +1,9 @@
 """The HTTP application: which route asks what."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from functools import partial
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from whence.api import health, problems
 from whence.api.collect import Collector
 from whence.api.front import PATHS, Front
 from whence.api.progress import ProgressWatch
+from whence.api.scheduled import scheduled
 from whence.api.settings import Settings
 from whence.errors import EventError
 from whence.log import Lane, Lanes, Log
@@ -26,7 +28,8 @@ def create_app(settings: Settings) -> FastAPI:
     """The application over one data directory and one store. Opens the log when it starts, frees it when it stops."""
     log = settings.log
     commit = GroupCommit(log.open_writer, settings.commit)
-    progress = ProgressWatch(partial(read_progress, open_store(settings.store_url)))
+    engine = open_store(settings.store_url)
+    progress = ProgressWatch(partial(read_progress, engine))
     collector = Collector(settings, commit)
 
     @asynccontextmanager
@@ -40,7 +43,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(Front, collector=collector)
     problems.install(app)
     app.include_router(_collecting(collector))
-    app.include_router(_health(settings, log, commit, progress, collector))
+    app.include_router(_health(settings, log, commit, progress, collector, partial(scheduled, engine)))
     app.include_router(_progress(log, progress))
     return app
 
@@ -54,7 +57,12 @@ def _collecting(collector: Collector) -> APIRouter:
 
 
 def _health(
-    settings: Settings, log: Log, commit: GroupCommit, progress: ProgressWatch, collector: Collector
+    settings: Settings,
+    log: Log,
+    commit: GroupCommit,
+    progress: ProgressWatch,
+    collector: Collector,
+    read_scheduled: Callable[[], dict[str, health.Check]],
 ) -> APIRouter:
     router = APIRouter(prefix="/health", tags=["health"])
 
@@ -69,8 +77,10 @@ def _health(
     ) -> Response:
         """200 if log, store and pipeline all work, else 503; either way, which of them does and what they say."""
         checks = await health.readiness(settings, log, commit, progress)
+        jobs = await asyncio.to_thread(read_scheduled)
         is_ready = all(checks[one].ok for one in of or checks)
         body = health.as_json(checks, is_ready=is_ready) | {"counts": collector.counts}
+        body |= {"scheduled": {name: asdict(check) for name, check in jobs.items()}}
         return Response(msgspec.json.encode(body), 200 if is_ready else 503, media_type="application/json")
 
     return router

@@ -234,6 +234,16 @@ def rebuild(data: Data = None, store: Store = None, log: EventLog = None) -> Non
 
 
 @app.command()
+def blast(data: Data = None, store: Store = None) -> None:
+    """Count now what is downstream of every node; `whence up` does so by itself."""
+    from whence.cli.blast import count_now
+
+    with reporting(Output.TEXT):
+        done = count_now(store_url(data_directory(data), store))
+        typer.echo(f"{done.rows:,} nodes counted" if done.changed else "the graph is the one that was counted last")
+
+
+@app.command()
 def dump(data: Data = None, store: Store = None) -> None:
     """The canonical state as sorted JSON lines: equal for equal sets of events."""
     from whence.cli.state import dump_state

@@ -1,20 +1,21 @@
 """What the asking commands do: open the store, ask one question, show the answer. Each returns the exit code."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 
-from whence.cli.listing import found_lines, path_lines
+from whence.cli.listing import found_lines, path_lines, radius_line
 from whence.cli.output import Exit, Output, print_document, print_lines
 from whence.cli.tree import ASCII, UNICODE, Style, tree
-from whence.model.names import Node
 from whence.query.answers import Answer, Extent, Question
+from whence.query.blast import blast_document, blast_radius
 from whence.query.document import answer_document, found_document, paths_document
 from whence.query.lineage import downstream, upstream
 from whence.query.paths import paths
-from whence.query.ports import Graph
 from whence.query.resolve import resolve
 from whence.query.search import search
 from whence.store.graph import open_graph
@@ -30,12 +31,19 @@ class Asking:
 
 def show_upstream(asking: Asking, node: str, question: Question) -> Exit:
     """Where a node comes from."""
-    return _show_lineage(asking, node, question, upstream)
+    with open_graph(asking.store_url) as graph:
+        answer = upstream(graph, resolve(graph, node), question)
+    return _show(asking, answer, answer_document(answer))
 
 
 def show_downstream(asking: Asking, node: str, question: Question) -> Exit:
-    """What depends on a node."""
-    return _show_lineage(asking, node, question, downstream)
+    """What depends on a node, and how much that is in all, if that was counted."""
+    with open_graph(asking.store_url) as graph:
+        answer = downstream(graph, root := resolve(graph, node), question)
+        radius = blast_radius(graph, root) if question.at is None else None
+    counted = None if radius is None else blast_document(radius)
+    lines = [] if radius is None else [radius_line(radius, time.time_ns() // 1_000)]
+    return _show(asking, answer, {**answer_document(answer), "blast_radius": counted}, lines)
 
 
 def show_paths(asking: Asking, source: str, target: str, question: Question, limit: int) -> Exit:
@@ -61,16 +69,12 @@ def show_found(asking: Asking, text: str, limit: int) -> Exit:
     return Exit.OK
 
 
-def _show_lineage(
-    asking: Asking, node: str, question: Question, ask: Callable[[Graph, Node, Question], Answer]
-) -> Exit:
-    with open_graph(asking.store_url) as graph:
-        answer = ask(graph, resolve(graph, node), question)
+def _show(asking: Asking, answer: Answer, document: dict[str, Any], more: Iterable[Text] = ()) -> Exit:
     if asking.output is Output.JSON:
-        print_document(answer_document(answer))
+        print_document(document)
     else:
         console = Console(highlight=False)
-        print_lines(tree(answer, _style(console)), console)
+        print_lines([*tree(answer, _style(console)), *more], console)
     return _exit(answer.extent)
 
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from whence.cli.labels import Labels, label, run_of
+from whence.cli.labels import Labels, age, label, run_of
 from whence.cli.output import safe
 from whence.cli.tree import Style, transformation_text
+from whence.model.blast import COUNTED, BlastRadius
 from whence.model.names import FieldName, Node
 from whence.query.answers import Path, Paths, Step
 from whence.query.document import kind
@@ -26,6 +27,18 @@ def path_lines(paths: Paths, style: Style) -> Iterator[Text]:
         yield from _chain(paths, path, labels, style)
         yield Text()
     yield _closing(paths, labels)
+
+
+def radius_line(radius: BlastRadius, now: int) -> Text:
+    """What was counted downstream of a node, how near estimates are, and how old that is. `now` in microseconds UTC."""
+    counted = [(name, count) for name, count in zip(COUNTED, radius.counts, strict=True) if count]
+    said = ", ".join(
+        f"{count:,} {name if count != 1 else name[:-1]}{f' ±{radius.error:.0%}' if name in radius.estimated else ''}"
+        for name, count in counted
+    )
+    behind = ", before the latest events" if not radius.current else ""
+    when = f"counted {age(max(now - radius.computed_at, 0))}{behind}"
+    return Text.assemble(("Blast radius: ", "bold"), f"{said or 'nothing'} ({when}).")
 
 
 def found_lines(found: Found) -> Iterator[Text]:

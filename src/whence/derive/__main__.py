@@ -8,12 +8,15 @@ import os
 import signal
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from threading import Event
 
+from whence.derive.blast.refresh import refresh
 from whence.derive.jars import jars_for
 from whence.derive.pipeline import run_stream
 from whence.derive.rebuild import rebuild
+from whence.derive.schedule import Periodic, Schedule
 from whence.derive.session import close_session, open_session
 from whence.errors import WhenceError
 from whence.log.address import open_log
@@ -71,13 +74,22 @@ def stream(given: argparse.Namespace, stopping: Event) -> None:
         migrate(engine)
         session = open_session(given.cache, given.master, jars=jars_for(event_log))
         query = run_stream(session, event_log, engine, Path(scratch) / "checkpoint")
+        schedule = Schedule(session, engine, scheduled_jobs())
+        schedule.start()
         print("ready", flush=True)  # noqa: T201  # the supervisor waits for this line
         # A call into the JVM must not be broken off: it is left again and again to look.
         while not stopping.is_set() and not query.awaitTermination(LOOK_SECONDS):
             if given.alive:
                 given.alive.touch()
+        schedule.stop()
         query.stop()
         close_session(session, given.cache)
+
+
+def scheduled_jobs() -> Iterable[Periodic]:
+    """What runs beside the stream, and how often."""
+    minutes = float(os.environ.get("WHENCE_BLAST_MINUTES", "10"))
+    return [Periodic(name="blast", every=60 * minutes, run=refresh)] if minutes > 0 else []
 
 
 if __name__ == "__main__":

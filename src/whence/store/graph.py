@@ -10,10 +10,12 @@ from sqlalchemy import ColumnElement, Connection, Engine, FromClause, Select, Su
 from sqlalchemy.exc import SQLAlchemyError
 
 from whence.errors import StoreError
+from whence.model.blast import BlastRadius
 from whence.model.graph import Direction, EdgeRow, Evidence, FieldRow, GapRow, Grain, Hit, Hop
 from whence.model.ids import Kind, kind_of
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.store.arrays import integers
+from whence.store.blast import find
 from whence.store.engine import open_store, reading
 from whence.store.graph_evidence import read_evidence
 from whence.store.graph_search import search_names
@@ -116,6 +118,10 @@ class StoreGraph:
     def evidence(self, set_ids: Iterable[int], at: int | None, runs: int) -> Mapping[int, Evidence]:
         """Why each lineage set is believed, from events not after `at`, with its latest `runs` runs."""
         return read_evidence(self.connection, sorted(set(set_ids)), at, runs)
+
+    def blast(self, node_id: int) -> BlastRadius | None:
+        """The blast radius of a canonical node; None if none is computed, or the node is newer."""
+        return find(self.connection, node_id)
 
     def _names(self, kind: Kind, ids: Sequence[int]) -> Mapping[int, Node]:
         wanted = _ids(self.connection, ids)
