@@ -3,10 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help demo test lint bench bench-scale docs lock clean
+.PHONY: help demo test lint bench bench-scale bench-million docs lock clean
 
 help: ## Show what there is to make
-	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: .venv/ready ## Trace a real PySpark pipeline from a prediction to its raw columns (ARGS=--once to end after the answers)
 	@$(BIN)/whence demo $(ARGS)
@@ -25,6 +25,9 @@ bench: .venv/ready-dev ## Measure throughput, latency, start and memory (minutes
 
 bench-scale: .venv/ready-dev ## Measure how cost grows from 10^4 to 10^6 events (an hour; ARGS="--sizes 10000 100000" for less)
 	@$(BIN)/python -m bench.scale $(ARGS)
+
+bench-million: .venv/ready-dev ## Send a million events every way that there is, and compare the dumps (hours)
+	@PYTHONPATH=tests $(BIN)/python -m bench.million $(ARGS)
 
 docs: .venv/ready-dev ## Write the generated part of docs/cli.md anew
 	@$(BIN)/python tests/test_docs.py

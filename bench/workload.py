@@ -31,15 +31,20 @@ def bodies(events: int, seed: int = 1, jobs: int = JOBS) -> Iterator[bytes]:
     return (one.body for one in islice(arrivals(seed=seed, jobs=jobs, days=10**6, noise=NOISE), events))
 
 
-def fill(directory: Path, events: int, seed: int = 1, jobs: int = JOBS) -> int:
-    """Append so many bodies to a log in segments, refused ones as quarantined; the bytes of the log."""
-    writer, tasks = SegmentWriter(directory), _tasks(bodies(events, seed, jobs))
+def fill(directory: Path, events: int, seed: int = 1, jobs: int = JOBS) -> None:
+    """Append so many bodies to a log in segments."""
+    writer = SegmentWriter(directory)
+    for some in drafts(events, seed, jobs):
+        writer.append(some)
+    writer.close()
+
+
+def drafts(events: int, seed: int = 1, jobs: int = JOBS) -> Iterator[list[Draft]]:
+    """So many bodies as a collector appends them, some at a time; refused ones as quarantined."""
+    tasks = _tasks(bodies(events, seed, jobs))
     with ProcessPoolExecutor(2) as pool:
         while window := list(islice(tasks, _WINDOW)):
-            for drafts in pool.map(_accepted, window):
-                writer.append(drafts)
-    writer.close()
-    return sum(path.stat().st_size for path in directory.glob("*.log"))
+            yield from pool.map(_accepted, window)
 
 
 def _tasks(some: Iterator[bytes]) -> Iterator[_Numbered]:
