@@ -26,7 +26,7 @@ DEPLOY = Path(__file__).parents[2] / "deploy"
 KUBERNETES = DEPLOY / "kubernetes"
 VARIANTS = ("one-pod", "executors")
 OLDEST, NEWEST = "1.31", kubernetes_validate.latest_version()
-NOT_YET = {"archive", "publish", "blast", "retention"}
+NOT_YET = {"archive", "publish", "retention"}
 """Commands of scheduled jobs that are still being built."""
 
 Manifest = dict[str, Any]

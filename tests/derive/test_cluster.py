@@ -35,7 +35,7 @@ from whence.store.settle import CHUNK
 from whence.store.tables import touched
 
 NOISE = Noise(duplicates=0.1, late=0.1, malformed=0.05)
-RECORDS = 1_600
+RECORDS = 800
 ENTRY = Path(__file__).parents[2] / "deploy" / "derive.py"
 CONF = {
     "spark.driver.host": "127.0.0.1",

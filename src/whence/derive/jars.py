@@ -1,8 +1,13 @@
-"""Java libraries that Spark does not bring, fetched from Maven Central by the Ivy that it brings."""
+"""Java libraries that Spark does not bring, fetched from Maven Central by the Ivy that it brings.
+
+`python -m whence.derive.jars` fetches what Spark needs to read Kafka, and prints the files as `spark-submit --jars`
+wants them.
+"""
 
 import fcntl
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -30,7 +35,7 @@ _SPARK_JARS = Path(pyspark.__file__).parent / "jars"
 
 def jars_for(log: Log) -> tuple[Path, ...]:
     """What Spark needs to read a log: for a topic its Kafka source, unless it has it already. Under `spark-submit`, the
-    one who submits says what is loaded (`--packages`). Raises JarsNotFoundError.
+    one who submits says what is loaded (`--jars`). Raises JarsNotFoundError.
     """
     if isinstance(log, SegmentLog):
         return ()
@@ -81,3 +86,7 @@ def _alone() -> Iterator[None]:
     with (cache / "ivy.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+if __name__ == "__main__":
+    sys.stdout.write(",".join(map(str, fetch(KAFKA))) + "\n")
