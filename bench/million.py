@@ -1,6 +1,5 @@
-"""A million events through every way that Whence runs: `make bench-million`. From a log in segments into SQLite and from
-a Kafka topic into PostgreSQL on this machine, from Kafka into PostgreSQL on a Spark cluster of two workers, and a rebuild.
-All dumps must be one.
+"""A million events through every way that Whence runs: `make bench-million`. From segments into SQLite and from Kafka
+into PostgreSQL on this machine, from Kafka into PostgreSQL on a Spark cluster of two workers, and a rebuild: one dump.
 """
 
 import argparse
