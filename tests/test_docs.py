@@ -22,6 +22,8 @@ from whence.api.settings import Settings
 from whence.capture.spark import LISTENER_VERSION, attach, conf
 from whence.cli.app import app as command_line
 from whence.errors import WhenceError
+from whence.log.kafka.address import OWN, SECURITY
+from whence.log.kafka.topic import SETTINGS as TOPIC
 from whence.store.engine import open_store, sqlite_url
 from whence.store.migrate import migrate
 from whence.store.tables import FACTS, metadata
@@ -37,7 +39,7 @@ VARIABLES = (
 PAGES = (
     "README.md",
     "ARCHITECTURE.md",
-    *(f"docs/{name}.md" for name in ("api", "blast", "cli", "deploy", "errors", "spark", "state", "store")),
+    *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
 )
 
 
@@ -57,7 +59,14 @@ def commands() -> list[str]:
 def help_pages() -> str:
     """What `whence COMMAND --help` says, for each command, as Markdown."""
     runner = CliRunner(
-        env={"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "WHENCE_DATA": None, "WHENCE_STORE": None}
+        env={
+            "COLUMNS": "100",
+            "TERM": "dumb",
+            "NO_COLOR": "1",
+            "WHENCE_DATA": None,
+            "WHENCE_STORE": None,
+            "WHENCE_LOG": None,
+        }
     )
     parts = []
     for arguments in ([], *([name] for name in commands())):
@@ -102,6 +111,14 @@ def test_every_table_and_column_is_documented_with_its_rule() -> None:
         }
         documented = re.findall(r"^\| `(\w+)` \| (\w*) ?\|", section(text, f"### {table.name}"), re.MULTILINE)
         assert dict(documented) == rules, table.name
+
+
+def test_every_setting_of_a_topic_is_documented() -> None:
+    rows = re.findall(r"^\| (`.+?`) \|", section(page("docs/log.md"), "## Kafka"), re.MULTILINE)
+    documented = {name for row in rows for name in re.findall(r"`([\w.]+)`", row)}
+    assert documented == {*OWN, "settings", *SECURITY}
+    for name, value in TOPIC.items():
+        assert f"{name}={value}" in page("docs/log.md")
 
 
 def test_every_option_of_the_spark_listener_is_documented() -> None:

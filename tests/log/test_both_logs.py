@@ -7,11 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from logs import records_of
+from whence.errors import EventError
 from whence.log import Kind, Lane, Log, Position, Record
 from whence.log.address import open_log
 from whence.log.commit import GroupCommit
 from whence.log.kafka.log import KafkaLog
+from whence.log.quarantine import quarantined
 from whence.log.record import Appended, Draft
 from whence.log.segments.log import SegmentLog
 from whence.openlineage.accept import accept
@@ -39,9 +43,7 @@ def event(number: int, owner: int | None = None, size: int = 10) -> Draft:
 
 
 def refused(body: bytes) -> Draft:
-    from whence.errors import EventError
-    from whence.log.quarantine import quarantined
-
+    """A refused body, as the collector would keep it."""
     return quarantined(body, EventError("/run/é", "not a 'uuid'"), 1_700_000_000_000_000)
 
 
@@ -228,3 +230,19 @@ def _is_in(place: Position, lane: Lane) -> bool:
 def test_an_address_says_which_log_it_is(tmp_path: Path) -> None:
     assert open_log(str(tmp_path)) == SegmentLog(tmp_path)
     assert isinstance(open_log("kafka://127.0.0.1:9092/events"), KafkaLog)
+
+
+@pytest.mark.parametrize(
+    ("module", "heavy"),
+    [
+        ("whence.log", "asyncio fastapi sqlalchemy pyspark confluent_kafka ahocorasick_rs"),
+        ("whence.log.segments", "asyncio fastapi sqlalchemy pyspark confluent_kafka ahocorasick_rs"),
+        ("whence.log.address", "fastapi sqlalchemy pyspark confluent_kafka"),
+        ("whence.log.kafka.message", "fastapi sqlalchemy pyspark confluent_kafka"),
+        ("whence.derive.kafka", "fastapi confluent_kafka"),
+    ],
+)
+def test_what_executors_import_stays_small(module: str, heavy: str) -> None:
+    code = f"import sys, {module}; print(set({heavy.split()}) & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

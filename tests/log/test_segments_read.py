@@ -1,7 +1,5 @@
 """Reading the log: records round-trip, ranges tile it, positions sort, the reading half stays small."""
 
-import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -167,10 +165,3 @@ def test_a_torn_mark_leaves_the_other_one(tmp_path: Path) -> None:
     head.write_bytes(b"\xff" * len(whole))
     with pytest.raises(LogCorruptError, match="damaged"):
         committed(tmp_path)
-
-
-def test_reading_needs_neither_asyncio_nor_the_web() -> None:
-    heavy = {"asyncio", "fastapi", "sqlalchemy", "pyspark"}
-    code = f"import sys, whence.log; print(sorted({heavy} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from whence.api.serve import serve
 from whence.api.settings import Settings
+from whence.errors import LogError
+from whence.log.address import open_log
 
 
 def parser() -> argparse.ArgumentParser:
@@ -29,8 +31,13 @@ def parser() -> argparse.ArgumentParser:
 def main() -> None:
     """Serve until told to stop."""
     options = parser().parse_args()
+    settings = Settings(data=options.data, store_url=options.store, log_url=options.log)
+    try:
+        open_log(settings.log_url)
+    except LogError as error:
+        parser().error(str(error))
     listening = socket.socket(fileno=options.fd) if options.fd is not None else _bind(options.host, options.port)
-    serve(Settings(data=options.data, store_url=options.store, log_url=options.log), listening)
+    serve(settings, listening)
 
 
 def _bind(host: str, port: int) -> socket.socket:

@@ -53,13 +53,19 @@ def fetch(coordinates: Sequence[str], *, transitive: bool = False) -> tuple[Path
         wanted.write_text(_module(coordinates, transitive), "utf-8")
         (ivy,) = _SPARK_JARS.glob("ivy-*.jar")
         java = [str(java_home() / "bin" / "java"), "-XX:TieredStopAtLevel=1", "-cp", str(ivy)]
-        ivy_options = ["-m2compatible", "-error", "-ivy", str(wanted), "-cachepath", str(found)]
+        ivy_options = ["-m2compatible", "-warn", "-ivy", str(wanted), "-cachepath", str(found)]
         command = [*java, "org.apache.ivy.Main", *ivy_options, "-types", "jar", "bundle"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         paths = found.read_text("utf-8").strip() if found.exists() else ""
         if done.returncode or not paths:
-            raise JarsNotFoundError(tuple(coordinates), (done.stderr + done.stdout).strip()[-2_000:])
+            raise JarsNotFoundError(tuple(coordinates), _told(done.stderr + done.stdout))
     return tuple(map(Path, paths.split(os.pathsep)))
+
+
+def _told(output: str) -> str:
+    """What Ivy says is wrong, without the frames that it draws."""
+    lines = (line.strip(" \t:") for line in output.splitlines())
+    return "; ".join(line for line in lines if line)[-1_000:]
 
 
 def _module(coordinates: Sequence[str], transitive: bool) -> str:

@@ -89,6 +89,8 @@ def _options(address: KafkaAddress) -> dict[str, str]:
         # Offsets that are not there any more end the stream: what they held would be missing from the store.
         "failOnDataLoss": "true",
         "kafka.isolation.level": "read_committed",
+        # A look ahead at the end of a partition holds up the next micro-batch for as long as it waits.
+        "kafka.fetch.max.wait.ms": "20",
         "kafka.max.partition.fetch.bytes": str(FETCH_BYTES),
         "groupIdPrefix": "whence",
     }

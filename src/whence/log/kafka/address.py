@@ -19,6 +19,9 @@ SECURITY = (
 )
 """Settings as librdkafka names them. `ssl.key.location` is one PEM file with the client's key and certificates."""
 
+OWN = {"partitions": int, "replicas": int, "timeout": float}
+"""Settings that no client has."""
+
 _PORT = 9092
 _LOGIN = "org.apache.kafka.common.security"
 
@@ -104,16 +107,11 @@ def _parse(text: str) -> KafkaAddress:
     given = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
     if "settings" in given:
         given = _read_settings(Path(given.pop("settings"))) | given
-    own = {name: kind(given.pop(name)) for name, kind in _OWN.items() if name in given}
+    own = {name: kind(given.pop(name)) for name, kind in OWN.items() if name in given}
     if unknown := sorted(given.keys() - set(SECURITY)):
-        raise ValueError(
-            f"unknown settings {', '.join(unknown)}; there are {', '.join((*_OWN, 'settings', *SECURITY))}"
-        )
+        raise ValueError(f"unknown settings {', '.join(unknown)}; there are {', '.join((*OWN, 'settings', *SECURITY))}")
     servers = ",".join(one if _has_port(one) else f"{one}:{_PORT}" for one in parts.netloc.split(",") if one)
     return KafkaAddress(servers=servers, topic=topic, security=tuple(given.items()), **own)
-
-
-_OWN = {"partitions": int, "replicas": int, "timeout": float}
 
 
 def _has_port(server: str) -> bool:
