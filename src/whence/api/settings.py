@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from whence.api.limits import RateSettings
 from whence.log import Log
 from whence.log.address import open_log
 from whence.log.commit import CommitSettings
@@ -21,10 +22,11 @@ class Settings:
     kept_bytes: int = 64 << 10
     """How much of a body over the limit stays in quarantine."""
     max_reading_bytes: int = 256 << 20
-    """Bodies being read at one time, together."""
+    """Large bodies being read, or waiting for their answer, together."""
     body_seconds: float = 60
     stale_seconds: float = 30
     """How long an event may wait for the pipeline before the API calls itself not ready."""
+    rates: RateSettings = field(default_factory=RateSettings)
     commit: CommitSettings = field(default_factory=CommitSettings)
 
     @property
