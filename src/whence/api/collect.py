@@ -46,6 +46,8 @@ class Collector:
         self._limits = Limits(settings.rates)
         self.counts: Counter[str] = Counter()
         self.meters = Meters()
+        self.meters.watch("whence_queue_records", "Records that wait for the disk", lambda: commit.waiting[0])
+        self.meters.watch("whence_queue_bytes", "Bytes of these records", lambda: commit.waiting[1])
         self.meters.watch("whence_held_bytes", "Large bodies in memory", lambda: self._bodies.held)
 
     async def one(self, request: Request) -> Response:

@@ -68,6 +68,11 @@ class Meters:
         """One request was refused."""
         self._refused.labels(reason).inc()
 
+    def refusals(self) -> dict[str, int]:
+        """Requests refused, by reason."""
+        samples = (sample for metric in self._refused.collect() for sample in metric.samples)
+        return {one.labels["reason"]: int(one.value) for one in samples if one.name.endswith("_total")}
+
     def appended(self, seconds: float) -> None:
         """One append to the log took so long."""
         self._append.observe(seconds)

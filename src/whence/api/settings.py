@@ -8,6 +8,8 @@ from whence.log import Log
 from whence.log.address import open_log
 from whence.log.commit import CommitSettings
 
+MAX_BODY_BYTES = 32 << 20
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
@@ -17,7 +19,7 @@ class Settings:
     store_url: str
     log_url: str = ""
     """The event log (`log.address.open_log`); in the data directory if empty."""
-    max_body_bytes: int = 32 << 20
+    max_body_bytes: int = MAX_BODY_BYTES
     max_batch_events: int = 10_000
     kept_bytes: int = 64 << 10
     """How much of a body over the limit stays in quarantine."""
