@@ -4,7 +4,7 @@ expects; what must survive is counted in the log and in the store (`api/metrics.
 
 from collections.abc import Callable
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 
 from whence.openlineage.producers import Adapter, adapter
 
@@ -39,6 +39,8 @@ class Meters:
     """The collector's counters, in a registry of their own."""
 
     def __init__(self) -> None:
+        # When a counter began is of no use here, and doubles what is scraped.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = registry = CollectorRegistry()
         self._labels = Labels()
         self._events = Counter(
