@@ -51,7 +51,7 @@ def read_standing(engine: Engine) -> Standing:
             duplicate = reasons.pop("", 0)
             applied = sum(one.events for one in producers)
             return Standing(
-                progress=dict(connection.execute(select(progress.c.name, progress.c.position)).tuples().all()),
+                progress=dict(connection.execute(select(progress.c.name, progress.c.position)).all()),
                 ledger=Ledger(applied, duplicate, sum(reasons.values())),
                 refusals=_classes(reasons),
                 producers=producers,
@@ -84,7 +84,8 @@ def _producers(connection: Connection) -> tuple[Produced, ...]:
 
 def _reasons(connection: Connection) -> dict[str, int]:
     """Receipts that were not applied by reason; without one, they are duplicates."""
-    return dict(connection.execute(select(receipt.c.reason, func.count()).group_by(receipt.c.reason)).tuples().all())
+    counted = select(receipt.c.reason, func.count()).group_by(receipt.c.reason)
+    return dict(connection.execute(counted).all())
 
 
 def _classes(reasons: Mapping[str, int]) -> dict[str, int]:
