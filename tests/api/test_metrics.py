@@ -14,16 +14,23 @@ from sqlalchemy import Engine
 from api.process import Api, Serving
 from api.test_collect import event
 from whence.api.meters import MOST_ADAPTERS
+from whence.derive.meters import serving_metrics
 from whence.derive.pipeline import run_stream
+from whence.errors import WhenceError
+from whence.log import Kind
+from whence.log.record import Draft
 from whence.log.segments.log import SegmentLog
+from whence.openlineage.accept import accept
+from whence.store.engine import open_store, sqlite_url
+from whence.store.migrate import migrate
 
 SPARK = "https://github.com/OpenLineage/OpenLineage/tree/1.53.0/integration/spark"
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
-def scrape(api: Api) -> Samples:
-    """All samples by name and labels."""
-    connection = http.client.HTTPConnection("127.0.0.1", api.port, timeout=30)
+def scrape(at: Api | int) -> Samples:
+    """All samples of an API, or of what listens at a port, by name and labels."""
+    connection = http.client.HTTPConnection("127.0.0.1", at if isinstance(at, int) else at.port, timeout=30)
     connection.request("GET", "/metrics")
     response = connection.getresponse()
     assert response.status == 200
@@ -116,6 +123,28 @@ def test_the_pipeline_makes_the_counts_meet(
         assert value(samples, "whence_store_events_total", producer="OpenLineage/spark", version="1.53.0") == 2
         assert value(samples, "whence_runs_without_start") == 1
         assert value(samples, "whence_runs_without_end") == 1
+
+
+def test_the_pipeline_serves_how_long_its_batches_took(spark: SparkSession, tmp_path: Path) -> None:
+    with serving_metrics("127.0.0.1:0") as port:
+        before = value(scrape(port), "whence_batch_seconds_count")
+        writer = SegmentLog(tmp_path / "log").open_writer()
+        taken = accept(json.dumps(event()).encode())
+        writer.append([Draft(kind=Kind.EVENT, key=bytes.fromhex(taken.key), received_at=0, payload=taken.payload)])
+        writer.close()
+        engine = open_store(sqlite_url(tmp_path / "store.db"))
+        migrate(engine)
+        query = run_stream(spark, SegmentLog(tmp_path / "log"), engine, tmp_path / "checkpoint")
+        query.processAllAvailable()
+        query.stop()
+        engine.dispose()
+        assert value(scrape(port), "whence_batch_seconds_count") > before
+
+
+@pytest.mark.parametrize("address", ["here", "127.0.0.1:99999", "192.0.2.77:1"])
+def test_an_address_that_cannot_serve_metrics_is_an_error(address: str) -> None:
+    with pytest.raises(WhenceError, match="HOST:PORT"), serving_metrics(address):
+        pass
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/api/v2/status"])
