@@ -14,18 +14,27 @@ from typing import Any
 import pytest
 import typer.main
 from fastapi import FastAPI
+from prometheus_client.parser import text_string_to_metric_families
 from typer.testing import CliRunner
 
 import whence.errors
 from whence.api.app import create_app
+from whence.api.meters import Meters
+from whence.api.metrics import exposition
 from whence.api.settings import Settings
+from whence.api.status import Status
 from whence.capture.spark import LISTENER_VERSION, attach, conf
 from whence.cli.app import app as command_line
 from whence.errors import WhenceError
+from whence.log import Amount
 from whence.log.kafka.address import OWN, SECURITY
 from whence.log.kafka.topic import SETTINGS as TOPIC
+from whence.openlineage.producers import Adapter
+from whence.openlineage.refusals import REFUSALS
 from whence.store.engine import open_store, sqlite_url
+from whence.store.ledger import Ledger
 from whence.store.migrate import migrate
+from whence.store.standing import Produced, Standing
 from whence.store.tables import FACTS, metadata
 
 ROOT = Path(__file__).parents[1]
@@ -190,6 +199,37 @@ def shape(value: Any) -> Any:
         case list():
             return [shape(inner) for inner in value]
     return type(value).__name__
+
+
+def test_every_metric_is_documented_with_its_labels() -> None:
+    standing = Standing(
+        progress={},
+        ledger=Ledger(1, 1, 1),
+        refusals=dict.fromkeys(REFUSALS, 1),
+        producers=(Produced(adapter=Adapter("p"), events=1, last_seen=0),),
+        runs_without_start=0,
+        runs_without_end=0,
+        size=0,
+    )
+    amount = Amount(0, 0)
+    status = Status(received=amount, waiting=amount, waiting_seconds=0, standing=standing, counted_at=0, missing=0)
+    meters = Meters()
+    meters.event("accepted", "p", 1)
+    meters.refused("large")
+    meters.appended(1)
+    for name in ("whence_queue_records", "whence_queue_bytes", "whence_held_bytes"):
+        meters.watch(name, "", lambda: 0)
+    said = text_string_to_metric_families(exposition(meters, status).decode())
+    metrics = {
+        (sample.name.removesuffix("_bucket"), tuple(sample.labels))
+        for family in said
+        for sample in family.samples
+        if not sample.name.endswith(("_count", "_sum"))
+    }
+    table = section(page("docs/operations.md"), "## Metrics")
+    rows = re.findall(r"^\| `(whence_\w+)` \|([^|]*)\|", table, re.MULTILINE)
+    assert {(name, tuple(re.findall(r"`(\w+)`", labels))) for name, labels in rows} == metrics
+    assert set(REFUSALS) <= set(re.findall(r"`(\w+)`", table))
 
 
 def test_links_between_pages_lead_somewhere() -> None:

@@ -3,6 +3,7 @@
 WhenceError
 ├── EventError             one event cannot be read; carries the JSON pointer
 ├── CollisionError         two identities share one 64-bit id
+├── RateLimitError         one producer sends too much; carries when it may send again
 ├── LogError
 │   ├── LogCorruptError    a record inside the committed log fails its checksum
 │   └── LogBusyError       another process writes this log, or the queue is full
@@ -43,6 +44,20 @@ class CollisionError(WhenceError):
 
     def __str__(self) -> str:
         return f"two identities share one id in table {self.table}; rename one of them"
+
+
+@dataclass(eq=False)
+class RateLimitError(WhenceError):
+    """One producer sends more than its share. Nothing of the request was taken."""
+
+    door: str
+    """Whose share: `peer`, the address, or `producer`."""
+    reason: str
+    seconds: int
+    """When to send again."""
+
+    def __str__(self) -> str:
+        return f"{self.reason}; send it again in {self.seconds} s"
 
 
 class LogError(WhenceError):

@@ -19,13 +19,15 @@ from whence.store.engine import sqlite_url
 SERVE = """
 import json, socket, sys
 from pathlib import Path
+from whence.api.limits import RateSettings
 from whence.api.serve import serve
 from whence.api.settings import Settings
 from whence.log.commit import CommitSettings
 
 data, store, fd, options = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), json.loads(sys.argv[4])
 commit = CommitSettings(**options.pop("commit", {}))
-serve(Settings(data=data, store_url=store, commit=commit, **options), socket.socket(fileno=fd))
+rates = RateSettings(**options.pop("rates", {}))
+serve(Settings(data=data, store_url=store, commit=commit, rates=rates, **options), socket.socket(fileno=fd))
 """
 
 

@@ -37,10 +37,11 @@ def _legacy(draw: st.DrawFn) -> Json:
     influence = draw(dataset_names) | {"field": draw(fields)}
     outputs = draw(st.dictionaries(fields, few(_input_field(), most=1), min_size=1, max_size=3))
     extra = draw(st.sampled_from([copied, {**copied, "subtype": "JOIN"}]))
+    own = draw(st.sampled_from([None, *outputs]))  # the field that also has a value of the same source
+    how = {name: [{"type": "DIRECT"}, copied, extra] if name == own else [copied, extra] for name in outputs}
     return {
         "fields": {
-            name: {"inputFields": [*some, influence | {"transformations": [copied, extra]}]}
-            for name, some in outputs.items()
+            name: {"inputFields": [*some, influence | {"transformations": how[name]}]} for name, some in outputs.items()
         }
     }
 

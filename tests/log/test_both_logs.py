@@ -78,6 +78,17 @@ def test_a_new_log_is_empty(log: Log) -> None:
     assert records_of(log) == []
 
 
+def test_what_came_before_a_position_is_counted(log: Log) -> None:
+    assert log.amount({}).records == 0
+    appended = append(log, *(event(number) for number in range(20)))
+    assert log.amount({lane.name: lane.end for lane in log.lanes()}).records == 20
+    for one in appended:
+        lane = log.lane_of(one.position)
+        before = [other for other in appended if log.lane_of(other.position) == lane and other.position < one.position]
+        assert log.amount({lane: one.position}).records == len(before)
+        assert log.amount({lane: one.position.after}).records == len(before) + 1
+
+
 def test_what_is_appended_is_read_as_it_was_given(log: Log) -> None:
     drafts = [
         *map(event, range(20)),

@@ -1,14 +1,23 @@
 """The API as a process: `python -m whence.api --data DIR --store URL`, on a given socket (`--fd`) or its own."""
 
 import argparse
+import math
 import os
 import socket
 from pathlib import Path
 
+from whence.api.limits import RateSettings
 from whence.api.serve import serve
-from whence.api.settings import Settings
+from whence.api.settings import MAX_BODY_BYTES, Settings
 from whence.errors import LogError
 from whence.log.address import open_log
+
+_RATES = {
+    "producer_events": ("WHENCE_PRODUCER_EVENTS", "events a second of one producer"),
+    "producer_bytes": ("WHENCE_PRODUCER_BYTES", "bytes a second of one producer"),
+    "peer_events": ("WHENCE_PEER_EVENTS", "events a second from one address"),
+    "peer_bytes": ("WHENCE_PEER_BYTES", "bytes a second from one address"),
+}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -25,19 +34,37 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8080)
     parser.add_argument("--fd", type=int)
+    most = os.environ.get("WHENCE_MAX_BODY_BYTES", MAX_BODY_BYTES)
+    parser.add_argument("--max-body-bytes", type=int, default=most, help="the largest body (WHENCE_MAX_BODY_BYTES)")
+    for name, (variable, meaning) in _RATES.items():
+        flag, default = f"--{name.replace('_', '-')}", os.environ.get(variable, getattr(RateSettings(), name))
+        parser.add_argument(flag, type=_rate, default=default, help=f"{meaning} ({variable}); 0: no limit")
     return parser
 
 
 def main() -> None:
     """Serve until told to stop."""
     options = parser().parse_args()
-    settings = Settings(data=options.data, store_url=options.store, log_url=options.log)
+    settings = Settings(
+        data=options.data,
+        store_url=options.store,
+        log_url=options.log,
+        max_body_bytes=options.max_body_bytes,
+        rates=RateSettings(**{name: getattr(options, name) for name in _RATES}),
+    )
     try:
         open_log(settings.log_url)
     except LogError as error:
         parser().error(str(error))
     listening = socket.socket(fileno=options.fd) if options.fd is not None else _bind(options.host, options.port)
     serve(settings, listening)
+
+
+def _rate(text: str) -> float:
+    rate = float(text)
+    if not 0 <= rate < math.inf:
+        raise ValueError
+    return rate
 
 
 def _bind(host: str, port: int) -> socket.socket:

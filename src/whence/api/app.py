@@ -11,17 +11,19 @@ import msgspec
 from fastapi import APIRouter, FastAPI, Query, Response
 
 from whence import __version__
-from whence.api import health, problems
+from whence.api import health, problems, standing
 from whence.api.collect import Collector
 from whence.api.front import PATHS, Front
 from whence.api.progress import ProgressWatch
 from whence.api.scheduled import scheduled
 from whence.api.settings import Settings
+from whence.api.status import StatusWatch
 from whence.errors import EventError
 from whence.log import Lane, Lanes, Log
 from whence.log.commit import GroupCommit
 from whence.log.position import parse_positions, positions_text
 from whence.store.engine import open_store, read_progress
+from whence.store.standing import read_standing
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -37,6 +39,7 @@ def create_app(settings: Settings) -> FastAPI:
         await commit.probe()
         yield
         await commit.close()
+        collector.close()
         progress.close()
 
     app = FastAPI(title="Whence", version=__version__, lifespan=lifespan, redirect_slashes=False)
@@ -45,6 +48,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(_collecting(collector))
     app.include_router(_health(settings, log, commit, progress, collector, partial(scheduled, engine)))
     app.include_router(_progress(log, progress))
+    app.include_router(standing.router(StatusWatch(log, progress, partial(read_standing, engine)), collector))
     return app
 
 

@@ -2,7 +2,10 @@
 
 import asyncio
 import zlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 from fastapi import Request
 from starlette.requests import ClientDisconnect
@@ -13,6 +16,8 @@ INLINE_BYTES = 256 << 10
 """Bodies up to this size are worked on in the event loop; larger ones in a thread, so that others need not wait."""
 
 _GZIP = 16 + zlib.MAX_WBITS
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,24 +30,48 @@ class Refusal:
 
 
 class BodyReader:
-    """Reads bodies, and counts the bytes of those in flight."""
+    """Reads bodies, and bounds the memory of those in flight: their bytes, and how many are worked on at a time."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._reading = 0
+        self._held = 0
+        # One: decoded, a body takes many times its size, and Python would not do two at once any faster.
+        self._large = ThreadPoolExecutor(1, "large")
+
+    @property
+    def held(self) -> int:
+        """The bytes of large bodies that are being read, or not yet released."""
+        return self._held
 
     async def read(self, request: Request) -> bytes | Refusal:
         """The decompressed body. Refused: 400 not gzip, 408 too slow, 413 too large, 415 other encodings, 503 too many.
 
-        Raises ClientDisconnect.
+        `release` it when it is answered. Raises ClientDisconnect.
         """
         encoding = request.headers.get("content-encoding", "identity").strip().lower()
         if encoding not in ("identity", "gzip", "x-gzip"):
             return Refusal(415, f"the content encoding {encoding!r} is not supported; gzip is")
         body = await self._raw(request)
-        if encoding == "identity" or isinstance(body, Refusal):
-            return body
-        return await self._decompressed(body)
+        if encoding != "identity" and not isinstance(body, Refusal):
+            body = await self._decompressed(body)
+        if isinstance(body, bytes) and len(body) > INLINE_BYTES:
+            self._held += len(body)
+        return body
+
+    def release(self, body: bytes | Refusal) -> None:
+        """The body is needed no more."""
+        if isinstance(body, bytes) and len(body) > INLINE_BYTES:
+            self._held -= len(body)
+
+    async def beside(self, size: int, work: Callable[[], _T]) -> _T:
+        """Do the work here if it is small, else in the thread for large bodies, one after the other."""
+        if size <= INLINE_BYTES:
+            return work()
+        return await asyncio.get_running_loop().run_in_executor(self._large, work)
+
+    def close(self) -> None:
+        """Let the thread end."""
+        self._large.shutdown(wait=False, cancel_futures=True)
 
     async def _raw(self, request: Request) -> bytes | Refusal:
         # Most bodies come in one message: those need no timer and no copy.
@@ -50,7 +79,7 @@ class BodyReader:
         if not more and len(first) <= self._settings.max_body_bytes:
             return first
         body = bytearray(first)
-        self._reading += len(first)
+        self._held += len(first)
         try:
             async with asyncio.timeout(self._settings.body_seconds):
                 return await self._rest(request, body, more)
@@ -58,20 +87,20 @@ class BodyReader:
             reason = f"the body did not arrive within {self._settings.body_seconds:g} s"
             return Refusal(408, reason, bytes(body[: self._settings.kept_bytes]))
         finally:
-            self._reading -= len(body)
+            self._held -= len(body)
 
     async def _rest(self, request: Request, body: bytearray, more: bool) -> bytes | Refusal:
         bounds = self._settings
         while True:
             if len(body) > bounds.max_body_bytes:
                 return _too_large(bounds, body)
-            if self._reading > bounds.max_reading_bytes:
+            if self._held > bounds.max_reading_bytes:
                 return Refusal(503, "too many large bodies are being received at once")
             if not more:
                 return bytes(body)
             chunk, more = await _next_chunk(request)
             body += chunk
-            self._reading += len(chunk)
+            self._held += len(chunk)
 
     async def _decompressed(self, body: bytes) -> bytes | Refusal:
         bounds = self._settings
@@ -79,7 +108,9 @@ class BodyReader:
         try:
             data = stream.decompress(body, min(INLINE_BYTES, bounds.max_body_bytes + 1))
             if not stream.eof:
-                data += await asyncio.to_thread(_inflate, stream, bounds.max_body_bytes + 1 - len(data))
+                data = await self.beside(
+                    bounds.max_body_bytes, lambda: _inflate(data, stream, bounds.max_body_bytes + 1 - len(data))
+                )
         except zlib.error as error:
             return Refusal(400, f"the body is not sound gzip: {error}", body[: bounds.kept_bytes])
         if len(data) > bounds.max_body_bytes:
@@ -97,8 +128,8 @@ async def _next_chunk(request: Request) -> tuple[bytes, bool]:
     return message.get("body", b""), message.get("more_body", False)
 
 
-def _inflate(stream: "zlib._Decompress", limit: int) -> bytes:
-    return stream.decompress(stream.unconsumed_tail, limit) if limit > 0 else b""
+def _inflate(begun: bytes, stream: "zlib._Decompress", limit: int) -> bytes:
+    return begun + stream.decompress(stream.unconsumed_tail, limit) if limit > 0 else begun
 
 
 def _too_large(bounds: Settings, body: bytes | bytearray) -> Refusal:

@@ -3,18 +3,19 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 from urllib.parse import parse_qs
 
 import msgspec
 from fastapi import Request, Response
 
-from whence.api.bodies import INLINE_BYTES, BodyReader, Refusal
-from whence.api.problems import problem
+from whence.api.bodies import BodyReader, Refusal
+from whence.api.limits import Limits, Said, source_of, tally
+from whence.api.meters import Meters
+from whence.api.problems import problem, unavailable
 from whence.api.settings import Settings
-from whence.errors import EventError, LogBusyError
+from whence.errors import EventError, LogBusyError, LogError, RateLimitError
 from whence.log.commit import GroupCommit
 from whence.log.quarantine import quarantined
 from whence.log.record import Appended, Draft, Kind
@@ -24,14 +25,13 @@ from whence.openlineage.transport import message_key
 _MOST_COMMAS = 4_000_000
 """In a batch. Bounds the memory that splitting takes, before it is known how many events there are."""
 
-_T = TypeVar("_T")
-
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
     """A body as it goes into the log: an event, or quarantined with its error."""
 
     draft: Draft
+    producer: str = ""
     warnings: tuple[str, ...] = ()
     error: EventError | None = None
 
@@ -43,17 +43,45 @@ class Collector:
         self._settings = settings
         self._commit = commit
         self._bodies = BodyReader(settings)
+        self._limits = Limits(settings.rates)
         self.counts: Counter[str] = Counter()
+        self.meters = Meters()
+        self.meters.watch("whence_queue_records", "Records that wait for the disk", lambda: commit.waiting[0])
+        self.meters.watch("whence_queue_bytes", "Bytes of these records", lambda: commit.waiting[1])
+        self.meters.watch("whence_held_bytes", "Large bodies in memory", lambda: self._bodies.held)
 
     async def one(self, request: Request) -> Response:
-        """Take one event: 201 once it is durable. Raises LogError."""
+        """Take one event: 201 once it is durable. Raises LogError, RateLimitError."""
+        return await self._entered(request, self._one)
+
+    async def batch(self, request: Request) -> Response:
+        """Take a JSON array of events: 200 with the result of each, once all are durable.
+
+        Raises LogError, RateLimitError.
+        """
+        return await self._entered(request, self._batch)
+
+    def close(self) -> None:
+        """Let the threads end."""
+        self._bodies.close()
+
+    async def _entered(self, request: Request, take: Callable[[Request, bytes, int], Awaitable[Response]]) -> Response:
+        """Past the first door, read; and free the body when it is answered."""
+        announced = _announced_bytes(request)
+        await _hold_back(self._limits.at_door(_peer(request), announced))
         body = await self._bodies.read(request)
-        if isinstance(body, Refusal):
-            return await self._refuse(body)
-        checked = await _beside(len(body), lambda: _check(body, _is_strict(request)))
-        (appended,) = await self._commit.append((checked.draft,))
-        wrong = _error(checked, appended)
-        self._count(wrong, appended)
+        try:
+            if isinstance(body, Refusal):
+                return await self._refuse(body)
+            return await take(request, body, announced)
+        finally:
+            self._bodies.release(body)
+
+    async def _one(self, request: Request, body: bytes, announced: int) -> Response:
+        said = await self._bodies.beside(len(body), lambda: tally((body,)))
+        await _hold_back(self._limits.inside(_peer(request), said, announced))
+        checked = await self._bodies.beside(len(body), lambda: _check(body, _is_strict(request)))
+        ((appended, wrong),) = await self._append((checked,))
         if wrong:
             return _kept(wrong, appended)
         answer = {
@@ -64,45 +92,70 @@ class Collector:
         }
         return Response(msgspec.json.encode(answer), 201, media_type="application/json")
 
-    async def batch(self, request: Request) -> Response:
-        """Take a JSON array of events: 200 with the result of each, once all are durable. Raises LogError."""
-        body = await self._bodies.read(request)
-        if isinstance(body, Refusal):
-            return await self._refuse(body)
+    async def _batch(self, request: Request, body: bytes, announced: int) -> Response:
         try:
-            results = await _beside(len(body), lambda: self._check_batch(body, _is_strict(request)))
+            elements, said = await self._bodies.beside(len(body), lambda: self._split(body))
         except EventError as error:
             return await self._refuse(Refusal(error.status, error.reason, body[: self._settings.kept_bytes]))
-        appended = await self._commit.append([checked.draft for checked in results])
-        errors = [_error(*each) for each in zip(results, appended, strict=True)]
-        for wrong, place in zip(errors, appended, strict=True):
-            self._count(wrong, place)
-        headers = {"Whence-Position": str(appended[-1].position)} if appended else {}
-        return Response(msgspec.json.encode(_batch_answer(errors)), 200, headers, "application/json")
+        await _hold_back(self._limits.inside(_peer(request), said, announced))
+        strict = _is_strict(request)
+        results = await self._bodies.beside(len(body), lambda: [_check(bytes(one), strict) for one in elements])
+        appended = await self._append(results)
+        headers = {"Whence-Position": str(appended[-1][0].position)} if appended else {}
+        answer = _batch_answer([wrong for _, wrong in appended])
+        return Response(msgspec.json.encode(answer), 200, headers, "application/json")
 
-    def _check_batch(self, body: bytes, strict: bool) -> list[_Checked]:
-        return [_check(bytes(element), strict) for element in _split(body, self._settings.max_batch_events)]
+    def _split(self, body: bytes) -> tuple[Sequence[msgspec.Raw], Said]:
+        elements = _split(body, self._settings.max_batch_events)
+        return elements, tally(elements)
 
     async def _refuse(self, refusal: Refusal) -> Response:
         """Answer a refused body, and keep what there is of it in quarantine."""
         if refusal.status == 503:
             raise LogBusyError(refusal.reason)
         self.counts["refused"] += 1
+        self.meters.refused(_WHY.get(refusal.status, "unreadable"))
         error = EventError("", refusal.reason, refusal.status)
         if not refusal.kept:
             return problem(error.status, error.reason)
-        checked = _quarantine(refusal.kept, error)
-        (appended,) = await self._commit.append((checked.draft,))
+        ((appended, _),) = await self._append((_quarantine(refusal.kept, error),))
         return _kept(error, appended)
 
-    def _count(self, error: EventError | None, appended: Appended) -> None:
-        outcome = "quarantined" if error else "duplicates" if appended.original else "events"
-        self.counts[outcome] += 1
+    async def _append(self, results: Sequence[_Checked]) -> list[tuple[Appended, EventError | None]]:
+        """Append to the log, and count what became durable: where each is, and what is wrong with it."""
+        began = time.perf_counter()
+        appended = await self._commit.append([checked.draft for checked in results])
+        self.meters.appended(time.perf_counter() - began)
+        outcomes = [(place, _error(checked, place)) for checked, place in zip(results, appended, strict=True)]
+        for checked, (place, wrong) in zip(results, outcomes, strict=True):
+            outcome = "quarantined" if wrong else "duplicates" if place.original else "events"
+            self.counts[outcome] += 1
+            self.meters.event(_OUTCOMES[outcome], checked.producer, len(checked.draft.payload))
+        return outcomes
+
+    def unavailable(self, error: LogError | RateLimitError) -> Response:
+        """Answer a request of which nothing was taken, and count it."""
+        self.counts["unavailable"] += 1
+        self.meters.refused(error.door if isinstance(error, RateLimitError) else "unavailable")
+        return unavailable(error)
 
 
-async def _beside(size: int, work: Callable[[], _T]) -> _T:
-    """Do the work here if it is small, else in a thread, so that small requests need not wait for large ones."""
-    return work() if size <= INLINE_BYTES else await asyncio.to_thread(work)
+_OUTCOMES = {"events": "accepted", "duplicates": "duplicate", "quarantined": "quarantined"}
+_WHY = {408: "slow", 413: "large", 415: "encoding"}
+
+
+async def _hold_back(seconds: float) -> None:
+    if seconds:
+        await asyncio.sleep(seconds)
+
+
+def _peer(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+def _announced_bytes(request: Request) -> int:
+    text = request.headers.get("content-length", "")
+    return int(text) if text.isdecimal() and len(text) < 12 else 0
 
 
 def _check(body: bytes, strict: bool) -> _Checked:
@@ -117,11 +170,11 @@ def _check(body: bytes, strict: bool) -> _Checked:
         payload=accepted.payload,
         owner=message_key(accepted.event),
     )
-    return _Checked(draft, accepted.warnings)
+    return _Checked(draft, accepted.event.producer, accepted.warnings)
 
 
 def _quarantine(body: bytes, error: EventError) -> _Checked:
-    return _Checked(quarantined(body, error, _now_micros()), error=error)
+    return _Checked(quarantined(body, error, _now_micros()), source_of(body).producer, error=error)
 
 
 def _error(checked: _Checked, appended: Appended) -> EventError | None:

@@ -4,8 +4,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from whence.api.collect import Collector
-from whence.api.problems import unavailable
-from whence.errors import LogError
+from whence.errors import LogError, RateLimitError
 
 PATHS = ("/api/v1/lineage", "/lineage")
 """Where OpenLineage clients post one event; a batch goes to `/batch` below."""
@@ -26,9 +25,8 @@ class Front:
             return
         try:
             response = await answer(Request(scope, receive))
-        except LogError as error:
-            self._collector.counts["unavailable"] += 1
-            response = unavailable(error)
+        except (LogError, RateLimitError) as error:
+            response = self._collector.unavailable(error)
         except ClientDisconnect:
             return
         await response(scope, receive, send)

@@ -8,7 +8,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from whence.errors import EventError, LogBusyError, LogError, StoreError
+from whence.errors import EventError, LogBusyError, LogError, RateLimitError, StoreError
 
 MEDIA_TYPE = "application/problem+json"
 BUSY_SECONDS = 1
@@ -36,9 +36,15 @@ def problem(
     return Response(msgspec.json.encode(body), status, headers, MEDIA_TYPE)
 
 
-def unavailable(error: LogError | StoreError) -> Response:
+def unavailable(error: LogError | RateLimitError | StoreError) -> Response:
     """503 with Retry-After: OpenLineage clients retry on it, and not on 429."""
-    seconds = BUSY_SECONDS if isinstance(error, LogBusyError) else BROKEN_SECONDS
+    match error:
+        case RateLimitError(seconds=seconds):
+            pass
+        case LogBusyError():
+            seconds = BUSY_SECONDS
+        case _:
+            seconds = BROKEN_SECONDS
     return problem(503, str(error), headers={"Retry-After": str(seconds)})
 
 
@@ -48,6 +54,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _on_validation)
     app.add_exception_handler(EventError, _on_event)
     app.add_exception_handler(LogError, _on_unavailable)
+    app.add_exception_handler(RateLimitError, _on_unavailable)
     app.add_exception_handler(StoreError, _on_unavailable)
     app.add_exception_handler(Exception, _on_bug)
 
@@ -69,7 +76,7 @@ def _on_event(_: Request, error: Exception) -> Response:
 
 
 def _on_unavailable(_: Request, error: Exception) -> Response:
-    assert isinstance(error, LogError | StoreError)
+    assert isinstance(error, LogError | RateLimitError | StoreError)
     return unavailable(error)
 
 

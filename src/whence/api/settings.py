@@ -3,9 +3,12 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from whence.api.limits import RateSettings
 from whence.log import Log
 from whence.log.address import open_log
 from whence.log.commit import CommitSettings
+
+MAX_BODY_BYTES = 32 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,15 +19,16 @@ class Settings:
     store_url: str
     log_url: str = ""
     """The event log (`log.address.open_log`); in the data directory if empty."""
-    max_body_bytes: int = 32 << 20
+    max_body_bytes: int = MAX_BODY_BYTES
     max_batch_events: int = 10_000
     kept_bytes: int = 64 << 10
     """How much of a body over the limit stays in quarantine."""
     max_reading_bytes: int = 256 << 20
-    """Bodies being read at one time, together."""
+    """Large bodies being read, or waiting for their answer, together."""
     body_seconds: float = 60
     stale_seconds: float = 30
     """How long an event may wait for the pipeline before the API calls itself not ready."""
+    rates: RateSettings = field(default_factory=RateSettings)
     commit: CommitSettings = field(default_factory=CommitSettings)
 
     @property

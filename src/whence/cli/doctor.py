@@ -3,8 +3,10 @@
 import json
 import time
 import uuid
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from whence import __version__
 from whence.cli.client import Client
@@ -22,10 +24,14 @@ class Station:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The probe's way. `position` is where it is in the log; empty if it did not get there."""
+    """The probe's way. `position` is where it is in the log; empty if it did not get there.
+
+    `status` is what the API says of all else that came (`/api/v2/status`); empty if it does not say.
+    """
 
     stations: tuple[Station, ...]
     position: str = ""
+    status: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -52,8 +58,9 @@ def doctor(url: str, *, timeout: float = 30) -> Diagnosis:
         said = f"durable at {position}" if accepted else str(reply.json.get("reason"))
         stations = (*health, Station("accept", accepted, time.monotonic() - began, said))
         if not accepted:
-            return Diagnosis(stations, position)
-        return Diagnosis((*stations, _landing(client, position, timeout)), position)
+            return Diagnosis(stations, position, _status(client))
+        landing = _landing(client, position, timeout)
+        return Diagnosis((*stations, landing), position, _status(client))
     finally:
         client.close()
 
@@ -84,6 +91,11 @@ def _health(client: Client) -> tuple[Station, ...]:
     reached = Station("reach", True, took, "the API answers")
     # Their time is in the reach: one answer holds all three.
     return (reached, *(Station(name, check["ok"], 0.0, check["detail"]) for name, check in checks.items()))
+
+
+def _status(client: Client) -> Mapping[str, Any]:
+    reply = client.get("/api/v2/status")
+    return reply.json if reply.status == 200 else {}
 
 
 def _landing(client: Client, position: str, timeout: float) -> Station:

@@ -7,6 +7,7 @@ from rich.text import Text
 from whence.cli.doctor import Diagnosis
 from whence.cli.ingest import Ingested
 from whence.cli.output import Exit, Output, print_document, print_lines, safe
+from whence.cli.standing import standing_lines
 
 SHOWN = 20
 """Failures written out."""
@@ -36,4 +37,5 @@ def show_diagnosis(diagnosis: Diagnosis, output: Output) -> Exit:
             )
             for one in diagnosis.stations
         )
+        print_lines(standing_lines(diagnosis.status))
     return Exit.OK if diagnosis.ok else Exit.OUT_OF_SERVICE

@@ -14,6 +14,7 @@ from threading import Event
 
 from whence.derive.blast.refresh import refresh
 from whence.derive.jars import jars_for
+from whence.derive.meters import serving_metrics
 from whence.derive.pipeline import run_stream
 from whence.derive.rebuild import rebuild
 from whence.derive.schedule import Periodic, Schedule
@@ -44,6 +45,11 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--master", help="the Spark master; what spark-submit says, else local[2]")
     parser.add_argument("--alive", type=Path, help="a file to touch every second while the stream lives")
     parser.add_argument("--rebuild", action="store_true", help="derive the whole log into a new store, swap it in, end")
+    parser.add_argument(
+        "--metrics",
+        default=os.environ.get("WHENCE_PIPELINE_METRICS", ""),
+        help="HOST:PORT to serve the pipeline's own metrics at (WHENCE_PIPELINE_METRICS); nowhere if not given",
+    )
     return parser
 
 
@@ -70,7 +76,11 @@ def stream(given: argparse.Namespace, stopping: Event) -> None:
     """Derive from the log into the store until the stream fails or `stopping` is set. Raises StoreBusyError,
     LogError."""
     engine, event_log = open_store(given.store), open_log(given.log)
-    with deriving(engine), tempfile.TemporaryDirectory(prefix="whence-", ignore_cleanup_errors=True) as scratch:
+    with (
+        deriving(engine),
+        serving_metrics(given.metrics),
+        tempfile.TemporaryDirectory(prefix="whence-", ignore_cleanup_errors=True) as scratch,
+    ):
         migrate(engine)
         session = open_session(given.cache, given.master, jars=jars_for(event_log))
         query = run_stream(session, event_log, engine, Path(scratch) / "checkpoint")

@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from sqlalchemy import Engine
 
+from whence.derive.meters import BATCH_SECONDS
 from whence.derive.settlement import settle_parts
 from whence.derive.sink import write
 from whence.derive.sources import source_of
@@ -85,10 +86,11 @@ def _settle(written: DataFrame, engine: Engine, reached: Lanes) -> None:
     """Write, then derive what the new facts imply: here, in one transaction, or where that is much and the store takes
     several writers, first in the executors.
     """
-    written.collect()
-    if engine.dialect.name != "sqlite" and is_much(engine):
-        settle_parts(written.sparkSession, _url(engine))
-    settle(engine, {lane: position.as_int for lane, position in reached.items()})
+    with BATCH_SECONDS.time():
+        written.collect()
+        if engine.dialect.name != "sqlite" and is_much(engine):
+            settle_parts(written.sparkSession, _url(engine))
+        settle(engine, {lane: position.as_int for lane, position in reached.items()})
 
 
 def _end(checkpoint: Path, batch: int) -> str:

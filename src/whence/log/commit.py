@@ -48,6 +48,11 @@ class GroupCommit:
         """Why the log cannot be written, as of the last try; empty if it can."""
         return self._trouble
 
+    @property
+    def waiting(self) -> tuple[int, int]:
+        """Records and bytes that wait for the disk."""
+        return self._records, self._bytes
+
     async def append(self, drafts: Sequence[Draft]) -> tuple[Appended, ...]:
         """Append all drafts, and return once they are durable.
 

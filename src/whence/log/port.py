@@ -23,6 +23,14 @@ class Lane:
     end: Position
 
 
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """So much of a log. `bytes` is None where the log does not tell."""
+
+    records: int
+    bytes: int | None
+
+
 class Writer(Protocol):
     """The open end of a log. After any LogError from `append`, close it and open a new one."""
 
@@ -49,6 +57,9 @@ class Log(Protocol):
         """When the first record at or after these positions was received (µs); of a lane that is not among them, all
         count. None if there is none. Raises LogError.
         """
+
+    def amount(self, before: Lanes) -> Amount:
+        """What the log ever had before these positions, whether or not it still has it. Raises LogError."""
 
     def open_writer(self) -> Writer:
         """Raises LogError."""

@@ -1,6 +1,6 @@
 """The columnLineage facet as edges: today's form, the deprecated form, and the copies that older producers make."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from whence.errors import EventError
@@ -13,7 +13,7 @@ from whence.openlineage.wire import Json, decode, members_of, objects_in, step, 
 How = tuple[str, str, bool, str]
 """type, subtype, masking, description."""
 
-_Origin = tuple[Node, How]
+_Origin = tuple[FieldName, How]
 
 UNSAID: How = ("UNKNOWN", "", False, "")
 INFLUENCE: How = ("INDIRECT", "", False, "")
@@ -24,12 +24,11 @@ _CACHED_LENGTH = 200
 _CACHED_FACET = 16_384
 
 
-def column_edges(payload: str, output: DatasetName, at: str, notes: Notes) -> tuple[Edge, ...]:
-    """The edges into `output` and its fields (docs/state.md, case 2), from the facet's JSON. `at` is its pointer."""
-    # A job says the same of its columns in every event of every run: most facets have been read before.
-    read = _read_once if len(payload) <= _CACHED_FACET else _read
+def column_edges(payload: str, facet: Json, output: DatasetName, at: str, notes: Notes) -> tuple[Edge, ...]:
+    """The edges into `output` and its fields (docs/state.md, case 2). `payload`: the facet as text; `at`: its place."""
     try:
-        edges, warnings = read(payload, output)
+        # A job says the same of its columns in every event of every run: most facets have been read before.
+        edges, warnings = _read_once(payload, output) if len(payload) <= _CACHED_FACET else _read(facet, output)
     except EventError as error:
         raise EventError(f"{at}{error.pointer}", error.reason) from error
     for pointer, text in warnings:
@@ -37,18 +36,24 @@ def column_edges(payload: str, output: DatasetName, at: str, notes: Notes) -> tu
     return edges
 
 
-def _read(payload: str, output: DatasetName) -> tuple[tuple[Edge, ...], tuple[Note, ...]]:
-    facet, notes = decode(payload.encode()), Notes()
-    fields = _output_fields(facet, notes)
-    edges = [one for name, field in fields for one in _into_field(name, field, output, notes)]
-    if any(True for _ in objects_in(facet.get("dataset"))):
+_Read = tuple[tuple[Edge, ...], tuple[Note, ...]]
+
+
+def _read(facet: Json, output: DatasetName) -> _Read:
+    notes, sources = Notes(), _Sources()
+    said = {FieldName(output, name): sources.of(name, one, notes) for name, one in _output_fields(facet, notes)}
+    has_own = any(True for _ in objects_in(facet.get("dataset")))
+    copies = {} if has_own else _copies(list(said.values()))
+    edges = [edge(*origin, output) for origin in copies]
+    edges += [edge(*origin, field) for field, some in said.items() for origin in some if origin not in copies]
+    if has_own:
         edges += _into_output(facet, output, notes)
-    else:
-        edges = _without_copies(edges, output, len(fields))
     return tuple(edges), notes.taken()
 
 
-_read_once = lru_cache(maxsize=4_096)(_read)
+@lru_cache(maxsize=4_096)
+def _read_once(payload: str, output: DatasetName) -> _Read:
+    return _read(decode(payload.encode()), output)
 
 
 def transformations(one: Json, unsaid: How = UNSAID) -> tuple[How, ...]:
@@ -93,20 +98,39 @@ def _output_fields(facet: Json, notes: Notes) -> list[tuple[str, Json]]:
     return found
 
 
-def _into_field(name: str, one: Json, output: DatasetName, notes: Notes) -> list[Edge]:
-    target = FieldName(output, name)
-    otherwise = (_deprecated(one),) if "transformationType" in one or "transformationDescription" in one else (UNSAID,)
-    edges: list[Edge] = []
-    for index, source in objects_in(one.get("inputFields")):
-        try:
-            field = field_name(source)
-        except ValueError as error:
-            raise EventError(f"/fields{step(name)}/inputFields/{index}", str(error)) from error
-        if field:
-            edges += [edge(field, target, how) for how in transformations(source) or otherwise]
-        else:
-            notes.add(f"/fields{step(name)}/inputFields/{index}", NO_COLUMN)
-    return edges
+class _Sources:
+    """Reads the input fields of one facet. Of those that are one object (`repeats`) each is looked at once."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, How], tuple[_Origin, ...]] = {}
+
+    def of(self, name: str, field: Json, notes: Notes) -> list[_Origin]:
+        """What flows into the output field `name`, and how."""
+        otherwise = (
+            _deprecated(field) if "transformationType" in field or "transformationDescription" in field else UNSAID
+        )
+        known, origins = self._known, list[_Origin]()
+        for index, source in objects_in(field.get("inputFields")):
+            found = known.get((id(source), otherwise))
+            if found is None:
+                found = _origins(source, otherwise, f"/fields{step(name)}/inputFields/{index}", notes)
+                if found:  # else each occurrence is warned of
+                    known[id(source), otherwise] = found
+            origins += found
+        return origins
+
+
+def _origins(source: Json, otherwise: How, at: str, notes: Notes) -> tuple[_Origin, ...]:
+    try:
+        field = field_name(source)
+    except ValueError as error:
+        raise EventError(at, str(error)) from error
+    if field is None:
+        notes.add(at, NO_COLUMN)
+        return ()
+    return tuple([(field, how) for how in transformations(source) or (otherwise,)])
 
 
 def _into_output(facet: Json, output: DatasetName, notes: Notes) -> Iterator[Edge]:
@@ -119,7 +143,7 @@ def _into_output(facet: Json, output: DatasetName, notes: Notes) -> Iterator[Edg
             for kind, subtype, masking, description in transformations(source, INFLUENCE) or (INFLUENCE,):
                 # No value flows into a whole output, though openlineage-spark 1.53 may say so (docs/spark.md).
                 influence = "INDIRECT" if kind == "DIRECT" else kind
-                yield edge(field, output, (influence, subtype, masking, description))
+                yield edge(field, (influence, subtype, masking, description), output)
         else:
             notes.add(f"/dataset/{index}", NO_COLUMN)
 
@@ -131,32 +155,22 @@ def _deprecated(field: Json) -> How:
     return (*known, description) if known else ("UNKNOWN", "", False, description)
 
 
-def _without_copies(edges: list[Edge], output: DatasetName, fields: int) -> list[Edge]:
-    """INDIRECT edges that reach every field from one source in one way touch the whole output (reference rule 42).
+def _copies(said: Sequence[Sequence[_Origin]]) -> dict[_Origin, None]:
+    """INDIRECT origins that reach every field in one way: they touch the whole output (reference rule 42).
 
-    `edges` come field by field.
+    Spark writes a source once per field, with the field's own transformations before those that are copied.
     """
-    indirect = [(_origin(one), one.target) for one in edges if one.type == "INDIRECT"]
-    if fields < 2 or len(indirect) < fields:
-        return edges
-    reached: dict[_Origin, tuple[int, Node]] = {}
-    for origin, target in indirect:
-        count, last = reached.get(origin, (0, output))
-        if last is not target:
-            reached[origin] = count + 1, target
-    copies = [origin for origin, (count, _) in reached.items() if count == fields]
-    if not copies:
-        return edges
-    gone = set(copies)
-    kept = [one for one in edges if one.type != "INDIRECT" or _origin(one) not in gone]
-    return [edge(source, output, how) for source, how in copies] + kept
+    if len(said) < 2:
+        return {}
+    common = {origin for origin in said[0] if origin[1][0] == "INDIRECT"}
+    for origins in said[1:]:
+        if not common:
+            break
+        common.intersection_update(origins)
+    return dict.fromkeys(origin for origin in said[0] if origin in common)
 
 
-def _origin(one: Edge) -> _Origin:
-    return one.source, (one.type, one.subtype, one.masking, one.description)
-
-
-def edge(source: Node, target: Node, how: How) -> Edge:
+def edge(source: Node, how: How, target: Node) -> Edge:
     """An edge that flows in this way."""
     kind, subtype, masking, description = how
     return Edge(source=source, target=target, type=kind, subtype=subtype, masking=masking, description=description)

@@ -58,7 +58,7 @@ def _into(entry: Json, target: Node, at: str, reading: _Reading) -> Iterator[Edg
     for index, one in objects_in(entry.get("inputs")):
         if source := _source(one, target, f"{at}/inputs/{index}", reading):
             for how in transformations(one) or (UNSAID,):
-                yield edge(source, target, how)
+                yield edge(source, how, target)
 
 
 def _source(one: Json, target: Node, at: str, reading: _Reading) -> Node | None:

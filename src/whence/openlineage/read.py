@@ -32,6 +32,7 @@ from whence.openlineage.facets import (
 )
 from whence.openlineage.joining import join
 from whence.openlineage.notes import Note, Notes
+from whence.openlineage.repeats import FACETS, decode_repeats
 from whence.openlineage.times import micros
 from whence.openlineage.wire import Json, decode, text_of
 
@@ -247,7 +248,7 @@ _KEPT_BYTES = 32_768
 
 def _hold(namespace: str, name: str, source: bytes, role: str, at: str) -> tuple[Dataset | None, tuple[Note, ...]]:
     notes = Notes()
-    one = {"namespace": namespace, "name": name, "facets": msgspec.json.decode(source)}
+    one = {"namespace": namespace, "name": name, "facets": decode_repeats(source, FACETS)}
     dataset = _listed_anew(one, role, at, notes)
     return replace(dataset, source=source) if dataset else None, notes.taken()
 
@@ -269,7 +270,7 @@ def _listed_anew(one: object, role: str, at: str, notes: Notes) -> Dataset | Non
         run_facets=_run_facets(one, role, at, notes),
         fields=schema_fields(kept, at, notes),
         symlinks=symlinks(facets, name, f"{at}/facets", notes),
-        edges=_column_edges(kept, name, at, notes) if role == "output" else (),
+        edges=_column_edges(facets, kept, name, at, notes) if role == "output" else (),
     )
 
 
@@ -278,11 +279,14 @@ def _run_facets(one: Json, role: str, at: str, notes: Notes) -> tuple[Facet, ...
     return of_run(facets, f"{at}/{role}Facets", notes) if facets else ()
 
 
-def _column_edges(facets: tuple[Facet, ...], output: DatasetName, at: str, notes: Notes) -> tuple[Edge, ...]:
-    for facet in facets:
-        if facet.key == "columnLineage" and not facet.deleted:
-            return column_edges(facet.payload, output, f"{at}/facets/columnLineage", notes)
-    return ()
+def _column_edges(
+    facets: Facets, kept: tuple[Facet, ...], output: DatasetName, at: str, notes: Notes
+) -> tuple[Edge, ...]:
+    facet = alive(facets, "columnLineage")
+    if facet is None:
+        return ()
+    payload = next(one.payload for one in kept if one.key == "columnLineage")
+    return column_edges(payload, facet, output, f"{at}/facets/columnLineage", notes)
 
 
 def _described(event: Json, notes: Notes) -> Dataset | None:

@@ -76,11 +76,12 @@ def _is_likely(probe: bytes, text: bytes) -> bool:
 class _Walk:
     """One pass over one event."""
 
-    __slots__ = ("_names", "_probes", "changed")
+    __slots__ = ("_known", "_names", "_probes", "changed")
 
     def __init__(self, kinds: tuple[Kind, ...]) -> None:
         self._probes = tuple((probe.decode(), kind.mask) for kind in kinds for probe in kind.probes)
         self._names = any(kind.names for kind in kinds)
+        self._known: dict[tuple[int, str], tuple[Any, int]] = {}
         self.changed = 0
 
     def value(self, value: Any, key: str) -> Any:
@@ -90,7 +91,16 @@ class _Walk:
         if type(value) is list:
             redacted = []
             for one in value:
-                redacted.append(self.value(one, key))  # noqa: PERF401 (a comprehension is one more frame)
+                # What repeats is one object (`repeats`), and stays one.
+                known = self._known.get((id(one), key)) if type(one) is dict else None
+                if known is None:
+                    before = self.changed
+                    known = self.value(one, key), self.changed - before
+                    if type(one) is dict:
+                        self._known[id(one), key] = known
+                else:
+                    self.changed += known[1]
+                redacted.append(known[0])
             return redacted
         if type(value) is not dict:
             return value

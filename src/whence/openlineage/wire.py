@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from whence.errors import EventError
+from whence.openlineage.repeats import decode_repeats
 
 Json = dict[str, Any]
 
@@ -18,13 +19,12 @@ MAX_STEP = 100
 """How much of one key a pointer shows: pointers are stored beside what they point into."""
 
 _encoder = msgspec.json.Encoder(order="sorted")
-_decoder = msgspec.json.Decoder()
 
 
 def decode(body: bytes) -> Json:
     """The JSON object in `body`. Raises EventError with status 400 for anything else."""
     try:
-        event = _decoder.decode(body)
+        event = decode_repeats(body)
     except UnicodeDecodeError as error:
         raise EventError("", f"the body is not UTF-8: {error.reason}", status=400) from error
     except (msgspec.DecodeError, ValueError) as error:
@@ -79,8 +79,10 @@ def _is_too_deep(event: Json) -> bool:
     level: list[Any] = [event]
     while level and depth <= MAX_DEPTH:
         depth += 1
-        values = [value for one in level for value in (one.values() if type(one) is dict else one)]
-        level = [value for value in values if type(value) is dict or type(value) is list]
+        values = (value for one in level for value in (one.values() if type(one) is dict else one))
+        # What repeats is one object: looked into once.
+        inner = {id(value): value for value in values if type(value) is dict or type(value) is list}
+        level = list(inner.values())
     return depth > MAX_DEPTH
 
 

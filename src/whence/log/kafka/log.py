@@ -9,7 +9,7 @@ from whence.errors import LogError
 from whence.log.kafka.address import KafkaAddress, client_settings, lane_name, parse_address
 from whence.log.kafka.topic import lanes, unreachable
 from whence.log.kafka.write import KafkaWriter
-from whence.log.port import Lane, Lanes
+from whence.log.port import Amount, Lane, Lanes
 from whence.log.position import Position
 
 
@@ -34,6 +34,10 @@ class KafkaLog:
         begins = [(max(since.get(lane.name, lane.start), lane.start), lane.end) for lane in self.lanes()]
         waiting = [begin for begin, end in begins if begin < end]
         return min(_received_at(self.address, waiting), default=None)
+
+    def amount(self, before: Lanes) -> Amount:
+        # Offsets count from 0, whatever retention has taken since.
+        return Amount(sum(position.offset for position in before.values()), None)
 
     def open_writer(self) -> KafkaWriter:
         return KafkaWriter(self.address)

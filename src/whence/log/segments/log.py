@@ -3,8 +3,10 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from whence.log.port import Lane, Lanes
+from whence.log.port import Amount, Lane, Lanes
 from whence.log.position import Position
+from whence.log.segments.counts import amounts
+from whence.log.segments.files import ORIGIN
 from whence.log.segments.read import committed, read, start
 from whence.log.segments.write import SegmentSettings, SegmentWriter
 
@@ -30,6 +32,9 @@ class SegmentLog:
         low = since.get(LANE, lane.start)
         first = next(read(self.directory, low, lane.end), None) if low < lane.end else None
         return first.received_at if first else None
+
+    def amount(self, before: Lanes) -> Amount:
+        return amounts(self.directory).before(before.get(LANE, ORIGIN))
 
     def open_writer(self) -> SegmentWriter:
         return SegmentWriter(self.directory, self.settings)

@@ -1,0 +1,169 @@
+"""How much one producer may send: token buckets by events and by bytes.
+
+A request passes two doors. The first knows the peer's address only and stands before the body is read. The second knows
+what the event says it is from (`producer`, job namespace), and stands before the body is decoded. So a storm costs next
+to nothing where it is refused, and only the one that storms is refused.
+"""
+
+import ipaddress
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+
+import msgspec
+
+from whence.errors import RateLimitError
+
+LONGEST_RETRY_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateSettings:
+    """Rates per second; 0: no limit. `burst_seconds` of a rate may come at once after a pause."""
+
+    producer_events: float = 2_000
+    producer_bytes: float = 32 << 20
+    peer_events: float = 4_000
+    peer_bytes: float = 128 << 20
+    burst_seconds: float = 30
+    patience_seconds: float = 0.5
+    """How long a request is held back instead of refused: openlineage-java does not send again what was refused."""
+    remembered: int = 10_000
+    """Addresses, and producers. Those that were quiet longest are forgotten: their buckets are full anyway."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What an event says it is from."""
+
+    producer: str = ""
+    namespace: str = ""
+
+
+Said = Mapping[Source, tuple[int, int]]
+"""Events and bytes by source."""
+
+
+class _Job(msgspec.Struct, gc=False):
+    namespace: str = ""
+
+
+class _Head(msgspec.Struct, gc=False):
+    producer: str = ""
+    job: _Job | None = None
+
+
+_decode_head = msgspec.json.Decoder(_Head).decode
+
+
+def source_of(body: bytes | msgspec.Raw) -> Source:
+    """What an event says it is from; the rest of it is passed over, not decoded. Nothing, if it is no such event."""
+    try:
+        head = _decode_head(body)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return Source()
+    return Source(head.producer, head.job.namespace if head.job else "")
+
+
+class Limits:
+    """The two doors of one collector. For one event loop."""
+
+    def __init__(self, settings: RateSettings, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._patience = settings.patience_seconds
+        burst, most = settings.burst_seconds, settings.remembered
+        self._peers = _Buckets(settings.peer_events, settings.peer_bytes, burst, most)
+        self._producers = _Buckets(settings.producer_events, settings.producer_bytes, burst, most)
+
+    def at_door(self, peer: str, size: int) -> float:
+        """Charge a request before it is read; `size` is what it says of itself. Returns the seconds to hold it back.
+
+        Raises RateLimitError. An address of this machine is a proxy's, or its owner's: not limited here.
+        """
+        network = _network(peer)
+        if not network:
+            return 0
+        delay = self._peers.delay(network.encode(), self._clock())
+        self._refuse_beyond_patience(delay, "peer", f"{network} sends more than its share")
+        self._peers.take(network.encode(), 1, size, self._clock())
+        return delay
+
+    def inside(self, peer: str, said: Said, charged: int) -> float:
+        """Charge a request that is read: events and bytes by source; `charged` bytes were charged at the door.
+
+        Returns the seconds to hold it back. Raises RateLimitError: then no source is charged.
+        """
+        now, network = self._clock(), _network(peer)
+        if network:
+            events, size = (sum(amounts) for amounts in zip(*said.values(), strict=True)) if said else (1, charged)
+            self._peers.take(network.encode(), max(events - 1, 0), max(size - charged, 0), now)
+        keys = {source: _key(network, source) for source in said}
+        delay = 0.0
+        for source, key in keys.items():
+            waiting = self._producers.delay(key, now)
+            name = f"{source.producer[:200] or 'a nameless producer'} ({source.namespace[:100]})"
+            self._refuse_beyond_patience(waiting, "producer", f"{name} sends more than its share")
+            delay = max(delay, waiting)
+        for source, (events, size) in said.items():
+            self._producers.take(keys[source], events, size, now)
+        return delay
+
+    def _refuse_beyond_patience(self, delay: float, door: str, reason: str) -> None:
+        if delay > self._patience:
+            raise RateLimitError(door, reason, min(math.ceil(delay), LONGEST_RETRY_SECONDS))
+
+
+def tally(bodies: Iterable[bytes | msgspec.Raw]) -> Said:
+    """Events and bytes by source."""
+    said: dict[Source, tuple[int, int]] = {}
+    for body in bodies:
+        source = source_of(body)
+        events, size = said.get(source, (0, 0))
+        said[source] = events + 1, size + len(memoryview(body))
+    return said
+
+
+class _Buckets:
+    """Token buckets by key, as the generic cell rate algorithm has them: the time at which each will be full again."""
+
+    __slots__ = ("_burst", "_bytes", "_events", "_full_at", "_most")
+
+    def __init__(self, events: float, size: float, burst: float, most: int) -> None:
+        self._events, self._bytes, self._burst, self._most = events, size, burst, most
+        self._full_at: OrderedDict[bytes, tuple[float, float]] = OrderedDict()
+
+    def delay(self, key: bytes, now: float) -> float:
+        """Seconds until a token is there."""
+        return max(0.0, max(self._full_at.get(key, (now, now))) - now - self._burst)
+
+    def take(self, key: bytes, events: int, size: int, now: float) -> None:
+        """Take tokens, into debt if need be: what is large passes once, and what follows it waits."""
+        by_events, by_bytes = self._full_at.pop(key, (now, now))
+        self._full_at[key] = _later(by_events, events, self._events, now), _later(by_bytes, size, self._bytes, now)
+        if len(self._full_at) > self._most:
+            self._full_at.popitem(last=False)
+
+
+def _later(full_at: float, amount: int, rate: float, now: float) -> float:
+    return max(full_at, now) + amount / rate if rate else now
+
+
+@lru_cache(maxsize=1_024)
+def _network(peer: str) -> str:
+    """The address as one customer has it: of IPv6 the network of 64 bits; empty for this machine's own."""
+    try:
+        address = ipaddress.ip_address(peer)
+    except ValueError:
+        return ""
+    mapped = getattr(address, "ipv4_mapped", None) or address
+    if mapped.is_loopback:
+        return ""
+    return str(mapped) if mapped.version == 4 else str(ipaddress.ip_network((mapped, 64), strict=False))
+
+
+def _key(network: str, source: Source) -> bytes:
+    return blake2b(f"{network}\n{source.producer}\n{source.namespace}".encode(), digest_size=16).digest()

@@ -1,0 +1,31 @@
+"""Why events are refused, in a few classes that can be counted.
+
+>>> refusal("/eventTime: an event needs a time: an ISO 8601 text")
+'time'
+"""
+
+import re
+
+_CLASSES = (
+    ("json", r"is not JSON|is not UTF-8|not a JSON object|nests"),
+    ("size", r"is larger than|too many parts|the limit is|longer than|cannot hold"),
+    ("encoding", r"gzip|content encoding"),
+    ("slow", r"did not arrive"),
+    ("batch", r"a batch is"),
+    ("collision", r"share one id"),
+    ("name", r"U\+0000"),
+    ("time", r"^/eventTime"),
+    ("run", r"^/run"),
+    ("job", r"^/job"),
+    ("dataset", r"^/(?:dataset|inputs|outputs)"),
+    ("kind", r"an event needs a run"),
+)
+_PATTERNS = tuple((name, re.compile(pattern)) for name, pattern in _CLASSES)
+
+REFUSALS = (*(name for name, _ in _CLASSES), "other")
+"""All classes."""
+
+
+def refusal(reason: str) -> str:
+    """The class of a reason as the ledger has it: a JSON pointer, a colon, what is wrong there."""
+    return next((name for name, pattern in _PATTERNS if pattern.search(reason)), "other")
