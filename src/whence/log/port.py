@@ -1,6 +1,7 @@
 """The port: what an event log is to those who use it, wherever its records are (`segments/`, `kafka/`)."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,6 +22,8 @@ class Lane:
     name: str
     start: Position
     end: Position
+    origin: Position | None = None
+    """Where the lane began, if all that ever was in it is known to have been this log's."""
 
 
 class Writer(Protocol):
@@ -49,6 +52,9 @@ class Log(Protocol):
         """When the first record at or after these positions was received (µs); of a lane that is not among them, all
         count. None if there is none. Raises LogError.
         """
+
+    def retained(self) -> AbstractContextManager[None]:
+        """Meanwhile Whence deletes nothing from the log's beginning. Raises LogBusyError while it does."""
 
     def open_writer(self) -> Writer:
         """Raises LogError."""

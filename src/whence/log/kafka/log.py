@@ -1,6 +1,7 @@
 """A Kafka topic as an event log."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
@@ -34,6 +35,9 @@ class KafkaLog:
         begins = [(max(since.get(lane.name, lane.start), lane.start), lane.end) for lane in self.lanes()]
         waiting = [begin for begin, end in begins if begin < end]
         return min(_received_at(self.address, waiting), default=None)
+
+    def retained(self) -> AbstractContextManager[None]:
+        return nullcontext()  # what the brokers keep is for the topic's settings to say
 
     def open_writer(self) -> KafkaWriter:
         return KafkaWriter(self.address)

@@ -1,10 +1,13 @@
 """A directory of segments as an event log."""
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from whence.log.port import Lane, Lanes
 from whence.log.position import Position
+from whence.log.segments.drop import retaining
+from whence.log.segments.files import ORIGIN
 from whence.log.segments.read import committed, read, start
 from whence.log.segments.write import SegmentSettings, SegmentWriter
 
@@ -20,7 +23,7 @@ class SegmentLog:
     settings: SegmentSettings = field(default_factory=SegmentSettings)
 
     def lanes(self) -> tuple[Lane, ...]:
-        return (Lane(LANE, start(self.directory), committed(self.directory)),)
+        return (Lane(LANE, start(self.directory), committed(self.directory), ORIGIN),)
 
     def lane_of(self, position: Position) -> str:
         return LANE
@@ -30,6 +33,9 @@ class SegmentLog:
         low = since.get(LANE, lane.start)
         first = next(read(self.directory, low, lane.end), None) if low < lane.end else None
         return first.received_at if first else None
+
+    def retained(self) -> AbstractContextManager[None]:
+        return retaining(self.directory)
 
     def open_writer(self) -> SegmentWriter:
         return SegmentWriter(self.directory, self.settings)
