@@ -37,7 +37,7 @@ VARIABLES = (
 PAGES = (
     "README.md",
     "ARCHITECTURE.md",
-    *(f"docs/{name}.md" for name in ("api", "blast", "cli", "errors", "spark", "state", "store")),
+    *(f"docs/{name}.md" for name in ("api", "archive", "blast", "cli", "errors", "spark", "state", "store")),
 )
 
 

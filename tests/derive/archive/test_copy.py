@@ -173,7 +173,7 @@ def test_the_archive_of_another_log_is_refused(
         other = segments(tmp_path / f"other{count}")
         append(other, hourly(count, seed=9))
         # A longer one is not found out by its end, but by what an executor reads there.
-        with pytest.raises(Exception, match="made from another log|does not end by|fails its checksum"):
+        with pytest.raises(Exception, match=r"made from another log|does not end by|fails its checksum"):
             archive_log(spark, other, uri)
     assert held(uri) == records_of(filled)
 

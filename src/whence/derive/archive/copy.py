@@ -14,11 +14,15 @@ from whence.derive.archive.coverage import rest
 from whence.derive.archive.source import read_files
 from whence.derive.archive.table import Archive, ArchiveFile, Reach, find_archive, open_archive
 from whence.derive.archive.write import FILE_BYTES, write_files
+from whence.derive.schedule import free_cores
 from whence.derive.sources import source_of
 from whence.errors import ArchiveBusyError
 from whence.log import Lane, Log, Position
 from whence.log.segments.drop import drop_segments
 from whence.log.segments.log import LANE, SegmentLog
+
+_SHORT = 128 << 20
+"""Of the log: a task of one to two seconds."""
 
 CROWDED = 8
 """Small files of one day that are worth writing again as one."""
@@ -60,6 +64,12 @@ def archive_log(session: SparkSession, log: Log, uri: str, sizes: Sizes = Sizes(
         files=len(written),
         bytes=sum(file.size for file in written),
     )
+
+
+def archive_beside(session: SparkSession, log: Log, uri: str) -> None:
+    """The same and `tidy`, in short tasks on the cores that a stream leaves free."""
+    archive_log(session, log, uri, Sizes(task=_SHORT, portion=_SHORT * free_cores(session)))
+    tidy(session, uri)
 
 
 def append(archive: Archive, lanes: Sequence[Lane], records: DataFrame) -> tuple[Archive, list[ArchiveFile]]:
