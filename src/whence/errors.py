@@ -6,7 +6,10 @@ WhenceError
 ├── RateLimitError         one producer sends too much; carries when it may send again
 ├── LogError
 │   ├── LogCorruptError    a record inside the committed log fails its checksum
-│   └── LogBusyError       another process writes this log, or the queue is full
+│   ├── LogBusyError       another process writes or reads this log, or the queue is full
+│   └── LogGapError        records that are asked for are gone from the log, and not archived
+├── ArchiveError           the archive cannot serve, or is not that of this log
+│   └── ArchiveBusyError   another archiver was quicker
 ├── StoreError
 │   └── StoreBusyError     another process derives into this store
 ├── NodeNotFoundError      no node has that name; carries the nearest candidates
@@ -70,6 +73,39 @@ class LogCorruptError(LogError):
 
 class LogBusyError(LogError):
     """The log has another writer, or cannot take more now."""
+
+
+@dataclass(eq=False)
+class LogGapError(LogError):
+    """What a lane of the log held from `wanted` to `begins` (positions) is gone, and no archive has it."""
+
+    lane: str
+    wanted: object
+    begins: object
+
+    def __str__(self) -> str:
+        return (
+            f"what {self.lane} held from {self.wanted} to {self.begins} is neither in the log nor in the archive; say "
+            "where the archive is (`whence rebuild --archive`), or restore a backup"
+        )
+
+
+@dataclass(eq=False)
+class ArchiveError(WhenceError):
+    """The archive at `uri` cannot serve."""
+
+    uri: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"the archive {self.uri}: {self.reason}"
+
+
+class ArchiveBusyError(ArchiveError):
+    """Another archiver committed first; nothing of this run is in the archive twice, or half."""
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(uri, "another archiver was quicker; nothing was archived twice: run it again")
 
 
 class StoreError(WhenceError):

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from whence.cli.output import Output, reporting
-from whence.cli.settings import DATA, LOG, STORE, data_directory, log_url, store_url
+from whence.cli.settings import ARCHIVE, DATA, LOG, STORE, archive_uri, data_directory, log_url, store_url
 from whence.query.answers import BOTH, DIRECT, Question
 from whence.query.instants import instant
 
@@ -78,6 +78,10 @@ EventLog = Annotated[
         envvar=LOG,
         help="The event log: a directory, or kafka://HOST:PORT/TOPIC; in the data directory if not given",
     ),
+]
+Archive = Annotated[
+    str | None,
+    typer.Option("--archive", envvar=ARCHIVE, help="The archive's path or URL; in the data directory if not given"),
 ]
 Form = Annotated[Output, typer.Option("--output", "-o", help="The form of the answer")]
 Host = Annotated[str, typer.Option("--host", help="The address to listen at")]
@@ -220,17 +224,51 @@ def doctor(url: Url = "http://127.0.0.1:8080", output: Form = Output.TEXT) -> No
 
 
 @app.command()
-def rebuild(data: Data = None, store: Store = None, log: EventLog = None) -> None:
-    """Derive the store anew from the whole log, and put it in the place of the old one."""
-    from whence.derive.jars import jars_for
-    from whence.derive.rebuild import rebuild as derive_again
-    from whence.derive.session import open_session
-    from whence.log.address import open_log
+def rebuild(
+    as_of: Annotated[
+        int | None,
+        typer.Option(
+            "--as-of", parser=_instant, metavar="TIME", help="Only what was received before then; needs --into"
+        ),
+    ] = None,
+    into: Annotated[
+        str | None,
+        typer.Option("--into", help="Build in this data directory or store URL, and leave the live store as it is"),
+    ] = None,
+    data: Data = None,
+    store: Store = None,
+    log: EventLog = None,
+    archive: Archive = None,
+) -> None:
+    """Derive the store anew from archive and log, and put it in the place of the old one."""
+    from whence.cli.archive import Archiving, build_again
+
+    if as_of is not None and into is None:
+        raise typer.BadParameter("--as-of needs --into: the live store is not replaced by the past")
+    directory = data_directory(data)
+    what = Archiving(log=log_url(directory, log), archive=archive_uri(directory, archive))
+    with reporting(Output.TEXT):
+        build_again(what, store_url(directory, store), into, as_of)
+
+
+@app.command()
+def archive(
+    drop_segments: Annotated[
+        bool, typer.Option("--drop-segments", help="Then delete the log's segments that are archived and in the store")
+    ] = False,
+    data: Data = None,
+    store: Store = None,
+    log: EventLog = None,
+    archive: Archive = None,
+    output: Form = Output.TEXT,
+) -> None:
+    """Copy what the log has received into the archive, a Delta table."""
+    from whence.cli.archive import Archiving, show_archived
 
     directory = data_directory(data)
-    with reporting(Output.TEXT):
-        events = open_log(log_url(directory, log))
-        derive_again(open_session(jars=jars_for(events)), events, store_url(directory, store))
+    what = Archiving(log=log_url(directory, log), archive=archive_uri(directory, archive))
+    with reporting(output):
+        raise typer.Exit(show_archived(what, store_url(directory, store) if drop_segments else None, output))
 
 
 @app.command()

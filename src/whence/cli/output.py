@@ -12,7 +12,15 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from whence.errors import AmbiguousNodeError, ApiError, LogError, NodeNotFoundError, StoreError, WhenceError
+from whence.errors import (
+    AmbiguousNodeError,
+    ApiError,
+    ArchiveError,
+    LogError,
+    NodeNotFoundError,
+    StoreError,
+    WhenceError,
+)
 
 
 class Output(StrEnum):
@@ -62,7 +70,7 @@ def reporting(output: Output) -> Iterator[None]:
         yield
     except WhenceError as error:
         print_error(error, output)
-        out_of_service = isinstance(error, StoreError | LogError | ApiError)
+        out_of_service = isinstance(error, StoreError | LogError | ArchiveError | ApiError)
         raise typer.Exit(Exit.OUT_OF_SERVICE if out_of_service else Exit.MISTAKE) from None
 
 

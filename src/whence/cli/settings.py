@@ -6,6 +6,7 @@ from pathlib import Path
 DATA = "WHENCE_DATA"
 STORE = "WHENCE_STORE"
 LOG = "WHENCE_LOG"
+ARCHIVE = "WHENCE_ARCHIVE"
 
 
 def data_directory(given: Path | None = None) -> Path:
@@ -26,3 +27,17 @@ def log_url(data: Path, given: str | None = None) -> str:
 def store_url(data: Path, given: str | None = None) -> str:
     """The store: `--store`, else WHENCE_STORE, else an SQLite file in the data directory."""
     return given or os.environ.get(STORE) or f"sqlite:///{data / 'store.db'}"
+
+
+def archive_uri(data: Path, given: str | None = None) -> str:
+    """The archive: `--archive`, else WHENCE_ARCHIVE, else a directory in the data directory."""
+    return given or os.environ.get(ARCHIVE) or str(data / "archive")
+
+
+def target_url(given: str) -> str:
+    """The store to build: a URL as it is, else an SQLite file in a data directory, which is made."""
+    if "://" in given:
+        return given
+    directory = data_directory(Path(given))
+    directory.mkdir(parents=True, exist_ok=True)
+    return f"sqlite:///{directory / 'store.db'}"

@@ -9,17 +9,21 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from threading import Event
+
+from pyspark.sql import SparkSession
+from sqlalchemy import Engine
 
 from whence.derive.blast.refresh import refresh
 from whence.derive.jars import jars_for
 from whence.derive.meters import serving_metrics
 from whence.derive.pipeline import run_stream
-from whence.derive.rebuild import rebuild
 from whence.derive.schedule import Periodic, Schedule
 from whence.derive.session import close_session, open_session
 from whence.errors import WhenceError
+from whence.log import Log
 from whence.log.address import open_log
 from whence.store.engine import open_store
 from whence.store.lock import deriving
@@ -44,7 +48,12 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--cache", type=Path, help="a directory that survives: the JVM's class archive")
     parser.add_argument("--master", help="the Spark master; what spark-submit says, else local[2]")
     parser.add_argument("--alive", type=Path, help="a file to touch every second while the stream lives")
-    parser.add_argument("--rebuild", action="store_true", help="derive the whole log into a new store, swap it in, end")
+    parser.add_argument(
+        "--archive", default=os.environ.get("WHENCE_ARCHIVE"), help="the archive's path or URL (WHENCE_ARCHIVE)"
+    )
+    parser.add_argument(
+        "--rebuild", action="store_true", help="derive archive and log into a new store, swap it in, end"
+    )
     parser.add_argument(
         "--metrics",
         default=os.environ.get("WHENCE_PIPELINE_METRICS", ""),
@@ -63,8 +72,11 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     try:
         if given.rebuild:
+            from whence.derive.rebuild import rebuild
+
             event_log = open_log(given.log)
-            rebuild(open_session(given.cache, given.master, jars=jars_for(event_log)), event_log, given.store)
+            session = open_session(given.cache, given.master, jars=jars_for(event_log))
+            rebuild(session, event_log, given.store, given.archive)
             return 0
         stream(given, stopping)
     except WhenceError as error:
@@ -84,7 +96,7 @@ def stream(given: argparse.Namespace, stopping: Event) -> None:
         migrate(engine)
         session = open_session(given.cache, given.master, jars=jars_for(event_log))
         query = run_stream(session, event_log, engine, Path(scratch) / "checkpoint")
-        schedule = Schedule(session, engine, scheduled_jobs())
+        schedule = Schedule(session, engine, scheduled_jobs(event_log, given.archive))
         schedule.start()
         print("ready", flush=True)  # noqa: T201  # the supervisor waits for this line
         # A call into the JVM must not be broken off: it is left again and again to look.
@@ -96,10 +108,21 @@ def stream(given: argparse.Namespace, stopping: Event) -> None:
         close_session(session, given.cache)
 
 
-def scheduled_jobs() -> Iterable[Periodic]:
+def scheduled_jobs(event_log: Log, archive: str | None) -> Iterable[Periodic]:
     """What runs beside the stream, and how often."""
     minutes = float(os.environ.get("WHENCE_BLAST_MINUTES", "10"))
-    return [Periodic(name="blast", every=60 * minutes, run=refresh)] if minutes > 0 else []
+    if minutes > 0:
+        yield Periodic(name="blast", every=60 * minutes, run=refresh)
+    minutes = float(os.environ.get("WHENCE_ARCHIVE_MINUTES", "0"))
+    if minutes > 0 and archive:
+        yield Periodic(name="archive", every=60 * minutes, run=partial(_archive, event_log, archive))
+
+
+def _archive(event_log: Log, archive: str, session: SparkSession, _: Engine) -> bool:
+    from whence.derive.archive.copy import archive_beside  # only where it is used: it costs memory
+
+    archive_beside(session, event_log, archive)
+    return True  # where there was nothing to do, too: asking costs requests to the archive's storage
 
 
 if __name__ == "__main__":

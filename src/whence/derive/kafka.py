@@ -21,6 +21,9 @@ from whence.log.kafka.message import EVENT, KIND, record_of
 BATCH_RECORDS = 4_000
 """The most that one micro-batch reads of the topic: about 32 MB of usual events."""
 
+USUAL_BYTES = 8_000
+"""Of an event: a topic tells offsets only."""
+
 FETCH_BYTES = 8 << 20
 """The most that a reader asks of one partition at a time. A larger message comes nevertheless, alone."""
 
@@ -41,6 +44,17 @@ class KafkaSource:
 
     def batch(self, session: SparkSession, lanes: Sequence[Lane]) -> DataFrame:
         return readings_of(read_messages(session, self.address, lanes))
+
+    def records(self, session: SparkSession, lanes: Sequence[Lane], task_bytes: int) -> DataFrame:
+        return records_of(read_messages(session, self.address, lanes))
+
+    def cut(self, lanes: Sequence[Lane], size: int) -> Iterator[tuple[Lane, ...]]:
+        step = max(1, size // (USUAL_BYTES * len(lanes)))
+        while any(lane.start < lane.end for lane in lanes):
+            # Spark wants to be told of every partition, those without anything too.
+            ends = [min(lane.end, Position(lane.end.segment, lane.start.offset + step)) for lane in lanes]
+            yield tuple(Lane(lane.name, lane.start, end) for lane, end in zip(lanes, ends, strict=True))
+            lanes = [Lane(lane.name, end, lane.end) for lane, end in zip(lanes, ends, strict=True)]
 
     def reached(self, end: str) -> Lanes:
         offsets = json.loads(end)[self.address.topic]

@@ -13,7 +13,7 @@ from whence.derive.settlement import settle_parts
 from whence.derive.sink import write
 from whence.derive.sources import source_of
 from whence.derive.stages import STAGES
-from whence.errors import LogError, StoreError
+from whence.errors import LogError, LogGapError, StoreError
 from whence.log import Lane, Lanes, Log, Position
 from whence.store.engine import read_progress
 from whence.store.settle import is_much, settle
@@ -43,11 +43,9 @@ def run_stream(session: SparkSession, log: Log, engine: Engine, checkpoint: Path
     )
 
 
-def run_batch(session: SparkSession, log: Log, engine: Engine) -> None:
-    """Derive the whole log, as far as it is durable now, into an empty store."""
-    lanes = log.lanes()
-    readings = source_of(log).batch(session, lanes)
-    _settle(write(derive(readings), _url(engine)), engine, {lane.name: lane.end for lane in lanes})
+def run_batch(readings: DataFrame, engine: Engine, reached: Lanes) -> None:
+    """Derive readings into an empty store, which then has all before the positions `reached`."""
+    _settle(write(derive(readings), _url(engine)), engine, reached)
 
 
 def where_to_go_on(log: Log, progress: dict[str, int]) -> Lanes:
@@ -66,6 +64,8 @@ def where_to_go_on(log: Log, progress: dict[str, int]) -> Lanes:
 
 
 def _since(lane: Lane, reached: int | None) -> Position:
+    if reached is None and lane.origin and lane.origin < lane.start:
+        raise LogGapError(lane.name, lane.origin, lane.start)
     if reached is None:
         return lane.start
     position = Position.from_int(reached)

@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from whence.derive.read import read_batches
+from whence.derive.read import ARROW_ROWS, read_batches
 from whence.derive.schema import READING_SCHEMA
 from whence.log import Kind, Position, Record
 
@@ -25,6 +25,10 @@ RECORD_SCHEMA = pa.schema(
         "original": pa.int64(),  # of a receipt: the position of what it repeats; else null
     }
 )
+
+
+BATCH_BYTES = 8 * 2**20
+"""A batch of records ends once their payloads have as many bytes."""
 
 
 def readings(records: DataFrame) -> DataFrame:
@@ -50,6 +54,20 @@ def to_records(batch: pa.RecordBatch) -> Iterator[Record]:
             reason=reason or "",
             original=None if original is None else Position.from_int(original),
         )
+
+
+def record_batches(records: Iterable[Record]) -> Iterator[pa.RecordBatch]:
+    """Records in order, in batches of bounded size."""
+    held: list[Record] = []
+    size = 0
+    for record in records:
+        held.append(record)
+        size += len(record.payload)
+        if len(held) >= ARROW_ROWS or size >= BATCH_BYTES:
+            yield to_batch(held)
+            held, size = [], 0
+    if held:
+        yield to_batch(held)
 
 
 def to_batch(records: Iterable[Record]) -> pa.RecordBatch:

@@ -1,10 +1,11 @@
-"""The event log as a Spark data source, for streams and for batches (Python Data Source API): it gives readings.
+"""The event log as a Spark data source, for streams and for batches (Python Data Source API): it gives readings, or
+in a batch the records themselves.
 
-Options: `path`, the log's directory; `since`, the position to start at; `batchBytes`, the most that one micro-batch
-reads.
+Options: `path`, the log's directory; `since`, the position to start at. Of streams: `batchBytes`, the most that one
+micro-batch reads. Of batches: `until`; `form`, readings or records; `partitionBytes`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,12 +16,16 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import StructType
 
 from whence.derive.read import read_batches
+from whence.derive.records import RECORD_SCHEMA, record_batches
 from whence.derive.schema import READING_SCHEMA
-from whence.log import Position
+from whence.log import Position, Record
 from whence.log.segments import committed, plan, read, start
+from whence.log.segments.read import Range
 
 FORMAT = "whence-log"
 PARTITION_BYTES = 4 * 2**20
+
+Batches = Callable[[Iterable[Record]], Iterator[pa.RecordBatch]]
 
 
 @dataclass(frozen=True)
@@ -39,26 +44,36 @@ class LogSource(DataSource):
         return FORMAT
 
     def schema(self) -> StructType:
-        return from_arrow_schema(READING_SCHEMA)
+        return from_arrow_schema(RECORD_SCHEMA if self._gives_records else READING_SCHEMA)
 
     def reader(self, schema: StructType) -> "LogReader":
-        return LogReader(Path(self.options["path"]), int(self.options["since"]), int(self.options["until"]))
+        whole = LogRange(int(self.options["since"]), int(self.options["until"]))
+        batches = record_batches if self._gives_records else read_batches
+        return LogReader(Path(self.options["path"]), whole, int(self.options["partitionBytes"]), batches)
 
     def streamReader(self, schema: StructType) -> "LogStream":
         return LogStream(Path(self.options["path"]), int(self.options["since"]), int(self.options["batchBytes"]))
+
+    @property
+    def _gives_records(self) -> bool:
+        return self.options.get("form") == "records"
 
 
 class LogReader(DataSourceReader):
     """The log from one position to another, as a batch."""
 
-    def __init__(self, directory: Path, since: int, until: int) -> None:
-        self._directory, self._since, self._until = directory, since, until
+    def __init__(self, directory: Path, whole: LogRange, partition_bytes: int, batches: Batches) -> None:
+        self._directory, self._whole = directory, whole
+        self._partition_bytes, self._batches = partition_bytes, batches
 
     def partitions(self) -> Sequence[LogRange]:
-        return _ranges(self._directory, self._since, self._until)
+        since, until = Position.from_int(self._whole.since), Position.from_int(self._whole.until)
+        planned = ranges(self._directory, since, until, self._partition_bytes)
+        # Spark would read a plan without ranges as one that is None.
+        return [LogRange(low.as_int, high.as_int) for low, high in planned] or [self._whole]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        return _readings(self._directory, partition)
+        return self._batches(_records(self._directory, partition))
 
 
 class LogStream(DataSourceStreamReader):
@@ -81,18 +96,27 @@ class LogStream(DataSourceStreamReader):
         return {"position": first[1].as_int if first else end.as_int}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[LogRange]:
-        return _ranges(self._directory, start["position"], end["position"])
+        since, until = Position.from_int(start["position"]), Position.from_int(end["position"])
+        return [LogRange(low.as_int, high.as_int) for low, high in plan(self._directory, since, until, PARTITION_BYTES)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        return _readings(self._directory, partition)
+        return read_batches(_records(self._directory, partition))
 
 
-def _ranges(directory: Path, since: int, until: int) -> Sequence[LogRange]:
-    planned = plan(directory, Position.from_int(since), Position.from_int(until), PARTITION_BYTES)
-    return [LogRange(low.as_int, high.as_int) for low, high in planned]
+def ranges(directory: Path, since: Position, until: Position, target_bytes: int) -> list[Range]:
+    """Cut [since, until) into ranges of `target_bytes` or more (but for the last), over the ends of segments."""
+    merged: list[Range] = []
+    size = target_bytes
+    for low, high in plan(directory, since, until, target_bytes):
+        if size >= target_bytes:
+            merged.append((low, high))
+            size = 0
+        merged[-1] = (merged[-1][0], high)
+        size += high.offset - low.offset
+    return merged
 
 
-def _readings(directory: Path, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-    """Read where the records are: their bytes, which are most of the log, never pass through the JVM."""
+def _records(directory: Path, partition: InputPartition) -> Iterator[Record]:
+    """Read where the records are: in the form of readings, their bytes never pass through the JVM."""
     assert isinstance(partition, LogRange)
-    return read_batches(read(directory, Position.from_int(partition.since), Position.from_int(partition.until)))
+    return read(directory, Position.from_int(partition.since), Position.from_int(partition.until))

@@ -1,13 +1,13 @@
 """Where readings come from: the log, whichever it is, as a frame that Spark streams or takes whole."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
-from whence.derive.source import FORMAT
+from whence.derive.source import FORMAT, PARTITION_BYTES, ranges
 from whence.log import Lane, Lanes, Log, Position
 from whence.log.segments.log import LANE, SegmentLog
 
@@ -24,6 +24,12 @@ class Source(Protocol):
     def batch(self, session: SparkSession, lanes: Sequence[Lane]) -> DataFrame:
         """The readings of all that is in these lanes."""
 
+    def records(self, session: SparkSession, lanes: Sequence[Lane], task_bytes: int) -> DataFrame:
+        """The records (`records.RECORD_SCHEMA`) of all that is in these lanes, each partition ordered by position."""
+
+    def cut(self, lanes: Sequence[Lane], size: int) -> Iterator[tuple[Lane, ...]]:
+        """The lanes cut into portions of about `size` bytes, which begin where the ones before end."""
+
     def reached(self, end: str) -> Lanes:
         """How far a store is that has all before an offset, as Spark writes the offsets of this source."""
 
@@ -39,9 +45,23 @@ class SegmentSource:
         return session.readStream.format(FORMAT).options(path=path, since=start, batchBytes=BATCH_BYTES).load()
 
     def batch(self, session: SparkSession, lanes: Sequence[Lane]) -> DataFrame:
+        return self._batch(session, lanes, PARTITION_BYTES, "readings")
+
+    def records(self, session: SparkSession, lanes: Sequence[Lane], task_bytes: int) -> DataFrame:
+        return self._batch(session, lanes, task_bytes, "records")
+
+    def cut(self, lanes: Sequence[Lane], size: int) -> Iterator[tuple[Lane, ...]]:
+        (lane,) = lanes
+        since = lane.start
+        for _, until in ranges(self.log.directory, lane.start, lane.end, size):
+            yield (Lane(LANE, since, until),)
+            since = until
+
+    def _batch(self, session: SparkSession, lanes: Sequence[Lane], partition_bytes: int, form: str) -> DataFrame:
         (lane,) = lanes
         path, since, until = str(self.log.directory), lane.start.as_int, lane.end.as_int
-        return session.read.format(FORMAT).options(path=path, since=since, until=until).load()
+        reader = session.read.format(FORMAT).options(path=path, since=since, until=until)
+        return reader.options(partitionBytes=partition_bytes, form=form).load()
 
     def reached(self, end: str) -> Lanes:
         return {LANE: Position.from_int(json.loads(end)["position"])}

@@ -1,6 +1,7 @@
 """The port: what an event log is to those who use it, wherever its records are (`segments/`, `kafka/`)."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,6 +22,8 @@ class Lane:
     name: str
     start: Position
     end: Position
+    origin: Position | None = None
+    """Where the lane began, if all that ever was in it is known to have been this log's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,9 @@ class Log(Protocol):
 
     def amount(self, before: Lanes) -> Amount:
         """What the log ever had before these positions, whether or not it still has it. Raises LogError."""
+
+    def retained(self) -> AbstractContextManager[None]:
+        """Meanwhile Whence deletes nothing from the log's beginning. Raises LogBusyError while it does."""
 
     def open_writer(self) -> Writer:
         """Raises LogError."""

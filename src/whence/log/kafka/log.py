@@ -1,6 +1,7 @@
 """A Kafka topic as an event log."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
@@ -38,6 +39,9 @@ class KafkaLog:
     def amount(self, before: Lanes) -> Amount:
         # Offsets count from 0, whatever retention has taken since.
         return Amount(sum(position.offset for position in before.values()), None)
+
+    def retained(self) -> AbstractContextManager[None]:
+        return nullcontext()  # what the brokers keep is for the topic's settings to say
 
     def open_writer(self) -> KafkaWriter:
         return KafkaWriter(self.address)

@@ -62,7 +62,16 @@ def make_directory(directory: Path) -> None:
 
 def sync_directory(directory: Path) -> None:
     """Make the directory's entries durable."""
-    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    _sync(directory, os.O_DIRECTORY)
+
+
+def sync_file(path: Path) -> None:
+    """Make what any process wrote to a file durable."""
+    _sync(path, 0)
+
+
+def _sync(path: Path, flags: int) -> None:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | flags)
     try:
         os.fsync(fd)
     finally:

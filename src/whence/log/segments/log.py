@@ -1,11 +1,13 @@
 """A directory of segments as an event log."""
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from whence.log.port import Amount, Lane, Lanes
 from whence.log.position import Position
 from whence.log.segments.counts import amounts
+from whence.log.segments.drop import retaining
 from whence.log.segments.files import ORIGIN
 from whence.log.segments.read import committed, read, start
 from whence.log.segments.write import SegmentSettings, SegmentWriter
@@ -22,7 +24,7 @@ class SegmentLog:
     settings: SegmentSettings = field(default_factory=SegmentSettings)
 
     def lanes(self) -> tuple[Lane, ...]:
-        return (Lane(LANE, start(self.directory), committed(self.directory)),)
+        return (Lane(LANE, start(self.directory), committed(self.directory), ORIGIN),)
 
     def lane_of(self, position: Position) -> str:
         return LANE
@@ -35,6 +37,9 @@ class SegmentLog:
 
     def amount(self, before: Lanes) -> Amount:
         return amounts(self.directory).before(before.get(LANE, ORIGIN))
+
+    def retained(self) -> AbstractContextManager[None]:
+        return retaining(self.directory)
 
     def open_writer(self) -> SegmentWriter:
         return SegmentWriter(self.directory, self.settings)

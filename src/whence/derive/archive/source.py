@@ -1,0 +1,110 @@
+"""The archive's files as a Spark data source: readings, for a rebuild, or records, to be written again.
+
+Options: `path`, the archive; `files`, their paths and counts of records, in order, as JSON; `form`; `before`, if only
+what was received before a time is wanted.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
+
+from whence.derive.archive.table import Archive, ArchiveFile, storage
+from whence.derive.read import ARROW_ROWS, read_batches
+from whence.derive.records import RECORD_SCHEMA, record_batches, to_records
+from whence.derive.schema import READING_SCHEMA
+from whence.log import Record
+
+FORMAT = "whence-archive"
+SLICE_RECORDS = 10_000
+
+Form = Literal["readings", "records"]
+Batches = Callable[[Iterable[Record]], Iterator[pa.RecordBatch]]
+
+
+@dataclass(frozen=True)
+class Slice(InputPartition):
+    """One of `of` equal parts of a file's row groups; nothing, if there are none."""
+
+    file: str
+    part: int
+    of: int
+
+
+class ArchiveSource(DataSource):
+    """`spark.read.format("whence-archive")`."""
+
+    @classmethod
+    def name(cls) -> str:
+        return FORMAT
+
+    def schema(self) -> StructType:
+        return from_arrow_schema(RECORD_SCHEMA if self._gives_records else READING_SCHEMA)
+
+    def reader(self, schema: StructType) -> "ArchiveReader":
+        before = int(self.options["before"]) if "before" in self.options else None
+        batches = record_batches if self._gives_records else read_batches
+        return ArchiveReader(self.options["path"], json.loads(self.options["files"]), before, batches)
+
+    @property
+    def _gives_records(self) -> bool:
+        return self.options["form"] == "records"
+
+
+class ArchiveReader(DataSourceReader):
+    """Files of the archive, as a batch."""
+
+    def __init__(self, uri: str, files: list[tuple[str, int]], before: int | None, batches: Batches) -> None:
+        self._uri, self._files, self._before, self._batches = uri, files, before, batches
+
+    def partitions(self) -> Sequence[Slice]:
+        slices = [(path, -(-records // SLICE_RECORDS)) for path, records in self._files]
+        # Spark would read a plan without slices as one that is None.
+        return [Slice(path, part, of) for path, of in slices for part in range(of)] or [Slice("", 0, 0)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, Slice)
+        records = _records(self._uri, partition)
+        before = self._before
+        return self._batches(records if before is None else (one for one in records if one.received_at < before))
+
+
+def archived(session: SparkSession, archive: Archive, form: Form, before: int | None = None) -> DataFrame:
+    """What the archive holds; or only what was received before a time (microseconds UTC)."""
+    files = [file for file in archive.files() if before is None or file.received_from < before]
+    return read_files(session, archive.uri, files, form, before)
+
+
+def read_files(
+    session: SparkSession, uri: str, files: Iterable[ArchiveFile], form: Form, before: int | None = None
+) -> DataFrame:
+    """What files of the archive hold; its partitions are in the order of the files and of their records."""
+    _register(session)
+    options = {"path": uri, "files": json.dumps([(file.path, file.records) for file in files]), "form": form}
+    if before is not None:
+        options["before"] = str(before)
+    return session.read.format(FORMAT).options(**options).load()
+
+
+@cache
+def _register(session: SparkSession) -> None:
+    """Only where an archive is used: a session for none starts without deltalake."""
+    session.dataSource.register(ArchiveSource)
+
+
+def _records(uri: str, part: Slice) -> Iterator[Record]:
+    if not part.of:
+        return
+    with pq.ParquetFile(part.file, filesystem=storage(uri)) as file:
+        groups = file.num_row_groups
+        mine = range(part.part * groups // part.of, (part.part + 1) * groups // part.of)
+        for batch in file.iter_batches(ARROW_ROWS, row_groups=list(mine)):
+            yield from to_records(batch)

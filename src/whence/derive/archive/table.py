@@ -1,0 +1,182 @@
+"""The archive's Delta table: what it holds, and its one way to change. The only module that knows deltalake."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, Transaction
+from deltalake.exceptions import CommitFailedError, DeltaError
+from deltalake.fs import DeltaStorageHandler
+from deltalake.transaction import AddAction, RemoveAction
+from pyarrow import fs
+
+from whence.derive.records import RECORD_SCHEMA
+from whence.errors import ArchiveBusyError, ArchiveError
+from whence.log.segments.files import sync_directory, sync_file
+
+DAY = "day"
+SCHEMA = RECORD_SCHEMA.append(pa.field(DAY, pa.date32()))
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What of one lane of the log is archived: [since, until), as integers of positions."""
+
+    since: int
+    until: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveFile:
+    """A Parquet file of the archive, by its path in the table; its positions ascend from `first` to `last`."""
+
+    path: str
+    size: int
+    day: str
+    records: int
+    first: int
+    last: int
+    received_from: int
+    received_to: int
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """The table as it is at one version."""
+
+    uri: str
+    table: DeltaTable
+
+    def reach(self, lane: str) -> Reach | None:
+        """How far a lane is archived; None if nothing of it is."""
+        since, until = (self.table.transaction_version(_app(lane, end)) for end in ("since", "until"))
+        return None if since is None or until is None else Reach(since, until)
+
+    def files(self) -> list[ArchiveFile]:
+        """All files, by their first positions."""
+        rows = pa.table(self.table.get_add_actions()).to_pylist()
+        return sorted((_file(row) for row in rows), key=lambda file: file.first)
+
+    def append(self, files: Iterable[ArchiveFile], reaches: Mapping[str, Reach]) -> "Archive":
+        """Add files and move the lanes' ends, in one commit. Raises ArchiveBusyError if another archiver moved the end
+        of one of these lanes since this version.
+        """
+        ends = [
+            Transaction(_app(lane, end), version)
+            for lane, reach in reaches.items()
+            for end, version in (("since", reach.since), ("until", reach.until))
+        ]
+        metadata = {"whence.lanes": {lane: [reach.since, reach.until] for lane, reach in reaches.items()}}
+        properties = CommitProperties(app_transactions=ends, custom_metadata=metadata)
+        return self._commit([_add(file, is_new=True) for file in files], properties)
+
+    def exchange(self, old: Iterable[ArchiveFile], new: Iterable[ArchiveFile], now_millis: int) -> "Archive":
+        """Put files with the same records in the place of others. Raises ArchiveBusyError if anybody committed since
+        this version.
+        """
+        gone = [
+            RemoveAction(
+                file.path,
+                data_change=False,
+                deletion_timestamp=now_millis,
+                size=file.size,
+                partition_values={DAY: file.day},
+            )
+            for file in old
+        ]
+        # deltalake looks for no conflict over removed files: without retries, any other commit is one.
+        return self._commit(
+            [*gone, *(_add(file, is_new=False) for file in new)], CommitProperties(max_commit_retries=0)
+        )
+
+    def vacuum(self) -> list[str]:
+        """Delete what no version of the last week refers to, such as files of archivers that were killed."""
+        with _errors(self.uri):
+            return self.table.vacuum(dry_run=False, full=True)
+
+    def make_durable(self) -> None:
+        """Sync what is on this machine's disks, before anything is deleted because it is archived."""
+        root = local_path(self.uri)
+        if root is None:
+            return
+        paths = [root / file.path for file in self.files()] + list((root / "_delta_log").iterdir())
+        for path in (*paths, *{path.parent for path in paths}, root):
+            sync_directory(path) if path.is_dir() else sync_file(path)
+
+    def _commit(self, actions: list[AddAction | RemoveAction], properties: CommitProperties) -> "Archive":
+        with _errors(self.uri):
+            self.table.create_write_transaction(
+                actions, "append", SCHEMA, partition_by=[DAY], commit_properties=properties
+            )
+        return open_archive(self.uri)
+
+
+def open_archive(uri: str) -> Archive:
+    """The archive at a path or a URL; made if there is none. Raises ArchiveError."""
+    with _errors(uri):
+        if (root := local_path(uri)) is not None:
+            root.mkdir(parents=True, exist_ok=True)
+        DeltaTable.create(uri, SCHEMA, mode="ignore", partition_by=[DAY], name="whence_archive")
+        return Archive(uri, DeltaTable(uri))
+
+
+def find_archive(uri: str) -> Archive | None:
+    """The archive at a path or a URL, if there is one. Raises ArchiveError."""
+    with _errors(uri):
+        return Archive(uri, DeltaTable(uri)) if DeltaTable.is_deltatable(uri) else None
+
+
+def storage(uri: str) -> fs.FileSystem:
+    """The table's files, by their paths in it."""
+    root = local_path(uri)
+    # deltalake's own handler leaves, where it is killed, files that vacuum does not see.
+    return fs.SubTreeFileSystem(str(root), fs.LocalFileSystem()) if root else fs.PyFileSystem(DeltaStorageHandler(uri))
+
+
+def local_path(uri: str) -> Path | None:
+    """The directory, if the archive is on this machine's disks."""
+    if uri.startswith("file://"):
+        return Path(uri.removeprefix("file://"))
+    return None if "://" in uri else Path(uri)
+
+
+def _app(lane: str, end: str) -> str:
+    return f"whence/{lane}/{end}"
+
+
+def _add(file: ArchiveFile, *, is_new: bool) -> AddAction:
+    stats = {
+        "numRecords": file.records,
+        "minValues": {"position": file.first, "received_at": file.received_from},
+        "maxValues": {"position": file.last, "received_at": file.received_to},
+        "nullCount": {"position": 0, "received_at": 0},
+    }
+    return AddAction(file.path, file.size, {DAY: file.day}, file.received_to // 1_000, is_new, json.dumps(stats))
+
+
+def _file(row: dict[str, Any]) -> ArchiveFile:
+    low, high = row["min"], row["max"]
+    return ArchiveFile(
+        path=row["path"],
+        size=row["size_bytes"],
+        day=row["partition"][DAY].isoformat(),
+        records=row["num_records"],
+        first=low["position"],
+        last=high["position"],
+        received_from=low["received_at"],
+        received_to=high["received_at"],
+    )
+
+
+@contextmanager
+def _errors(uri: str) -> Iterator[None]:
+    try:
+        yield
+    except CommitFailedError as error:
+        raise ArchiveBusyError(uri) from error
+    except (DeltaError, OSError) as error:
+        raise ArchiveError(uri, str(error)) from error
