@@ -89,10 +89,11 @@ def test_official_clients_write_to_the_topic_themselves(
         )
     transport.close()
     append(topic, event(1))
+    repeat = records_of(topic)[0].payload
     producer = Producer({"bootstrap.servers": topic.address.servers})
     for value in (b"no JSON", b'{"run": {}}', None):
         producer.produce(topic.address.topic, value, headers=[("whence-kind", b"event"), ("whence-key", b"me")])
-    producer.produce(topic.address.topic, records_of(topic)[0].payload)
+    producer.produce(topic.address.topic, repeat)
     producer.flush(10)
     derive(spark, topic, engine, tmp_path / "checkpoint")
     assert read_ledger(engine) == Ledger(applied=3, duplicate=1, quarantined=3)

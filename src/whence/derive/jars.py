@@ -18,6 +18,7 @@ import platformdirs
 import pyspark
 
 from whence.capture.java import java_home
+from whence.derive.session import is_submitted
 from whence.errors import JarsNotFoundError
 from whence.log import Log
 from whence.log.segments.log import SegmentLog
@@ -39,7 +40,7 @@ def jars_for(log: Log) -> tuple[Path, ...]:
     """
     if isinstance(log, SegmentLog):
         return ()
-    if "PYSPARK_GATEWAY_PORT" in os.environ or any(_SPARK_JARS.glob("spark-sql-kafka-0-10_*.jar")):
+    if is_submitted() or any(_SPARK_JARS.glob("spark-sql-kafka-0-10_*.jar")):
         return ()
     return fetch(KAFKA)
 

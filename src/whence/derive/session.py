@@ -53,10 +53,10 @@ def open_session(
     without it there is none. On a cluster both are the cluster's own business. `jars` are loaded beside Spark's own.
     """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    if not _is_submitted():
+    if not is_submitted():
         os.environ["JAVA_HOME"] = str(java_home())
         master = master or "local[2]"
-    owns_jvm = not _is_submitted() and master is not None and master.partition("[")[0] == "local"
+    owns_jvm = not is_submitted() and master is not None and master.partition("[")[0] == "local"
     conf = _of_one_machine(cache, heap, jars) if owns_jvm else _of_cluster(jars)
     if master:
         conf.setMaster(master)
@@ -69,7 +69,7 @@ def close_session(session: SparkSession, cache: Path | None = None) -> None:
     """Stop the session and the JVM that it started, and keep the class archive that it wrote at its end, if it did."""
     gateway = session.sparkContext._gateway
     session.stop()
-    if _is_submitted():
+    if is_submitted():
         return
     assert gateway is not None
     gateway.shutdown()
@@ -79,7 +79,7 @@ def close_session(session: SparkSession, cache: Path | None = None) -> None:
         _fresh(cache).replace(_kept(cache))
 
 
-def _is_submitted() -> bool:
+def is_submitted() -> bool:
     """Whether `spark-submit` started this process: its JVM is there already."""
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
