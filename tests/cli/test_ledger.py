@@ -9,6 +9,8 @@ from whence.cli.ledger import show_ledger
 from whence.cli.output import Output
 from whence.errors import ReceiptNotFoundError
 from whence.log import Position
+from whence.model.events import EventKind
+from whence.model.ids import event_id, rest_of
 from whence.store.engine import open_store, sqlite_url
 from whence.store.facts import Rows, merge_facts
 from whence.store.migrate import migrate
@@ -23,9 +25,9 @@ def url(tmp_path: Path) -> str:
     url = sqlite_url(tmp_path / "store.db")
     engine = open_store(url)
     migrate(engine)
-    receipts = [(FIRST, KEY, "event", ""), (AGAIN, KEY, "event", ""), (BAD, OTHER, "quarantined", "/run: is no object")]
-    event = [(KEY, "run", 5, "p", 1, 3, "[]", AGAIN), (KEY, "run", 5, "p", 1, 3, "[]", FIRST)]
-    merge_facts(engine, Rows({"receipt": receipts, "event": event}))
+    receipts = [(BAD, event_id(OTHER), rest_of(OTHER), "/run: is no object")]
+    events = [(event_id(KEY), rest_of(KEY), EventKind.RUN, 5, 1, 3, 3, "", at) for at in (AGAIN, FIRST)]
+    merge_facts(engine, Rows({"receipt": receipts, "event": events}))
     engine.dispose()
     return url
 

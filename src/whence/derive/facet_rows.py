@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from whence.derive.dataset_rows import DatasetRows, FacetRow, Flat, facet_rows
 from whence.model.events import Dataset, DatasetEvent, Event, JobEvent, RunEvent
-from whence.model.ids import hash64_of, node_id
+from whence.model.ids import hash64, netstrings, node_id
 from whence.store.packed import RunFacet, pack_facets
 
 
@@ -35,7 +35,7 @@ def run_facets(event: Event) -> tuple[Flat, ...]:
     """What is said of one run only, packed: of the run, and of its inputs and outputs."""
     if not isinstance(event, RunEvent):
         return ()
-    own = tuple([("", 0, facet.key, facet.payload) for facet in event.run.facets])
+    own = tuple(sorted([("", 0, facet.key, facet.payload) for facet in event.run.facets]))
     others: dict[tuple[str, int, str], str] = {}
     for role, datasets in (("input", event.inputs), ("output", event.outputs)):
         for one in datasets:
@@ -43,13 +43,14 @@ def run_facets(event: Event) -> tuple[Flat, ...]:
                 key = (role, node_id(one.name), facet.key)
                 others[key] = max(others.get(key, ""), facet.payload)
     # Apart, because what is said of the run is mostly the same from its start to its end.
-    apart = (own, tuple((*key, text) for key, text in others.items()))
+    apart = (own, tuple((*key, others[key]) for key in sorted(others)))
     return tuple(_packed_once(facets) for facets in apart if facets)
 
 
 def _packed(facets: tuple[RunFacet, ...]) -> Flat:
-    content = pack_facets(facets)
-    return hash64_of(content), content
+    # A facet is replaced whole: of two packs of one shape, the later one leaves nothing of the earlier (rule 17).
+    shape = netstrings(part for role, dataset, key, _ in facets for part in (role, str(dataset), key))
+    return hash64(shape), pack_facets(facets)
 
 
 _packed_once = lru_cache(maxsize=256)(_packed)

@@ -1,10 +1,11 @@
 """Stage 1, read: records of the log to readings, in Arrow batches, by the same pure reader that the collector uses."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, islice
+from itertools import accumulate
 
 import pyarrow as pa
 
+from whence.derive.chunks import chunks
 from whence.derive.collection import uncollected
 from whence.derive.reading import Said, kind_of, read_record, state_of, warnings_text
 from whence.derive.schema import LISTS, READING_SCHEMA, SCALARS, list_of
@@ -15,11 +16,13 @@ from whence.model.ids import event_id, hash64, rest_of
 ARROW_ROWS = 256
 """Rows per Arrow batch: 64 to 500 measured best (reference spark.md)."""
 
+ARROW_BYTES = 16 * 2**20
+"""Bytes of events per Arrow batch: it holds them a few times over. A larger event comes alone."""
+
 
 def read_batches(records: Iterable[Record]) -> Iterator[pa.RecordBatch]:
     """The readings of records, in order (`schema.READING_SCHEMA`)."""
-    source = iter(records)
-    while chunk := list(islice(source, ARROW_ROWS)):
+    for chunk in chunks(records, (lambda _: 1, ARROW_ROWS), (lambda record: len(record.payload), ARROW_BYTES)):
         with uncollected():
             readings = to_batch([_reading(record) for record in chunk])
         yield readings

@@ -42,7 +42,7 @@ LISTS: dict[str, Columns] = {
     "jobs": NAMED,
     "containers": {"id": LONG, "run_id": TEXT, "job_id": LONG, "relation": SHORT},
     "facets": {"subject_id": LONG, "name": TEXT, "body_id": LONG, "payload": TEXT},
-    "run_facets": {"content_id": LONG, "content": BYTES},
+    "run_facets": {"shape_id": LONG, "content": BYTES},
     "aliases": {"dataset_id": LONG, "alias_id": LONG, "type": TEXT},
     "schemas": {"dataset_id": LONG, "body_id": LONG, "content": BYTES},
     "sets": {
@@ -100,7 +100,7 @@ SHAPES: dict[str, tuple[Shape, ...]] = {
     ),
     "containment": (_each("containers", "run_node", "containers.id", "containers.relation"),),
     "facet": (_each("facets", "facets.subject_id", "facets.name", *_SAID, "facets.body_id"),),
-    "run_facets": (_each("run_facets", "run_node", "run_facets.content_id", *_SAID, "run_facets.content"),),
+    "run_facets": (_each("run_facets", "run_node", "run_facets.shape_id", *_SAID, "run_facets.content"),),
     "alias": (_each("aliases", "aliases.dataset_id", "aliases.alias_id", "aliases.type", *_WITNESSED),),
     "schema_version": (_each("schemas", "schemas.dataset_id", "schemas.body_id", *_WITNESSED),),
     "lineage_set": (_each("sets", *(f"sets.{name}" for name in LISTS["sets"] if name != "content"), *_WITNESSED),),

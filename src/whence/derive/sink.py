@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from sqlalchemy import Engine
 
 from whence.derive.arrow_facts import ArrowFacts
+from whence.derive.chunks import chunks
 from whence.derive.collection import uncollected
 from whence.errors import CollisionError
 from whence.store.engine import open_store
@@ -18,6 +19,9 @@ from whence.store.facts import Rows, merge_facts
 
 WRITE_ROWS = 2_000
 """Log records per transaction."""
+
+WRITE_BYTES = 64 * 2**20
+"""Bytes of rows per transaction, so that an executor's memory is bounded where events are large."""
 
 Write = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
@@ -29,7 +33,7 @@ def write(rows: DataFrame, store_url: str) -> DataFrame:
 
 def _writer(store_url: str) -> Write:
     def write_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for chunk in _chunks(batches):
+        for chunk in _tables(batches):
             with uncollected():
                 _merge(engine_of(store_url), chunk)
         yield from ()
@@ -56,16 +60,8 @@ def _refused(chunk: pa.Table, reason: str) -> Rows:
     return Rows({"receipt": [*events, *facts.rows("receipt")]})
 
 
-def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    held: list[pa.RecordBatch] = []
-    count = 0
-    for batch in batches:
-        held.append(batch)
-        count += batch.num_rows
-        if count >= WRITE_ROWS:
-            yield pa.Table.from_batches(held)
-            held, count = [], 0
-    if held:
+def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    for held in chunks(batches, (lambda one: one.num_rows, WRITE_ROWS), (lambda one: one.nbytes, WRITE_BYTES)):
         yield pa.Table.from_batches(held)
 
 

@@ -49,12 +49,7 @@ def netstrings(parts: Iterable[str]) -> str:
 
 def hash64(text: str) -> int:
     """The first 64 bits of SHA-256, signed."""
-    return hash64_of(text.encode())
-
-
-def hash64_of(data: bytes) -> int:
-    """The first 64 bits of SHA-256, signed."""
-    return int.from_bytes(sha256(data).digest()[:8], "big", signed=True)
+    return int.from_bytes(sha256(text.encode()).digest()[:8], "big", signed=True)
 
 
 _HALF = 1 << 63

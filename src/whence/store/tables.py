@@ -179,11 +179,11 @@ run_facets = Table(
     "run_facets",
     metadata,
     _fact("run_id", BigInteger, "key"),
-    _fact("content_id", BigInteger, "key"),
+    _fact("shape_id", BigInteger, "key"),  # of what is said together: equal shapes replace each other facet by facet
     _fact("time", BigInteger, "latest"),
     _fact("rank", SmallInteger, "latest"),
     _fact("event_id", BigInteger, "latest"),
-    _fact("content", LargeBinary, "identity"),  # store.packed: the facets that an event of the run said together
+    _fact("content", LargeBinary, "latest"),  # store.packed: the facets
     **_COMPACT,
 )
 

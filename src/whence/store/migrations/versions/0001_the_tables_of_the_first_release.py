@@ -209,12 +209,12 @@ def upgrade() -> None:
     op.create_table(
         "run_facets",
         sa.Column("run_id", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("content_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("shape_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("time", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("rank", sa.SmallInteger(), autoincrement=False, nullable=False),
         sa.Column("event_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("content", sa.LargeBinary(), autoincrement=False, nullable=False),
-        sa.PrimaryKeyConstraint("run_id", "content_id"),
+        sa.PrimaryKeyConstraint("run_id", "shape_id"),
         sqlite_with_rowid=False,
     )
     op.create_table(
