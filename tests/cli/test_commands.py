@@ -50,7 +50,11 @@ def test_json_is_one_document(data: Path) -> None:
         "downstream",
         "dataset",
     )
-    assert (answer["complete"], answer["as_of"], answer["graph_version"]) == (True, "2026-11-18T11:06:40Z", POSITION)
+    assert (answer["complete"], answer["as_of"], answer["graph_version"]) == (
+        True,
+        "2026-11-18T11:06:40Z",
+        f"0:{POSITION}",
+    )
     assert answer["nodes"][-1]["node"] == "job:churn:report"
     assert all(edge["evidence"] for edge in answer["edges"])
 

@@ -85,7 +85,7 @@ def test_every_edge_has_its_evidence(graph: StoreGraph) -> None:
 
 def test_every_answer_says_what_it_stands_on(graph: StoreGraph) -> None:
     extent = upstream(graph, CHURN, Question(at=NOW)).extent
-    assert (extent.as_of, extent.graph_version, extent.hidden_nodes, extent.complete) == (NOW, POSITION, 0, True)
+    assert (extent.as_of, extent.graph_version, extent.hidden_nodes, extent.complete) == (NOW, f"0:{POSITION}", 0, True)
     cut = upstream(graph, CHURN, Question(depth=1)).extent
     assert (cut.complete, cut.stopped_by, cut.depth_reached) == (False, "depth", 1)
     assert cut.frontier == (MODEL, FieldName(TABLE, "avg_minutes"))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from whence.log.position import Position, positions_text
 from whence.model.graph import Direction, Grain, Hop
 from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import DatasetName, FieldName, Node
@@ -44,7 +45,7 @@ def extent(walk: Walk, names: Edges) -> Extent:
         depth_reached=max(walk.depth.values()),
         frontier=tuple(sorted((names.name(id_) for id_ in walk.unfinished), key=str)),
         as_of=walk.question.at,
-        graph_version=walk.graph.version(),
+        graph_version=positions_text(map(Position.from_int, walk.graph.reached())),
     )
 
 

@@ -31,8 +31,8 @@ class Names(Protocol):
 class Graph(Protocol):
     """The edges of a graph and what is known about them, in one snapshot."""
 
-    def version(self) -> int:
-        """The log position before which every event is in this graph."""
+    def reached(self) -> tuple[int, ...]:
+        """In each lane of the log, the position before which every event is in this graph; ascending."""
         ...
 
     def edges(self, probes: Sequence[int], hop: Hop, limit: int) -> Sequence[EdgeRow]:

@@ -60,10 +60,10 @@ class StoreGraph:
 
     connection: Connection
 
-    def version(self) -> int:
-        """The log position before which every event is in this graph."""
-        found = self.connection.execute(select(progress.c.position).where(progress.c.name == "log")).scalar()
-        return found or 0
+    def reached(self) -> tuple[int, ...]:
+        """In each lane of the log, the position before which every event is in this graph."""
+        query = select(progress.c.position).order_by(progress.c.position)
+        return tuple(self.connection.execute(query).scalars())
 
     def edges(self, probes: Sequence[int], hop: Hop, limit: int) -> Sequence[EdgeRow]:
         """The edges at the given nodes, at most `limit`, in the order of `probes` and then of their far ends."""
