@@ -31,8 +31,8 @@ class Extent:
     """How much of the truth an answer holds (design decision 10).
 
     `complete`: nothing was left out; else `stopped_by` says what stopped the walk (`depth`, `nodes`, `edges`, `paths`)
-    and `frontier` where: the nodes beyond which there is more (or may be, after a budget). `graph_version` is how far the graph had
-    come: a position in each lane of the log.
+    and `frontier` where: the nodes beyond which there is more (or may be, after a budget). `graph_version` is how
+    far the graph had come: a position in each lane of the log.
     """
 
     complete: bool
