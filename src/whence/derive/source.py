@@ -92,7 +92,7 @@ class LogStream(DataSourceStreamReader):
         end = committed(self._directory)
         if isinstance(limit, ReadAllAvailable) or end.as_int <= start["position"]:
             return {"position": max(end.as_int, start["position"])}
-        first = next(iter(plan(self._directory, Position.from_int(start["position"]), end, self._batch_bytes)), None)
+        first = next(plan(self._directory, Position.from_int(start["position"]), end, self._batch_bytes), None)
         return {"position": first[1].as_int if first else end.as_int}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[LogRange]:

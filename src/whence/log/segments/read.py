@@ -26,16 +26,15 @@ def start(directory: Path) -> Position:
     return Position(present[0], FIRST_OFFSET) if present else ORIGIN
 
 
-def plan(directory: Path, start: Position, end: Position, target_bytes: int) -> tuple[Range, ...]:
+def plan(directory: Path, start: Position, end: Position, target_bytes: int) -> Iterator[Range]:
     """Cut [start, end) into contiguous ranges of about `target_bytes` (one record at least), none crossing a segment.
 
-    `end` must not lie after the committed mark, both must be record boundaries. Raises LogCorruptError.
+    `end` must not lie after the committed mark, both must be record boundaries. Only as much of the log is looked at as
+    ranges are taken. Raises LogCorruptError.
     """
-    return tuple(
-        (Position(segment, left), Position(segment, right))
-        for segment, low, high in _by_segment(directory, start, end)
-        for left, right in _cut(directory, segment, low, high, target_bytes)
-    )
+    for segment, low, high in _by_segment(directory, start, end):
+        for left, right in _cut(directory, segment, low, high, target_bytes):
+            yield Position(segment, left), Position(segment, right)
 
 
 def read(directory: Path, start: Position, end: Position) -> Iterator[Record]:
