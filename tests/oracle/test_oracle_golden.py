@@ -98,7 +98,12 @@ HISTORIES: dict[str, tuple[list[Json], list[str]]] = {
             run(3, "START", 7, "a", "b"),
             run(3, "COMPLETE", 8, "a", "b"),
         ],
-        ["@j declared 3-5 sure: ~c>b", "@j observed 1-5 sure: a.k>b.x a>b", "@j observed 8- sure: ~a>b", "@j read 2-5 sure:"],
+        [
+            "@j declared 3-5 sure: ~c>b",
+            "@j observed 1-5 sure: a.k>b.x a>b",
+            "@j observed 8- sure: ~a>b",
+            "@j read 2-5 sure:",
+        ],
     ),
     "what happened before a job was decommissioned may be told after": (
         [declared(5, job=GONE), run(1, "COMPLETE", 3, "a", "b")],

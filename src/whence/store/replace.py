@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, text
 
+from whence.store import summary  # noqa: F401  # its tables are replaced too
 from whence.store.engine import open_store, sqlite_url, writing
 from whence.store.lock import deriving
 from whence.store.migrate import migrate
