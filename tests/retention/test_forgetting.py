@@ -1,4 +1,4 @@
-"""What a store that forgets still says is what it would say if it had forgotten nothing; and what it forgets is gone."""
+"""A store that forgets says of the rest what it would say if it had forgotten nothing; and what it forgets is gone."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -113,7 +113,7 @@ def test_forgetting_changes_nothing_that_is_still_remembered(
     arrive(sqlite_store, table, 0, cut)
     ledger = read_ledger(sqlite_store)
     with expiring(sqlite_store, horizon) as expired:
-        planned, marked = dict(expired.rows), list(expired.keys())
+        planned, marked = dict(expired.rows), list(expired.listed())
     assert enforce(sqlite_store, horizon) == planned
     assert read_ledger(sqlite_store) == ledger
     state = lines(sqlite_store)

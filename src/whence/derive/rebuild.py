@@ -72,7 +72,7 @@ def _archived(session: SparkSession, archive: Archive, part: Sequence[Lane]) -> 
     ]
     position = f.col("position")
     wanted = reduce(or_, [(position >= start) & (position < end) for start, end in ranges])
-    return records.readings(read_files(session, archive.uri, files, "records").where(wanted))
+    return read_files(session, archive.uri, files, "readings").where(wanted)
 
 
 def _horizons(store_url: str) -> Sequence[Enforced]:

@@ -36,6 +36,18 @@ from whence.store.tables import (
 KIND_BITS = 3
 
 
+def existing_store(url: str) -> Engine:
+    """An engine over a store that is there, and answers. Raises StoreError if none does."""
+    try:
+        engine = open_store(url)
+        _refuse_missing(engine)
+        with reading(engine) as connection:
+            connection.execute(select(progress).limit(1)).all()
+    except SQLAlchemyError as error:
+        raise StoreError(f"the store cannot be read: {str(error).splitlines()[0]}") from error
+    return engine
+
+
 @contextmanager
 def open_graph(url: str) -> Iterator["StoreGraph"]:
     """The graph of an existing store, as one snapshot. Raises StoreError if there is none, or it does not answer."""

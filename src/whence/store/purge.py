@@ -64,7 +64,7 @@ class Expired:
     connection: Connection
     rows: Mapping[str, int]
 
-    def keys(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+    def listed(self) -> Iterator[tuple[str, tuple[int, ...]]]:
         """Table and key of every marked row, in order; rows that belong to these have none here."""
         for name, marks in MARKS.items():
             for some in keys(self.connection, marks, CHUNK):
