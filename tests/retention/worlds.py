@@ -1,6 +1,9 @@
 """Logs of many days, and stores that were derived from them, for retention and backup."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
@@ -8,23 +11,40 @@ from sqlalchemy import Engine
 from bench.events import Noise, arrivals
 from filling import fill
 from whence.derive.pipeline import run_batch
-from whence.log import Lane, Log
+from whence.log import Lane, Position
+from whence.log.segments.log import SegmentLog
 from whence.store.engine import open_store, read_progress
 from whence.store.migrate import migrate
 
 NOISE = Noise(duplicates=0.05, late=0.05, malformed=0.01)
+DAY = 86_400_000_000
+FIRST_DAY = 1_767_225_600_000_000
+"""Midnight of the day on which the events begin (µs)."""
 
 
-def bodies(count: int, jobs: int, days: int) -> list[bytes]:
-    """What arrives at a collector, as it arrives."""
-    return [one.body for one in islice(arrivals(seed=5, jobs=jobs, days=days, noise=NOISE), count)]
+def bodies(count: int, jobs: int, seed: int = 5) -> list[bytes]:
+    """What arrives at a collector, in this order: about 2.2 events for each job and day."""
+    return [one.body for one in islice(arrivals(seed=seed, jobs=jobs, days=10_000, noise=NOISE), count)]
 
 
-def derive(spark: SparkSession, log: Log, store_url: str) -> Engine:
-    """A store with all that a log has beyond what the store knows."""
+def log_of(directory: Path, some: Sequence[bytes]) -> SegmentLog:
+    """A log with these bodies."""
+    log = SegmentLog(directory)
+    fill(log, some)
+    return log
+
+
+@contextmanager
+def opened(store_url: str) -> Iterator[Engine]:
+    """A store, closed at the end."""
     engine = open_store(store_url)
     migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+def derive(spark: SparkSession, log: SegmentLog, engine: Engine) -> None:
+    """Bring into the store what the log has beyond it."""
     reached = read_progress(engine)
-    since = {name: type(lane_end).from_int(reached[name]) for name, lane_end in _ends(log).items() if name in reached}
-    run_batch(spark, log, engine, [Lane(one.name, since.get(one.name, one.start), one.end) for one in log.lanes()])
-    return engine
+    lanes = [Lane(one.name, Position.from_int(reached.get(one.name, one.start.as_int)), one.end) for one in log.lanes()]
+    run_batch(spark, log, engine, lanes)
