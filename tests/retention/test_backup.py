@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ from sqlalchemy import Engine
 from conftest import STORES, new_database
 from logs import records_of
 from retention.worlds import DAY, FIRST_DAY, bodies, derive, log_of
+from whence.derive.archive.copy import archive_log, drop_archived
+from whence.derive.rebuild import rebuild
 from whence.errors import BackupError
-from whence.govern.backup import back_up, check, restore
+from whence.govern.backup import Place, back_up, check, restore
 from whence.log.segments.log import SegmentLog
 from whence.store.dump import dump
 from whence.store.engine import open_store, read_progress, sqlite_url
@@ -36,6 +39,15 @@ def log(tmp_path: Path) -> SegmentLog:
 def filled(spark: SparkSession, log: SegmentLog, store: Engine) -> Engine:
     derive(spark, log, store)
     return store
+
+
+def place_at(directory: Path) -> Place:
+    """An empty place."""
+    return Place(
+        engine=open_store(sqlite_url(directory / "store.db")),
+        log=SegmentLog(directory / "log"),
+        archive=directory / "archive",
+    )
 
 
 def everything(engine: Engine) -> Any:
@@ -59,16 +71,23 @@ def test_a_store_and_its_log_come_back(
     filled: Engine, log: SegmentLog, elsewhere: Engine, spark: SparkSession, tmp_path: Path
 ) -> None:
     enforce(filled, Horizon(runs=FIRST_DAY + 5 * DAY, keep=1, history=FIRST_DAY))
-    manifest = back_up(filled, log, tmp_path / "backup")
+    archive = tmp_path / "archive"
+    archive_log(spark, log, str(archive))
+    drop_archived(log, str(archive), read_progress(filled))
+    manifest = back_up(Place(engine=filled, log=log, archive=archive), tmp_path / "backup")
     new = SegmentLog(tmp_path / "new")
-    assert restore(tmp_path / "backup", elsewhere, new) == manifest
+    assert restore(tmp_path / "backup", Place(engine=elsewhere, log=new, archive=tmp_path / "archive2")) == manifest
     assert everything(elsewhere) == everything(filled)
     assert records_of(new) == records_of(log)
     for one in (log, new):
         log_of(one.directory, SOME[200:])
     derive(spark, log, filled)
     derive(spark, new, elsewhere)
-    assert everything(elsewhere) == everything(filled)
+    state = everything(filled)
+    assert everything(elsewhere) == state
+    elsewhere.dispose()
+    rebuild(spark, new, elsewhere.url.render_as_string(hide_password=False), str(tmp_path / "archive2"))
+    assert everything(elsewhere) == state
 
 
 def test_a_backup_is_made_while_everything_runs(
@@ -81,7 +100,7 @@ def test_a_backup_is_made_while_everything_runs(
     writer = subprocess.Popen([sys.executable, "-c", APPENDING, str(log.directory)], stdout=subprocess.PIPE)
     assert writer.stdout
     assert writer.stdout.readline() == b"appending\n"
-    manifest = back_up(store, log, tmp_path / "backup")
+    manifest = back_up(Place(engine=store, log=log), tmp_path / "backup")
     writer.send_signal(signal.SIGKILL)
     writer.communicate()
     assert manifest.reached == expected
@@ -110,7 +129,7 @@ while True:
 
 def test_damage_is_found_before_anything_is_restored(filled: Engine, log: SegmentLog, tmp_path: Path) -> None:
     backup, target = tmp_path / "backup", tmp_path / "target"
-    back_up(filled, log, backup)
+    back_up(Place(engine=filled, log=log), backup)
     for path in [path for path in sorted(backup.rglob("*")) if path.is_file()]:
         whole = path.read_bytes()
         half = len(whole) // 2
@@ -119,7 +138,7 @@ def test_damage_is_found_before_anything_is_restored(filled: Engine, log: Segmen
         for damaged in (b"", whole[:half], *flipped):
             path.write_bytes(damaged)
             with pytest.raises(BackupError, match=path.name):
-                restore(backup, open_store(sqlite_url(target / "store.db")), SegmentLog(target / "log"))
+                restore(backup, place_at(target))
         path.unlink()
         with pytest.raises(BackupError, match=path.name):
             check(backup)
@@ -129,13 +148,13 @@ def test_damage_is_found_before_anything_is_restored(filled: Engine, log: Segmen
 
 
 def test_nothing_is_overwritten(filled: Engine, log: SegmentLog, tmp_path: Path) -> None:
-    back_up(filled, log, tmp_path / "backup")
+    back_up(Place(engine=filled, log=log), tmp_path / "backup")
     with pytest.raises(BackupError, match="there already"):
-        back_up(filled, log, tmp_path / "backup")
-    with pytest.raises(BackupError, match=r"not empty|there already"):
-        restore(tmp_path / "backup", filled, SegmentLog(tmp_path / "new"))
-    with pytest.raises(BackupError, match="has a log already"):
-        restore(tmp_path / "backup", open_store(sqlite_url(tmp_path / "other.db")), log)
+        back_up(Place(engine=filled, log=log), tmp_path / "backup")
+    with pytest.raises(BackupError, match="not empty"):
+        restore(tmp_path / "backup", Place(engine=filled, log=SegmentLog(tmp_path / "new")))
+    with pytest.raises(BackupError, match="log is not empty"):
+        restore(tmp_path / "backup", replace(place_at(tmp_path / "other"), log=log))
     assert not (tmp_path / "new").exists()
 
 
@@ -174,5 +193,5 @@ def sync_file(path):
     calls += 1
     real(path)
 backup.sync_file = sync_file
-backup.back_up(open_store(url), SegmentLog(log), target)
+backup.back_up(backup.Place(engine=open_store(url), log=SegmentLog(log)), target)
 """

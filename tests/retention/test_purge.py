@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Engine, func, select
 
 from retention.worlds import DAY, FIRST_DAY, bodies, derive, log_of, opened
+from whence.derive.archive.copy import archive_log, drop_archived
 from whence.derive.rebuild import rebuild
 from whence.errors import PlanOutdatedError, StoreBusyError, StoreError
 from whence.govern.retention import apply, planning
@@ -19,7 +20,7 @@ from whence.query.document import answer_document
 from whence.query.lineage import downstream, upstream
 from whence.store import purge
 from whence.store.dump import dump
-from whence.store.engine import reading, sqlite_url, writing
+from whence.store.engine import read_progress, reading, sqlite_url, writing
 from whence.store.graph import StoreGraph
 from whence.store.ledger import read_ledger
 from whence.store.lock import deriving
@@ -144,6 +145,11 @@ def test_a_rebuild_forgets_the_same(spark: SparkSession, store: Engine, store_ur
     assert read_ledger(store).received == 1_503
     store.dispose()
     rebuild(spark, log, store_url)
+    assert (state(store), summaries(store), read_ledger(store)) == before
+    archive = str(tmp_path / "archive")
+    archive_log(spark, log, archive)
+    assert len(drop_archived(log, archive, read_progress(store))) > 3
+    rebuild(spark, log, store_url, archive)
     assert (state(store), summaries(store), read_ledger(store)) == before
 
 

@@ -11,8 +11,10 @@ from sqlalchemy import Engine
 from bench.events import Noise, arrivals
 from filling import fill
 from whence.derive.pipeline import run_batch
+from whence.derive.sources import source_of
 from whence.log import Lane, Position
 from whence.log.segments.log import SegmentLog
+from whence.log.segments.write import SegmentSettings
 from whence.store.engine import open_store, read_progress
 from whence.store.migrate import migrate
 
@@ -29,7 +31,7 @@ def bodies(count: int, jobs: int, seed: int = 5) -> list[bytes]:
 
 def log_of(directory: Path, some: Sequence[bytes]) -> SegmentLog:
     """A log with these bodies."""
-    log = SegmentLog(directory)
+    log = SegmentLog(directory, SegmentSettings(segment_bytes=2 << 20))
     fill(log, some)
     return log
 
@@ -47,4 +49,4 @@ def derive(spark: SparkSession, log: SegmentLog, engine: Engine) -> None:
     """Bring into the store what the log has beyond it."""
     reached = read_progress(engine)
     lanes = [Lane(one.name, Position.from_int(reached.get(one.name, one.start.as_int)), one.end) for one in log.lanes()]
-    run_batch(spark, log, engine, lanes)
+    run_batch(source_of(log).batch(spark, lanes), engine, {lane.name: lane.end for lane in lanes})

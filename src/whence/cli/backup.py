@@ -6,9 +6,10 @@ from pathlib import Path
 
 from rich.filesize import decimal
 from rich.text import Text
+from sqlalchemy import Engine
 
 from whence.cli.output import Exit, Output, print_document, print_lines, safe
-from whence.govern.backup import Manifest, back_up, restore
+from whence.govern.backup import Manifest, Place, back_up, restore
 from whence.log import Position
 from whence.log.address import open_log
 from whence.store.engine import open_store
@@ -16,23 +17,29 @@ from whence.store.graph import existing_store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """A store and a log, by their addresses."""
+class Addresses:
+    """Where store, log and archive are."""
 
     store: str
     log: str
+    archive: str
 
 
-def show_backup(what: Place, directory: Path, output: Output) -> Exit:
+def show_backup(what: Addresses, directory: Path, output: Output) -> Exit:
     """Back up. Raises BackupError, StoreError, LogError."""
-    manifest = back_up(existing_store(what.store), open_log(what.log), directory)
+    manifest = back_up(_place(what, existing_store(what.store)), directory)
     return _show(f"backed up to {directory}", manifest, output)
 
 
-def show_restored(directory: Path, what: Place, output: Output) -> Exit:
+def show_restored(directory: Path, what: Addresses, output: Output) -> Exit:
     """Restore. Raises BackupError, StoreError, LogError."""
-    manifest = restore(directory, open_store(what.store), open_log(what.log))
+    manifest = restore(directory, _place(what, open_store(what.store)))
     return _show(f"restored from {directory}", manifest, output)
+
+
+def _place(what: Addresses, engine: Engine) -> Place:
+    local = Path(what.archive.removeprefix("file://"))
+    return Place(engine=engine, log=open_log(what.log), archive=None if "://" in str(local) else local)
 
 
 def _show(done: str, manifest: Manifest, output: Output) -> Exit:

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from whence.cli.options import Data, EventLog, Form, Store, Url
+from whence.cli.options import Archive, Data, EventLog, Form, Store, Url
 from whence.cli.output import Output, reporting
-from whence.cli.settings import data_directory, log_url, store_url
+from whence.cli.settings import archive_uri, data_directory, log_url, store_url
 from whence.query.instants import duration
 
 retention = typer.Typer(name="retention", help="What the store may forget: plan it, apply it.", no_args_is_help=True)
@@ -36,6 +36,12 @@ Keep = Annotated[int, typer.Option("--keep", min=0, help="But keep the last so m
 History = Annotated[
     int, typer.Option("--history", parser=_age, metavar="AGE", help="Forget lineage that ended longer ago")
 ]
+Raw = Annotated[
+    int | None,
+    typer.Option(
+        "--raw", parser=_age, metavar="AGE", help="Take older days out of the archive; a rebuild is refused after that"
+    ),
+]
 Periods = Annotated[float, typer.Option("--stale-after", min=1, help="A job is stale if unseen for so many periods")]
 
 
@@ -44,21 +50,23 @@ def plan(
     runs: Runs = "90d",  # type: ignore[assignment]  # parsed
     keep: Keep = 20,
     history: History = "400d",  # type: ignore[assignment]  # parsed
+    raw: Raw = None,
     stale_after: Periods = 3,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List every row that goes")] = False,
     data: Data = None,
     store: Store = None,
+    archive: Archive = None,
     output: Form = Output.TEXT,
 ) -> None:
     """What `retention apply` would delete now, and which jobs are stale. Changes nothing."""
-    from whence.cli.retention import show_plan
+    from whence.cli.retention import Keeping, show_plan
     from whence.govern.lifecycle import Patience
     from whence.govern.retention import Limits
 
-    limits = Limits(runs=runs, keep=keep, history=history)
+    place, limits = data_directory(data), Limits(runs=runs, keep=keep, history=history)
+    what = Keeping(store=store_url(place, store), archive=archive_uri(place, archive), limits=limits, raw=raw)
     with reporting(output):
-        url = store_url(data_directory(data), store)
-        raise typer.Exit(show_plan(url, limits, Patience(periods=stale_after), verbose, output))
+        raise typer.Exit(show_plan(what, Patience(periods=stale_after), verbose, output))
 
 
 @retention.command()
@@ -70,20 +78,23 @@ def apply(
     runs: Runs = "90d",  # type: ignore[assignment]  # parsed
     keep: Keep = 20,
     history: History = "400d",  # type: ignore[assignment]  # parsed
+    raw: Raw = None,
     shrink: Annotated[
         bool, typer.Option("--shrink", help="Then give freed space back to the file system; others wait meanwhile")
     ] = False,
     data: Data = None,
     store: Store = None,
+    archive: Archive = None,
     output: Form = Output.TEXT,
 ) -> None:
     """Delete what the plan lists, after adding it to the summaries. The pipeline must not run; the collector may."""
-    from whence.cli.retention import show_applied
+    from whence.cli.retention import Keeping, show_applied
     from whence.govern.retention import Limits
 
-    limits = Limits(runs=runs, keep=keep, history=history)
+    place, limits = data_directory(data), Limits(runs=runs, keep=keep, history=history)
+    what = Keeping(store=store_url(place, store), archive=archive_uri(place, archive), limits=limits, raw=raw)
     with reporting(output):
-        raise typer.Exit(show_applied(store_url(data_directory(data), store), limits, plan, shrink, output))
+        raise typer.Exit(show_applied(what, plan, shrink, output))
 
 
 def decommission(
@@ -120,14 +131,15 @@ def backup(
     data: Data = None,
     store: Store = None,
     log: EventLog = None,
+    archive: Archive = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """Copy the store and the event log, whole and consistent, while everything runs."""
-    from whence.cli.backup import Place, show_backup
+    """Copy the store, the event log and the archive, whole and consistent, while everything runs."""
+    from whence.cli.backup import Addresses, show_backup
 
     place = data_directory(data)
     with reporting(output):
-        what = Place(store=store_url(place, store), log=log_url(place, log))
+        what = Addresses(store=store_url(place, store), log=log_url(place, log), archive=archive_uri(place, archive))
         raise typer.Exit(show_backup(what, directory, output))
 
 
@@ -136,12 +148,13 @@ def restore(
     data: Data = None,
     store: Store = None,
     log: EventLog = None,
+    archive: Archive = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """Put a backup back, into places that are empty: a store of either kind, and the event log."""
-    from whence.cli.backup import Place, show_restored
+    """Put a backup back, into places that are empty: a store of either kind, the event log, the archive."""
+    from whence.cli.backup import Addresses, show_restored
 
     place = data_directory(data)
     with reporting(output):
-        what = Place(store=store_url(place, store), log=log_url(place, log))
+        what = Addresses(store=store_url(place, store), log=log_url(place, log), archive=archive_uri(place, archive))
         raise typer.Exit(show_restored(directory, what, output))

@@ -67,9 +67,7 @@ def _common(part: Lane, tail: Lane) -> Lane:
 def _archived(session: SparkSession, archive: Archive, part: Sequence[Lane]) -> DataFrame:
     """Readings of what the archive has of these parts of the lanes."""
     ranges = [(lane.start.as_int, lane.end.as_int) for lane in part]
-    files = [
-        file for file in archive.files() if any(file.first < end and file.last >= start for start, end in ranges)
-    ]
+    files = [file for file in archive.files() if any(file.first < end and file.last >= start for start, end in ranges)]
     position = f.col("position")
     wanted = reduce(or_, [(position >= start) & (position < end) for start, end in ranges])
     return read_files(session, archive.uri, files, "readings").where(wanted)

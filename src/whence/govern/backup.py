@@ -1,7 +1,7 @@
-"""Backup and restore: the store's content, the event log up to where it is durable, and a manifest that vouches for
-both.
+"""Backup and restore: the store's content, the archive, the event log up to where it is durable, and a manifest that
+vouches for them.
 
-The store is copied first. So the log in a backup has all that the store has, and a pipeline goes on from there.
+They are copied in this order. So the log in a backup has all that the store has, and a pipeline goes on from there.
 A backup that is not finished has no manifest and another name.
 """
 
@@ -21,14 +21,14 @@ from whence import __version__
 from whence.errors import BackupError
 from whence.log import Log, Position
 from whence.log.segments.copy import copy_segments
-from whence.log.segments.files import segments
+from whence.log.segments.files import segments, sync_directory, sync_file
 from whence.log.segments.log import LANE, SegmentLog
-from whence.store.copy import copy_in, copy_out, refuse_filled, sync_file
+from whence.store.copy import copy_in, copy_out, refuse_filled
 from whence.store.engine import open_store, read_progress, reading, sqlite_url
 from whence.store.migrate import migrate
 
 FORMAT = 1
-MANIFEST, STORE, LOG = "manifest.json", "store.db", "log"
+MANIFEST, STORE, LOG, ARCHIVE = "manifest.json", "store.db", "log", "archive"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +37,17 @@ class File:
 
     bytes: int
     sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """What is backed up, or restored into. `archive` is a directory, whether or not it is there; None: it is elsewhere
+    and keeps itself.
+    """
+
+    engine: Engine
+    log: Log
+    archive: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,17 +65,18 @@ class Manifest:
     files: Mapping[str, File]
 
 
-def back_up(engine: Engine, log: Log, directory: Path) -> Manifest:
+def back_up(place: Place, directory: Path) -> Manifest:
     """Write a backup; the directory appears when it is whole and durable. Raises BackupError, LogError."""
     if directory.exists():
         raise BackupError(f"{directory} is there already; give each backup a directory of its own")
     directory.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(prefix=f"{directory.name}.partial-", dir=directory.parent))
     try:
-        manifest = _write(engine, log, partial)
+        with place.log.retained():
+            manifest = _write(place, partial)
         partial.chmod(0o750)
         partial.rename(directory)
-        sync_file(directory.parent)
+        sync_directory(directory.parent)
     except (OSError, SQLAlchemyError) as error:
         raise BackupError(f"the backup failed: {error}") from error
     finally:
@@ -72,17 +84,19 @@ def back_up(engine: Engine, log: Log, directory: Path) -> Manifest:
     return manifest
 
 
-def restore(directory: Path, engine: Engine, log: Log) -> Manifest:
-    """Check a backup, then put its log and its store into empty places. Raises BackupError; then both are as they were,
+def restore(directory: Path, place: Place) -> Manifest:
+    """Check a backup, then put its log, archive and store into empty places. Raises BackupError; then all is as it was,
     unless the disk failed.
     """
     manifest = check(directory)
-    _refuse_filled(engine, log, manifest)
+    _refuse_filled(place, manifest)
     with tempfile.TemporaryDirectory(prefix="whence-restore-") as scratch:
         try:
-            if isinstance(log, SegmentLog) and manifest.log_end:
-                copy_segments(directory / LOG, log.directory)
-            copy_in(directory / STORE, engine, Path(scratch))
+            if isinstance(place.log, SegmentLog) and manifest.log_end:
+                copy_segments(directory / LOG, place.log.directory)
+            if place.archive and (directory / ARCHIVE).is_dir():
+                _copy_table(directory / ARCHIVE, place.archive)
+            copy_in(directory / STORE, place.engine, Path(scratch))
         except (OSError, SQLAlchemyError) as error:
             raise BackupError(f"the restore failed: {error}; empty the place and try again") from error
     return manifest
@@ -97,14 +111,16 @@ def check(directory: Path) -> Manifest:
     return manifest
 
 
-def _write(engine: Engine, log: Log, partial: Path) -> Manifest:
-    copy_out(engine, partial / STORE)
+def _write(place: Place, partial: Path) -> Manifest:
+    copy_out(place.engine, partial / STORE)
     copied = open_store(sqlite_url(partial / STORE))
     reached = read_progress(copied)
     copied.dispose()
     ends: dict[str, Position] = {}
-    if isinstance(log, SegmentLog):
-        ends[LANE] = copy_segments(log.directory, partial / LOG)
+    if place.archive and place.archive.is_dir():
+        _copy_table(place.archive, partial / ARCHIVE)
+    if isinstance(place.log, SegmentLog):
+        ends[LANE] = copy_segments(place.log.directory, partial / LOG)
     files = sorted(path for path in partial.rglob("*") if path.is_file())
     for path in files:
         sync_file(path)
@@ -112,14 +128,15 @@ def _write(engine: Engine, log: Log, partial: Path) -> Manifest:
         format=FORMAT,
         whence=__version__,
         made_at=time.time_ns() // 1_000,
-        store=engine.dialect.name,
+        store=place.engine.dialect.name,
         reached=reached,
         log_end={lane: end.as_int for lane, end in ends.items()},
         files={str(path.relative_to(partial)): _describe(path) for path in files},
     )
     (partial / MANIFEST).write_text(json.dumps(asdict(manifest), indent=2) + "\n", "utf-8")
-    for path in (partial / MANIFEST, *(one for one in partial.rglob("*") if one.is_dir()), partial):
-        sync_file(path)
+    sync_file(partial / MANIFEST)
+    for path in (*(one for one in partial.rglob("*") if one.is_dir()), partial):
+        sync_directory(path)
     return manifest
 
 
@@ -139,16 +156,25 @@ def _describe(path: Path) -> File:
         return File(bytes=path.stat().st_size, sha256=file_digest(stream, "sha256").hexdigest())
 
 
-def _refuse_filled(engine: Engine, log: Log, manifest: Manifest) -> None:
-    if isinstance(log, SegmentLog):
-        if segments(log.directory):
-            raise BackupError(f"{log.directory} has a log already; a backup is restored into an empty place")
+def _copy_table(source: Path, target: Path) -> None:
+    """Copy a Delta table while it is written: its log first, so that every file that this names is there."""
+    for part in sorted(source.iterdir(), key=lambda path: path.name != "_delta_log"):
+        if part.is_dir():  # a day, or the table's log
+            shutil.copytree(part, target / part.name, ignore=shutil.ignore_patterns("*.tmp", ".*"))
+
+
+def _refuse_filled(place: Place, manifest: Manifest) -> None:
+    taken = [place.archive] if place.archive and place.archive.exists() and any(place.archive.iterdir()) else []
+    if isinstance(place.log, SegmentLog):
+        taken += [place.log.directory] if segments(place.log.directory) else []
     elif manifest.log_end:
         raise BackupError("the backup has a log in segments: restore it into a directory (--log)")
-    if engine.dialect.name == "sqlite":
-        if Path(str(engine.url.database)).exists():
-            raise BackupError(f"{engine.url.database} is there already; a backup is restored into an empty place")
-        return
-    migrate(engine)
-    with reading(engine) as connection:
-        refuse_filled(connection)
+    if place.engine.dialect.name == "sqlite":
+        file = Path(str(place.engine.url.database))
+        taken += [file] if file.exists() else []
+    if taken:
+        raise BackupError(f"{taken[0]} is not empty; a backup is restored into an empty place")
+    if place.engine.dialect.name != "sqlite":
+        migrate(place.engine)
+        with reading(place.engine) as connection:
+            refuse_filled(connection)

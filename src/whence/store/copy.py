@@ -79,16 +79,16 @@ def _place(working: Path, path: Path) -> None:
     beside = path.with_name(f"{path.name}.restoring")
     shutil.copyfile(working, beside)
     try:
-        sync_file(beside)
+        _sync(beside)
         path.hardlink_to(beside)  # not a rename: that would replace a store
     except FileExistsError:
         raise BackupError(f"{path} is there already; a backup is restored into an empty place") from None
     finally:
         beside.unlink()
-    sync_file(path.parent)
+    _sync(path.parent)
 
 
-def sync_file(path: Path) -> None:
+def _sync(path: Path) -> None:
     """Make a file, or the entries of a directory, durable."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:

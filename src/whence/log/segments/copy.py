@@ -6,6 +6,7 @@ from pathlib import Path
 
 from whence.errors import LogCorruptError
 from whence.log.position import Position
+from whence.log.segments.counts import counts_path
 from whence.log.segments.files import open_head, segment_path, segments
 from whence.log.segments.read import committed
 
@@ -15,8 +16,10 @@ def copy_segments(source: Path, target: Path) -> Position:
 
     Raises LogCorruptError if a segment is missing, OSError.
     """
-    end = committed(source)
     target.mkdir(parents=True, exist_ok=True)
+    if counts_path(source).exists():  # of segments that are gone, it alone knows what they had
+        _copy(counts_path(source), counts_path(target), counts_path(source).stat().st_size)
+    end = committed(source)
     for segment in segments(source):
         if segment <= end.segment:
             path = segment_path(source, segment)
