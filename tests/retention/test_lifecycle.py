@@ -1,5 +1,6 @@
 """Which jobs are stale, and what it takes to end one."""
 
+import itertools
 import json
 
 import pytest
@@ -60,7 +61,7 @@ def test_a_job_that_ended_is_not_stale_until_it_runs_again() -> None:
 
 @given(st.lists(st.integers(0, 10**15), min_size=3, max_size=10).map(lambda some: tuple(sorted(some, reverse=True))))
 def test_the_period_is_a_gap_that_half_of_the_gaps_reach(starts: tuple[int, ...]) -> None:
-    gaps = [later - earlier for later, earlier in zip(starts, starts[1:], strict=False)]
+    gaps = [later - earlier for later, earlier in itertools.pairwise(starts)]
     period = period_of(starts)
     assert period in gaps
     assert sum(gap <= period for gap in gaps) * 2 >= len(gaps)

@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.filesize import decimal
 from rich.text import Text
+from sqlalchemy import Engine
 
 from whence.cli.output import Exit, Output, print_document, print_lines, safe
 from whence.derive.archive.forget import Day, forget_days, old_days
@@ -16,7 +17,7 @@ from whence.errors import PlanOutdatedError, WhenceError
 from whence.govern.lifecycle import Patience, Stale, stale_jobs
 from whence.govern.retention import Limits, Plan, apply, horizon_of, planning
 from whence.query.instants import SECOND, instant, iso
-from whence.store.engine import read_progress
+from whence.store.engine import read_progress, reading
 from whence.store.graph import existing_store
 from whence.store.space import shrink, size
 from whence.store.summary import Horizon
@@ -61,14 +62,14 @@ def show_applied(what: Keeping, plan: Path | None, shrinks: bool, output: Output
     """Delete what the limits, or a plan from a file, let go of. Raises StoreError, PlanOutdatedError, ArchiveError."""
     now, engine = time.time_ns() // 1_000, existing_store(what.store)
     order = _read(plan) if plan else _Order.of(what, now)
-    reached, before = read_progress(engine), size(engine)
+    reached, before = read_progress(engine), _size(engine)
     if order.days is not None:
         _refuse_other_days(what.archive, order, reached)
     rows = apply(engine, order.horizon, order.expected)
     days = () if order.raw is None else forget_days(what.archive, order.raw, reached, now // 1_000)
     if shrinks:
         shrink(engine)
-    after = size(engine)
+    after = _size(engine)
     if output is Output.JSON:
         sizes = {"bytes_before": before, "bytes_after": after}
         print_document({"deleted": dict(rows), "raw_days": [asdict(day) for day in days], **sizes})
@@ -77,6 +78,11 @@ def show_applied(what: Keeping, plan: Path | None, shrinks: bool, output: Output
         told = Text(f"The store has {decimal(after)}, before {decimal(before)}{kept}.")
         print_lines([*_counts(rows, "deleted"), *_days(days), told])
     return Exit.OK
+
+
+def _size(engine: Engine) -> int:
+    with reading(engine) as connection:
+        return size(connection)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,23 +1,18 @@
 """Giving back to the file system what deleted rows took."""
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, text
 
 from whence.store.tables import metadata
 
 
-def size(engine: Engine) -> int:
-    """Bytes of the store's files."""
-    with engine.connect() as connection:
-        if engine.dialect.name == "sqlite":
-            pages, bytes_ = (
-                connection.execute(text(f"PRAGMA {name}")).scalar_one() for name in ("page_count", "page_size")
-            )
-            return int(pages * bytes_)
-        tables = [f'"{table.name}"' for table in metadata.sorted_tables]
-        query = text(
-            "select sum(pg_total_relation_size(cast(one as regclass))) from unnest(cast(:names as text[])) one"
-        )
-        return int(connection.execute(query, {"names": tables}).scalar_one())
+def size(connection: Connection) -> int:
+    """Bytes of the tables and their indexes, with what is free in them."""
+    if connection.dialect.name == "sqlite":
+        pages, page = (connection.execute(text(f"PRAGMA {name}")).scalar_one() for name in ("page_count", "page_size"))
+        return int(pages) * int(page)
+    each = "SELECT sum(pg_total_relation_size(to_regclass(name))) FROM unnest(CAST(:names AS text[])) AS name"
+    names = [f'"{table.name}"' for table in metadata.sorted_tables]
+    return int(connection.execute(text(each), {"names": names}).scalar_one())
 
 
 def shrink(engine: Engine) -> None:

@@ -44,9 +44,11 @@ record_summary = Table(
     "record_summary",
     metadata,
     Column("outcome", Text, primary_key=True),  # applied, duplicate or quarantined
+    Column("reason", Text, primary_key=True),  # of quarantine: its class (openlineage.refusals); else empty
     Column("producer_id", BigInteger, primary_key=True, autoincrement=False),  # 0: not known
     Column("month", BigInteger, primary_key=True, autoincrement=False),  # of the event's time; 0: not known
     Column("records", BigInteger, nullable=False),
+    Column("last_seen", BigInteger, nullable=False),  # the latest time of these events; 0: not known
     sqlite_with_rowid=False,
 )
 

@@ -1,12 +1,13 @@
 """Counting what is about to be deleted (`store/summary.py`), in the transaction that deletes it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Connection, Subquery, Table, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from whence.model.events import RunState
+from whence.openlineage.refusals import refusal
 from whence.store.summary import month_of, record_summary, run_summary
 from whence.store.tables import event, receipt, run
 
@@ -35,11 +36,11 @@ def sum_runs(connection: Connection, wanted: Subquery) -> None:
 def sum_events(connection: Connection, wanted: Subquery) -> None:
     """Events that were applied, by producer and month."""
     found = connection.execute(select(event.c.producer_id, event.c.time).join(wanted, wanted.c.id == event.c.id))
-    _add_records(connection, [("applied", producer_id, month_of(time)) for producer_id, time in found])
+    _add_records(connection, [(("applied", "", producer_id, month_of(time)), time) for producer_id, time in found])
 
 
 def sum_receipts(connection: Connection, wanted: Subquery) -> None:
-    """Repeats by producer and month of their event, if it is known; and what was refused."""
+    """Repeats by producer and month of their event, if it is known; what was refused by the class of its reason."""
     query = (
         select(receipt.c.reason, event.c.producer_id, event.c.time)
         .join(wanted, wanted.c.position == receipt.c.position)
@@ -48,16 +49,23 @@ def sum_receipts(connection: Connection, wanted: Subquery) -> None:
     _add_records(connection, [_outcome(*row) for row in connection.execute(query)])
 
 
-def _outcome(reason: str, producer_id: int | None, time: int | None) -> tuple[str, int, int]:
-    known = not reason and producer_id is not None and time is not None
-    place = (producer_id or 0, month_of(time or 0)) if known else (0, 0)
-    return ("quarantined" if reason else "duplicate", *place)
+Record = tuple[tuple[str, str, int, int], int]
+"""What is counted of a record: the key of `record_summary`, and its time."""
 
 
-def _add_records(connection: Connection, records: Sequence[tuple[str, int, int]]) -> None:
+def _outcome(reason: str, producer_id: int | None, time: int | None) -> Record:
+    if reason:
+        return ("quarantined", refusal(reason), 0, 0), 0
+    if producer_id is None or time is None:
+        return ("duplicate", "", 0, 0), 0
+    return ("duplicate", "", producer_id, month_of(time)), time
+
+
+def _add_records(connection: Connection, records: Iterable[Record]) -> None:
     totals: Totals = {}
-    for key in records:
-        totals.setdefault(key, [0])[0] += 1
+    for key, time in records:
+        known = totals.setdefault(key, [0, time])
+        known[0], known[1] = known[0] + 1, max(known[1], time)
     _add(connection, record_summary, totals)
 
 

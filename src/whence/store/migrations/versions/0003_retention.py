@@ -36,9 +36,11 @@ def upgrade() -> None:
     op.create_table(
         "record_summary",
         sa.Column("outcome", sa.Text(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
         sa.Column("producer_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("month", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("records", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("outcome", "producer_id", "month"),
+        sa.Column("last_seen", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("outcome", "reason", "producer_id", "month"),
         sqlite_with_rowid=False,
     )
