@@ -1,12 +1,10 @@
 """A store that forgets says of the rest what it would say if it had forgotten nothing; and what it forgets is gone."""
 
 import json
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
@@ -19,9 +17,7 @@ from oracle.nodes import run_number, text
 from oracle.reading import Reading, read
 from whence.derive.sink import merge_chunk
 from whence.store.dump import dump
-from whence.store.engine import open_store, sqlite_url
 from whence.store.ledger import every_receipt, read_ledger
-from whence.store.migrate import migrate
 from whence.store.purge import enforce, expiring
 from whence.store.settle import settle
 from whence.store.summary import Horizon
@@ -31,14 +27,6 @@ Line = dict[str, Any]
 
 LASTING = ("dataset", "job", "field", "alias")
 """Facts that no horizon takes."""
-
-
-@pytest.fixture(scope="module")
-def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    engine = open_store(sqlite_url(Path(tmp_path_factory.mktemp("store")) / "store.db"))
-    migrate(engine)
-    yield engine
-    engine.dispose()
 
 
 def arrive(engine: Engine, table: pa.Table, start: int, end: int) -> None:
@@ -85,7 +73,7 @@ def remembered(state: Iterable[Line], horizon: Horizon) -> list[str]:
 @settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
 @given(data=st.data())
 def test_forgetting_changes_nothing_that_is_still_remembered(
-    spark: SparkSession, sqlite_store: Engine, data: st.DataObject
+    spark: SparkSession, small: Engine, data: st.DataObject
 ) -> None:
     bodies = [body(event) for event in data.draw(histories(14))]
     cut = data.draw(st.integers(1, len(bodies)))
@@ -101,28 +89,28 @@ def test_forgetting_changes_nothing_that_is_still_remembered(
     kept = [place < cut or text(one.subject) not in gone for place, one in enumerate(readings)]
     bodies = [one for one, keep in zip(bodies, kept, strict=True) if keep]
     table = rows_of(spark, bodies)
-    empty(sqlite_store)
-    arrive(sqlite_store, table, 0, cut)
-    ledger = read_ledger(sqlite_store)
-    with expiring(sqlite_store, horizon) as expired:
+    empty(small)
+    arrive(small, table, 0, cut)
+    ledger = read_ledger(small)
+    with expiring(small, horizon) as expired:
         planned, marked = dict(expired.rows), list(expired.listed())
-    assert enforce(sqlite_store, horizon) == planned
-    assert read_ledger(sqlite_store) == ledger
-    state = lines(sqlite_store)
+    assert enforce(small, horizon) == planned
+    assert read_ledger(small) == ledger
+    state = lines(small)
     assert not {line["node"] for line in state if line.get("fact") == "run"} & gone
     assert remembered(state, horizon) == remembered(map(json.loads, oracle_dump(bodies[:cut])), horizon)
     assert not [line for line in state if line.get("derived") == "span" and (line["to"] or runs + 1) <= history]
-    with expiring(sqlite_store, horizon) as expired:
+    with expiring(small, horizon) as expired:
         assert not any(expired.rows.values()), (dict(expired.rows), marked)
 
-    arrive(sqlite_store, table, cut, len(bodies))
+    arrive(small, table, cut, len(bodies))
     known = {read(one).key for one in bodies[:cut]}
     late = [one for one in bodies[cut:] if read(one).time < runs]
     in_time = [*bodies[:cut], *(one for one in bodies[cut:] if read(one).time >= runs)]
-    refused = [one for one in every_receipt(sqlite_store) if one.outcome == "quarantined"]
+    refused = [one for one in every_receipt(small) if one.outcome == "quarantined"]
     assert len(refused) == len(late)
-    assert read_ledger(sqlite_store).received == len(bodies)
+    assert read_ledger(small).received == len(bodies)
     assert known or not late
-    assert remembered(lines(sqlite_store), horizon) == remembered(map(json.loads, oracle_dump(in_time)), horizon)
-    enforce(sqlite_store, horizon)
-    assert remembered(lines(sqlite_store), horizon) == remembered(map(json.loads, oracle_dump(in_time)), horizon)
+    assert remembered(lines(small), horizon) == remembered(map(json.loads, oracle_dump(in_time)), horizon)
+    enforce(small, horizon)
+    assert remembered(lines(small), horizon) == remembered(map(json.loads, oracle_dump(in_time)), horizon)

@@ -1,8 +1,6 @@
 """Small stories, told by hand, of what comes after something was forgotten."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
@@ -10,13 +8,12 @@ from sqlalchemy import Engine
 
 from arriving import empty, rows_of
 from oracle.stories import START, Json, column_lineage, dataset, declared, moment, run, span_lines
-from retention.worlds import opened
 from whence.derive.sink import merge_chunk
 from whence.model.names import DatasetName
 from whence.query.answers import Question
 from whence.query.lineage import downstream
 from whence.store.dump import dump
-from whence.store.engine import reading, sqlite_url
+from whence.store.engine import reading
 from whence.store.graph import StoreGraph
 from whence.store.ledger import Ledger, every_receipt, read_ledger
 from whence.store.purge import enforce
@@ -33,12 +30,6 @@ def at(second: int) -> int:
 
 def horizon(runs: int, history: int = 0, keep: int = 0) -> Horizon:
     return Horizon(runs=at(runs), keep=keep, history=at(history))
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with opened(sqlite_url(Path(tmp_path_factory.mktemp("store")) / "store.db")) as engine:
-        yield engine
 
 
 def tell(spark: SparkSession, engine: Engine, *parts: list[Json] | Horizon) -> list[str]:
