@@ -10,11 +10,10 @@ from sqlalchemy import Engine, delete
 
 from whence.derive.pipeline import derive
 from whence.derive.read import read_batches
-from whence.derive.sink import ArrowFacts
+from whence.derive.sink import merge_chunk
 from whence.log import Kind, Position, Record
 from whence.openlineage.accept import accept
 from whence.store.engine import writing
-from whence.store.facts import merge_facts
 from whence.store.settle import settle
 from whence.store.tables import metadata
 
@@ -38,7 +37,7 @@ def arrive(engine: Engine, table: pa.Table, sizes: Sequence[int]) -> None:
     """Merge and settle rows in batches of these sizes."""
     start = 0
     for size in sizes:
-        merge_facts(engine, ArrowFacts(table.slice(start, size)))
+        merge_chunk(engine, table.slice(start, size))
         settle(engine, {"log": start + size + 1})
         start += size
 

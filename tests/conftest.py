@@ -3,6 +3,7 @@
 import os
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -45,6 +46,13 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture
 def postgres_url(postgres_server: str) -> Iterator[str]:
     """The URL of an empty database of its own."""
+    with new_database(postgres_server) as url:
+        yield url
+
+
+@contextmanager
+def new_database(postgres_server: str) -> Iterator[str]:
+    """The URL of an empty database, which is dropped at the end."""
     name = f"t{uuid4().hex}"
     admin = open_store(postgres_server)
     with admin.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:

@@ -65,6 +65,14 @@ def commands() -> list[str]:
     return sorted(typer.main.get_group(command_line).commands)
 
 
+def all_commands() -> list[list[str]]:
+    """The commands as they are typed, those of groups after their group."""
+    found = []
+    for name, command in sorted(typer.main.get_group(command_line).commands.items()):
+        found += [[name], *([name, inner] for inner in sorted(getattr(command, "commands", {})))]
+    return found
+
+
 def help_pages() -> str:
     """What `whence COMMAND --help` says, for each command, as Markdown."""
     runner = CliRunner(
@@ -78,7 +86,7 @@ def help_pages() -> str:
         }
     )
     parts = []
-    for arguments in ([], *([name] for name in commands())):
+    for arguments in ([], *all_commands()):
         said = runner.invoke(command_line, [*arguments, "--help"], prog_name="whence")
         assert said.exit_code == 0, said.output
         lines = [line.rstrip() for line in said.output.strip().splitlines()]

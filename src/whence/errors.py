@@ -12,6 +12,8 @@ WhenceError
 │   └── ArchiveBusyError   another archiver was quicker
 ├── StoreError
 │   └── StoreBusyError     another process derives into this store
+├── PlanOutdatedError      the store has moved on since retention was planned
+├── BackupError            a backup is not whole, or the place to restore it to is not empty
 ├── NodeNotFoundError      no node has that name; carries the nearest candidates
 ├── AmbiguousNodeError     a short name fits several nodes; carries them
 ├── ReceiptNotFoundError   nothing was received at that position or with that key
@@ -114,6 +116,24 @@ class StoreError(WhenceError):
 
 class StoreBusyError(StoreError):
     """Another process derives into this store."""
+
+
+@dataclass(eq=False)
+class PlanOutdatedError(WhenceError):
+    """What retention would delete is not what the plan says: rows that it counted, rows that there are now."""
+
+    planned: int
+    now: int
+
+    def __str__(self) -> str:
+        return (
+            f"the store has moved on since the plan was made: it would delete {self.now:,} rows, the plan says "
+            f"{self.planned:,}; nothing was deleted: look at a new `whence retention plan`"
+        )
+
+
+class BackupError(WhenceError):
+    """A backup cannot be made, or is not whole; or what is to be restored into is not empty."""
 
 
 @dataclass(eq=False)

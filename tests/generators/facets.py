@@ -77,7 +77,11 @@ ANY_KEYS = {
 dataset_facets = st.fixed_dictionaries(
     {}, optional={**ANY_KEYS, "schema": schema | deleted, "symlinks": symlinks | symlinks | deleted}
 )
-job_facets = st.fixed_dictionaries({}, optional={**ANY_KEYS, "jobType": job_type})
+lifecycle = st.sampled_from(
+    [{"state": "DECOMMISSIONED"}, {"state": "DECOMMISSIONED", "_deleted": True}, {"state": ["DECOMMISSIONED"]}, DELETED]
+)
+
+job_facets = st.fixed_dictionaries({}, optional={**ANY_KEYS, "jobType": job_type, "whence_lifecycle": lifecycle})
 run_facets = st.fixed_dictionaries(
     {},
     optional={

@@ -8,7 +8,7 @@ from typing import Any
 
 from oracle.canonical import canonical
 from oracle.holding import Held, LineageSet, Span, Statement, known_best, spans
-from oracle.nodes import Node, netstrings, run_number, text
+from oracle.nodes import Node, ending_number, netstrings, run_number, text
 from oracle.reading import STATES, Reading, read
 
 Line = dict[str, Any]
@@ -217,8 +217,13 @@ def _run_statements(readings: list[Reading]) -> Iterator[Statement]:
 
 def _declarations(readings: list[Reading]) -> Iterator[Statement]:
     for one in readings:
-        if one.declares:
-            number = int(one.key[:16], 16) - (1 << 63)
+        number = int(one.key[:16], 16) - (1 << 63)
+        if one.ends:
+            numbers = {aspect: ending_number(one.key, aspect) for aspect in ("observed", "read")}
+            for aspect, its in {**numbers, "declared": number}.items():
+                nothing: Held = frozenset()
+                yield Statement(owner=one.owner, aspect=aspect, at=one.time, number=its, confirmed=True, sets=nothing)
+        elif one.declares:
             sets = frozenset(_sets_of(one))
             yield Statement(owner=one.owner, aspect="declared", at=one.time, number=number, confirmed=True, sets=sets)
 

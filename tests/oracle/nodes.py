@@ -36,6 +36,12 @@ def run_number(run: Node) -> int:
     return signed(first | 3)
 
 
+def ending_number(key: str, aspect: str) -> int:
+    """The statement id by which an event ends what a job said in an aspect: the lowest two bits are 2."""
+    first = int.from_bytes(sha256(netstrings(["E", key[:16], aspect])).digest()[:8], "big")
+    return signed(first - first % 4 + 2)
+
+
 def signed(number: int) -> int:
     """An unsigned 64-bit number as two's complement."""
     return number - 2**64 if number >= 2**63 else number

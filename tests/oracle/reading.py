@@ -47,6 +47,7 @@ class Reading:
     aliases: set[tuple[Node, Node, str]] = field(default_factory=set)
     sets: Sets = field(default_factory=set)
     declares: bool = False
+    ends: bool = False
 
 
 def read(body: bytes) -> Reading:
@@ -105,6 +106,8 @@ def _job_event(event: Json) -> Reading:
     reading = _start(event, kind="job", subject=job, owner=job, state=0)
     reading.jobs.add(job)
     reading.declares = True
+    lifecycle = facets_of(event["job"]).get("whence_lifecycle", DELETED)
+    reading.ends = not gone(lifecycle) and lifecycle.get("state") == "DECOMMISSIONED"
     _job(reading, job, event)
     for node, one in [*_named(event.get("inputs")), *_named(event.get("outputs"))]:
         _dataset(reading, node, one)

@@ -71,7 +71,12 @@ def history(events: Iterable[Json], boundary: bool = False) -> list[str]:
 
     An edge is `a>b`, with `=` before it if explicit, `~` if inferred, `-` if boundary, nothing if columnLineage.
     """
-    lines = state(events)
+    return span_lines(state(events), boundary)
+
+
+def span_lines(state: Iterable[Json], boundary: bool = False) -> list[str]:
+    """The spans of a dump, in short (`history`)."""
+    lines = list(state)
     sets = {line["set"]: line for line in lines if line.get("fact") == "set"}
     spans = [line for line in lines if line.get("derived") == "span"]
     spans.sort(key=lambda span: (span["owner"], span["aspect"], span["from"]))

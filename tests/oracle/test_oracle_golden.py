@@ -9,6 +9,7 @@ from oracle.stories import Json, column, column_lineage, dataset, dataset_event,
 STREAMING = {"jobType": {"processingType": "STREAMING", "integration": "FLINK"}}
 AB = [dataset("b", column_lineage(x=["a.k"]))]
 """Output b with b.x from a.k."""
+GONE = {"whence_lifecycle": {"state": "DECOMMISSIONED"}}
 
 HISTORIES: dict[str, tuple[list[Json], list[str]]] = {
     "one complete run holds from its end on": (
@@ -87,6 +88,34 @@ HISTORIES: dict[str, tuple[list[Json], list[str]]] = {
     "a declaration replaces; an empty one closes": (
         [declared(1, "a", "b"), declared(4, "c", "b"), declared(6), declared(8, "a", "b")],
         ["@j declared 1-4 sure: ~a>b", "@j declared 4-6 sure: ~c>b", "@j declared 8- sure: ~a>b"],
+    ),
+    "a decommissioned job says nothing more, until it runs again": (
+        [
+            run(1, "COMPLETE", 1, "a", AB),
+            run(2, "COMPLETE", 2, "a"),
+            declared(3, "c", "b"),
+            declared(5, "c", "b", GONE),
+            run(3, "START", 7, "a", "b"),
+            run(3, "COMPLETE", 8, "a", "b"),
+        ],
+        [
+            "@j declared 3-5 sure: ~c>b",
+            "@j observed 1-5 sure: a.k>b.x a>b",
+            "@j observed 8- sure: ~a>b",
+            "@j read 2-5 sure:",
+        ],
+    ),
+    "what happened before a job was decommissioned may be told after": (
+        [declared(5, job=GONE), run(1, "COMPLETE", 3, "a", "b")],
+        ["@j observed 3-5 sure: ~a>b"],
+    ),
+    "a run does not decommission its job, nor does another state or a deleted facet": (
+        [
+            run(1, "COMPLETE", 1, "a", "b", GONE),
+            declared(2, job={"whence_lifecycle": {"state": "decommissioned"}}),
+            declared(3, job={"whence_lifecycle": {"state": "DECOMMISSIONED", "_deleted": True}}),
+        ],
+        ["@j observed 1- sure: ~a>b"],
     ),
     "declared and observed do not touch each other": (
         [declared(2, "c", "b"), run(1, "COMPLETE", 1, "a", "b")],

@@ -12,8 +12,10 @@ from typing import Annotated
 
 import typer
 
+from whence.cli import upkeep
+from whence.cli.options import Archive, Data, EventLog, Form, Store, Url
 from whence.cli.output import Output, reporting
-from whence.cli.settings import ARCHIVE, DATA, LOG, STORE, archive_uri, data_directory, log_url, store_url
+from whence.cli.settings import archive_uri, data_directory, log_url, store_url
 from whence.query.answers import BOTH, DIRECT, Question
 from whence.query.instants import instant
 
@@ -64,29 +66,11 @@ AsOf = Annotated[
 ]
 MaxNodes = Annotated[int, typer.Option("--max-nodes", min=1, help="Stop after so many nodes")]
 MaxEdges = Annotated[int, typer.Option("--max-edges", min=1, help="Stop after so many edges")]
-Data = Annotated[Path | None, typer.Option("--data", envvar=DATA, help="The data directory")]
 DemoData = Annotated[
     Path | None, typer.Option("--data", help="Keep all its data here; in a temporary directory if not given")
 ]
-Store = Annotated[
-    str | None, typer.Option("--store", envvar=STORE, help="The store's URL; SQLite in the data directory if not given")
-]
-EventLog = Annotated[
-    str | None,
-    typer.Option(
-        "--log",
-        envvar=LOG,
-        help="The event log: a directory, or kafka://HOST:PORT/TOPIC; in the data directory if not given",
-    ),
-]
-Archive = Annotated[
-    str | None,
-    typer.Option("--archive", envvar=ARCHIVE, help="The archive's path or URL; in the data directory if not given"),
-]
-Form = Annotated[Output, typer.Option("--output", "-o", help="The form of the answer")]
 Host = Annotated[str, typer.Option("--host", help="The address to listen at")]
 Port = Annotated[int, typer.Option("--port", min=0, max=65_535, help="The port to listen at")]
-Url = Annotated[str, typer.Option("--url", envvar="OPENLINEAGE_URL", help="The collector's address")]
 
 
 @app.command()
@@ -302,6 +286,9 @@ def ledger(
 
     with reporting(output):
         raise typer.Exit(show_ledger(store_url(data_directory(data), store), receipt, output))
+
+
+upkeep.add_to(app)
 
 
 @app.command()

@@ -121,16 +121,24 @@ def closing(answer: Answer, labels: Labels) -> Iterator[Text]:
         yield Text.assemble(("Complete: ", "bold green"), f"nothing {answer.direction} is known{when}.")
     elif extent.complete:
         yield Text.assemble(("Complete: ", "bold green"), counted)
-    else:
+    elif extent.stopped_by != "retention":
         places = _some([labels.of(name) for name in extent.frontier], 3)
         why = {"depth": "at the depth asked for", "nodes": "by --max-nodes", "edges": "by --max-edges"}
         stopped = f"Stopped {why.get(extent.stopped_by or '', '')}: "
         yield Text.assemble((stopped, "bold yellow"), f"{counted} There is more beyond {places}.")
+    if extent.forgotten_before is not None:
+        yield forgotten(extent.forgotten_before)
     if answer.gaps:
         places = _some(sorted({labels.of(gap.at) for gap in answer.gaps}), 3)
         yield Text.assemble(
             ("Columns not known: ", "bold yellow"), f"some jobs speak of whole datasets only, at {places}."
         )
+
+
+def forgotten(before: int) -> Text:
+    """Why an answer about the past says little."""
+    told = f"history before {iso(before)} was deleted by retention. This held then, and still later."
+    return Text.assemble(("Not all is known: ", "bold yellow"), told)
 
 
 def transformation_text(edges: Iterable[AnswerEdge]) -> tuple[str, str]:

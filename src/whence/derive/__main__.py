@@ -28,6 +28,7 @@ from whence.log.address import open_log
 from whence.store.engine import open_store
 from whence.store.lock import deriving
 from whence.store.migrate import migrate
+from whence.store.purge import resume
 
 log = logging.getLogger(__name__)
 
@@ -94,6 +95,7 @@ def stream(given: argparse.Namespace, stopping: Event) -> None:
         tempfile.TemporaryDirectory(prefix="whence-", ignore_cleanup_errors=True) as scratch,
     ):
         migrate(engine)
+        resume(engine)
         session = open_session(given.cache, given.master, jars=jars_for(event_log))
         query = run_stream(session, event_log, engine, Path(scratch) / "checkpoint")
         schedule = Schedule(session, engine, scheduled_jobs(event_log, given.archive))

@@ -69,7 +69,7 @@ def _scalars(said: Said) -> tuple[object, ...]:
     of_run: tuple[object, ...] = (None,) * 5
     if said.run is not None and isinstance(event, RunEvent):
         of_run = (*said.run, int(event.job.streaming), int(event.run.partial))
-    return (*told, said.version, said.declarer, *of_run)
+    return (*told, said.version, said.declarer, int(said.ends), *of_run)
 
 
 def _lists(said: Said) -> tuple[tuple[tuple[object, ...], ...], ...]:

@@ -27,6 +27,7 @@ class Said:
     run: tuple[int, str, int] | None
     version: int
     declarer: int | None
+    ends: bool
     datasets: tuple[Flat, ...]
     jobs: tuple[Flat, ...]
     containers: tuple[Flat, ...]
@@ -65,6 +66,7 @@ def say(event: Event) -> Said:
         run=(node_id(run.name), run.name.run_id, node_id(run.name.job)) if run else None,
         version=woven.version,
         declarer=_declarer(event),
+        ends=isinstance(event, JobEvent) and event.job.decommissioned,
         datasets=tuple({*woven.datasets, *(row for one in said for row in one.datasets)}),
         jobs=tuple({*woven.jobs, *_jobs(event, containers)}),
         containers=tuple((node_id(name), name.run_id, node_id(name.job), how) for name, how in containers.items()),

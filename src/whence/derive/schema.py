@@ -28,6 +28,7 @@ SCALARS: Columns = {
     "subject_id": LONG,
     "version": LONG,  # of the lineage sets, together; 0: none
     "declarer": LONG,  # the owner of declared lineage, else null
+    "ends": SHORT,  # 1: it decommissions its job
     "run_node": LONG,  # these five are null for all but run events
     "run_id": TEXT,
     "job_id": LONG,
@@ -106,7 +107,7 @@ SHAPES: dict[str, tuple[Shape, ...]] = {
     "lineage_set": (_each("sets", *(f"sets.{name}" for name in LISTS["sets"] if name != "content"), *_WITNESSED),),
     "version": (_each("sets", "version", "sets.id"),),
     "run_lineage": (_one("witness", "witness", "version", "time", "event_id"),),
-    "declaration": (_one("declaration", "declaration", "declarer", "time", "version"),),
+    "declaration": (_one("declaration", "declaration", "declarer", "time", "version", "ends"),),
     "touched": (
         _one("run_node", "job_id", int(Touch.RUN), "run_node"),
         _one("declaration", "declarer", int(Touch.DECLARATION), "declaration"),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from sqlalchemy import Engine
 
@@ -14,8 +15,10 @@ from whence.derive.arrow_facts import ArrowFacts
 from whence.derive.chunks import chunks
 from whence.derive.collection import uncollected
 from whence.errors import CollisionError
-from whence.store.engine import open_store
+from whence.openlineage.times import iso
+from whence.store.engine import open_store, reading
 from whence.store.facts import Rows, merge_facts
+from whence.store.summary import forgotten_runs
 
 WRITE_ROWS = 2_000
 """Log records per transaction."""
@@ -35,10 +38,28 @@ def _writer(store_url: str) -> Write:
     def write_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for chunk in _tables(batches):
             with uncollected():
-                _merge(engine_of(store_url), chunk)
+                merge_chunk(engine_of(store_url), chunk)
         yield from ()
 
     return write_batches
+
+
+def merge_chunk(engine: Engine, chunk: pa.Table) -> None:
+    """Merge rows (`schema.ROW_SCHEMA`). An event from before the time that the store remembers goes to quarantine: what
+    it would change is forgotten.
+    """
+    with reading(engine) as connection:
+        horizon = forgotten_runs(connection)
+    if horizon is not None:
+        late = pc.fill_null(pc.less(chunk.column("time"), horizon), False)
+        merge_facts(engine, _refused(chunk.filter(late), too_late(horizon)))
+        chunk = chunk.filter(pc.invert(late))
+    _merge(engine, chunk)
+
+
+def too_late(horizon: int) -> str:
+    """The reason why an event is refused."""
+    return f"/eventTime: before {iso(horizon)}, and what happened before then is forgotten here"
 
 
 def _merge(engine: Engine, chunk: pa.Table) -> None:

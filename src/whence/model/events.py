@@ -77,6 +77,8 @@ class Job:
     facets: tuple[Facet, ...] = ()
     streaming: bool = False
     """jobType.processingType is STREAMING or SERVICE: the run has no end to wait for."""
+    decommissioned: bool = False
+    """Its whence_lifecycle facet says that it runs no more."""
     edges: tuple[Edge, ...] | None = None
     """All that its explicit lineage facet says, possibly nothing; None if there is no such facet."""
 

@@ -70,6 +70,16 @@ def key_of(event: int, rest: int) -> str:
     return f"{event + _HALF:016x}{rest + _HALF:016x}"
 
 
+def ending_id(event: int, aspect: str) -> int:
+    """The id of the statement by which an event ends one aspect of a job: no run's, for those end in other bits."""
+    return hash64(netstrings(("E", f"{event + _HALF:016x}", aspect))) & ~3 | Kind.JOB
+
+
+def baseline_id(owner: int, aspect: int) -> int:
+    """The id of the statement that says all that an owner's forgotten statements left."""
+    return hash64(netstrings(("B", str(owner), str(aspect)))) & ~3 | Kind.FIELD
+
+
 def version_id(sets: Iterable[int]) -> int:
     """The content address of lineage sets that are said, or hold, together; NOTHING for none. `sets` are ascending."""
     text = ",".join(map(str, sets))

@@ -11,6 +11,7 @@ from whence.openlineage.naming import NO_NUL, job_name, normalise
 from whence.openlineage.notes import Note, Notes
 from whence.openlineage.wire import Json, canonical, decode, members_of, objects_in, step, text_of
 
+LIFECYCLE, DECOMMISSIONED = "whence_lifecycle", "DECOMMISSIONED"
 MAX_KEY_BYTES = 1000
 MAX_SYMLINK_TYPE = 200
 _CACHED_FACET = 16_384
@@ -126,6 +127,12 @@ def is_streaming(facets: Facets) -> bool:
     """jobType.processingType is STREAMING or SERVICE."""
     facet = alive(facets, "jobType")
     return facet is not None and text_of(facet.get("processingType")).upper() in ("STREAMING", "SERVICE")
+
+
+def is_decommissioned(facets: Facets) -> bool:
+    """whence_lifecycle.state is DECOMMISSIONED: a facet of Whence's own, for OpenLineage has none for a job's end."""
+    facet = alive(facets, LIFECYCLE)
+    return facet is not None and facet.get("state") == DECOMMISSIONED
 
 
 def is_partial(facets: Facets) -> bool:

@@ -21,6 +21,7 @@ from whence.openlineage.facets import (
     containers,
     dataset_name,
     facets_of,
+    is_decommissioned,
     is_partial,
     is_streaming,
     job_named,
@@ -167,7 +168,13 @@ def _job(event: Json, notes: Notes) -> Job:
     facets = facets_of(one, "facets", "/job", notes)
     lineage = alive(facets, "lineage")
     edges = job_edges(lineage, name, "/job/facets/lineage", notes) if lineage is not None else None
-    return Job(name=name, facets=static(facets), streaming=is_streaming(facets), edges=edges)
+    return Job(
+        name=name,
+        facets=static(facets),
+        streaming=is_streaming(facets),
+        decommissioned=is_decommissioned(facets),
+        edges=edges,
+    )
 
 
 def _lists(event: Json, notes: Notes) -> tuple[tuple[Dataset, ...], tuple[Dataset, ...]]:

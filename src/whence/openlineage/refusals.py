@@ -14,6 +14,7 @@ _CLASSES = (
     ("batch", r"a batch is"),
     ("collision", r"share one id"),
     ("name", r"U\+0000"),
+    ("forgotten", r"is forgotten here"),
     ("time", r"^/eventTime"),
     ("run", r"^/run"),
     ("job", r"^/job"),

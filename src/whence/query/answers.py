@@ -32,7 +32,8 @@ class Extent:
 
     `complete`: nothing was left out; else `stopped_by` says what stopped the walk (`depth`, `nodes`, `edges`, `paths`)
     and `frontier` where: the nodes beyond which there is more (or may be, after a budget). `graph_version` is how
-    far the graph had come: a position in each lane of the log.
+    far the graph had come: a position in each lane of the log. `forgotten_before`: `as_of` lies before this time, from
+    before which history was deleted (`stopped_by` is `retention`, unless a budget stopped the walk as well).
     """
 
     complete: bool
@@ -42,6 +43,7 @@ class Extent:
     as_of: int | None
     graph_version: str
     hidden_nodes: int = 0
+    forgotten_before: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,6 +54,7 @@ def extent_document(extent: Extent) -> Json:
         "hidden_nodes": extent.hidden_nodes,
         "as_of": None if extent.as_of is None else iso(extent.as_of),
         "graph_version": extent.graph_version,
+        "forgotten_before": None if extent.forgotten_before is None else iso(extent.forgotten_before),
     }
 
 

@@ -25,6 +25,13 @@ def instant(text: str, now: int) -> int:
     return microseconds(_parse(written))
 
 
+def duration(text: str) -> int:
+    """Microseconds of `90d`, `36 hours`, `2w`. Raises ValueError if it is no length of time."""
+    if found := _AGO.fullmatch(text.strip()):
+        return round(float(found[1]) * _UNITS[found[2][0].lower()])
+    raise ValueError(f"{text!r} is no length of time: write 90d, 36h or 2w")
+
+
 def microseconds(moment: datetime) -> int:
     """A moment with an offset, as microseconds since 1970 UTC."""
     since = moment - datetime(1970, 1, 1, tzinfo=UTC)

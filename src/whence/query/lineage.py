@@ -39,13 +39,17 @@ def start(
 
 def extent(walk: Walk, names: Edges) -> Extent:
     """How much of the truth a finished walk holds."""
+    at, horizon = walk.question.at, walk.graph.forgotten_before()
+    gone = horizon if at is not None and horizon is not None and at < horizon else None
+    stopped_by = walk.stopped_by or (None if gone is None else "retention")
     return Extent(
-        complete=not walk.stopped_by,
-        stopped_by=walk.stopped_by,
+        complete=not stopped_by,
+        stopped_by=stopped_by,
         depth_reached=max(walk.depth.values()),
         frontier=tuple(sorted((names.name(id_) for id_ in walk.unfinished), key=str)),
         as_of=walk.question.at,
         graph_version=positions_text(map(Position.from_int, walk.graph.reached())),
+        forgotten_before=gone,
     )
 
 

@@ -35,6 +35,10 @@ class Graph(Protocol):
         """In each lane of the log, the position before which every event is in this graph; ascending."""
         ...
 
+    def forgotten_before(self) -> int | None:
+        """What held only before this time (µs) was deleted by retention; None: nothing was."""
+        ...
+
     def edges(self, probes: Sequence[int], hop: Hop, limit: int) -> Sequence[EdgeRow]:
         """The edges at the given nodes, at most `limit`, in the order of `probes`."""
         ...

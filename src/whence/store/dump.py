@@ -67,11 +67,18 @@ class _State:
         self.node: Mapping[int, str | None] = {0: None, **{id_: str(name) for id_, name in named.items()}}
         self.digest: Mapping[int, str] = {row.id: row.digest for row in self.rows(lineage_set)}
         self.version = _versions(self)
-        self.key: Mapping[int, str] = {row.id: key_of(row.id, row.rest) for row in self.rows(event)}
+        self.key: Mapping[int, str] = _Keys((row.id, key_of(row.id, row.rest)) for row in self.rows(event))
         self.producer: Mapping[int, str] = {row.id: row.uri for row in self.rows(producer)}
 
     def rows(self, table: Table) -> list[Row[Any]]:
         return list(self._connection.execute(select(table)))
+
+
+class _Keys(dict[int, str]):
+    """Keys by event id. Of an event that is forgotten, only the first half is known."""
+
+    def __missing__(self, event_id: int) -> str:
+        return key_of(event_id, 0)[:16]
 
 
 def _versions(state: _State) -> Mapping[int, list[str]]:

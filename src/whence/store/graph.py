@@ -19,6 +19,7 @@ from whence.store.blast import find
 from whence.store.engine import open_store, reading
 from whence.store.graph_evidence import read_evidence
 from whence.store.graph_search import search_names
+from whence.store.summary import forgotten_history
 from whence.store.tables import (
     alias_group,
     dataset,
@@ -33,6 +34,18 @@ from whence.store.tables import (
 )
 
 KIND_BITS = 3
+
+
+def existing_store(url: str) -> Engine:
+    """An engine over a store that is there, and answers. Raises StoreError if none does."""
+    try:
+        engine = open_store(url)
+        _refuse_missing(engine)
+        with reading(engine) as connection:
+            connection.execute(select(progress).limit(1)).all()
+    except SQLAlchemyError as error:
+        raise StoreError(f"the store cannot be read: {str(error).splitlines()[0]}") from error
+    return engine
 
 
 @contextmanager
@@ -64,6 +77,10 @@ class StoreGraph:
         """In each lane of the log, the position before which every event is in this graph."""
         query = select(progress.c.position).order_by(progress.c.position)
         return tuple(self.connection.execute(query).scalars())
+
+    def forgotten_before(self) -> int | None:
+        """What held only before this time (µs) was deleted by retention; None: nothing was."""
+        return forgotten_history(self.connection)
 
     def edges(self, probes: Sequence[int], hop: Hop, limit: int) -> Sequence[EdgeRow]:
         """The edges at the given nodes, at most `limit`, in the order of `probes` and then of their far ends."""

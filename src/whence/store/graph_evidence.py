@@ -1,7 +1,7 @@
 """Evidence of lineage sets: the events that said them first and last, and their latest runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, Select, Subquery, and_, func, select, true
 
@@ -24,7 +24,7 @@ def read_evidence(connection: Connection, set_ids: Sequence[int], at: int | None
     for row in connection.execute(runs_query(wanted, at, runs)):
         seen.setdefault(row.set_id, []).append(row)
     last = {row.id: _last_event(row, seen.get(row.id, ()), at) for row in sets}
-    events = _events(connection, {*last.values(), *(row.first_event for row in sets)})
+    events = _events(connection, {*(said.event for said in last.values()), *(row.first_event for row in sets)})
     return {row.id: _evidence(row, events, last[row.id], seen.get(row.id, ())) for row in sets}
 
 
@@ -86,10 +86,17 @@ def _by(at: int | None) -> Any:
     return true() if at is None else run_lineage.c.time <= at
 
 
-def _last_event(row: Row[Any], runs: Sequence[Row[Any]], at: int | None) -> int:
+class _Witness(NamedTuple):
+    """An event, and its time."""
+
+    event: int
+    time: int
+
+
+def _last_event(row: Row[Any], runs: Sequence[Row[Any]], at: int | None) -> _Witness:
     if at is None or row.last_time <= at:
-        return int(row.last_event)
-    return int(runs[0].event_id if runs else row.first_event)
+        return _Witness(row.last_event, row.last_time)
+    return _Witness(runs[0].event_id, runs[0].time) if runs else _Witness(row.first_event, row.first_time)
 
 
 def _events(connection: Connection, ids: Iterable[int]) -> Mapping[int, Said]:
@@ -104,13 +111,13 @@ def _events(connection: Connection, ids: Iterable[int]) -> Mapping[int, Said]:
     }
 
 
-def _evidence(row: Row[Any], events: Mapping[int, Said], last: int, runs: Sequence[Row[Any]]) -> Evidence:
+def _evidence(row: Row[Any], events: Mapping[int, Said], last: _Witness, runs: Sequence[Row[Any]]) -> Evidence:
     return Evidence(
         set_id=row.id,
         digest=row.digest,
         origin=row.origin,
         first=events.get(row.first_event, _forgotten(row.first_event, row.first_time)),
-        last=events.get(last, _forgotten(last, row.last_time)),
+        last=events.get(last.event, _forgotten(*last)),
         runs=tuple(_run(seen) for seen in runs),
     )
 

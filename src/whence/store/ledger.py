@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Engine, and_, case, false, func, literal, 
 
 from whence.model.ids import event_id, key_of, rest_of
 from whence.store.engine import reading
+from whence.store.summary import record_summary
 from whence.store.tables import event, receipt
 
 
@@ -80,10 +81,16 @@ def _other(row: Any) -> Receipt:
 
 
 def read_ledger(engine: Engine) -> Ledger:
-    """The counts as of now."""
+    """The counts as of now, with those of records that are forgotten."""
     with reading(engine) as connection:
         applied = connection.execute(select(func.count()).select_from(event)).scalar_one()
         refused = case((receipt.c.reason == "", 0), else_=1)
         counts = select(func.count(), func.coalesce(func.sum(refused), 0)).select_from(receipt)
         received, quarantined_ = connection.execute(counts).one()
-    return Ledger(applied, received - quarantined_, quarantined_)
+        sums = select(record_summary.c.outcome, func.sum(record_summary.c.records)).group_by(record_summary.c.outcome)
+        gone = {outcome: int(records) for outcome, records in connection.execute(sums)}
+    return Ledger(
+        applied + gone.get("applied", 0),
+        received - quarantined_ + gone.get("duplicate", 0),
+        quarantined_ + gone.get("quarantined", 0),
+    )

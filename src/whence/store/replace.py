@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
+from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, text
 
+from whence.store import summary  # noqa: F401  # its tables are replaced too
 from whence.store.engine import open_store, sqlite_url, writing
 from whence.store.lock import deriving
 from whence.store.migrate import migrate
@@ -33,8 +36,9 @@ def replacing(store_url: str) -> Iterator[Engine]:
 
 @contextmanager
 def _building_file(engine: Engine) -> Iterator[Engine]:
-    beside_path = Path(f"{engine.url.database}.next")
-    _remove(beside_path)
+    _remove_next(engine)
+    # A name of its own: an executor may still have the file of an earlier rebuild open.
+    beside_path = Path(f"{engine.url.database}.next-{uuid4().hex}")
     beside = open_store(sqlite_url(beside_path))
     try:
         migrate(beside)
@@ -43,7 +47,7 @@ def _building_file(engine: Engine) -> Iterator[Engine]:
         _copy_tables(engine, beside_path)
     finally:
         beside.dispose()
-        _remove(beside_path)
+        _remove_next(engine)
 
 
 def _copy_tables(engine: Engine, beside: Path) -> None:
@@ -87,6 +91,7 @@ def _move_tables(connection: Connection) -> None:
         connection.execute(text(f'ALTER TABLE {_NEXT}."{table.name}" SET SCHEMA "{current}"'))
 
 
-def _remove(path: Path) -> None:
-    for suffix in ("", "-wal", "-shm"):
-        Path(f"{path}{suffix}").unlink(missing_ok=True)
+def _remove_next(engine: Engine) -> None:
+    database = Path(str(engine.url.database))
+    for left in database.parent.glob(f"{escape(database.name)}.next-*"):
+        left.unlink(missing_ok=True)

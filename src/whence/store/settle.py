@@ -20,7 +20,15 @@ from whence.store.arrays import integers
 from whence.store.engine import reading, transact
 from whence.store.groups import settle_groups
 from whence.store.history import read_versions, restate
-from whence.store.statements import Aspect, HeldSet, Owner, RunFacts, Statement, Version, run_statement, version_of
+from whence.store.statements import (
+    HeldSet,
+    RunFacts,
+    Statement,
+    Version,
+    declared_statements,
+    ending_statements,
+    run_statement,
+)
 from whence.store.tables import Touch, declaration, progress, run, run_lineage, touched
 
 CHUNK = 5_000
@@ -66,7 +74,7 @@ def _settle_owners(parts: Sequence[int], connection: Connection) -> None:
         runs = [row.statement_id for row in rows if row.kind == Touch.RUN]
         declared = [row.statement_id for row in rows if row.kind == Touch.DECLARATION]
         stated = [*_run_statements(connection, runs), *_declarations(connection, declared)]
-        restate(connection, [*runs, *declared], stated)
+        restate(connection, list({*runs, *declared, *(one.id for one, _ in stated)}), stated)
 
 
 def _lock(connection: Connection, parts: Sequence[int]) -> None:
@@ -125,6 +133,8 @@ def _declarations(connection: Connection, ids: Sequence[int]) -> Iterable[tuple[
     wanted = integers(connection, ("id",), [(one,) for one in ids])
     found = connection.execute(select(declaration).join(wanted, wanted.c.id == declaration.c.event_id)).all()
     versions = read_versions(connection, {row.version for row in found})
-    for event_id, owner_id, time, version in found:
-        sets, owner = versions[version], Owner(owner_id, Aspect.DECLARED)
-        yield Statement(id=event_id, owner=owner, at=time, confirmed=True, own=version_of(sets)), sets
+    for event_id, owner_id, time, version, ends in found:
+        if ends:
+            yield from ending_statements(event_id, owner_id, time)
+        else:
+            yield from declared_statements(event_id, owner_id, time, versions[version])

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, Engine, and_, func, select, text
+from sqlalchemy import ColumnElement, Connection, Engine, and_, func, select, union_all
 from sqlalchemy.exc import SQLAlchemyError
 
 from whence.errors import StoreError
@@ -13,6 +13,8 @@ from whence.openlineage.producers import Adapter, adapter
 from whence.openlineage.refusals import refusal
 from whence.store.engine import reading
 from whence.store.ledger import Ledger
+from whence.store.space import size
+from whence.store.summary import record_summary
 from whence.store.tables import event, producer, progress, receipt, run
 
 SILENT_MICROS = 24 * 3_600 * 1_000_000
@@ -42,35 +44,39 @@ class Standing:
 
 
 def read_standing(engine: Engine) -> Standing:
-    """Counts all events, refusals and runs: seconds for millions of them. Raises StoreError."""
+    """Counts all events, refusals and runs: seconds for millions of them. Of events and refusals, those too that are
+    forgotten. Raises StoreError.
+    """
     silent_since = time.time_ns() // 1_000 - SILENT_MICROS
     try:
         with reading(engine) as connection:
             producers = _producers(connection)
-            reasons = _reasons(connection)
-            duplicate = reasons.pop("", 0)
+            duplicate, refusals = _receipts(connection)
             applied = sum(one.events for one in producers)
             return Standing(
                 progress=dict(connection.execute(select(progress.c.name, progress.c.position)).all()),
-                ledger=Ledger(applied, duplicate, sum(reasons.values())),
-                refusals=_classes(reasons),
+                ledger=Ledger(applied, duplicate, sum(refusals.values())),
+                refusals=refusals,
                 producers=producers,
                 runs_without_start=_count_runs(connection, run.c.started_at.is_(None)),
                 runs_without_end=_count_runs(
                     connection, and_(run.c.terminals == 0, run.c.streaming == 0, run.c.seen_to < silent_since)
                 ),
-                size=_size(connection),
+                size=size(connection),
             )
     except SQLAlchemyError as error:
         raise StoreError(f"the store cannot be read: {error.args[0] if error.args else error}") from error
 
 
 def _producers(connection: Connection) -> tuple[Produced, ...]:
-    counted = select(event.c.producer_id, func.count().label("events"), func.max(event.c.time).label("last"))
-    by_id = counted.group_by(event.c.producer_id).subquery()
+    known = select(event.c.producer_id, func.count().label("events"), func.max(event.c.time).label("last"))
+    gone = select(record_summary.c.producer_id, record_summary.c.records, record_summary.c.last_seen)
+    counted = union_all(
+        known.group_by(event.c.producer_id), gone.where(record_summary.c.outcome == "applied")
+    ).subquery()
     rows = connection.execute(
-        select(producer.c.uri, by_id.c.events, by_id.c.last).join_from(
-            by_id, producer, producer.c.id == by_id.c.producer_id
+        select(producer.c.uri, counted.c.events, counted.c.last).join_from(
+            counted, producer, producer.c.id == counted.c.producer_id
         )
     )
     events: Counter[Adapter] = Counter()
@@ -82,28 +88,20 @@ def _producers(connection: Connection) -> tuple[Produced, ...]:
     return tuple(Produced(adapter=one, events=count, last_seen=last[one]) for one, count in events.most_common())
 
 
-def _reasons(connection: Connection) -> dict[str, int]:
-    """Receipts that were not applied by reason; without one, they are duplicates."""
-    counted = select(receipt.c.reason, func.count()).group_by(receipt.c.reason)
-    return dict(connection.execute(counted).all())
-
-
-def _classes(reasons: Mapping[str, int]) -> dict[str, int]:
-    classes: Counter[str] = Counter()
-    for reason, count in reasons.items():
-        classes[refusal(reason)] += count
-    return dict(sorted(classes.items()))
+def _receipts(connection: Connection) -> tuple[int, Mapping[str, int]]:
+    """How many receipts are of duplicates, and of those that were refused how many of each class."""
+    duplicate, classes = 0, Counter[str]()
+    for reason, count in connection.execute(select(receipt.c.reason, func.count()).group_by(receipt.c.reason)):
+        duplicate += 0 if reason else count
+        classes.update({refusal(reason): count} if reason else {})
+    gone = select(record_summary.c.outcome, record_summary.c.reason, record_summary.c.records)
+    for outcome, class_, count in connection.execute(gone):
+        duplicate += count if outcome == "duplicate" else 0
+        classes.update({class_: count} if outcome == "quarantined" else {})
+    return duplicate, dict(sorted(classes.items()))
 
 
 def _count_runs(connection: Connection, condition: ColumnElement[bool]) -> int:
     """Of the runs that had an event of their own."""
     query = select(func.count()).select_from(run).where(run.c.seen_from.is_not(None), condition)
     return connection.execute(query).scalar_one()
-
-
-def _size(connection: Connection) -> int:
-    """Bytes of the tables and their indexes."""
-    if connection.dialect.name == "sqlite":
-        pages, page = (connection.execute(text(f"PRAGMA {name}")).scalar_one() for name in ("page_count", "page_size"))
-        return int(pages) * int(page)
-    return int(connection.execute(text("SELECT pg_database_size(current_database())")).scalar_one())

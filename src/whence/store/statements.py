@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from whence.model.events import RunState
-from whence.model.ids import NOTHING, version_id
+from whence.model.ids import NOTHING, ending_id, version_id
 from whence.model.lineage import Level, Origin
 
 
@@ -91,6 +91,19 @@ def run_statement(run: RunFacts, said: Iterable[HeldSet]) -> tuple[Statement, Ve
         own=version_of(sets),
     )
     return statement, sets
+
+
+def declared_statements(event_id: int, owner_id: int, at: int, sets: Version) -> Iterator[tuple[Statement, Version]]:
+    """The statement of an event that declares lineage."""
+    owner = Owner(owner_id, Aspect.DECLARED)
+    yield Statement(id=event_id, owner=owner, at=at, confirmed=True, own=version_of(sets)), sets
+
+
+def ending_statements(event_id: int, job_id: int, at: int) -> Iterator[tuple[Statement, Version]]:
+    """The statements of an event that decommissions a job: from then on nothing holds that the job said."""
+    for aspect in Aspect:
+        id_ = event_id if aspect is Aspect.DECLARED else ending_id(event_id, aspect.name.lower())
+        yield Statement(id=id_, owner=Owner(job_id, aspect), at=at, confirmed=True, own=NOTHING), ()
 
 
 def hold(before: Held, statement: Statement, versions: Mapping[int, Version]) -> tuple[Held, Version]:

@@ -274,6 +274,7 @@ declaration = Table(
     _fact("owner_id", BigInteger, "identity"),
     _fact("time", BigInteger, "identity"),
     _fact("version", BigInteger, "identity"),
+    _fact("ends", SmallInteger, "identity"),  # 1: it decommissions the job
     Index("declaration_owner", "owner_id"),
 )
 

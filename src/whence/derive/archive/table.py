@@ -78,20 +78,19 @@ class Archive:
         """Put files with the same records in the place of others. Raises ArchiveBusyError if anybody committed since
         this version.
         """
-        gone = [
-            RemoveAction(
-                file.path,
-                data_change=False,
-                deletion_timestamp=now_millis,
-                size=file.size,
-                partition_values={DAY: file.day},
-            )
-            for file in old
-        ]
+        gone = [_remove(file, now_millis, is_lost=False) for file in old]
         # deltalake looks for no conflict over removed files: without retries, any other commit is one.
         return self._commit(
             [*gone, *(_add(file, is_new=False) for file in new)], CommitProperties(max_commit_retries=0)
         )
+
+    def forget(self, files: Iterable[ArchiveFile], begins: Mapping[str, int], now_millis: int) -> "Archive":
+        """Take files out of the table, and move the beginnings of lanes. Raises ArchiveBusyError if anybody committed
+        since this version.
+        """
+        starts = [Transaction(_app(lane, "since"), position) for lane, position in begins.items()]
+        properties = CommitProperties(app_transactions=starts, max_commit_retries=0)
+        return self._commit([_remove(file, now_millis, is_lost=True) for file in files], properties)
 
     def vacuum(self) -> list[str]:
         """Delete what no version of the last week refers to, such as files of archivers that were killed."""
@@ -156,6 +155,16 @@ def _add(file: ArchiveFile, *, is_new: bool) -> AddAction:
         "nullCount": {"position": 0, "received_at": 0},
     }
     return AddAction(file.path, file.size, {DAY: file.day}, file.received_to // 1_000, is_new, json.dumps(stats))
+
+
+def _remove(file: ArchiveFile, now_millis: int, *, is_lost: bool) -> RemoveAction:
+    return RemoveAction(
+        file.path,
+        data_change=is_lost,
+        deletion_timestamp=now_millis,
+        size=file.size,
+        partition_values={DAY: file.day},
+    )
 
 
 def _file(row: dict[str, Any]) -> ArchiveFile:

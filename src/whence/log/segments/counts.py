@@ -18,12 +18,17 @@ from whence.log.segments.read import mapped
 _REMEMBERED = 8
 
 
+def counts_path(directory: Path) -> Path:
+    """The file of the counts."""
+    return directory / "COUNTS"
+
+
 class _Counts:
     """The counts of one directory. For any thread."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._path = directory / "COUNTS"
+        self._path = counts_path(directory)
         self._lock = Lock()
         self._closed: dict[int, tuple[int, int]] = {}
         self._places: dict[Position, int] = {}

@@ -1,0 +1,94 @@
+"""Retention of raw events: days of the archive that are old enough, and that the store has, are taken out of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from whence.derive.archive.table import Archive, ArchiveFile, find_archive
+from whence.log import Position
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Day:
+    """A day of the archive that goes: ISO 8601, by when its records were received."""
+
+    day: str
+    records: int
+    bytes: int
+
+
+def old_days(uri: str, before: int, applied: Mapping[str, int]) -> tuple[Day, ...]:
+    """The days that ended before a time (µs) and of which a store, whose progress is `applied`, has all, oldest first.
+
+    Raises ArchiveError.
+    """
+    archive = find_archive(uri)
+    return _days(_old(archive, before, applied)) if archive else ()
+
+
+def forget_days(uri: str, before: int, applied: Mapping[str, int], now_millis: int) -> tuple[Day, ...]:
+    """Take these days out of the archive. From then on a rebuild is refused: not all that ever was is there.
+
+    The files are deleted a week later, when the archive is tidied. Raises ArchiveBusyError, ArchiveError.
+    """
+    archive = find_archive(uri)
+    files = _old(archive, before, applied) if archive else []
+    if archive and files:
+        archive.forget(files, _beginnings(archive, files, applied), now_millis)
+    return _days(files)
+
+
+def _old(archive: Archive, before: int, applied: Mapping[str, int]) -> list[ArchiveFile]:
+    """Whole days only, from the first on: of what is left, nothing is missing in between."""
+    limit = datetime.fromtimestamp(before / 1_000_000, UTC).date().isoformat()
+    by_day: dict[str, list[ArchiveFile]] = {}
+    for file in archive.files():
+        by_day.setdefault(file.day, []).append(file)
+    old: list[ArchiveFile] = []
+    for day in sorted(by_day):
+        if day >= limit or not all(_is_applied(archive, file, applied) for file in by_day[day]):
+            break
+        old += by_day[day]
+    return old
+
+
+def _is_applied(archive: Archive, file: ArchiveFile, applied: Mapping[str, int]) -> bool:
+    """Whether a store has all of a file; of one with several lanes that is known if it has all that is archived."""
+    lanes = _lanes_in(file, applied)
+    if len(lanes) == 1:
+        return file.last < applied[lanes[0]]
+    reaches = {lane: archive.reach(lane) for lane in lanes}
+    return bool(lanes) and all(reach and applied[lane] >= reach.until for lane, reach in reaches.items())
+
+
+def _beginnings(archive: Archive, gone: Sequence[ArchiveFile], applied: Mapping[str, int]) -> Mapping[str, int]:
+    """Where the lanes that are in these files begin without them."""
+    left = [file for file in archive.files() if file not in gone]
+    begins: dict[str, int] = {}
+    for lane in {lane for file in gone for lane in _lanes_in(file, applied)}:
+        reach = archive.reach(lane)
+        firsts = [file.first for file in left if lane in _lanes_in(file, applied)[:1]]
+        if reach:
+            begins[lane] = min(firsts, default=reach.until)
+    return begins
+
+
+def _lanes_in(file: ArchiveFile, applied: Mapping[str, int]) -> list[str]:
+    """The lanes that a file may have something of: where there are several, their number is a position's segment."""
+    if len(applied) == 1:
+        return list(applied)
+    low, high = Position.from_int(file.first).segment, Position.from_int(file.last).segment
+    numbers = {lane: Position.from_int(place).segment for lane, place in applied.items()}
+    return sorted((lane for lane, number in numbers.items() if low <= number <= high), key=numbers.__getitem__)
+
+
+def _days(files: Sequence[ArchiveFile]) -> tuple[Day, ...]:
+    days = dict.fromkeys(file.day for file in files)
+    return tuple(
+        Day(
+            day=day,
+            records=sum(file.records for file in files if file.day == day),
+            bytes=sum(file.size for file in files if file.day == day),
+        )
+        for day in days
+    )

@@ -1,0 +1,1 @@
+"""Rules over what the store knows: what it may forget, and which jobs have ended."""

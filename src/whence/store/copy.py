@@ -1,0 +1,119 @@
+"""A store's content as an SQLite file, made while the store is written; and a store made from such a file.
+
+One form for both kinds of stores, so that either can be restored from either, and a backup can be asked like a store.
+"""
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Table, insert, select
+from sqlalchemy.exc import SQLAlchemyError
+
+from whence.errors import BackupError
+from whence.store import blast, schedule, summary  # noqa: F401  # their tables are copied too
+from whence.store.engine import open_store, reading, sqlite_url, writing
+from whence.store.migrate import migrate
+from whence.store.tables import metadata
+
+ROWS = 10_000
+"""Copied at a time."""
+
+
+def copy_out(engine: Engine, file: Path) -> None:
+    """Write one snapshot of a store into a new SQLite file. Raises SQLAlchemyError, sqlite3.Error."""
+    if engine.dialect.name == "sqlite":
+        with closing(sqlite3.connect(str(engine.url.database))) as store, closing(sqlite3.connect(file)) as copied:
+            store.backup(copied)
+            copied.execute("PRAGMA journal_mode=DELETE")  # one file, whole in itself
+        return
+    target = open_store(sqlite_url(file))
+    migrate(target)
+    with reading(engine) as source_connection, writing(target) as target_connection:
+        for table in metadata.sorted_tables:
+            for rows in _rows(source_connection, table):
+                target_connection.execute(insert(table), rows)
+    _close_file(target)
+
+
+def copy_in(file: Path, engine: Engine, scratch: Path) -> None:
+    """Fill an empty store from a file of `copy_out`, all or nothing. `scratch` is a directory to work in.
+
+    Raises BackupError if the store is not empty, or the file is of a newer release.
+    """
+    working = scratch / "store.db"
+    shutil.copyfile(file, working)
+    source = open_store(sqlite_url(working))
+    try:
+        migrate(source)
+    except SQLAlchemyError as error:
+        raise BackupError(f"{file} is no store: {error}") from error
+    _close_file(source)
+    if engine.dialect.name == "sqlite":
+        _place(working, Path(str(engine.url.database)))
+        return
+    migrate(engine)
+    source = open_store(sqlite_url(working))
+    with reading(source) as source_connection, writing(engine) as target_connection:
+        refuse_filled(target_connection)
+        for table in metadata.sorted_tables:
+            for rows in _rows(source_connection, table):
+                _copy_rows(target_connection, table, rows)
+    source.dispose()
+
+
+def refuse_filled(connection: Connection) -> None:
+    """Raises BackupError if any table has a row."""
+    for table in metadata.sorted_tables:
+        if connection.execute(select(table).limit(1)).first():
+            raise BackupError(f"the store to restore into is not empty: its table {table.name} has rows")
+
+
+def _place(working: Path, path: Path) -> None:
+    """Move a finished file to its place, which must be free."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f"{path.name}.restoring")
+    shutil.copyfile(working, beside)
+    try:
+        _sync(beside)
+        path.hardlink_to(beside)  # not a rename: that would replace a store
+    except FileExistsError:
+        raise BackupError(f"{path} is there already; a backup is restored into an empty place") from None
+    finally:
+        beside.unlink()
+    _sync(path.parent)
+
+
+def _sync(path: Path) -> None:
+    """Make a file, or the entries of a directory, durable."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _rows(connection: Connection, table: Table) -> Iterator[list[dict[str, Any]]]:
+    found = connection.execution_options(yield_per=ROWS).execute(select(table))
+    for some in found.mappings().partitions(ROWS):
+        yield [dict(row) for row in some]
+
+
+def _copy_rows(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+    """PostgreSQL's COPY."""
+    names = ", ".join(f'"{column.name}"' for column in table.columns)
+    cursor = connection.connection.cursor()
+    with cursor.copy(f'COPY "{table.name}" ({names}) FROM STDIN') as copy:
+        for row in rows:
+            copy.write_row(list(row.values()))
+
+
+def _close_file(engine: Engine) -> None:
+    """Leave one file, whole in itself."""
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.connection.execute("PRAGMA journal_mode=DELETE")
+    engine.dispose()

@@ -1,0 +1,59 @@
+"""When jobs were seen: what tells a job that has ended from one that waits for its turn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, and_, func, select
+
+from whence.model.names import JobName
+from whence.store.tables import facet, facet_body, job, run
+
+RECENT = 10
+"""Runs of a job that tell its period."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Life:
+    """When the last runs of a job began, newest first, and when it was seen last (µs). `lifecycle` is the payload of
+    its whence_lifecycle facet, said at `since`; empty: none.
+    """
+
+    name: JobName
+    starts: tuple[int, ...]
+    last_seen: int
+    lifecycle: str = ""
+    since: int = 0
+
+
+def read_lives(connection: Connection, lifecycle: str) -> Sequence[Life]:
+    """All jobs that have run, by name. `lifecycle` is the key of the facet."""
+    newest = func.row_number().over(partition_by=run.c.job_id, order_by=(run.c.seen_from.desc(), run.c.id))
+    ranked = (
+        select(run.c.job_id, run.c.seen_from, run.c.seen_to, newest.label("place"))
+        .where(run.c.seen_to.is_not(None))
+        .subquery()
+    )
+    starts: dict[int, list[int]] = {}
+    for job_id, start in connection.execute(
+        select(ranked.c.job_id, ranked.c.seen_from)
+        .where(ranked.c.place <= RECENT)
+        .order_by(ranked.c.job_id, ranked.c.place)
+    ):
+        starts.setdefault(job_id, []).append(start)
+    last = select(run.c.job_id, func.max(run.c.seen_to).label("seen")).group_by(run.c.job_id).subquery()
+    said = and_(facet.c.subject_id == job.c.id, facet.c.name == lifecycle)
+    body = and_(facet_body.c.subject_id == job.c.id, facet_body.c.name == lifecycle)
+    columns = (job.c.id, job.c.namespace, job.c.name, last.c.seen, facet_body.c.payload, facet.c.time)
+    jobs = select(*columns).join(last, last.c.job_id == job.c.id).outerjoin(facet, said).outerjoin(facet_body, body)
+    return [
+        Life(
+            name=JobName(namespace, name),
+            starts=tuple(starts[id_]),
+            last_seen=seen,
+            lifecycle=payload or "",
+            since=since or 0,
+        )
+        for id_, namespace, name, seen, payload, since in connection.execute(
+            jobs.where(last.c.seen.is_not(None)).order_by(job.c.namespace, job.c.name)
+        )
+    ]

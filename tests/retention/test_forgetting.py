@@ -1,0 +1,116 @@
+"""A store that forgets says of the rest what it would say if it had forgotten nothing; and what it forgets is gone."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+from sqlalchemy import Engine
+
+from arriving import empty, rows_of
+from generators import body, histories
+from oracle import dump as oracle_dump
+from oracle.nodes import run_number, text
+from oracle.reading import Reading, read
+from whence.derive.sink import merge_chunk
+from whence.store.dump import dump
+from whence.store.ledger import every_receipt, read_ledger
+from whence.store.purge import enforce, expiring
+from whence.store.settle import settle
+from whence.store.summary import Horizon
+
+SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture)
+Line = dict[str, Any]
+
+LASTING = ("dataset", "job", "field", "alias")
+"""Facts that no horizon takes."""
+
+
+def arrive(engine: Engine, table: pa.Table, start: int, end: int) -> None:
+    """Merge and settle the rows from one place to another."""
+    merge_chunk(engine, table.slice(start, end - start))
+    settle(engine, {"log": end + 1})
+
+
+def forgotten_runs(readings: Iterable[Reading], horizon: Horizon) -> set[str]:
+    """The run ids that a horizon takes, told from the events alone."""
+    seen: dict[Any, int] = {}
+    contains: dict[Any, set[Any]] = {}
+    for one in readings:
+        if one.kind == "run":
+            seen[one.subject] = max(seen.get(one.subject, one.time), one.time)
+            contains.setdefault(one.subject, set()).update(container for _, container in one.containers)
+    kept = {run for run, time in seen.items() if time >= horizon.runs}
+    for job in {run[2:] for run in seen}:
+        newest = sorted((run for run in seen if run[2:] == job), key=lambda run: (seen[run], run_number(run)))
+        kept.update(newest[len(newest) - horizon.keep :] if horizon.keep else ())
+    while more := {container for run in kept for container in contains.get(run, ())} - kept:
+        kept |= more
+    return {text(run) for run in seen if run not in kept}
+
+
+def lines(engine: Engine) -> list[Line]:
+    return [json.loads(line) for line in dump(engine)]
+
+
+def remembered(state: Iterable[Line], horizon: Horizon) -> list[str]:
+    """What holds now and held since the horizon, and who and what there is: all that forgetting must not touch."""
+    chosen = []
+    for line in state:
+        if line.get("derived") == "span":
+            if line["to"] is None or line["to"] > horizon.history:
+                chosen.append(line)
+        elif "derived" in line or line["fact"] in LASTING:
+            chosen.append({**line, "first": line["first"][0], "last": line["last"][0]} if "first" in line else line)
+        elif line["fact"] == "facet" and not line["subject"].startswith("run:"):
+            chosen.append({**line, "key": line["key"][:16]})
+    return sorted(json.dumps(line, sort_keys=True) for line in chosen)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
+@given(data=st.data())
+def test_forgetting_changes_nothing_that_is_still_remembered(
+    spark: SparkSession, small: Engine, data: st.DataObject
+) -> None:
+    bodies = [body(event) for event in data.draw(histories(14))]
+    cut = data.draw(st.integers(1, len(bodies)))
+    if in_order := data.draw(st.booleans()):
+        bodies.sort(key=lambda one: read(one).time)
+    readings = [read(one) for one in bodies]
+    times = sorted({one.time for one in readings})
+    # In order, nearly all that comes later is in time, and all that came before is old.
+    runs = readings[cut - 1].time + 1 if in_order else data.draw(st.sampled_from(times)) + data.draw(st.integers(0, 1))
+    history = min(runs, data.draw(st.sampled_from(times)))
+    horizon = Horizon(runs=runs, keep=data.draw(st.sampled_from([0, 0, 1, 2])), history=history)
+    gone = forgotten_runs(readings[:cut], horizon)
+    kept = [place < cut or text(one.subject) not in gone for place, one in enumerate(readings)]
+    bodies = [one for one, keep in zip(bodies, kept, strict=True) if keep]
+    table = rows_of(spark, bodies)
+    empty(small)
+    arrive(small, table, 0, cut)
+    ledger = read_ledger(small)
+    with expiring(small, horizon) as expired:
+        planned, marked = dict(expired.rows), list(expired.listed())
+    assert enforce(small, horizon) == planned
+    assert read_ledger(small) == ledger
+    state = lines(small)
+    assert not {line["node"] for line in state if line.get("fact") == "run"} & gone
+    assert remembered(state, horizon) == remembered(map(json.loads, oracle_dump(bodies[:cut])), horizon)
+    assert not [line for line in state if line.get("derived") == "span" and (line["to"] or runs + 1) <= history]
+    with expiring(small, horizon) as expired:
+        assert not any(expired.rows.values()), (dict(expired.rows), marked)
+
+    arrive(small, table, cut, len(bodies))
+    known = {read(one).key for one in bodies[:cut]}
+    late = [one for one in bodies[cut:] if read(one).time < runs]
+    in_time = [*bodies[:cut], *(one for one in bodies[cut:] if read(one).time >= runs)]
+    refused = [one for one in every_receipt(small) if one.outcome == "quarantined"]
+    assert len(refused) == len(late)
+    assert read_ledger(small).received == len(bodies)
+    assert known or not late
+    assert remembered(lines(small), horizon) == remembered(map(json.loads, oracle_dump(in_time)), horizon)
+    enforce(small, horizon)
+    assert remembered(lines(small), horizon) == remembered(map(json.loads, oracle_dump(in_time)), horizon)

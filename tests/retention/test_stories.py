@@ -1,0 +1,138 @@
+"""Small stories, told by hand, of what comes after something was forgotten."""
+
+import json
+
+import pytest
+from pyspark.sql import SparkSession
+from sqlalchemy import Engine
+
+from arriving import empty, rows_of
+from oracle.stories import START, Json, column_lineage, dataset, declared, moment, run, span_lines
+from whence.derive.sink import merge_chunk
+from whence.model.names import DatasetName
+from whence.query.answers import Question
+from whence.query.lineage import downstream
+from whence.store.dump import dump
+from whence.store.engine import reading
+from whence.store.graph import StoreGraph
+from whence.store.ledger import Ledger, every_receipt, read_ledger
+from whence.store.purge import enforce
+from whence.store.settle import settle
+from whence.store.summary import Horizon
+
+AB = [dataset("b", column_lineage(x=["a.k"]))]
+GONE = {"whence_lifecycle": {"state": "DECOMMISSIONED"}}
+
+
+def at(second: int) -> int:
+    return START + second * 1_000_000
+
+
+def horizon(runs: int, history: int = 0, keep: int = 0) -> Horizon:
+    return Horizon(runs=at(runs), keep=keep, history=at(history))
+
+
+def tell(spark: SparkSession, engine: Engine, *parts: list[Json] | Horizon) -> list[str]:
+    """What a store says that got these events and forgot in between; only what anybody still may ask."""
+    empty(engine)
+    table = rows_of(spark, [json.dumps(one).encode() for part in parts if isinstance(part, list) for one in part])
+    start = 0
+    for part in parts:
+        match part:
+            case Horizon():
+                enforce(engine, part)
+            case events:
+                merge_chunk(engine, table.slice(start, len(events)))
+                start += len(events)
+                settle(engine, {"log": start + 1})
+    return span_lines(map(json.loads, dump(engine)))
+
+
+STORIES: dict[str, tuple[list[list[Json] | Horizon], list[str]]] = {
+    "what holds stays, though all runs that said it are gone": (
+        [[run(1, "COMPLETE", 1, "a", AB), run(2, "COMPLETE", 2, "a", AB)], horizon(5)],
+        ["@j observed 1- sure: a.k>b.x a>b"],
+    ),
+    "a failed run still erases nothing": (
+        [[run(1, "COMPLETE", 1, "a", AB)], horizon(5), [run(2, "START", 7, "c", "b"), run(2, "FAIL", 8)]],
+        ["@j observed 1- sure: a.k>b.x a>b"],
+    ),
+    "a run without columns still keeps those that were known": (
+        [[run(1, "COMPLETE", 1, "a", AB)], horizon(5), [run(2, "COMPLETE", 7, "c", "b")]],
+        ["@j observed 1-7 sure: a.k>b.x a>b", "@j observed 7- sure: a.k>b.x ~c>b"],
+    ),
+    "what was never sure is replaced by what is": (
+        [[run(1, "START", 1, "a", "b")], horizon(5), [run(2, "START", 7, "c", "b")]],
+        ["@j observed 1-7 unsure: ~a>b", "@j observed 7- unsure: ~c>b"],
+    ),
+    "an end stays an end": (
+        [[run(1, "COMPLETE", 1, "a", "b"), declared(2, job=GONE)], horizon(5), [run(2, "START", 7, "a", "b")]],
+        ["@j observed 1-2 sure: ~a>b"],
+    ),
+    "lineage that ended before the horizon is gone": (
+        [[run(1, "COMPLETE", 1, "a", "b"), run(2, "COMPLETE", 4, "c", "b")], horizon(5, history=4)],
+        ["@j observed 4- sure: ~c>b"],
+    ),
+    "an event from before the horizon is too late to change anything": (
+        [[run(1, "COMPLETE", 1, "a", "b")], horizon(5), [run(2, "COMPLETE", 4, "c", "b")]],
+        ["@j observed 1- sure: ~a>b"],
+    ),
+    "a run that spoke again is known from then on": (
+        [[run(1, "START", 1, "a", "b")], horizon(5), [run(1, "COMPLETE", 7, "c", "b")]],
+        ["@j observed 1-7 unsure: ~a>b", "@j observed 7- sure: ~c>b"],
+    ),
+    "a run that is kept may still end": (
+        [[run(1, "START", 1, "a", "b")], horizon(5, keep=1), [run(1, "COMPLETE", 7)]],
+        ["@j observed 7- sure: ~a>b"],
+    ),
+    "of declarations the last one stays": (
+        [[declared(1, "a", "b"), declared(2, "c", "b")], horizon(5), [declared(7)]],
+        ["@j declared 1-2 sure: ~a>b", "@j declared 2-7 sure: ~c>b"],
+    ),
+    "forgetting twice is forgetting once, later": (
+        [
+            [run(1, "COMPLETE", 1, "a", AB)],
+            horizon(3),
+            [run(2, "COMPLETE", 4, "c", "b")],
+            horizon(6, history=4),
+            [run(3, "COMPLETE", 8, "d", "b")],
+        ],
+        ["@j observed 4-8 sure: a.k>b.x ~c>b", "@j observed 8- sure: a.k>b.x ~d>b"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_story(spark: SparkSession, small: Engine, name: str) -> None:
+    parts, expected = STORIES[name]
+    assert tell(spark, small, *parts) == expected
+
+
+def test_a_late_event_is_refused_with_a_reason(spark: SparkSession, small: Engine) -> None:
+    known = run(1, "COMPLETE", 1, "a", "b")
+    tell(spark, small, [known], horizon(5), [known, run(2, "COMPLETE", 4, "c", "b"), run(3, "COMPLETE", 5, "a", "b")])
+    assert read_ledger(small) == Ledger(applied=2, duplicate=0, quarantined=2)
+    reasons = {one.reason for one in every_receipt(small) if one.outcome == "quarantined"}
+    assert reasons == {
+        "/eventTime: before 2026-01-01T00:00:05.000000Z, and what happened before then is forgotten here"
+    }
+
+
+def test_an_answer_about_forgotten_times_says_so(spark: SparkSession, small: Engine) -> None:
+    events = [run(1, "COMPLETE", 1, "a", "b"), run(2, "COMPLETE", 4, "a", "c")]
+    tell(spark, small, events, horizon(5, history=4))
+    with reading(small) as connection:
+        graph, node = StoreGraph(connection), DatasetName("n", "a")
+        extents = [downstream(graph, node, Question(at=when)).extent for when in (at(3), at(4), None)]
+    assert [(one.complete, one.stopped_by) for one in extents] == [(False, "retention"), (True, None), (True, None)]
+    assert extents[0].forgotten_before == at(4)
+
+
+def test_evidence_of_what_is_forgotten_is_half_a_key_and_a_time(spark: SparkSession, small: Engine) -> None:
+    tell(spark, small, [run(1, "COMPLETE", 1, "a", "b")], horizon(5))
+    with reading(small) as connection:
+        answer = downstream(StoreGraph(connection), DatasetName("n", "a"), Question())
+    (evidence,) = answer.edges[0].evidence
+    assert (evidence.first.time, evidence.first.position, len(evidence.first.key)) == (at(1), None, 16)
+    assert evidence.runs == ()
+    assert moment(1).startswith("2026-01-01T00:00:01")

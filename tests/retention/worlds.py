@@ -1,0 +1,52 @@
+"""Logs of many days, and stores that were derived from them, for retention and backup."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+from sqlalchemy import Engine
+
+from bench.events import Noise, arrivals
+from filling import fill
+from whence.derive.pipeline import run_batch
+from whence.derive.sources import source_of
+from whence.log import Lane, Position
+from whence.log.segments.log import SegmentLog
+from whence.log.segments.write import SegmentSettings
+from whence.store.engine import open_store, read_progress
+from whence.store.migrate import migrate
+
+NOISE = Noise(duplicates=0.05, late=0.05, malformed=0.01)
+DAY = 86_400_000_000
+FIRST_DAY = 1_767_225_600_000_000
+"""Midnight of the day on which the events begin (µs)."""
+
+
+def bodies(count: int, jobs: int, seed: int = 5) -> list[bytes]:
+    """What arrives at a collector, in this order: about 2.2 events for each job and day."""
+    return [one.body for one in islice(arrivals(seed=seed, jobs=jobs, days=10_000, noise=NOISE), count)]
+
+
+def log_of(directory: Path, some: Sequence[bytes]) -> SegmentLog:
+    """A log with these bodies."""
+    log = SegmentLog(directory, SegmentSettings(segment_bytes=2 << 20))
+    fill(log, some)
+    return log
+
+
+@contextmanager
+def opened(store_url: str) -> Iterator[Engine]:
+    """A store, closed at the end."""
+    engine = open_store(store_url)
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+def derive(spark: SparkSession, log: SegmentLog, engine: Engine) -> None:
+    """Bring into the store what the log has beyond it."""
+    reached = read_progress(engine)
+    lanes = [Lane(one.name, Position.from_int(reached.get(one.name, one.start.as_int)), one.end) for one in log.lanes()]
+    run_batch(source_of(log).batch(spark, lanes), engine, {lane.name: lane.end for lane in lanes})
