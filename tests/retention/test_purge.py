@@ -29,7 +29,7 @@ from whence.store.standing import read_standing
 from whence.store.summary import Horizon, record_summary, run_summary
 from whence.store.tables import dataset, touched
 
-EVENTS, JOBS = 8_000, 10
+EVENTS, JOBS = 16_000, 10
 DAYS = EVENTS // JOBS * 10 // 23
 HORIZON = Horizon(runs=FIRST_DAY + DAYS * 9 // 10 * DAY, keep=5, history=FIRST_DAY + DAYS // 2 * DAY)
 

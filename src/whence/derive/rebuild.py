@@ -1,6 +1,7 @@
 """`whence rebuild`: all that was ever received, from archive and log, through the same stages as one batch."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import or_
 
@@ -32,26 +33,32 @@ def rebuild(session: SparkSession, log: Log, store_url: str, archive: str | None
     """
     with log.retained(), replacing(store_url) as engine:
         found, tail = _find(log, archive)
-        for part, horizon in parts(tail, _horizons(store_url)):
+        for part, horizon in parts([_whole(found, lane) for lane in tail], _horizons(store_url)):
             history = source_of(log).batch(session, [_common(*both) for both in zip(part, tail, strict=True)])
             if found:
                 history = _archived(session, found, part).union(history)
-            run_batch(history, engine, {lane.name: lane.end for lane in part})
+            run_batch(history, engine, {lane.name: lane.end for lane in (part if horizon else tail)})
             if horizon:
                 enforce(engine, horizon)
 
 
-def parts(tail: Sequence[Lane], enforced: Sequence[Enforced]) -> Iterator[tuple[list[Lane], Horizon | None]]:
-    """All that ever was in the lanes of a log, up to the ends of its `tail`, in parts: each ends where a horizon was
-    enforced, the last one where the log does.
+def _whole(archive: Archive | None, lane: Lane) -> Lane:
+    """A lane up to where archive and log end: the archive may have more than a log that is new."""
+    reach = archive.reach(lane.name) if archive else None
+    return replace(lane, end=max(lane.end, Position.from_int(reach.until))) if reach else lane
+
+
+def parts(lanes: Sequence[Lane], enforced: Sequence[Enforced]) -> Iterator[tuple[list[Lane], Horizon | None]]:
+    """All that ever was in lanes, up to their ends, in parts: each ends where a horizon was enforced, the last one
+    where the lanes do.
     """
     # Positions of several lanes differ in their segment, which is a lane's number (`log.Position`).
-    since = {lane.name: Position(lane.start.segment if len(tail) > 1 else 0, 0) for lane in tail}
+    since = {lane.name: Position(lane.start.segment if len(lanes) > 1 else 0, 0) for lane in lanes}
     for one in enforced:
-        ends = {lane.name: _within(one.reached.get(lane.name), since[lane.name], lane.end) for lane in tail}
+        ends = {lane.name: _within(one.reached.get(lane.name), since[lane.name], lane.end) for lane in lanes}
         yield [Lane(name, since[name], end) for name, end in ends.items()], one.horizon
         since = ends
-    yield [Lane(lane.name, since[lane.name], lane.end) for lane in tail], None
+    yield [Lane(lane.name, since[lane.name], lane.end) for lane in lanes], None
 
 
 def _within(reached: int | None, since: Position, end: Position) -> Position:
