@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 STORES = ("sqlite", "postgres")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--schedules", type=int, default=30, help="how many schedules of chaos to run; 200 are all")
+
+
 @pytest.fixture(scope="session")
 def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a real PostgreSQL: that of WHENCE_TEST_POSTGRES, else one started here from its PyPI wheel."""

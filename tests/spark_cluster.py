@@ -120,7 +120,7 @@ class SparkCluster:
         return [
             pid
             for pid in children(worker.process.pid)
-            if "CoarseGrainedExecutorBackend" in command(Path(f"/proc/{pid}"))
+            if "CoarseGrainedExecutorBackend" in command(pid)
         ]
 
 
