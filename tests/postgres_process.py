@@ -6,13 +6,15 @@ import subprocess
 import threading
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from sqlalchemy import text
+from sqlalchemy import make_url, text
 from sqlalchemy.exc import OperationalError
 
 from chaos.processes import children
@@ -41,15 +43,6 @@ class PostgresProcess:
     def pids(self) -> list[int]:
         """The server and its sessions, as an init system would kill them; none while it is down."""
         return [self.process.pid, *children(self.process.pid)] if self.process else []
-
-    def new_database(self) -> str:
-        """The URL of an empty database."""
-        name = f"t{uuid4().hex}"
-        admin = open_store(self.url)
-        with admin.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.execute(text(f"CREATE DATABASE {name} ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0"))
-        admin.dispose()
-        return admin.url.set(database=name).render_as_string(hide_password=False)
 
     def start(self) -> "PostgresProcess":
         """Start it, and wait until it answers."""
@@ -98,6 +91,27 @@ class PostgresProcess:
                 assert time.monotonic() < deadline, "PostgreSQL does not answer"
                 pause.wait(0.05)
         engine.dispose()
+
+
+@contextmanager
+def new_database(server: str) -> Iterator[str]:
+    """The URL of an empty database on a server, which is dropped at the end."""
+    yield (url := make_database(server))
+    _execute(server, f"DROP DATABASE {make_url(url).database} WITH (FORCE)")
+
+
+def make_database(server: str) -> str:
+    """The URL of an empty database on a server."""
+    name = f"t{uuid4().hex}"
+    _execute(server, f"CREATE DATABASE {name} ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0")
+    return make_url(server).set(database=name).render_as_string(hide_password=False)
+
+
+def _execute(server: str, statement: str) -> None:
+    admin = open_store(server)
+    with admin.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text(statement))
+    admin.dispose()
 
 
 def _free_port() -> int:

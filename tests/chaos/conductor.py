@@ -1,7 +1,9 @@
 """Carrying out schedules on a running stack: sending, killing at the chosen moment, and waiting until all is well."""
 
 import asyncio
+import logging
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +19,8 @@ from waiting import waiting
 from whence.model.ids import event_id
 from whence.store.engine import open_store, reading
 from whence.store.tables import event, progress, touched
+
+logger = logging.getLogger(__name__)
 
 BACK_SECONDS = 60
 """After the last kill of a schedule, all that was answered is in the store, and the API says that all is well."""
@@ -125,14 +129,16 @@ class Conductor:
         assert not lost, lost[:5]
 
 
-async def carry_out(conductor: Conductor, schedules: Sequence[Schedule]) -> list[Outcome]:
+async def carry_out(conductor: Conductor, schedules: Sequence[Schedule]) -> None:
     """All schedules in turn. An error says which one it was."""
-    outcomes = []
+    outcomes: list[Outcome] = []
     for one in schedules:
         try:
             outcomes.append(await conductor.carry_out(one))
         except BaseException as error:
             error.add_note(f"in the schedule of seed {one.seed}")
             raise
-        print(outcomes[-1], flush=True)
-    return outcomes
+        logger.info("%s", outcomes[-1])
+    killed = Counter(act.victim for one in schedules for act in one.acts)
+    slowest = max(outcomes, key=lambda one: one.back_after)
+    logger.info("%s schedules, kills: %s; slowest: %s", len(outcomes), dict(killed), slowest)

@@ -9,8 +9,8 @@ from pathlib import Path
 from chaos import processes
 from chaos.schedule import Moment, Way
 from kafka_broker import KafkaBroker
-from postgres_process import PostgresProcess
-from spark_cluster import SMALL, SparkCluster, environment, submit
+from postgres_process import PostgresProcess, make_database
+from spark_cluster import CONF, ENTRY, SparkCluster, environment, submit
 from spark_cluster import running as cluster_running
 from whence.cli.serve import plan, running
 from whence.cli.supervise import Plan
@@ -18,16 +18,6 @@ from whence.derive.jars import KAFKA, fetch
 from whence.log import Log
 from whence.log.address import open_log
 from whence.store.engine import sqlite_url
-
-ENTRY = Path(__file__).parents[2] / "deploy" / "derive.py"
-CONF = {
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.memory": "512m",
-    "spark.driver.extraJavaOptions": SMALL,
-    "spark.executor.memory": "512m",
-    "spark.executor.extraJavaOptions": SMALL,
-    "spark.ui.enabled": "false",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +104,7 @@ def _servers(directory: Path) -> Iterator[tuple[str, str, dict[str, Victim]]]:
             "broker": Victim(lambda: [broker.process.pid] if broker.process else [], broker.restart),
             "postgres": Victim(lambda: postgres.pids, postgres.restart),
         }
-        yield broker.start().new_topic(partitions=3), postgres.start().new_database(), victims
+        yield broker.start().new_topic(partitions=3), make_database(postgres.start().url), victims
 
 
 def _supervised(data: Path) -> dict[str, Victim]:
@@ -134,12 +124,15 @@ def _of_cluster(cluster: SparkCluster) -> dict[str, Victim]:
     def executors() -> list[int]:
         return [pid for one in cluster.workers for pid in cluster.executors(one)]
 
+    def python_workers() -> list[int]:
+        return [pid for one in executors() for pid in _known(processes.python_worker(one))]
+
     def start_worker() -> None:
         cluster.start_workers(1)
 
     return {
         "executor": Victim(lambda: executors()[:1]),
-        "python worker": Victim(lambda: [pid for one in executors() for pid in _known(processes.python_worker(one))][:1]),
+        "python worker": Victim(lambda: python_workers()[:1]),
         "worker": Victim(workers, start_worker),
     }
 
