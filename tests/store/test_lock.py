@@ -49,6 +49,11 @@ def test_it_is_lost_with_its_session(postgres: Engine) -> None:
             pass
 
 
+def test_a_store_that_is_not_there_is_an_error_of_whence() -> None:
+    with pytest.raises(StoreError, match="cannot be reached"), deriving(open_store("postgresql://127.0.0.1:1/none")):
+        pass
+
+
 def test_a_rebuild_that_lost_it_replaces_nothing(postgres: Engine) -> None:
     tables = identities(postgres)
     url = postgres.url.render_as_string(hide_password=False)

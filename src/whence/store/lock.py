@@ -34,7 +34,10 @@ Check = Callable[[], None]
 
 @contextmanager
 def deriving(engine: Engine) -> Iterator[Check]:
-    """Hold the store's derive lock; it ends with the process. Raises StoreBusyError if another process holds it."""
+    """Hold the store's derive lock; it ends with the process.
+
+    Raises StoreBusyError if another process holds it, StoreError if PostgreSQL does not answer.
+    """
     with _held(engine, _DERIVE) as check:
         yield check
 
@@ -66,7 +69,7 @@ def _locked_file(engine: Engine, lock: _Lock) -> Iterator[Check]:
 
 @contextmanager
 def _locked_session(engine: Engine, lock: _Lock) -> Iterator[Check]:
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+    with _connect(engine).execution_options(isolation_level="AUTOCOMMIT") as connection:
         # The server itself finds out that a driver's machine is gone, and frees the lock within a minute.
         for setting, value in (("idle", 20), ("interval", 10), ("count", 3)):
             connection.execute(text(f"SET tcp_keepalives_{setting} = {value}"))
@@ -79,6 +82,13 @@ def _locked_session(engine: Engine, lock: _Lock) -> Iterator[Check]:
             if not connection.invalidated:
                 with suppress(DBAPIError):
                     connection.execute(text("select pg_advisory_unlock(:key)"), {"key": lock.advisory})
+
+
+def _connect(engine: Engine) -> Connection:
+    try:
+        return engine.connect()
+    except DBAPIError as error:
+        raise StoreError(f"the store cannot be reached: {error.orig}") from None
 
 
 def _check(connection: Connection) -> None:
