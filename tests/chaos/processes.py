@@ -35,10 +35,10 @@ def jvm(data: Path) -> int | None:
     return next((pid for pid in _pipeline(data) if JVM in command(pid)), None)
 
 
-def python_worker(spark: int | None) -> int | None:
-    """A Python worker of an executor's process, forked from its daemon."""
-    daemons = [pid for pid in children(spark) if "pyspark" in command(pid)] if spark else []
-    return next((pid for daemon in daemons for pid in children(daemon)), None)
+def python_workers(executor: int) -> list[int]:
+    """The Python workers of an executor's process, forked from its daemon: some may be at work, some may wait."""
+    daemons = [pid for pid in children(executor) if "pyspark" in command(pid)]
+    return [pid for daemon in daemons for pid in children(daemon)]
 
 
 def _pipeline(data: Path) -> list[int]:

@@ -113,7 +113,7 @@ def _supervised(data: Path) -> dict[str, Victim]:
         "api": Victim(lambda: _known(processes.api(data))),
         "driver": Victim(lambda: _known(processes.driver(data))),
         "jvm": Victim(lambda: _known(processes.jvm(data))),
-        "python worker": Victim(lambda: _known(processes.python_worker(processes.jvm(data)))),
+        "python workers": Victim(lambda: _workers_of(_known(processes.jvm(data)))),
     }
 
 
@@ -124,15 +124,12 @@ def _of_cluster(cluster: SparkCluster) -> dict[str, Victim]:
     def executors() -> list[int]:
         return [pid for one in cluster.workers for pid in cluster.executors(one)]
 
-    def python_workers() -> list[int]:
-        return [pid for one in executors() for pid in _known(processes.python_worker(one))]
-
     def start_worker() -> None:
         cluster.start_workers(1)
 
     return {
         "executor": Victim(lambda: executors()[:1]),
-        "python worker": Victim(lambda: python_workers()[:1]),
+        "python workers": Victim(lambda: _workers_of(executors())),
         "worker": Victim(workers, start_worker),
     }
 
@@ -143,6 +140,10 @@ def _submitted(local: Plan, cluster: SparkCluster, log: str, store: str) -> Plan
     command = submit(ENTRY, cluster.url, ["--log", log, "--store", store], conf)
     pipeline = [str(shutil.which("env")), *variables, *command]
     return replace(local, children=local.children | {"pipeline": pipeline})
+
+
+def _workers_of(executors: Sequence[int]) -> list[int]:
+    return next(filter(None, map(processes.python_workers, executors)), [])
 
 
 def _known(pid: int | None) -> list[int]:
