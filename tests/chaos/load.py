@@ -3,7 +3,6 @@
 import asyncio
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -37,8 +36,6 @@ class Said:
     keys: set[str] = field(default_factory=set)
     refused: dict[str, str] = field(default_factory=dict)
     """Position → reason."""
-    kinds: Counter[tuple[Way, str]] = field(default_factory=Counter)
-    """Of the arrivals that were answered, and how they came."""
     parcels: int = 0
 
 
@@ -85,7 +82,6 @@ class Load:
                 await asyncio.sleep(due - loop.time())
                 await self._deliver(wire, parcel)
                 self.said.parcels += 1
-                self.said.kinds.update((parcel.way, one.kind) for one in parcel.arrivals)
                 self.said.keys |= {oracle.read(one.body).key for one in parcel.arrivals if one.kind != "malformed"}
         finally:
             wire.close()
