@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, select, text
 from sqlalchemy.exc import DBAPIError
 
 from chaos.load import Load
-from chaos.processes import kill
+from chaos.processes import kill, state_of
 from chaos.schedule import Act, Moment, Schedule
 from chaos.stacks import Stack
 from waiting import waiting
@@ -42,8 +42,7 @@ class Outcome:
     """Seconds from the last kill until all was well."""
 
     def __str__(self) -> str:
-        acts = ", ".join(f"{one.victim} {one.moment.name.lower()}" for one in self.schedule.acts)
-        return f"{self.schedule.seed:4} {self.seconds:5.1f} s, back after {self.back_after:4.1f} s: {acts}"
+        return f"{self.seconds:5.1f} s, back after {self.back_after:4.1f} s, {self.schedule}"
 
 
 @dataclass(slots=True)
@@ -73,7 +72,7 @@ class Conductor:
                 await self.load.derived()
                 await self.load.ready()
         except TimeoutError:
-            raise AssertionError(f"not back within {BACK_SECONDS} s: {schedule}"[:2_000]) from None
+            raise AssertionError(f"not back within {BACK_SECONDS} s: {state_of(self.stack.data)}") from None
         self._assert_nothing_is_lost()
         now = time.monotonic()
         return Outcome(schedule=schedule, seconds=now - began, back_after=now - last_kill)
@@ -136,7 +135,7 @@ async def carry_out(conductor: Conductor, schedules: Sequence[Schedule]) -> None
         try:
             outcomes.append(await conductor.carry_out(one))
         except BaseException as error:
-            error.add_note(f"in the schedule of seed {one.seed}")
+            error.add_note(f"in schedule {one}")
             raise
         logger.info("%s", outcomes[-1])
     killed = Counter(act.victim for one in schedules for act in one.acts)

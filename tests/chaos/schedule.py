@@ -54,6 +54,9 @@ class Schedule:
     slice: Slice
     acts: tuple[Act, ...]
 
+    def __str__(self) -> str:
+        return f"{self.seed}: " + ", ".join(f"{one.victim} {one.moment.name.lower()}" for one in self.acts)
+
 
 def schedule_of(seed: int, victims: Sequence[str], ways: Sequence[Way], moments: Sequence[Moment]) -> Schedule:
     """The schedule of a seed on a stack with these victims. Consecutive seeds begin with different ones."""
