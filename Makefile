@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help demo test lint bench bench-scale bench-million docs lock clean
+.PHONY: help demo test chaos lint bench bench-scale bench-million docs lock clean
 
 help: ## Show what there is to make
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -13,6 +13,9 @@ demo: .venv/ready ## Trace a real PySpark pipeline from a prediction to its raw 
 
 test: .venv/ready-dev ## Run all tests (ARGS=... goes to pytest)
 	@$(BIN)/python -m pytest $(ARGS)
+
+chaos: .venv/ready-dev ## Run all 200 schedules of kills, duplicates, disorder and wrong clocks (an hour; ARGS="--seeds 1017-1017" for one)
+	@$(BIN)/python -m pytest tests/chaos/test_schedules.py --schedules 200 --log-cli-level=INFO $(ARGS)
 
 lint: .venv/ready-dev ## Check format, style, types and the direction of imports
 	$(BIN)/ruff format --check src tests bench deploy

@@ -111,7 +111,7 @@ def arrivals(seed: int = 0, jobs: int = 200, days: int = 30, noise: Noise | None
         if random.random() < noise.duplicates:
             yield Arrival(body, "duplicate")
         if random.random() < noise.malformed:
-            yield Arrival(_broken(random, body), "malformed")
+            yield Arrival(broken(random, body), "malformed")
         due = [one for one in waiting if one[0] <= place]
         if due:
             waiting = [one for one in waiting if one[0] > place]
@@ -267,7 +267,8 @@ def _query(reads: list[Table], writes: Table) -> str:
     return f"insert overwrite {writes.name}\nselect\n  {selected}\nfrom {source} as t\n{joins}\nwhere t.day = '@DAY@'"
 
 
-def _broken(random: Random, body: bytes) -> bytes:
+def broken(random: Random, body: bytes) -> bytes:
+    """A body that is no event any more, in one of four ways."""
     kind = random.randrange(4)
     if kind == 0:
         return body[: random.randrange(1, len(body))]

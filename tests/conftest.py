@@ -3,16 +3,15 @@
 import os
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import pytest
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine
 
 from kafka_broker import KafkaBroker
 from logs import KINDS
+from postgres_process import new_database
 from whence.log import Log
 from whence.log.address import open_log
 from whence.store.engine import open_store, sqlite_url
@@ -22,6 +21,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 STORES = ("sqlite", "postgres")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--schedules", type=int, help="how many schedules of chaos; not given, one for each victim")
+    parser.addoption("--seeds", help="of the schedules, only these: FIRST-LAST")
 
 
 @pytest.fixture(scope="session")
@@ -48,18 +52,6 @@ def postgres_url(postgres_server: str) -> Iterator[str]:
     """The URL of an empty database of its own."""
     with new_database(postgres_server) as url:
         yield url
-
-
-@contextmanager
-def new_database(postgres_server: str) -> Iterator[str]:
-    """The URL of an empty database, which is dropped at the end."""
-    name = f"t{uuid4().hex}"
-    admin = open_store(postgres_server)
-    with admin.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(text(f"CREATE DATABASE {name} ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0"))
-        yield admin.url.set(database=name).render_as_string(hide_password=False)
-        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
-    admin.dispose()
 
 
 @pytest.fixture(params=STORES)

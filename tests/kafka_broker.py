@@ -86,6 +86,11 @@ class KafkaBroker:
         """End it at once (kill -9)."""
         self._end(signal.SIGKILL)
 
+    def restart(self) -> None:
+        """Kill it, if nobody did, and start it again."""
+        self.kill()
+        self.start()
+
     def pause(self) -> None:
         """Let it hang: its connections stay open, nothing is answered."""
         assert self.process is not None

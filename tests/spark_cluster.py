@@ -26,6 +26,19 @@ STOP_SECONDS = 10
 SMALL = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
 """For JVMs that share few cores and do not live long."""
 
+ENTRY = Path(__file__).parents[1] / "deploy" / "derive.py"
+"""What `spark-submit` is given to run the pipeline."""
+
+CONF = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "512m",
+    "spark.driver.extraJavaOptions": SMALL,
+    "spark.executor.memory": "512m",
+    "spark.executor.extraJavaOptions": SMALL,
+    "spark.ui.enabled": "false",
+}
+"""Of a pipeline on such a cluster."""
+
 
 def environment() -> dict[str, str]:
     """What every process of the cluster is started with, the driver included."""
@@ -117,11 +130,7 @@ class SparkCluster:
 
     def executors(self, worker: Node) -> list[int]:
         """The executors (of any application) that run at a worker now, by process id."""
-        return [
-            pid
-            for pid in children(worker.process.pid)
-            if "CoarseGrainedExecutorBackend" in command(Path(f"/proc/{pid}"))
-        ]
+        return [pid for pid in children(worker.process.pid) if "CoarseGrainedExecutorBackend" in command(pid)]
 
 
 @contextmanager

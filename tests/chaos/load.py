@@ -1,111 +1,145 @@
-"""A steady load on the collector: each body is sent again until it is answered, whatever happens to the server."""
+"""A steady load: each parcel is sent again until it is answered, whatever happens to API and broker."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from confluent_kafka import KafkaError, Message, Producer
+
+import oracle
 from bench.events import Arrival
+from chaos.schedule import Parcel, Way
 from chaos.wire import Answer, Wire, get, post
+from whence.errors import EventError
+from whence.log import Log
+from whence.log.kafka.log import KafkaLog
+from whence.openlineage.accept import accept
+from whence.openlineage.transport import message_key
 
 PER_SECOND = 40
+"""Parcels."""
 CONNECTIONS = 4
+LOOK_SECONDS = 0.02
+SKEWS_SECONDS = (0, -7 * 86_400, 50 * 60)
+"""Of the clocks of those who write to the topic themselves; a broker refuses what comes more than an hour from now."""
 
 T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class Said:
-    """What the collector has answered so far: keys of events, and positions of refused bodies."""
+    """What was answered so far: keys of events, and positions of bodies that the API refused."""
 
     keys: set[str] = field(default_factory=set)
     refused: dict[str, str] = field(default_factory=dict)
     """Position → reason."""
-    kinds: Counter[str] = field(default_factory=Counter)
-    """Of the arrivals that were answered."""
+    parcels: int = 0
 
 
 class Load:
-    """Arrivals at a steady pace over a few connections. What waits for it wakes at every tick and every answer."""
+    """Sends over a few connections, and writes to the topic itself as OpenLineage's clients do."""
 
-    def __init__(self, port: int, arrivals: Iterator[Arrival]) -> None:
+    def __init__(self, port: int, log: Log) -> None:
         self._port = port
-        self._arrivals = arrivals
-        self._queue: asyncio.Queue[Arrival] = asyncio.Queue(CONNECTIONS)
-        self._news = asyncio.Condition()
+        self._topic = Topic(log) if isinstance(log, KafkaLog) else None
         self.said = Said()
 
-    @property
-    def answered(self) -> int:
-        """How many bodies have been answered for good."""
-        return self.said.kinds.total()
-
-    async def during(self, work: Awaitable[T]) -> T:
-        """Keep the load up while the work goes on; then wait until all that was sent is answered."""
+    async def send(self, parcels: Sequence[Parcel]) -> None:
+        """Send at a steady pace; return when all are answered."""
+        due = asyncio.get_running_loop().time()
+        left = iter([(due + place / PER_SECOND, one) for place, one in enumerate(parcels)])
         async with asyncio.TaskGroup() as tasks:
-            senders = [tasks.create_task(self._send()) for _ in range(CONNECTIONS)]
-            pace = tasks.create_task(self._pace())
-            result = await work
-            pace.cancel()
-            await self._queue.join()
-            for sender in senders:
-                sender.cancel()
-        return result
+            for _ in range(CONNECTIONS):
+                tasks.create_task(self._send(left))
 
     async def until(self, has_come: Callable[[], T | None]) -> T:
-        """Wait until there is something; look at every tick and every answer."""
-        async with self._news:
-            while (found := has_come()) is None:
-                await self._news.wait()
-            return found
-
-    async def more(self, answers: int) -> None:
-        """Wait for so many further answers."""
-        goal = self.answered + answers
-        await self.until(lambda: self.answered >= goal or None)
+        """Wait until there is something."""
+        while (found := has_come()) is None:
+            await asyncio.sleep(LOOK_SECONDS)
+        return found
 
     async def derived(self) -> None:
         """Wait until the store has all that is in the log now."""
         wire = Wire(self._port)
-        while not (await wire.ask(get("/api/v2/progress?wait_for=head&timeout=60"))).json.get("reached"):
-            await self._notify()
+        while not (await wire.ask(get("/api/v2/progress?wait_for=head&timeout=5"))).json.get("reached"):
+            await asyncio.sleep(LOOK_SECONDS)
         wire.close()
 
-    async def _pace(self) -> None:
-        loop = asyncio.get_running_loop()
-        due = loop.time()
-        while True:
-            if not self._queue.full():
-                self._queue.put_nowait(next(self._arrivals))
-            await self._notify()
-            due = max(due + 1 / PER_SECOND, loop.time())
-            await asyncio.sleep(due - loop.time())
-
-    async def _send(self) -> None:
+    async def ready(self) -> None:
+        """Wait until the API says that all stations work."""
         wire = Wire(self._port)
+        while (await wire.ask(get("/health/ready"))).status != 200:
+            await asyncio.sleep(LOOK_SECONDS)
+        wire.close()
+
+    async def _send(self, left: Iterator[tuple[float, Parcel]]) -> None:
+        wire, loop = Wire(self._port), asyncio.get_running_loop()
         try:
-            while True:
-                arrival = await self._queue.get()
-                self._record(arrival, await self._answer(wire, arrival.body))
-                self._queue.task_done()
-                await self._notify()
+            for due, parcel in left:
+                await asyncio.sleep(due - loop.time())
+                await self._deliver(wire, parcel)
+                self.said.parcels += 1
+                self.said.keys |= {oracle.read(one.body).key for one in parcel.arrivals if one.kind != "malformed"}
         finally:
             wire.close()
 
-    async def _answer(self, wire: Wire, body: bytes) -> Answer:
-        while (answer := await wire.ask(post("/api/v1/lineage", body))).status == 503:
-            await asyncio.sleep(int(answer.headers["retry-after"]))
-        return answer
+    async def _deliver(self, wire: Wire, parcel: Parcel) -> None:
+        bodies = [one.body for one in parcel.arrivals]
+        match parcel.way:
+            case Way.POST:
+                (arrival,) = parcel.arrivals
+                self._record(arrival, await _answer(wire, post("/api/v1/lineage", arrival.body)))
+            case Way.BATCH:
+                answer = await _answer(wire, post("/api/v1/lineage/batch", b"[" + b",".join(bodies) + b"]"))
+                assert answer.json["summary"]["successful"] == len(bodies), answer
+            case Way.TOPIC:
+                assert self._topic is not None
+                await asyncio.to_thread(self._topic.write, bodies)
 
     def _record(self, arrival: Arrival, answer: Answer) -> None:
         assert (answer.status == 201) is (arrival.kind != "malformed"), (answer, arrival)
-        self.said.kinds[arrival.kind] += 1
         if answer.status == 201:
-            self.said.keys.add(answer.json["key"])
+            assert answer.json["key"] == oracle.read(arrival.body).key
         else:
             self.said.refused[answer.json["position"]] = answer.json["reason"]
 
-    async def _notify(self) -> None:
-        async with self._news:
-            self._news.notify_all()
+
+async def _answer(wire: Wire, request: bytes) -> Answer:
+    while (answer := await wire.ask(request)).status == 503:
+        await asyncio.sleep(int(answer.headers["retry-after"]))
+    return answer
+
+
+class Topic:
+    """A producer that is not Whence: keys as OpenLineage's clients give them, clocks that are off."""
+
+    def __init__(self, log: KafkaLog) -> None:
+        servers, self._name = log.address.servers, log.address.topic
+        settings = {"bootstrap.servers": servers, "acks": "all", "enable.idempotence": True, "log_level": 0}
+        self._producer = Producer({**settings, "message.timeout.ms": 60_000, "reconnect.backoff.max.ms": 500})
+
+    def write(self, bodies: Sequence[bytes]) -> None:
+        """Return once the broker has all of them."""
+        outcomes, all_said = list[KafkaError | None](), threading.Event()
+
+        def note(error: KafkaError | None, _: Message) -> None:
+            outcomes.append(error)
+            if len(outcomes) == len(bodies):
+                all_said.set()
+
+        for place, body in enumerate(bodies):
+            timestamp = int(time.time() + SKEWS_SECONDS[place % len(SKEWS_SECONDS)]) * 1_000
+            self._producer.produce(self._name, body, _key(body), timestamp=timestamp, on_delivery=note)
+        while not all_said.is_set():
+            self._producer.poll(0.05)
+        assert not any(outcomes), outcomes
+
+
+def _key(body: bytes) -> str | None:
+    try:
+        return message_key(accept(body).event)
+    except EventError:
+        return None

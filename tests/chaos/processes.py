@@ -3,11 +3,15 @@
 import asyncio
 import json
 import os
+import re
 import signal
 from pathlib import Path
 from typing import Any
 
 from whence.cli.process_group import MARK
+
+JVM = "org.apache.spark.deploy.SparkSubmit"
+DRIVER = r"^\S*python\S* .*(whence\.derive|derive\.py)"
 
 
 def state_of(data: Path) -> dict[str, Any]:
@@ -23,18 +27,23 @@ def api(data: Path) -> int | None:
 
 def driver(data: Path) -> int | None:
     """The Spark driver: the pipeline's Python process."""
-    pid: int | None = state_of(data)["pipeline"]["pid"]
-    return pid
+    return next((pid for pid in _pipeline(data) if re.search(DRIVER, command(pid))), None)
 
 
 def jvm(data: Path) -> int | None:
-    """The driver's JVM."""
-    of = driver(data)
-    of_it = children(of) if of else []
-    return next((pid for pid in of_it if "SparkSubmit" in command(Path(f"/proc/{pid}"))), None)
+    """The driver's JVM: its child, or under `spark-submit` its parent."""
+    return next((pid for pid in _pipeline(data) if JVM in command(pid)), None)
 
 
-VICTIMS = {"api": api, "driver": driver, "jvm": jvm}
+def python_workers(executor: int) -> list[int]:
+    """The Python workers of an executor's process, forked from its daemon: some may be at work, some may wait."""
+    daemons = [pid for pid in children(executor) if "pyspark" in command(pid)]
+    return [pid for daemon in daemons for pid in children(daemon)]
+
+
+def _pipeline(data: Path) -> list[int]:
+    pid: int | None = state_of(data)["pipeline"]["pid"]
+    return [pid, *children(pid)] if pid else []
 
 
 async def kill(pid: int) -> bool:
@@ -61,7 +70,7 @@ def marked(data: Path) -> dict[int, str]:
     """All living processes that the supervisor of this data directory started, and their descendants: what they run."""
     mark = f"{MARK}={data}".encode()
     found = [one for one in Path("/proc").iterdir() if one.name.isdecimal() and mark in _environment(one)]
-    return {int(one.name): command(one) for one in found}
+    return {int(one.name): command(int(one.name)) for one in found}
 
 
 def _environment(process: Path) -> list[bytes]:
@@ -71,10 +80,10 @@ def _environment(process: Path) -> list[bytes]:
         return []
 
 
-def command(process: Path) -> str:
-    """What a process (its place in /proc) runs; empty if it is gone."""
+def command(pid: int) -> str:
+    """What a process runs; empty if it is gone."""
     try:
-        return (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
     except OSError:
         return ""
 

@@ -24,7 +24,7 @@ from chaos.state import assert_ledger_balances, assert_state_is_the_oracles
 from filling import fill
 from kafka_broker import KafkaBroker
 from logs import records_of
-from spark_cluster import SMALL, SparkCluster, environment, running, submit
+from spark_cluster import CONF, ENTRY, SparkCluster, environment, running, submit
 from waiting import waiting
 from whence.derive.jars import KAFKA, fetch
 from whence.log import Log
@@ -36,14 +36,6 @@ from whence.store.tables import touched
 
 NOISE = Noise(duplicates=0.1, late=0.1, malformed=0.05)
 RECORDS = 800
-ENTRY = Path(__file__).parents[2] / "deploy" / "derive.py"
-CONF = {
-    "spark.driver.host": "127.0.0.1",
-    "spark.executor.memory": "512m",
-    "spark.executor.extraJavaOptions": SMALL,
-    "spark.driver.extraJavaOptions": SMALL,
-    "spark.ui.enabled": "false",
-}
 PATIENCE_SECONDS = 120
 
 

@@ -13,8 +13,9 @@ import pytest
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from conftest import STORES, new_database
+from conftest import STORES
 from logs import records_of
+from postgres_process import new_database
 from retention.worlds import DAY, FIRST_DAY, bodies, derive, log_of
 from whence.derive.archive.copy import archive_log, drop_archived
 from whence.derive.rebuild import rebuild

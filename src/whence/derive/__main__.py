@@ -86,11 +86,13 @@ def main() -> int:
 
 
 def stream(given: argparse.Namespace, stopping: Event) -> None:
-    """Derive from the log into the store until the stream fails or `stopping` is set. Raises StoreBusyError,
-    LogError."""
+    """Derive from the log into the store until the stream fails, the store's lock is lost or `stopping` is set.
+
+    Raises StoreBusyError, StoreError, LogError.
+    """
     engine, event_log = open_store(given.store), open_log(given.log)
     with (
-        deriving(engine),
+        deriving(engine) as check_lock,
         serving_metrics(given.metrics),
         tempfile.TemporaryDirectory(prefix="whence-", ignore_cleanup_errors=True) as scratch,
     ):
@@ -103,6 +105,7 @@ def stream(given: argparse.Namespace, stopping: Event) -> None:
         print("ready", flush=True)  # noqa: T201  # the supervisor waits for this line
         # A call into the JVM must not be broken off: it is left again and again to look.
         while not stopping.is_set() and not query.awaitTermination(LOOK_SECONDS):
+            check_lock()
             if given.alive:
                 given.alive.touch()
         schedule.stop()

@@ -2,13 +2,15 @@
 
 import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import DBAPIError
 
-from whence.errors import StoreBusyError
+from whence.errors import StoreBusyError, StoreError
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,32 +28,39 @@ _DERIVE = _Lock(
 _BLAST = _Lock("blast", 0x77_68_65_6E_63_66, "another process computes the blast radius of this store; wait for it")
 
 
-@contextmanager
-def deriving(engine: Engine) -> Iterator[None]:
-    """Hold the store's derive lock; it ends with the process. Raises StoreBusyError if another process holds it."""
-    with _held(engine, _DERIVE):
-        yield
+Check = Callable[[], None]
+"""Raises StoreError if the lock is not held any more: PostgreSQL frees it with the session, so when it restarts."""
 
 
 @contextmanager
-def blasting(engine: Engine) -> Iterator[None]:
+def deriving(engine: Engine) -> Iterator[Check]:
+    """Hold the store's derive lock; it ends with the process.
+
+    Raises StoreBusyError if another process holds it, StoreError if PostgreSQL does not answer.
+    """
+    with _held(engine, _DERIVE) as check:
+        yield check
+
+
+@contextmanager
+def blasting(engine: Engine) -> Iterator[Check]:
     """Hold the lock of the blast radius, likewise."""
-    with _held(engine, _BLAST):
-        yield
+    with _held(engine, _BLAST) as check:
+        yield check
 
 
 @contextmanager
-def _held(engine: Engine, lock: _Lock) -> Iterator[None]:
-    with _locked_file(engine, lock) if engine.dialect.name == "sqlite" else _locked_session(engine, lock):
-        yield
+def _held(engine: Engine, lock: _Lock) -> Iterator[Check]:
+    with _locked_file(engine, lock) if engine.dialect.name == "sqlite" else _locked_session(engine, lock) as check:
+        yield check
 
 
 @contextmanager
-def _locked_file(engine: Engine, lock: _Lock) -> Iterator[None]:
+def _locked_file(engine: Engine, lock: _Lock) -> Iterator[Check]:
     fd = os.open(f"{engine.url.database}.{lock.suffix}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
+        yield lambda: None
     except BlockingIOError:
         raise StoreBusyError(lock.busy) from None
     finally:
@@ -59,15 +68,34 @@ def _locked_file(engine: Engine, lock: _Lock) -> Iterator[None]:
 
 
 @contextmanager
-def _locked_session(engine: Engine, lock: _Lock) -> Iterator[None]:
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+def _locked_session(engine: Engine, lock: _Lock) -> Iterator[Check]:
+    with _connect(engine).execution_options(isolation_level="AUTOCOMMIT") as connection:
         # The server itself finds out that a driver's machine is gone, and frees the lock within a minute.
         for setting, value in (("idle", 20), ("interval", 10), ("count", 3)):
             connection.execute(text(f"SET tcp_keepalives_{setting} = {value}"))
         if not connection.execute(text("select pg_try_advisory_lock(:key)"), {"key": lock.advisory}).scalar():
             raise StoreBusyError(lock.busy)
         try:
-            yield
+            yield partial(_check, connection)
         finally:
             # The connection goes back to a pool, and the lock would stay with it.
-            connection.execute(text("select pg_advisory_unlock(:key)"), {"key": lock.advisory})
+            if not connection.invalidated:
+                with suppress(DBAPIError):
+                    connection.execute(text("select pg_advisory_unlock(:key)"), {"key": lock.advisory})
+
+
+def _connect(engine: Engine) -> Connection:
+    try:
+        return engine.connect()
+    except DBAPIError as error:
+        raise StoreError(f"the store cannot be reached: {error.orig}") from None
+
+
+def _check(connection: Connection) -> None:
+    try:
+        connection.execute(text("select 1"))
+    except DBAPIError:
+        raise StoreError(
+            "PostgreSQL ended the session that held the lock of this store, so another process may have it now: "
+            "start again"
+        ) from None

@@ -22,14 +22,15 @@ def replacing(store_url: str) -> Iterator[Engine]:
     """An empty store to build in; at the end its tables replace those of the store at `store_url`, or on an error
     nothing does.
 
-    Raises StoreBusyError while a pipeline derives into the store.
+    Raises StoreBusyError while a pipeline derives into the store, StoreError if its lock was lost meanwhile.
     """
     engine = open_store(store_url)
     migrate(engine)
     swap = _building_file if engine.dialect.name == "sqlite" else _building_schema
     try:
-        with deriving(engine), swap(engine) as beside:
+        with deriving(engine) as check_lock, swap(engine) as beside:
             yield beside
+            check_lock()
     finally:
         engine.dispose()
 
