@@ -26,6 +26,7 @@ STORES = ("sqlite", "postgres")
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--schedules", type=int, help="how many schedules of chaos; not given, one for each victim")
     parser.addoption("--seeds", help="of the schedules, only these: FIRST-LAST")
+    parser.addoption("--back", type=float, default=60, help="seconds until all is well again; more on a busy machine")
 
 
 @pytest.fixture(scope="session")

@@ -22,10 +22,7 @@ from whence.store.tables import event, progress, touched
 
 logger = logging.getLogger(__name__)
 
-BACK_SECONDS = 60
-"""After the last kill of a schedule, all that was answered is in the store, and the API says that all is well."""
-
-STUCK_SECONDS = 180
+STUCK_SECONDS = 600
 """No schedule takes so long: a kill that does not come is a mistake of the test."""
 
 HELD = {Moment.MERGING: touched, Moment.SETTLING: progress}
@@ -52,13 +49,15 @@ class Conductor:
     stack: Stack
     load: Load
     engine: Engine
+    back_seconds: float
+    """How long after the last kill of a schedule all that was answered must be in the store, and the API be ready."""
     _killed: set[int] = field(default_factory=set)
     _reviving: dict[str, "asyncio.Task[None]"] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, stack: Stack) -> "Conductor":
+    def of(cls, stack: Stack, back_seconds: float) -> "Conductor":
         """One for a running stack."""
-        return cls(stack, Load(stack.port, stack.log), open_store(stack.store_url))
+        return cls(stack, Load(stack.port, stack.log), open_store(stack.store_url), back_seconds)
 
     async def carry_out(self, schedule: Schedule) -> Outcome:
         """All acts of a schedule, until all is well again. Raises AssertionError if that takes too long."""
@@ -67,12 +66,12 @@ class Conductor:
             for act in schedule.acts:
                 last_kill = await self._perform(act)
         try:
-            async with asyncio.timeout(last_kill + BACK_SECONDS - time.monotonic()):
+            async with asyncio.timeout(last_kill + self.back_seconds - time.monotonic()):
                 await asyncio.gather(*self._reviving.values())
                 await self.load.derived()
                 await self.load.ready()
         except TimeoutError:
-            raise AssertionError(f"not back within {BACK_SECONDS} s: {state_of(self.stack.data)}") from None
+            raise AssertionError(f"not back within {self.back_seconds} s: {state_of(self.stack.data)}") from None
         self._assert_nothing_is_lost()
         now = time.monotonic()
         return Outcome(schedule=schedule, seconds=now - began, back_after=now - last_kill)

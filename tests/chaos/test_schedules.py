@@ -47,7 +47,7 @@ def test_killed_at_any_moment_it_ends_where_it_would_have(
     with STACKS[name](tmp_path) as stack:
         assert len(stack.victims) == VICTIMS[name]
         schedules = schedules_on(stack, seeds)
-        conductor = Conductor.of(stack)
+        conductor = Conductor.of(stack, pytestconfig.getoption("--back"))
         asyncio.run(carry_out(conductor, schedules))
         records = as_derived(records_of(stack.log))
         assert_log_has_what_was_said(records, conductor.load.said)
