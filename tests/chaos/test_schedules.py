@@ -37,6 +37,9 @@ from whence.store.engine import open_store, sqlite_url
 SHARES = {"embedded": 0.2, "kafka": 0.5, "cluster": 0.3}
 """Of the schedules, on each stack."""
 
+VICTIMS = {"embedded": 4, "kafka": 6, "cluster": 8}
+"""How many there are on each stack."""
+
 
 @pytest.mark.parametrize("name", list(STACKS))
 def test_killed_at_any_moment_it_ends_where_it_would_have(
@@ -72,10 +75,6 @@ def seeds_of(name: str, config: pytest.Config) -> Sequence[int]:
         return [seed for seed in range(int(start), int(last) + 1) if seed // 1_000 * 1_000 == first]
     schedules = config.getoption("--schedules")
     return range(first, first + (round(schedules * SHARES[name]) if schedules else VICTIMS[name]))
-
-
-VICTIMS = {"embedded": 4, "kafka": 6, "cluster": 8}
-"""How many there are on each stack."""
 
 
 def schedules_on(stack: Stack, seeds: Iterable[int]) -> list[Schedule]:
