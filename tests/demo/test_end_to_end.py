@@ -26,7 +26,7 @@ from whence.query.lineage import downstream, upstream
 from whence.query.transformations import directness, in_a_row
 from whence.store.engine import open_store, sqlite_url
 from whence.store.graph import open_graph
-from whence.store.tables import facet, run
+from whence.store.tables import facet_body, run
 
 VARIANTS: tuple[Variant, ...] = ("first", "altered")
 PREDICTED = ("customer_id", "churn_probability", "churn_label")
@@ -187,7 +187,7 @@ def _ends_of_runs(store_url: str, job: JobName) -> list[int]:
 def _facet(store_url: str, subject: DatasetName, name: str) -> str:
     """The text of a dataset's facet."""
     engine = open_store(store_url)
-    wanted = select(facet.c.payload).where(facet.c.subject_id == node_id(subject), facet.c.name == name)
+    wanted = select(facet_body.c.payload).where(facet_body.c.subject_id == node_id(subject), facet_body.c.name == name)
     with engine.connect() as connection:
         payload = connection.execute(wanted).scalar_one()
     engine.dispose()
