@@ -2,23 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 
 from sqlalchemy import Engine
 
 from oracle import comparable
 from oracle import dump as oracle_dump
 from whence.log import Kind, Record
-from whence.log.segments import committed, read, start
 from whence.store.dump import dump
 from whence.store.ledger import Ledger, every_receipt, read_ledger
 
 SHOWN = 5
-
-
-def records_of(log: Path) -> list[Record]:
-    """All records of the log."""
-    return list(read(log, start(log), committed(log)))
 
 
 def assert_ledger_balances(engine: Engine, records: list[Record]) -> None:

@@ -14,12 +14,14 @@ import oracle
 from api.process import Api, Serving
 from bench.events import bodies
 from chaos.judge import parse, points_into, status_of
-from chaos.state import assert_ledger_balances, assert_state_is_the_oracles, differences, records_of
+from chaos.state import assert_ledger_balances, assert_state_is_the_oracles, differences
 from chaos.wire import Answer, Wire, post
 from generators import mutations
 from generators.mutations import DEEP_VALUES
+from logs import records_of
 from whence.derive.pipeline import run_stream
 from whence.log import Kind, Record
+from whence.log.segments.log import SegmentLog
 from whence.store.engine import open_store
 from whence.store.migrate import migrate
 
@@ -143,12 +145,12 @@ def test_mutated_events_get_their_answers_and_harm_nothing(api: Api, spark: Spar
     assert heard.statuses.total() >= MUTATED
     assert api.post(next(bodies(seed=13))).status == 201
     api.down()
-    records = records_of(api.data / "log")
+    records = records_of(SegmentLog(api.data / "log"))
     assert_the_log_is_what_was_said(heard, records)
 
     engine = open_store(api.store_url)
     migrate(engine)
-    query = run_stream(spark, api.data / "log", engine, tmp_path / "checkpoint")
+    query = run_stream(spark, SegmentLog(api.data / "log"), engine, tmp_path / "checkpoint")
     query.processAllAvailable()
     query.stop()
     assert_ledger_balances(engine, records)
