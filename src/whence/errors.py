@@ -8,8 +8,8 @@ WhenceError
 │   ├── LogCorruptError    a record inside the committed log fails its checksum
 │   ├── LogBusyError       another process writes or reads this log, or the queue is full
 │   └── LogGapError        records that are asked for are gone from the log, and not archived
-├── ArchiveError           the archive cannot serve, or is not that of this log
-│   └── ArchiveBusyError   another archiver was quicker
+├── TableError             a Delta table cannot serve, or is not the one that it should be
+│   └── TableBusyError     another writer of the table was quicker
 ├── StoreError
 │   └── StoreBusyError     another process derives into this store
 ├── PlanOutdatedError      the store has moved on since retention was planned
@@ -93,21 +93,21 @@ class LogGapError(LogError):
 
 
 @dataclass(eq=False)
-class ArchiveError(WhenceError):
-    """The archive at `uri` cannot serve."""
+class TableError(WhenceError):
+    """The Delta table at `uri` cannot serve."""
 
     uri: str
     reason: str
 
     def __str__(self) -> str:
-        return f"the archive {self.uri}: {self.reason}"
+        return f"the table {self.uri}: {self.reason}"
 
 
-class ArchiveBusyError(ArchiveError):
-    """Another archiver committed first; nothing of this run is in the archive twice, or half."""
+class TableBusyError(TableError):
+    """Another writer of the table committed first; nothing of this run is in it twice, or half."""
 
     def __init__(self, uri: str) -> None:
-        super().__init__(uri, "another archiver was quicker; nothing was archived twice: run it again")
+        super().__init__(uri, "another writer was quicker; nothing was written twice: run it again")
 
 
 class StoreError(WhenceError):

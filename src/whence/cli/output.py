@@ -15,10 +15,10 @@ from rich.text import Text
 from whence.errors import (
     AmbiguousNodeError,
     ApiError,
-    ArchiveError,
     LogError,
     NodeNotFoundError,
     StoreError,
+    TableError,
     WhenceError,
 )
 
@@ -70,7 +70,7 @@ def reporting(output: Output) -> Iterator[None]:
         yield
     except WhenceError as error:
         print_error(error, output)
-        out_of_service = isinstance(error, StoreError | LogError | ArchiveError | ApiError)
+        out_of_service = isinstance(error, StoreError | LogError | TableError | ApiError)
         raise typer.Exit(Exit.OUT_OF_SERVICE if out_of_service else Exit.MISTAKE) from None
 
 
