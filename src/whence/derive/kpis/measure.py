@@ -1,0 +1,114 @@
+"""Measuring the KPIs: each query over the published tables and the archive, and a row for each in the table `kpi`."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from importlib.resources import files
+from itertools import takewhile
+from operator import attrgetter
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from whence.derive.archive.table import find_archive
+from whence.derive.delta.frames import append_rows, read_files, read_table, write_frame
+from whence.derive.delta.table import find_table, make_table
+from whence.derive.publish.job import table_uri
+from whence.derive.publish.schema import KPI, SCHEMA_VERSION, TABLES
+from whence.derive.records import RECORD_SCHEMA
+from whence.errors import TableError
+from whence.query.instants import microseconds
+
+
+@dataclass(frozen=True, slots=True)
+class Kpi:
+    """A KPI: what it is in words, and as SQL."""
+
+    name: str
+    unit: str
+    definition: str
+    query: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A row of the table `kpi`."""
+
+    measured_at: datetime
+    name: str
+    value: float | None
+    unit: str
+    numerator: float | None
+    denominator: float | None
+
+
+@cache
+def kpis() -> tuple[Kpi, ...]:
+    """All KPIs, by name."""
+    found = (one for one in files(__package__).iterdir() if one.name.endswith(".sql"))
+    return tuple(
+        sorted((_parse(one.name.removesuffix(".sql"), one.read_text("utf-8")) for one in found), key=attrgetter("name"))
+    )
+
+
+def measure(session: SparkSession, root: str, archive: str | None, at: datetime, days: float) -> tuple[Measured, ...]:
+    """Measure all KPIs over what is published under `root`, for the `days` before `at`, and append them to `kpi`.
+
+    Raises TableError if something is not published yet.
+    """
+    own = session.newSession()  # the names of its views are nobody else's
+    since = at - timedelta(days=days)
+    for name in TABLES:
+        _published(own, root, name).createOrReplaceTempView(name)
+    _received(own, archive, since, at).createOrReplaceTempView("record")
+    measured = tuple(_measure(own, one, since, at) for one in kpis())
+    _append(own, table_uri(root, "kpi"), measured)
+    return measured
+
+
+def read_latest(root: str) -> tuple[Measured, ...]:
+    """The latest measurement of each KPI, without Spark. Raises TableError if nothing was measured yet."""
+    uri = table_uri(root, "kpi")
+    table = find_table(uri)
+    if table is None:
+        raise TableError(uri, "nothing was measured yet: run `whence publish`")
+    rows = sorted(table.to_pyarrow_table().to_pylist(), key=lambda row: row["measured_at"])
+    latest = {row["name"]: Measured(**row) for row in rows}
+    return tuple(latest[name] for name in sorted(latest))
+
+
+def _published(session: SparkSession, root: str, name: str) -> DataFrame:
+    uri = table_uri(root, name)
+    table = find_table(uri)
+    if table is None:
+        raise TableError(uri, "it is not published yet: run `whence publish`")
+    return read_table(session, uri, table, TABLES[name].plain)
+
+
+def _received(session: SparkSession, archive: str | None, since: datetime, at: datetime) -> DataFrame:
+    """The archive, but for files without anything of the period; nothing if there is no archive."""
+    found = find_archive(archive) if archive else None
+    low, high = microseconds(since), microseconds(at)
+    wanted = [one for one in found.files() if one.received_from < high and low <= one.received_to] if found else []
+    return read_files(session, archive or "", [(one.path, one.records) for one in wanted], RECORD_SCHEMA)
+
+
+def _measure(session: SparkSession, kpi: Kpi, since: datetime, at: datetime) -> Measured:
+    (row,) = session.sql(kpi.query, args={"since": since, "at": at}).collect()
+    value, numerator, denominator = (None if one is None else float(one) for one in row)
+    return Measured(
+        measured_at=at, name=kpi.name, value=value, unit=kpi.unit, numerator=numerator, denominator=denominator
+    )
+
+
+def _append(session: SparkSession, uri: str, measured: Sequence[Measured]) -> None:
+    table = make_table(uri, KPI.schema, "whence_kpi", properties={"whence.schemaVersion": str(SCHEMA_VERSION)})
+    rows = pa.Table.from_pylist([asdict(one) for one in measured], schema=KPI.plain)
+    append_rows(uri, table, write_frame(session.createDataFrame(rows).coalesce(1), uri, KPI.plain), KPI.plain, {})
+
+
+def _parse(name: str, text: str) -> Kpi:
+    lines = text.splitlines()
+    words = [line.removeprefix("--").strip() for line in takewhile(lambda line: line.startswith("--"), lines)]
+    return Kpi(name, words[0], " ".join(words[1:]), "\n".join(lines[len(words) :]))
