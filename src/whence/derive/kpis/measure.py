@@ -1,6 +1,7 @@
 """Measuring the KPIs: each query over the published tables and the archive, and a row for each in the table `kpi`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import cache
@@ -57,13 +58,11 @@ def measure(session: SparkSession, root: str, archive: str | None, at: datetime,
 
     Raises TableError if something is not published yet.
     """
-    own = session.newSession()  # the names of its views are nobody else's
     since = at - timedelta(days=days)
-    for name in TABLES:
-        _published(own, root, name).createOrReplaceTempView(name)
-    _received(own, archive, since, at).createOrReplaceTempView("record")
-    measured = tuple(_measure(own, one, since, at) for one in kpis())
-    _append(own, table_uri(root, "kpi"), measured)
+    frames = {name: _published(session, root, name) for name in TABLES}
+    with _views(session, {**frames, "record": _received(session, archive, since, at)}):
+        measured = tuple(_measure(session, one, since, at) for one in kpis())
+    _append(session, table_uri(root, "kpi"), measured)
     return measured
 
 
@@ -76,6 +75,18 @@ def read_latest(root: str) -> tuple[Measured, ...]:
     rows = sorted(table.to_pyarrow_table().to_pylist(), key=lambda row: row["measured_at"])
     latest = {row["name"]: Measured(**row) for row in rows}
     return tuple(latest[name] for name in sorted(latest))
+
+
+@contextmanager
+def _views(session: SparkSession, frames: Mapping[str, DataFrame]) -> Iterator[None]:
+    """The frames by their names in SQL. A data source in Python cannot be read by a session of its own."""
+    for name, frame in frames.items():
+        frame.createOrReplaceTempView(name)
+    try:
+        yield
+    finally:
+        for name in frames:
+            session.catalog.dropTempView(name)
 
 
 def _published(session: SparkSession, root: str, name: str) -> DataFrame:
