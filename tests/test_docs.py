@@ -25,6 +25,8 @@ from whence.api.settings import Settings
 from whence.api.status import Status
 from whence.capture.spark import LISTENER_VERSION, attach, conf
 from whence.cli.app import app as command_line
+from whence.derive.kpis.measure import kpis
+from whence.derive.publish.schema import KPI, SCHEMA_VERSION, TABLES
 from whence.errors import WhenceError
 from whence.log import Amount
 from whence.log.kafka.address import OWN, SECURITY
@@ -38,6 +40,10 @@ from whence.store.standing import Produced, Standing
 from whence.store.tables import FACTS, metadata
 
 ROOT = Path(__file__).parents[1]
+GENERATED = re.compile(r"<!-- generated -->\n.*<!-- /generated -->\n", re.DOTALL)
+SQL_TYPES = {"int64": "bigint", "string": "string", "bool": "boolean", "double": "double"} | {
+    "timestamp[us, tz=UTC]": "timestamp"
+}
 HELP = re.compile(r"<!-- help -->\n.*<!-- /help -->\n", re.DOTALL)
 EXAMPLE = re.compile(r"```http\n(GET|POST) (\S+)\n(.*?)```\n```json\n(\d+)\n(.*?)```", re.DOTALL)
 VARIABLES = (
@@ -99,10 +105,38 @@ def with_help(text: str) -> str:
     return HELP.sub(lambda _: f"<!-- help -->\n{help_pages()}<!-- /help -->\n", text)
 
 
-def test_the_help_of_every_command_is_documented_as_it_is() -> None:
-    text = page("docs/cli.md")
-    assert HELP.search(text)
-    assert with_help(text) == text, "run `make docs`"
+def with_tables(text: str) -> str:
+    """docs/tables.md, likewise."""
+    parts = []
+    for name, table in {**TABLES, "kpi": KPI}.items():
+        columns = [f"| `{column}` | {SQL_TYPES[str(type_)]} | {said} |" for column, type_, said in table.columns]
+        head = "| column | type | meaning |\n|---|---|---|"
+        parts.append("\n".join([f"## {name}", "", table.meaning, "", head, *columns, ""]))
+    return _generated(text, "\n".join(parts))
+
+
+def with_kpis(text: str) -> str:
+    """docs/kpis.md, likewise."""
+    rows = [f"| `{one.name}` | {one.unit} | {one.definition} |" for one in kpis()]
+    return _generated(text, "\n".join(["| KPI | unit | definition |", "|---|---|---|", *rows, ""]))
+
+
+def _generated(text: str, part: str) -> str:
+    return GENERATED.sub(lambda _: f"<!-- generated -->\n{part}<!-- /generated -->\n", text)
+
+
+WRITTEN = {"docs/cli.md": with_help, "docs/tables.md": with_tables, "docs/kpis.md": with_kpis}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_is_generated_is_as_the_code_says(name: str) -> None:
+    text = page(name)
+    assert HELP.search(text) or GENERATED.search(text)
+    assert WRITTEN[name](text) == text, "run `make docs`"
+
+
+def test_the_version_of_the_tables_is_documented() -> None:
+    assert f"what is below, now {SCHEMA_VERSION}." in page("docs/tables.md")
 
 
 def test_every_environment_variable_is_documented() -> None:
@@ -268,5 +302,5 @@ def test_the_lock_files_agree_and_name_no_registry() -> None:
 
 
 if __name__ == "__main__":
-    target = ROOT / "docs" / "cli.md"
-    target.write_text(with_help(target.read_text("utf-8")), "utf-8")
+    for page_name, written in WRITTEN.items():
+        (ROOT / page_name).write_text(written(page(page_name)), "utf-8")

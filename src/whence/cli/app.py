@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from whence.cli import upkeep
+from whence.cli import publishing, upkeep
 from whence.cli.options import Archive, Data, EventLog, Form, Store, Url
 from whence.cli.output import Output, reporting
 from whence.cli.settings import archive_uri, data_directory, log_url, store_url
@@ -289,6 +289,7 @@ def ledger(
 
 
 upkeep.add_to(app)
+publishing.add_to(app)
 
 
 @app.command()

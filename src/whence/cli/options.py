@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from whence.cli.output import Output
-from whence.cli.settings import ARCHIVE, DATA, LOG, STORE
+from whence.cli.settings import ARCHIVE, DATA, LOG, STORE, TABLES
 
 Data = Annotated[Path | None, typer.Option("--data", envvar=DATA, help="The data directory")]
 Store = Annotated[
@@ -23,6 +23,12 @@ EventLog = Annotated[
 Archive = Annotated[
     str | None,
     typer.Option("--archive", envvar=ARCHIVE, help="The archive's path or URL; in the data directory if not given"),
+]
+Tables = Annotated[
+    str | None,
+    typer.Option(
+        "--tables", envvar=TABLES, help="The published tables' path or URL; in the data directory if not given"
+    ),
 ]
 Form = Annotated[Output, typer.Option("--output", "-o", help="The form of the answer")]
 Url = Annotated[str, typer.Option("--url", envvar="OPENLINEAGE_URL", help="The collector's address")]

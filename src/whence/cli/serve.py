@@ -14,7 +14,7 @@ from platformdirs import user_cache_path
 
 from whence.cli.doctor import doctor
 from whence.cli.ingest import ingest
-from whence.cli.settings import archive_uri
+from whence.cli.settings import archive_uri, tables_uri
 from whence.cli.supervise import Plan
 from whence.errors import WhenceError
 from whence.log.address import open_log
@@ -34,7 +34,7 @@ def plan(
     python = [sys.executable, "-m"]
     api = [*python, "whence.api", "--data", str(data), "--store", store_url, "--log", log, "--fd", "{fd}"]
     derive = [*python, "whence.derive", "--log", log, "--store", store_url, "--master", master]
-    derive += ["--archive", archive_uri(data)]
+    derive += ["--archive", archive_uri(data), "--tables", tables_uri(data)]
     children = {"api": api, "pipeline": [*derive, "--cache", str(user_cache_path("whence", appauthor=False))]}
     return Plan(data=str(data), host=host, port=port, children=children)
 

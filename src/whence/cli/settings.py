@@ -7,6 +7,7 @@ DATA = "WHENCE_DATA"
 STORE = "WHENCE_STORE"
 LOG = "WHENCE_LOG"
 ARCHIVE = "WHENCE_ARCHIVE"
+TABLES = "WHENCE_TABLES"
 
 
 def data_directory(given: Path | None = None) -> Path:
@@ -32,6 +33,11 @@ def store_url(data: Path, given: str | None = None) -> str:
 def archive_uri(data: Path, given: str | None = None) -> str:
     """The archive: `--archive`, else WHENCE_ARCHIVE, else a directory in the data directory."""
     return given or os.environ.get(ARCHIVE) or str(data / "archive")
+
+
+def tables_uri(data: Path, given: str | None = None) -> str:
+    """The published tables: `--tables`, else WHENCE_TABLES, else a directory in the data directory."""
+    return given or os.environ.get(TABLES) or str(data / "tables")
 
 
 def target_url(given: str) -> str:

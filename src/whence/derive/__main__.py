@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -51,6 +52,9 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--alive", type=Path, help="a file to touch every second while the stream lives")
     parser.add_argument(
         "--archive", default=os.environ.get("WHENCE_ARCHIVE"), help="the archive's path or URL (WHENCE_ARCHIVE)"
+    )
+    parser.add_argument(
+        "--tables", default=os.environ.get("WHENCE_TABLES"), help="the published tables' path or URL (WHENCE_TABLES)"
     )
     parser.add_argument(
         "--rebuild", action="store_true", help="derive archive and log into a new store, swap it in, end"
@@ -98,7 +102,7 @@ def stream(given: argparse.Namespace, stopping: Event) -> None:
         resume(engine)
         session = open_session(given.cache, given.master, jars=jars_for(event_log))
         query = run_stream(session, event_log, engine, Path(scratch) / "checkpoint")
-        schedule = Schedule(session, engine, scheduled_jobs(event_log, given.archive))
+        schedule = Schedule(session, engine, scheduled_jobs(event_log, given))
         schedule.start()
         print("ready", flush=True)  # noqa: T201  # the supervisor waits for this line
         # A call into the JVM must not be broken off: it is left again and again to look.
@@ -110,14 +114,17 @@ def stream(given: argparse.Namespace, stopping: Event) -> None:
         close_session(session, given.cache)
 
 
-def scheduled_jobs(event_log: Log, archive: str | None) -> Iterable[Periodic]:
+def scheduled_jobs(event_log: Log, given: argparse.Namespace) -> Iterable[Periodic]:
     """What runs beside the stream, and how often."""
     minutes = float(os.environ.get("WHENCE_BLAST_MINUTES", "10"))
     if minutes > 0:
         yield Periodic(name="blast", every=60 * minutes, run=refresh)
     minutes = float(os.environ.get("WHENCE_ARCHIVE_MINUTES", "0"))
-    if minutes > 0 and archive:
-        yield Periodic(name="archive", every=60 * minutes, run=partial(_archive, event_log, archive))
+    if minutes > 0 and given.archive:
+        yield Periodic(name="archive", every=60 * minutes, run=partial(_archive, event_log, given.archive))
+    minutes = float(os.environ.get("WHENCE_PUBLISH_MINUTES", "0"))
+    if minutes > 0 and given.tables:
+        yield Periodic(name="publish", every=60 * minutes, run=partial(_publish, given.tables, given.archive))
 
 
 def _archive(event_log: Log, archive: str, session: SparkSession, _: Engine) -> bool:
@@ -125,6 +132,15 @@ def _archive(event_log: Log, archive: str, session: SparkSession, _: Engine) -> 
 
     archive_beside(session, event_log, archive)
     return True  # where there was nothing to do, too: asking costs requests to the archive's storage
+
+
+def _publish(tables: str, archive: str | None, session: SparkSession, engine: Engine) -> bool:
+    from whence.derive.kpis.measure import measure
+    from whence.derive.publish.job import publish
+
+    publish(session, engine, tables)
+    measure(session, tables, archive, datetime.now(UTC))
+    return True
 
 
 if __name__ == "__main__":

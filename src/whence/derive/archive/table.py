@@ -80,7 +80,7 @@ class Archive:
         )
 
     def forget(self, files: Iterable[ArchiveFile], begins: Mapping[str, int], now_millis: int) -> "Archive":
-        """Take files out of the table, and move the beginnings of lanes. Raises ArchiveBusyError if anybody committed
+        """Take files out of the table, and move the beginnings of lanes. Raises TableBusyError if anybody committed
         since this version.
         """
         starts = [Transaction(_app(lane, "since"), position) for lane, position in begins.items()]

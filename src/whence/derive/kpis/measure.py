@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from importlib.resources import files
-from itertools import takewhile
-from operator import attrgetter
+from itertools import groupby, takewhile
+from operator import attrgetter, itemgetter
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -53,7 +53,9 @@ def kpis() -> tuple[Kpi, ...]:
     )
 
 
-def measure(session: SparkSession, root: str, archive: str | None, at: datetime, days: float) -> tuple[Measured, ...]:
+def measure(
+    session: SparkSession, root: str, archive: str | None, at: datetime, days: float = 7
+) -> tuple[Measured, ...]:
     """Measure all KPIs over what is published under `root`, for the `days` before `at`, and append them to `kpi`.
 
     Raises TableError if something is not published yet.
@@ -66,15 +68,14 @@ def measure(session: SparkSession, root: str, archive: str | None, at: datetime,
     return measured
 
 
-def read_latest(root: str) -> tuple[Measured, ...]:
-    """The latest measurement of each KPI, without Spark. Raises TableError if nothing was measured yet."""
+def read_series(root: str) -> dict[str, tuple[Measured, ...]]:
+    """Every measurement of each KPI, the oldest first, without Spark. Raises TableError if nothing was measured yet."""
     uri = table_uri(root, "kpi")
     table = find_table(uri)
     if table is None:
         raise TableError(uri, "nothing was measured yet: run `whence publish`")
-    rows = sorted(table.to_pyarrow_table().to_pylist(), key=lambda row: row["measured_at"])
-    latest = {row["name"]: Measured(**row) for row in rows}
-    return tuple(latest[name] for name in sorted(latest))
+    rows = sorted(table.to_pyarrow_table().to_pylist(), key=lambda row: (row["name"], row["measured_at"]))
+    return {name: tuple(Measured(**row) for row in some) for name, some in groupby(rows, key=itemgetter("name"))}
 
 
 @contextmanager

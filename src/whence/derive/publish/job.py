@@ -87,7 +87,7 @@ def _replace(tables: Tables, name: str, frame: DataFrame, said: dict[str, str]) 
     if (version := table.metadata().configuration.get(VERSION)) != str(SCHEMA_VERSION):
         raise TableError(uri, f"its schema version is {version}, not {SCHEMA_VERSION}: publish to another place")
     files = write_frame(frame, uri, published.plain)
-    replace_rows(uri, table, files, published.plain, said)
+    replace_rows(uri, table, files, published.schema, said)
     table.vacuum(dry_run=False, full=True)
     tables.written[name] = read_table(tables.session, uri, table, published.plain)
     return sum(json.loads(file.stats)["numRecords"] for file in files)
