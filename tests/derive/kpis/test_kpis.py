@@ -154,7 +154,9 @@ def test_measurements_add_up_to_a_series(spark: SparkSession, store_url: str, tm
     with pytest.raises(TableError, match="not published yet"):
         measure(spark, str(tmp_path), None, AT)
     rebuild(spark, segments(tmp_path / "log"), store_url)
-    publish(spark, open_store(store_url), str(tmp_path))
+    engine = open_store(store_url)
+    publish(spark, engine, str(tmp_path))
+    engine.dispose()
     for days in (0, 1):
         measure(spark, str(tmp_path), None, AT + days * DAY)
     series = read_series(str(tmp_path))

@@ -167,7 +167,9 @@ def test_a_rerun_is_the_same_and_earlier_versions_stay(
 def test_another_engine_answers_a_question_in_sql(spark: SparkSession, log: Path, tmp_path: Path) -> None:
     url = sqlite_url(tmp_path / "store.db")
     rebuild(spark, segments(log), url)
-    publish(spark, open_store(url), str(tmp_path))
+    engine = open_store(url)
+    publish(spark, engine, str(tmp_path))
+    engine.dispose()
     edge = DeltaTable(tmp_path / "edge").to_pyarrow_dataset()
     run = DeltaTable(tmp_path / "run").to_pyarrow_dataset()
     assert edge.count_rows() > 100

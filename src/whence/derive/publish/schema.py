@@ -57,7 +57,7 @@ TABLES: Mapping[str, Published] = {
             ("namespace", TEXT, "as OpenLineage has it"),
             ("name", TEXT, "as OpenLineage has it"),
             ("representative_id", LONG, "the dataset that stands for all its aliases; its own id if it has none"),
-            ("type", TEXT, "from its `datasetType` facet, in capitals; null if none"),
+            ("type", TEXT, "from the `datasetType` facet of it or an alias, in capitals; null if none"),
             ("certified", FLAG, "it, or an alias, is tagged `certified` = `true`"),
             ("is_origin", FLAG, "somebody asserts that nothing upstream is expected (`whence_boundary`)"),
             ("is_terminal", FLAG, "somebody asserts that nothing downstream is expected (`whence_boundary`)"),

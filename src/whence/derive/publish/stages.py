@@ -94,7 +94,7 @@ def asserted(dataset: DataFrame, marked: DataFrame) -> DataFrame:
     group = Window.partitionBy("representative_id")
     names = ("certified", "is_origin", "is_terminal")
     flags = {name: f.coalesce(f.max(name).over(group), f.lit(False)) for name in names}
-    return dataset.join(marked, on="id", how="left").withColumns(flags)
+    return dataset.join(marked, on="id", how="left").withColumns({"type": f.max("type").over(group), **flags})
 
 
 def datasets(of: DataFrame, incomplete: DataFrame) -> DataFrame:
