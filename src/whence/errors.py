@@ -8,16 +8,28 @@ WhenceError
 │   ├── LogCorruptError    a record inside the committed log fails its checksum
 │   ├── LogBusyError       another process writes or reads this log, or the queue is full
 │   └── LogGapError        records that are asked for are gone from the log, and not archived
-├── ArchiveError           the archive cannot serve, or is not that of this log
-│   └── ArchiveBusyError   another archiver was quicker
+├── TableError             a Delta table cannot serve, or is not the one that it should be
+│   └── TableBusyError     another writer of the table was quicker
 ├── StoreError
-│   └── StoreBusyError     another process derives into this store
+│   ├── EncryptionError    the store's encrypted texts cannot be opened, or its key cannot be read
+│   ├── StoreGoneError     PostgreSQL does not answer, or ended the session that held a lock
+│   ├── StoreBusyError     another process derives into this store
+│   ├── QuestionsBusyError more questions are being answered than there are threads for
+│   ├── NotYetError        the graph does not have yet what a question waits for
+│   └── StoreBehindError   the pipeline has not yet brought an earlier change into the store
+├── CursorError            a cursor is not one of this question
 ├── PlanOutdatedError      the store has moved on since retention was planned
 ├── BackupError            a backup is not whole, or the place to restore it to is not empty
 ├── NodeNotFoundError      no node has that name; carries the nearest candidates
+├── ThingNotFoundError     the catalog has no such namespace, dataset, job, run …; carries what and its name
 ├── AmbiguousNodeError     a short name fits several nodes; carries them
+├── SchemaError            what should say which columns tables have cannot be read
+├── DialectError           no SQL dialect has that name; carries those that there are
 ├── ReceiptNotFoundError   nothing was received at that position or with that key
+├── AuditError             a row of the audit log was changed, removed or moved
+├── AccessError            who asks is not known, or may not
 ├── ApiError               the API cannot be reached, or is overloaded
+├── ArtifactError          a file that is to be captured from cannot be read
 ├── JavaNotFoundError      Spark needs a Java; says how to get one
 └── JarsNotFoundError      Spark needs Java libraries that cannot be fetched; carries them
 """
@@ -93,29 +105,71 @@ class LogGapError(LogError):
 
 
 @dataclass(eq=False)
-class ArchiveError(WhenceError):
-    """The archive at `uri` cannot serve."""
+class TableError(WhenceError):
+    """The Delta table at `uri` cannot serve."""
 
     uri: str
     reason: str
 
     def __str__(self) -> str:
-        return f"the archive {self.uri}: {self.reason}"
+        return f"the table {self.uri}: {self.reason}"
 
 
-class ArchiveBusyError(ArchiveError):
-    """Another archiver committed first; nothing of this run is in the archive twice, or half."""
+class TableBusyError(TableError):
+    """Another writer of the table committed first; nothing of this run is in it twice, or half."""
 
     def __init__(self, uri: str) -> None:
-        super().__init__(uri, "another archiver was quicker; nothing was archived twice: run it again")
+        super().__init__(uri, "another writer was quicker; nothing was written twice: run it again")
 
 
 class StoreError(WhenceError):
     """The serving store cannot serve."""
 
 
+class EncryptionError(StoreError):
+    """What is encrypted in the store cannot be opened, or the master key is not as it must be. Says what to do."""
+
+
 class StoreBusyError(StoreError):
     """Another process derives into this store."""
+
+
+class StoreGoneError(StoreError):
+    """PostgreSQL does not answer, or ended the session that held a lock."""
+
+
+class QuestionsBusyError(StoreError):
+    """As many questions wait as may wait."""
+
+    def __str__(self) -> str:
+        return "too many questions at a time; ask again in a second"
+
+
+@dataclass(eq=False)
+class NotYetError(StoreError):
+    """The graph does not have what is at these positions of the log within the time given."""
+
+    wait_for: str
+
+    def __str__(self) -> str:
+        return f"the graph does not have {self.wait_for} yet; ask again, or with a longer timeout"
+
+
+class CursorError(WhenceError):
+    """A cursor that no answer to this question gave."""
+
+    def __str__(self) -> str:
+        return "this cursor is not of an answer to this question; ask again without it"
+
+
+@dataclass(eq=False)
+class StoreBehindError(StoreError):
+    """An earlier change of the same thing is in the log, but not yet in the store. Nothing was written."""
+
+    subject: str
+
+    def __str__(self) -> str:
+        return f"the store does not yet have an earlier change of {self.subject}; send it again when the pipeline is on"
 
 
 @dataclass(eq=False)
@@ -149,6 +203,17 @@ class NodeNotFoundError(WhenceError):
 
 
 @dataclass(eq=False)
+class ThingNotFoundError(WhenceError):
+    """The catalog has no such thing. `kind` is `Namespace`, `Dataset`, `Job`, `Run` …"""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} '{self.name}' not found."
+
+
+@dataclass(eq=False)
 class AmbiguousNodeError(WhenceError):
     """A short name that fits more than one node."""
 
@@ -158,6 +223,31 @@ class AmbiguousNodeError(WhenceError):
     def __str__(self) -> str:
         listed = "\n  ".join(self.candidates)
         return f"{self.name!r} fits {len(self.candidates)} nodes; say which one:\n  {listed}"
+
+
+@dataclass(eq=False)
+class AuditError(WhenceError):
+    """The audit log is not as it was written, from row `number` on."""
+
+    number: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"row {self.number} of the audit log {self.reason}"
+
+
+@dataclass(eq=False)
+class AccessError(WhenceError):
+    """Who asks is not known (`status` 401), or may not do this (403). Says nothing of what there is.
+
+    Of keys and grants: there is none such (404), it is written wrongly (422), or something stands against it (409).
+    """
+
+    reason: str
+    status: int = 401
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 @dataclass(eq=False)
@@ -179,6 +269,39 @@ class ReceiptNotFoundError(WhenceError):
 
     def __str__(self) -> str:
         return f"nothing derived has the key or the position {self.sought!r}; `whence doctor` says how far deriving is"
+
+
+@dataclass(eq=False)
+class ArtifactError(WhenceError):
+    """A file that lineage is to be captured from is not there, or cannot be read."""
+
+    path: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
+
+
+@dataclass(eq=False)
+class SchemaError(WhenceError):
+    """What should say which columns tables have (a file, a database) cannot be read. `place` has no secrets."""
+
+    place: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reason}"
+
+
+@dataclass(eq=False)
+class DialectError(WhenceError):
+    """No SQL dialect has this name."""
+
+    name: str
+    known: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"no SQL dialect is named {self.name!r}; there are {', '.join(self.known)}"
 
 
 class JavaNotFoundError(WhenceError):

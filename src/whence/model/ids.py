@@ -23,7 +23,10 @@ class Kind(IntEnum):
 
 def kind_of(node_id: int) -> Kind:
     """The kind that an id carries."""
-    return Kind(node_id & 3)
+    return _KINDS[node_id & 3]
+
+
+_KINDS = tuple(Kind)
 
 
 CACHED_CHARACTERS = 1_000

@@ -13,6 +13,8 @@ class Origin(StrEnum):
 
     EXPLICIT = "explicit"
     COLUMN = "columnLineage"
+    PARSED = "parsed"
+    """Read by the pipeline from the text in the job's `sql` facet; no producer said it."""
     INFERRED = "inferred"
     BOUNDARY = "boundary"
 
@@ -44,6 +46,16 @@ class LineageSet:
     level: Level
     origin: Origin
     edges: tuple[Edge, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """What the text of a job's SQL says of one output: the edges into it, and `explained`, the inputs of which it says
+    all that there is to say.
+    """
+
+    edges: tuple[Edge, ...]
+    explained: frozenset[DatasetName]
 
 
 def digest(owner: JobName | DatasetName, lineage: LineageSet) -> str:

@@ -12,6 +12,17 @@ from whence.openlineage.notes import Note, Notes
 from whence.openlineage.wire import Json, canonical, decode, members_of, objects_in, step, text_of
 
 LIFECYCLE, DECOMMISSIONED = "whence_lifecycle", "DECOMMISSIONED"
+SQL_LINEAGE, SQL_COMPARISON = "whence_sqlLineage", "whence_sqlComparison"
+"""Job facets that only the pipeline writes: how the job's SQL was read, and where the job's producer says otherwise."""
+ALIASES, CUT, JOINED = "whence_aliases", "whence:cut", "whence:joined"
+"""A dataset facet by which a person says that another name is not this dataset's, or is after all (docs/state.md)."""
+
+SQL_MEMBERS = frozenset(
+    {"query", "sql", "statement", "queryText", "compiled_code", "raw_code", "compiled_sql", "raw_sql"}
+)
+CODE_MEMBERS = frozenset({"sourceCode"})
+"""The members of facets that hold SQL text, and code."""
+
 MAX_KEY_BYTES = 1000
 MAX_SYMLINK_TYPE = 200
 _CACHED_FACET = 16_384
@@ -85,6 +96,11 @@ def schema_fields(facets: tuple[Facet, ...], at: str, notes: Notes) -> tuple[Sch
     return fields
 
 
+def schema_fields_in(payload: str) -> tuple[SchemaField, ...]:
+    """The fields in the text of a schema facet that was accepted, nested ones dotted."""
+    return (_read_schema_once if len(payload) <= _CACHED_FACET else _read_schema)(payload)[0]
+
+
 def _read_schema(payload: str) -> tuple[tuple[SchemaField, ...], tuple[Note, ...]]:
     fields: list[SchemaField] = []
     notes = Notes()
@@ -110,9 +126,13 @@ def _flatten(some: object, prefix: str, at: str, fields: list[SchemaField], note
 
 
 def symlinks(facets: Facets, own: DatasetName, at: str, notes: Notes) -> tuple[Symlink, ...]:
-    """The dataset's other names (symlinks facet)."""
-    facet = alive(facets, "symlinks")
-    return () if facet is None else tuple(_links(facet, own, f"{at}/symlinks/identifiers", notes))
+    """The dataset's other names (symlinks facet), and what people say of them (ALIASES)."""
+    return tuple(
+        link
+        for key in ("symlinks", ALIASES)
+        if (facet := alive(facets, key)) is not None
+        for link in _links(facet, own, f"{at}/{key}/identifiers", notes)
+    )
 
 
 def _links(facet: Json, own: DatasetName, at: str, notes: Notes) -> Iterator[Symlink]:

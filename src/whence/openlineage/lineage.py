@@ -1,22 +1,25 @@
 """What one event says of lineage, as sets of edges (docs/state.md, "Lineage sets"; reference rules 39-45)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from whence.model.events import DatasetEvent, Event, JobEvent, RunEvent
-from whence.model.lineage import Edge, Level, LineageSet, Origin
+from whence.model.lineage import Edge, Level, LineageSet, Origin, Parsed
 from whence.model.names import DatasetName, FieldName, JobName, Node
 
+Outputs = Mapping[DatasetName, Parsed]
+"""What the SQL of an event says of each of its outputs, as far as it was read."""
 
-def lineage_sets(event: Event) -> tuple[LineageSet, ...]:
+
+def lineage_sets(event: Event, parsed: Outputs | None = None) -> tuple[LineageSet, ...]:
     """The event's lineage sets: at most one per output, level and origin, each with its edges sorted and distinct."""
     match event:
         case DatasetEvent(dataset=dataset):
             return tuple(_explicit(dataset.edges))
         case RunEvent() | JobEvent():
-            return (*_boundary(event), *_stated(event))
+            return (*_boundary(event), *_stated(event, parsed or {}))
 
 
-def _stated(event: RunEvent | JobEvent) -> Iterator[LineageSet]:
+def _stated(event: RunEvent | JobEvent, parsed: Outputs) -> Iterator[LineageSet]:
     if event.job.edges is not None:
         yield from _explicit(event.job.edges)
         return
@@ -27,9 +30,17 @@ def _stated(event: RunEvent | JobEvent) -> Iterator[LineageSet]:
     for output, edges in by_output.items():
         if edges:
             yield from _levels(output, Origin.COLUMN, edges)
-        elif inputs:
-            inferred = [Edge(source=source, target=output) for source in inputs]
-            yield _set(output, Level.DATASET, Origin.INFERRED, inferred)
+        else:
+            yield from _unreported(output, inputs, parsed.get(output))
+
+
+def _unreported(output: DatasetName, inputs: set[DatasetName], parsed: Parsed | None) -> Iterator[LineageSet]:
+    """An output of whose columns the producer says nothing: what its SQL says, and inputs × output for the rest."""
+    if parsed:
+        yield from _levels(output, Origin.PARSED, parsed.edges)
+    if unexplained := inputs - (parsed.explained if parsed else frozenset()):
+        inferred = [Edge(source=source, target=output) for source in unexplained]
+        yield _set(output, Level.DATASET, Origin.INFERRED, inferred)
 
 
 def _boundary(event: RunEvent | JobEvent) -> Iterator[LineageSet]:

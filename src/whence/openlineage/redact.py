@@ -9,13 +9,12 @@ from typing import Any
 from ahocorasick_rs import BytesAhoCorasick
 
 from whence.errors import EventError
+from whence.openlineage.facets import CODE_MEMBERS, SQL_MEMBERS
 from whence.openlineage.naming import without_credentials
 from whence.openlineage.secrets import KINDS, MASK, Kind, Language, mask_pairs, names_secret
 from whence.openlineage.wire import Json, canonical, decode
 
 _IDENTITIES = frozenset({"namespace", "name", "field"})
-_SQL = frozenset({"query", "sql", "statement", "queryText", "compiled_code", "raw_code", "compiled_sql", "raw_sql"})
-_CODE = frozenset({"sourceCode"})
 _PROBES = tuple((probe, kind) for kind in KINDS for probe in kind.probes)
 _GLANCE = BytesAhoCorasick([probe for probe, _ in _PROBES])
 _KEYS = tuple(
@@ -147,6 +146,6 @@ class _Walk:
 
 
 def _language(key: str) -> Language:
-    if key in _SQL:
+    if key in SQL_MEMBERS:
         return Language.SQL
-    return Language.CODE if key in _CODE else Language.PROSE
+    return Language.CODE if key in CODE_MEMBERS else Language.PROSE

@@ -7,6 +7,8 @@ _MOMENT = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(:\d\d)?(?:[.,](\d+))?\s*(?:([Zz])|([+-])(\d\d):?(\d\d)?)?)?", re.ASCII
 )
 _EPOCH = datetime(1970, 1, 1)
+LAST = (datetime.max - _EPOCH) // timedelta(microseconds=1)
+"""The last time that `iso` can write."""
 
 
 def micros(text: str) -> tuple[int, bool]:

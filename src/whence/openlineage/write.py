@@ -23,22 +23,30 @@ _SPEC = "https://openlineage.io/spec"
 _LINEAGE = "1-0-0/LineageFacet.json"
 SCHEMAS: Mapping[str, str] = {
     "ColumnLineageDatasetFacet": "1-2-0/ColumnLineageDatasetFacet.json",
+    "DataQualityAssertionsDatasetFacet": "1-1-0/DataQualityAssertionsDatasetFacet.json",
     "DatasetTypeDatasetFacet": "1-0-1/DatasetTypeDatasetFacet.json",
     "DatasourceDatasetFacet": "1-0-1/DatasourceDatasetFacet.json",
     "DocumentationDatasetFacet": "1-1-0/DocumentationDatasetFacet.json",
     "DocumentationJobFacet": "1-1-0/DocumentationJobFacet.json",
     "ErrorMessageRunFacet": "1-0-1/ErrorMessageRunFacet.json",
+    "ExternalQueryRunFacet": "1-0-2/ExternalQueryRunFacet.json",
+    "ExtractionErrorRunFacet": "1-1-2/ExtractionErrorRunFacet.json",
     "JobTypeJobFacet": "2-0-4/JobTypeJobFacet.json",
+    "LifecycleStateChangeDatasetFacet": "1-0-1/LifecycleStateChangeDatasetFacet.json",
     "LineageDatasetFacet": _LINEAGE,
     "LineageJobFacet": _LINEAGE,
+    "NominalTimeRunFacet": "1-0-1/NominalTimeRunFacet.json",
     "OwnershipDatasetFacet": "1-0-1/OwnershipDatasetFacet.json",
     "OwnershipJobFacet": "1-0-1/OwnershipJobFacet.json",
+    "OutputStatisticsOutputDatasetFacet": "1-0-2/OutputStatisticsOutputDatasetFacet.json",
     "ParentRunFacet": "1-2-0/ParentRunFacet.json",
     "SQLJobFacet": "1-1-0/SQLJobFacet.json",
     "SchemaDatasetFacet": "1-2-0/SchemaDatasetFacet.json",
+    "SourceCodeLocationJobFacet": "1-1-0/SourceCodeLocationJobFacet.json",
     "SymlinksDatasetFacet": "1-0-1/SymlinksDatasetFacet.json",
     "TagsDatasetFacet": "1-0-0/TagsDatasetFacet.json",
     "TagsJobFacet": "1-0-0/TagsJobFacet.json",
+    "TagsRunFacet": "1-0-0/TagsRunFacet.json",
 }
 """The specification's facets that Whence writes, and the file and version of each schema."""
 
@@ -128,10 +136,23 @@ def job_lineage(edges: Iterable[Edge]) -> Json:
     return facet("LineageJobFacet", entries=[_entry(target, some) for target, some in targets.items()])
 
 
-def _entry(target: Node, into: dict[Node, dict[Node, Json]]) -> Json:
+def dataset_lineage(edges: Iterable[Edge]) -> Json:
+    """The explicit lineage facet of a dataset event: what flows into the dataset and its fields."""
+    into: dict[Node, dict[Node, Json]] = {}
+    for edge in edges:
+        _add(into.setdefault(edge.target, {}), edge, _source(edge.source))
+    return facet("LineageDatasetFacet", **_flows(into))
+
+
+def _flows(into: dict[Node, dict[Node, Json]]) -> Json:
+    """The `inputs` of the whole, and the `fields` with theirs."""
     fields = {end.field: {"inputs": list(some.values())} for end, some in into.items() if isinstance(end, FieldName)}
-    inputs = {"inputs": list(into[target].values())} if target in into else {}
-    return {**_source(target), **inputs, **({"fields": fields} if fields else {})}
+    whole = [list(some.values()) for end, some in into.items() if not isinstance(end, FieldName)]
+    return {**({"inputs": whole[0]} if whole else {}), **({"fields": fields} if fields else {})}
+
+
+def _entry(target: Node, into: dict[Node, dict[Node, Json]]) -> Json:
+    return {**_source(target), **_flows(into)}
 
 
 def _add(place: dict[Node, Json], edge: Edge, source: Json) -> None:
@@ -162,3 +183,8 @@ def _reference(run: RunName) -> Json:
 def _head(time: int, kind: str) -> Json:
     schema = f"{_SPEC}/2-0-2/OpenLineage.json#/$defs/{kind}"
     return {"eventTime": iso(time), "producer": PRODUCER, "schemaURL": schema}
+
+
+def said_by(producer: str, event: Json) -> Json:
+    """The same event, said by somebody else."""
+    return {**event, "producer": producer}
