@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from whence.log.position import Position
-from whence.log.record import Appended, Draft
+from whence.log.record import Appended, Draft, Record
 
 Lanes = Mapping[str, Position]
 """A position in each lane of a log, by the lane's name: how far a store is, or what someone waits for."""
@@ -63,6 +63,9 @@ class Log(Protocol):
 
     def amount(self, before: Lanes) -> Amount:
         """What the log ever had before these positions, whether or not it still has it. Raises LogError."""
+
+    def records(self, positions: Sequence[Position]) -> Sequence[Record | None]:
+        """The record at each position, in their order; None for one that the log has no more. Raises LogError."""
 
     def retained(self) -> AbstractContextManager[None]:
         """Meanwhile Whence deletes nothing from the log's beginning. Raises LogBusyError while it does."""

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import ARRAY, BigInteger, BindParameter, Connection, Subquery, bindparam, func, select
+from sqlalchemy import ARRAY, BigInteger, BindParameter, Connection, Subquery, Text, bindparam, func, select
 
 
 def integers(connection: Connection, columns: Sequence[str], rows: Sequence[Sequence[int]]) -> Subquery:
@@ -17,7 +18,36 @@ def integers(connection: Connection, columns: Sequence[str], rows: Sequence[Sequ
 
 
 def _from_json(columns: Sequence[str], rows: Sequence[Sequence[int]]) -> Subquery:
-    text: BindParameter[str] = bindparam(None, json.dumps([list(row) for row in rows]), unique=True)
+    return _of_json(columns, bindparam(None, json.dumps([list(row) for row in rows]), unique=True))
+
+
+def _of_json(columns: Sequence[str], text: BindParameter[str]) -> Subquery:
     each = func.json_each(text).table_valued("value")
     values = [func.json_extract(each.c.value, f"$[{place}]").label(name) for place, name in enumerate(columns)]
     return select(*values).subquery()
+
+
+def given(dialect: str, *columns: str) -> Subquery:
+    """The same as a parameter, for statements that are built once: `giving` has its values."""
+    if dialect == "sqlite":
+        return _of_json(columns, bindparam("given", type_=Text))
+    arrays = [bindparam(f"given_{name}", type_=ARRAY(BigInteger)) for name in columns]
+    unnested = func.unnest(*arrays).table_valued(*columns).render_derived()
+    return select(*(unnested.c[name].cast(BigInteger).label(name) for name in columns)).subquery()
+
+
+def giving(dialect: str, columns: Sequence[str], rows: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """Rows for `given`."""
+    if dialect == "sqlite":
+        return {"given": json.dumps(rows)}
+    return {f"given_{name}": [row[place] for row in rows] for place, name in enumerate(columns)}
+
+
+def texts(connection: Connection, values: Sequence[str]) -> Subquery:
+    """The same with one column of texts, `value`, that sort by their bytes."""
+    if connection.dialect.name == "sqlite":
+        each = func.json_each(bindparam(None, json.dumps(values), unique=True)).table_valued("value")
+        return select(each.c.value).subquery()
+    given_texts = bindparam(None, list(values), type_=ARRAY(Text), unique=True)
+    unnested = func.unnest(given_texts).table_valued("value").render_derived()
+    return select(unnested.c.value.cast(Text).collate("C").label("value")).subquery()

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, Table, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from whence.errors import BackupError
-from whence.store import blast, schedule, summary  # noqa: F401  # their tables are copied too
+from whence.store import blast, keyring, schedule, summary, words  # noqa: F401  # their tables are copied too
 from whence.store.engine import open_store, reading, sqlite_url, writing
 from whence.store.migrate import migrate
 from whence.store.tables import metadata
@@ -37,7 +37,7 @@ def copy_out(engine: Engine, file: Path) -> None:
         for table in metadata.sorted_tables:
             for rows in _rows(source_connection, table):
                 target_connection.execute(insert(table), rows)
-    _close_file(target)
+    close_file(target)
 
 
 def copy_in(file: Path, engine: Engine, scratch: Path) -> None:
@@ -52,7 +52,7 @@ def copy_in(file: Path, engine: Engine, scratch: Path) -> None:
         migrate(source)
     except SQLAlchemyError as error:
         raise BackupError(f"{file} is no store: {error}") from error
-    _close_file(source)
+    close_file(source)
     if engine.dialect.name == "sqlite":
         _place(working, Path(str(engine.url.database)))
         return
@@ -112,7 +112,7 @@ def _copy_rows(connection: Connection, table: Table, rows: Sequence[dict[str, An
             copy.write_row(list(row.values()))
 
 
-def _close_file(engine: Engine) -> None:
+def close_file(engine: Engine) -> None:
     """Leave one file, whole in itself."""
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.connection.execute("PRAGMA journal_mode=DELETE")

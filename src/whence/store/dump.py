@@ -12,6 +12,7 @@ from whence.model.events import EventKind, RunState
 from whence.model.ids import NOTHING, key_of
 from whence.model.names import DatasetName, FieldName, JobName
 from whence.store.engine import reading
+from whence.store.keyring import keys_in, open_expression, open_pack, open_payload
 from whence.store.packed import RunFacet, unpack_facets
 from whence.store.statements import Aspect
 from whence.store.tables import (
@@ -59,6 +60,7 @@ class _State:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self.find = keys_in(connection)
         datasets = {row.id: DatasetName(row.namespace, row.name) for row in self.rows(dataset)}
         jobs = {row.id: JobName(row.namespace, row.name) for row in self.rows(job)}
         fields = {row.id: FieldName(datasets[row.dataset_id], row.name) for row in self.rows(field)}
@@ -145,12 +147,15 @@ def _containments(state: _State) -> Iterator[Line]:
 
 
 def _facets(state: _State) -> Iterator[Line]:
-    payloads = {(row.subject_id, row.name): row.payload for row in state.rows(facet_body)}
+    payloads = {
+        (row.subject_id, row.name): open_payload(state.find, row.subject_id, row.name, row.payload)
+        for row in state.rows(facet_body)
+    }
     for row in state.rows(facet):
         yield _facet(state, row, row.subject_id, ("", 0, row.name, payloads[row.subject_id, row.name]))
     said: dict[tuple[int, str, int, str], tuple[Row[Any], str]] = {}
     for row in sorted(state.rows(run_facets), key=lambda row: (row.time, row.rank, state.key[row.event_id])):
-        for role, of, name, payload in unpack_facets(row.content):
+        for role, of, name, payload in unpack_facets(open_pack(state.find, row.run_id, row.content)):
             said[row.run_id, role, of, name] = (row, payload)
     for (run_id, role, of, name), (row, payload) in said.items():
         yield _facet(state, row, run_id, (role, of, name, payload))
@@ -203,7 +208,7 @@ def _edge(state: _State, row: Row[Any]) -> list[Any]:
         row.type,
         row.subtype,
         bool(row.masking),
-        row.description,
+        open_expression(state.find, row.set_id, row.description),
     ]
 
 

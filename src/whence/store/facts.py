@@ -9,12 +9,17 @@ from typing import Protocol
 from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from whence.model.traits import FACETS
 from whence.store import tables
 from whence.store.arrays import integers
+from whence.store.editions import TRAITS, close_edition, note_changes
+from whence.store.encryption import DataKey
 from whence.store.engine import reading, transact
+from whence.store.keyring import seal_expressions, seal_packs, seal_payloads, store_key
 from whence.store.merge import Row, fold, insert_new, upsert
 from whence.store.packed import SchemaContent, SetContent
 from whence.store.receipts import place_events
+from whence.store.words import Named, index_names, index_said, unindexed
 
 Pair = tuple[int, int]
 FacetKey = tuple[int, str, int]
@@ -57,19 +62,29 @@ class Rows:
 
 
 def merge_facts(engine: Engine, facts: Facts) -> None:
-    """Merge rows into every fact table. Raises CollisionError; then nothing of the batch is written."""
+    """Merge rows into every fact table. Raises CollisionError, or EncryptionError where the store is encrypted and its
+    key is not at hand; then nothing of the batch is written.
+    """
     folded: dict[Table, Sequence[Row]] = {table: fold(table, facts.rows(table.name)) for table in _FOLDED}
     folded |= _content(engine, facts, folded)
+    names = _new_names(engine, folded)
     # All that needs no lock is done: the transaction only writes.
-    transact(engine, partial(_write, facts, folded))
+    transact(engine, partial(_write, facts, folded, names))
 
 
-def _write(facts: Facts, folded: Mapping[Table, Sequence[Row]], connection: Connection) -> None:
+def _write(facts: Facts, folded: Mapping[Table, Sequence[Row]], names: Sequence[Named], connection: Connection) -> None:
+    key = store_key(connection)  # here, so that no store is replaced between the key and what it seals
+    sealed = {
+        tables.run_facets: seal_packs(key, folded[tables.run_facets]),
+        tables.lineage_edge: seal_expressions(key, folded[tables.lineage_edge]),
+    }
     place_events(connection, facts.rows(tables.event.name), facts.rows(tables.receipt.name))
     for table in tables.FACTS:
-        upsert(connection, table, folded.get(table, ()))
-    _write_bodies(connection, facts, folded[tables.facet])
+        upsert(connection, table, sealed.get(table) or folded.get(table, ()))
+    index_names(connection, names)
+    _write_bodies(connection, facts, folded[tables.facet], key)
     insert_new(connection, tables.touched, sorted(set(facts.rows(tables.touched.name))))
+    close_edition(connection)
 
 
 _CONTENT = (tables.lineage_edge, tables.field, tables.schema_body, tables.version)
@@ -98,6 +113,11 @@ def _content(engine: Engine, facts: Facts, folded: Mapping[Table, Sequence[Row]]
     }
 
 
+def _new_names(engine: Engine, folded: Mapping[Table, Sequence[Row]]) -> Sequence[Named]:
+    with reading(engine) as connection:
+        return unindexed(connection, [*folded[tables.dataset], *folded[tables.job]], folded[tables.field])
+
+
 def _known(connection: Connection, keys: AbstractSet[Row], *columns: ColumnElement[int]) -> set[Row]:
     names = tuple(f"k{place}" for place in range(len(columns)))
     wanted = integers(connection, names, sorted(keys))
@@ -105,7 +125,7 @@ def _known(connection: Connection, keys: AbstractSet[Row], *columns: ColumnEleme
     return {tuple(row) for row in connection.execute(select(*columns).join(wanted, same).distinct())}
 
 
-def _write_bodies(connection: Connection, facts: Facts, said: Sequence[Row]) -> None:
+def _write_bodies(connection: Connection, facts: Facts, said: Sequence[Row], key: DataKey | None) -> None:
     """The payloads of the facets that won with another one than is stored."""
     subjects = sorted({(row[0],) for row in said})
     wanted = integers(connection, ("id",), subjects)
@@ -114,7 +134,10 @@ def _write_bodies(connection: Connection, facts: Facts, said: Sequence[Row]) -> 
     stale = or_(body.c.body_id.is_(None), body.c.body_id != head.c.body_id)
     query = select(head.c.subject_id, head.c.name, head.c.body_id).join(wanted, wanted.c.id == head.c.subject_id)
     found = {(row[0], row[1], row[2]) for row in connection.execute(query.outerjoin(body, same).where(stale))}
-    _replace(connection, body, [(*key, payload) for key, payload in facts.payloads(found).items()])
+    changed = [(*which, payload) for which, payload in facts.payloads(found).items()]
+    _replace(connection, body, seal_payloads(key, changed))
+    index_said(connection, changed)
+    note_changes(connection, TRAITS, {subject for subject, name, *_ in changed if name in FACETS})
 
 
 def _replace(connection: Connection, table: Table, rows: Iterable[Row]) -> None:

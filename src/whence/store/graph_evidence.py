@@ -1,15 +1,16 @@
 """Evidence of lineage sets: the events that said them first and last, and their latest runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, Select, Subquery, and_, func, select, true
+from sqlalchemy import BigInteger, ColumnElement, Connection, Row, Select, Subquery, and_, bindparam, func, select, true
 
 from whence.model.events import RunState
 from whence.model.graph import Evidence, RunSeen, Said
 from whence.model.ids import key_of
 from whence.model.names import JobName, RunName
-from whence.store.arrays import integers
+from whence.store.arrays import given, giving
 from whence.store.tables import event, job, lineage_set, producer, run, run_lineage, version
 
 
@@ -18,20 +19,53 @@ def read_evidence(connection: Connection, set_ids: Sequence[int], at: int | None
 
     With `at`, of what had been said by then; the first event always stands.
     """
-    wanted = integers(connection, ("id",), [(id_,) for id_ in set_ids])
-    sets = connection.execute(select(lineage_set).join(wanted, wanted.c.id == lineage_set.c.id)).all()
+    dialect = connection.dialect.name
+    wanted = giving(dialect, ("id",), [(id_,) for id_ in set_ids])
+    sets = connection.execute(_sets_statement(dialect), wanted).all()
     seen: dict[int, list[Row[Any]]] = {}
-    for row in connection.execute(runs_query(wanted, at, runs)):
+    for row in connection.execute(_runs_statement(dialect, at is not None, runs), wanted | {"at": at}):
         seen.setdefault(row.set_id, []).append(row)
     last = {row.id: _last_event(row, seen.get(row.id, ()), at) for row in sets}
     events = _events(connection, {*(said.event for said in last.values()), *(row.first_event for row in sets)})
     return {row.id: _evidence(row, events, last[row.id], seen.get(row.id, ())) for row in sets}
 
 
-def runs_query(wanted: Subquery, at: int | None, runs: int) -> Select[Any]:
+@lru_cache
+def _sets_statement(dialect: str) -> Select[Any]:
+    wanted = given(dialect, "id")
+    return select(lineage_set).join(wanted, wanted.c.id == lineage_set.c.id)
+
+
+@lru_cache
+def _runs_statement(dialect: str, then: bool, runs: int) -> Select[Any]:
+    return runs_query(given(dialect, "id"), bindparam("at", type_=BigInteger) if then else None, runs)
+
+
+@lru_cache
+def _events_statement(dialect: str) -> Select[Any]:
+    wanted = given(dialect, "id")
+    # Not a join: SQLite's planner may begin with the producers, once it knows that they are few.
+    uri = select(producer.c.uri).where(producer.c.id == event.c.producer_id).scalar_subquery().label("uri")
+    columns = (event.c.id, event.c.rest, event.c.position, event.c.time, uri)
+    return select(*columns).join(wanted, wanted.c.id == event.c.id)
+
+
+Time = int | ColumnElement[int] | None
+
+
+def runs_query(wanted: Subquery, at: Time, runs: int) -> Select[Any]:
     """The latest runs that said each wanted set, newest first."""
     latest = _latest_run(wanted, at) if runs == 1 else _latest_runs(wanted, at, runs)
-    columns = (run.c.run_id, job.c.namespace, job.c.name, run.c.state, run.c.state_at, run.c.started_at, run.c.seen_to)
+    columns = (
+        run.c.id,
+        run.c.run_id,
+        job.c.namespace,
+        job.c.name,
+        run.c.state,
+        run.c.state_at,
+        run.c.started_at,
+        run.c.seen_to,
+    )
     return (
         select(latest.c.set_id, latest.c.time, latest.c.event_id, *columns)
         .select_from(latest)
@@ -45,7 +79,7 @@ _SAID = (run_lineage.c.run_id, run_lineage.c.time, run_lineage.c.event_id)
 _NEWEST = (run_lineage.c.time.desc(), run_lineage.c.run_id.desc())
 
 
-def _latest_run(wanted: Subquery, at: int | None) -> Subquery:
+def _latest_run(wanted: Subquery, at: Time) -> Subquery:
     # One step into the index (version, time) for each version of a set: a window would read every run of a daily job.
     newest = (
         select(run_lineage.c.run_id)
@@ -66,7 +100,7 @@ def _latest_run(wanted: Subquery, at: int | None) -> Subquery:
     return select(ranked).where(ranked.c.place == 1).subquery()
 
 
-def _latest_runs(wanted: Subquery, at: int | None, runs: int) -> Subquery:
+def _latest_runs(wanted: Subquery, at: Time, runs: int) -> Subquery:
     """A run may say a set in several versions: its latest word counts."""
     own = func.row_number().over(partition_by=(version.c.set_id, run_lineage.c.run_id), order_by=_NEWEST[0])
     said = (
@@ -82,7 +116,7 @@ def _latest_runs(wanted: Subquery, at: int | None, runs: int) -> Subquery:
     return select(ranked).where(ranked.c.place <= runs).subquery()
 
 
-def _by(at: int | None) -> Any:
+def _by(at: Time) -> Any:
     return true() if at is None else run_lineage.c.time <= at
 
 
@@ -100,11 +134,8 @@ def _last_event(row: Row[Any], runs: Sequence[Row[Any]], at: int | None) -> _Wit
 
 
 def _events(connection: Connection, ids: Iterable[int]) -> Mapping[int, Said]:
-    wanted = integers(connection, ("id",), [(id_,) for id_ in sorted(ids)])
-    # Not a join: SQLite's planner may begin with the producers, once it knows that they are few.
-    uri = select(producer.c.uri).where(producer.c.id == event.c.producer_id).scalar_subquery().label("uri")
-    columns = (event.c.id, event.c.rest, event.c.position, event.c.time, uri)
-    rows = connection.execute(select(*columns).join(wanted, wanted.c.id == event.c.id))
+    dialect = connection.dialect.name
+    rows = connection.execute(_events_statement(dialect), giving(dialect, ("id",), [(id_,) for id_ in sorted(ids)]))
     return {
         row.id: Said(key=key_of(row.id, row.rest), position=row.position, time=row.time, producer=row.uri)
         for row in rows

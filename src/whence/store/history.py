@@ -25,6 +25,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from whence.model.ids import NOTHING
 from whence.store.arrays import integers
+from whence.store.editions import OWNER, note_changes
 from whence.store.statements import Aspect, Held, HeldSet, Owner, Statement, Version, changes, hold
 from whence.store.tables import FOREVER, edge, lineage_edge, lineage_set, span, statement, version
 
@@ -235,10 +236,11 @@ def _write_spans(connection: Connection, folded: Sequence[Folded]) -> None:
     for row in connection.execute(select(span).join(wanted, in_window).order_by(span.c.valid_from)):
         place = (row.valid_from, row.statement_id, Held(row.version, row.confirmed))
         stored.setdefault(Owner(row.owner_id, Aspect(row.aspect)), []).append(place)
-    for one in folded:
-        if stored.get(one.owner, []) != list(one.changes):
-            _replace_spans(connection, one)
-            _replace_edges(connection, one)
+    others = [one for one in folded if stored.get(one.owner, []) != list(one.changes)]
+    for one in others:
+        _replace_spans(connection, one)
+        _replace_edges(connection, one)
+    note_changes(connection, OWNER, (one.owner.id for one in others))
 
 
 def _replace_spans(connection: Connection, folded: Folded) -> None:

@@ -2,10 +2,11 @@
 
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Engine, and_, case, false, func, literal, select, true
+from sqlalchemy import ColumnElement, Connection, Engine, and_, case, false, func, literal, select, true
 
 from whence.model.ids import event_id, key_of, rest_of
 from whence.store.engine import reading
@@ -94,3 +95,11 @@ def read_ledger(engine: Engine) -> Ledger:
         received - quarantined_ + gone.get("duplicate", 0),
         quarantined_ + gone.get("quarantined", 0),
     )
+
+
+def refused_before(connection: Connection, position: int | None, limit: int) -> Sequence[tuple[int, str]]:
+    """Where bodies in quarantine are in the log, and why; the latest first, only those before a position."""
+    query = select(receipt.c.position, receipt.c.reason).where(receipt.c.reason != "")
+    if position is not None:
+        query = query.where(receipt.c.position < position)
+    return [(at, why) for at, why in connection.execute(query.order_by(receipt.c.position.desc()).limit(limit))]

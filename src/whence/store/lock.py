@@ -10,7 +10,7 @@ from functools import partial
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
-from whence.errors import StoreBusyError, StoreError
+from whence.errors import StoreBusyError, StoreGoneError
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,14 @@ _BLAST = _Lock("blast", 0x77_68_65_6E_63_66, "another process computes the blast
 
 
 Check = Callable[[], None]
-"""Raises StoreError if the lock is not held any more: PostgreSQL frees it with the session, so when it restarts."""
+"""Raises StoreGoneError if the lock is not held any more: PostgreSQL frees it with the session, so when it restarts."""
 
 
 @contextmanager
 def deriving(engine: Engine) -> Iterator[Check]:
     """Hold the store's derive lock; it ends with the process.
 
-    Raises StoreBusyError if another process holds it, StoreError if PostgreSQL does not answer.
+    Raises StoreBusyError if another process holds it, StoreGoneError if PostgreSQL does not answer.
     """
     with _held(engine, _DERIVE) as check:
         yield check
@@ -88,14 +88,14 @@ def _connect(engine: Engine) -> Connection:
     try:
         return engine.connect()
     except DBAPIError as error:
-        raise StoreError(f"the store cannot be reached: {error.orig}") from None
+        raise StoreGoneError(f"the store cannot be reached: {error.orig}") from None
 
 
 def _check(connection: Connection) -> None:
     try:
         connection.execute(text("select 1"))
     except DBAPIError:
-        raise StoreError(
+        raise StoreGoneError(
             "PostgreSQL ended the session that held the lock of this store, so another process may have it now: "
             "start again"
         ) from None

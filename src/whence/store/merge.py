@@ -16,7 +16,7 @@ from sqlalchemy.sql import ColumnElement
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from whence.errors import CollisionError
-from whence.store.tables import merge_rules
+from whence.store.columns import merge_rules
 
 Row = tuple[Any, ...]
 Columns = ReadOnlyColumnCollection[str, Any]

@@ -31,6 +31,7 @@ from whence.model.ids import NOTHING, baseline_id
 from whence.store.arrays import integers
 from whence.store.engine import WRITING, reading
 from whence.store.expired import LANE_BITS, MARKS, gone_statement, keys, mark, unmark
+from whence.store.lock import Check
 from whence.store.summary import Horizon, horizon, read_horizons
 from whence.store.summing import sum_events, sum_receipts, sum_runs
 from whence.store.tables import (
@@ -80,11 +81,12 @@ def expiring(engine: Engine, limit: Horizon) -> Iterator[Expired]:
         unmark(connection)
 
 
-def enforce(engine: Engine, limit: Horizon) -> Mapping[str, int]:
-    """Count and delete what a horizon lets go of; rows deleted, by table. The caller holds the derive lock.
+def enforce(engine: Engine, limit: Horizon, check_lock: Check = lambda: None) -> Mapping[str, int]:
+    """Count and delete what a horizon lets go of; rows deleted, by table. The caller holds the derive
+    lock, or builds a store that nobody else knows.
 
     From the first moment on, events from before the horizon are too late. Raises StoreError if the store is not
-    settled.
+    settled, or the lock is lost: then the next run goes on.
     """
     with engine.connect().execution_options(**{WRITING: True}) as connection:
         with connection.begin():
@@ -93,21 +95,21 @@ def enforce(engine: Engine, limit: Horizon) -> Mapping[str, int]:
         with connection.begin():
             mark(connection, limit, reached)
             counts = _counts(connection)
-        _purge_statements(connection)
+        _purge_statements(connection, check_lock)
         for name, how in _PURGES.items():
-            _purge(connection, name, how)
+            _purge(connection, name, how, check_lock)
         with connection.begin():
             connection.execute(update(horizon).where(horizon.c.number == number).values(finished=True))
             unmark(connection)
     return counts
 
 
-def resume(engine: Engine) -> None:
+def resume(engine: Engine, check_lock: Check = lambda: None) -> None:
     """Finish what was begun when a process was killed. The caller holds the derive lock."""
     with reading(engine) as connection:
         begun = [one for one in read_horizons(connection) if not one.finished]
     for one in begun:
-        enforce(engine, one.horizon)
+        enforce(engine, one.horizon, check_lock)
 
 
 def settled(connection: Connection) -> Mapping[str, int]:
@@ -176,12 +178,13 @@ _PURGES: Mapping[str, _Purge] = {
 """In an order in which a store that was left in between still answers."""
 
 
-def _purge(connection: Connection, name: str, how: _Purge) -> None:
+def _purge(connection: Connection, name: str, how: _Purge, check_lock: Check) -> None:
     marks = MARKS[name]
     names = marks.primary_key.columns.keys()
     with connection.begin():
         chunks = list(keys(connection, marks, CHUNK))
     for some in chunks:
+        check_lock()
         with connection.begin():
             wanted = integers(connection, names, [tuple(key) for key in some])
             if how.count:
@@ -194,9 +197,10 @@ def _among(columns: Sequence[Column[Any]], wanted: Select[Any]) -> ColumnElement
     return columns[0].in_(wanted) if len(columns) == 1 else tuple_(*columns).in_(wanted)
 
 
-def _purge_statements(connection: Connection) -> None:
+def _purge_statements(connection: Connection, check_lock: Check) -> None:
     """Owner by owner, because what an owner's last one says is said by its baseline from then on."""
     for owners in _owners(connection):
+        check_lock()
         with connection.begin():
             wanted = select(integers(connection, ("owner_id", "aspect"), owners))
             marked = select(gone_statement.c.id).where(

@@ -8,11 +8,12 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, text
 
-from whence.store import summary  # noqa: F401  # its tables are replaced too
+from whence.store import keyring, summary, words  # noqa: F401  # their tables are replaced too
 from whence.store.engine import open_store, sqlite_url, writing
 from whence.store.lock import deriving
 from whence.store.migrate import migrate
 from whence.store.tables import metadata
+from whence.store.vault import provide_key, refuse_unsealing
 
 _NEXT = "whence_next"
 
@@ -22,12 +23,15 @@ def replacing(store_url: str) -> Iterator[Engine]:
     """An empty store to build in; at the end its tables replace those of the store at `store_url`, or on an error
     nothing does.
 
-    Raises StoreBusyError while a pipeline derives into the store, StoreError if its lock was lost meanwhile.
+    Where a master key is configured, what is built has a new data key. Raises StoreBusyError while a pipeline derives
+    into the store, StoreError if its lock was lost meanwhile, EncryptionError if the store is encrypted and no master
+    key is configured.
     """
     engine = open_store(store_url)
     migrate(engine)
     swap = _building_file if engine.dialect.name == "sqlite" else _building_schema
     try:
+        refuse_unsealing(engine)
         with deriving(engine) as check_lock, swap(engine) as beside:
             yield beside
             check_lock()
@@ -43,6 +47,7 @@ def _building_file(engine: Engine) -> Iterator[Engine]:
     beside = open_store(sqlite_url(beside_path))
     try:
         migrate(beside)
+        provide_key(beside)
         yield beside
         beside.dispose()
         _copy_tables(engine, beside_path)
@@ -56,6 +61,8 @@ def _copy_tables(engine: Engine, beside: Path) -> None:
         raw = connection.connection
         raw.execute("ATTACH ? AS beside", (str(beside),))
         try:
+            if raw.execute('SELECT 1 FROM beside."data_key"').fetchone():
+                raw.execute("PRAGMA secure_delete=ON")  # nothing stays legible in pages that become free
             raw.execute("BEGIN IMMEDIATE")
             for table in metadata.sorted_tables:
                 raw.execute(f'DELETE FROM main."{table.name}"')
@@ -75,6 +82,7 @@ def _building_schema(engine: Engine) -> Iterator[Engine]:
     )
     try:
         migrate(beside)
+        provide_key(beside)
         yield beside
         beside.dispose()
         with writing(engine) as connection:

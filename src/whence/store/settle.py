@@ -17,6 +17,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from whence.model.events import RunState
 from whence.store.arrays import integers
+from whence.store.editions import close_edition
 from whence.store.engine import reading, transact
 from whence.store.groups import settle_groups
 from whence.store.history import read_versions, restate
@@ -49,7 +50,7 @@ def settle(engine: Engine, reached: Mapping[str, int]) -> None:
 
 def settle_part(engine: Engine, part: int) -> None:
     """Derive what the facts merged so far imply for one part of the owners (PostgreSQL). One transaction."""
-    transact(engine, partial(_settle_owners, [part]))
+    transact(engine, partial(_settle_part, part))
 
 
 def is_much(engine: Engine) -> bool:
@@ -64,6 +65,12 @@ def _settle_all(reached: Mapping[str, int], connection: Connection) -> None:
     while aliased := _take(connection, touched.c.kind == Touch.ALIAS):
         settle_groups(connection, [row.statement_id for row in aliased])
     _write_progress(connection, reached)
+    close_edition(connection)
+
+
+def _settle_part(part: int, connection: Connection) -> None:
+    _settle_owners([part], connection)
+    close_edition(connection)
 
 
 def _settle_owners(parts: Sequence[int], connection: Connection) -> None:

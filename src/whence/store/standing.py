@@ -5,20 +5,19 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, Engine, and_, func, select, union_all
+from sqlalchemy import ColumnElement, Connection, Engine, func, select, union_all
 from sqlalchemy.exc import SQLAlchemyError
 
 from whence.errors import StoreError
 from whence.openlineage.producers import Adapter, adapter
 from whence.openlineage.refusals import refusal
+from whence.store.disagreements import Disagreements, count_disagreements
 from whence.store.engine import reading
 from whence.store.ledger import Ledger
+from whence.store.silence import is_lacking
 from whence.store.space import size
 from whence.store.summary import record_summary
 from whence.store.tables import event, producer, progress, receipt, run
-
-SILENT_MICROS = 24 * 3_600 * 1_000_000
-"""A batch run that was silent for so long will hardly report its end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +40,14 @@ class Standing:
     runs_without_start: int
     runs_without_end: int
     size: int
+    disagreements: Disagreements
 
 
 def read_standing(engine: Engine) -> Standing:
     """Counts all events, refusals and runs: seconds for millions of them. Of events and refusals, those too that are
     forgotten. Raises StoreError.
     """
-    silent_since = time.time_ns() // 1_000 - SILENT_MICROS
+    now = time.time_ns() // 1_000
     try:
         with reading(engine) as connection:
             producers = _producers(connection)
@@ -58,11 +58,10 @@ def read_standing(engine: Engine) -> Standing:
                 ledger=Ledger(applied, duplicate, sum(refusals.values())),
                 refusals=refusals,
                 producers=producers,
-                runs_without_start=_count_runs(connection, run.c.started_at.is_(None)),
-                runs_without_end=_count_runs(
-                    connection, and_(run.c.terminals == 0, run.c.streaming == 0, run.c.seen_to < silent_since)
-                ),
+                runs_without_start=_count_runs(connection, is_lacking("start", now)),
+                runs_without_end=_count_runs(connection, is_lacking("end", now)),
                 size=size(connection),
+                disagreements=count_disagreements(connection),
             )
     except SQLAlchemyError as error:
         raise StoreError(f"the store cannot be read: {error.args[0] if error.args else error}") from error
@@ -102,6 +101,4 @@ def _receipts(connection: Connection) -> tuple[int, Mapping[str, int]]:
 
 
 def _count_runs(connection: Connection, condition: ColumnElement[bool]) -> int:
-    """Of the runs that had an event of their own."""
-    query = select(func.count()).select_from(run).where(run.c.seen_from.is_not(None), condition)
-    return connection.execute(query).scalar_one()
+    return connection.execute(select(func.count()).select_from(run).where(condition)).scalar_one()

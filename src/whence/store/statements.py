@@ -127,15 +127,29 @@ def changes(before: Held, held: Sequence[tuple[int, int, Held]]) -> Iterator[tup
 
 
 def _best_origins(said: Iterable[HeldSet]) -> Version:
-    """Without the inferred sets of outputs for which the run knows better."""
+    """Without the parsed and inferred sets of outputs for which the run's producer knows better."""
     sets = tuple(sorted(set(said), key=lambda held: held.id))
-    better = {held.output_id for held in sets if held.origin in (Origin.EXPLICIT, Origin.COLUMN)}
-    return tuple(held for held in sets if held.origin != Origin.INFERRED or held.output_id not in better)
+    better = {held.output_id for held in sets if held.origin in _REPORTED}
+    return tuple(held for held in sets if held.origin not in _GUESSED or held.output_id not in better)
+
+
+_REPORTED = (Origin.EXPLICIT, Origin.COLUMN)
+_GUESSED = (Origin.PARSED, Origin.INFERRED)
 
 
 def _keep_fields(before: Version, own: Version) -> Version:
-    """A run without column lineage for an output it writes does not erase what is known of its columns (rule 46)."""
+    """A run without column lineage for an output it writes does not erase what is known of its columns (rule 46); and
+    what was parsed never replaces columns that the job's producer reported.
+    """
     outputs = {held.output_id for held in own if held.output_id}
-    fine = {held.output_id for held in own if held.level == Level.FIELD}
-    kept = [held for held in before if held.level == Level.FIELD and held.output_id in outputs - fine]
-    return tuple(sorted({*own, *kept}, key=lambda held: held.id))
+    reported = {held.output_id for held in before if _is_fine(held) and held.origin in _REPORTED}
+    stays = [
+        held for held in own if not (_is_fine(held) and held.origin == Origin.PARSED and held.output_id in reported)
+    ]
+    fine = {held.output_id for held in stays if _is_fine(held)}
+    kept = [held for held in before if _is_fine(held) and held.output_id in outputs - fine]
+    return tuple(sorted({*stays, *kept}, key=lambda held: held.id))
+
+
+def _is_fine(held: HeldSet) -> bool:
+    return held.level == Level.FIELD

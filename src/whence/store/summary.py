@@ -102,7 +102,13 @@ def forgotten_history(connection: Connection) -> int | None:
     return connection.execute(select(func.max(horizon.c.history))).scalar()
 
 
+_FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
+
+
 def month_of(time: int) -> int:
-    """The first instant of the month in which a time is (µs, UTC)."""
-    moment = datetime.fromtimestamp(time // 1_000_000, UTC)
+    """The first instant of the month in which a time is (µs, UTC); what an offset leads out of the years 1 to 9999 is
+    of the month next to it.
+    """
+    second = min(max(time // 1_000_000, _FIRST_SECOND), _LAST_SECOND)
+    moment = datetime.fromtimestamp(second, UTC)
     return int(moment.replace(day=1, hour=0, minute=0, second=0).timestamp()) * 1_000_000

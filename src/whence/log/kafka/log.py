@@ -1,17 +1,20 @@
 """A Kafka topic as an event log."""
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from whence.errors import LogError
 from whence.log.kafka.address import KafkaAddress, client_settings, lane_name, parse_address
+from whence.log.kafka.message import record_of
 from whence.log.kafka.topic import lanes, unreachable
 from whence.log.kafka.write import KafkaWriter
 from whence.log.port import Amount, Lane, Lanes
 from whence.log.position import Position
+from whence.log.record import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,12 @@ class KafkaLog:
         # Offsets count from 0, whatever retention has taken since.
         return Amount(sum(position.offset for position in before.values()), None)
 
+    def records(self, positions: Sequence[Position]) -> Sequence[Record | None]:
+        lanes_ = {lane.start.segment: lane for lane in self.lanes()}
+        held = [one for one in positions if one.segment in lanes_ and _is_in(lanes_[one.segment], one)]
+        found = _read_each(self.address, sorted(set(held)))
+        return [found.get(one) for one in positions]
+
     def retained(self) -> AbstractContextManager[None]:
         return nullcontext()  # what the brokers keep is for the topic's settings to say
 
@@ -47,16 +56,45 @@ class KafkaLog:
         return KafkaWriter(self.address)
 
 
+def _is_in(lane: Lane, position: Position) -> bool:
+    return lane.start <= position < lane.end
+
+
+def _read_each(address: KafkaAddress, positions: Sequence[Position]) -> dict[Position, Record]:
+    """The records at these offsets, one after the other over one connection."""
+    if not positions:
+        return {}
+    found: dict[Position, Record] = {}
+    with _consumer(address, fetch_bytes=1 << 20) as consumer:
+        for one in positions:
+            consumer.assign([TopicPartition(address.topic, one.segment, one.offset)])
+            message = consumer.poll(address.timeout)
+            if message is None or message.error():
+                raise LogError(f"the topic {address.topic} at {address.servers} cannot be read: no answer")
+            if message.offset() == one.offset:  # else it was compacted away
+                said: list[Any] = list(message.headers() or ())
+                headers = {key: value for key, value in said if isinstance(value, bytes)}
+                found[one] = record_of(one, message.timestamp()[1] * 1000, message.value(), headers)
+    return found
+
+
 def _received_at(address: KafkaAddress, positions: Sequence[Position]) -> list[int]:
     """When the first messages at or after these positions were received (µs); of a partition without one, nothing."""
     if not positions:
         return []
+    with _consumer(address, fetch_bytes=1) as consumer:
+        consumer.assign([TopicPartition(address.topic, one.segment, one.offset) for one in positions])
+        return _first_of_each(consumer, address, {one.segment for one in positions})
+
+
+@contextmanager
+def _consumer(address: KafkaAddress, fetch_bytes: int) -> Iterator[Consumer]:
     settings = {
         **client_settings(address),
         "group.id": "whence",  # asked for, but no group is joined: the partitions are assigned
         "enable.auto.commit": False,
         "enable.partition.eof": True,
-        "fetch.message.max.bytes": 1,
+        "fetch.message.max.bytes": fetch_bytes,
         "log_level": 0,
     }
     try:
@@ -64,8 +102,7 @@ def _received_at(address: KafkaAddress, positions: Sequence[Position]) -> list[i
     except KafkaException as error:
         raise unreachable(address, error) from None
     try:
-        consumer.assign([TopicPartition(address.topic, one.segment, one.offset) for one in positions])
-        return _first_of_each(consumer, address, {one.segment for one in positions})
+        yield consumer
     finally:
         consumer.close()
 

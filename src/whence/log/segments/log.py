@@ -1,15 +1,17 @@
 """A directory of segments as an event log."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from whence.log.port import Amount, Lane, Lanes
 from whence.log.position import Position
+from whence.log.record import Record
 from whence.log.segments.counts import amounts
 from whence.log.segments.drop import retaining
 from whence.log.segments.files import ORIGIN
-from whence.log.segments.read import committed, read, start
+from whence.log.segments.read import committed, read, records_at, start
 from whence.log.segments.write import SegmentSettings, SegmentWriter
 
 LANE = "log"
@@ -37,6 +39,9 @@ class SegmentLog:
 
     def amount(self, before: Lanes) -> Amount:
         return amounts(self.directory).before(before.get(LANE, ORIGIN))
+
+    def records(self, positions: Sequence[Position]) -> Sequence[Record | None]:
+        return records_at(self.directory, positions)
 
     def retained(self) -> AbstractContextManager[None]:
         return retaining(self.directory)

@@ -2,7 +2,7 @@
 
 import mmap
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -42,6 +42,18 @@ def read(directory: Path, start: Position, end: Position) -> Iterator[Record]:
     for segment, low, high in _by_segment(directory, start, end):
         with mapped(directory, segment, high) as data:
             yield from _records(data, segment, low, high)
+
+
+def records_at(directory: Path, positions: Sequence[Position]) -> Sequence[Record | None]:
+    """The record that begins at each position; None where that segment was dropped. Raises LogCorruptError."""
+    end, found = committed(directory), dict[Position, Record]()
+    present = set(segments(directory))
+    for segment in sorted({one.segment for one in positions} & present):
+        size = end.offset if segment == end.segment else _size(directory, segment)
+        with mapped(directory, segment, size) as data:
+            for one in {one for one in positions if one.segment == segment and FIRST_OFFSET <= one.offset < size}:
+                found[one] = next(_records(data, segment, one.offset, _record_end(data, segment, one.offset, size)))
+    return [found.get(one) for one in positions]
 
 
 def _by_segment(directory: Path, start: Position, end: Position) -> Iterator[tuple[int, int, int]]:

@@ -1,0 +1,321 @@
+"""The current edges as arrays, exactly as one transaction sees them: a file of them (`store.csr`), and over it what
+changed since the file was made, read from the tables.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, Select, and_, select
+
+from whence.model.graph import Direction, EdgeRow
+from whence.model.traits import Traits
+from whence.store.arrays import given, giving
+from whence.store.csr import Csr, Ints, Places, spread
+from whence.store.csr_build import COLUMNS, KIND_BITS, flat_edges, to_csr
+from whence.store.csr_said import read_class
+from whence.store.editions import GROUP, OWNER, TRAITS, Edition, changed_since, is_known
+from whence.store.tables import edge
+
+MOST_CHANGED = 2_000
+"""Owners whose edges are read anew for one question; where more changed, the tables are walked."""
+
+Edges = tuple[Ints, Ints, Ints, Ints, Ints]
+
+KEY = ("owner_id", "aspect", "set_id", "ordinal")
+
+
+@dataclass(frozen=True, slots=True)
+class Newer:
+    """Edges over those of a file. Their nodes have places of their own; `place` has those among all nodes."""
+
+    csr: Csr
+    place: Ints
+    extra: Ints
+    """The ids of nodes that the file does not have; their places follow those of the file."""
+    replaced: NDArray[np.bool_]
+    """By place in the file: owners whose edges in it are void."""
+    own: Ints
+    """Those of `place`, sorted, and in `by_own` where each was."""
+    by_own: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class StoreAdjacency:
+    """`query.ports.Adjacency` over one snapshot of a store."""
+
+    connection: Connection | None
+    """None: `rows` cannot be asked."""
+    csr: Csr
+    newer: Newer | None = None
+    stale: NDArray[np.bool_] | None = None
+    """By place in the file: datasets and jobs of which something else is said now. None: of none."""
+
+    @property
+    def count(self) -> int:
+        """How many nodes there are: places are below."""
+        return len(self.csr.ids) + (0 if self.newer is None else len(self.newer.extra))
+
+    def ids(self, places: Ints) -> Ints:
+        """The ids of nodes."""
+        known = len(self.csr.ids)
+        if self.newer is None or not len(self.newer.extra):
+            return self.csr.ids[places]
+        found = self.csr.ids[np.minimum(places, known - 1)]
+        new = places >= known
+        found[new] = self.newer.extra[places[new] - known]
+        return found
+
+    def kinds(self, places: Ints) -> NDArray[np.int8]:
+        """Their `Kind`s: the lowest bits of the ids, which lie closer."""
+        known = len(self.csr.ids)
+        if self.newer is None or not len(self.newer.extra):
+            return self.csr.kind[places]
+        found = self.csr.kind[np.minimum(places, known - 1)]
+        new = places >= known
+        found[new] = self.newer.extra[places[new] - known] & KIND_BITS
+        return found
+
+    def place(self, id_: int) -> int:
+        """The place of a node; -1: it has no edge."""
+        found = _find(self.csr.ids, id_)
+        if found < 0 and self.newer is not None and (new := _find(self.newer.extra, id_)) >= 0:
+            return len(self.csr.ids) + new
+        return found
+
+    def canonical(self, places: Ints) -> Ints:
+        """The node that stands for each."""
+        return self._with_newer(self.csr.canonical, None, places)
+
+    def datasets(self, places: Ints) -> Ints:
+        """The dataset of each dataset or field; -1 of a job."""
+        return self._with_newer(self.csr.dataset, "dataset", places)
+
+    def is_grouped(self, places: Ints) -> NDArray[np.bool_]:
+        """Which canonical nodes have other names."""
+        return np.isin(places, self.csr.grouped)
+
+    def by_name(self, places: Ints) -> Ints:
+        """The place of the name of each node among all names; -1: it is newer than the file."""
+        return self._of_file(self.csr.by_name, places, -1)
+
+    def classes(self, places: Ints) -> Ints:
+        """What is said of each canonical dataset or job, for `traits`; -1: nothing, -2: the file does not know."""
+        found = self._of_file(self.csr.trait, places, -2)
+        if self.stale is not None:
+            found[self._of_file(self.stale, places, 1) != 0] = -2
+        return found
+
+    def traits(self, class_: int) -> Traits:
+        """What a class says, without tags."""
+        start, end = self.csr.trait_start[class_ : class_ + 2].tolist()
+        return read_class(self.csr.trait_text[start:end].tobytes())
+
+    def members(self, places: Ints) -> tuple[Ints, Ints]:
+        """All names of canonical nodes, each node's own first: (which of the nodes, name)."""
+        csr = self.csr
+        if not len(csr.grouped):
+            return np.arange(len(places)), places
+        at = np.minimum(np.searchsorted(csr.grouped, places), len(csr.grouped) - 1)
+        several = csr.grouped[at] == places
+        counts = np.where(several, csr.member_start[at + 1] - csr.member_start[at], 1)
+        which = np.repeat(np.arange(len(places)), counts)
+        found = places[which]
+        named = several[which]
+        found[named] = csr.member[spread(csr.member_start[at[several]], counts[several])]
+        return which, found
+
+    def fields(self, places: Ints) -> tuple[Ints, Ints]:
+        """The fields of datasets that have an edge, by id: (which of the datasets, field)."""
+        which, found = _runs(self.csr.field_start, places, len(self.csr.ids))
+        found = self.csr.field[found].astype(np.int64)
+        if self.newer is None:
+            return which, found
+        more_which, more = self._newer_fields(places)
+        which, found = np.concatenate([which, more_which]), np.concatenate([found, more])
+        order = np.lexsort((self.ids(found), which))
+        distinct = np.ones(len(order), bool)
+        distinct[1:] = (np.diff(which[order]) != 0) | (np.diff(found[order]) != 0)
+        return which[order][distinct], found[order][distinct]
+
+    def edges(self, probes: Ints, direction: Direction) -> Edges:
+        """The edges at nodes, in their order and then as the tables have them: (which of the probes, far end, owner,
+        rank, key for `rows`).
+        """
+        csr, down = self.csr, direction is Direction.DOWNSTREAM
+        which, at = _runs(csr.down_start if down else csr.up_start, probes, len(csr.ids))
+        key = at if down else csr.up_edge[at].astype(np.int64)
+        far = (csr.target if down else csr.source)[key]
+        owner, rank = csr.owner[key].astype(np.int64), csr.rank[key].astype(np.int64)
+        return self._laid_over((which, far.astype(np.int64), owner, rank, key), probes, down)
+
+    def rows(self, keys: Ints, direction: Direction) -> Sequence[EdgeRow]:
+        """What the tables say of edges, in no order."""
+        asked = list(zip(*(part.tolist() for part in self._keys(keys)), strict=True))
+        assert self.connection is not None
+        dialect = self.connection.dialect.name
+        found = self.connection.execute(_rows_statement(dialect, direction), giving(dialect, KEY, asked))
+        return list(map(EdgeRow._make, found.all()))
+
+    def _laid_over(self, found: Edges, probes: Ints, down: bool) -> Edges:
+        """Edges of the file without those that are void, and with the newer ones."""
+        if self.newer is None:
+            return found
+        which, far, owner, rank, key = found
+        valid = ~self.newer.replaced[owner]
+        kept = (which[valid], far[valid], owner[valid], rank[valid], key[valid])
+        more = self._newer_edges(probes, down)
+        if not len(more[0]):
+            return kept
+        which, far, owner, rank, key = (np.concatenate(pair) for pair in zip(kept, more, strict=True))
+        _, _, set_id, ordinal = self._keys(key)
+        order = np.lexsort((ordinal, set_id, self.ids(owner), self.ids(far), which))
+        return which[order], far[order], owner[order], rank[order], key[order]
+
+    def _keys(self, keys: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+        """Owner, aspect, set and ordinal of edges. Those of newer edges are negative: -1 is the first."""
+        new = keys < 0
+        parts = [(keys >= 0, _key(self.csr, keys[~new]))]
+        if self.newer is not None and new.any():
+            parts.append((new, _key(self.newer.csr, -keys[new] - 1)))
+        found = np.zeros((len(KEY), len(keys)), np.int64)
+        for which, columns in parts:
+            found[:, which] = columns
+        return found[0], found[1], found[2], found[3]
+
+    def _of_file(self, column: NDArray[Any], places: Ints, other: int) -> Ints:
+        known = len(self.csr.ids)
+        inside = np.minimum(places, max(known - 1, 0))
+        return np.where(places < known, column[inside], other) if known else np.full(len(places), other, np.int64)
+
+    def _with_newer(self, column: Places, newer: str | None, places: Ints) -> Ints:
+        known = len(self.csr.ids)
+        if self.newer is None or not len(self.newer.extra):
+            return column[places].astype(np.int64)
+        found = column[np.minimum(places, known - 1)].astype(np.int64)
+        new = places >= known
+        found[new] = places[new] if newer is None else self._newer_datasets(places[new])
+        return found
+
+    def _newer_datasets(self, places: Ints) -> Ints:
+        assert self.newer is not None
+        own = self.newer.csr.dataset[self._own(places)].astype(np.int64)
+        return np.where(own < 0, -1, self.newer.place[own])
+
+    def _own(self, places: Ints) -> Ints:
+        """Where nodes are among those of the newer edges; -1: they are not."""
+        assert self.newer is not None
+        if not len(self.newer.own):
+            return np.full(len(places), -1, np.int64)
+        at = np.minimum(np.searchsorted(self.newer.own, places), len(self.newer.own) - 1)
+        return np.where(self.newer.own[at] == places, self.newer.by_own[at], -1)
+
+    def _newer_fields(self, places: Ints) -> tuple[Ints, Ints]:
+        assert self.newer is not None
+        own = self._own(places)
+        which = np.flatnonzero(own >= 0)
+        inner, found = _runs(self.newer.csr.field_start, own[which], len(self.newer.csr.ids))
+        return which[inner], self.newer.place[self.newer.csr.field[found]]
+
+    def _newer_edges(self, probes: Ints, down: bool) -> Edges:
+        assert self.newer is not None
+        over, own = self.newer.csr, self._own(probes)
+        which = np.flatnonzero(own >= 0)
+        inner, at = _runs(over.down_start if down else over.up_start, own[which], len(over.ids))
+        key = at if down else over.up_edge[at].astype(np.int64)
+        far, owner = (over.target if down else over.source)[key], over.owner[key]
+        rank = over.rank[key].astype(np.int64)
+        return which[inner], self.newer.place[far], self.newer.place[owner], rank, -key - 1
+
+
+def lay_over(connection: Connection, edition: Edition, csr: Csr) -> StoreAdjacency | None:
+    """The arrays as this transaction sees the edges. None: they are of another store, or too much changed since."""
+    if not is_known(connection, edition):
+        return None
+    changed = changed_since(connection, edition, (OWNER, GROUP), MOST_CHANGED + 1)
+    if len(changed) > MOST_CHANGED or any(kind != OWNER for kind, _ in changed):
+        return None
+    stale = _stale(connection, edition, csr)
+    if not changed:
+        return StoreAdjacency(connection, csr, stale=stale)
+    newer = _newer(connection, csr, [id_ for _, id_ in changed]) if len(csr.ids) else None
+    return None if newer is None else StoreAdjacency(connection, csr, newer, stale)
+
+
+def _stale(connection: Connection, edition: Edition, csr: Csr) -> NDArray[np.bool_] | None:
+    changed = changed_since(connection, edition, [TRAITS], MOST_CHANGED + 1)
+    if not changed:
+        return None
+    if len(changed) > MOST_CHANGED:
+        return np.ones(len(csr.ids), bool)
+    stale = np.zeros(len(csr.ids), bool)
+    known = _find_all(csr.ids, np.array([id_ for _, id_ in changed], np.int64))
+    stale[csr.canonical[known[known >= 0]]] = True
+    return stale
+
+
+def _key(csr: Csr, at: Ints) -> NDArray[np.int64]:
+    columns = (csr.ids[csr.owner[at]], csr.aspect[at], csr.set_id[at], csr.ordinal[at])
+    return np.stack([one.astype(np.int64) for one in columns])
+
+
+def _newer(connection: Connection, csr: Csr, owners: Sequence[int]) -> Newer | None:
+    dialect = connection.dialect.name
+    read = connection.execute(_owned_statement(dialect), giving(dialect, ("id",), [(one,) for one in owners]))
+    over = to_csr(flat_edges(iter([read.all()])))
+    old = _find_all(csr.ids, over.ids)
+    extra = over.ids[old < 0]
+    place = old.copy()
+    place[old < 0] = len(csr.ids) + np.arange(len(extra))
+    if _is_of_group(csr, over, old):
+        return None
+    replaced = np.zeros(len(csr.ids), bool)
+    known = _find_all(csr.ids, np.array(sorted(owners), np.int64))
+    replaced[known[known >= 0]] = True
+    by_own = np.argsort(place)
+    return Newer(csr=over, place=place, extra=extra, replaced=replaced, own=place[by_own], by_own=by_own)
+
+
+def _is_of_group(csr: Csr, over: Csr, old: Ints) -> bool:
+    """Whether a new field is one of a dataset that has several names: its own are not known here."""
+    inside = over.dataset[(old < 0) & (over.dataset >= 0)]
+    wholes = old[inside]
+    wholes = wholes[wholes >= 0]
+    return bool(len(csr.grouped)) and bool(np.isin(csr.canonical[wholes], csr.grouped).any())
+
+
+@lru_cache
+def _owned_statement(dialect: str) -> Select[Any]:
+    return select(*COLUMNS).where(edge.c.owner_id.in_(select(given(dialect, "id").c.id)))
+
+
+@lru_cache
+def _rows_statement(dialect: str, direction: Direction) -> Select[Any]:
+    asked = given(dialect, *KEY)
+    near, far = ("target", "source") if direction is Direction.UPSTREAM else ("source", "target")
+    ends = [edge.c[name] for name in (f"{near}_id", f"{far}_id", f"{near}_dataset_id", f"{far}_dataset_id")]
+    said = [edge.c[name] for name in EdgeRow._fields[4:]]
+    return select(*ends, *said).join_from(asked, edge, and_(*(edge.c[name] == asked.c[name] for name in KEY)))
+
+
+def _runs(starts: Ints, places: Ints, count: int) -> tuple[Ints, Ints]:
+    """The runs of places; of those from `count` on there are none: (which of the places, place in the runs)."""
+    inside = np.flatnonzero(places < count)
+    begin = starts[places[inside]]
+    counts = starts[places[inside] + 1] - begin
+    return np.repeat(inside, counts), spread(begin, counts)
+
+
+def _find(ids: Ints, id_: int) -> int:
+    at = int(np.searchsorted(ids, id_))
+    return at if at < len(ids) and ids[at] == id_ else -1
+
+
+def _find_all(ids: Ints, wanted: Ints) -> Ints:
+    if not len(ids):
+        return np.full(len(wanted), -1, np.int64)
+    at = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
+    return np.where(ids[at] == wanted, at, -1)

@@ -1,0 +1,293 @@
+"""Finding names by their words: candidates for a search, the likelier first. `query.search` says which of them fit.
+
+The vocabulary is small, so it is asked first: which words begin with what was typed, have it in them, or are like it.
+Then their names are read from the index, the shortest first, word by word, until there are enough.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from rapidfuzz.distance import OSA
+from sqlalchemy import Connection, Select, and_, bindparam, func, literal, select
+
+from whence.model.catalog import PREFIX
+from whence.model.graph import Candidates, Clue, Hit, Telling
+from whence.model.ids import Kind, kind_of
+from whence.model.names import DatasetName, FieldName, JobName
+from whence.model.words import edits, grams, inner_grams
+from whence.store.arrays import integers, texts
+from whence.store.catalog_names import list_namespaces
+from whence.store.graph_search import ESCAPE
+from whence.store.tables import beginning, dataset, field, job
+from whence.store.told import FACETS
+from whence.store.words import field_name, word, word_gram, word_name, word_said
+
+SCANNED = 2_000
+"""Words of the vocabulary that are looked at for one typed word, in each way."""
+TRIED = 64
+"""Words of the vocabulary whose names are read for one typed word."""
+TYPED = 8
+"""Words of a search that are looked up; the rest only narrows what they find."""
+READ = 1_000
+"""Names that are read for a search of several words, at least."""
+FEW = 50
+"""A word that so few names have is rare enough."""
+OWNERS = 200
+"""Datasets whose fields are looked through, where words name a dataset and a field of it."""
+_LAST = "\U0010ffff"
+_COMMON = {letter: place for place, letter in enumerate("zjqxkvbpgwyfmculdhrsinoate_ ")}
+"""Letters by how often names have them, the rarest first; others are rarer still."""
+
+
+def find_candidates(connection: Connection, clue: Clue, kind: Kind, limit: int) -> Candidates:
+    """Nodes of a kind of whose names the index tells that they may fit, about `limit` of each way to find them."""
+    # What has one word of several may not have the others.
+    finder = _Finder(connection, clue.typos, limit if len(clue.words) == 1 else max(limit, READ))
+    if kind is Kind.FIELD:
+        return finder.fields(clue)
+    found = finder.things(clue.words, kind)
+    return Candidates(finder.named(kind, found.ids), found.complete)
+
+
+def find_told(connection: Connection, wanted: Sequence[str], limit: int) -> Sequence[Telling]:
+    """Things of which one facet says all words, or words that begin with them, by facet."""
+    most = max(limit, SCANNED)
+    rows: Sequence[Any] = ()
+    for each in sorted(wanted[:TYPED], key=lambda one: (-len(one), one)):
+        query = select(word_said.c.facet, word_said.c.id, word_said.c.subject_id).where(
+            *_begins(word_said.c.word, each)
+        )
+        rows = connection.execute(query.order_by(word_said.c.word, word_said.c.facet, word_said.c.id).limit(most)).all()
+        if len(rows) < most:
+            break
+    if len(wanted) > 1:
+        rows = _saying_all(connection, rows, wanted)
+    names = {hit.id: hit.name for kind in _KINDS for hit in _named(connection, kind, _of_kind(rows, kind))}
+    found = sorted({(row.facet, row.id) for row in rows})
+    return [Telling(FACETS[place], id_, names[id_]) for place, id_ in found if id_ in names]
+
+
+def _saying_all(connection: Connection, rows: Sequence[Any], wanted: Sequence[str]) -> Sequence[Any]:
+    keys = sorted({(row.subject_id, row.facet) for row in rows})
+    given = integers(connection, ("subject", "facet"), keys)
+    same = and_(word_said.c.subject_id == given.c.subject, word_said.c.facet == given.c.facet)
+    said: dict[tuple[int, int], list[str]] = {}
+    for facet, id_, each in connection.execute(
+        select(word_said.c.facet, word_said.c.id, word_said.c.word).select_from(given.join(word_said, same))
+    ):
+        said.setdefault((facet, id_), []).append(each)
+    fits = {key for key, several in said.items() if all(any(map(_begun(each), several)) for each in wanted)}
+    return [row for row in rows if (row.facet, row.id) in fits]
+
+
+def _begun(typed: str) -> Callable[[str], bool]:
+    return lambda word: word.startswith(typed)
+
+
+def _of_kind(rows: Sequence[Any], kind: Kind) -> Sequence[int]:
+    return sorted({row.id for row in rows if kind_of(row.id) is kind})
+
+
+_KINDS = (Kind.DATASET, Kind.FIELD, Kind.JOB)
+
+
+@dataclass(frozen=True, slots=True)
+class _Things:
+    """Datasets, jobs or names of fields, the likelier first."""
+
+    ids: Sequence[int]
+    complete: bool
+
+
+class _Finder:
+    """One search, in one kind of store; it keeps what it learns of the vocabulary."""
+
+    def __init__(self, connection: Connection, typos: bool, limit: int) -> None:
+        self._connection = connection
+        self._typos = typos
+        self._limit = limit
+        self._spellings: dict[str, tuple[Sequence[str], bool]] = {}
+
+    def things(self, wanted: Sequence[str], kind: Kind) -> _Things:
+        """Whose name has the rarest of the words; if all are in many names, those that have two of them."""
+        leading = sorted(self._leading(wanted[:TYPED], kind), key=lambda each: (-len(each), each))
+        best: _Things | None = None
+        for each in leading:
+            found = self._every(each, kind)
+            if found is not None and (best is None or len(found.ids) < len(best.ids)):
+                best = found
+            if best is not None and len(best.ids) <= FEW:
+                break
+        if best is not None or not leading:
+            return best or _Things((), True)
+        both = self._both(leading[0], leading[1], kind) if len(leading) > 1 else ()
+        return _Things(tuple(dict.fromkeys((*both, *self._first(leading[0], kind)))), False)
+
+    def fields(self, clue: Clue) -> Candidates:
+        """Fields whose own names have the words, and those of whose datasets the names have the first of them."""
+        own = self.things(clue.words, Kind.FIELD)
+        hits = dict.fromkeys(self.named(Kind.FIELD, self._of_names(own.ids)))
+        complete = own.complete and len(hits) < self._limit
+        for cut in range(1, min(len(clue.parts), TYPED)):
+            owners = self.things(Clue(clue.parts[:cut]).words, Kind.DATASET)
+            names = self.things(Clue(clue.parts[cut:]).words, Kind.FIELD)
+            within = self._within(owners.ids[:OWNERS], names.ids)
+            hits |= dict.fromkeys(self.named(Kind.FIELD, within))
+            complete = complete and owners.complete and names.complete and len(owners.ids) <= OWNERS
+        return Candidates(tuple(hits), complete)
+
+    def named(self, kind: Kind, ids: Sequence[int]) -> Sequence[Hit]:
+        """Their names."""
+        return _named(self._connection, kind, ids)
+
+    def _leading(self, wanted: Sequence[str], kind: Kind) -> Sequence[str]:
+        """Words that a namespace has may be meant of it: names are looked up by the others, if there are any."""
+        if len(wanted) == 1:
+            return wanted
+        spaces = [name.casefold() for name in list_namespaces(self._connection, _owner(kind))]
+        return [each for each in wanted if not any(each in name for name in spaces)] or wanted
+
+    def _every(self, typed: str, kind: Kind) -> _Things | None:
+        """All that has a word spelt like the typed one; None if that is much."""
+        spellings, complete = self._spelt(typed)
+        given = texts(self._connection, spellings)
+        has = (word_name.c.word.in_(select(given.c.value)), word_name.c.kind == int(kind))
+        query = select(word_name.c.word, word_name.c.size, word_name.c.id).where(*has).limit(self._limit + 1)
+        rows = self._connection.execute(query).all()
+        if len(rows) > self._limit:
+            return None
+        order = {each: place for place, each in enumerate(spellings)}
+        rows = sorted(rows, key=lambda row: (order[row.word], row.size, row.id))
+        return _Things(tuple(dict.fromkeys(row.id for row in rows)), complete)
+
+    def _first(self, typed: str, kind: Kind) -> Sequence[int]:
+        """The first of much, spelling by spelling."""
+        found: dict[int, None] = {}
+        for each in self._spelt(typed)[0]:
+            rows = self._connection.execute(_named_so(), {"word": each, "kind": int(kind), "most": self._limit})
+            found |= dict.fromkeys(rows.scalars())
+            if len(found) >= self._limit:
+                break
+        return list(found)[: self._limit]
+
+    def _both(self, one: str, other: str, kind: Kind) -> Sequence[int]:
+        values = {"kind": int(kind), "most": self._limit, "word": one, "other": other, "read": 20 * self._limit}
+        return self._connection.execute(_named_both(), values).scalars().all()
+
+    def _spelt(self, typed: str) -> tuple[Sequence[str], bool]:
+        if typed not in self._spellings:
+            within = self._containing(typed)
+            begin = self._beginning(typed) if len(typed) < 3 or len(within) >= self._scanned else ()
+            ways = ([*begin, *(one for one in within if one.startswith(typed))], within, self._alike(typed))
+            several = [each for way in ways for each in sorted(way, key=lambda one: (len(one), one))]
+            known = tuple(dict.fromkeys((typed, *several)))
+            most = TRIED * max(1, self._limit // 1_000)
+            cut = len(known) > most or any(len(way) >= self._scanned for way in ways)
+            self._spellings[typed] = known[:most], not cut
+        return self._spellings[typed]
+
+    @property
+    def _scanned(self) -> int:
+        return max(SCANNED, self._limit)
+
+    def _beginning(self, typed: str) -> Sequence[str]:
+        query = select(word.c.word).where(*_begins(word.c.word, typed)).order_by(word.c.word).limit(self._scanned)
+        return self._connection.execute(query).scalars().all()
+
+    def _containing(self, typed: str) -> Sequence[str]:
+        parts = inner_grams(typed)
+        if not parts:
+            return ()
+        rarest = min(parts, key=lambda gram: (sum(_COMMON.get(letter, -1) for letter in gram), gram))
+        within = "".join(ESCAPE + letter if letter in ("%", "_", ESCAPE) else letter for letter in typed)
+        has = (word_gram.c.gram == rarest, word_gram.c.word.like(f"%{within}%", escape=ESCAPE))
+        query = select(word_gram.c.word).where(*has).order_by(word_gram.c.word).limit(self._scanned)
+        return self._connection.execute(query).scalars().all()
+
+    def _alike(self, typed: str) -> Sequence[str]:
+        several, allowed = grams(typed), edits(typed)
+        if not (self._typos and allowed):
+            return ()
+        given = texts(self._connection, sorted(several))
+        shared = func.count()
+        query = (
+            select(word_gram.c.word)
+            .join(given, given.c.value == word_gram.c.gram)
+            .group_by(word_gram.c.word)
+            .having(shared >= len(several) - 4 * allowed)
+        )
+        found = self._connection.execute(query).scalars()
+        return [each for each in found if OSA.distance(typed, each, score_cutoff=allowed) <= allowed]
+
+    def _of_names(self, ids: Iterable[int]) -> Sequence[int]:
+        """The fields that have these names, name by name."""
+        found: list[int] = []
+        texts_of = dict(self._labels(ids))
+        for id_ in ids:
+            if len(found) >= self._limit:
+                break
+            given = {"begins": texts_of[id_][:PREFIX], "most": self._limit - len(found)}
+            rows = self._connection.execute(_fields_named(), given)
+            found += [row.id for row in rows if row.name == texts_of[id_]]
+        return found
+
+    def _within(self, owners: Sequence[int], names: Iterable[int]) -> Sequence[int]:
+        wanted = {name for _, name in self._labels(names)}
+        given = integers(self._connection, ("id",), [(id_,) for id_ in owners])
+        owned = field.c.dataset_id.in_(select(given.c.id))
+        rows = self._connection.execute(select(field.c.id, field.c.name).where(owned).order_by(field.c.id))
+        return [row.id for row in rows if row.name in wanted]
+
+    def _labels(self, ids: Iterable[int]) -> Iterator[tuple[int, str]]:
+        given = integers(self._connection, ("id",), [(id_,) for id_ in ids])
+        rows = self._connection.execute(select(field_name).where(field_name.c.id.in_(select(given.c.id))))
+        return ((row.id, row.name) for row in rows)
+
+
+def _named(connection: Connection, kind: Kind, ids: Sequence[int]) -> Sequence[Hit]:
+    wanted = integers(connection, ("id",), [(id_,) for id_ in ids])
+    if kind is Kind.FIELD:
+        columns = (field.c.id, dataset.c.namespace, dataset.c.name, field.c.name.label("field"))
+        query = (
+            select(*columns).join(wanted, wanted.c.id == field.c.id).join(dataset, dataset.c.id == field.c.dataset_id)
+        )
+        rows = connection.execute(query)
+        return [Hit(row.id, FieldName(DatasetName(row.namespace, row.name), row.field)) for row in rows]
+    table, named = (dataset, DatasetName) if kind is Kind.DATASET else (job, JobName)
+    found = select(table.c.id, table.c.namespace, table.c.name).where(table.c.id.in_(select(wanted.c.id)))
+    return [Hit(row.id, named(row.namespace, row.name)) for row in connection.execute(found)]
+
+
+def _owner(kind: Kind) -> Kind:
+    return Kind.DATASET if kind is Kind.FIELD else kind
+
+
+def _begins(column: Any, typed: str) -> tuple[Any, Any]:
+    return column >= typed, column < typed + _LAST
+
+
+@lru_cache
+def _named_so() -> Select[Any]:
+    query = select(word_name.c.id).where(word_name.c.word == bindparam("word"), word_name.c.kind == bindparam("kind"))
+    return query.order_by(word_name.c.size, word_name.c.id).limit(bindparam("most"))
+
+
+@lru_cache
+def _named_both() -> Select[Any]:
+    """Of the first names that have one word, those that have the other, too."""
+    key = (word_name.c.kind, word_name.c.size, word_name.c.id)
+    first = select(*key).where(word_name.c.word == bindparam("word"), word_name.c.kind == bindparam("kind"))
+    one = first.order_by(word_name.c.size, word_name.c.id).limit(bindparam("read")).subquery()
+    other = word_name.alias()
+    same = (other.c.kind == one.c.kind, other.c.size == one.c.size, other.c.id == one.c.id)
+    has = select(literal(1)).where(other.c.word == bindparam("other"), *same).exists()
+    return select(one.c.id).where(has).order_by(one.c.size, one.c.id).limit(bindparam("most"))
+
+
+@lru_cache
+def _fields_named() -> Select[Any]:
+    # By its beginning alone: SQLite puts a name that is given whole in the place of the indexed one, and scans.
+    query = select(field.c.id, field.c.name).where(beginning(field.c.name) == bindparam("begins"))
+    return query.order_by(beginning(field.c.name), field.c.dataset_id).limit(bindparam("most"))

@@ -1,0 +1,163 @@
+"""The audit log: rows that each carry a hash of themselves and of the row before, in the order of their commits.
+
+The hashes have no secret: anybody can check them, offline. Who can write the whole table could compute them anew, so
+its head is to be kept elsewhere from time to time (an anchor); a table that was rewritten does not contain it.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, insert, or_, select, update
+
+from whence.errors import AuditError
+from whence.store.security.tables import audit, audit_head
+
+NOTHING = "0" * 64
+"""The hash before the first row."""
+
+_ROWS = 10_000
+_REFUSALS = (401, 403)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What somebody did. `status` is that of the HTTP answer, 0 for a command; `at` in microseconds UTC."""
+
+    at: int
+    who: str
+    action: str
+    what: str
+    nodes: tuple[str, ...] = ()
+    count: int = 0
+    status: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sought:
+    """Which entries are wanted, the newest first; what is empty or None does not matter.
+
+    In `who`, `action` and `what` `*` is any text. `after` (inclusive) and `before` in µs; `below`: of lower
+    numbers.
+    """
+
+    who: str = ""
+    action: str = ""
+    what: str = ""
+    node: str = ""
+    refused: bool = False
+    after: int | None = None
+    before: int | None = None
+    below: int | None = None
+    limit: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The last row: how many there are, and its hash. Kept elsewhere, it is an anchor."""
+
+    number: int
+    hash: str
+
+
+def append(connection: Connection, entries: Sequence[Entry]) -> Head:
+    """Add entries at the end, in one transaction that writes: the head is locked until it commits."""
+    head = connection.execute(select(audit_head.c.number, audit_head.c.hash).with_for_update()).one()
+    number, before, rows = head.number, head.hash, []
+    for entry in entries:
+        number += 1
+        before = _hash(before, number, entry)
+        rows.append(_row(number, entry) | {"hash": before})
+    if rows:
+        connection.execute(insert(audit), rows)
+        connection.execute(update(audit_head).values(number=number, hash=before))
+    return Head(number, before)
+
+
+def make_head(connection: Connection) -> None:
+    """The head of an empty log: for the migration that makes the table."""
+    connection.execute(insert(audit_head).values(id=0, number=0, hash=NOTHING))
+
+
+def verify(connection: Connection, anchors: Sequence[Head] = ()) -> Head:
+    """Read the whole log; its head if every row is as it was written, and every anchor is in it.
+
+    Raises AuditError, which says which row was changed, removed or moved.
+    """
+    number, before = 0, NOTHING
+    wanted = {one.number: one.hash for one in anchors}
+    for row in _rows(connection):
+        number += 1
+        if row.number != number:
+            raise AuditError(number, "is missing")
+        before = _hash(before, number, _entry(row))
+        if row.hash != before:
+            raise AuditError(number, "is not what was written, or not in its place")
+        if wanted.pop(number, before) != before:
+            raise AuditError(number, "is not the one that was anchored: the log was written anew")
+    head = connection.execute(select(audit_head.c.number, audit_head.c.hash)).one_or_none()
+    if head is None or (head.number, head.hash) != (number, before) or any(wanted):
+        raise AuditError(number + 1, "is missing: the log was cut")
+    return Head(number, before)
+
+
+def read_audit(connection: Connection, sought: Sought) -> Sequence[tuple[int, Entry]]:
+    """The newest entries that are sought, with their numbers."""
+    query = select(audit).where(*_wanted(sought)).order_by(audit.c.number.desc()).limit(sought.limit)
+    return [(row.number, _entry(row)) for row in connection.execute(query)]
+
+
+def _wanted(sought: Sought) -> Iterator[ColumnElement[bool]]:
+    for column, pattern in ((audit.c.who, sought.who), (audit.c.action, sought.action), (audit.c.what, sought.what)):
+        if pattern:
+            yield _fits(column, pattern)
+    if sought.node:
+        yield audit.c.nodes.contains(json.dumps(sought.node), autoescape=True)
+    if sought.refused:
+        yield or_(audit.c.status.in_(_REFUSALS), audit.c.action == "refused")
+    if sought.after is not None:
+        yield audit.c.at >= sought.after
+    if sought.before is not None:
+        yield audit.c.at < sought.before
+    if sought.below is not None:
+        yield audit.c.number < sought.below
+
+
+def _fits(column: ColumnElement[str], pattern: str) -> ColumnElement[bool]:
+    """Whether a text fits a pattern in which `*` is any text, as in grants; without one it is the text."""
+    if "*" not in pattern:
+        return column == pattern
+    escaped = pattern.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return column.like(escaped.replace("*", "%"), escape="\\")
+
+
+def _rows(connection: Connection) -> Iterator[Row[Any]]:
+    last = -(2**62)
+    while rows := connection.execute(
+        select(audit).where(audit.c.number > last).order_by(audit.c.number).limit(_ROWS)
+    ).all():
+        yield from rows
+        last = rows[-1].number
+
+
+def _row(number: int, entry: Entry) -> dict[str, object]:
+    said = {"at": entry.at, "who": entry.who, "action": entry.action, "what": entry.what}
+    return said | {
+        "number": number,
+        "nodes": json.dumps(entry.nodes),
+        "count": entry.count,
+        "status": entry.status,
+    }
+
+
+def _entry(row: Row[Any]) -> Entry:
+    said = row._mapping
+    nodes = tuple(json.loads(said["nodes"]))
+    return Entry(nodes=nodes, **{name: said[name] for name in ("at", "who", "action", "what", "count", "status")})
+
+
+def _hash(before: str, number: int, entry: Entry) -> str:
+    text = json.dumps([before, *sorted(_row(number, entry).items())])
+    return sha256(text.encode()).hexdigest()

@@ -1,0 +1,76 @@
+"""Opening the security database, and bringing its tables up to date."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
+
+from whence.errors import StoreError
+from whence.store.engine import open_store, reading, sqlite_url, writing
+
+VERSION_TABLE = "access_version"
+_MIGRATING = 0x77_68_65_6E_63_68  # "whench"
+
+
+def security_url(store_url: str) -> str:
+    """Where the security database of a store is, if nothing else is said: a file beside it, or its own database."""
+    url = make_url(store_url)
+    if url.get_backend_name() != "sqlite" or not url.database:
+        return store_url
+    return sqlite_url(Path(url.database).with_suffix(".security.db"))
+
+
+def open_security(url: str) -> Engine:
+    """An engine over the security database, its tables up to date. Raises StoreError."""
+    engine = open_store(url)
+    try:
+        migrate_security(engine)
+    except SQLAlchemyError as error:
+        engine.dispose()
+        raise _unreachable(error) from error
+    if engine.dialect.name == "sqlite" and engine.url.database:
+        Path(engine.url.database).chmod(0o600)
+    return engine
+
+
+def migrate_security(engine: Engine) -> None:
+    """Make or upgrade the tables, in one transaction. Harmless where they are up to date."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    with writing(engine) as connection:
+        if engine.dialect.name == "postgresql":  # several API processes may start at once
+            connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": _MIGRATING})
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+@contextmanager
+def asking(engine: Engine) -> Iterator[Connection]:
+    """A transaction that reads. Raises StoreError."""
+    try:
+        with reading(engine) as connection:
+            yield connection
+    except SQLAlchemyError as error:
+        raise _unreachable(error) from error
+
+
+@contextmanager
+def changing(engine: Engine) -> Iterator[Connection]:
+    """A transaction that writes. Raises StoreError."""
+    try:
+        with writing(engine) as connection:
+            yield connection
+    except SQLAlchemyError as error:
+        raise _unreachable(error) from error
+
+
+def _unreachable(error: SQLAlchemyError) -> StoreError:
+    # The first line of a driver's message: later ones repeat the statement and its values.
+    return StoreError(
+        f"the security database does not answer: {str(error.args[0]).splitlines()[0] if error.args else error}"
+    )

@@ -1,0 +1,67 @@
+"""API keys as they are kept: everything but the key."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, insert, select, update
+
+from whence.model.access import Action
+from whence.store.security.grants import changed
+from whence.store.security.tables import key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredKey:
+    """A key: `id` is its readable part, `hash` Argon2 of its secret part. Times in microseconds UTC."""
+
+    id: str
+    name: str
+    hash: str
+    scopes: frozenset[Action]
+    created_at: int
+    expires_at: int | None = None
+    revoked_at: int | None = None
+    used_at: int | None = None
+
+    def is_live(self, now: int) -> bool:
+        """Neither revoked nor expired."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+def read_keys(connection: Connection) -> Sequence[StoredKey]:
+    """All keys, by name and time."""
+    rows = connection.execute(select(key).order_by(key.c.name, key.c.created_at, key.c.id)).mappings()
+    return [StoredKey(**{**row, "scopes": frozenset(map(Action, row["scopes"].split()))}) for row in rows]
+
+
+def add_key(connection: Connection, one: StoredKey) -> None:
+    """Keep a new key."""
+    connection.execute(
+        insert(key).values(
+            id=one.id,
+            name=one.name,
+            hash=one.hash,
+            scopes=" ".join(sorted(one.scopes)),
+            created_at=one.created_at,
+            expires_at=one.expires_at,
+        )
+    )
+    changed(connection)
+
+
+def end_keys(connection: Connection, ids: Sequence[str], at: int) -> None:
+    """The keys expire at a time, if not before."""
+    later = (key.c.expires_at.is_(None)) | (key.c.expires_at > at)
+    connection.execute(update(key).where(key.c.id.in_(ids), later).values(expires_at=at))
+    changed(connection)
+
+
+def revoke_keys(connection: Connection, ids: Sequence[str], at: int) -> None:
+    """The keys are worth nothing from now on."""
+    connection.execute(update(key).where(key.c.id.in_(ids), key.c.revoked_at.is_(None)).values(revoked_at=at))
+    changed(connection)
+
+
+def used_keys(connection: Connection, ids: Sequence[str], at: int) -> None:
+    """The keys were used."""
+    connection.execute(update(key).where(key.c.id.in_(ids)).values(used_at=at))

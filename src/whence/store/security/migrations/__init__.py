@@ -1,0 +1,1 @@
+"""The steps by which a store's tables came to be what `tables` says."""

@@ -1,0 +1,10 @@
+"""Alembic's entry: runs the steps on the connection that `migrate_security` gives."""
+
+from alembic import context
+
+from whence.store.security.database import VERSION_TABLE
+from whence.store.security.tables import metadata
+
+connection = context.config.attributes["connection"]
+context.configure(connection=connection, target_metadata=metadata, version_table=VERSION_TABLE)
+context.run_migrations()

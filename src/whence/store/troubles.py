@@ -1,0 +1,129 @@
+"""Jobs that fail or are late, of their runs in one pass; and what is known of each."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Connection, and_, func, select
+
+from whence.model.blast import COUNTED
+from whence.model.catalog import distinct
+from whence.model.events import RunState
+from whence.store.arrays import integers
+from whence.store.blast import blast_generation, blast_radius
+from whence.store.catalog_names import is_alive
+from whence.store.tables import event, job, run
+
+FAILED = (int(RunState.ABORT), int(RunState.FAIL))
+FEWEST_RUNS = 4
+"""Of fewer it is not known how often a job runs."""
+MOST_UNEVEN = 3
+"""A job whose longest pause is longer than so many mean ones runs when somebody wants it to."""
+PATIENCE = 1.25
+
+
+class Failing(NamedTuple):
+    """A job that failed since its last good run. `since` and `until`: when first and last (µs)."""
+
+    job_id: int
+    since: int
+    until: int
+    failures: int
+
+
+class Late(NamedTuple):
+    """A job that pauses for longer than it ever did: its last start, and its longest pause so far (µs)."""
+
+    job_id: int
+    last: int
+    longest: int
+    runs: int
+
+
+class Radius(NamedTuple):
+    """How much is downstream of a job, as it was counted last: in the order of `COUNTED`."""
+
+    counts: tuple[int, ...]
+
+
+def failing_jobs(connection: Connection, since: int) -> Sequence[Failing]:
+    """Jobs of whose runs one failed after `since`, and none completed after that."""
+    good = run.alias("good")
+    last_good = (
+        select(good.c.seen_to)
+        .where(good.c.job_id == run.c.job_id, good.c.state == int(RunState.COMPLETE))
+        .order_by(good.c.seen_to.desc())
+        .limit(1)
+        .correlate(run)
+        .scalar_subquery()
+    )
+    query = (
+        select(run.c.job_id, func.min(run.c.seen_to), func.max(run.c.seen_to), func.count())
+        .join(job, job.c.id == run.c.job_id)
+        .where(run.c.state.in_(FAILED), run.c.seen_to >= since, is_alive(job))
+        .where(run.c.seen_to > func.coalesce(last_good, 0))
+        .group_by(run.c.job_id)
+    )
+    return [Failing(*row) for row in connection.execute(query)]
+
+
+def late_jobs(connection: Connection, since: int, now: int) -> Sequence[Late]:
+    """Jobs that ran regularly after `since`, and pause now for longer than `PATIENCE` times their longest pause."""
+    at = func.coalesce(run.c.started_at, run.c.seen_from)
+    before = func.lag(at).over(partition_by=run.c.job_id, order_by=at)
+    batch = and_(run.c.seen_to >= since, run.c.seen_from.is_not(None), run.c.streaming == 0)
+    starts = select(run.c.job_id, at.label("at"), (at - before).label("pause")).where(batch).subquery()
+    last, longest, runs = func.max(starts.c.at), func.max(starts.c.pause), func.count()
+    regular = longest * (runs - 1) <= MOST_UNEVEN * (last - func.min(starts.c.at))
+    query = (
+        select(starts.c.job_id, last, longest, runs)
+        .join(job, job.c.id == starts.c.job_id)
+        .where(is_alive(job))
+        .group_by(starts.c.job_id)
+        .having(runs >= FEWEST_RUNS, regular, (now - last) > PATIENCE * longest)
+    )
+    return [Late(*row) for row in connection.execute(query)]
+
+
+def read_radii(connection: Connection, job_ids: Iterable[int]) -> Mapping[int, Radius]:
+    """How much is downstream of each job; of one that was not counted yet, nothing."""
+    wanted = integers(connection, ("id",), [(one,) for one in distinct(job_ids)])
+    current = select(func.max(blast_generation.c.generation)).scalar_subquery()
+    columns = [blast_radius.c[name] for name in COUNTED]
+    query = select(blast_radius.c.node_id, *columns).join(wanted, wanted.c.id == blast_radius.c.node_id)
+    rows = connection.execute(query.where(blast_radius.c.generation == current))
+    return {row[0]: Radius(tuple(row[1:])) for row in rows}
+
+
+def last_good_runs(connection: Connection, job_ids: Iterable[int]) -> Mapping[int, int]:
+    """The id of the last run of each job that completed."""
+    return _last(connection, job_ids, (int(RunState.COMPLETE),))
+
+
+def last_bad_runs(connection: Connection, job_ids: Iterable[int]) -> Mapping[int, int]:
+    """The id of the last run of each job that failed."""
+    return _last(connection, job_ids, FAILED)
+
+
+def events_of(connection: Connection, run_ids: Iterable[int]) -> Mapping[int, Sequence[tuple[int, int, int]]]:
+    """The events about each run, the earliest first: (half of the key, the other half, position in the log)."""
+    wanted = integers(connection, ("id",), [(one,) for one in distinct(run_ids)])
+    query = select(event.c.subject_id, event.c.id, event.c.rest, event.c.position)
+    query = query.join(wanted, wanted.c.id == event.c.subject_id).order_by(event.c.time, event.c.id)
+    found: dict[int, list[tuple[int, int, int]]] = {}
+    for subject, *rest in connection.execute(query):
+        found.setdefault(subject, []).append((rest[0], rest[1], rest[2]))
+    return found
+
+
+def _last(connection: Connection, job_ids: Iterable[int], states: Sequence[int]) -> Mapping[int, int]:
+    wanted = integers(connection, ("id",), [(one,) for one in distinct(job_ids)])
+    newest = (
+        select(run.c.id)
+        .where(run.c.job_id == wanted.c.id, run.c.state.in_(states))
+        .order_by(run.c.seen_to.desc(), run.c.id.desc())
+        .limit(1)
+        .correlate(wanted)
+        .scalar_subquery()
+    )
+    rows = connection.execute(select(wanted.c.id, newest.label("run")))
+    return {job_id: run_id for job_id, run_id in rows if run_id is not None}
