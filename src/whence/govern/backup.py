@@ -1,5 +1,5 @@
-"""Backup and restore: the store's content, the archive, the event log up to where it is durable, and a manifest that
-vouches for them.
+"""Backup and restore: the store's content, who may do what and who did it, the archive, the event log up to where it is
+durable, and a manifest that vouches for them.
 
 They are copied in this order. So the log in a backup has all that the store has, and a pipeline goes on from there.
 A backup that is not finished has no manifest and another name.
@@ -26,9 +26,10 @@ from whence.log.segments.log import LANE, SegmentLog
 from whence.store.copy import copy_in, copy_out, refuse_filled
 from whence.store.engine import open_store, read_progress, reading, sqlite_url
 from whence.store.migrate import migrate
+from whence.store.security.copy import copy_in_security, copy_out_security, is_there, refuse_guarded
 
 FORMAT = 1
-MANIFEST, STORE, LOG, ARCHIVE = "manifest.json", "store.db", "log", "archive"
+MANIFEST, STORE, SECURITY, LOG, ARCHIVE = "manifest.json", "store.db", "security.db", "log", "archive"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,12 +43,13 @@ class File:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """What is backed up, or restored into. `archive` is a directory, whether or not it is there; None: it is elsewhere
-    and keeps itself.
+    and keeps itself. `security`: the security database, whether or not it is there; None: leave it out.
     """
 
     engine: Engine
     log: Log
     archive: Path | None = None
+    security: Engine | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +87,9 @@ def back_up(place: Place, directory: Path) -> Manifest:
 
 
 def restore(directory: Path, place: Place) -> Manifest:
-    """Check a backup, then put its log, archive and store into empty places. Raises BackupError; then all is as it was,
-    unless the disk failed.
+    """Check a backup, then put its log, archive, store and security database into empty places.
+
+    Raises BackupError; then all is as it was, unless the disk failed.
     """
     manifest = check(directory)
     _refuse_filled(place, manifest)
@@ -97,6 +100,9 @@ def restore(directory: Path, place: Place) -> Manifest:
             if place.archive and (directory / ARCHIVE).is_dir():
                 _copy_table(directory / ARCHIVE, place.archive)
             copy_in(directory / STORE, place.engine, Path(scratch))
+            if place.security and SECURITY in manifest.files:
+                working = shutil.copy(directory / SECURITY, Path(scratch) / SECURITY)  # it may need newer tables
+                copy_in_security(Path(working), place.security)
         except (OSError, SQLAlchemyError) as error:
             raise BackupError(f"the restore failed: {error}; empty the place and try again") from error
     return manifest
@@ -116,6 +122,8 @@ def _write(place: Place, partial: Path) -> Manifest:
     copied = open_store(sqlite_url(partial / STORE))
     reached = read_progress(copied)
     copied.dispose()
+    if place.security and is_there(place.security):
+        copy_out_security(place.security, partial / SECURITY)
     ends: dict[str, Position] = {}
     if place.archive and place.archive.is_dir():
         _copy_table(place.archive, partial / ARCHIVE)
@@ -178,3 +186,6 @@ def _refuse_filled(place: Place, manifest: Manifest) -> None:
         migrate(place.engine)
         with reading(place.engine) as connection:
             refuse_filled(connection)
+    if place.security and SECURITY in manifest.files and is_there(place.security):
+        with reading(place.security) as connection:
+            refuse_guarded(connection)

@@ -57,10 +57,10 @@ def apply(engine: Engine, horizon: Horizon, expected: Plan | None = None) -> Map
     then nothing is deleted.
     """
     migrate(engine)
-    with deriving(engine):
-        resume(engine)
+    with deriving(engine) as check_lock:
+        resume(engine, check_lock)
         if expected:
             with planning(engine, horizon) as (plan, _):
                 if plan != expected:
                     raise PlanOutdatedError(sum(expected.rows.values()), sum(plan.rows.values()))
-        return enforce(engine, horizon)
+        return enforce(engine, horizon, check_lock)

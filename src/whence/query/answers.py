@@ -11,17 +11,40 @@ BOTH = frozenset({"DIRECT", "INDIRECT"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which nodes an answer shows: those that fit one value of every kind that has any (docs/ask.md, "Filters").
+
+    `namespaces` may have `*`. `tags` are keys, or `key=value`. `kinds` are dataset, field, job, or what a dataset or
+    job says that it is (VIEW, DASHBOARD). `jobs` are node ids: of jobs that say an edge to the node, or are the node.
+    `within`: the walk does not pass through nodes that do not fit; else it does, and shows what is beyond them.
+    """
+
+    namespaces: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+    within: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Every node fits."""
+        return not (self.namespaces or self.tags or self.owners or self.kinds or self.jobs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """How far to walk, and along what.
 
     `depth`: hops, None for all. `types`: the edges to follow, None for the default of the direction (rule 41); UNKNOWN
     ones are always followed. `at`: the time asked about, None for what holds now. A budget that is reached stops the
-    walk, and the answer says so.
+    walk, and the answer says so. `only`: which of the nodes to show.
     """
 
     depth: int | None = None
     types: frozenset[str] | None = None
     at: int | None = None
+    only: Filter = Filter()
     max_nodes: int = 5_000
     max_edges: int = 50_000
 
@@ -32,7 +55,8 @@ class Extent:
 
     `complete`: nothing was left out; else `stopped_by` says what stopped the walk (`depth`, `nodes`, `edges`, `paths`)
     and `frontier` where: the nodes beyond which there is more (or may be, after a budget). `graph_version` is how
-    far the graph had come: a position in each lane of the log. `forgotten_before`: `as_of` lies before this time, from
+    far the graph had come: a position in each lane of the log. `hidden_nodes`: how many of the nodes that were reached
+    the asker may not see; tokens stand for them. `forgotten_before`: `as_of` lies before this time, from
     before which history was deleted (`stopped_by` is `retention`, unless a budget stopped the walk as well).
     """
 
@@ -63,6 +87,11 @@ class AnswerEdge:
         """Nothing but the inputs and outputs of a job speaks for this edge."""
         return self.origins == ("inferred",)
 
+    @property
+    def parsed(self) -> bool:
+        """No producer says it: it was read in the job's SQL."""
+        return self.origins in (("parsed",), ("inferred", "parsed"))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerNode:
@@ -70,7 +99,7 @@ class AnswerNode:
 
     `aliases`: other names of the same thing. `parent` and `edge` (an index into the answer's edges) are the last hop of
     its witness: one shortest path from the root, always the same one. `via` is what happens along that path, in one
-    transformation.
+    transformation. `shown`: it fits the question's filter; else it is here because it is on the way to one that does.
     """
 
     name: Node
@@ -79,6 +108,7 @@ class AnswerNode:
     parent: Node | None = None
     edge: int | None = None
     via: Transformation | None = None
+    shown: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

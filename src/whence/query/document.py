@@ -14,12 +14,22 @@ Json = dict[str, Any]
 
 def answer_document(answer: Answer) -> Json:
     """What is upstream or downstream of a node."""
+    return {**answer_head(answer), **extent_document(answer.extent), **answer_part(answer)}
+
+
+def answer_head(answer: Answer) -> Json:
+    """Which question an answer is about."""
     return {
         "root": str(answer.root),
         "direction": answer.direction,
         "grain": answer.grain,
         "types": sorted(answer.types),
-        **extent_document(answer.extent),
+    }
+
+
+def answer_part(answer: Answer) -> Json:
+    """The nodes of an answer, the edges that lead to them, and the gaps."""
+    return {
         "nodes": [_node(node) for node in answer.nodes],
         "edges": [edge_document(edge) for edge in answer.edges],
         "gaps": [_gap(gap) for gap in answer.gaps],
@@ -28,20 +38,34 @@ def answer_document(answer: Answer) -> Json:
 
 def paths_document(paths: Paths) -> Json:
     """The paths between two nodes."""
+    found = [path_document(path) for path in paths.paths]
+    return {**paths_head(paths), **extent_document(paths.extent), "paths": found}
+
+
+def paths_head(paths: Paths) -> Json:
+    """Which question paths answer."""
     return {
         "source": str(paths.source),
         "target": str(paths.target),
         "grain": paths.grain,
         "types": sorted(paths.types),
-        **extent_document(paths.extent),
-        "paths": [_path(path) for path in paths.paths],
     }
 
 
 def found_document(found: Found) -> Json:
     """What a search found."""
-    nodes = [{"node": str(name), "kind": kind(name)} for name in found.names]
-    return {"text": found.text, "complete": found.complete, "nodes": nodes}
+    named = zip(found.names, found.by, strict=True)
+    return {"text": found.text, "complete": found.complete, "nodes": [hit_document(*one) for one in named]}
+
+
+def hit_document(name: Node, by: str) -> Json:
+    """A node that was found, and by what."""
+    return {**name_document(name), "by": by}
+
+
+def name_document(name: Node) -> Json:
+    """A node, and what it is."""
+    return {"node": str(name), "kind": kind(name)}
 
 
 def extent_document(extent: Extent) -> Json:
@@ -64,9 +88,10 @@ def edge_document(edge: AnswerEdge) -> Json:
         "source": str(edge.source),
         "target": str(edge.target),
         "owner": str(edge.owner),
-        "transformations": [_transformation(one) for one in edge.transformations],
+        "transformations": [transformation_document(one) for one in edge.transformations],
         "origins": list(edge.origins),
         "inferred": edge.inferred,
+        "parsed": edge.parsed,
         "confirmed": edge.confirmed,
         "evidence": [evidence_document(one) for one in edge.evidence],
     }
@@ -77,9 +102,10 @@ def evidence_document(evidence: Evidence) -> Json:
     return {
         "set": evidence.digest,
         "origin": evidence.origin,
-        "first_seen": _said(evidence.first),
-        "last_seen": _said(evidence.last),
-        "runs": [_run(run) for run in evidence.runs],
+        "reader": evidence.reader or None,
+        "first_seen": said_document(evidence.first),
+        "last_seen": said_document(evidence.last),
+        "runs": [run_document(run) for run in evidence.runs],
     }
 
 
@@ -102,11 +128,13 @@ def _node(node: AnswerNode) -> Json:
         "aliases": [str(alias) for alias in node.aliases],
         "parent": None if node.parent is None else str(node.parent),
         "edge": node.edge,
-        "via": None if node.via is None else _transformation(node.via),
+        "via": None if node.via is None else transformation_document(node.via),
+        "shown": node.shown,
     }
 
 
-def _transformation(one: Transformation) -> Json:
+def transformation_document(one: Transformation) -> Json:
+    """What happens to data on its way."""
     return {"type": one.type, "subtype": one.subtype, "masking": one.masking, "description": one.description}
 
 
@@ -114,10 +142,11 @@ def _gap(gap: Gap) -> Json:
     return {"at": str(gap.at), "owner": str(gap.owner), "datasets": [str(name) for name in gap.datasets]}
 
 
-def _path(path: Path) -> Json:
+def path_document(path: Path) -> Json:
+    """One path, step by step."""
     return {
         "steps": [_step(step) for step in path.steps],
-        "via": None if path.via is None else _transformation(path.via),
+        "via": None if path.via is None else transformation_document(path.via),
     }
 
 
@@ -125,11 +154,13 @@ def _step(step: Step) -> Json:
     return {"source": str(step.source), "target": str(step.target), "edges": [edge_document(one) for one in step.edges]}
 
 
-def _said(said: Said) -> Json:
+def said_document(said: Said) -> Json:
+    """An event that said something."""
     return {"time": iso(said.time), "event": said.key, "position": said.position, "producer": said.producer}
 
 
-def _run(run: RunSeen) -> Json:
+def run_document(run: RunSeen) -> Json:
+    """A run that said something."""
     return {
         "run": str(run.name),
         "job": str(run.name.job),

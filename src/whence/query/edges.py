@@ -23,30 +23,42 @@ class Edges:
         return self.names[id_]
 
 
-def assemble_edges(walk: Walk, ids: Iterable[int]) -> Edges:
-    """The edges of a walk; `ids` are further nodes whose names will be needed."""
-    names = _names(walk, {*ids, *(id_ for link in walk.links for id_ in link)})
-    evidence = walk.graph.evidence({row.set_id for rows in walk.links.values() for row in rows}, walk.question.at, 1)
-    links = sorted(walk.links, key=lambda link: [str(names[id_]) for id_ in link])
-    edges = tuple(_edge(names, link, walk.links[link], evidence) for link in links)
-    return Edges(names=names, edges=edges, places={link: place for place, link in enumerate(links)})
+def assemble_edges(
+    walk: Walk, links: Iterable[Link], ids: Iterable[int], known: Mapping[int, Node] | None = None
+) -> Edges:
+    """Some of the edges of a walk; `ids` are further nodes whose names will be needed, `known` those that are known."""
+    wanted = list(links)
+    names = {**(known or {})}
+    names |= names_of(walk, {*ids, *(id_ for link in wanted for id_ in link)} - set(names))
+    sets = {row.set_id for link in wanted for row in walk.links[link]}
+    evidence = walk.graph.evidence(sets, walk.question.at, 1) if sets else {}
+    ordered = sorted(wanted, key=lambda link: [str(names[id_]) for id_ in link])
+    edges = tuple(_edge(names, link, walk.links[link], evidence) for link in ordered)
+    return Edges(names=names, edges=edges, places={link: place for place, link in enumerate(ordered)})
 
 
-def _names(walk: Walk, ids: set[int]) -> Mapping[int, Node]:
-    minted = {id_: walk.identity.names[id_] for id_ in ids if id_ in walk.identity.names}
-    return {**walk.graph.nodes(sorted(ids - set(minted))), **minted}
+def names_of(walk: Walk, ids: Iterable[int]) -> dict[int, Node]:
+    """The names of canonical nodes of a walk."""
+    wanted = set(ids)
+    walk.learn(wanted)
+    minted = {id_: walk.identity.names[id_] for id_ in wanted if id_ in walk.identity.names}
+    return {**walk.graph.nodes(sorted(wanted - set(minted))), **minted}
+
+
+def transformations_of(rows: Iterable[EdgeRow]) -> tuple[Transformation, ...]:
+    """What the rows of one edge say of it."""
+    return tuple(sorted({_transformation(row) for row in rows}))
 
 
 def _edge(
     names: Mapping[int, Node], link: Link, rows: Sequence[EdgeRow], evidence: Mapping[int, Evidence]
 ) -> AnswerEdge:
-    said = {_transformation(row) for row in rows}
     seen = [evidence[id_] for id_ in {row.set_id for row in rows}]
     return AnswerEdge(
         source=names[link.source],
         target=names[link.target],
         owner=names[link.owner],
-        transformations=tuple(sorted(said)),
+        transformations=transformations_of(rows),
         origins=tuple(sorted({row.origin for row in rows})),
         confirmed=any(row.confirmed for row in rows),
         evidence=tuple(sorted(seen, key=lambda one: (-one.last.time, one.digest))),

@@ -12,8 +12,9 @@ from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import FieldName, JobName, Node
 from whence.query.answers import BOTH, Extent, Path, Paths, Question, Step, dataset_of
 from whence.query.edges import Edges, assemble_edges
-from whence.query.lineage import extent, start
+from whence.query.lineage import start
 from whence.query.ports import Graph
+from whence.query.reached import extent
 from whence.query.transformations import in_a_row, side_by_side
 from whence.query.walk import Link, Walk, walk_from
 
@@ -42,7 +43,9 @@ def paths(graph: Graph, source: Node, target: Node, question: Question, limit: i
     goals = _goals(walk, ends[0], grain)
     neighbours = _neighbours(walk, grain)
     found, gave_up = _search(neighbours, target_id, goals, limit)
-    edges = assemble_edges(walk, [*walk.depth, *goals])
+    hops = {(near, far) for nodes in found for near, far in pairwise(nodes)}
+    links = {link for near, far in hops for link in neighbours[near][far]}
+    edges = assemble_edges(walk, links, {target_id, *walk.unfinished, *(id_ for nodes in found for id_ in nodes)})
     return Paths(
         source=ends[0],
         target=edges.name(target_id),
@@ -143,7 +146,7 @@ def _step(edges: Edges, source: int, target: int, links: Sequence[Link]) -> Step
 
 
 def _extent(walk: Walk, edges: Edges, gave_up: bool) -> Extent:
-    known = extent(walk, edges)
+    known = extent(walk, edges.names)
     if not gave_up:
         return known
     return replace(known, complete=False, stopped_by=known.stopped_by or "paths")

@@ -1,11 +1,100 @@
-"""What questions need of a store: two small ports. `store.graph.StoreGraph` is both."""
+"""What questions need of a store: small ports. `store.graph.StoreGraph` is all of them; so is what hides from some."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from whence.model.graph import EdgeRow, Evidence, FieldRow, GapRow, Hit, Hop
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.model.graph import (
+    Candidates,
+    Clue,
+    Direction,
+    EdgeRow,
+    Evidence,
+    FacetRow,
+    FieldRow,
+    GapRow,
+    HeldRow,
+    Hit,
+    Hop,
+    RunRow,
+    Said,
+    SchemaRow,
+    SetEdge,
+    SpanRow,
+    Telling,
+    Touching,
+)
 from whence.model.ids import Kind
 from whence.model.names import DatasetName, Node
+from whence.model.traits import Traits
+
+Ints = NDArray[np.int64]
+
+
+class Adjacency(Protocol):
+    """The edges that hold now, as arrays, in the snapshot of a graph. Nodes are known by their places, 0 to `count`."""
+
+    @property
+    def count(self) -> int:
+        """How many nodes there are."""
+        ...
+
+    def ids(self, places: Ints) -> Ints:
+        """The ids of nodes."""
+        ...
+
+    def kinds(self, places: Ints) -> NDArray[np.int8]:
+        """Their `Kind`s."""
+        ...
+
+    def place(self, id_: int) -> int:
+        """The place of a node; -1: it has no edge."""
+        ...
+
+    def canonical(self, places: Ints) -> Ints:
+        """The node that stands for each."""
+        ...
+
+    def datasets(self, places: Ints) -> Ints:
+        """The dataset of each dataset or field; -1 of a job."""
+        ...
+
+    def is_grouped(self, places: Ints) -> NDArray[np.bool_]:
+        """Which canonical nodes have other names."""
+        ...
+
+    def by_name(self, places: Ints) -> Ints:
+        """The place of the name of each node among all names, as texts; -1: not known."""
+        ...
+
+    def classes(self, places: Ints) -> Ints:
+        """What is said of each canonical dataset or job, for `traits`; -1: nothing, -2: not known."""
+        ...
+
+    def traits(self, class_: int) -> Traits:
+        """What a class says, without tags."""
+        ...
+
+    def members(self, places: Ints) -> tuple[Ints, Ints]:
+        """All names of canonical nodes, each node's own first: (which of the nodes, name)."""
+        ...
+
+    def fields(self, places: Ints) -> tuple[Ints, Ints]:
+        """The fields of datasets that have an edge, by id: (which of the datasets, field)."""
+        ...
+
+    def edges(self, probes: Ints, direction: Direction) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        """The edges at nodes, in the order of `Graph.edges`: (which of the probes, far end, owner, rank, key).
+
+        Rank: 2 × (0 DIRECT, 1 another type, 2 INDIRECT), and 1 more if it is not confirmed.
+        """
+        ...
+
+    def rows(self, keys: Ints, direction: Direction) -> Sequence[EdgeRow]:
+        """Edges with all that is said of them, in no order."""
+        ...
 
 
 class Names(Protocol):
@@ -27,6 +116,15 @@ class Names(Protocol):
         """Nodes whose name holds the fragments in this order, whatever their case: shortest first, at most `limit`."""
         ...
 
+    def find(self, clue: Clue, kind: Kind, limit: int) -> Candidates:
+        """Nodes whose names may fit, the likelier first; no other fits if `complete`."""
+        ...
+
+    def told(self, words: Sequence[str], limit: int) -> Sequence[Telling]:
+        """Nodes of which a facet says all words, or words that begin with them; the first of them, at least
+        `limit` if there are so many."""
+        ...
+
 
 class Graph(Protocol):
     """The edges of a graph and what is known about them, in one snapshot."""
@@ -39,8 +137,16 @@ class Graph(Protocol):
         """What held only before this time (µs) was deleted by retention; None: nothing was."""
         ...
 
+    def hidden(self, ids: Iterable[int]) -> frozenset[int]:
+        """Those of the ids that stand for nodes which the asker may not see."""
+        ...
+
     def edges(self, probes: Sequence[int], hop: Hop, limit: int) -> Sequence[EdgeRow]:
         """The edges at the given nodes, at most `limit`, in the order of `probes`."""
+        ...
+
+    def adjacency(self) -> Adjacency | None:
+        """What holds now as arrays; None: the graph has only `edges`."""
         ...
 
     def gaps(self, dataset_ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
@@ -61,4 +167,80 @@ class Graph(Protocol):
 
     def evidence(self, set_ids: Iterable[int], at: int | None, runs: int) -> Mapping[int, Evidence]:
         """Why each lineage set is believed, with its latest `runs` runs."""
+        ...
+
+    def facets(self, ids: Iterable[int], names: Sequence[str]) -> Sequence[FacetRow]:
+        """What the named facets say now of datasets and jobs; deleted ones are left out."""
+        ...
+
+    def events(self, ids: Iterable[int]) -> Mapping[int, tuple[Said, int]]:
+        """Events, and what each is about: a run, a job or a dataset. Forgotten ones are left out."""
+        ...
+
+
+class Runs(Graph, Protocol):
+    """A graph that knows its runs."""
+
+    def runs_named(self, run_id: str) -> Sequence[RunRow]:
+        """The runs with this run id: one of each job that claims it."""
+        ...
+
+    def runs(self, ids: Iterable[int]) -> Sequence[RunRow]:
+        """The runs with these ids."""
+        ...
+
+    def said(self, run_ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
+        """The lineage sets that each run said."""
+        ...
+
+    def content(self, set_ids: Iterable[int]) -> Sequence[SetEdge]:
+        """The edges of lineage sets."""
+        ...
+
+    def writers(self, asked: Sequence[tuple[int, int]]) -> Sequence[Touching]:
+        """For each (dataset, time), the last run that had completed writing it by then."""
+        ...
+
+    def next_writers(self, asked: Sequence[tuple[int, int]]) -> Sequence[Touching]:
+        """For each (dataset, time), the first run after then that completed writing it."""
+        ...
+
+    def readers(self, asked: Sequence[tuple[int, int, int]], limit: int) -> Sequence[Touching]:
+        """For each (dataset, from, until), the runs that spoke in that time and read it; at most `limit` in all."""
+        ...
+
+
+class Past(Runs, Names, Protocol):
+    """A graph that knows what held when, and who said so."""
+
+    def owners(self, ids: Iterable[int]) -> Sequence[int]:
+        """Who ever said an edge that ends at one of these nodes."""
+        ...
+
+    def spans(self, owner_ids: Iterable[int]) -> Sequence[SpanRow]:
+        """All that held of what these owners said, by owner, aspect and time."""
+        ...
+
+    def versions(self, ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
+        """The lineage sets of each version."""
+        ...
+
+    def changed(self, since: int, until: int) -> Sequence[int]:
+        """Owners of whose lineage something began or ended to hold after `since`, and not after `until`."""
+        ...
+
+    def held(self, at: int | None, owner_ids: Iterable[int] | None) -> Sequence[HeldRow]:
+        """The lineage sets that hold now or held at a time, of some owners or of all."""
+        ...
+
+    def present(self, ids: Iterable[int], at: int | None) -> set[int]:
+        """Those of the nodes at which an edge begins or ends that holds now, or held at a time."""
+        ...
+
+    def schemas(self, dataset_ids: Iterable[int]) -> Sequence[SchemaRow]:
+        """Every schema that was said of these datasets, the oldest first."""
+        ...
+
+    def described(self, since: int | None) -> Sequence[int]:
+        """Datasets whose schema may have changed after a time; None: all that have one."""
         ...

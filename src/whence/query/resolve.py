@@ -45,10 +45,10 @@ def nearest(names: Names, typed: str) -> tuple[str, ...]:
     hits = hits or {hit.name: hit.id for kind in kinds for hit in names.search([], kind, 1_000)}
     fields = {hit.name for part in parts[:2] for hit in names.search([part], Kind.FIELD, 100)}
     datasets = [name for name in hits if isinstance(name, DatasetName)]
-    of = {hits[name]: name for name in sorted(datasets, key=lambda name: -_likeness(name, typed))[:20]}
+    of = {hits[name]: name for name in sorted(datasets, key=lambda name: -likeness(name, typed))[:20]}
     fields |= {FieldName(of[row.dataset_id], row.name) for row in names.fields(sorted(of))}
-    ranked = sorted(set(hits) | fields, key=lambda name: (-_likeness(name, typed), str(name)))
-    return tuple(str(name) for name in ranked[:NEAREST] if _likeness(name, typed) > 0.5)
+    ranked = sorted(set(hits) | fields, key=lambda name: (-likeness(name, typed), str(name)))
+    return tuple(str(name) for name in ranked[:NEAREST] if likeness(name, typed) > 0.5)
 
 
 def segments(text: str) -> tuple[str, ...]:
@@ -149,7 +149,7 @@ def _folded(parts: Iterable[str]) -> tuple[str, ...]:
     return tuple(part.casefold() for part in parts)
 
 
-def _likeness(name: Node, typed: str) -> float:
+def likeness(name: Node, typed: str) -> float:
     """How alike two names are, in as many segments as were typed: 1 where the typed one is a beginning."""
     wanted, parts = typed.casefold(), max(len(segments(typed)), 1)
     match name:

@@ -1,41 +1,124 @@
-"""Search: datasets, fields and jobs by what their names contain."""
+"""Search: datasets, fields and jobs by the words of their names, and by what people say of them.
 
+A word fits a name that has it, before one that has a word that begins with it, before one that has it inside a word;
+names like it (one or two letters wrong) are looked for where nothing else is found. Then come things with such a tag,
+owner or description.
+"""
+
+import re
 from dataclasses import dataclass
+from functools import lru_cache
 
+from rapidfuzz.distance import OSA
+
+from whence.model.graph import Clue, Telling
 from whence.model.ids import Kind
 from whence.model.names import FieldName, JobName, Node
+from whence.model.words import edits, words
 from whence.query.ports import Names
 
 _KINDS = (Kind.DATASET, Kind.FIELD, Kind.JOB)
+_PARTS = re.compile(r"[\s./:]+")
+EXACT, BEGINS, INSIDE, ALIKE = range(4)
+_TOLD = ("tags", "ownership", "documentation", "schema")
+BY = {"tags": "tag", "ownership": "owner", "documentation": "description", "schema": "description"}
+"""What of a thing fits, by the facet that says it."""
+
+Rank = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a search found, best first. `complete`: there is no more."""
+    """What a search found, best first, and what of each fits: its `name`, a `tag`, `owner` or `description`.
+
+    `complete`: there is no more.
+    """
 
     text: str
     names: tuple[Node, ...]
+    by: tuple[str, ...]
     complete: bool
 
 
 def search(names: Names, text: str, limit: int = 50) -> Found:
-    """Names that contain the words of `text` in their order, whatever their case.
-
-    A name that is, or ends with, the text comes first, then the shorter ones. A word with
-    dots is looked for across a field's dataset and name: `daily_revenue.total`.
+    """What has all words of `text`, in its name (a field also in its dataset's, all also in the namespace's), or in
+    one facet. Whole names come first, then by how well the worst word fits; then datasets and fields before jobs, short
+    names before long ones, and by name.
     """
-    words = text.split()
-    kinds = _KINDS if words else ()
-    hits = [hit.name for kind in kinds for hit in names.search(_fragments(kind, words), kind, limit + 1)]
-    ranked = sorted(hits, key=lambda name: _rank(name, text.strip().casefold()))
-    return Found(text=text, names=tuple(ranked[:limit]), complete=len(ranked) <= limit)
+    parts = tuple(found for part in _PARTS.split(text) if (found := words(part)))
+    ranked, complete = _named(names, Clue(parts), text, limit)
+    if len(ranked) <= limit:
+        told = _told(names, Clue(parts), limit + 1)
+        complete = complete and len(told) <= limit
+        ranked |= {name: rank for name, rank in told.items() if name not in ranked}
+    if not ranked:
+        ranked, complete = _named(names, Clue(parts, typos=True), text, limit)
+    best = sorted(ranked, key=lambda name: ranked[name])[:limit]
+    by = tuple(str(ranked[name][1]) for name in best)
+    return Found(text=text, names=tuple(best), by=by, complete=complete and len(ranked) <= limit)
 
 
-def _fragments(kind: Kind, words: list[str]) -> list[str]:
-    return [part for word in words for part in word.split(".") if part] if kind is Kind.FIELD else words
+def _named(names: Names, clue: Clue, text: str, limit: int) -> tuple[dict[Node, Rank], bool]:
+    if not clue.parts:
+        return {}, True
+    candidates = [names.find(clue, kind, limit + 1) for kind in _KINDS]
+    hits = (hit for some in candidates for hit in some.hits)
+    ranked = {hit.name: rank for hit in hits if (rank := _rank(hit.name, clue, text.strip().casefold()))}
+    return ranked, all(some.complete for some in candidates)
 
 
-def _rank(name: Node, text: str) -> tuple[bool, bool, int, str]:
-    own = (name.field if isinstance(name, FieldName) else name.name).casefold()
-    ends = own == text or own.endswith((f"/{text}", f".{text}"))
-    return (not ends, isinstance(name, JobName), len(own), str(name))
+def _told(names: Names, clue: Clue, limit: int) -> dict[Node, Rank]:
+    found = names.told(clue.words, limit)
+    # What is said in several ways counts as the first of them.
+    return {one.name: _telling(one) for one in sorted(found, key=lambda one: -_TOLD.index(one.facet))}
+
+
+def _telling(one: Telling) -> Rank:
+    name = one.name
+    return (1, BY[one.facet], _TOLD.index(one.facet), isinstance(name, JobName), len(_own(name)), str(name))
+
+
+def _rank(name: Node, clue: Clue, text: str) -> Rank | None:
+    """How well a name fits; None: not at all."""
+    fits = [_fit(word, name, clue.typos) for word in clue.words]
+    if any(fit is None for fit in fits):
+        return None
+    sure = [fit for fit in fits if fit is not None]
+    own = _own(name)
+    whole, folded = own.casefold(), f".{str(name).casefold()}"
+    ends = (whole != text, not folded.endswith((f".{text}", f"/{text}", f":{text}")))
+    return (0, "name", *ends, max(sure), sum(sure), isinstance(name, JobName), len(own), str(name))
+
+
+def _fit(word: str, name: Node, typos: bool) -> int | None:
+    if isinstance(name, FieldName):
+        fits = (_fit_text(word, name.field, typos), _fit_text(word, name.dataset.name, typos))
+        namespace = name.dataset.namespace
+    else:
+        fits, namespace = (_fit_text(word, name.name, typos), None), name.namespace
+    known = [fit for fit in (*fits, INSIDE if word in _folded(namespace) else None) if fit is not None]
+    return min(known) if known else None
+
+
+@lru_cache(maxsize=8_192)
+def _fit_text(word: str, text: str, typos: bool) -> int | None:
+    has = words(text)
+    if word in has:
+        return EXACT
+    if any(each.startswith(word) for each in has):
+        return BEGINS
+    if len(word) > 2 and any(word in each for each in has):
+        return INSIDE
+    allowed = edits(word) if typos else 0
+    near = [OSA.distance(word, each, score_cutoff=allowed) for each in has] if allowed else []
+    least = min(near, default=allowed + 1)
+    return ALIKE + least - 1 if least <= allowed else None
+
+
+@lru_cache(maxsize=1_024)
+def _folded(text: str) -> str:
+    return text.casefold()
+
+
+def _own(name: Node) -> str:
+    return name.field if isinstance(name, FieldName) else name.name

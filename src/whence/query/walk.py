@@ -9,15 +9,15 @@ Jobs are never walked through: that would make n inputs times m outputs of each.
 derives goes on.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from whence.model.graph import Direction, EdgeRow, Grain, Hop
 from whence.model.ids import Kind, kind_of
 from whence.query.answers import Question
 from whence.query.identity import Identity
-from whence.query.ports import Graph
+from whence.query.ports import Graph, Ints
 from whence.query.transformations import directness
 
 CHUNK = 5_000
@@ -40,6 +40,26 @@ class Via(NamedTuple):
     link: Link
 
 
+class Fetching(Protocol):
+    """Edges that a walk took, but does not have as rows yet."""
+
+    def fetch(self, walk: "Walk", ids: Iterable[int]) -> None:
+        """Give the walk all edges by which it came to nodes, their witnesses, and all names of what is on the way."""
+        ...
+
+    def learn(self, walk: "Walk", ids: Iterable[int]) -> None:
+        """Make nodes known to the walk by all their names."""
+        ...
+
+    def distances(self, ids: Ints) -> Ints:
+        """How far each node is from the root."""
+        ...
+
+    def by_name(self, ids: Ints) -> Ints:
+        """The place of each node's name among all names; -1: not known."""
+        ...
+
+
 @dataclass(slots=True)
 class Walk:
     """What a walk has reached so far. Ids are canonical."""
@@ -51,16 +71,30 @@ class Walk:
     types: frozenset[str]
     kept_job: int = 0
     """A job that is an end even where it derives something: the end of a path."""
+    within: Callable[[Sequence[EdgeRow]], Sequence[EdgeRow]] | None = None
+    """Which of the edges found it may take; None: all."""
     depth: dict[int, int] = field(default_factory=dict)
     via: dict[int, Via] = field(default_factory=dict)
     links: dict[Link, list[EdgeRow]] = field(default_factory=dict)
     unfinished: set[int] = field(default_factory=set)
     """Nodes beyond which there is more, or, where a budget stopped the walk, may be more."""
     stopped_by: str | None = None
+    trail: Fetching | None = None
+    """Where `links`, `via` and names are until `fetch` has them, if the walk went over arrays."""
     _probed: set[int] = field(default_factory=set)
     _deriving: dict[int, set[int]] = field(default_factory=dict)
     _passed: dict[int, dict[EdgeRow, None]] = field(default_factory=dict)
     _rows: int = 0
+
+    def fetch(self, ids: Iterable[int]) -> None:
+        """Have the edges, witnesses and names of what leads to these nodes."""
+        if self.trail is not None:
+            self.trail.fetch(self, ids)
+
+    def learn(self, ids: Iterable[int]) -> None:
+        """Know all names of these nodes."""
+        if self.trail is not None:
+            self.trail.learn(self, ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +161,7 @@ def _going_on(walk: Walk, frontier: Sequence[int], hop: Hop) -> set[int]:
         found = _ask(walk, frontier[start : start + CHUNK], hop)
         more |= found.unread
         for row in _accepted(walk, found):
-            if _link(walk, row, hop.grain) not in walk.links:
+            if link_of(walk, row, hop.grain) not in walk.links:
                 more |= set(found.askers[row.near_id])
     return more
 
@@ -141,13 +175,18 @@ def _ask(walk: Walk, nodes: Sequence[int], hop: Hop) -> _Found:
     rows = [*passed, *walk.graph.edges(probes, hop, left + 1)]
     unread = _unread(rows[left:], probes)
     walk._probed.update(probes)
-    walk.identity.learn([(row.far_id, row.far_dataset_id) for row in rows])
-    walk.identity.learn([(row.near_id, row.near_dataset_id) for row in rows])
-    walk.identity.learn((row.far_dataset_id, row.far_dataset_id) for row in rows if row.far_dataset_id)
+    learn_ends(walk, rows)
     for row in rows:
         if kind_of(row.far_id) is not Kind.JOB:
             walk._deriving.setdefault(row.near_id, set()).add(row.owner_id)
     return _Found(askers, tuple(rows[:left]), frozenset(node for id_ in unread for node in askers[id_]))
+
+
+def learn_ends(walk: Walk, rows: Sequence[EdgeRow]) -> None:
+    """Make the ends of edges known by all their names."""
+    walk.identity.learn([(row.far_id, row.far_dataset_id) for row in rows])
+    walk.identity.learn([(row.near_id, row.near_dataset_id) for row in rows])
+    walk.identity.learn((row.far_dataset_id, row.far_dataset_id) for row in rows if row.far_dataset_id)
 
 
 def _unread(cut: Sequence[EdgeRow], probes: Sequence[int]) -> set[int]:
@@ -157,7 +196,7 @@ def _unread(cut: Sequence[EdgeRow], probes: Sequence[int]) -> set[int]:
     return ids | set(probes[first:])
 
 
-def _accepted(walk: Walk, found: _Found) -> list[EdgeRow]:
+def _accepted(walk: Walk, found: _Found) -> Sequence[EdgeRow]:
     asked: dict[int, list[int]] = {}
     if any(kind_of(row.far_id) is Kind.JOB for row in found.rows):
         for id_, nodes in found.askers.items():
@@ -169,7 +208,7 @@ def _accepted(walk: Walk, found: _Found) -> list[EdgeRow]:
             walk._passed.setdefault(row.near_id, {})[row] = None
         elif _is_of_type(walk, row):
             accepted.append(row)
-    return accepted
+    return walk.within(accepted) if walk.within else accepted
 
 
 def _is_of_type(walk: Walk, row: EdgeRow) -> bool:
@@ -187,7 +226,8 @@ def _derives(walk: Walk, job: int, asked: Iterable[int]) -> bool:
     return any(job in walk._deriving.get(id_, ()) for id_ in asked)
 
 
-def _link(walk: Walk, row: EdgeRow, grain: Grain) -> Link:
+def link_of(walk: Walk, row: EdgeRow, grain: Grain) -> Link:
+    """The edge between canonical nodes that a row tells of. At job grain it ends at whole datasets."""
     far = row.far_dataset_id if grain is Grain.JOB and row.far_dataset_id else row.far_id
     near, far = walk.identity.canonical(row.near_id), walk.identity.canonical(far)
     ends = (far, near) if walk.direction is Direction.UPSTREAM else (near, far)
@@ -196,7 +236,7 @@ def _link(walk: Walk, row: EdgeRow, grain: Grain) -> Link:
 
 def _take(walk: Walk, row: EdgeRow, askers: Sequence[int], grain: Grain, depth: int) -> set[int]:
     """Add the edge to the walk, and its far end; the far end is returned if it is new."""
-    link = _link(walk, row, grain)
+    link = link_of(walk, row, grain)
     far = link.source if walk.direction is Direction.UPSTREAM else link.target
     if far not in walk.depth and len(walk.depth) >= walk.question.max_nodes:
         walk.stopped_by = "nodes"

@@ -1,0 +1,54 @@
+"""How much of the truth answers hold that are no walk, and several together."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from whence.log.position import Position, positions_text
+from whence.query.answers import Extent
+from whence.query.ports import Graph
+
+
+def whole(
+    graph: Graph, at: int | None, stopped_by: str | None = None, depth: int = 0, reached: Iterable[int] = ()
+) -> Extent:
+    """The extent of an answer without a frontier. `stopped_by`: the budget that cut it; `reached`: nodes or runs."""
+    horizon = graph.forgotten_before()
+    gone = horizon if at is not None and horizon is not None and at < horizon else None
+    stopped = stopped_by or (None if gone is None else "retention")
+    return Extent(
+        complete=not stopped,
+        stopped_by=stopped,
+        depth_reached=depth,
+        frontier=(),
+        as_of=at,
+        graph_version=graph_version(graph),
+        hidden_nodes=len(graph.hidden(reached)),
+        forgotten_before=gone,
+    )
+
+
+def of_all_times(graph: Graph) -> Extent:
+    """The extent of an answer about all that ever was: complete if nothing was forgotten."""
+    horizon = graph.forgotten_before()
+    known = whole(graph, None, None if horizon is None else "retention")
+    return replace(known, forgotten_before=horizon)
+
+
+def graph_version(graph: Graph) -> str:
+    """How far the graph has come: a position in each lane of the log."""
+    return positions_text(map(Position.from_int, graph.reached()))
+
+
+def together(extents: Sequence[Extent]) -> Extent:
+    """The extent of several answers as one: complete if all are."""
+    first = extents[0]
+    return Extent(
+        complete=all(one.complete for one in extents),
+        stopped_by=next((one.stopped_by for one in extents if one.stopped_by), None),
+        depth_reached=max(one.depth_reached for one in extents),
+        frontier=tuple(sorted({name for one in extents for name in one.frontier}, key=str)),
+        as_of=first.as_of,
+        graph_version=first.graph_version,
+        hidden_nodes=sum(one.hidden_nodes for one in extents),
+        forgotten_before=first.forgotten_before,
+    )

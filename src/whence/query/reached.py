@@ -1,0 +1,149 @@
+"""What a finished walk has reached: nodes in order; edges, evidence and gaps of as many of them as are asked for.
+
+Naming an edge and proving it costs more than walking it, and a page shows few.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from whence.log.position import Position, positions_text
+from whence.model.graph import Direction, Grain, Hop
+from whence.model.ids import Kind, kind_of
+from whence.model.names import DatasetName, Node
+from whence.query.answers import Answer, AnswerNode, Extent, Gap
+from whence.query.edges import Edges, assemble_edges, transformations_of
+from whence.query.order import ByDistance
+from whence.query.transformations import Transformation, in_a_row, side_by_side
+from whence.query.walk import Link, Walk
+
+
+@dataclass(slots=True)
+class Reached:
+    """The kept nodes of a walk, by distance and name; `chosen` are those that fit the question's filter."""
+
+    walk: Walk
+    root: int
+    grain: Grain
+    chosen: AbstractSet[int]
+    order: ByDistance
+    _vias: dict[int, Transformation] = field(default_factory=dict)
+    _extents: dict[tuple[str | None, int], Extent] = field(default_factory=dict)
+
+    def extent(self) -> Extent:
+        """How much of the truth the walk holds, and what was read of its gaps by now."""
+        stopped = (self.walk.stopped_by, len(self.walk.unfinished))
+        if stopped not in self._extents:
+            self.order.know(self.walk.unfinished)
+            self._extents[stopped] = extent(self.walk, self.order.names)
+        return self._extents[stopped]
+
+    def answer(self, start: int = 0, end: int | None = None) -> Answer:
+        """The nodes from place `start` to `end`, with the edges that lead to them and the gaps at them."""
+        ids = set(self.order[start:end])
+        self.walk.fetch(ids)
+        self.order.know({self.root, *(self.walk.via[id_].parent for id_ in ids if id_ in self.walk.via)})
+        gaps = read_gaps(self.walk, ids) if self.grain is Grain.FIELD and ids else {}
+        links = [link for link in self.walk.links if far_end(self.walk, link) in ids]
+        named = {*self.walk.unfinished, *(id_ for key, others in gaps.items() for id_ in (*key, *others))}
+        edges = assemble_edges(self.walk, links, named, self.order.names)
+        return Answer(
+            root=self.order.name(self.root),
+            direction=self.walk.direction,
+            grain=self.grain,
+            types=self.walk.types,
+            nodes=tuple(self._node(id_, edges) for id_ in self.order[start:end]),
+            edges=edges.edges,
+            gaps=_gaps(edges, gaps),
+            extent=self.extent(),
+        )
+
+    def _node(self, id_: int, edges: Edges) -> AnswerNode:
+        last = self.walk.via.get(id_)
+        return AnswerNode(
+            name=self.order.name(id_),
+            depth=self.walk.depth[id_],
+            aliases=self.walk.identity.names_of(id_)[1:],
+            parent=None if last is None else self.order.name(last.parent),
+            edge=None if last is None else edges.places[last.link],
+            via=None if last is None else self._via(id_),
+            shown=id_ in self.chosen,
+        )
+
+    def _via(self, id_: int) -> Transformation:
+        """What happens along the witness of a node: that of each node on the way is found once."""
+        unknown = []
+        while id_ not in self._vias and id_ in self.walk.via:
+            unknown.append(id_)
+            id_ = self.walk.via[id_].parent
+        for one in reversed(unknown):
+            last = self.walk.via[one]
+            hop = side_by_side(transformations_of(self.walk.links[last.link]))
+            before = self._vias.get(last.parent)
+            self._vias[one] = hop if before is None else in_a_row(before, hop)
+        return self._vias[unknown[0] if unknown else id_]
+
+
+def reached(walk: Walk, root: int, grain: Grain, chosen: AbstractSet[int], nodes: Iterable[int]) -> Reached:
+    """The nodes that are kept of a walk, in order."""
+    return Reached(walk, root, grain, chosen, ByDistance(walk, nodes))
+
+
+def far_end(walk: Walk, link: Link) -> int:
+    """The end of a link at which the walk arrived."""
+    return link.source if walk.direction is Direction.UPSTREAM else link.target
+
+
+def extent(walk: Walk, names: Mapping[int, Node]) -> Extent:
+    """How much of the truth a finished walk holds."""
+    at, horizon = walk.question.at, walk.graph.forgotten_before()
+    gone = horizon if at is not None and horizon is not None and at < horizon else None
+    stopped_by = walk.stopped_by or (None if gone is None else "retention")
+    return Extent(
+        complete=not stopped_by,
+        stopped_by=stopped_by,
+        depth_reached=max(walk.depth.values()),
+        frontier=tuple(sorted((names[id_] for id_ in walk.unfinished), key=str)),
+        as_of=walk.question.at,
+        graph_version=positions_text(map(Position.from_int, walk.graph.reached())),
+        hidden_nodes=len(walk.graph.hidden(walk.depth)),
+        forgotten_before=gone,
+    )
+
+
+GapKey = tuple[int, int]
+"""The node where the walk ends, and the owner who has no columns for it."""
+
+
+def read_gaps(walk: Walk, nodes: set[int]) -> dict[GapKey, list[int]]:
+    """Where the walk ends at one of these nodes for want of columns."""
+    inside: dict[int, list[int]] = {}
+    for node in sorted(nodes - walk.unfinished):
+        if kind_of(node) is not Kind.JOB:
+            for member in walk.identity.members(walk.identity.dataset_of[node]):
+                inside.setdefault(member, []).append(node)
+    limit = walk.question.max_edges
+    rows = walk.graph.gaps(list(inside), Hop(walk.direction, Grain.FIELD, walk.question.at), limit + 1)
+    if len(rows) > limit:
+        walk.stopped_by = walk.stopped_by or "edges"
+        walk.unfinished |= {node for nodes in inside.values() for node in nodes}
+    walk.identity.learn((row.other_id, row.other_id) for row in rows if row.other_id)
+    gaps: dict[GapKey, list[int]] = {}
+    for row in rows[:limit]:
+        others = [walk.identity.canonical(row.other_id)] if row.other_id else []
+        for node in inside[row.dataset_id]:
+            gaps.setdefault((node, row.owner_id), []).extend(others)
+    return gaps
+
+
+def _gaps(edges: Edges, gaps: dict[GapKey, list[int]]) -> tuple[Gap, ...]:
+    found = [
+        Gap(at=edges.name(at), owner=edges.name(owner), datasets=_datasets(edges, others))
+        for (at, owner), others in gaps.items()
+    ]
+    return tuple(sorted(found, key=lambda gap: (str(gap.at), str(gap.owner))))
+
+
+def _datasets(edges: Edges, ids: Iterable[int]) -> tuple[DatasetName, ...]:
+    names: Sequence[Node] = [edges.name(id_) for id_ in set(ids)]
+    return tuple(sorted(name for name in names if isinstance(name, DatasetName)))

@@ -1,0 +1,119 @@
+"""Which ids and names one viewer knows, and which nodes and runs they stand for."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from whence.model.graph import RunRow
+from whence.model.ids import Kind, kind_of, node_id
+from whence.model.names import DatasetName, FieldName, JobName, Node, RunName
+from whence.query.answers import dataset_of
+from whence.query.blast import Blasts
+from whence.query.cloak import Cloak
+from whence.query.ports import Past
+
+
+class Asked(Past, Blasts, Protocol):
+    """All that questions ask of a graph."""
+
+
+@dataclass(slots=True)
+class Veil:
+    """Between one viewer and a graph, for one request: real ids on one side, on the other those of known names.
+
+    An id that the viewer gets is that of the name that they get, so that ids minted from tokens lead back here.
+    """
+
+    graph: Asked
+    cloak: Cloak
+    names: dict[int, Node] = field(default_factory=dict)
+    """Real id → the name that the viewer knows; of all nodes that were met."""
+    runs: dict[int, RunRow] = field(default_factory=dict)
+    """Real id → the run as the viewer knows it; likewise."""
+    groups: dict[int, tuple[DatasetName, ...]] = field(default_factory=dict)
+    """Real id of a dataset → all its real names, its own alone if it has no alias."""
+    _real: dict[int, int] = field(default_factory=dict)
+    _shown: dict[int, int] = field(default_factory=dict)
+
+    def meet(self, ids: Iterable[int]) -> None:
+        """Learn what the viewer knows these real nodes by, and the other names of each."""
+        new = sorted({id_ for id_ in ids if id_ and id_ not in self.names})
+        found = self.graph.nodes(new) if new else {}
+        self._learn_groups({node_id(of): of for name in found.values() if (of := dataset_of(name))})
+        for name in found.values():
+            for other in self._cousins(name):
+                self._show(other)
+
+    def meet_runs(self, ids: Iterable[int]) -> None:
+        """Learn what the viewer knows these real runs by."""
+        new = sorted({id_ for id_ in ids if id_ not in self.runs})
+        for row in self.graph.runs(new) if new else ():
+            self.show_run(row)
+
+    def show_run(self, row: RunRow) -> RunRow:
+        """A run as the viewer knows it."""
+        job = self.cloak.job(row.name.job)
+        self._show(row.name.job)
+        name = row.name if job == row.name.job else RunName(self.cloak.text("run", row.id), job)
+        self.runs[row.id] = shown = row._replace(id=node_id(name), name=name)
+        self._real[shown.id], self._shown[row.id] = row.id, shown.id
+        return shown
+
+    def real(self, ids: Iterable[int]) -> dict[int, int]:
+        """Those of the ids that the viewer may know, in order, and what they stand for."""
+        wanted = list(ids)
+        new = [id_ for id_ in wanted if id_ not in self._real]
+        self.meet_runs(id_ for id_ in new if kind_of(id_) is Kind.RUN)
+        self.meet(id_ for id_ in new if kind_of(id_) is not Kind.RUN)
+        return {id_: self._real[id_] for id_ in wanted if id_ in self._real}
+
+    def shown(self, real: int) -> int:
+        """The id that the viewer knows a met node or run by; 0 for none, and for what was not met."""
+        return self._shown.get(real, 0)
+
+    def sees(self, real: int) -> bool:
+        """Whether the viewer knows a met node or run by its own name."""
+        return not real or self._shown.get(real) == real
+
+    def is_token(self, id_: int) -> bool:
+        """Whether an id that the viewer got stands for something hidden."""
+        return self._real.get(id_, id_) != id_
+
+    def group(self, real: int) -> tuple[DatasetName, ...]:
+        """The names of a dataset as the viewer knows them: one that may be seen stands for those that may not."""
+        found = self.groups.get(real, ())
+        return tuple(map(self.cloak.dataset, sorted(found, key=lambda one: not self.cloak.viewer.sees(one))))
+
+    def field(self, dataset: int, text: str) -> str:
+        """What the viewer knows a field of a met dataset by, within it."""
+        return self.cloak.field(self.groups[dataset], text)
+
+    def _learn_groups(self, datasets: Mapping[int, DatasetName]) -> None:
+        new = {id_: name for id_, name in datasets.items() if id_ not in self.groups}
+        found = self.graph.groups(sorted(new)) if new else {}
+        for id_, name in new.items():
+            group = found.get(id_, (name,))
+            self.groups |= dict.fromkeys(map(node_id, group), group)
+
+    def _cousins(self, name: Node) -> Sequence[Node]:
+        """All names of a node: questions mint their ids, so each must lead back."""
+        match name:
+            case FieldName(dataset, text):
+                return [FieldName(member, text) for member in self.groups[node_id(dataset)]]
+            case DatasetName():
+                return self.groups[node_id(name)]
+            case JobName():
+                return (name,)
+
+    def _show(self, name: Node) -> None:
+        real = node_id(name)
+        match name:
+            case FieldName(dataset, text):
+                shown: Node = FieldName(self.cloak.dataset(dataset), self.field(node_id(dataset), text))
+            case DatasetName():
+                shown = self.cloak.dataset(name)
+            case JobName():
+                shown = self.cloak.job(name)
+        known = real if shown == name else node_id(shown)
+        self.names[real] = shown
+        self._real[known], self._shown[real] = real, known
