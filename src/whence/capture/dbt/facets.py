@@ -1,0 +1,118 @@
+"""What the project says of a dataset or a job beside its lineage: columns, owners, tags, meta, contract, file."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from whence.capture.dbt.commit import Commit
+from whence.capture.dbt.names import Names
+from whence.capture.dbt.project import Column, Node
+from whence.openlineage.wire import Json
+from whence.openlineage.write import facet, own_facet
+
+_VIEWS = {"view": {"datasetType": "VIEW"}, "materialized_view": {"datasetType": "VIEW", "subType": "MATERIALIZED"}}
+
+
+def dataset_facets(node: Node, names: Names, owners: Mapping[str, str]) -> Json:
+    """All that is known of a node's table. `owners`: of groups, by name."""
+    facets = {
+        **names.spellings(node),
+        "datasetType": facet("DatasetTypeDatasetFacet", **_type(node)),
+        **_documentation("DocumentationDatasetFacet", node.description),
+        **ownership(_owners(node, owners)),
+        **tags(node.tags, node.meta, node.columns),
+        "whence_dbt": own_facet("DbtDatasetFacet", **_own(node)),
+    }
+    if node.columns:
+        facets["schema"] = facet("SchemaDatasetFacet", fields=[_field(one) for one in node.columns])
+    if node.kind == "seed":
+        facets["whence_boundary"] = own_facet("BoundaryDatasetFacet", origin=True)
+    return facets
+
+
+def job_facets(node: Node, owners: Mapping[str, str], commit: Commit | None) -> Json:
+    """What is known of the job that builds a node."""
+    kind = {"processingType": "BATCH", "integration": "DBT", "jobType": node.kind.upper()}
+    members = [{"name": name, "type": role} for name, role in _owners(node, owners)]
+    return {
+        "jobType": facet("JobTypeJobFacet", **kind),
+        **_documentation("DocumentationJobFacet", node.description),
+        **({"ownership": facet("OwnershipJobFacet", owners=members)} if members else {}),
+        **source_code(node.path, commit),
+    }
+
+
+def source_code(path: str, commit: Commit | None) -> Json:
+    """The file and the commit that a job is written in, if both are known."""
+    if not (commit and path):
+        return {}
+    inside = f"{commit.prefix}{path}"
+    members = {"type": "git", "url": commit.url_of(inside), "path": inside, "version": commit.sha}
+    optional = {"repoUrl": commit.repository, "branch": commit.branch}
+    said = {key: value for key, value in optional.items() if value}
+    return {"sourceCodeLocation": facet("SourceCodeLocationJobFacet", **members, **said)}
+
+
+def ownership(owners: Iterable[tuple[str, str]]) -> Json:
+    """The ownership facet of (name, type) pairs; nothing if there are none."""
+    members = [{"name": name, "type": kind} for name, kind in owners]
+    return {"ownership": facet("OwnershipDatasetFacet", owners=members)} if members else {}
+
+
+def tags(names: Iterable[str], meta: Json, columns: Iterable[Column] = ()) -> Json:
+    """The tags facet: dbt's tags with the value `true`, its meta with theirs; those of columns name their field."""
+    found = [*_tags(names, meta), *({**tag, "field": one.name} for one in columns for tag in _tags(one.tags, one.meta))]
+    return {"tags": facet("TagsDatasetFacet", tags=found)} if found else {}
+
+
+def _tags(names: Iterable[str], meta: Json) -> Iterator[Json]:
+    yield from ({"key": name, "value": "true", "source": "DBT"} for name in dict.fromkeys(names))
+    for key, value in meta.items():
+        yield {"key": key, "value": _value(value), "source": "DBT_META"}
+
+
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def _type(node: Node) -> Json:
+    if node.is_ephemeral:
+        return {"datasetType": "VIEW", "subType": "TEMPORARY"}
+    return _VIEWS.get(node.materialized, {"datasetType": "TABLE"}) if node.kind == "model" else {"datasetType": "TABLE"}
+
+
+def _field(column: Column) -> Json:
+    said = {"name": column.name, "type": column.type, "description": column.description}
+    return {key: value for key, value in said.items() if value}
+
+
+def _documentation(kind: str, description: str) -> Json:
+    return {"documentation": facet(kind, description=description)} if description else {}
+
+
+def _owners(node: Node, owners: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Of `meta.owner`, and of the node's group."""
+    said = node.meta.get("owner")
+    some = said if isinstance(said, list) else [said]
+    found = [(one, "OWNER") for one in some if isinstance(one, str) and one]
+    group = owners.get(node.group)
+    return [*found, (group, "GROUP")] if group else found
+
+
+def _own(node: Node) -> Json:
+    """What only dbt has a word for."""
+    kept = ("unique_key", "strategy", "incremental_strategy", "on_schema_change", "access")
+    config = {key: node.config[key] for key in kept if node.config.get(key) is not None}
+    said: Json = {
+        "uniqueId": node.unique_id,
+        "materialized": node.materialized,
+        "group": node.group,
+        "meta": node.meta,
+        "config": config,
+        "contract": {"enforced": True, "checksum": node.contract.get("checksum")} if _enforced(node) else None,
+    }
+    return {key: value for key, value in said.items() if value}
+
+
+def _enforced(node: Node) -> bool:
+    return node.contract.get("enforced") is True

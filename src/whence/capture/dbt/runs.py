@@ -1,0 +1,116 @@
+"""Runs: what run_results.json says of when each node was built, and what became of it.
+
+A run's id follows from the invocation and the node, so the same artifacts give the same events, byte for byte: sending
+them again changes nothing.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import UUID, uuid5
+
+from openlineage.client.uuid import generate_static_uuid
+
+from whence.capture.dbt.names import Names
+from whence.capture.dbt.project import Invocation, Node, Project, Result
+from whence.model.events import RunState
+from whence.model.names import JobName, RunName
+from whence.openlineage.facets import uuid
+from whence.openlineage.wire import Json
+from whence.openlineage.write import Objects, facet, own_facet, parent, run_event
+
+_BUILDING = ("run", "build", "seed", "snapshot", "test", "retry", "clone", "run-operation")
+_FAILED = ("error", "fail", "runtime error", "partial success")
+_DONE = ("success", "pass", "warn")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One run of one job; times in microseconds since 1970 UTC. `subject` sets it apart within the invocation."""
+
+    job: JobName
+    subject: str
+    started: int
+    ended: int
+    state: RunState
+    message: str = ""
+
+
+def has_run(invocation: Invocation | None) -> bool:
+    """Whether the results are of a command that builds or tests; `dbt docs generate` writes results too."""
+    return invocation is not None and invocation.command in _BUILDING
+
+
+def invocation_run(names: Names, invocation: Invocation) -> RunName:
+    """The run of the whole command, which contains the others."""
+    run_id = uuid(invocation.id) or str(uuid5(UUID(int=0), f"{names.project}/{invocation.id}/{invocation.ended}"))
+    return RunName(run_id, names.run_job())
+
+
+def invocation_events(project: Project, names: Names, invocation: Invocation) -> Iterator[Json]:
+    """Start and end of the whole command."""
+    run = invocation_run(names, invocation)
+    broken = [one for one in invocation.results if one.status in _FAILED]
+    message = f"{len(broken)} failed, first {broken[0].unique_id}: {broken[0].message}" if broken else ""
+    state = RunState.FAIL if broken else RunState.COMPLETE
+    kind = {"jobType": facet("JobTypeJobFacet", processingType="BATCH", integration="DBT", jobType="JOB")}
+    facets = _run_facets(invocation, project.dbt_version)
+    yield run_event(invocation.started, RunState.START, run, run_facets=facets, job_facets=kind)
+    yield run_event(invocation.ended, state, run, run_facets={**facets, **_error(message)}, job_facets=kind)
+
+
+def attempt_of(node: Node, result: Result, names: Names, invocation: Invocation) -> Attempt | None:
+    """What a result says of a node's run; None if it was not run."""
+    if result.status not in (*_DONE, *_FAILED):
+        return None
+    failed = result.status in _FAILED
+    return Attempt(
+        job=names.job(node, invocation.command),
+        subject=node.unique_id,
+        started=result.started,
+        ended=result.ended,
+        state=RunState.FAIL if failed else RunState.COMPLETE,
+        message=(result.message or result.status) if failed else "",
+    )
+
+
+def attempt_events(
+    attempt: Attempt,
+    invocation: Invocation,
+    within: RunName | None,
+    *,
+    run_facets: Json | None = None,
+    job_facets: Json | None = None,
+    inputs: Objects = (),
+    outputs: Objects = (),
+) -> Iterator[Json]:
+    """START and the end of one run; the end says all, the start who and when."""
+    run = RunName(_run_id(attempt, invocation), attempt.job)
+    facets = {"parent": parent(within)} if within else {}
+    yield run_event(attempt.started, RunState.START, run, run_facets=facets, job_facets=job_facets)
+    facets = {**facets, **_run_facets(invocation), **(run_facets or {}), **_error(attempt.message)}
+    yield run_event(
+        attempt.ended,
+        attempt.state,
+        run,
+        run_facets=facets,
+        job_facets=job_facets,
+        inputs=inputs,
+        outputs=outputs,
+    )
+
+
+def _run_id(attempt: Attempt, invocation: Invocation) -> str:
+    at = datetime.fromtimestamp(attempt.started / 1_000_000, UTC)
+    return str(generate_static_uuid(at, f"{invocation.id}/{attempt.subject}".encode()))
+
+
+def _run_facets(invocation: Invocation, version: str = "") -> Json:
+    said = {"invocationId": invocation.id, "command": invocation.command, "dbtVersion": version}
+    return {"whence_dbtRun": own_facet("DbtRunFacet", **{key: value for key, value in said.items() if value})}
+
+
+def _error(message: str) -> Json:
+    if not message:
+        return {}
+    return {"errorMessage": facet("ErrorMessageRunFacet", message=message, programmingLanguage="SQL")}

@@ -1,0 +1,213 @@
+"""Procedures and scripting blocks: what controls the flow is cut off, what moves data is read statement by statement.
+
+So both branches of an IF count, and a loop counts once: a claim about what a procedure can do, of lower confidence.
+"""
+
+import re
+from collections.abc import Iterator
+
+from whence.capture.sql.dialects import Dialect
+from whence.capture.sql.functions import words
+from whence.capture.sql.splitter import Piece, marks, skipped, split
+from whence.capture.sql.starts import split_without_ends
+from whence.capture.sql.variables import QUERIED
+
+VERBS = words(
+    "SELECT INSERT UPDATE DELETE MERGE WITH CREATE DROP ALTER TRUNCATE COPY REPLACE EXECUTE EXEC UNLOAD LOAD "
+    "EXPORT FROM RENAME USE UPSERT VALUES TABLE CACHE"
+)
+_ROUTINE = re.compile(
+    r"(?:CREATE(?:\s+OR\s+(?:REPLACE|ALTER))?|ALTER|REPLACE)\s+(?:(?:DEFINER\s*=\s*\S+|SECURE|TEMP(?:ORARY)?|EDITIONABLE|"
+    r"NONEDITIONABLE|AGGREGATE|TABLE|CONSTRAINT|TRANSIENT)\s+)*(PROC(?:EDURE)?|FUNCTION|TRIGGER|PACKAGE|TASK|EVENT|MACRO)\b",
+    re.IGNORECASE,
+)
+_BLOCK = re.compile(
+    r"(BEGIN|DECLARE|IF|WHILE|LOOP|FOR|REPEAT|CASE|ELSE|ELSEIF|ELSIF|END|DO|EXCEPTION|<<)", re.IGNORECASE
+)
+_TRANSACTION = re.compile(
+    r"BEGIN(?:\s+(?:TRAN|TRANSACTION|WORK|DEFERRED|IMMEDIATE|EXCLUSIVE|CONCURRENT|ISOLATION|READ)\b.*)?\s*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_CONTROLS = (
+    re.compile(r"BEGIN\s+(?:TRY|CATCH)\b|BEGIN\s+ATOMIC\b|BEGIN\s+NOT\s+ATOMIC\b|BEGIN\b(?!\s+TRAN)", re.IGNORECASE),
+    re.compile(
+        r"END\s+(?:TRY|CATCH|IF|LOOP|WHILE|FOR|CASE|REPEAT)\b[ \t]*\w*|END\b(?:[ \t]+\w+(?=\s*$))?", re.IGNORECASE
+    ),
+    re.compile(r"ELSE\b|EXCEPTION\b|LOOP\b|REPEAT\b|THEN\b|DO\b(?!\s*\$)", re.IGNORECASE),
+    re.compile(r"<<\s*\w+\s*>>|\w+\s*:(?!=)\s*(?=BEGIN|LOOP|WHILE|REPEAT|FOR)", re.IGNORECASE),
+)
+_LOCAL = re.compile(
+    r"(?:PROCEDURE|FUNCTION)\s+[\w.\"]+\s*(?:\((?:[^()]|\([^()]*\))*\))?\s*(?:RETURN\s+[\w.%]+(?:\([^()]*\))?\s*)?"
+    r"(?:(?:DETERMINISTIC|PIPELINED|PARALLEL_ENABLE|RESULT_CACHE)\s+)*(?:IS|AS)\b",
+    re.IGNORECASE,
+)
+"""The head of a routine within a package or another routine."""
+_VARIABLE = re.compile(
+    r"(?!(?:COMMIT|ROLLBACK|RAISE|CALL|OPEN|CLOSE|FETCH|EXIT|CONTINUE|GOTO|RETURN|SAVEPOINT|LEAVE|ITERATE|SIGNAL|"
+    r"RESIGNAL|GET|PRAGMA|TYPE|CURSOR|PROCEDURE|FUNCTION|PRINT|PERFORM|LET|SET)\b)"
+    r"\w+\s+(?:CONSTANT\s+)?[A-Za-z][\w.%]*(?:\s*\([^()]*\))?\s*(?:NOT\s+NULL\s*)?(?:(?::=|DEFAULT\b).*)?$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A declaration in the part before BEGIN."""
+_CONDITIONS = re.compile(r"(IF|ELSIF|ELSEIF|WHEN|CASE|WHILE|FOR|UNTIL)\b", re.IGNORECASE)
+_BODY_TEXT = re.compile(r"\bAS\s+(\$\w*\$|')|\bDO\s+(?:LANGUAGE\s+\w+\s+)?(\$\w*\$|')", re.IGNORECASE)
+_LANGUAGE = re.compile(r"\bLANGUAGE\s+['\"]?(\w+)", re.IGNORECASE)
+_DEEP = 8
+
+
+def pieces(text: str, dialect: Dialect) -> list[Piece]:
+    """All statements of a script, those in procedures and blocks too."""
+    return list(_flat(text, 0, dialect, procedural=False, depth=0))
+
+
+def _flat(text: str, offset: int, dialect: Dialect, procedural: bool, depth: int) -> Iterator[Piece]:
+    cutter = split_without_ends if dialect.name == "tsql" else split
+    inside = procedural
+    for piece in cutter(text, dialect):
+        inside = inside or bool(_ROUTINE.match(piece.text)) or _opens(piece.text, dialect)
+        start = offset + piece.start
+        if not inside:
+            yield Piece(piece.text, start)
+            continue
+        yield from _inner(piece.text, start, dialect, depth)
+        if dialect.name == "tsql" or _has_body_text(piece.text):
+            inside = procedural or (dialect.name == "tsql" and inside)
+
+
+def _has_body_text(text: str) -> bool:
+    return _BODY_TEXT.search(text) is not None
+
+
+def _opens(text: str, dialect: Dialect) -> bool:
+    """Whether a piece begins a block."""
+    found = _BLOCK.match(text)
+    if found is None or _TRANSACTION.match(text):
+        return False
+    word = found.group(1).upper()
+    if word == "END" or (word == "DECLARE" and not dialect.declares):
+        return False
+    if word == "DO":
+        return _has_body_text(text)
+    return True
+
+
+def _inner(text: str, start: int, dialect: Dialect, depth: int) -> Iterator[Piece]:
+    """What is left of a piece of a procedure when its head and what controls the flow are cut off."""
+    if depth > _DEEP:
+        return
+    body = _BODY_TEXT.search(text) if _ROUTINE.match(text) or text[:2].upper() == "DO" else None
+    if body is not None:
+        yield from _quoted(text, start, body, dialect, depth)
+        return
+    skip = _after_head(text, dialect) if _ROUTINE.match(text) else 0
+    if skip:
+        yield Piece(text[:skip], start, procedural=True, head=True)
+    while True:
+        skip = skipped(text, skip, len(text), dialect)
+        local = _LOCAL.match(text, skip)
+        if local is not None:
+            yield Piece(local.group(), start + skip, procedural=True, head=True)
+            skip = local.end()
+            continue
+        more = _control_end(text, skip, dialect)
+        if more is None:
+            break
+        condition, skip = more
+        yield from condition_queries(text[condition[0] : condition[1]], start + condition[0], dialect)
+    rest = text[skip:].strip()
+    rest = rest[:-1] if rest.endswith(")") and rest.count(")") > rest.count("(") else rest
+    if dialect.declares and _VARIABLE.match(rest):
+        yield Piece(f"DECLARE {rest}", start + skip, procedural=True, head=True)
+    if QUERIED.match(rest) and not rest.upper().startswith("DECLARE"):
+        yield Piece(rest, start + skip, procedural=True)
+        return
+    word = re.match(r"\w+", rest)
+    if word is not None and word.group().upper() in VERBS | {"SET", "DECLARE", "LET", "PREPARE", "RETURN", "PERFORM"}:
+        yield Piece(rest, start + skip, procedural=True)
+
+
+def _quoted(text: str, start: int, body: re.Match[str], dialect: Dialect, depth: int) -> Iterator[Piece]:
+    """A body in quotes is SQL, if its language is."""
+    yield Piece(text[: body.start()], start, procedural=True, head=True)
+    language = _LANGUAGE.search(text)
+    if language is not None and language.group(1).lower() not in ("sql", "plpgsql", "nzplsql", "plpgsql2"):
+        return
+    mark = body.group(1) or body.group(2)
+    begin = body.end()
+    end = text.find(mark, begin)
+    while mark == "'" and text[end : end + 2] == "''":
+        end = text.find(mark, end + 2)
+    inside = text[begin : end if end >= 0 else len(text)]
+    inside = inside.replace("''", "' ") if mark == "'" and "''" in inside else inside
+    yield from _flat(inside, start + begin, dialect, True, depth + 1)
+
+
+def _after_head(text: str, dialect: Dialect) -> int:
+    """Behind the head of CREATE PROCEDURE: at its BEGIN, its AS, or its first statement."""
+    depth = 0
+    returns = 0
+    for mark in marks(text, dialect, words=True):
+        word = mark.text.upper()
+        depth += {"(": 1, ")": -1}.get(word, 0)
+        if depth or mark.start < 8:
+            continue
+        if word == "BEGIN":
+            return mark.start
+        if word in ("AS", "IS", "RETURN") and returns != mark.start:
+            macro = re.match(r"\s*\(\s*(?!SELECT\b|SEL\b)", text[mark.end :], re.IGNORECASE)
+            return mark.end + macro.end() if macro is not None and "MACRO" in text[: mark.end].upper() else mark.end
+        if word in ("INSERT", "UPDATE", "DELETE", "MERGE", "SELECT") and "TRIGGER" not in text[: mark.start].upper():
+            return mark.start
+        if word == "EXECUTE" and "TRIGGER" in text[: mark.start].upper():
+            return len(text)
+    return len(text)
+
+
+def _control_end(text: str, start: int, dialect: Dialect) -> tuple[tuple[int, int], int] | None:
+    """Behind a word that controls the flow, with the place of its condition."""
+    for control in _CONTROLS:
+        found = control.match(text, start)
+        if found is not None:
+            return (start, start), found.end()
+    found = _CONDITIONS.match(text, start)
+    if found is None:
+        return None
+    ends = {
+        "IF": "THEN",
+        "ELSIF": "THEN",
+        "ELSEIF": "THEN",
+        "WHEN": "THEN",
+        "CASE": "WHEN",
+        "WHILE": "LOOP DO",
+        "FOR": "LOOP DO",
+        "UNTIL": "",
+    }
+    wanted = ends[found.group(1).upper()].split()
+    depth = cases = 0
+    for mark in marks(text[found.end() :], dialect, words=True):
+        word = mark.text.upper()
+        depth += {"(": 1, ")": -1}.get(word, 0)
+        cases += 1 if word == "CASE" else 0
+        if depth == 0 and cases and word == "END":
+            cases -= 1
+        elif (
+            depth == 0
+            and not cases
+            and (
+                word in wanted or (dialect.name == "tsql" and mark.start and word in VERBS | {"BEGIN", "SET", "PRINT"})
+            )
+        ):
+            begin = found.end()
+            stop = mark.start if dialect.name == "tsql" and word not in wanted else mark.end
+            return (begin, begin + mark.start), begin + stop
+    return (found.end(), len(text)), len(text)
+
+
+def condition_queries(text: str, start: int, dialect: Dialect) -> Iterator[Piece]:
+    """`FOR r IN (SELECT …)`: the query that a loop runs over."""
+    found = re.match(r"\s*(\w+)\s+(?:CURSOR\s+FOR|IN|AS)\s*\(?\s*(?=SELECT|WITH)", text, re.IGNORECASE)
+    if found is None:
+        return
+    inside = text[found.end() :].strip()
+    inside = inside[:-1] if inside.endswith(")") and inside.count(")") > inside.count("(") else inside
+    yield Piece(inside, start + found.end(), procedural=True, record=found.group(1).lower())

@@ -1,0 +1,151 @@
+"""Texts that the parser does not know, said in words that it does: tried in turn, only where the first parse failed.
+
+Each repair keeps what the statement reads, writes and moves, and drops or rewrites the rest.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+from whence.capture.sql.dialects import Dialect
+
+Rewrite = str | Callable[[re.Match[str]], str]
+_I = re.IGNORECASE | re.DOTALL
+
+
+def _rule(dialects: str, pattern: str, to: Rewrite) -> tuple[frozenset[str], re.Pattern[str], Rewrite]:
+    return frozenset(dialects.split()), re.compile(pattern, _I), to
+
+
+def _joined_update(match: re.Match[str]) -> str:
+    """Teradata: a table right before SET needs an alias, or the parser takes SET for one."""
+    bare = re.sub(r"(^|,\s*)([\w.\"]+)$", r"\1\2 AS _", match["from"])
+    last = match["from"].rpartition(",")[2].strip().rpartition(".")[2]
+    named = bare[:-1] + last if bare != match["from"] else bare
+    return f"UPDATE {match['target']} FROM {named} SET {match['set']}{match['where'] or ''}"
+
+
+def _deleting(match: re.Match[str]) -> str:
+    """Oracle: DELETE WHERE behind UPDATE is a WHEN of its own."""
+    return f"MERGE{match['head']} WHEN MATCHED AND {match['gone']} THEN DELETE {match['rest'] or ''}"
+
+
+def _join_alias(match: re.Match[str]) -> str:
+    """PostgreSQL: the alias behind USING names the merged columns."""
+    text = match.group(0)
+    return re.sub(
+        rf"\b{match['name']}\.",
+        "",
+        text[: match.start("as") - match.start()] + text[match.end("name") - match.start() :],
+    )
+
+
+_ONE = (
+    _rule("postgres", r"^.*\bUSING\s*\([^)]*\)(?P<as>\s+AS\s+)(?P<name>\w+).*$", _join_alias),
+    _rule("mysql", r"^REPLACE(\s+(?:LOW_PRIORITY|DELAYED))?(\s+INTO)?\s+(?=\S)", "INSERT INTO "),
+    _rule("sqlite", r"^REPLACE\s+INTO\s+", "INSERT INTO "),
+    _rule("mysql sqlite", r"^INSERT\s+(?:LOW_PRIORITY|HIGH_PRIORITY|DELAYED|IGNORE|OR\s+\w+)\s+", "INSERT "),
+    _rule("databricks spark", r"^MERGE\s+WITH\s+SCHEMA\s+EVOLUTION\s+INTO\b", "MERGE INTO"),
+    _rule("redshift", r"^(MERGE\b.*)\s+REMOVE\s+"
+        r"DUPLICATES\s*$", r"\1 WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"),
+    _rule("oracle", r"^CREATE\s+PRIVATE\s+TEMPORARY\s+TABLE\s+(\S+)\s+ON\s+COMMIT\s+\w+\s+"
+        r"DEFINITION\b", r"CREATE TEMPORARY TABLE \1"),
+    _rule("oracle", r"^(CREATE\s+(?:GLOBAL\s+TEMPORARY\s+)?TABLE\s+\S+)\s+(?!AS\b)(?:\w+\s+)+?AS\s+(?=SELECT|"
+        r"WITH)", r"\1 AS "),
+    _rule("postgres redshift", r"\bOVERRIDING\s+(?:SYSTEM|USER)\s+VALUE\b", ""),
+    _rule("duckdb", r"\bAS\s+((?:UN)?PIVOT\b.*)$", r"AS SELECT * FROM (\1)"),
+    _rule("spark databricks hive", r"^(INSERT\s.*?)\bTABLE\s+([\w.`]+)\s*$", r"\1 SELECT * FROM \2"),
+    _rule("tsql", r"^(DELETE\b.*?)\s+(OUTPUT\s.*?)(\s+(?:FROM|WHERE)\b.*)$", r"\1\3 \2"),
+    _rule("tsql", r"(\bOUTPUT\s+.*?)\s+INTO\s+(\w+)\.(\w+\s*\()", r"\1 INTO \2$$\3"),
+    _rule(
+        "hive spark databricks impala",
+        r"\b(?:MAP|REDUCE)\s+((?:[\w.]+\s*,\s*)*[\w.]+)\s+USING\s+('[^']*')\s+AS\s+\(?((?:\w+\s*,\s*)*\w+)\)?",
+        r"SELECT TRANSFORM(\1) USING \2 AS (\3)",
+    ),
+    _rule("", r"\s+WITH\s+(?:NO\s+)?DATA\s*$", ""),
+    _rule("", r"\s+ON\s+COMMIT\s+(?:DROP|PRESERVE\s+ROWS|DELETE\s+ROWS)", ""),
+    _rule("", r"^CREATE\s+(?:OR\s+REPLACE\s+)?TASK\b.*?\bAS\s+(?=INSERT|MERGE|UPDATE|DELETE|WITH|SELECT|CREATE|"
+        r"COPY)", ""),
+    _rule("databricks spark", r"^CREATE\s+(OR\s+REPLACE\s+)?TABLE\s+(IF\s+NOT\s+EXISTS\s+)?(\S+)\s+(?:DEEP|"
+        r"SHALLOW)\s+CLONE\s+(\S+).*$", r"CREATE TABLE \3 CLONE \4"),
+    _rule("redshift postgres", r"^ALTER\s+TABLE\s+(\S+)\s+APPEND\s+FROM\s+(\S+)"
+        r".*$", r"INSERT INTO \1 SELECT * FROM \2"),
+    _rule("hive spark impala", r"^ALTER\s+TABLE\s+(\S+)\s+EXCHANGE\s+PARTITION\s*\(.*?\)\s*WITH\s+TABLE\s+(\S+)"
+        r".*$", r"INSERT INTO \1 SELECT * FROM \2"),
+    _rule("clickhouse", r"^ALTER\s+TABLE\s+(\S+)\s+(?:ATTACH|REPLACE)\s+PARTITION\s+.*?\s+FROM\s+(\S+)"
+        r".*$", r"INSERT INTO \1 SELECT * FROM \2"),
+    _rule("oracle", r"^ALTER\s+TABLE\s+(\S+)\s+EXCHANGE\s+PARTITION\s+\S+\s+WITH\s+TABLE\s+(\S+)"
+        r".*$", r"ALTER TABLE \1 SWAP WITH \2"),
+    _rule("tsql", r"^ALTER\s+TABLE\s+(\S+)\s+SWITCH\s+(?:PARTITION\s+\S+\s+)?TO\s+(\S+)"
+        r".*$", r"INSERT INTO \2 SELECT * FROM \1"),
+    _rule("clickhouse", r"^EXCHANGE\s+TABLES\s+(\S+)\s+AND\s+(\S+).*$", r"ALTER TABLE \1 SWAP WITH \2"),
+    _rule("clickhouse", r"^ALTER\s+TABLE\s+(\S+)\s+UPDATE\s+(.*)$", r"UPDATE \1 SET \2"),
+    _rule("teradata", r"^(?:UPDATE|UPD)\s+(?P<target>\S+)\s+FROM\s+(?P<from>.*?)\s+SET\s+(?P<set>.*?)"
+        r"(?P<where>\s+WHERE\s+.*)?$", _joined_update),
+    _rule("teradata", r"\(\s*(?:FORMAT\s+'[^']*'|TITLE\s+'[^']*')\s*\)", ""),
+    _rule("teradata", r"\(\s*NAMED\s+(\w+)\s*\)", r" AS \1"),
+    _rule("tsql", r"\b(UPDATE|DELETE)\s+TOP\s*\([^)]*\)\s*(?:PERCENT\s+)?", r"\1 "),
+    _rule("tsql", r"(\b[\w.\[\]]+)\s*([-+*/%&|^])=\s*", r"\1 = \1 \2 "),
+    _rule("tsql", r"^INSERT\s+(?:INTO\s+)?(\S+)\s+(?:WITH\s*\([^)]*\)\s*)", r"INSERT INTO \1 "),
+    _rule("tsql", r"(\bINSERT\s+INTO\s+\S+)\s+WITH\s*\([^)]*\)", r"\1"),
+    _rule("tsql", r"^INSERT\s+(?:INTO\s+)?(\S+)\s*(\([^)]*\))?\s+"
+        r"EXEC(?:UTE)?\b.*$", r"INSERT INTO \1 DEFAULT VALUES"),
+    _rule("tsql", r"\bWHERE\s+CURRENT\s+OF\s+\w+", ""),
+    _rule("tsql", r"\bOPTION\s*\([^()]*(?:\([^()]*\)[^()]*)*\)\s*$", ""),
+    _rule("tsql", r"\bWITH\s*\(\s*(?:NOLOCK|TABLOCKX?|HOLDLOCK|UPDLOCK|ROWLOCK|READPAST|XLOCK|PAGLOCK)[^)]*\)", ""),
+    _rule("oracle", r"^MERGE\b(?P<head>.*?WHEN\s+MATCHED\s+THEN\s+UPDATE\s+SET.*?)\s+DELETE\s+WHERE\s+"
+        r"(?P<gone>.*?)(?P<rest>WHEN\s+NOT.*)?$", _deleting),
+    _rule("oracle", r"(?<![\w:]):(\d+)", r":b\1"),
+    _rule("spark databricks hive", r"^INSERT\s+OVERWRITE\s+(LOCAL\s+)?DIRECTORY\s+('[^']*')\s+(?:USING\s+\w+|"
+        r"STORED\s+AS\s+\w+)\s*(?:OPTIONS\s*\([^)]*\))?", r"INSERT OVERWRITE DIRECTORY \2 "),
+    _rule("spark databricks trino", r"^REPLACE\s+TABLE\s+", "CREATE OR REPLACE TABLE "),
+    _rule("snowflake", r"\bRENAME\s*(\([^()]*\))\s*REPLACE\s*(\((?:[^()]|\([^()]*\))*\))", r"REPLACE \2 RENAME \1"),
+    _rule("snowflake", r"^CREATE\s+(?:OR\s+(?:REPLACE|ALTER)\s+)?(?:DYNAMIC|INTERACTIVE)\s+TABLE\s+(\S+)"
+        r"\b.*?\bAS\s+(?=SELECT|WITH|\()", r"CREATE TABLE \1 AS "),
+    _rule("", r"^CREATE\s+(?:OR\s+(?:REPLACE|ALTER)\s+)?(?:FORCE\s+|SECURE\s+|RECURSIVE\s+)*MATERIALIZED\s+"
+        r"VIEW\s+(?:IF\s+NOT\s+EXISTS\s+)?(\S+)\s*(\([^()]*\))?.*?\bAS\s+(?=SELECT|WITH|"
+            r"\()", r"CREATE VIEW \1 \2 AS "),
+    _rule("mysql", r"^LOAD\s+DATA\b.*?\bINFILE\s+('[^']*').*?\bINTO\s+TABLE\s+([\w.`]+)"
+        r".*$", r"LOAD DATA INPATH \1 INTO TABLE \2"),
+    _rule("", r"\bFINAL\b(?=\s*(?:$|WHERE|PREWHERE|GROUP|ORDER|,|\)|JOIN|LEFT|INNER))", ""),
+    _rule("clickhouse", r"^(WITH\s.*?\bFROM\s+\S+)\s+(PREWHERE\b.*?)\s+FINAL\b", r"\1 FINAL \2"),
+    _rule("", r"(?<=[\s(,=<>])%\((\w+)\)s", r":\1"),
+    _rule("", r"/\*.*?\*/", " "),
+)  # fmt: skip
+_LONGEST = 30_000
+"""Characters: some patterns look at the rest of the text from each of its places."""
+_JINJA = (
+    (re.compile(r"\{#.*?#\}", re.DOTALL), " "),
+    (re.compile(r"\{%.*?%\}", re.DOTALL), " "),
+    (re.compile(r"\{\{-?\s*ref\(\s*(?:'[^']*'\s*,\s*)?['\"]([^'\"]+)['\"][^}]*\}\}"), r"\1"),
+    (re.compile(r"\{\{-?\s*source\(\s*['\"]([^'\"]+)['\"]\s*,\s*['\"]([^'\"]+)['\"][^}]*\}\}"), r"\1.\2"),
+    (re.compile(r"\{\{-?\s*(?:config|set)\b[^}]*\}\}"), " "),
+    (re.compile(r"\{\{-?\s*this\s*-?\}\}"), "this"),
+    (re.compile(r"'\{\{-?[^}]*\}\}'"), "'x'"),
+    (re.compile(r"\{\{-?\s*(?:\w+\.)*(\w+)[^}]*\}\}"), r"\1"),
+    (re.compile(r"'\$\{[^}]*\}'"), "'x'"),
+    (re.compile(r"\$\{(?:\w+:)?([A-Za-z_]\w*)[^}]*\}"), r"\1"),
+    (re.compile(r"(?<![\w{])\{([A-Za-z_]\w*)\}(?!\})"), r"\1"),
+)
+
+
+def repaired(text: str, dialect: Dialect) -> Iterator[str]:
+    """Other texts for a statement, the nearest first: each repair alone, then one after the other."""
+    if len(text) > _LONGEST:
+        return
+    seen = {text}
+    together = text
+    for dialects, pattern, to in _ONE:
+        if dialects and dialect.name not in dialects:
+            continue
+        alone = pattern.sub(to, text)
+        together = pattern.sub(to, together)
+        for other in (alone, together):
+            if other not in seen:
+                seen.add(other)
+                yield other
+    if "{" in text:
+        reduced = together
+        for pattern, to in _JINJA:
+            reduced = pattern.sub(to, reduced)
+        if reduced not in seen:
+            yield reduced

@@ -1,0 +1,332 @@
+"""What names mean inside one query: its sources, its own aliases, what is around it."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from whence.capture.sql import tree
+from whence.capture.sql.catalog import Session
+from whence.capture.sql.confidence import REMAINING, one_of
+from whence.capture.sql.dialects import Dialect
+from whence.capture.sql.flows import IDENTITY, NOTHING, TRANSFORMATION, Flow, Home, joined, stepped
+from whence.capture.sql.functions import FILES, PSEUDO
+from whence.capture.sql.lineage import Table, UnknownReason
+from whence.capture.sql.names import cased, column_name
+from whence.capture.sql.relations import STAR, Output, Relation, weakened
+from whence.capture.sql.relations import field as field_of
+
+_LOOKS = 8
+
+
+class BudgetSpentError(Exception):
+    """Reading one statement took too long; what was read so far is kept."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """One statement while it is read: what it may use, and what it has found out."""
+
+    dialect: Dialect
+    session: Session
+    deadline: float
+    query: Callable[[tree.Node, "Scope"], Relation]
+    inner: Callable[[tree.Node, "Scope"], Relation]
+    """Reads a statement inside of WITH, and gives what it returns."""
+    procedural: bool = False
+    variables: dict[str, Output] = field(default_factory=dict)
+    """Variables of the script, with what they were set to."""
+    loops: dict[str, Flow] = field(default_factory=dict)
+    """What chose the rows of each loop, by the name of its record."""
+    looped: Flow = field(default_factory=dict)
+    """That of the loops whose records are used."""
+    ctes: dict[str, Relation] = field(default_factory=dict)
+    """What a statement inside of WITH sees of it."""
+    also: list[object] = field(default_factory=list)
+    """What statements inside of WITH do (`Moved`)."""
+    homes: dict[Table, Home] = field(default_factory=dict)
+    unknowns: dict[tuple[UnknownReason, str], None] = field(default_factory=dict)
+    ticks: int = 0
+
+    def home(self, table: Table) -> Home:
+        found = self.homes.get(table)
+        if found is None:
+            found = self.homes[table] = Home(table)
+        return found
+
+    def report(self, reason: UnknownReason, name: str) -> None:
+        self.unknowns[reason, name] = None
+
+    def tick(self) -> None:
+        """Once for each query and join. Raises BudgetSpentError. The clock is a system call: not each looks at it."""
+        self.ticks += 1
+        if not self.ticks % _LOOKS and time.thread_time() > self.deadline:
+            raise BudgetSpentError
+
+
+class Source:
+    """Something in FROM: the name that it goes by, and what it gives. `parts`: the name of its table, if it is one."""
+
+    __slots__ = ("name", "parts", "relation")
+
+    def __init__(self, name: str, relation: Relation, parts: tuple[str, ...] = ()) -> None:
+        self.name = name
+        self.relation = relation
+        self.parts = parts
+
+
+class Scope:
+    """The names that one query can use. A scope is made new for every query, and changes while FROM is read."""
+
+    __slots__ = (
+        "_found",
+        "_parts",
+        "_row",
+        "aliases",
+        "before",
+        "bound",
+        "ctes",
+        "extra_reads",
+        "merged",
+        "outer",
+        "reading",
+        "scalars",
+        "sources",
+        "standing",
+        "windows",
+    )
+
+    def __init__(self, reading: Reading, outer: "Scope | None" = None) -> None:
+        self.reading = reading
+        self.outer = outer
+        self.sources: list[Source] = []
+        self._row: list[Output] = []
+        self._parts: list[Relation] = []
+        """What `*` stands for: columns, and sources behind them whose columns nobody asked for yet."""
+        self.merged: dict[str, Output] = {}
+        """Columns that USING and NATURAL made one."""
+        self.ctes: dict[str, Relation] = outer.ctes if outer else reading.ctes
+        self.aliases: dict[str, Output] = {}
+        """The select list's own names, as far as this clause sees them."""
+        self.before = False
+        """Aliases win over columns."""
+        self.bound: frozenset[str] = frozenset()
+        """Parameters of a lambda."""
+        self.windows: dict[str, tree.Node] = {}
+        self.scalars: dict[str, tree.Node] = {}
+        """ClickHouse's `WITH expression AS name`."""
+        self.standing: Output | None = None
+        """The column that COLUMNS(…) stands for."""
+        self.extra_reads: set[Table] = set()
+        """Tables that only queries inside of expressions read."""
+        self._found: dict[str, Output | None] = {}
+
+    def add(self, source: Source, visible: bool = True) -> None:
+        self.sources.append(source)
+        self._found.clear()
+        if visible:
+            self._parts.append(source.relation)
+
+    @property
+    def row(self) -> list[Output]:
+        """What `*` stands for."""
+        if self._parts:
+            self._row = [*self._row, *(output for part in self._parts for output in part.outputs)]
+            self._parts = []
+        return self._row
+
+    @row.setter
+    def row(self, outputs: list[Output]) -> None:
+        self._row, self._parts = outputs, []
+
+    def query(self, node: tree.Node) -> Relation:
+        """A query inside of an expression."""
+        relation = self.reading.query(node, self)
+        self.extra_reads |= relation.reads
+        return relation
+
+    def forget(self) -> None:
+        """Names may mean something else from here on."""
+        self._found.clear()
+
+    def sets(self, name: str, flow: Flow) -> None:
+        """MySQL sets columns from left to right: from here on a column is what was set."""
+        self._found[name] = Output(name, flow)
+
+    def value(self, parts: list[tree.Node], fields: list[tree.Node]) -> Output:
+        """The value that a path of names means; nothing, and a known unknown, if there is none."""
+        dialect = self.reading.dialect
+        names = [column_name(dialect, part) for part in parts + fields]
+        scope: Scope | None = self
+        guesses: list[Output] = []
+        while scope is not None:
+            if names[0] in scope.bound:
+                return Output(names[-1], NOTHING)
+            found = scope.known(names, parts) if len(names) > 1 else scope.named(names[0])
+            if found is not None:
+                return found
+            guessed = None if guesses else scope.guess(names)
+            if guessed is not None:
+                guesses.append(guessed)
+            scope = scope.outer
+        if guesses:
+            return guesses[0]
+        return self._unknown(names, parts)
+
+    def known(self, names: list[str], parts: list[tree.Node]) -> Output | None:
+        """`t.a`, `s.t.a`, `a.field`: the longest name of a source wins, then a column with fields."""
+        for length in range(min(len(names) - 1, 3), 0, -1):
+            source = self.source(names[:length], parts)
+            if source is None:
+                continue
+            found = _of_source(source, names[length])
+            if found is not None:
+                return _fields(found, names[length + 1 :])
+            nested = source.relation.find(".".join(names[length:]))
+            if nested is not None or length == 1:
+                return nested or self._lost(source, names)
+        whole = self.named(names[0])
+        if whole is not None:
+            return _fields(whole, names[1:])
+        return self.named(".".join(names))
+
+    def source(self, names: list[str], parts: list[tree.Node] | None = None) -> Source | None:
+        """The source with this name: its alias, or the end of its table's name."""
+        if len(names) == 1:
+            for source in self.sources:
+                if source.name == names[0]:
+                    return source
+            return None
+        wanted = [name.lower() for name in names]
+        for source in self.sources:
+            if [part.lower() for part in source.parts[-len(names) :]] == wanted:
+                return source
+        return None
+
+    def named(self, name: str) -> Output | None:
+        """A column without a qualifier, as far as it is known by name."""
+        if self.before and name in self.aliases:
+            return self.aliases[name]
+        found = self._found.get(name, self)
+        if found is self:
+            found = self._found[name] = self._column_named(name)
+        return found if isinstance(found, Output) else self.aliases.get(name)
+
+    def guess(self, names: list[str]) -> Output | None:
+        """A column that one of the open sources may have: sure if it is the only one, else a candidate of each."""
+        if len(names) > 1 and (self.source(names[:1]) is not None or not self._has_fields(names)):
+            return None
+        if names[0].lower() in self.reading.variables:
+            return None
+        candidates = [
+            found for found in (source.relation.guess(names[0]) for source in self.sources) if found is not None
+        ]
+        if names[0].lower() in PSEUDO and not (names[0].lower() in FILES and len(self.sources) == 1):
+            return None
+        if not candidates:
+            return self._guess_field(names)
+        homes = len({leaf.home for leaf in candidates[0].flow})
+        if len(candidates) == 1 and homes > 1:
+            self.reading.report("column_ambiguous", names[0])
+            return _fields(Output(names[0], weakened(candidates[0].flow, *one_of(homes))), names[1:])
+        if len(candidates) == 1:
+            known = len(self.sources) > 1 and any(not source.relation.opens for source in self.sources)
+            found = candidates[0]
+            if known:
+                found = Output(names[0], weakened(found.flow, *REMAINING))
+            return _fields(found, names[1:])
+        self.reading.report("column_ambiguous", names[0])
+        flows = [weakened(found.flow, *one_of(len(candidates))) for found in candidates]
+        return _fields(Output(names[0], joined(*flows)), names[1:])
+
+    def _has_fields(self, names: list[str]) -> bool:
+        """Whether `a.b` may be a field, where no source is called `a`."""
+        return self.reading.dialect.structs and names[0].lower() not in (
+            "new",
+            "old",
+            "excluded",
+            "inserted",
+            "deleted",
+        )
+
+    def _guess_field(self, names: list[str]) -> Output | None:
+        """A field of what UNNEST gives, used like a column; a file's own columns."""
+        elements = [one.relation.element for one in self.sources if one.relation.element is not None]
+        if len(elements) == 1 and names[0].lower() not in PSEUDO:
+            return _fields(elements[0], names)
+        reads = self.sources[0].relation.reads if len(self.sources) == 1 else ()
+        if names[0].lower() not in FILES or len(reads) != 1:
+            return None
+        home = self.reading.home(next(iter(reads)))
+        return Output(names[0], {home.leaf(names[0]): IDENTITY})
+
+    def _column_named(self, name: str) -> Output | None:
+        merged = self.merged.get(name)
+        if merged is not None:
+            return merged
+        found = [one for one in (source.relation.find(name) for source in self.sources) if one is not None]
+        if not found:
+            return None
+        if len(found) == 1:
+            return found[0]
+        self.reading.report("column_ambiguous", name)
+        return Output(name, joined(*(weakened(one.flow, *one_of(len(found))) for one in found)))
+
+    def _lost(self, source: Source, names: list[str]) -> Output | None:
+        """A qualified column that its source does not have."""
+        name = names[1]
+        if name.lower() not in PSEUDO:
+            self.reading.report("column_not_found", ".".join(names))
+        return Output(name, NOTHING)
+
+    def _unknown(self, names: list[str], parts: list[tree.Node]) -> Output:
+        variable = self.reading.variables.get(names[0].lower())
+        if variable is not None:
+            self.reading.looped = joined(self.reading.looped, self.reading.loops.get(names[0].lower(), NOTHING))
+            return _fields(variable, names[1:]) if variable.fields is not None else variable
+        whole = self._whole_row(names)
+        if whole is not None:
+            return whole
+        quoted = tree.text_of(parts[0])[1]
+        string = quoted and self.reading.dialect.name in ("sqlite", "clickhouse") and len(names) == 1
+        if not string and names[-1].lower() not in PSEUDO and names[0][:1] not in "@$:" and not self.reading.procedural:
+            self.reading.report("column_not_found", ".".join(names))
+        return Output(names[-1], NOTHING)
+
+    def _whole_row(self, names: list[str]) -> Output | None:
+        """A source's name where a value is expected: its row, and a field of that."""
+        scope: Scope | None = self
+        while scope is not None:
+            source = scope.source(names[:1])
+            if source is not None and len(names) == 1:
+                outputs = source.relation.outputs
+                flow = joined(*(stepped(output.flow, TRANSFORMATION) for output in outputs))
+                return Output(names[0], flow, source.relation.index)
+            scope = scope.outer
+        return None
+
+
+def _of_source(source: Source, name: str) -> Output | None:
+    """A column of one source, by name or, as `$2`, by place."""
+    relation = source.relation
+    if name[:1] == "$" and name[1:].isdigit() and not relation.opens and 0 < int(name[1:]) <= len(relation.outputs):
+        return relation.outputs[int(name[1:]) - 1]
+    found = relation.find(name) or relation.guess(name)
+    if found is None and relation.element is not None:
+        return field_of(relation.element, name)
+    return found
+
+
+def _fields(output: Output, names: list[str]) -> Output:
+    for name in names:
+        output = output if output.name == STAR else field_of(output, name)
+    return output
+
+
+def alias_name(reading: Reading, node: tree.Node | None) -> str:
+    """The name that an alias gives a source. Aliases compare as columns do."""
+    return column_name(reading.dialect, node) if node is not None else ""
+
+
+def cte_name(reading: Reading, parts: tuple[str, ...]) -> str:
+    """How a table's name is looked up among common table expressions."""
+    return cased("fold", parts[-1], False) if reading.dialect.columns == "fold" else parts[-1]

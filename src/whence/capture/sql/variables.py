@@ -1,0 +1,83 @@
+"""Variables of a script: what they were set to, where a statement says so. They flow on into the statements behind it.
+
+`SET @a = (SELECT …)`, `DECLARE a DATE DEFAULT (SELECT …)`, `SELECT @a = …` (T-SQL), `SELECT @a := …` (MySQL),
+`a := (SELECT …)` (Oracle, PostgreSQL, Snowflake).
+"""
+
+import re
+
+from whence.capture.sql import classes as c
+from whence.capture.sql import tree
+from whence.capture.sql.expressions import flow_of
+from whence.capture.sql.flows import joined
+from whence.capture.sql.moves import Moved
+from whence.capture.sql.names import column_name
+from whence.capture.sql.relations import Output, Relation
+from whence.capture.sql.scopes import Reading, Scope
+
+QUERIED = re.compile(
+    r"(?:LET\s+)?(?P<name>\w+)(?:\s+[A-Za-z]\w*(?:\([^)]*\))?)?\s*(?::=|\bDEFAULT\b)\s*\(?\s*(?P<query>(?:SELECT|WITH)\b.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""An assignment of a query in a procedure: the parser has no statement for it."""
+
+
+def query_text(found: re.Match[str]) -> str:
+    """The query of an assignment, without the bracket that stood before it."""
+    text = found.group("query").rstrip()
+    return text[:-1] if text.endswith(")") and text.count(")") > text.count("(") else text
+
+
+def variable_name(node: tree.Node) -> str:
+    """What a variable is kept under: `@a` with its sign, others without; in lower case."""
+    inside = tree.this(node) if isinstance(node, c.Parameter) else node
+    text = tree.text_of(inside)[0].lower()
+    return text if not isinstance(node, c.Parameter) or text[:1] in "@$" else f"@{text}"
+
+
+def keep(reading: Reading, name: str, relation: Relation) -> None:
+    """One value out of a query: its first column, and what chose the row."""
+    first = relation.outputs[0].flow if relation.outputs else {}
+    reading.variables[name] = Output(name, joined(first, relation.rows))
+
+
+def assigned_columns(node: tree.Node) -> list[tree.Node]:
+    """The items of a select list, if all of them set variables; else nothing."""
+    items = tree.items(node) if isinstance(node, c.Select) else []
+    sets = all(isinstance(one, c.EQ | c.PropertyEQ) and isinstance(tree.this(one), c.Parameter) for one in items)
+    return items if sets else []
+
+
+def assign_columns(reading: Reading, items: list[tree.Node], relation: Relation) -> Moved:
+    """SELECT @a = x, @b = y FROM t: it gives no rows."""
+    for item, output in zip(items, relation.outputs, strict=False):
+        name = variable_name(tree.this(item))
+        reading.variables[name] = Output(name, joined(output.flow, relation.rows))
+    return Moved("select", reads=set(relation.reads))
+
+
+def assign(reading: Reading, node: tree.Node) -> Moved | None:
+    """SET and DECLARE with a query as the value; None if there is none."""
+    scope = Scope(reading)
+    done: Moved | None = None
+    for item in tree.items(node):
+        names, value = _assignment(item)
+        if value is None or value.find(c.Query) is None:
+            continue
+        flow = flow_of(scope, value)
+        for one in names:
+            name = variable_name(one) if isinstance(one, c.Parameter) else column_name(reading.dialect, one).lower()
+            reading.variables[name] = Output(name, flow)
+        done = done or Moved(node.key)
+    if done is not None:
+        done.reads = set(scope.extra_reads)
+    return done
+
+
+def _assignment(item: tree.Node) -> tuple[list[tree.Node], tree.Node | None]:
+    if isinstance(item, c.DeclareItem):
+        return list(tree.listed(item, tree.THIS)), tree.arg(item, "default")
+    inside = tree.this(item)
+    if not isinstance(inside, c.EQ):
+        return [], None
+    return [tree.this(inside)], tree.arg(inside, tree.EXPRESSION)

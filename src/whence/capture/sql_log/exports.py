@@ -1,0 +1,199 @@
+"""Query histories that engines export: Snowflake, Databricks, Trino, pg_stat_statements; one row a query.
+
+Column names are those of each vendor's reference; queries that still run are left out.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from whence.capture.sql_log.query import Flow, Parts, Query, Reported
+from whence.capture.sql_log.rows import Row, at, number, text, value_of
+from whence.capture.sql_log.times import moment
+from whence.model.events import RunState
+from whence.openlineage.wire import objects_in, text_of
+
+_FAILED = ("FAIL", "FAILED", "FAILED_WITH_ERROR", "FAILED_WITH_INCIDENT", "INCIDENT", "ERROR")
+_ABORTED = ("CANCELED", "CANCELLED", "ABORTED", "USER_CANCELED", "ADMINISTRATIVELY_KILLED")
+_UNFINISHED = ("RUNNING", "QUEUED", "BLOCKED", "RESUMING_WAREHOUSE", "PENDING", "COMPILING", "COMPILED", "STARTED")
+"""Of a query that is not at its end: a later export has it again."""
+_HIDDEN = "<insufficient privilege>"
+"""What pg_stat_statements shows instead of a text."""
+_NAME = re.compile(r'"(?:[^"]|"")*"|[^."]+')
+
+
+def snowflake_query(row: Row, place: str) -> Query | None:
+    """A row of ACCOUNT_USAGE.QUERY_HISTORY, or of its function in INFORMATION_SCHEMA."""
+    if _is_unfinished(row, "execution_status"):
+        return None
+    error = text(row, "error_message")
+    return Query(
+        text=text(row, "query_text"),
+        place=place,
+        started=moment(text(row, "start_time")),
+        ended=moment(text(row, "end_time")) or moment(text(row, "start_time")),
+        state=_state(text(row, "execution_status"), error),
+        error=error,
+        user=text(row, "user_name"),
+        database=text(row, "database_name"),
+        schema=text(row, "schema_name"),
+        session=text(row, "session_id"),
+        query_id=text(row, "query_id"),
+        rows=_written(row) or number(row, "rows_produced"),
+    )
+
+
+def _written(row: Row) -> int:
+    return sum(number(row, f"rows_{how}") or 0 for how in ("inserted", "updated", "deleted"))
+
+
+def snowflake_access(row: Row, place: str) -> Query | None:
+    """A row of ACCOUNT_USAGE.ACCESS_HISTORY: what Snowflake itself says of columns; it has no text."""
+    modified = [one for _, one in objects_in(value_of(row, "objects_modified"))]
+    accessed = [one for _, one in objects_in(value_of(row, "direct_objects_accessed"))]
+    outputs = [_dotted(text_of(one.get("objectName"))) for one in modified if _is_table(one)]
+    return Query(
+        text=text(row, "query_text"),
+        place=place,
+        ended=moment(text(row, "query_start_time")),
+        user=text(row, "user_name"),
+        query_id=text(row, "query_id"),
+        reported=Reported(
+            inputs=tuple(_dotted(text_of(one.get("objectName"))) for one in accessed if _is_table(one)),
+            outputs=tuple(outputs),
+            flows=tuple(flow for one in modified if _is_table(one) for flow in _snowflake_flows(one)),
+        ),
+    )
+
+
+def _snowflake_flows(modified: dict[str, Any]) -> Iterator[Flow]:
+    target = _dotted(text_of(modified.get("objectName")))
+    for _, column in objects_in(modified.get("columns")):
+        for _, source in objects_in(column.get("directSources")):
+            if _is_table(source):
+                name, origin = text_of(column.get("columnName")), text_of(source.get("columnName"))
+                yield Flow(_dotted(text_of(source.get("objectName"))), origin, target, name)
+
+
+def _is_table(one: dict[str, Any]) -> bool:
+    domain = text_of(one.get("objectDomain")).lower()
+    return bool(text_of(one.get("objectName"))) and any(kind in domain for kind in ("table", "view", "stream"))
+
+
+def databricks_query(row: Row, place: str) -> Query | None:
+    """A row of system.query.history, or of the answer of the REST API (`/api/2.0/sql/history/queries`)."""
+    if _is_unfinished(row, "execution_status", "status"):
+        return None
+    error = text(row, "error_message")
+    return Query(
+        text=text(row, "statement_text", "query_text"),
+        place=place,
+        started=moment(text(row, "start_time", "query_start_time_ms")),
+        ended=moment(text(row, "end_time", "query_end_time_ms", "start_time", "query_start_time_ms")),
+        state=_state(text(row, "execution_status", "status"), error),
+        error=error,
+        user=text(row, "executed_by", "user_name"),
+        session=text(row, "session_id"),
+        query_id=text(row, "statement_id", "query_id"),
+        application=text(row, "client_application"),
+        rows=number(row, "produced_rows", "rows_produced"),
+    )
+
+
+def counted_statement(row: Row, place: str) -> Query | None:
+    """A row of pg_stat_statements, which counts what ran: no time but that of its counter (PostgreSQL 17)."""
+    query = text(row, "query")
+    if query == _HIDDEN:
+        raise ValueError("who exported it may not see other users' queries: grant pg_read_all_stats")
+    return Query(
+        text=query,
+        place=place,
+        ended=moment(text(row, "stats_since")),
+        user=text(row, "usename", "rolname", "userid"),
+        database=text(row, "datname", "dbid"),
+        query_id=text(row, "queryid"),
+        rows=number(row, "rows"),
+        calls=number(row, "calls"),
+    )
+
+
+def plain_query(row: Row, place: str) -> Query | None:
+    """A row of a table that anybody made of queries; all but the text may be missing."""
+    error = text(row, "error", "error_message")
+    started = moment(row.get("start_time"))
+    return Query(
+        text=text(row, "query_text", "query", "sql", "text"),
+        place=place,
+        started=started,
+        ended=moment(row.get("end_time")) or started,
+        state=_state(text(row, "status"), error),
+        error=error,
+        user=text(row, "user", "user_name"),
+        database=text(row, "database", "catalog"),
+        schema=text(row, "schema"),
+        session=text(row, "session", "session_id"),
+        query_id=text(row, "query_id"),
+        application=text(row, "application"),
+        rows=number(row, "rows"),
+        dialect=text(row, "dialect"),
+    )
+
+
+def trino_event(row: Row, place: str) -> Query | None:
+    """A QueryCompletedEvent of Trino's or Presto's event listeners (HTTP, Kafka); other events are passed over."""
+    if isinstance(inner := row.get("eventpayload"), dict):  # as the Kafka listener wraps it
+        row = {key.lower(): value for key, value in inner.items()}
+    metadata, context = row.get("metadata"), row.get("context")
+    if not isinstance(metadata, dict) or "createtime" not in row:
+        return None
+    failure = row.get("failureinfo")
+    code = text_of(at(failure, "errorCode", "name"))
+    message = text_of(at(failure, "failureMessage")) or code
+    return Query(
+        text=text_of(metadata.get("query")),
+        place=place,
+        started=moment(row.get("createtime")),
+        ended=moment(row.get("endtime")),
+        state=_state(code if code in _ABORTED else text_of(metadata.get("queryState")), message),
+        error=message,
+        user=text_of(at(context, "user")),
+        database=text_of(at(context, "catalog")),
+        schema=text_of(at(context, "schema")),
+        query_id=text_of(metadata.get("queryId")),
+        application=text_of(at(context, "source")),
+        reported=_trino_reported(row.get("iometadata")),
+    )
+
+
+def _trino_reported(value: Any) -> Reported:
+    inputs = [_trino_table(one, "catalogName") for _, one in objects_in(at(value, "inputs"))]
+    output = at(value, "output")
+    if not isinstance(output, dict):
+        return Reported(inputs=tuple(inputs))
+    target = _trino_table(output, "catalogName")
+    flows = [
+        Flow(_trino_table(source, "catalog"), text_of(source.get("columnName")), target, text_of(one.get("columnName")))
+        for _, one in objects_in(output.get("columns"))
+        for _, source in objects_in(one.get("sourceColumns"))
+    ]
+    return Reported(inputs=tuple(inputs), outputs=(target,), flows=tuple(flows))
+
+
+def _trino_table(one: dict[str, Any], catalog: str) -> Parts:
+    return tuple(text_of(one.get(key)) for key in (catalog, "schema", "table"))
+
+
+def _state(said: str, error: str) -> RunState:
+    status = said.upper()
+    if status in _ABORTED:
+        return RunState.ABORT
+    return RunState.FAIL if status in _FAILED or error else RunState.COMPLETE
+
+
+def _is_unfinished(row: Row, *keys: str) -> bool:
+    return text(row, *keys).upper() in _UNFINISHED
+
+
+def _dotted(name: str) -> Parts:
+    """The parts of a name; Snowflake quotes those that would not do without."""
+    return tuple(part.strip('"').replace('""', '"') for part in _NAME.findall(name))

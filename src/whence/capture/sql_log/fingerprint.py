@@ -1,0 +1,19 @@
+"""Which queries are one job: those that differ only in their literals, comments and spaces.
+
+>>> fingerprint("SELECT a FROM t WHERE k IN (1, 2) -- ada") == fingerprint("select a from t\\nwhere k in (7)")
+True
+"""
+
+import re
+from hashlib import blake2b
+
+_NOISE = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
+_LITERAL = re.compile(r"'(?:[^']|'')*'|(?<![\w$])\d+(?:\.\d+)?(?:e[+-]?\d+)?\b|\$\d+", re.IGNORECASE)
+_LIST = re.compile(r"\?(?:\s*,\s*\?)+")
+
+
+def fingerprint(text: str) -> str:
+    """Twelve hex digits that are equal for queries of one shape."""
+    bare = _LIST.sub("?", _LITERAL.sub("?", _NOISE.sub(" ", text)))
+    shape = " ".join(bare.lower().split()).rstrip("; ")
+    return blake2b(shape.encode(), digest_size=6).hexdigest()

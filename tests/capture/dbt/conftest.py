@@ -1,0 +1,58 @@
+"""The roastery's warehouse, built by a real dbt in an environment of its own (it pins what Whence must not pin)."""
+
+import os
+import shutil
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from platformdirs import user_cache_path
+
+HERE = Path(__file__).parent
+LOCK = HERE / "requirements.lock"
+COMMANDS = ("dbt build", "dbt docs generate", "dbt source freshness", "dbt-ol build")
+"""The second build is the one that is captured: incremental models read themselves, and the catalog is there.
+
+dbt-ol is dbt with OpenLineage's own capture beside it; what it says is in `dbt-ol.jsonl`.
+"""
+TRANSPORT = {
+    "OPENLINEAGE__TRANSPORT__TYPE": "file",
+    "OPENLINEAGE__TRANSPORT__LOG_FILE_PATH": "dbt-ol.jsonl",
+    "OPENLINEAGE__TRANSPORT__APPEND": "true",
+    "OPENLINEAGE_NAMESPACE": "dbt",
+}
+
+
+@pytest.fixture(scope="session")
+def dbt() -> Path:
+    """The directory of dbt's environment; made from the lock file if it is not there."""
+    kept = user_cache_path("whence", appauthor=False) / f"dbt-{sha256(LOCK.read_bytes()).hexdigest()[:12]}"
+    place = Path(os.environ.get("WHENCE_TEST_DBT") or kept)
+    if not (place / "bin" / "dbt").exists():
+        uv = [sys.executable, "-m", "uv", "--quiet"]
+        run(*uv, "venv", "--clear", str(place))
+        run(*uv, "pip", "sync", "--require-hashes", "--python", str(place / "bin" / "python"), str(LOCK))
+    return place
+
+
+@pytest.fixture(scope="session")
+def target(dbt: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`target/` after the warehouse was built twice."""
+    project = tmp_path_factory.mktemp("roastery") / "warehouse"
+    shutil.copytree(HERE / "warehouse", project, ignore=shutil.ignore_patterns("target", "logs", "*.duckdb"))
+    load = "import duckdb, pathlib; duckdb.connect('roastery.duckdb').execute(pathlib.Path('raw.sql').read_text())"
+    run(str(dbt / "bin" / "python"), "-c", load, cwd=project)
+    for command in COMMANDS:
+        program, *words = command.split()
+        run(str(dbt / "bin" / program), "--no-version-check", "--quiet", *words, "--project-dir", ".", cwd=project)
+    return project / "target"
+
+
+def run(*command: str, cwd: Path | None = None) -> None:
+    """Run a command, and show what it said if it fails."""
+    environment = {**os.environ, **TRANSPORT, "DBT_PROFILES_DIR": ".", "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
+    environment["PATH"] = os.pathsep.join((str(Path(command[0]).parent), os.environ["PATH"]))  # dbt-ol calls dbt
+    said = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    assert said.returncode == 0, f"{' '.join(command)}\n{said.stdout}\n{said.stderr}"

@@ -1,0 +1,1 @@
+select distinct date_trunc('month', day) as month from {{ ref('days') }}

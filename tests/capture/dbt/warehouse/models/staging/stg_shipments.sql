@@ -1,0 +1,1 @@
+select * exclude (id) from {{ source('raw', 'shipments') }}

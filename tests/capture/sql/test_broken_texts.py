@@ -1,0 +1,37 @@
+"""Broken SQL is answered, in time, with places and reasons. `python -m bench.accuracy --fuzz 10000000` tries more."""
+
+import pytest
+
+from capture.sql.broken_texts import Broken, broken_texts, complaints
+from whence.capture.sql import Budget
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_broken_text_is_answered(seed: int) -> None:
+    for one in broken_texts(seed, 60_000):
+        assert not list(complaints(one, Budget())), one
+
+
+def test_all_dialects_are_tried() -> None:
+    assert len({one.dialect for one in broken_texts(1, 200_000)}) >= 17
+
+
+def test_a_budget_that_is_spent_is_not_a_complaint() -> None:
+    one = Broken("postgres", "SELECT " + "(" * 300 + "1")
+    assert not list(complaints(one, Budget(depth=50)))
+
+
+def test_joins_without_conditions_do_not_hang() -> None:
+    one = Broken("spark", f"SELECT x FROM a {'JOIN o a ' * 20}JOIN b ON a.k = b.k")
+    assert not list(complaints(one, Budget()))
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        Broken("tsql", "DELETE (SELECT t.a + t.b AS s) x WHERE x.s"),
+        Broken("hive", "WITH m AS (DELETE FROM LATERAL live WHERE c RETURNING id) INSERT INTO a SELECT id FROM m"),
+    ],
+)
+def test_a_delete_of_no_table_is_answered(one: Broken) -> None:
+    assert not list(complaints(one, Budget()))
