@@ -9,10 +9,13 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from threading import Event
 
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
@@ -22,13 +25,15 @@ from whence.derive.meters import serving_metrics
 from whence.derive.pipeline import run_stream
 from whence.derive.schedule import Periodic, Schedule
 from whence.derive.session import close_session, open_session
-from whence.errors import WhenceError
+from whence.diagnostics import log_to_stderr
+from whence.errors import StoreGoneError, WhenceError
 from whence.log import Log
 from whence.log.address import open_log
 from whence.store.engine import open_store
-from whence.store.lock import deriving
+from whence.store.lock import Check, deriving
 from whence.store.migrate import migrate
 from whence.store.purge import resume
+from whence.store.vault import provide_key
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +58,9 @@ def parser() -> argparse.ArgumentParser:
         "--archive", default=os.environ.get("WHENCE_ARCHIVE"), help="the archive's path or URL (WHENCE_ARCHIVE)"
     )
     parser.add_argument(
+        "--tables", default=os.environ.get("WHENCE_TABLES"), help="the published tables' path or URL (WHENCE_TABLES)"
+    )
+    parser.add_argument(
         "--rebuild", action="store_true", help="derive archive and log into a new store, swap it in, end"
     )
     parser.add_argument(
@@ -66,12 +74,10 @@ def parser() -> argparse.ArgumentParser:
 def main() -> int:
     """Run until the stream fails (1), the rebuild is done (0) or SIGTERM says to stop (0)."""
     given = parser().parse_args()
-    logging.basicConfig(
-        level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s", stream=sys.stderr
-    )
     stopping = Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     try:
+        log_to_stderr(logging.WARNING, wrap=True)
         if given.rebuild:
             from whence.derive.rebuild import rebuild
 
@@ -86,41 +92,73 @@ def main() -> int:
 
 
 def stream(given: argparse.Namespace, stopping: Event) -> None:
-    """Derive from the log into the store until the stream fails, the store's lock is lost or `stopping` is set.
+    """Derive from the log into the store until the stream fails or `stopping` is set. A store that goes away is waited
+    for, and the stream goes on in the same session: a new one would take ten times as long as the store.
 
-    Raises StoreBusyError, StoreError, LogError.
+    Raises StoreBusyError, EncryptionError, StoreError, LogError.
     """
     engine, event_log = open_store(given.store), open_log(given.log)
-    with (
-        deriving(engine) as check_lock,
-        serving_metrics(given.metrics),
-        tempfile.TemporaryDirectory(prefix="whence-", ignore_cleanup_errors=True) as scratch,
-    ):
-        migrate(engine)
-        resume(engine)
-        session = open_session(given.cache, given.master, jars=jars_for(event_log))
-        query = run_stream(session, event_log, engine, Path(scratch) / "checkpoint")
-        schedule = Schedule(session, engine, scheduled_jobs(event_log, given.archive))
-        schedule.start()
-        print("ready", flush=True)  # noqa: T201  # the supervisor waits for this line
-        # A call into the JVM must not be broken off: it is left again and again to look.
-        while not stopping.is_set() and not query.awaitTermination(LOOK_SECONDS):
-            check_lock()
-            if given.alive:
-                given.alive.touch()
-        schedule.stop()
-        query.stop()
+    session: SparkSession | None = None
+    with serving_metrics(given.metrics):
+        while not stopping.is_set():
+            try:
+                with deriving(engine) as check_lock:
+                    migrate(engine)
+                    provide_key(engine)
+                    resume(engine, check_lock)
+                    session = session or open_session(given.cache, given.master, jars=jars_for(event_log))
+                    _stream_once(given, _Stations(session, event_log, engine, check_lock), stopping)
+            except StoreGoneError as error:
+                if session is None:
+                    raise
+                log.warning("%s", error)
+                stopping.wait(LOOK_SECONDS)
+    if session is not None:
         close_session(session, given.cache)
 
 
-def scheduled_jobs(event_log: Log, archive: str | None) -> Iterable[Periodic]:
+@dataclass(frozen=True, slots=True)
+class _Stations:
+    """What a stream goes between."""
+
+    session: SparkSession
+    log: Log
+    engine: Engine
+    check_lock: Check
+
+
+def _stream_once(given: argparse.Namespace, at: _Stations, stopping: Event) -> None:
+    """Raises StoreGoneError when the store's lock is lost, and what the stream raises if that is not why it failed."""
+    with tempfile.TemporaryDirectory(prefix="whence-", ignore_cleanup_errors=True) as scratch:
+        query = run_stream(at.session, at.log, at.engine, Path(scratch) / "checkpoint")
+        schedule = Schedule(at.session, at.engine, scheduled_jobs(at.log, given))
+        schedule.start()
+        print("ready", flush=True)  # noqa: T201  # the supervisor waits for this line
+        try:
+            # A call into the JVM must not be broken off: it is left again and again to look.
+            while not stopping.is_set() and not query.awaitTermination(LOOK_SECONDS):
+                at.check_lock()
+                if given.alive:
+                    given.alive.touch()
+        except StreamingQueryException:
+            at.check_lock()
+            raise
+        finally:
+            schedule.stop()
+            query.stop()
+
+
+def scheduled_jobs(event_log: Log, given: argparse.Namespace) -> Iterable[Periodic]:
     """What runs beside the stream, and how often."""
     minutes = float(os.environ.get("WHENCE_BLAST_MINUTES", "10"))
     if minutes > 0:
         yield Periodic(name="blast", every=60 * minutes, run=refresh)
     minutes = float(os.environ.get("WHENCE_ARCHIVE_MINUTES", "0"))
-    if minutes > 0 and archive:
-        yield Periodic(name="archive", every=60 * minutes, run=partial(_archive, event_log, archive))
+    if minutes > 0 and given.archive:
+        yield Periodic(name="archive", every=60 * minutes, run=partial(_archive, event_log, given.archive))
+    minutes = float(os.environ.get("WHENCE_PUBLISH_MINUTES", "0"))
+    if minutes > 0 and given.tables:
+        yield Periodic(name="publish", every=60 * minutes, run=partial(_publish, given.tables, given.archive))
 
 
 def _archive(event_log: Log, archive: str, session: SparkSession, _: Engine) -> bool:
@@ -128,6 +166,15 @@ def _archive(event_log: Log, archive: str, session: SparkSession, _: Engine) -> 
 
     archive_beside(session, event_log, archive)
     return True  # where there was nothing to do, too: asking costs requests to the archive's storage
+
+
+def _publish(tables: str, archive: str | None, session: SparkSession, engine: Engine) -> bool:
+    from whence.derive.kpis.measure import measure
+    from whence.derive.publish.job import publish
+
+    publish(session, engine, tables)
+    measure(session, tables, archive, datetime.now(UTC))
+    return True
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from functools import lru_cache
 from whence.derive.dataset_rows import DatasetRows, FacetRow, Flat, facet_rows
 from whence.model.events import Dataset, DatasetEvent, Event, JobEvent, RunEvent
 from whence.model.ids import hash64, netstrings, node_id
+from whence.openlineage.facets import SQL_COMPARISON, SQL_LINEAGE
 from whence.store.packed import RunFacet, pack_facets
 
 
@@ -21,9 +22,15 @@ def mentioned(event: Event) -> tuple[Dataset, ...]:
 
 
 def static_facets(event: Event, of_datasets: Iterable[DatasetRows]) -> tuple[FacetRow, ...]:
-    """What holds of datasets and jobs until it is said anew. Said twice in one event, the largest payload counts."""
+    """What holds of datasets and jobs until it is said anew. Said twice in one event, the largest payload counts.
+
+    What only the pipeline says of a job is passed over.
+    """
     said: dict[tuple[int, str], FacetRow] = {}
-    of_job = () if isinstance(event, DatasetEvent) else facet_rows(node_id(event.job.name), event.job.facets)
+    of_job: Iterable[FacetRow] = ()
+    if not isinstance(event, DatasetEvent):
+        own = tuple(facet for facet in event.job.facets if facet.key not in (SQL_LINEAGE, SQL_COMPARISON))
+        of_job = facet_rows(node_id(event.job.name), own)
     for row in (*of_job, *(row for one in of_datasets for row in one.facets)):
         known = said.setdefault(row[:2], row)
         if known is not row and known[3] < row[3]:

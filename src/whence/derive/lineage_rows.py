@@ -2,14 +2,20 @@
 
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from whence.derive.dataset_rows import CACHED_CHARACTERS, Flat, named, payload_of
+from whence.derive.dataset_rows import CACHED_CHARACTERS, FacetRow, Flat, named, payload_of
+from whence.derive.enrichment import speaks_sql
+from whence.derive.memory import Memory
 from whence.model.events import DatasetEvent, Event, JobEvent, RunEvent
 from whence.model.ids import hash64, node_id, version_id
 from whence.model.lineage import Edge, LineageSet, digest
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.openlineage.lineage import lineage_sets
 from whence.store.packed import SetContent, pack_set
+
+if TYPE_CHECKING:
+    from whence.derive.sql_lineage import SqlLineage
 
 # A job says the same of its lineage, event after event: what follows from it is computed once per distinct text.
 
@@ -31,13 +37,26 @@ class Woven:
     datasets: tuple[Flat, ...]
     jobs: tuple[Flat, ...]
     sets: tuple[Flat, ...]
+    facets: tuple[FacetRow, ...] = ()
+    """What the pipeline itself says of the job."""
 
 
-def weave(event: Event, owner: JobName | DatasetName) -> Woven:
+def weave(event: Event, owner: JobName | DatasetName, *, reads_sql: bool) -> Woven:
     """The rows that follow from an event's lineage; `owner` is whose lineage it speaks of."""
     decides = _decides(event)
+    if reads_sql and speaks_sql(event):
+        return _weave_sql(_Spoken(decides, event, owner), event)
     once = _weave_once if sum(map(len, decides)) < CACHED_CHARACTERS else _weave
     return once(_Spoken(decides, event, owner))
+
+
+def _weave_sql(spoken: _Spoken, event: RunEvent | JobEvent) -> Woven:
+    from whence.derive.sql_lineage import read_sql, sql_of  # only where it is used: it costs memory
+
+    sql = sql_of(event)
+    if sql is None:
+        return _weave(spoken)
+    return _enriched.of((*spoken.decides, *sql.decides), lambda: _weave(spoken, read_sql(sql)))
 
 
 def _decides(event: Event) -> tuple[str, ...]:
@@ -56,8 +75,8 @@ def _texts(name: DatasetName | JobName) -> tuple[str, str]:
     return name.namespace, name.name
 
 
-def _weave(spoken: _Spoken) -> Woven:
-    lineage = lineage_sets(spoken.event)
+def _weave(spoken: _Spoken, read: "SqlLineage | None" = None) -> Woven:
+    lineage = lineage_sets(spoken.event, read.outputs if read else None)
     nodes = {end for one in lineage for edge in one.edges for end in (edge.source, edge.target)}
     whole = {node.dataset if isinstance(node, FieldName) else node for node in nodes}
     sets = tuple(_set(spoken.owner, one) for one in lineage)
@@ -66,10 +85,20 @@ def _weave(spoken: _Spoken) -> Woven:
         datasets=tuple(named(node) for node in whole if isinstance(node, DatasetName)),
         jobs=tuple(named(node) for node in whole if isinstance(node, JobName)),
         sets=sets,
+        facets=read.facets if read else (),
     )
 
 
 _weave_once = lru_cache(maxsize=4_096)(_weave)
+
+
+def _weight(woven: Woven) -> int:
+    contents = sum(len(one[-1]) for one in woven.sets if isinstance(one[-1], bytes))
+    return contents + sum(len(payload) for *_, payload in woven.facets)
+
+
+_enriched = Memory(32 * 2**20, _weight)
+"""Of events with SQL: bytes in each process that reads events."""
 
 
 def _set(owner: JobName | DatasetName, one: LineageSet) -> tuple[int, *tuple[object, ...]]:

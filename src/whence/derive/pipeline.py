@@ -17,6 +17,7 @@ from whence.errors import LogError, LogGapError, StoreError
 from whence.log import Lane, Lanes, Log, Position
 from whence.store.engine import read_progress
 from whence.store.settle import is_much, settle
+from whence.store.vault import address_of
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +34,7 @@ def run_stream(session: SparkSession, log: Log, engine: Engine, checkpoint: Path
     source = source_of(log)
     readings = source.stream(session, where_to_go_on(log, read_progress(engine)))
     # Planned once; a micro-batch only runs it.
-    written = write(derive(readings), _url(engine))
+    written = write(derive(readings), address_of(engine))
     return (
         written.writeStream.foreachBatch(
             lambda batch, number: _settle(batch, engine, source.reached(_end(checkpoint, number)))
@@ -45,7 +46,7 @@ def run_stream(session: SparkSession, log: Log, engine: Engine, checkpoint: Path
 
 def run_batch(readings: DataFrame, engine: Engine, reached: Lanes) -> None:
     """Derive readings into an empty store, which then has all before the positions `reached`."""
-    _settle(write(derive(readings), _url(engine)), engine, reached)
+    _settle(write(derive(readings), address_of(engine)), engine, reached)
 
 
 def where_to_go_on(log: Log, progress: dict[str, int]) -> Lanes:
@@ -89,7 +90,7 @@ def _settle(written: DataFrame, engine: Engine, reached: Lanes) -> None:
     with BATCH_SECONDS.time():
         written.collect()
         if engine.dialect.name != "sqlite" and is_much(engine):
-            settle_parts(written.sparkSession, _url(engine))
+            settle_parts(written.sparkSession, address_of(engine))
         settle(engine, {lane: position.as_int for lane, position in reached.items()})
 
 
@@ -99,7 +100,3 @@ def _end(checkpoint: Path, batch: int) -> str:
     The rows do not say: a topic has offsets that are no messages.
     """
     return (checkpoint / "offsets" / str(batch)).read_text("utf-8").splitlines()[-1]
-
-
-def _url(engine: Engine) -> str:
-    return engine.url.render_as_string(hide_password=False)

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from whence.derive.chunks import chunks
 from whence.derive.collection import uncollected
+from whence.derive.enrichment import reads_sql
 from whence.derive.reading import Said, kind_of, read_record, state_of, warnings_text
 from whence.derive.schema import LISTS, READING_SCHEMA, SCALARS, list_of
 from whence.log import Record
@@ -22,9 +23,10 @@ ARROW_BYTES = 16 * 2**20
 
 def read_batches(records: Iterable[Record]) -> Iterator[pa.RecordBatch]:
     """The readings of records, in order (`schema.READING_SCHEMA`)."""
+    enriching = reads_sql()
     for chunk in chunks(records, (lambda _: 1, ARROW_ROWS), (lambda record: len(record.payload), ARROW_BYTES)):
         with uncollected():
-            readings = to_batch([_reading(record) for record in chunk])
+            readings = to_batch([_reading(record, enriching) for record in chunk])
         yield readings
 
 
@@ -53,9 +55,9 @@ def _list_array(values: Sequence[Sequence[tuple[object, ...]]], columns: dict[st
 _NO_LISTS: tuple[tuple[tuple[object, ...], ...], ...] = ((),) * len(LISTS)
 
 
-def _reading(record: Record) -> Reading:
+def _reading(record: Record, enriching: bool) -> Reading:
     head = (record.position.as_int, event_id(record.key), rest_of(record.key))
-    match read_record(record):
+    match read_record(record, reads_sql=enriching):
         case Said() as said:
             return (*head, *_scalars(said)), _lists(said)
         case unreadable:

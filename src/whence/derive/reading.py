@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from whence.derive.dataset_rows import Flat, dataset_rows, named
+from whence.derive.enrichment import ended
 from whence.derive.facet_rows import mentioned, run_facets, static_facets
 from whence.derive.lineage_rows import weave
 from whence.errors import EventError
@@ -38,9 +39,9 @@ class Said:
     sets: tuple[Flat, ...]
 
 
-def read_record(record: Record) -> Said | str | None:
-    """What the record's event says; the reason why it cannot be read; or None for a record that is no event of its
-    own.
+def read_record(record: Record, *, reads_sql: bool = True) -> Said | str | None:
+    """What the record's event says, with `reads_sql` what its SQL says too; the reason why it cannot be read; or None
+    for a record that is no event of its own.
     """
     match record.kind:
         case RecordKind.RECEIPT:
@@ -48,15 +49,15 @@ def read_record(record: Record) -> Said | str | None:
         case RecordKind.QUARANTINED:
             return f"{record.pointer or '/'}: {record.reason}"
     try:
-        return say(read_accepted(record.payload))
+        return say(read_accepted(record.payload), reads_sql=reads_sql)
     except EventError as error:
         return str(error)
 
 
-def say(event: Event) -> Said:
+def say(event: Event, *, reads_sql: bool = True) -> Said:
     """Flatten an event: every name that it mentions, every fact that it states."""
     owner = owner_of(event)
-    woven = weave(event, owner)
+    woven = weave(event, owner, reads_sql=reads_sql)
     run = event.run if isinstance(event, RunEvent) else None
     containers = _containers(event)
     said = [dataset_rows(one) for one in mentioned(event)]
@@ -70,7 +71,7 @@ def say(event: Event) -> Said:
         datasets=tuple({*woven.datasets, *(row for one in said for row in one.datasets)}),
         jobs=tuple({*woven.jobs, *_jobs(event, containers)}),
         containers=tuple((node_id(name), name.run_id, node_id(name.job), how) for name, how in containers.items()),
-        facets=static_facets(event, said),
+        facets=(*static_facets(event, said), *woven.facets, *ended(event)),
         run_facets=run_facets(event),
         aliases=tuple({row for one in said for row in one.aliases}),
         schemas=tuple({row for one in said for row in one.schemas}),

@@ -12,6 +12,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from whence.capture.java import java_home
+from whence.derive.enrichment import SETTING
 from whence.derive.source import LogSource
 
 _MANAGERS = "org.apache.spark.sql.execution.streaming.checkpointing"
@@ -20,6 +21,8 @@ _NEEDED = {
     "spark.sql.session.timeZone": "UTC",
     # The stream starts at the store's own position: its checkpoint is scratch, and need not survive.
     "spark.sql.streaming.checkpointFileManagerClass": f"{_MANAGERS}.FileSystemBasedCheckpointFileManager",
+    # A micro-batch that hangs on a store that went away must not hold up the end of its stream for ever.
+    "spark.sql.streaming.stopTimeout": "30s",
 }
 """What the pipeline relies on, wherever it runs."""
 
@@ -61,6 +64,8 @@ def open_session(
     conf = _of_one_machine(cache, heap, jars) if owns_jvm else _of_cluster(jars)
     if master:
         conf.setMaster(master)
+    # Executors, wherever they are, must read events as this process would.
+    conf.set(f"spark.executorEnv.{SETTING}", os.environ.get(SETTING, "on"))
     session = SparkSession.builder.config(conf=_with(conf, _NEEDED)).appName("whence").getOrCreate()
     session.dataSource.register(LogSource)
     return session

@@ -16,7 +16,7 @@ from whence.derive.chunks import chunks
 from whence.derive.collection import uncollected
 from whence.errors import CollisionError
 from whence.openlineage.times import iso
-from whence.store.engine import open_store, reading
+from whence.store.engine import StoreAddress, open_store, reading
 from whence.store.facts import Rows, merge_facts
 from whence.store.summary import forgotten_runs
 
@@ -29,16 +29,16 @@ WRITE_BYTES = 64 * 2**20
 Write = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
-def write(rows: DataFrame, store_url: str) -> DataFrame:
+def write(rows: DataFrame, store: StoreAddress) -> DataFrame:
     """Merge all rows into the store when the frame is run; it has no rows of its own."""
-    return rows.mapInArrow(_writer(store_url), "nothing boolean")
+    return rows.mapInArrow(_writer(store), "nothing boolean")
 
 
-def _writer(store_url: str) -> Write:
+def _writer(store: StoreAddress) -> Write:
     def write_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for chunk in _tables(batches):
             with uncollected():
-                merge_chunk(engine_of(store_url), chunk)
+                merge_chunk(engine_of(store), chunk)
         yield from ()
 
     return write_batches
@@ -87,6 +87,6 @@ def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 @cache
-def engine_of(store_url: str) -> Engine:
+def engine_of(store: StoreAddress) -> Engine:
     """The engine of this executor, kept from task to task: one connection for each Python worker."""
-    return open_store(store_url)
+    return open_store(store.url, store.keys)

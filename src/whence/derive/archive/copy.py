@@ -13,10 +13,11 @@ from pyspark.sql import DataFrame, SparkSession
 from whence.derive.archive.coverage import rest
 from whence.derive.archive.source import read_files
 from whence.derive.archive.table import Archive, ArchiveFile, Reach, find_archive, open_archive
-from whence.derive.archive.write import FILE_BYTES, write_files
+from whence.derive.archive.write import write_files
+from whence.derive.delta.parquet import FILE_BYTES
 from whence.derive.schedule import free_cores
 from whence.derive.sources import source_of
-from whence.errors import ArchiveBusyError
+from whence.errors import TableBusyError
 from whence.log import Lane, Log, Position
 from whence.log.segments.drop import drop_segments
 from whence.log.segments.log import LANE, SegmentLog
@@ -49,7 +50,7 @@ class Copied:
 
 
 def archive_log(session: SparkSession, log: Log, uri: str, sizes: Sizes = Sizes()) -> Copied:
-    """Archive the log up to where it is durable now. Raises LogGapError, ArchiveBusyError, ArchiveError."""
+    """Archive the log up to where it is durable now. Raises LogGapError, TableBusyError, TableError."""
     source = source_of(log)
     written: list[ArchiveFile] = []
     with log.retained():
@@ -74,11 +75,11 @@ def archive_beside(session: SparkSession, log: Log, uri: str) -> None:
 
 def append(archive: Archive, lanes: Sequence[Lane], records: DataFrame) -> tuple[Archive, list[ArchiveFile]]:
     """Write what is in the lanes, and commit it. `records` is a records frame; each of its partitions is ordered by
-    position. Raises ArchiveBusyError if the archive ends elsewhere meanwhile; then nothing of it is archived.
+    position. Raises TableBusyError if the archive ends elsewhere meanwhile; then nothing of it is archived.
     """
     reaches = {lane.name: archive.reach(lane.name) or Reach(lane.start.as_int, lane.start.as_int) for lane in lanes}
     if any(reaches[lane.name].until != lane.start.as_int for lane in lanes):
-        raise ArchiveBusyError(archive.uri)
+        raise TableBusyError(archive.uri)
     files = write_files(records, archive.uri)
     ends = {lane.name: Reach(reaches[lane.name].since, lane.end.as_int) for lane in lanes}
     return archive.append(files, ends), files
@@ -87,7 +88,7 @@ def append(archive: Archive, lanes: Sequence[Lane], records: DataFrame) -> tuple
 def tidy(session: SparkSession, uri: str) -> None:
     """Put the many small files of a day that is over into one; delete files that nothing refers to any more.
 
-    Raises ArchiveBusyError if another archiver commits meanwhile.
+    Raises TableBusyError if another archiver commits meanwhile.
     """
     archive = open_archive(uri)
     files = archive.files()

@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 
 from whence.derive.archive.table import Archive
-from whence.errors import ArchiveError, LogGapError
+from whence.errors import LogGapError, TableError
 from whence.log import Lane, Position
 
 
 def rest(archive: Archive | None, lanes: Iterable[Lane]) -> tuple[Lane, ...]:
     """What of the lanes is not archived yet.
 
-    Raises LogGapError if records between archive and log are gone, ArchiveError if the archive is of another log.
+    Raises LogGapError if records between archive and log are gone, TableError if the archive is of another log.
     """
     return tuple(_rest(archive, lane) for lane in lanes)
 
@@ -28,7 +28,7 @@ def _rest(archive: Archive | None, lane: Lane) -> Lane:
     if archived < lane.start:
         raise LogGapError(lane.name, archived, lane.start)
     if lane.end < archived:
-        raise ArchiveError(
+        raise TableError(
             archive.uri, f"it was made from another log: {lane.name} ends at {lane.end}, in the archive at {archived}"
         )
     return Lane(lane.name, archived, lane.end)

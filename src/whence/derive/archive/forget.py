@@ -20,7 +20,7 @@ class Day:
 def old_days(uri: str, before: int, applied: Mapping[str, int]) -> tuple[Day, ...]:
     """The days that ended before a time (µs) and of which a store, whose progress is `applied`, has all, oldest first.
 
-    Raises ArchiveError.
+    Raises TableError.
     """
     archive = find_archive(uri)
     return _days(_old(archive, before, applied)) if archive else ()
@@ -29,7 +29,7 @@ def old_days(uri: str, before: int, applied: Mapping[str, int]) -> tuple[Day, ..
 def forget_days(uri: str, before: int, applied: Mapping[str, int], now_millis: int) -> tuple[Day, ...]:
     """Take these days out of the archive. From then on a rebuild is refused: not all that ever was is there.
 
-    The files are deleted a week later, when the archive is tidied. Raises ArchiveBusyError, ArchiveError.
+    The files are deleted a week later, when the archive is tidied. Raises TableBusyError, TableError.
     """
     archive = find_archive(uri)
     files = _old(archive, before, applied) if archive else []

@@ -6,37 +6,26 @@ what was received before a time is wanted.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from whence.derive.archive.table import Archive, ArchiveFile, storage
-from whence.derive.read import ARROW_ROWS, read_batches
+from whence.derive.archive.table import Archive, ArchiveFile
+from whence.derive.delta.parquet import read_slice, slices
+from whence.derive.read import read_batches
 from whence.derive.records import RECORD_SCHEMA, record_batches, to_records
 from whence.derive.schema import READING_SCHEMA
 from whence.log import Record
 
 FORMAT = "whence-archive"
-SLICE_RECORDS = 10_000
 
 Form = Literal["readings", "records"]
 Batches = Callable[[Iterable[Record]], Iterator[pa.RecordBatch]]
-
-
-@dataclass(frozen=True)
-class Slice(InputPartition):
-    """One of `of` equal parts of a file's row groups; nothing, if there are none."""
-
-    file: str
-    part: int
-    of: int
 
 
 class ArchiveSource(DataSource):
@@ -65,13 +54,10 @@ class ArchiveReader(DataSourceReader):
     def __init__(self, uri: str, files: list[tuple[str, int]], before: int | None, batches: Batches) -> None:
         self._uri, self._files, self._before, self._batches = uri, files, before, batches
 
-    def partitions(self) -> Sequence[Slice]:
-        slices = [(path, -(-records // SLICE_RECORDS)) for path, records in self._files]
-        # Spark would read a plan without slices as one that is None.
-        return [Slice(path, part, of) for path, of in slices for part in range(of)] or [Slice("", 0, 0)]
+    def partitions(self) -> Sequence[InputPartition]:
+        return slices(self._files)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, Slice)
         records = _records(self._uri, partition)
         before = self._before
         return self._batches(records if before is None else (one for one in records if one.received_at < before))
@@ -100,11 +86,6 @@ def _register(session: SparkSession) -> None:
     session.dataSource.register(ArchiveSource)
 
 
-def _records(uri: str, part: Slice) -> Iterator[Record]:
-    if not part.of:
-        return
-    with pq.ParquetFile(part.file, filesystem=storage(uri)) as file:
-        groups = file.num_row_groups
-        mine = range(part.part * groups // part.of, (part.part + 1) * groups // part.of)
-        for batch in file.iter_batches(ARROW_ROWS, row_groups=list(mine)):
-            yield from to_records(batch)
+def _records(uri: str, part: InputPartition) -> Iterator[Record]:
+    for batch in read_slice(uri, part):
+        yield from to_records(batch)

@@ -1,21 +1,16 @@
-"""The archive's Delta table: what it holds, and its one way to change. The only module that knows deltalake."""
+"""The archive's Delta table: what it holds, and its one way to change."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction
-from deltalake.exceptions import CommitFailedError, DeltaError
-from deltalake.fs import DeltaStorageHandler
 from deltalake.transaction import AddAction, RemoveAction
-from pyarrow import fs
 
+from whence.derive.delta.table import commit, find_table, local_path, make_table, table_errors
 from whence.derive.records import RECORD_SCHEMA
-from whence.errors import ArchiveBusyError, ArchiveError
 from whence.log.segments.files import sync_directory, sync_file
 
 DAY = "day"
@@ -62,7 +57,7 @@ class Archive:
         return sorted((_file(row) for row in rows), key=lambda file: file.first)
 
     def append(self, files: Iterable[ArchiveFile], reaches: Mapping[str, Reach]) -> "Archive":
-        """Add files and move the lanes' ends, in one commit. Raises ArchiveBusyError if another archiver moved the end
+        """Add files and move the lanes' ends, in one commit. Raises TableBusyError if another archiver moved the end
         of one of these lanes since this version.
         """
         ends = [
@@ -75,7 +70,7 @@ class Archive:
         return self._commit([_add(file, is_new=True) for file in files], properties)
 
     def exchange(self, old: Iterable[ArchiveFile], new: Iterable[ArchiveFile], now_millis: int) -> "Archive":
-        """Put files with the same records in the place of others. Raises ArchiveBusyError if anybody committed since
+        """Put files with the same records in the place of others. Raises TableBusyError if anybody committed since
         this version.
         """
         gone = [_remove(file, now_millis, is_lost=False) for file in old]
@@ -85,7 +80,7 @@ class Archive:
         )
 
     def forget(self, files: Iterable[ArchiveFile], begins: Mapping[str, int], now_millis: int) -> "Archive":
-        """Take files out of the table, and move the beginnings of lanes. Raises ArchiveBusyError if anybody committed
+        """Take files out of the table, and move the beginnings of lanes. Raises TableBusyError if anybody committed
         since this version.
         """
         starts = [Transaction(_app(lane, "since"), position) for lane, position in begins.items()]
@@ -94,7 +89,7 @@ class Archive:
 
     def vacuum(self) -> list[str]:
         """Delete what no version of the last week refers to, such as files of archivers that were killed."""
-        with _errors(self.uri):
+        with table_errors(self.uri):
             return self.table.vacuum(dry_run=False, full=True)
 
     def make_durable(self) -> None:
@@ -107,40 +102,21 @@ class Archive:
             sync_directory(path) if path.is_dir() else sync_file(path)
 
     def _commit(self, actions: list[AddAction | RemoveAction], properties: CommitProperties) -> "Archive":
-        with _errors(self.uri):
-            self.table.create_write_transaction(
-                actions, "append", SCHEMA, partition_by=[DAY], commit_properties=properties
-            )
+        commit(self.uri, self.table, actions, SCHEMA, properties, partition_by=DAY)
         return open_archive(self.uri)
 
 
 def open_archive(uri: str) -> Archive:
-    """The archive at a path or a URL; made if there is none. Raises ArchiveError."""
-    with _errors(uri):
-        if (root := local_path(uri)) is not None:
-            root.mkdir(parents=True, exist_ok=True)
-        DeltaTable.create(uri, SCHEMA, mode="ignore", partition_by=[DAY], name="whence_archive")
+    """The archive at a path or a URL; made if there is none. Raises TableError."""
+    make_table(uri, SCHEMA, "whence_archive", partition_by=DAY)
+    with table_errors(uri):
         return Archive(uri, DeltaTable(uri))
 
 
 def find_archive(uri: str) -> Archive | None:
-    """The archive at a path or a URL, if there is one. Raises ArchiveError."""
-    with _errors(uri):
-        return Archive(uri, DeltaTable(uri)) if DeltaTable.is_deltatable(uri) else None
-
-
-def storage(uri: str) -> fs.FileSystem:
-    """The table's files, by their paths in it."""
-    root = local_path(uri)
-    # deltalake's own handler leaves, where it is killed, files that vacuum does not see.
-    return fs.SubTreeFileSystem(str(root), fs.LocalFileSystem()) if root else fs.PyFileSystem(DeltaStorageHandler(uri))
-
-
-def local_path(uri: str) -> Path | None:
-    """The directory, if the archive is on this machine's disks."""
-    if uri.startswith("file://"):
-        return Path(uri.removeprefix("file://"))
-    return None if "://" in uri else Path(uri)
+    """The archive at a path or a URL, if there is one. Raises TableError."""
+    table = find_table(uri)
+    return Archive(uri, table) if table else None
 
 
 def _app(lane: str, end: str) -> str:
@@ -179,13 +155,3 @@ def _file(row: dict[str, Any]) -> ArchiveFile:
         received_from=low["received_at"],
         received_to=high["received_at"],
     )
-
-
-@contextmanager
-def _errors(uri: str) -> Iterator[None]:
-    try:
-        yield
-    except CommitFailedError as error:
-        raise ArchiveBusyError(uri) from error
-    except (DeltaError, OSError) as error:
-        raise ArchiveError(uri, str(error)) from error

@@ -1,0 +1,117 @@
+"""Frames into Delta tables and back: executors write the files, one commit puts them into the table."""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable
+from deltalake.transaction import AddAction
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
+
+from whence.derive.delta.parquet import OpenFile, Style, read_slice, slices
+from whence.derive.delta.table import commit, storage, table_errors
+
+FORMAT = "whence-delta"
+
+Write = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+
+class DeltaSource(DataSource):
+    """`spark.read.format("whence-delta")`. Options: `path`; `files`, paths and rows as JSON; `columns`, the schema."""
+
+    @classmethod
+    def name(cls) -> str:
+        return FORMAT
+
+    def schema(self) -> StructType:
+        return StructType.fromJson(json.loads(self.options["columns"]))
+
+    def reader(self, schema: StructType) -> "DeltaReader":
+        return DeltaReader(self.options["path"], json.loads(self.options["files"]), schema.fieldNames())
+
+
+class DeltaReader(DataSourceReader):
+    """Files of a table, as a batch."""
+
+    def __init__(self, uri: str, files: list[tuple[str, int]], columns: Sequence[str]) -> None:
+        self._uri, self._files, self._columns = uri, files, columns
+
+    def partitions(self) -> Sequence[InputPartition]:
+        return slices(self._files)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        for batch in read_slice(self._uri, partition):
+            yield batch.select(self._columns)
+
+
+def read_table(session: SparkSession, uri: str, table: DeltaTable, schema: pa.Schema) -> DataFrame:
+    """The columns of `schema` that are in the files of a table as it is at its version."""
+    rows = pa.table(table.get_add_actions()).select(["path", "num_records"]).to_pylist()
+    return read_files(session, uri, [(row["path"], row["num_records"]) for row in rows], schema)
+
+
+def read_files(session: SparkSession, uri: str, files: Sequence[tuple[str, int]], schema: pa.Schema) -> DataFrame:
+    """The columns of `schema` in files of a table, given with their rows."""
+    _register(session)
+    columns = json.dumps(from_arrow_schema(schema).jsonValue())
+    return session.read.format(FORMAT).options(path=uri, files=json.dumps(files), columns=columns).load()
+
+
+def write_frame(frame: DataFrame, uri: str, schema: pa.Schema) -> list[AddAction]:
+    """Write a frame with exactly these columns into files; they are not in the table yet."""
+    rows = (
+        frame.select(*schema.names).mapInArrow(_writer(uri, schema), "path string, size bigint, rows bigint").collect()
+    )
+    now = time.time_ns() // 1_000_000
+    return [AddAction(row.path, row.size, {}, now, True, json.dumps({"numRecords": row.rows})) for row in rows]
+
+
+def replace_rows(
+    uri: str, table: DeltaTable, files: Sequence[AddAction], schema: pa.Schema, said: dict[str, str]
+) -> None:
+    """Put files in the place of all that the table has, in one commit that says `said`. Earlier versions stay readable.
+
+    Raises TableBusyError if anybody committed since the table's version.
+    """
+    commit(uri, table, files, schema, CommitProperties(max_commit_retries=0, custom_metadata=said), mode="overwrite")
+    with table_errors(uri):
+        table.update_incremental()
+
+
+def append_rows(
+    uri: str, table: DeltaTable, files: Sequence[AddAction], schema: pa.Schema, said: dict[str, str]
+) -> None:
+    """Add files to the table, in one commit that says `said`. Raises TableBusyError as `replace_rows`."""
+    commit(uri, table, files, schema, CommitProperties(max_commit_retries=0, custom_metadata=said))
+    with table_errors(uri):
+        table.update_incremental()
+
+
+def _writer(uri: str, schema: pa.Schema) -> Write:
+    def write_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        file: OpenFile | None = None
+        for batch in batches:
+            file = file or OpenFile(storage(uri), "", Style(schema=schema))
+            file.add(batch)
+            if file.is_full:
+                yield _closed(file)
+                file = None
+        if file:
+            yield _closed(file)
+
+    return write_batches
+
+
+def _closed(file: OpenFile) -> pa.RecordBatch:
+    done = file.close()
+    return pa.RecordBatch.from_pydict({"path": [done.path], "size": [done.size], "rows": [done.rows]})
+
+
+@cache
+def _register(session: SparkSession) -> None:
+    session.dataSource.register(DeltaSource)

@@ -1,0 +1,1 @@
+"""Passive capture on Spark: tables of logged queries in, OpenLineage events out (docs/sql-log.md)."""
