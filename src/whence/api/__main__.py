@@ -7,9 +7,10 @@ import socket
 from pathlib import Path
 
 from whence.api.limits import RateSettings
+from whence.api.provider import ProviderSettings
 from whence.api.serve import serve
 from whence.api.settings import MAX_BODY_BYTES, Settings
-from whence.errors import LogError
+from whence.errors import LogError, WhenceError
 from whence.log.address import open_log
 
 _RATES = {
@@ -34,6 +35,11 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8080)
     parser.add_argument("--fd", type=int)
+    parser.add_argument("--open", action="store_true", help="let everybody on this machine in without a key")
+    security = os.environ.get("WHENCE_SECURITY", "")
+    parser.add_argument("--security", default=security, help="the security database's URL (WHENCE_SECURITY)")
+    parser.add_argument("--tls-cert", type=Path, help="serve https with this certificate (PEM, the chain in it)")
+    parser.add_argument("--tls-key", type=Path, help="the certificate's key, if it is in a file of its own")
     most = os.environ.get("WHENCE_MAX_BODY_BYTES", MAX_BODY_BYTES)
     parser.add_argument("--max-body-bytes", type=int, default=most, help="the largest body (WHENCE_MAX_BODY_BYTES)")
     for name, (variable, meaning) in _RATES.items():
@@ -49,7 +55,13 @@ def main() -> None:
         data=options.data,
         store_url=options.store,
         log_url=options.log,
+        tables_url=os.environ.get("WHENCE_TABLES", ""),
         max_body_bytes=options.max_body_bytes,
+        open=options.open,
+        security_url=options.security,
+        provider=_provider(),
+        tls_cert=options.tls_cert,
+        tls_key=options.tls_key,
         rates=RateSettings(**{name: getattr(options, name) for name in _RATES}),
     )
     try:
@@ -57,7 +69,25 @@ def main() -> None:
     except LogError as error:
         parser().error(str(error))
     listening = socket.socket(fileno=options.fd) if options.fd is not None else _bind(options.host, options.port)
-    serve(settings, listening)
+    try:
+        serve(settings, listening)
+    except WhenceError as error:
+        parser().error(str(error))
+
+
+def _provider() -> ProviderSettings | None:
+    """From the environment, not from arguments: everybody on a machine can read those."""
+    issuer = os.environ.get("WHENCE_OIDC_ISSUER", "")
+    if not issuer:
+        return None
+    return ProviderSettings(
+        issuer=issuer,
+        client_id=os.environ.get("WHENCE_OIDC_CLIENT_ID", ""),
+        client_secret=os.environ.get("WHENCE_OIDC_CLIENT_SECRET", ""),
+        audience=os.environ.get("WHENCE_OIDC_AUDIENCE", ""),
+        groups_claim=os.environ.get("WHENCE_OIDC_GROUPS", "groups"),
+        public_url=os.environ.get("WHENCE_URL", "http://127.0.0.1:8080"),
+    )
 
 
 def _rate(text: str) -> float:

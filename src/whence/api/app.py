@@ -1,7 +1,7 @@
 """The HTTP application: which route asks what."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from functools import partial
@@ -9,54 +9,108 @@ from typing import Annotated
 
 import msgspec
 from fastapi import APIRouter, FastAPI, Query, Response
+from sqlalchemy import Engine
 
 from whence import __version__
-from whence.api import health, problems, standing
+from whence.api import (
+    facts,
+    health,
+    lineage,
+    marquez,
+    measures,
+    problems,
+    quarantine,
+    resources,
+    silence,
+    standing,
+    traits,
+    troubles,
+    ui,
+)
+from whence.api.answers import REFUSED
+from whence.api.asking import Asking
+from whence.api.asserting import Scribe
 from whence.api.collect import Collector
+from whence.api.description import Described
+from whence.api.events_described import BATCH, EVENT
 from whence.api.front import PATHS, Front
-from whence.api.progress import ProgressWatch
+from whence.api.needs import needing, needs
+from whence.api.paths import EncodedPaths
+from whence.api.progress import ProgressWatch, has_reached, least_progress, wait_for_positions
 from whence.api.scheduled import scheduled
+from whence.api.security import Security, secure
 from whence.api.settings import Settings
 from whence.api.status import StatusWatch
-from whence.errors import EventError
-from whence.log import Lane, Lanes, Log
+from whence.api.upkeep import Upkeep
+from whence.log import Log
 from whence.log.commit import GroupCommit
-from whence.log.position import parse_positions, positions_text
+from whence.log.position import positions_text
+from whence.model.access import Action
 from whence.store.engine import open_store, read_progress
+from whence.store.kept_arrays import KeptArrays
 from whence.store.standing import read_standing
+from whence.store.vault import check_key
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """The application over one data directory and one store. Opens the log when it starts, frees it when it stops."""
+    """The application over one data directory and one store. Opens the log when it starts, frees it when it stops.
+
+    Raises StoreError if the security database does not answer.
+    """
     log = settings.log
     commit = GroupCommit(log.open_writer, settings.commit)
     engine = open_store(settings.store_url)
     progress = ProgressWatch(partial(read_progress, engine))
     collector = Collector(settings, commit)
+    asking = Asking(partial(wait_for_positions, log, progress))
+    arrays = KeptArrays(settings.data / "edges.csr")
+    upkeep = Upkeep(engine, arrays)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await commit.probe()
+        upkeep.start()
         yield
+        await asyncio.to_thread(upkeep.stop)
         await commit.close()
         collector.close()
         progress.close()
+        asking.close()
+        if security:
+            await security.close()
 
-    app = FastAPI(title="Whence", version=__version__, lifespan=lifespan, redirect_slashes=False)
+    app = Described(title="Whence", version=__version__, lifespan=lifespan, redirect_slashes=False)
+    app.state.engine, app.state.log, app.state.arrays = engine, log, arrays
+    app.state.scribe = Scribe(collector, log, progress)
+    app.add_middleware(EncodedPaths)
     app.add_middleware(Front, collector=collector)
+    security = secure(app, settings)
     problems.install(app)
     app.include_router(_collecting(collector))
-    app.include_router(_health(settings, log, commit, progress, collector, partial(scheduled, engine)))
+    app.include_router(_health(settings, log, commit, progress, collector, engine, security))
     app.include_router(_progress(log, progress))
-    app.include_router(standing.router(StatusWatch(log, progress, partial(read_standing, engine)), collector))
+    app.include_router(needing(Action.READ, lineage.router(asking)))
+    watch = StatusWatch(log, progress, partial(read_standing, engine))
+    app.include_router(needing(Action.READ, standing.router(watch, collector)))
+    boards = (
+        measures.router(engine, settings.tables),
+        troubles.router(engine, log),
+        quarantine.reads(log),
+        traits.routes,
+    )
+    for router in (*marquez.READS, resources.routes, facts.reads, silence.routes, *boards):
+        app.include_router(needing(Action.READ, router))
+    app.include_router(needing(Action.PUBLIC, ui.router()))  # files, the same for everybody
+    for router in (marquez.WRITES, facts.writes, quarantine.writes(log, collector)):
+        app.include_router(needing(Action.STEWARD, router))
     return app
 
 
 def _collecting(collector: Collector) -> APIRouter:
     router = APIRouter(tags=["collect"])
     for path in PATHS:
-        router.add_api_route(path, collector.one, methods=["POST"], status_code=201)
-        router.add_api_route(f"{path}/batch", collector.batch, methods=["POST"])
+        router.post(path, status_code=201, responses=REFUSED, openapi_extra=EVENT)(collector.one)
+        router.post(f"{path}/batch", responses=REFUSED, openapi_extra=BATCH)(collector.batch)
     return router
 
 
@@ -66,23 +120,30 @@ def _health(
     commit: GroupCommit,
     progress: ProgressWatch,
     collector: Collector,
-    read_scheduled: Callable[[], dict[str, health.Check]],
+    engine: Engine,
+    security: Security | None,
 ) -> APIRouter:
     router = APIRouter(prefix="/health", tags=["health"])
 
     @router.get("/live")
+    @needs(Action.PUBLIC)
     async def live() -> dict[str, str]:
         """The process answers."""
         return {"status": "live"}
 
     @router.get("/ready")
+    @needs(Action.PUBLIC)
     async def ready(
         of: Annotated[list[health.Station] | None, Query(description="which must work; all if not given")] = None,
     ) -> Response:
-        """200 if log, store and pipeline all work, else 503; either way, which of them does and what they say."""
-        checks = await health.readiness(settings, log, commit, progress)
-        jobs = await asyncio.to_thread(read_scheduled)
-        is_ready = all(checks[one].ok for one in of or checks)
+        """200 if log, store, pipeline and security database all work, else 503; either way, which of them does and what
+        they say. Where Whence runs open there is no security database.
+        """
+        checks = await health.readiness(settings, log, commit, progress, partial(check_key, engine))
+        if security:
+            checks |= await health.guarded(security.check)
+        jobs = await asyncio.to_thread(scheduled, engine)
+        is_ready = all(checks[one].ok for one in of or checks if one in checks)
         body = health.as_json(checks, is_ready=is_ready) | {"counts": collector.counts}
         body |= {"scheduled": {name: asdict(check) for name, check in jobs.items()}}
         return Response(msgspec.json.encode(body), 200 if is_ready else 503, media_type="application/json")
@@ -93,7 +154,8 @@ def _health(
 def _progress(log: Log, progress: ProgressWatch) -> APIRouter:
     router = APIRouter(prefix="/api/v2", tags=["progress"])
 
-    @router.get("/progress")
+    @router.get("/progress", responses={400: {"description": "`wait_for` is no position"}})
+    @needs(Action.READ)
     async def wait_for_progress(
         wait_for: Annotated[str, Query(description="positions, or `head`: all that is in the log now")] = "",
         timeout: Annotated[float, Query(ge=0, le=300, description="seconds")] = 10,
@@ -103,27 +165,12 @@ def _progress(log: Log, progress: ProgressWatch) -> APIRouter:
         Of a log of several lanes there is a position for each: `0:17,1:33`.
         """
         lanes = await asyncio.to_thread(log.lanes)
-        least = _least_progress(log, lanes, wait_for)
-        reached = await progress.wait(partial(_has_reached, least), timeout if wait_for else 0)
+        least = least_progress(log, lanes, wait_for)
+        reached = await progress.wait(partial(has_reached, least), timeout if wait_for else 0)
         return {
             "position": positions_text(reached.get(lane.name, lane.start) for lane in lanes),
             "head": positions_text(lane.end for lane in lanes),
-            "reached": _has_reached(least, reached),
+            "reached": has_reached(least, reached),
         }
 
     return router
-
-
-def _least_progress(log: Log, lanes: Sequence[Lane], wait_for: str) -> Lanes:
-    """The least progress past the records that a caller waits for."""
-    if wait_for in ("", "head"):
-        return {lane.name: lane.end for lane in lanes if lane.start < lane.end}
-    try:
-        # In order, so that of several in one lane the last one counts.
-        return {log.lane_of(position): position.after for position in sorted(parse_positions(wait_for))}
-    except ValueError as error:
-        raise EventError("/query/wait_for", str(error), 400) from None
-
-
-def _has_reached(least: Lanes, reached: Lanes) -> bool:
-    return all(lane in reached and reached[lane] >= position for lane, position in least.items())

@@ -10,15 +10,20 @@ from urllib.parse import parse_qs
 import msgspec
 from fastapi import Request, Response
 
+from whence.api.access import viewer_of, wrote
 from whence.api.bodies import BodyReader, Refusal
 from whence.api.limits import Limits, Said, source_of, tally
 from whence.api.meters import Meters
+from whence.api.needs import needs
 from whence.api.problems import problem, unavailable
 from whence.api.settings import Settings
-from whence.errors import EventError, LogBusyError, LogError, RateLimitError
+from whence.errors import AccessError, EventError, LogBusyError, LogError, RateLimitError
 from whence.log.commit import GroupCommit
+from whence.log.position import Position
 from whence.log.quarantine import quarantined
 from whence.log.record import Appended, Draft, Kind
+from whence.model.access import Action
+from whence.model.events import DatasetEvent, Event, JobEvent, RunEvent
 from whence.openlineage.accept import accept
 from whence.openlineage.transport import message_key
 
@@ -31,6 +36,8 @@ class _Checked:
     """A body as it goes into the log: an event, or quarantined with its error."""
 
     draft: Draft
+    namespace: str
+    """Whose grant it needs: of the job, or of the dataset of a dataset event; as far as a bad body says."""
     producer: str = ""
     warnings: tuple[str, ...] = ()
     error: EventError | None = None
@@ -50,16 +57,28 @@ class Collector:
         self.meters.watch("whence_queue_bytes", "Bytes of these records", lambda: commit.waiting[1])
         self.meters.watch("whence_held_bytes", "Large bodies in memory", lambda: self._bodies.held)
 
+    @needs(Action.WRITE)
     async def one(self, request: Request) -> Response:
         """Take one event: 201 once it is durable. Raises LogError, RateLimitError."""
         return await self._entered(request, self._one)
 
+    @needs(Action.WRITE)
     async def batch(self, request: Request) -> Response:
         """Take a JSON array of events: 200 with the result of each, once all are durable.
 
         Raises LogError, RateLimitError.
         """
         return await self._entered(request, self._batch)
+
+    async def take(self, bodies: Sequence[bytes]) -> tuple[Position, ...]:
+        """Take events that Whence itself makes of what a person asked for, once all are durable: where they are.
+
+        Raises EventError for the first that is refused (then none is taken), LogError.
+        """
+        results = [_check(body, strict=False) for body in bodies]
+        if wrong := next((one.error for one in results if one.error), None):
+            raise wrong
+        return tuple([appended.position for appended, _ in await self._append(results)])
 
     def close(self) -> None:
         """Let the threads end."""
@@ -81,7 +100,10 @@ class Collector:
         said = await self._bodies.beside(len(body), lambda: tally((body,)))
         await _hold_back(self._limits.inside(_peer(request), said, announced))
         checked = await self._bodies.beside(len(body), lambda: _check(body, _is_strict(request)))
+        if not _may(request, checked):
+            raise AccessError(_foreign(checked), 403)
         ((appended, wrong),) = await self._append((checked,))
+        _note(request, (checked,))
         if wrong:
             return _kept(wrong, appended)
         answer = {
@@ -100,9 +122,13 @@ class Collector:
         await _hold_back(self._limits.inside(_peer(request), said, announced))
         strict = _is_strict(request)
         results = await self._bodies.beside(len(body), lambda: [_check(bytes(one), strict) for one in elements])
-        appended = await self._append(results)
+        taken = [one for one in results if _may(request, one)]
+        appended = await self._append(taken)
+        _note(request, taken)
         headers = {"Whence-Position": str(appended[-1][0].position)} if appended else {}
-        answer = _batch_answer([wrong for _, wrong in appended])
+        outcomes = iter(appended)
+        errors = [next(outcomes)[1] if _may(request, one) else _refused(one) for one in results]
+        answer = _batch_answer(errors)
         return Response(msgspec.json.encode(answer), 200, headers, "application/json")
 
     def _split(self, body: bytes) -> tuple[Sequence[msgspec.Raw], Said]:
@@ -170,11 +196,38 @@ def _check(body: bytes, strict: bool) -> _Checked:
         payload=accepted.payload,
         owner=message_key(accepted.event),
     )
-    return _Checked(draft, accepted.event.producer, accepted.warnings)
+    return _Checked(draft, _namespace(accepted.event), accepted.event.producer, accepted.warnings)
 
 
 def _quarantine(body: bytes, error: EventError) -> _Checked:
-    return _Checked(quarantined(body, error, _now_micros()), source_of(body).producer, error=error)
+    source = source_of(body)
+    return _Checked(quarantined(body, error, _now_micros()), source.namespace, source.producer, error=error)
+
+
+def _namespace(event: Event) -> str:
+    match event:
+        case RunEvent() | JobEvent():
+            return event.job.name.namespace
+        case DatasetEvent():
+            return event.dataset.name.namespace
+
+
+def _may(request: Request, checked: _Checked) -> bool:
+    """Whether who sends it may write there. A body that names no namespace is kept in quarantine, nowhere else."""
+    return viewer_of(request).may(Action.WRITE, checked.namespace or None)
+
+
+def _foreign(checked: _Checked) -> str:
+    return f"no grant to write in the namespace {checked.namespace[:200]!r} (`whence access grant`)"
+
+
+def _refused(checked: _Checked) -> EventError:
+    return EventError("/job/namespace", _foreign(checked), 403)
+
+
+def _note(request: Request, taken: Sequence[_Checked]) -> None:
+    for namespace, count in Counter(one.namespace for one in taken).items():
+        wrote(request, namespace, count)
 
 
 def _error(checked: _Checked, appended: Appended) -> EventError | None:

@@ -1,8 +1,9 @@
-"""Whether each station works, said truthfully: log, store, pipeline."""
+"""Whether each station works, said truthfully: log, store, pipeline, and the database of keys and grants."""
 
 import asyncio
 import json
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,7 +15,7 @@ from whence.log import Lanes, Log
 from whence.log.commit import GroupCommit
 from whence.log.position import positions_text
 
-Station = Literal["log", "store", "pipeline"]
+Station = Literal["log", "store", "pipeline", "security"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,12 +26,24 @@ class Check:
     detail: str
 
 
-async def readiness(settings: Settings, log: Log, commit: GroupCommit, progress: ProgressWatch) -> dict[Station, Check]:
-    """The checks by station."""
+async def guarded(check: Callable[[], None]) -> dict[Station, Check]:
+    """The security database's check: without it nobody is known, so nobody is answered."""
+    try:
+        await asyncio.to_thread(check)
+    except StoreError as error:
+        return {"security": Check(ok=False, detail=str(error))}
+    return {"security": Check(ok=True, detail="knows who may do what")}
+
+
+async def readiness(
+    settings: Settings, log: Log, commit: GroupCommit, progress: ProgressWatch, check_key: Callable[[], None]
+) -> dict[Station, Check]:
+    """The checks by station. `check_key` raises StoreError if the store's encrypted texts cannot be opened here."""
     trouble = await commit.probe()
     writable = Check(ok=not trouble, detail=trouble or "writable")
     try:
         reached = await progress.reached()
+        await asyncio.to_thread(check_key)
     except StoreError as error:
         return {
             "log": writable,

@@ -12,6 +12,8 @@ MOST_ADAPTERS = 100
 """Producers and versions with labels of their own; what comes later is `other`, so that no stranger can add series."""
 
 OTHER = Adapter("other")
+HIDDEN = Adapter("hidden")
+"""All producers, to who may not see everything."""
 
 _APPEND_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 _BY = ("producer", "version")

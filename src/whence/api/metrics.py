@@ -1,18 +1,42 @@
 """`/metrics`: the status and the collector's meters, as Prometheus reads them (docs/operations.md)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from prometheus_client import generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from whence.api.meters import MOST_ADAPTERS, OTHER, Meters
+from whence.api.meters import HIDDEN, MOST_ADAPTERS, OTHER, Meters
 from whence.api.status import Status
 from whence.store.standing import Produced, Standing
 
 
-def exposition(meters: Meters, status: Status) -> bytes:
-    """All metrics, in Prometheus' text format."""
-    return generate_latest(meters.registry) + generate_latest(_Families(families(status)))
+def exposition(meters: Meters, status: Status, *, names: bool) -> bytes:
+    """All metrics, in Prometheus' text format; without `names` the producers are one: their URIs may tell of jobs."""
+    found = chain(meters.registry.collect(), families(status))
+    return generate_latest(_Families(found if names else map(_nameless, found)))
+
+
+def as_one(producers: Sequence[Produced]) -> tuple[Produced, ...]:
+    """All producers together, for who may not know them."""
+    if not producers:
+        return ()
+    events, last = sum(one.events for one in producers), max(one.last_seen for one in producers)
+    return (Produced(adapter=HIDDEN, events=events, last_seen=last),)
+
+
+def _nameless(metric: Metric) -> Metric:
+    values: dict[tuple[str, tuple[tuple[str, str], ...]], float] = {}
+    combine = max if metric.type == "gauge" else operator.add
+    for sample in metric.samples:
+        labels = sample.labels | ({"producer": HIDDEN.name, "version": ""} if "producer" in sample.labels else {})
+        key = sample.name, tuple(labels.items())
+        values[key] = combine(values[key], sample.value) if key in values else sample.value
+    nameless = Metric(metric.name, metric.documentation, metric.type, metric.unit)
+    for (name, given), value in values.items():
+        nameless.add_sample(name, dict(given), value)
+    return nameless
 
 
 class _Families:
@@ -49,6 +73,11 @@ def _of_store(standing: Standing) -> Iterator[Metric]:
     yield _gauge("whence_store_bytes", "Size of the store", standing.size)
     yield _gauge("whence_runs_without_start", "Runs that never reported a START", standing.runs_without_start)
     yield _gauge("whence_runs_without_end", "Batch runs silent for a day, without an end", standing.runs_without_end)
+    differing = standing.disagreements
+    yield _gauge("whence_sql_jobs_compared", "Jobs whose SQL was compared with their reports", differing.compared)
+    yield _gauge("whence_sql_jobs_disagreeing", "Of these, jobs whose SQL says otherwise", differing.jobs)
+    edges = {"report": differing.missing_in_report, "parse": differing.missing_in_parse}
+    yield _gauges("whence_sql_edges_missing", "Column edges that only one of the two has", "missing_in", edges)
     events = CounterMetricFamily("whence_store_events", "Events applied", labels=("producer", "version"))
     last = GaugeMetricFamily(
         "whence_last_event_timestamp_seconds", "The latest eventTime", labels=("producer", "version")
@@ -75,6 +104,13 @@ def _gauge(name: str, meaning: str, value: float) -> Metric:
 
 def _total(name: str, meaning: str, value: float) -> Metric:
     return CounterMetricFamily(name, meaning, value)
+
+
+def _gauges(name: str, meaning: str, label: str, values: Mapping[str, int]) -> Metric:
+    family = GaugeMetricFamily(name, meaning, labels=(label,))
+    for value, number in values.items():
+        family.add_metric((value,), number)
+    return family
 
 
 def _by(name: str, meaning: str, label: str, counts: Mapping[str, int]) -> Metric:

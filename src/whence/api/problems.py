@@ -1,6 +1,6 @@
 """The one shape of every error answer: problem JSON (RFC 9457) with `reason`, `pointer` and `position`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 
 import msgspec
@@ -8,7 +8,20 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from whence.errors import EventError, LogBusyError, LogError, RateLimitError, StoreError
+from whence.errors import (
+    AccessError,
+    AmbiguousNodeError,
+    CursorError,
+    EventError,
+    LogBusyError,
+    LogError,
+    NodeNotFoundError,
+    NotYetError,
+    QuestionsBusyError,
+    RateLimitError,
+    StoreError,
+    ThingNotFoundError,
+)
 
 MEDIA_TYPE = "application/problem+json"
 BUSY_SECONDS = 1
@@ -21,10 +34,15 @@ def problem(
     *,
     pointer: str = "",
     position: str | None = None,
+    candidates: Sequence[str] | None = None,
     headers: Mapping[str, str] | None = None,
+    also: Mapping[str, object] | None = None,
 ) -> Response:
-    """An error answer. `pointer` points into the request (RFC 6901), `position` to the body in quarantine."""
-    body = {
+    """An error answer. `pointer` points into the request (RFC 6901), `position` to the body in quarantine.
+
+    `candidates`: node ids of what may have been meant; `also`: members for clients that know another shape.
+    """
+    body: dict[str, object] = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
         "status": status,
@@ -32,7 +50,10 @@ def problem(
         "reason": reason,
         "pointer": pointer,
         "position": position,
+        **(also or {}),
     }
+    if candidates is not None:
+        body["candidates"] = list(candidates)
     return Response(msgspec.json.encode(body), status, headers, MEDIA_TYPE)
 
 
@@ -41,7 +62,7 @@ def unavailable(error: LogError | RateLimitError | StoreError) -> Response:
     match error:
         case RateLimitError(seconds=seconds):
             pass
-        case LogBusyError():
+        case LogBusyError() | QuestionsBusyError() | NotYetError():
             seconds = BUSY_SECONDS
         case _:
             seconds = BROKEN_SECONDS
@@ -52,27 +73,72 @@ def install(app: FastAPI) -> None:
     """Give every error that leaves a route, or finds none, the one shape."""
     app.add_exception_handler(HTTPException, _on_http)
     app.add_exception_handler(RequestValidationError, _on_validation)
+    app.add_exception_handler(AccessError, _on_access)
     app.add_exception_handler(EventError, _on_event)
+    app.add_exception_handler(NodeNotFoundError, _on_unknown)
+    app.add_exception_handler(AmbiguousNodeError, _on_ambiguous)
+    app.add_exception_handler(CursorError, _on_cursor)
+    app.add_exception_handler(ThingNotFoundError, _on_missing)
     app.add_exception_handler(LogError, _on_unavailable)
     app.add_exception_handler(RateLimitError, _on_unavailable)
     app.add_exception_handler(StoreError, _on_unavailable)
     app.add_exception_handler(Exception, _on_bug)
 
 
-def _on_http(_: Request, error: Exception) -> Response:
+def _on_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return problem(error.status_code, error.detail, headers=error.headers)
+    also = _marquez(request, error.status_code, error.detail)
+    return problem(error.status_code, error.detail, headers=error.headers, also=also)
 
 
-def _on_validation(_: Request, error: Exception) -> Response:
+def _on_missing(request: Request, error: Exception) -> Response:
+    return problem(404, str(error), also=_marquez(request, 404, str(error)))
+
+
+def _on_validation(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
-    return problem(422, first["msg"], pointer="/" + "/".join(str(part) for part in first["loc"]))
+    status = 400 if first["type"] == "json_invalid" else 422
+    pointer = "/" + "/".join(str(part) for part in first["loc"])
+    return problem(status, first["msg"], pointer=pointer, also=_marquez(request, status, first["msg"]))
 
 
-def _on_event(_: Request, error: Exception) -> Response:
+def refused(error: AccessError) -> Response:
+    """401 or 403."""
+    headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else None
+    return problem(error.status, error.reason, headers=headers)
+
+
+def _on_access(_: Request, error: Exception) -> Response:
+    assert isinstance(error, AccessError)
+    return refused(error)
+
+
+def _on_event(request: Request, error: Exception) -> Response:
     assert isinstance(error, EventError)
-    return problem(error.status, error.reason, pointer=error.pointer)
+    also = _marquez(request, error.status, error.reason)
+    return problem(error.status, error.reason, pointer=error.pointer, also=also)
+
+
+def _marquez(request: Request, status: int, reason: str) -> Mapping[str, object]:
+    """What clients of Marquez read in an error."""
+    return {"code": status, "message": reason} if request.url.path.startswith("/api/v1/") else {}
+
+
+def _on_unknown(_: Request, error: Exception) -> Response:
+    assert isinstance(error, NodeNotFoundError)
+    return problem(404, str(error), candidates=error.nearest)
+
+
+def _on_ambiguous(_: Request, error: Exception) -> Response:
+    assert isinstance(error, AmbiguousNodeError)
+    return problem(
+        422, f"{error.name!r} fits {len(error.candidates)} nodes; say which one", candidates=error.candidates
+    )
+
+
+def _on_cursor(_: Request, error: Exception) -> Response:
+    return problem(400, str(error), pointer="/query/cursor")
 
 
 def _on_unavailable(_: Request, error: Exception) -> Response:

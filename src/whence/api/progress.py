@@ -2,10 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
-from whence.log import Lanes, Position
+from whence.errors import EventError
+from whence.log import Lane, Lanes, Log, Position
+from whence.log.position import parse_positions
 
 _POLL_SECONDS = 0.01
 
@@ -46,3 +49,29 @@ class ProgressWatch:
     def close(self) -> None:
         """Let the thread end."""
         self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+async def wait_for_positions(log: Log, watch: ProgressWatch, wait_for: str, seconds: float) -> bool:
+    """Wait until the store has the records at some positions; whether it has them then.
+
+    Raises EventError if they are no positions, StoreError.
+    """
+    lanes = await asyncio.to_thread(log.lanes)
+    least = least_progress(log, lanes, wait_for)
+    return has_reached(least, await watch.wait(partial(has_reached, least), seconds))
+
+
+def least_progress(log: Log, lanes: Sequence[Lane], wait_for: str) -> Lanes:
+    """The least progress past the records that a caller waits for."""
+    if wait_for in ("", "head"):
+        return {lane.name: lane.end for lane in lanes if lane.start < lane.end}
+    try:
+        # In order, so that of several in one lane the last one counts.
+        return {log.lane_of(position): position.after for position in sorted(parse_positions(wait_for))}
+    except ValueError as error:
+        raise EventError("/query/wait_for", str(error), 400) from None
+
+
+def has_reached(least: Lanes, reached: Lanes) -> bool:
+    """Whether the store is at least so far."""
+    return all(lane in reached and reached[lane] >= position for lane, position in least.items())

@@ -1,5 +1,7 @@
 """Serving the API on a socket, with uvicorn."""
 
+import gc
+import ipaddress
 import logging
 import socket
 import sys
@@ -7,14 +9,24 @@ import sys
 import uvicorn
 
 from whence.api.app import create_app
+from whence.api.requests import Requests
 from whence.api.settings import Settings
+from whence.diagnostics import log_to_stderr, says_json
+from whence.errors import AccessError
 
 
 def serve(settings: Settings, listening: socket.socket) -> None:
-    """Serve until SIGTERM or SIGINT; says `ready` on stdout once it does."""
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.INFO)
+    """Serve until SIGTERM or SIGINT; says `ready` on stdout once it does.
+
+    Raises AccessError if it is to run open where others can reach it, WhenceError if a setting is wrong.
+    """
+    host = listening.getsockname()[0]
+    if settings.open and not ipaddress.ip_address(host).is_loopback:
+        raise AccessError(f"without keys Whence runs on loopback only, not at {host}: leave --open out")
+    log_to_stderr(logging.INFO)
+    app = create_app(settings)
     config = uvicorn.Config(
-        create_app(settings),
+        Requests(app) if says_json() else app,
         http="httptools",
         loop="uvloop",
         ws="none",
@@ -22,9 +34,13 @@ def serve(settings: Settings, listening: socket.socket) -> None:
         log_config=None,
         server_header=False,
         proxy_headers=False,
+        ssl_certfile=settings.tls_cert,
+        ssl_keyfile=settings.tls_key,
         timeout_keep_alive=75,
         timeout_graceful_shutdown=2,
     )
+    # A large answer is a million objects without cycles: looking for some again and again took a fifth of its time.
+    gc.set_threshold(50_000, 20, 100)
     _AnnouncedServer(config).run(sockets=[listening])
 
 

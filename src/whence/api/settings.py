@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from whence.api.limits import RateSettings
+from whence.api.provider import ProviderSettings
 from whence.log import Log
 from whence.log.address import open_log
 from whence.log.commit import CommitSettings
@@ -19,6 +20,8 @@ class Settings:
     store_url: str
     log_url: str = ""
     """The event log (`log.address.open_log`); in the data directory if empty."""
+    tables_url: str = ""
+    """Where `whence publish` puts tables and KPIs; in the data directory if empty."""
     max_body_bytes: int = MAX_BODY_BYTES
     max_batch_events: int = 10_000
     kept_bytes: int = 64 << 10
@@ -28,6 +31,16 @@ class Settings:
     body_seconds: float = 60
     stale_seconds: float = 30
     """How long an event may wait for the pipeline before the API calls itself not ready."""
+    open: bool = False
+    """Let everybody on this machine in without a key: the demo, and tests."""
+    security_url: str = ""
+    """The security database; beside the store if empty (`store.security.database.security_url`)."""
+    provider: ProviderSettings | None = None
+    """Who signs people in; None: nobody, there are API keys only."""
+    session_seconds: float = 12 * 3_600
+    session_idle_seconds: float = 3_600
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
     rates: RateSettings = field(default_factory=RateSettings)
     commit: CommitSettings = field(default_factory=CommitSettings)
 
@@ -35,6 +48,11 @@ class Settings:
     def log(self) -> Log:
         """The event log. Raises LogError if its address is malformed."""
         return open_log(self.log_url or str(self.data / "log"))
+
+    @property
+    def tables(self) -> str:
+        """The published tables."""
+        return self.tables_url or str(self.data / "tables")
 
     @property
     def run_file(self) -> Path:

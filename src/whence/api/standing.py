@@ -6,9 +6,12 @@ from typing import Any
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from whence.api.access import Asker
 from whence.api.collect import Collector
-from whence.api.metrics import bounded, exposition
+from whence.api.metrics import as_one, bounded, exposition
 from whence.api.status import Status, StatusWatch
+from whence.model.access import Viewer
+from whence.store.disagreements import Disagreements
 
 
 def router(watch: StatusWatch, collector: Collector) -> APIRouter:
@@ -16,31 +19,37 @@ def router(watch: StatusWatch, collector: Collector) -> APIRouter:
     routes = APIRouter(tags=["status"])
 
     @routes.get("/metrics", include_in_schema=False)
-    async def metrics() -> Response:
+    async def metrics(viewer: Asker) -> Response:
         """All metrics. Raises LogError."""
         status = await watch.read()
-        return Response(exposition(collector.meters, status), media_type=CONTENT_TYPE_LATEST)
+        text = exposition(collector.meters, status, names=viewer.sees_all)
+        return Response(text, media_type=CONTENT_TYPE_LATEST)
 
     @routes.get("/api/v2/status")
-    async def status() -> dict[str, Any]:
-        """What came, what waits, what was refused. `store` is null while the store cannot be read."""
-        return document(await watch.read(), collector)
+    async def status(viewer: Asker) -> dict[str, Any]:
+        """What came, what waits, what was refused. `store` is null while the store cannot be read.
+
+        Producers are named to who may see everything.
+        """
+        return document(await watch.read(), collector, viewer)
 
     return routes
 
 
-def document(status: Status, collector: Collector) -> dict[str, Any]:
-    """The answer's body. Times are seconds; what was `refused` counts from when this process began."""
+def document(status: Status, collector: Collector, viewer: Viewer) -> dict[str, Any]:
+    """The answer's body, with the names that `viewer` may see. Times are seconds; what was `refused` counts from when
+    this process began.
+    """
     return {
         "received": asdict(status.received),
         "waiting": {**asdict(status.waiting), "seconds": round(status.waiting_seconds, 3)},
         "missing": status.missing,
         "refused": collector.meters.refusals(),
-        "store": _store(status),
+        "store": _store(status, viewer),
     }
 
 
-def _store(status: Status) -> dict[str, Any] | None:
+def _store(status: Status, viewer: Viewer) -> dict[str, Any] | None:
     standing = status.standing
     if standing is None:
         return None
@@ -56,8 +65,23 @@ def _store(status: Status) -> dict[str, Any] | None:
                 "events": one.events,
                 "last_seen": one.last_seen / 1e6,
             }
-            for one in bounded(standing.producers)
+            for one in (bounded(standing.producers) if viewer.sees_all else as_one(standing.producers))
         ],
         "runs_without_start": standing.runs_without_start,
         "runs_without_end": standing.runs_without_end,
+        "sql": _disagreements(standing.disagreements, viewer),
+    }
+
+
+def _disagreements(found: Disagreements, viewer: Viewer) -> dict[str, Any]:
+    return {
+        "jobs_compared": found.compared,
+        "jobs_disagreeing": found.jobs,
+        "missing_in_report": found.missing_in_report,
+        "missing_in_parse": found.missing_in_parse,
+        "worst": [
+            {"job": str(one.job), "missing_in_report": one.missing_in_report, "missing_in_parse": one.missing_in_parse}
+            for one in found.worst
+            if viewer.sees(one.job)
+        ],
     }

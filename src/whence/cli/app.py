@@ -6,18 +6,15 @@ the answer · 4 the store, the log or the API cannot serve.
 
 import io
 import sys
-import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from whence.cli import upkeep
-from whence.cli.options import Archive, Data, EventLog, Form, Store, Url
+from whence.cli import capture, encryption, guarding, publishing, questions, upkeep
+from whence.cli.options import COLUMNS, Archive, Data, EventLog, Form, Security, Store, Url, parse_instant
 from whence.cli.output import Output, reporting
-from whence.cli.settings import archive_uri, data_directory, log_url, store_url
-from whence.query.answers import BOTH, DIRECT, Question
-from whence.query.instants import instant
+from whence.cli.settings import archive_uri, data_directory, log_url, security_db, store_url
 
 _EPILOG = (
     "Exit codes: 0 answered; 1 a mistake, such as no such node or an ambiguous name; 2 wrong usage; "
@@ -34,139 +31,42 @@ app = typer.Typer(
 )
 
 
-def _instant(text: str) -> int:
-    try:
-        return instant(text, time.time_ns() // 1_000)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
-
-
-def _types(text: str) -> frozenset[str]:
-    if text.lower() not in ("direct", "indirect", "both"):
-        raise typer.BadParameter("say direct, indirect or both")
-    return {"direct": DIRECT, "indirect": BOTH - DIRECT, "both": BOTH}[text.lower()]
-
-
-Node = Annotated[str, typer.Argument(help="A node id, or the end of a name: orders.total, gold.daily_revenue")]
-Depth = Annotated[int | None, typer.Option("--depth", "-d", min=0, help="Hops; all if not given")]
-Types = Annotated[
-    frozenset[str] | None,
-    typer.Option(
-        "--types",
-        parser=_types,
-        metavar="direct|indirect|both",
-        help="Edges to follow; for upstream of a field: direct, else both",
-    ),
-]
-AsOf = Annotated[
-    int | None,
-    typer.Option(
-        "--as-of", parser=_instant, metavar="TIME", help="As it was then: 2026-11-20T06:00, 2h ago, yesterday (UTC)"
-    ),
-]
-MaxNodes = Annotated[int, typer.Option("--max-nodes", min=1, help="Stop after so many nodes")]
-MaxEdges = Annotated[int, typer.Option("--max-edges", min=1, help="Stop after so many edges")]
 DemoData = Annotated[
     Path | None, typer.Option("--data", help="Keep all its data here; in a temporary directory if not given")
 ]
 Host = Annotated[str, typer.Option("--host", help="The address to listen at")]
+TlsCert = Annotated[
+    Path | None,
+    typer.Option("--tls-cert", exists=True, dir_okay=False, help="Serve https with this certificate (PEM)"),
+]
+TlsKey = Annotated[
+    Path | None,
+    typer.Option("--tls-key", exists=True, dir_okay=False, help="Its key, if it is in a file of its own"),
+]
 Port = Annotated[int, typer.Option("--port", min=0, max=65_535, help="The port to listen at")]
 
 
 @app.command()
-def upstream(
-    node: Node,
-    depth: Depth = None,
-    types: Types = None,
-    as_of: AsOf = None,
-    max_nodes: MaxNodes = 5_000,
-    max_edges: MaxEdges = 50_000,
-    data: Data = None,
-    store: Store = None,
-    output: Form = Output.TEXT,
-) -> None:
-    """Where a dataset, a field or a job comes from."""
-    from whence.cli.ask import Asking, show_upstream
-
-    question = Question(depth=depth, types=types, at=as_of, max_nodes=max_nodes, max_edges=max_edges)
-    with reporting(output):
-        raise typer.Exit(
-            show_upstream(Asking(store_url=store_url(data_directory(data), store), output=output), node, question)
-        )
-
-
-@app.command()
-def downstream(
-    node: Node,
-    depth: Depth = None,
-    types: Types = None,
-    as_of: AsOf = None,
-    max_nodes: MaxNodes = 5_000,
-    max_edges: MaxEdges = 50_000,
-    data: Data = None,
-    store: Store = None,
-    output: Form = Output.TEXT,
-) -> None:
-    """What depends on a dataset, a field or a job: what breaks if it changes."""
-    from whence.cli.ask import Asking, show_downstream
-
-    question = Question(depth=depth, types=types, at=as_of, max_nodes=max_nodes, max_edges=max_edges)
-    with reporting(output):
-        raise typer.Exit(
-            show_downstream(Asking(store_url=store_url(data_directory(data), store), output=output), node, question)
-        )
-
-
-@app.command()
-def path(
-    source: Node,
-    target: Node,
-    depth: Depth = None,
-    types: Types = None,
-    as_of: AsOf = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Show so many paths")] = 20,
-    max_nodes: MaxNodes = 5_000,
-    data: Data = None,
-    store: Store = None,
-    output: Form = Output.TEXT,
-) -> None:
-    """How data gets from one node to another: the shortest paths first."""
-    from whence.cli.ask import Asking, show_paths
-
-    question = Question(depth=depth, types=types, at=as_of, max_nodes=max_nodes)
-    asking = Asking(store_url=store_url(data_directory(data), store), output=output)
-    with reporting(output):
-        raise typer.Exit(show_paths(asking, source, target, question, limit))
-
-
-@app.command()
-def search(
-    text: Annotated[str, typer.Argument(help="A part of a name")],
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Show so many names")] = 50,
-    data: Data = None,
-    store: Store = None,
-    output: Form = Output.TEXT,
-) -> None:
-    """Datasets, fields and jobs whose name contains a text."""
-    from whence.cli.ask import Asking, show_found
-
-    with reporting(output):
-        raise typer.Exit(
-            show_found(Asking(store_url=store_url(data_directory(data), store), output=output), text, limit)
-        )
-
-
-@app.command()
 def up(
-    data: Data = None, store: Store = None, log: EventLog = None, host: Host = "127.0.0.1", port: Port = 8080
+    data: Data = None,
+    store: Store = None,
+    log: EventLog = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
+    security: Security = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
 ) -> None:
-    """Start everything: collector, pipeline and API, until Ctrl-C."""
-    from whence.cli import serve
+    """Start everything: collector, pipeline and API, until Ctrl-C. The first time it prints an administrator's key."""
+    from whence.cli import keys, serve
 
     directory = data_directory(data)
     with reporting(Output.TEXT):
-        where = log_url(directory, log)
-        serve.up(serve.plan(directory, store_url(directory, store), log=where, host=host, port=port))
+        where, target = log_url(directory, log), store_url(directory, store)
+        guard = serve.Guard(security=security_db(target, security), tls_cert=tls_cert, tls_key=tls_key)
+        what = serve.plan(directory, target, log=where, host=host, port=port, guard=guard)
+        keys.show_first_key(guard.security)
+        serve.up(what)
 
 
 @app.command()
@@ -212,7 +112,7 @@ def rebuild(
     as_of: Annotated[
         int | None,
         typer.Option(
-            "--as-of", parser=_instant, metavar="TIME", help="Only what was received before then; needs --into"
+            "--as-of", parser=parse_instant, metavar="TIME", help="Only what was received before then; needs --into"
         ),
     ] = None,
     into: Annotated[
@@ -288,7 +188,45 @@ def ledger(
         raise typer.Exit(show_ledger(store_url(data_directory(data), store), receipt, output))
 
 
+@app.command()
+def sql(
+    text: Annotated[list[str], typer.Argument(help="SQL, files with it, directories of .sql files, or - for stdin")],
+    dialect: Annotated[
+        str, typer.Option("--dialect", help="postgres, snowflake, bigquery, spark, tsql, …")
+    ] = "generic",
+    schema: Annotated[str | None, typer.Option("--schema", help=COLUMNS)] = None,
+    namespace: Annotated[
+        str | None, typer.Option("--namespace", help="With --schema whence: only the datasets of this namespace")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Print only what cannot be read and what is not known, with its place")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="With --check: end with an error also if something is not known")
+    ] = False,
+    data: Data = None,
+    store: Store = None,
+    output: Form = Output.TEXT,
+) -> None:
+    """Read the lineage out of SQL text: tables, columns, and what is not known."""
+    from whence.cli.checked import show_problems
+    from whence.cli.schemas import columns_from
+    from whence.cli.scripts import scripts_of
+    from whence.cli.sql import show_lineage
+
+    with reporting(output):
+        catalog = columns_from(schema, dialect, store_url(data_directory(data), store), namespace)
+        if check:
+            raise typer.Exit(show_problems(scripts_of(text), dialect, catalog, output, strict=strict))
+        raise typer.Exit(show_lineage(scripts_of(text), dialect, catalog, output))
+
+
+questions.add_to(app)
+app.add_typer(capture.app)
 upkeep.add_to(app)
+publishing.add_to(app)
+guarding.add_to(app)
+encryption.add_to(app)
 
 
 @app.command()

@@ -41,7 +41,7 @@ def build_again(what: Archiving, live: str, into: str | None, as_of: int | None)
 
 def show_archived(what: Archiving, drop_for: str | None, output: Output) -> Exit:
     """Archive, tidy, and drop the segments that the archive and the store `drop_for` (a URL) both have. Raises
-    LogError, ArchiveError, StoreError.
+    LogError, TableError, StoreError.
     """
     log = open_log(what.log)
     applied = read_progress(open_store(drop_for)) if drop_for else None

@@ -9,7 +9,7 @@ from rich.text import Text
 from sqlalchemy import Engine
 
 from whence.cli.output import Exit, Output, print_document, print_lines, safe
-from whence.govern.backup import Manifest, Place, back_up, restore
+from whence.govern.backup import SECURITY, Manifest, Place, back_up, restore
 from whence.log import Position
 from whence.log.address import open_log
 from whence.store.engine import open_store
@@ -18,11 +18,12 @@ from whence.store.graph import existing_store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Addresses:
-    """Where store, log and archive are."""
+    """Where store, log, archive and security database are."""
 
     store: str
     log: str
     archive: str
+    security: str
 
 
 def show_backup(what: Addresses, directory: Path, output: Output) -> Exit:
@@ -39,7 +40,8 @@ def show_restored(directory: Path, what: Addresses, output: Output) -> Exit:
 
 def _place(what: Addresses, engine: Engine) -> Place:
     local = Path(what.archive.removeprefix("file://"))
-    return Place(engine=engine, log=open_log(what.log), archive=None if "://" in str(local) else local)
+    archive = None if "://" in str(local) else local
+    return Place(engine=engine, log=open_log(what.log), archive=archive, security=open_store(what.security))
 
 
 def _show(done: str, manifest: Manifest, output: Output) -> Exit:
@@ -51,6 +53,8 @@ def _show(done: str, manifest: Manifest, output: Output) -> Exit:
     lines += [Text(f"store at   {_places(manifest.reached)}"), Text(f"log up to  {_places(manifest.log_end)}")]
     if not manifest.log_end:
         lines[-1] = Text("the log is a topic, which keeps its own copies: it is not in the backup", "yellow")
+    if SECURITY not in manifest.files:
+        lines.append(Text("there is no security database: no keys, grants or audit log are in the backup", "yellow"))
     print_lines(lines)
     return Exit.OK
 

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +24,10 @@ class Reply:
 
 
 class Client:
-    """Talks to one API. Tries again for `patience` seconds while it is unreachable or says 503."""
+    """Talks to one API, with the key in WHENCE_API_KEY if there is one.
+
+    Tries again for `patience` seconds while it is unreachable or says 503.
+    """
 
     def __init__(self, url: str, *, patience: float = 60) -> None:
         parts = urlsplit(url if "://" in url else f"http://{url}")
@@ -32,6 +36,7 @@ class Client:
         self._path = parts.path.rstrip("/")
         self._connection = kind(parts.hostname or "127.0.0.1", parts.port, timeout=120)
         self._patience = patience
+        self._key = os.environ.get("WHENCE_API_KEY", "")
 
     def get(self, path: str) -> Reply:
         """Raises ApiError if the API stays unreachable. A 503 is an answer here: health speaks by it."""
@@ -63,6 +68,8 @@ class Client:
 
     def _once(self, method: str, path: str, body: bytes | None) -> Reply:
         headers = {"Content-Type": "application/json"} if body is not None else {}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
         self._connection.request(method, path, body, headers)
         response = self._connection.getresponse()
         content = response.read()

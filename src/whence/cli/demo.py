@@ -15,8 +15,8 @@ from rich.text import Text
 
 from whence.cli.ask import Asking, show_downstream, show_upstream
 from whence.cli.client import Client
-from whence.cli.output import Exit, Output
-from whence.cli.serve import plan, running
+from whence.cli.output import Exit, Rows
+from whence.cli.serve import OPEN, plan, running
 from whence.errors import WhenceError
 from whence.model.names import FieldName
 from whence.query.answers import BOTH, DIRECT, Question
@@ -71,7 +71,7 @@ def demo(data: Path | None, *, once: bool, port: int) -> Exit:
         tour.title("Starting Whence: the collector, the event log, and the pipeline on Spark")
         tour.say(f"(all its data is in {tour.data})", "dim")
         with tour.timed("ready"):
-            url = stack.enter_context(running(plan(tour.data, tour.store, port=0 if once else port)))
+            url = stack.enter_context(running(plan(tour.data, tour.store, port=0 if once else port, guard=OPEN)))
         between = _run_pipeline(tour, url)
         _wait_for_events(tour, url)
         _answer(tour, between)
@@ -120,7 +120,7 @@ def _wait_for_events(tour: Tour, url: str) -> None:
 
 
 def _answer(tour: Tour, between: int) -> None:
-    asking = Asking(store_url=tour.store, output=Output.TEXT)
+    asking = Asking(store_url=tour.store, output=Rows.TEXT)
     tour.title("Where does the churn probability come from?")
     tour.say(f"$ whence upstream {PREDICTION}", "dim")
     show_upstream(asking, PREDICTION, Question())
@@ -152,7 +152,7 @@ def _raw_columns(tour: Tour, question: Question) -> set[str]:
 
 
 def _stay(tour: Tour, url: str) -> None:
-    tour.title(f"Whence is up at {url}, until Ctrl-C. Ask it more from another terminal:")
+    tour.title(f"Whence is up at {url}: open it in a browser. Until Ctrl-C, ask it more from another terminal, too:")
     for question in (f"upstream {PREDICTION} --types both", f"path {LOGIN} {PREDICTION}", "search login", "dump"):
         tour.say(f"  whence {question} --data {tour.data}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -51,15 +51,20 @@ class _Element:
 
 
 def ingest(
-    paths: Sequence[Path], url: str, *, strict: bool = False, report: Callable[[Ingested], None] = lambda _: None
+    paths: Sequence[Path],
+    url: str,
+    *,
+    strict: bool = False,
+    patience: float = 60,
+    report: Callable[[Ingested], None] = lambda _: None,
 ) -> Ingested:
     """Send all events of the files, and say what became of each; `report` is called after every batch.
 
-    Raises ApiError if the API stays unreachable, OSError if a file cannot be read.
+    Raises ApiError if the API stays unreachable for `patience` seconds, OSError if a file cannot be read.
     """
     began = time.monotonic()
     done = Ingested()
-    client = Client(url)
+    client = Client(url, patience=patience)
     query = "?strict=true" if strict else ""
     try:
         for path in _files(paths):
@@ -82,9 +87,18 @@ def ingest(
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
-            yield from sorted(file for file in path.rglob("*") if file.is_file() and _bare(file).suffix in _SUFFIXES)
+            yield from sorted(file for file in path.rglob("*") if file.is_file() and _has_events(file))
         else:
             yield path
+
+
+def _has_events(path: Path) -> bool:
+    return _bare(path).suffix in _SUFFIXES or _is_sparks(path)
+
+
+def _is_sparks(path: Path) -> bool:
+    """Lines that Spark has written: it calls them text."""
+    return path.name.startswith("part-") and _bare(path).suffix == ".txt"
 
 
 def _bare(path: Path) -> Path:
@@ -94,7 +108,7 @@ def _bare(path: Path) -> Path:
 def _elements(path: Path) -> Iterator[_Element]:
     """The events of a file, unread. Files named as JSON lines are never held in memory as a whole."""
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
-        if _bare(path).suffix in _LINE_SUFFIXES:
+        if _bare(path).suffix in _LINE_SUFFIXES or _is_sparks(path):
             yield from _lines(path, stream)
             return
         content = stream.read()

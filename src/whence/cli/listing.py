@@ -43,9 +43,9 @@ def radius_line(radius: BlastRadius, now: int) -> Text:
 
 def found_lines(found: Found) -> Iterator[Text]:
     """One name each line: what it is, and its node id."""
-    for name in found.names:
-        line = Text.assemble((f"{kind(name):8}", "dim"), _last_part_bold(name))
-        yield line
+    for name, by in zip(found.names, found.by, strict=True):
+        why = "" if by == "name" else f"  by its {by}"
+        yield Text.assemble((f"{kind(name):8}", "dim"), _last_part_bold(name), (why, "dim"))
     if not found.names:
         yield Text(f"Nothing is named like {safe(found.text)!r}.", style="yellow")
     elif not found.complete:

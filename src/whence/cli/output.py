@@ -15,10 +15,10 @@ from rich.text import Text
 from whence.errors import (
     AmbiguousNodeError,
     ApiError,
-    ArchiveError,
     LogError,
     NodeNotFoundError,
     StoreError,
+    TableError,
     WhenceError,
 )
 
@@ -28,6 +28,19 @@ class Output(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+
+
+class Rows(StrEnum):
+    """The form of an answer that is a list."""
+
+    TEXT = "text"
+    JSON = "json"
+    CSV = "csv"
+
+    @property
+    def output(self) -> Output:
+        """The form of an error."""
+        return Output.JSON if self is Rows.JSON else Output.TEXT
 
 
 class Exit(IntEnum):
@@ -43,6 +56,13 @@ class Exit(IntEnum):
 def print_document(document: dict[str, Any]) -> None:
     """One JSON document. Everything beyond ASCII is escaped, so that no name can command a terminal."""
     sys.stdout.write(json.dumps(document, indent=2) + "\n")
+
+
+def print_csv(text: str) -> None:
+    """CSV as it is, in UTF-8 whatever the terminal's encoding, with the line ends of RFC 4180."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+    sys.stdout.flush()
 
 
 def print_lines(lines: Iterable[Text], console: Console | None = None) -> None:
@@ -70,7 +90,7 @@ def reporting(output: Output) -> Iterator[None]:
         yield
     except WhenceError as error:
         print_error(error, output)
-        out_of_service = isinstance(error, StoreError | LogError | ArchiveError | ApiError)
+        out_of_service = isinstance(error, StoreError | LogError | TableError | ApiError)
         raise typer.Exit(Exit.OUT_OF_SERVICE if out_of_service else Exit.MISTAKE) from None
 
 

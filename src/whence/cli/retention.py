@@ -36,7 +36,7 @@ class Keeping:
 
 
 def show_plan(what: Keeping, patience: Patience, verbose: bool, output: Output) -> Exit:
-    """What would go now; with `verbose`, the key of every row. Raises StoreError, ArchiveError."""
+    """What would go now; with `verbose`, the key of every row. Raises StoreError, TableError."""
     now, engine = time.time_ns() // 1_000, existing_store(what.store)
     days = () if what.raw is None else old_days(what.archive, now - what.raw, read_progress(engine))
     with planning(engine, horizon_of(what.limits, now)) as (plan, expired):
@@ -59,7 +59,7 @@ def show_plan(what: Keeping, patience: Patience, verbose: bool, output: Output) 
 
 
 def show_applied(what: Keeping, plan: Path | None, shrinks: bool, output: Output) -> Exit:
-    """Delete what the limits, or a plan from a file, let go of. Raises StoreError, PlanOutdatedError, ArchiveError."""
+    """Delete what the limits, or a plan from a file, let go of. Raises StoreError, PlanOutdatedError, TableError."""
     now, engine = time.time_ns() // 1_000, existing_store(what.store)
     order = _read(plan) if plan else _Order.of(what, now)
     reached, before = read_progress(engine), _size(engine)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NoReturn
 
@@ -14,16 +14,44 @@ from platformdirs import user_cache_path
 
 from whence.cli.doctor import doctor
 from whence.cli.ingest import ingest
-from whence.cli.settings import archive_uri
+from whence.cli.settings import archive_uri, tables_uri
 from whence.cli.supervise import Plan
 from whence.errors import WhenceError
 from whence.log.address import open_log
 
-__all__ = ["doctor", "ingest", "plan", "running", "up"]
+__all__ = ["OPEN", "Guard", "doctor", "ingest", "plan", "running", "up"]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """How the API is guarded: by keys, unless it runs open; and by https, given a certificate."""
+
+    is_open: bool = False
+    security: str = ""
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+
+    @property
+    def arguments(self) -> list[str]:
+        """What the API's process is told."""
+        named = {"--security": self.security, "--tls-cert": self.tls_cert, "--tls-key": self.tls_key}
+        given = [part for name, value in named.items() if value for part in (name, str(value))]
+        return [*given, "--open"] if self.is_open else given
+
+
+OPEN = Guard(is_open=True)
+"""No keys, on loopback only: the demo, tests and benchmarks."""
 
 
 def plan(
-    data: Path, store_url: str, *, log: str = "", host: str = "127.0.0.1", port: int = 8080, master: str = "local[2]"
+    data: Path,
+    store_url: str,
+    *,
+    log: str = "",
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    master: str = "local[2]",
+    guard: Guard = Guard(),
 ) -> Plan:
     """What runs: the API on the socket that the supervisor owns, and the pipeline. Raises LogError if the log's address
     is malformed.
@@ -33,10 +61,11 @@ def plan(
     open_log(log)
     python = [sys.executable, "-m"]
     api = [*python, "whence.api", "--data", str(data), "--store", store_url, "--log", log, "--fd", "{fd}"]
+    api += guard.arguments
     derive = [*python, "whence.derive", "--log", log, "--store", store_url, "--master", master]
-    derive += ["--archive", archive_uri(data)]
+    derive += ["--archive", archive_uri(data), "--tables", tables_uri(data)]
     children = {"api": api, "pipeline": [*derive, "--cache", str(user_cache_path("whence", appauthor=False))]}
-    return Plan(data=str(data), host=host, port=port, children=children)
+    return Plan(data=str(data), host=host, port=port, children=children, tls=guard.tls_cert is not None)
 
 
 def up(what: Plan) -> NoReturn:

@@ -7,6 +7,8 @@ DATA = "WHENCE_DATA"
 STORE = "WHENCE_STORE"
 LOG = "WHENCE_LOG"
 ARCHIVE = "WHENCE_ARCHIVE"
+TABLES = "WHENCE_TABLES"
+SECURITY = "WHENCE_SECURITY"
 
 
 def data_directory(given: Path | None = None) -> Path:
@@ -29,9 +31,23 @@ def store_url(data: Path, given: str | None = None) -> str:
     return given or os.environ.get(STORE) or f"sqlite:///{data / 'store.db'}"
 
 
+def security_db(store: str, given: str | None = None) -> str:
+    """The security database: `--security`, else WHENCE_SECURITY, else beside the store."""
+    if chosen := given or os.environ.get(SECURITY):
+        return chosen
+    from whence.store.security.database import security_url
+
+    return security_url(store)
+
+
 def archive_uri(data: Path, given: str | None = None) -> str:
     """The archive: `--archive`, else WHENCE_ARCHIVE, else a directory in the data directory."""
     return given or os.environ.get(ARCHIVE) or str(data / "archive")
+
+
+def tables_uri(data: Path, given: str | None = None) -> str:
+    """The published tables: `--tables`, else WHENCE_TABLES, else a directory in the data directory."""
+    return given or os.environ.get(TABLES) or str(data / "tables")
 
 
 def target_url(given: str) -> str:

@@ -1,12 +1,12 @@
 """What came, what waits and what was refused, as lines for a person."""
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from rich.text import Text
 
 from whence.cli.output import safe
+from whence.query.instants import iso
 
 Json = Mapping[str, Any]
 
@@ -35,10 +35,22 @@ def _store_lines(store: Json, missing: int) -> Iterator[Text]:
         yield _line("refusals", _counts(store["quarantined_by_reason"]), "yellow")
     silent = f"{store['runs_without_end']:,} silent for a day without an end"
     yield _line("runs", f"{store['runs_without_start']:,} without START, {silent}")
+    yield from _sql_lines(store["sql"])
     for one in store["producers"]:
-        seen = datetime.fromtimestamp(one["last_seen"], UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        seen = iso(int(one["last_seen"]) * 1_000_000)
         name = safe(f"{one['producer']} {one['version']}".rstrip())
         yield _line("producer", f"{name:40} {one['events']:>12,} events, the latest of {seen}")
+
+
+def _sql_lines(sql: Json) -> Iterator[Text]:
+    """Where producers report other columns than their jobs' SQL has; nothing if nothing was compared."""
+    if not sql["jobs_compared"]:
+        return
+    counted = f"{sql['jobs_disagreeing']:,} of {sql['jobs_compared']:,} jobs report other columns than their SQL has"
+    yield _line("sql", counted, "yellow" if sql["jobs_disagreeing"] else "")
+    for one in sql["worst"]:
+        missing = f"{one['missing_in_report']:,} missing in the report, {one['missing_in_parse']:,} in the SQL"
+        yield _line("", f"{safe(one['job'])}: {missing}")
 
 
 def _line(name: str, said: str, style: str = "") -> Text:

@@ -34,6 +34,7 @@ class Plan:
     host: str
     port: int
     children: dict[str, list[str]]
+    tls: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,7 +63,8 @@ class Supervisor:
 
     def __init__(self, plan: Plan, run: Path, listening: socket.socket) -> None:
         host, port = listening.getsockname()[:2]
-        self._url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        scheme = "https" if plan.tls else "http"
+        self._url = f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
         self._data = plan.data
         self._run = run
         self._listening = listening

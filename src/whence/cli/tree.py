@@ -116,7 +116,7 @@ def closing(answer: Answer, labels: Labels) -> Iterator[Text]:
     extent = answer.extent
     when = "" if extent.as_of is None else f" as of {iso(extent.as_of)}"
     hops = f"{extent.depth_reached} hop{'' if extent.depth_reached == 1 else 's'}"
-    counted = f"{_count(len(answer.nodes), 'node')}, {_count(len(answer.edges), 'edge')}, {hops}{when}."
+    counted = f"{number(len(answer.nodes), 'node')}, {number(len(answer.edges), 'edge')}, {hops}{when}."
     if extent.complete and len(answer.nodes) == 1:
         yield Text.assemble(("Complete: ", "bold green"), f"nothing {answer.direction} is known{when}.")
     elif extent.complete:
@@ -255,7 +255,7 @@ def _what(drawing: _Drawing, node: Node, branch: _Branch, room: int | None) -> T
         run = run_of(branch.edges[0].evidence, drawing.style.now)
         return Text(f"  job that {'writes' if upstream else 'reads'} it{glyphs.dot}{run}", "dim")
     expression, types = transformation_text(branch.edges)
-    notes = " ".join(filter(None, [types, "inferred" if branch.kind == 2 else "", _where(drawing, node, branch)]))
+    notes = " ".join(filter(None, [types, _mark(branch), _where(drawing, node, branch)]))
     if not expression and not notes:
         return Text()
     arrow = f"  {glyphs.left if upstream else glyphs.right} "
@@ -263,6 +263,13 @@ def _what(drawing: _Drawing, node: Node, branch: _Branch, room: int | None) -> T
         expression = _cut(expression, max(room - len(arrow) - len(notes) - 2, LEAST), glyphs.more)
     colour = {0: "green", 1: "yellow", 2: "magenta"}[branch.kind]
     return Text.assemble((arrow, "dim"), (expression, "cyan"), "  " if expression and notes else "", (notes, colour))
+
+
+def _mark(branch: _Branch) -> str:
+    """What is said of a branch that no producer speaks for."""
+    if branch.kind == 2:
+        return "inferred"
+    return "parsed from SQL" if all(edge.parsed or edge.inferred for edge in branch.edges) else ""
 
 
 def _where(drawing: _Drawing, node: Node, branch: _Branch) -> str:
@@ -313,8 +320,9 @@ def _cut(text: str, room: int, more: str) -> str:
     return text if len(text) <= room else text[: room - len(more)] + more
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def number(count: int, noun: str) -> str:
+    """`1 node`, `1,204 nodes`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _some(items: Sequence[str], shown: int) -> str:

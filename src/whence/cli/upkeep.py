@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from whence.cli.options import Archive, Data, EventLog, Form, Store, Url
+from whence.cli.options import Archive, Data, EventLog, Form, Security, Store, Url
 from whence.cli.output import Output, reporting
-from whence.cli.settings import archive_uri, data_directory, log_url, store_url
+from whence.cli.settings import archive_uri, data_directory, log_url, security_db, store_url
 from whence.query.instants import duration
 
 retention = typer.Typer(name="retention", help="What the store may forget: plan it, apply it.", no_args_is_help=True)
@@ -132,14 +132,16 @@ def backup(
     store: Store = None,
     log: EventLog = None,
     archive: Archive = None,
+    security: Security = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """Copy the store, the event log and the archive, whole and consistent, while everything runs."""
+    """Copy store, event log, archive, keys, grants and audit log, whole and consistent, while everything runs."""
     from whence.cli.backup import Addresses, show_backup
 
     place = data_directory(data)
     with reporting(output):
-        what = Addresses(store=store_url(place, store), log=log_url(place, log), archive=archive_uri(place, archive))
+        url, archived = store_url(place, store), archive_uri(place, archive)
+        what = Addresses(store=url, log=log_url(place, log), archive=archived, security=security_db(url, security))
         raise typer.Exit(show_backup(what, directory, output))
 
 
@@ -149,12 +151,14 @@ def restore(
     store: Store = None,
     log: EventLog = None,
     archive: Archive = None,
+    security: Security = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """Put a backup back, into places that are empty: a store of either kind, the event log, the archive."""
+    """Put a backup back, into places that are empty: store (of either kind), log, archive, keys, grants, audit log."""
     from whence.cli.backup import Addresses, show_restored
 
     place = data_directory(data)
     with reporting(output):
-        what = Addresses(store=store_url(place, store), log=log_url(place, log), archive=archive_uri(place, archive))
+        url, archived = store_url(place, store), archive_uri(place, archive)
+        what = Addresses(store=url, log=log_url(place, log), archive=archived, security=security_db(url, security))
         raise typer.Exit(show_restored(directory, what, output))

@@ -1,0 +1,127 @@
+"""The audit log over HTTP: listed, filtered, exported, verified. For administrators of everything."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import Engine
+
+from whence.api.access import Asker, answered
+from whence.api.administering import administrator_of_all, security_of
+from whence.api.answers import PROBLEMS, answer
+from whence.api.envelopes import CSV, Wanted
+from whence.api.needs import needing
+from whence.api.paths import Plain
+from whence.errors import AuditError, EventError
+from whence.govern.access_document import entry_document
+from whence.model.access import Action
+from whence.query.instants import instant
+from whence.query.listings import csv_text
+from whence.store.security.audit import Sought, read_audit, verify
+from whence.store.security.database import asking
+
+_ROWS = 10_000
+"""Rows of an export that are read at a time."""
+_COLUMNS = ("number", "at", "who", "action", "what", "nodes", "count", "status")
+routes = APIRouter(prefix="/api/v2", tags=["access"], responses=PROBLEMS)
+_PRIVATE = {"Cache-Control": "no-store"}
+
+
+class Filter(BaseModel):
+    """Which entries, the newest first. In `who`, `action` and `what` `*` is any text."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    who: Plain = ""
+    action: Plain = ""
+    what: Plain = ""
+    node: Annotated[Plain, Field(description="a node id or a namespace that is named")] = ""
+    refused: Annotated[bool, Field(description="only what was refused")] = False
+    after: Annotated[Plain, Field(description="2026-11-20T06:00, or 2h")] = ""
+    before: Plain = ""
+    limit: Annotated[int, Field(ge=1, le=1_000)] = 100
+    cursor: Annotated[int | None, Field(ge=0, description="`page.next` of the page before")] = None
+    format: Annotated[str, Field(description="`csv`: all entries that fit, not a page of them")] = ""
+
+    def sought(self) -> Sought:
+        """What the log is asked for. Raises EventError."""
+        return Sought(
+            who=self.who,
+            action=self.action,
+            what=self.what,
+            node=self.node,
+            refused=self.refused,
+            after=_instant("after", self.after),
+            before=_instant("before", self.before),
+            below=self.cursor,
+            limit=self.limit,
+        )
+
+
+def audit_log() -> APIRouter:
+    """The routes, for administrators only."""
+    return needing(Action.ADMIN, routes)
+
+
+@routes.get(
+    "/audit", responses={200: {"content": {"application/json": {}, "text/csv": {"schema": {"type": "string"}}}}}
+)
+def list_audit(request: Request, viewer: Asker, asked: Annotated[Filter, Query()]) -> Response:
+    """Who did what, and what was refused, the newest first; as CSV all of it."""
+    administrator_of_all(viewer)
+    engine, sought = security_of(request), asked.sought()
+    if Wanted.of(request).form == CSV:
+        headers = _PRIVATE | {"Content-Disposition": 'attachment; filename="whence-audit.csv"'}
+        return StreamingResponse(_exported(request, engine, sought), headers=headers, media_type=CSV)
+    with asking(engine) as connection:
+        found = read_audit(connection, replace(sought, limit=asked.limit + 1))
+    shown = found[: asked.limit]
+    answered(request, len(shown))
+    following = shown[-1][0] if len(found) > len(shown) else None
+    page = {"next": following, "limit": asked.limit}
+    return answer({"data": [entry_document(*one) for one in shown], "page": page}, headers=_PRIVATE)
+
+
+@routes.get("/audit/verification")
+def verify_audit(request: Request, viewer: Asker) -> Response:
+    """Read the whole log: whether each row is as it was written, and in its place. `head` is to be kept elsewhere.
+
+    If not, `wrong` is the number of the first row that is not, and `problem` what is wrong with it.
+    """
+    administrator_of_all(viewer)
+    with asking(security_of(request)) as connection:
+        try:
+            document = {"intact": True, "wrong": None, "problem": None, **_head(asdict(verify(connection)))}
+        except AuditError as error:
+            document = {"intact": False, "wrong": error.number, "problem": str(error), "rows": None, "head": None}
+    return answer({"data": document, "page": None}, headers=_PRIVATE)
+
+
+def _head(head: dict[str, object]) -> dict[str, object]:
+    return {"rows": head["number"], "head": head["hash"]}
+
+
+def _exported(request: Request, engine: Engine, sought: Sought) -> Iterator[str]:
+    """A page of rows at a time, each read for itself: an export of millions holds nothing up."""
+    count = 0
+    yield csv_text(_COLUMNS, ())
+    while True:
+        with asking(engine) as connection:
+            found = read_audit(connection, replace(sought, limit=_ROWS))
+        count += len(found)
+        answered(request, count, export=True)
+        yield csv_text(_COLUMNS, (entry_document(*one) for one in found)).partition("\r\n")[2]
+        if len(found) < _ROWS:
+            return
+        sought = replace(sought, below=found[-1][0])
+
+
+def _instant(name: str, text: str) -> int | None:
+    try:
+        return instant(text, time.time_ns() // 1_000) if text else None
+    except (ValueError, OverflowError) as error:
+        raise EventError(f"/query/{name}", str(error), 400) from None

@@ -1,0 +1,90 @@
+"""Writing the audit log beside the answers: entries are collected, and committed together a few times a second."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from sqlalchemy import Connection, Engine
+
+from whence.errors import StoreError
+from whence.store.security.audit import Entry, append
+from whence.store.security.database import changing
+
+_PAUSE_SECONDS = 0.2
+_MOST_WAITING = 10_000
+"""Entries that wait while the database does not take them; then no more questions are answered."""
+
+_Key = tuple[str, str, str, tuple[str, ...], int]
+
+
+class Auditing:
+    """One process's way to the audit log, for one event loop. What is said often becomes one entry a commit."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._thread = ThreadPoolExecutor(1, "audit")
+        self._waiting: list[Entry] = []
+        self._tallied: dict[_Key, tuple[Entry, int]] = {}
+        self._work: list[Callable[[Connection], None]] = []
+        self._task: asyncio.Task[None] | None = None
+
+    def check(self) -> None:
+        """Raises StoreError if too much waits: what cannot be logged is not answered."""
+        if len(self._waiting) >= _MOST_WAITING:
+            raise StoreError("the audit log takes no more: its database does not answer")
+
+    def note(self, entry: Entry) -> None:
+        """Have it written soon."""
+        self._waiting.append(entry)
+        self._begin()
+
+    def tally(self, entry: Entry) -> None:
+        """Have its count written soon, in one entry with all that differ in nothing else but the time."""
+        key = (entry.who, entry.action, entry.what, entry.nodes, entry.status)
+        first, count = self._tallied.get(key, (entry, 0))
+        self._tallied[key] = first, count + entry.count
+        self._begin()
+
+    def along(self, work: Callable[[Connection], None]) -> None:
+        """Have something small written with the next entries."""
+        self._work.append(work)
+        self._begin()
+
+    async def close(self) -> None:
+        """Write what waits."""
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._write, *self._taken())
+        self._thread.shutdown(wait=True)
+
+    def _begin(self) -> None:
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._flush())
+
+    async def _flush(self) -> None:
+        while self._waiting or self._tallied or self._work:
+            await asyncio.sleep(_PAUSE_SECONDS)
+            taken = self._taken()
+            writing = asyncio.get_running_loop().run_in_executor(self._thread, self._write, *taken)
+            if not await asyncio.shield(writing):
+                self._waiting[:0] = taken[0]
+
+    def _taken(self) -> tuple[Sequence[Entry], Sequence[Callable[[Connection], None]]]:
+        tallied = [replace(entry, count=count) for entry, count in self._tallied.values()]
+        entries, work = [*self._waiting, *tallied], self._work
+        self._waiting, self._tallied, self._work = [], {}, []
+        return entries, work
+
+    def _write(self, entries: Sequence[Entry], work: Sequence[Callable[[Connection], None]]) -> bool:
+        try:
+            with changing(self._engine) as connection:
+                for one in work:
+                    one(connection)
+                append(connection, entries)
+        except StoreError as error:
+            logging.getLogger(__name__).error("%d entries of the audit log wait: %s", len(entries), error)
+            return False
+        return True

@@ -1,0 +1,235 @@
+"""Search, tags, events and statistics, for clients of Marquez."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import pairwise
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import msgspec
+from fastapi import APIRouter, Query, Request, Response
+
+from whence.api.answers import MISSING, answer
+from whence.api.cataloguing import Asked, Catalogued
+from whence.api.marquez import gather, shapes
+from whence.api.paths import Limit, Offset, Plain, Segment
+from whence.errors import EventError
+from whence.model.catalog import Entry, Period, Registered, Sought, Window
+from whence.model.events import EventKind, RunState
+from whence.model.ids import Kind
+from whence.model.names import DatasetName
+from whence.query.described import decoded, describe_datasets, describe_jobs
+from whence.query.instants import instant, iso, microseconds
+
+routes = APIRouter(prefix="/api/v1", tags=["marquez"], responses=MISSING)
+beta = APIRouter(prefix="/api/v2beta", tags=["marquez"], responses=MISSING)
+
+Sort = Literal["name", "update_at", "updated_at", "NAME", "UPDATE_AT", "UPDATED_AT"]
+Day = Annotated[Plain, Query(description="YYYY-MM-DD, or an ISO 8601 time")]
+EARLIEST, LATEST = "1970-01-01T00:00:00Z", "2200-01-01T00:00:00Z"
+
+
+@routes.get("/search")
+def search(
+    asked: Asked,
+    q: Plain,
+    filter: Literal["dataset", "job", "DATASET", "JOB"] | None = None,
+    sort: Sort = "name",
+    limit: Limit = 10,
+    offset: Offset = 0,
+    namespace: Plain | None = None,
+    before: Day | None = None,
+    after: Day | None = None,
+) -> Response:
+    """Datasets and jobs by a part of their name."""
+    sought = Sought(
+        text=q,
+        kinds=_kinds(filter),
+        namespace=namespace,
+        before=_instant(before, "before") if before else None,
+        after=_instant(after, "after") if after else None,
+        latest=sort.lower() != "name",
+    )
+    found, total = asked.catalog.find(sought, Window(limit=limit, offset=offset))
+    return answer({"totalCount": total, "results": [_result(one) for one in found]})
+
+
+@beta.get("/search/jobs")
+def search_jobs(asked: Asked, q: Plain) -> Response:
+    """Jobs by a part of their name, as Marquez answers from OpenSearch."""
+    found, _ = asked.catalog.find(Sought(text=q, kinds=(Kind.JOB,)), Window(limit=10))
+    hits = [shapes.job_head(one) for one in describe_jobs(asked.catalog, asked.graph, found, runs=1)]
+    return answer({"hits": [_hit(one) for one in hits], "highlights": [{"name": [one["name"]]} for one in hits]})
+
+
+@beta.get("/search/datasets")
+def search_datasets(asked: Asked, q: Plain) -> Response:
+    """Datasets by a part of their name, likewise."""
+    found, _ = asked.catalog.find(Sought(text=q, kinds=(Kind.DATASET,)), Window(limit=10))
+    described = describe_datasets(asked.catalog, asked.graph, found, columns=False)
+    hits = [shapes.dataset_head(one) for one in described]
+    return answer({"hits": [_hit(one) for one in hits], "highlights": [{"name": [one["name"]]} for one in hits]})
+
+
+@routes.get("/tags")
+def list_tags(asked: Asked, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """All tags: those that something carries, and those that somebody made."""
+    made = {
+        Registered.TAG.name_in(one.name)
+        for one in asked.catalog.registered(Registered.TAG)
+        if isinstance(one.name, DatasetName)
+    }
+    names = sorted(made | {one.name for one in asked.catalog.tags()})
+    page = [tag_document(asked, name) for name in names[offset : offset + limit]]
+    return answer({"tags": page, "totalCount": len(names)})
+
+
+@routes.get("/events/lineage")
+def list_events(
+    asked: Asked,
+    request: Request,
+    before: Day = LATEST,
+    after: Day = EARLIEST,
+    sort: Annotated[Literal["asc", "desc", "ASC", "DESC"], Query(alias="sortDirection")] = "desc",
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> Response:
+    """Run events as they were sent, by time."""
+    period = Period(
+        after=_instant(after, "after"),
+        before=_instant(before, "before"),
+        kinds=(EventKind.RUN,),
+        newest=sort.lower() == "desc",
+    )
+    return _events(asked, request, period, Window(limit=limit, offset=offset))
+
+
+@routes.get("/events")
+def list_all_events(asked: Asked, request: Request, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """Events of all kinds as they were sent, newest first: marquez-python asks for them, Marquez has no such route."""
+    return _events(asked, request, _always(None), Window(limit=limit, offset=offset))
+
+
+@routes.get("/events/{namespace}")
+def list_events_of_namespace(
+    asked: Asked, request: Request, namespace: Segment, limit: Limit = 100, offset: Offset = 0
+) -> Response:
+    """Likewise, those about jobs, runs and datasets of a namespace."""
+    return _events(asked, request, _always(namespace), Window(limit=limit, offset=offset))
+
+
+Period_ = Literal["DAY", "WEEK", "day", "week"]
+
+
+@routes.get("/stats/lineage-events")
+def count_events(asked: Asked, period: Period_, timezone: Plain = "UTC") -> Response:
+    """How many run events came: in each of the last 24 hours, or of the last 7 days."""
+    times = _intervals(period, timezone)
+    counts = asked.catalog.states(times)
+    names = {"fail": RunState.FAIL, "start": RunState.START, "complete": RunState.COMPLETE, "abort": RunState.ABORT}
+    rows = [
+        {**_interval(ends), **{name: some.get(state, 0) for name, state in names.items()}}
+        for ends, some in zip(times, counts, strict=True)
+    ]
+    return answer(rows)
+
+
+@routes.get("/stats/jobs")
+def count_jobs(asked: Asked, period: Period_, timezone: Plain = "UTC") -> Response:
+    """How many jobs were known at the end of each hour or day."""
+    times = _intervals(period, timezone)
+    return _cumulative(times, asked.catalog.known(Kind.JOB, [until for _, until in times]))
+
+
+@routes.get("/stats/datasets")
+def count_datasets(asked: Asked, period: Period_, timezone: Plain = "UTC") -> Response:
+    """How many datasets were known at the end of each hour or day."""
+    times = _intervals(period, timezone)
+    return _cumulative(times, asked.catalog.known(Kind.DATASET, [until for _, until in times]))
+
+
+@routes.get("/stats/sources")
+def count_sources(asked: Asked, period: Period_, timezone: Plain = "UTC") -> Response:
+    """How many data sources were known at the end of each hour or day."""
+    times = _intervals(period, timezone)
+    since = gather.source_times(asked)
+    return _cumulative(times, [sum(first < until for first in since) for _, until in times])
+
+
+def tag_document(asked: Catalogued, name: str) -> shapes.Json:
+    """A tag with what somebody said that it means."""
+    facets = decoded(asked.catalog.registry([Registered.TAG.of(name)]).get(Registered.TAG.of(name), {}))
+    return {"name": name, "description": facets.get("documentation", {}).get("description")}
+
+
+def _is_dataset(one: Entry) -> bool:
+    return isinstance(one.name, DatasetName)
+
+
+def _kinds(chosen: str | None) -> tuple[int, ...]:
+    match (chosen or "").lower():
+        case "dataset":
+            return (Kind.DATASET,)
+        case "job":
+            return (Kind.JOB,)
+    return (Kind.DATASET, Kind.JOB)
+
+
+def _result(one: Entry) -> shapes.Json:
+    return {
+        "type": "DATASET" if _is_dataset(one) else "JOB",
+        "name": one.name.name,
+        "updatedAt": iso(one.last_seen),
+        "namespace": one.name.namespace,
+        "nodeId": str(one.name),
+    }
+
+
+def _hit(one: shapes.Json) -> shapes.Json:
+    return {"run_id": (one.get("latestRun") or {}).get("id"), **one}
+
+
+def _always(namespace: str | None) -> Period:
+    return Period(after=instant(EARLIEST, 0), before=instant(LATEST, 0), namespace=namespace)
+
+
+def _events(asked: Catalogued, request: Request, period: Period, window: Window) -> Response:
+    found = asked.bodies(request, asked.catalog.events(period, window))
+    return answer({"events": [msgspec.Raw(one) for one in found], "totalCount": asked.catalog.count_events(period)})
+
+
+def _instant(text: str, of: str) -> int:
+    try:
+        return instant(text, 0)
+    except (ValueError, OverflowError) as error:
+        raise EventError(f"/query/{of}", str(error), 400) from None
+
+
+def _intervals(period: str, timezone: str) -> Sequence[tuple[int, int]]:
+    """The last 24 hours, or 7 days as they begin and end in a time zone; the current one is the last."""
+    zone = _zone(timezone)
+    now = datetime.now(UTC)
+    if period.upper() == "DAY":
+        hour = now.replace(minute=0, second=0, microsecond=0)
+        starts = [hour - timedelta(hours=back) for back in range(23, -2, -1)]
+    else:
+        today = now.astimezone(zone).date()
+        days = [today - timedelta(days=back) for back in range(6, -2, -1)]
+        starts = [datetime(day.year, day.month, day.day, tzinfo=zone) for day in days]
+    times = [microseconds(one.astimezone(UTC)) for one in starts]
+    return list(pairwise(times))
+
+
+def _zone(name: str) -> tzinfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise EventError("/query/timezone", f"{name!r} is no time zone: write Europe/Vienna, or UTC", 400) from None
+
+
+def _interval(ends: tuple[int, int]) -> shapes.Json:
+    return {"startInterval": iso(ends[0]), "endInterval": iso(ends[1])}
+
+
+def _cumulative(times: Sequence[tuple[int, int]], counts: Sequence[int]) -> Response:
+    return answer([{**_interval(ends), "count": count} for ends, count in zip(times, counts, strict=True)])

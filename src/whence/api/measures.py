@@ -1,0 +1,131 @@
+"""What leadership asks: the KPIs over time, and how much is known of each namespace (docs/dashboards.md)."""
+
+from collections.abc import Sequence
+from functools import partial
+from operator import attrgetter
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from sqlalchemy import Engine
+
+from whence.api.access import Asker
+from whence.api.answers import MISSING, answer
+from whence.api.board_shapes import Coverage, Kpis, Lacking, answered_with
+from whence.api.kept import Kept
+from whence.api.pages import Cursor, PageLimit, after, cut, window
+from whence.api.paths import Plain
+from whence.api.silence import mentioned, visible
+from whence.derive.kpis.series import Measured, kpis, read_series
+from whence.errors import TableError
+from whence.model.access import Action, Viewer
+from whence.model.catalog import Entry, Window, name_key
+from whence.store.catalog import snapshot
+from whence.store.coverage import Covered, lacking, read_coverage
+
+KPI_SECONDS = 30
+MOST_MEASURED = 400
+"""Measurements of one KPI that an answer has, the latest ones."""
+
+What = Literal["lineage", "columns", "owner", "description", "upstream"]
+
+
+def router(engine: Engine, tables: str) -> APIRouter:
+    """`/api/v2/kpis` and `/api/v2/coverage`."""
+    routes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
+    series = Kept(partial(_series, tables), least_seconds=KPI_SECONDS)
+    covered = Kept(partial(_covered, engine))
+
+    @routes.get("/kpis", responses=answered_with(Kpis))
+    def list_kpis(
+        name: Annotated[list[Plain], Query(description="only these; all if not given")] = [],  # noqa: B006  # copied
+    ) -> Response:
+        """The lineage KPIs as `whence publish` measured them, each with its definition and all that was measured.
+
+        `measured_at` is null, and so are all values, if nothing was measured yet.
+        """
+        told = _kpis_document(series.get())
+        return answer({"data": [one for one in told if not name or one["name"] in name], "page": None})
+
+    @routes.get("/coverage", responses=answered_with(Coverage))
+    def coverage(viewer: Asker, limit: PageLimit = 100, cursor: Cursor = "") -> Response:
+        """Of how many datasets of each namespace lineage, columns, an owner or a description are known; by name.
+
+        `hidden`: namespaces that whoever asks may not read.
+        """
+        every = covered.get()
+        seen = [one for one in every if _may_read(viewer, one.namespace)]
+        shown, page = cut(after(seen, window(limit, cursor, (str,)), _by_name), limit, _by_name)
+        return answer(
+            {
+                "data": {"namespaces": [one._asdict() for one in shown], "hidden": len(every) - len(seen)},
+                "page": page,
+            }
+        )
+
+    @routes.get("/coverage/lacking", responses=answered_with(Lacking))
+    def list_lacking(
+        request: Request,
+        viewer: Asker,
+        what: What = "lineage",
+        namespace: Annotated[Plain | None, Query(description="only of this namespace")] = None,
+        limit: PageLimit = 100,
+        cursor: Cursor = "",
+    ) -> Response:
+        """The datasets of which something is not known, by name: the list behind a share of `/coverage`.
+
+        `upstream`: those that others depend on, and of which it is not known where they come from.
+        """
+        asked = window(limit, cursor, (str, str, int))
+        found = _visible(request.app.state.engine, viewer, what, namespace, asked)
+        shown, page = cut(found, limit, name_key)
+        return answer({"data": [mentioned(one) for one in shown], "page": page})
+
+    return routes
+
+
+def _visible(engine: Engine, viewer: Viewer, what: str, namespace: str | None, asked: Window) -> Sequence[Entry]:
+    with snapshot(engine) as connection:
+        return visible(viewer, asked, partial(lacking, connection, what, namespace), name_key, attrgetter("name"))
+
+
+def _may_read(viewer: Viewer, namespace: str) -> bool:
+    return viewer.may(Action.READ, namespace)
+
+
+def _by_name(one: Covered) -> tuple[str | int, ...]:
+    return (one.namespace,)
+
+
+def _covered(engine: Engine) -> Sequence[Covered]:
+    with snapshot(engine) as connection:
+        return read_coverage(connection)
+
+
+def _series(tables: str) -> dict[str, tuple[Measured, ...]]:
+    try:
+        return read_series(tables)
+    except TableError:
+        return {}
+
+
+def _kpis_document(series: dict[str, tuple[Measured, ...]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": one.name,
+            "unit": one.unit,
+            "definition": one.definition,
+            **_latest(series.get(one.name, ())),
+        }
+        for one in kpis()
+    ]
+
+
+def _latest(measured: tuple[Measured, ...]) -> dict[str, Any]:
+    last = measured[-1] if measured else None
+    return {
+        "value": last and last.value,
+        "numerator": last and last.numerator,
+        "denominator": last and last.denominator,
+        "measured_at": last and last.measured_at.isoformat(),
+        "series": [{"at": one.measured_at.isoformat(), "value": one.value} for one in measured[-MOST_MEASURED:]],
+    }

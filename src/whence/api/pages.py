@@ -1,0 +1,78 @@
+"""Envelopes and cursors of `/api/v2`: a page says where the next one begins, in words that only Whence reads."""
+
+import base64
+import json
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Query, Response
+
+from whence.api.answers import answer
+from whence.api.cataloguing import Catalogued
+from whence.errors import EventError
+from whence.log.position import Position, positions_text
+from whence.model.catalog import Window
+
+T = TypeVar("T")
+Key = tuple[str | int, ...]
+
+PageLimit = Annotated[int, Query(alias="limit", ge=1, le=1_000, description="how many at most")]
+Cursor = Annotated[str, Query(max_length=4_000, description="`page.next` of the page before; empty: the first page")]
+
+
+def window(limit: int, cursor: str, shape: tuple[type, ...]) -> Window:
+    """One more than a page, so that it is known whether another follows. Raises EventError if the cursor is none.
+
+    `shape` has the types of the parts of the sort key.
+    """
+    return Window(limit=limit + 1, after=_key(cursor, shape) if cursor else None)
+
+
+def paged(
+    asked: Catalogued,
+    found: Sequence[T],
+    limit: int,
+    key: Callable[[T], Key],
+    documents: Callable[[Sequence[T]], Sequence[Any]],
+) -> Response:
+    """A page of what was found with `window`."""
+    shown, page = cut(found, limit, key)
+    return enveloped(asked, documents(shown), page)
+
+
+def cut(found: Sequence[T], limit: int, key: Callable[[T], Key]) -> tuple[Sequence[T], dict[str, object]]:
+    """What a page shows of what was found, and what it says of itself."""
+    shown = found[:limit]
+    following = _cursor(key(shown[-1])) if len(found) > limit else None
+    return shown, {"next": following, "limit": limit}
+
+
+def after(found: Iterable[T], window: Window, key: Callable[[T], Key]) -> Sequence[T]:
+    """What `window` asks for of a sorted list."""
+    rest = (one for one in found if window.after is None or key(one) > window.after)
+    return list(islice(rest, window.limit))
+
+
+def enveloped(asked: Catalogued, data: object, page: object = None) -> Response:
+    """`data` and `page`; the ETag is the version of the graph that they are of."""
+    version = positions_text(map(Position.from_int, asked.catalog.reached()))
+    return answer({"data": data, "page": page}, headers={"ETag": f'"{version}"'})
+
+
+def _cursor(key: Key) -> str:
+    return base64.urlsafe_b64encode(json.dumps(key).encode()).decode().rstrip("=")
+
+
+def _key(cursor: str, shape: tuple[type, ...]) -> Key:
+    try:
+        parts = json.loads(base64.urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)))
+    except ValueError:
+        parts = None
+    if not isinstance(parts, list) or tuple(type(part) for part in parts) != shape or not all(map(_fits, parts)):
+        raise EventError("/query/cursor", "is none that an answer gave", 400)
+    return tuple(parts)
+
+
+def _fits(part: str | int) -> bool:
+    return "\0" not in part if isinstance(part, str) else -(1 << 63) <= part < 1 << 63

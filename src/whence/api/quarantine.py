@@ -1,0 +1,134 @@
+"""Bodies that were refused: which, why, what they say, and sending one again, mended if need be."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import Connection
+
+from whence.api.access import Asker, wrote
+from whence.api.answers import MISSING, answer
+from whence.api.board_shapes import OneBody, Quarantine, Replayed, answered_with
+from whence.api.collect import Collector
+from whence.api.limits import source_of
+from whence.api.pages import Cursor, PageLimit, cut, window
+from whence.errors import AccessError, EventError, ThingNotFoundError
+from whence.log import Kind, Log, Position, Record
+from whence.model.access import Action, Viewer
+from whence.openlineage.accept import accept
+from whence.openlineage.refusals import REFUSALS, refusal
+from whence.query.instants import iso
+from whence.store.catalog import snapshot
+from whence.store.ledger import refused_before
+
+MOST_SHOWN = 256 << 10
+"""Bytes of a body that an answer has."""
+_READ = 1_000
+
+Place = Annotated[str, Path(pattern=r"^[0-9]{1,9}:[0-9]{1,11}$", description="its position in the log")]
+Class = Annotated[Literal[REFUSALS] | None, Query(description="only those refused for this")]  # type: ignore[valid-type]
+
+
+class Mended(BaseModel):
+    """What to send in its place."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    body: Annotated[str, Field(min_length=1)] | None = None
+
+
+_AS_IT_IS = Mended()
+
+
+def reads(log: Log) -> APIRouter:
+    """What is in quarantine. A refused body names what it will, so it is for who may read everything."""
+    routes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
+
+    @routes.get("/quarantine", responses=answered_with(Quarantine))
+    def list_refused(
+        viewer: Asker, request: Request, reason: Class = None, limit: PageLimit = 50, cursor: Cursor = ""
+    ) -> Response:
+        """Refused bodies and why, the latest first."""
+        _check(viewer)
+        asked = window(limit, cursor, (int,))
+        with snapshot(request.app.state.engine) as connection:
+            found = []
+            for row in _rows(connection, int(asked.after[0]) if asked.after else None):
+                if reason in (None, refusal(row[1])):
+                    found.append(row)
+                if len(found) >= asked.limit:
+                    break
+        shown, page = cut(found, limit, lambda row: (row[0],))
+        records = log.records([Position.from_int(at) for at, _ in shown])
+        rows = [_refused(at, why, record) for (at, why), record in zip(shown, records, strict=True)]
+        return answer({"data": rows, "page": page})
+
+    @routes.get("/quarantine/{position}", responses=answered_with(OneBody))
+    def get_refused(viewer: Asker, request: Request, position: Place) -> Response:
+        """One refused body, as it came but for secrets."""
+        _check(viewer)
+        record = _record(log, position)
+        shown = record.payload[:MOST_SHOWN].decode("utf-8", "replace")
+        why = f"{record.pointer}: {record.reason}" if record.pointer else record.reason
+        document = _refused(record.position.as_int, why, record)
+        body = {"pointer": record.pointer, "body": shown, "cut": len(record.payload) > MOST_SHOWN}
+        return answer({"data": {**document, **body}, "page": None})
+
+    return routes
+
+
+def writes(log: Log, collector: Collector) -> APIRouter:
+    """Sending again."""
+    routes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
+
+    @routes.post("/quarantine/{position}/replay", responses=answered_with(Replayed))
+    async def replay(viewer: Asker, request: Request, position: Place, mended: Mended = _AS_IT_IS) -> Response:
+        """Send a refused body again, or what is given in its place. What is still wrong with it is the answer (422).
+
+        The refused one stays in quarantine: the log forgets nothing.
+        """
+        _check(viewer)
+        record = _record(log, position)
+        body = record.payload if mended.body is None else mended.body.encode()
+        accept(body)  # says what is wrong, before who may write where
+        namespace = source_of(body).namespace
+        if not viewer.may(Action.WRITE, namespace or None):
+            raise AccessError(f"{viewer.name} may not write in {namespace}", 403)
+        (taken,) = await collector.take([body])
+        wrote(request, namespace, 1)
+        return answer({"data": {"position": str(taken)}, "page": None})
+
+    return routes
+
+
+def _check(viewer: Viewer) -> None:
+    if not viewer.sees_all:
+        raise AccessError("the quarantine is for who may read everything", 403)
+
+
+def _rows(connection: Connection, before: int | None) -> Iterator[tuple[int, str]]:
+    while rows := refused_before(connection, before, _READ):
+        yield from rows
+        before = rows[-1][0]
+
+
+def _record(log: Log, text: str) -> Record:
+    try:
+        position = Position.parse(text)
+    except ValueError as error:
+        raise EventError("/path/position", str(error), 422) from None
+    (record,) = log.records([position])
+    if record is None or record.kind is not Kind.QUARANTINED:
+        raise ThingNotFoundError("Refused body", text)
+    return record
+
+
+def _refused(at: int, why: str, record: Record | None) -> dict[str, Any]:
+    return {
+        "position": str(Position.from_int(at)),
+        "reason": why,
+        "refusal": refusal(why),
+        "received_at": None if record is None else iso(record.received_at),
+        "bytes": None if record is None else len(record.payload),
+    }

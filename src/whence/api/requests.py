@@ -1,0 +1,35 @@
+"""An id for each request, for the lines that are logged while it is answered, and for whoever asked."""
+
+import re
+from uuid import uuid4
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from whence.diagnostics import request_id
+
+HEADER = "X-Request-ID"
+_GIVEN = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+
+
+class Requests:
+    """ASGI middleware: takes the id that a proxy gave, else makes one; the answer has it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = Headers(scope=scope).get(HEADER, "")
+        id_ = given if _GIVEN.fullmatch(given) else uuid4().hex
+        # Not reset: a request is a task with a context of its own, and the server logs errors after us.
+        request_id.set(id_)
+
+        async def say(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)[HEADER] = id_
+            await send(message)
+
+        await self._app(scope, receive, say)

@@ -1,0 +1,75 @@
+"""What guards one API process, put together from its settings."""
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from fastapi import FastAPI
+from sqlalchemy import Engine
+
+from whence.api.access import Access
+from whence.api.administering import administration
+from whence.api.audit_log import audit_log
+from whence.api.auditing import Auditing
+from whence.api.credentials import Credentials
+from whence.api.login import Doors
+from whence.api.needs import needing
+from whence.api.provider import Provider
+from whence.api.sessions import Sessions, router
+from whence.api.settings import Settings
+from whence.model.access import Action
+from whence.store.security.database import asking, open_security, security_url
+from whence.store.security.grants import read_state
+
+
+@dataclass(frozen=True, slots=True)
+class Security:
+    """The security database and what stands before it; nothing of it where Whence runs open."""
+
+    engine: Engine
+    auditing: Auditing
+    credentials: Credentials
+    sessions: Sessions
+
+    def check(self) -> None:
+        """Whether it answers. Raises StoreError."""
+        with asking(self.engine) as connection:
+            read_state(connection)
+
+    async def close(self) -> None:
+        """Write what the audit log waits for, and let go."""
+        self.credentials.close()
+        await self.auditing.close()
+        self.engine.dispose()
+
+
+def secure(app: FastAPI, settings: Settings) -> Security | None:
+    """Put `Access` before all routes of the application, and add the ways to sign in. None: it runs open.
+
+    Raises StoreError if the security database does not answer: then nothing is served.
+    """
+    needing(Action.PUBLIC, app.router)  # so far there is the API's description, the same everywhere
+    security = None if settings.open else _opened(app, settings)
+    provider = urlsplit(settings.provider.issuer).hostname if settings.provider and security else ""
+    app.include_router(router(security.sessions if security else None, provider or ""))
+    app.include_router(administration())
+    app.include_router(audit_log())
+    app.state.security = security.engine if security else None
+    app.add_middleware(
+        Access,
+        routes=lambda: app.routes,
+        credentials=security.credentials if security else None,
+        auditing=security.auditing if security else None,
+    )
+    return security
+
+
+def _opened(app: FastAPI, settings: Settings) -> Security:
+    engine = open_security(settings.security_url or security_url(settings.store_url))
+    auditing = Auditing(engine)
+    provider = Provider(settings.provider) if settings.provider else None
+    credentials = Credentials(engine, auditing, provider, settings.session_idle_seconds)
+    lifetime = int(settings.session_seconds * 1e6)
+    sessions = Sessions(engine=engine, credentials=credentials, auditing=auditing, lifetime=lifetime)
+    if provider:
+        app.include_router(Doors(sessions, provider).router())
+    return Security(engine, auditing, credentials, sessions)

@@ -1,0 +1,176 @@
+"""What somebody on call asks: which jobs fail or are late, what is downstream, and when all was well."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import msgspec
+from fastapi import APIRouter, Request, Response
+from sqlalchemy import Connection, Engine
+
+from whence.api.access import Asker
+from whence.api.answers import MISSING, answer
+from whence.api.board_shapes import Troubles, answered_with
+from whence.api.commits import commits_said
+from whence.api.kept import Kept
+from whence.api.pages import Cursor, PageLimit, after, cut, window
+from whence.log import Log
+from whence.model.access import Viewer
+from whence.model.blast import COUNTED
+from whence.model.catalog import Entry
+from whence.model.events import RunState
+from whence.model.graph import RunRow
+from whence.query.commits import Commit
+from whence.query.described import DescribedJob, describe_jobs
+from whence.query.instants import iso
+from whence.store import troubles as store
+from whence.store.catalog import StoreCatalog, snapshot
+from whence.store.graph import StoreGraph
+
+DAY = 86_400_000_000
+FAILED_WITHIN, REGULAR_WITHIN = 30 * DAY, 14 * DAY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Troubled:
+    """A job in trouble. `since`: when it failed first, or should have run. `longest`: its longest pause. Both µs."""
+
+    entry: Entry
+    trouble: Literal["failing", "late"]
+    since: int
+    failures: int = 0
+    longest: int | None = None
+    downstream: tuple[int, ...] = ()
+
+    @property
+    def key(self) -> tuple[str | int, ...]:
+        """The most downstream first."""
+        return -sum(self.downstream), str(self.entry.name), self.trouble
+
+
+def router(engine: Engine, log: Log) -> APIRouter:
+    """`/api/v2/troubles`."""
+    routes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
+    counted = Kept(partial(_troubled, engine))
+
+    @routes.get("/troubles", responses=answered_with(Troubles))
+    def troubles(
+        viewer: Asker,
+        request: Request,
+        trouble: Literal["failing", "late"] | None = None,
+        limit: PageLimit = 20,
+        cursor: Cursor = "",
+    ) -> Response:
+        """Jobs that fail or are late, those with the most downstream first.
+
+        Failing: a run failed within 30 days, and none completed since. Late: it ran at least four times within 14 days,
+        with no pause longer than three mean ones, and pauses now for more than 1.25 times its longest. `hidden`: so
+        many more that whoever asks may not see.
+        """
+        every = counted.get()
+        seen = [one for one in every if viewer.sees(one.entry.name)]
+        wanted = [one for one in seen if trouble in (None, one.trouble)]
+        shown, page = cut(after(wanted, window(limit, cursor, (int, str, str)), _key), limit, _key)
+        with snapshot(request.app.state.engine) as connection:
+            jobs = _documents(connection, log, viewer, shown)
+        counts = {name: sum(one.trouble == name for one in seen) for name in ("failing", "late")}
+        return answer({"data": {"jobs": jobs, **counts, "hidden": len(every) - len(seen)}, "page": page})
+
+    return routes
+
+
+def _key(one: Troubled) -> tuple[str | int, ...]:
+    return one.key
+
+
+def _troubled(engine: Engine) -> Sequence[Troubled]:
+    """All of them, of all namespaces: who may see which is asked later."""
+    now = time.time_ns() // 1_000
+    with snapshot(engine) as connection:
+        failing = store.failing_jobs(connection, now - FAILED_WITHIN)
+        late = store.late_jobs(connection, now - REGULAR_WITHIN, now)
+        ids = {one.job_id for one in failing} | {one.job_id for one in late}
+        entries, radii = StoreCatalog(connection).entries(ids), store.read_radii(connection, ids)
+    downstream = {id_: radius.counts for id_, radius in radii.items()}
+    found = [
+        Troubled(
+            entry=entries[one.job_id],
+            trouble="failing",
+            since=one.since,
+            failures=one.failures,
+            downstream=downstream.get(one.job_id, ()),
+        )
+        for one in failing
+        if one.job_id in entries
+    ]
+    found += [
+        Troubled(
+            entry=entries[one.job_id],
+            trouble="late",
+            since=one.last + one.longest,
+            longest=one.longest,
+            downstream=downstream.get(one.job_id, ()),
+        )
+        for one in late
+        if one.job_id in entries
+    ]
+    return sorted(found, key=_key)
+
+
+def _documents(connection: Connection, log: Log, viewer: Viewer, shown: Sequence[Troubled]) -> list[dict[str, Any]]:
+    catalog, graph = StoreCatalog(connection), StoreGraph(connection)
+    ids = [one.entry.id for one in shown]
+    bad, good = store.last_bad_runs(connection, ids), store.last_good_runs(connection, ids)
+    runs = {row.id: row for row in graph.runs({*bad.values(), *good.values()})}
+    commits = commits_said(connection, log, runs)
+    errors = _errors(catalog, bad.values()) if viewer.sees_all else {}
+    described = describe_jobs(catalog, graph, [one.entry for one in shown], runs=0)
+
+    def run(id_: int | None) -> dict[str, Any] | None:
+        row = runs.get(id_ or 0)
+        return None if row is None else _run(row, errors.get(row.id), commits.get(row.id))
+
+    return [
+        {
+            "job": str(one.entry.name),
+            "trouble": one.trouble,
+            "since": iso(one.since),
+            "failures": one.failures,
+            "longest_pause": None if one.longest is None else one.longest / 1e6,
+            "last": run(bad.get(one.entry.id)) if one.trouble == "failing" else run(good.get(one.entry.id)),
+            "last_good": run(good.get(one.entry.id)),
+            "outputs": _outputs(viewer, job),
+            "downstream": dict(zip(COUNTED, one.downstream, strict=True)) if one.downstream else None,
+        }
+        for one, job in zip(shown, described, strict=True)
+    ]
+
+
+def _outputs(viewer: Viewer, job: DescribedJob) -> list[str]:
+    return [str(name) for name in job.outputs if viewer.sees(name)]
+
+
+def _errors(catalog: StoreCatalog, run_ids: Iterable[int]) -> Mapping[int, str]:
+    """The first line of what each run's errorMessage facet says."""
+    said = catalog.run_facets(run_ids)
+    texts = {
+        run: msgspec.json.decode(one.payload).get("message")
+        for run, facets in said.items()
+        for one in facets
+        if not one.role and one.key == "errorMessage" and one.payload
+    }
+    return {run: text.strip().splitlines()[0][:500] for run, text in texts.items() if isinstance(text, str) and text}
+
+
+def _run(row: RunRow, error: str | None, commit: Commit | None) -> dict[str, Any]:
+    ended = row.state_at if row.state.rank == RunState.COMPLETE else None
+    return {
+        "run": str(row.name),
+        "state": row.state.name,
+        "started_at": None if row.started_at is None else iso(row.started_at),
+        "ended_at": None if ended is None else iso(ended),
+        "error": error,
+        "commit": commit and {"version": commit.version, "url": commit.url, "branch": commit.branch},
+    }

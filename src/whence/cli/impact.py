@@ -1,0 +1,55 @@
+"""An impact as text: how much, of what, whose, and the nearest nodes with the way to each."""
+
+from collections.abc import Iterator, Mapping
+
+from rich.text import Text
+
+from whence.cli.labels import label
+from whence.cli.output import safe
+from whence.cli.tree import Style, forgotten, number
+from whence.query.answers import Extent
+from whence.query.impact import Impact
+
+SHOWN = 8
+"""Owners, types and tiers that are named."""
+
+
+def impact_lines(found: Impact, limit: int, style: Style) -> Iterator[Text]:
+    """The counts, then so many nodes by distance, then whether that is all."""
+    counts = found.counts
+    nodes = found.nodes(0, limit)
+    labels = label([found.root, *(name for node in nodes for name in node.path)], style.glyphs.more)
+    yield Text.assemble((labels.of(found.root), "bold"), ("  impact", "dim"))
+    head = f"{number(counts.nodes, 'node')}, {number(counts.jobs, 'job')} at work"
+    yield Text(f"{head}: {_counted(counts.by_type)}" if counts.nodes else "nothing depends on it")
+    for title, several in (("owners", counts.by_owner), ("tiers", counts.by_tier)):
+        if set(several) - {""}:
+            yield Text.assemble((f"{title}: ", "dim"), _counted(several))
+    for node in nodes:
+        way = f" {style.glyphs.right} ".join(labels.of(name) for name in node.path[1:-1])
+        line = Text(f"{node.distance:>4}  ", style="dim").append(labels.of(node.name), style="bold")
+        yield line.append(f"  by {way}" if way else "", style="dim").append(_whose(node.owners), style="cyan")
+    if counts.nodes > len(nodes):
+        yield Text(f"      and {counts.nodes - len(nodes):,} more: --limit, --output csv", style="dim")
+    yield closing_line(found.extent)
+
+
+def closing_line(extent: Extent) -> Text:
+    """Whether an answer is all, and if not, why."""
+    if extent.forgotten_before is not None:
+        return forgotten(extent.forgotten_before)
+    if extent.complete:
+        return Text("Complete.", style="bold green")
+    why = {"depth": "at the depth asked for", "nodes": "by --max-nodes", "edges": "by --max-edges"}
+    stopped = why.get(extent.stopped_by or "", f"by the budget of {extent.stopped_by}")
+    return Text.assemble((f"Stopped {stopped}: ", "bold yellow"), "there is more.")
+
+
+def _counted(several: Mapping[str, int]) -> str:
+    named = [f"{count:,} {safe(name) if name else 'of none'}" for name, count in several.items()]
+    rest = len(named) - SHOWN
+    return ", ".join(named[:SHOWN]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def _whose(owners: tuple[str, ...]) -> str:
+    return f"  {', '.join(safe(owner) for owner in owners)}" if owners else ""

@@ -1,0 +1,54 @@
+"""SQL that a command is given: text, files, directories of `.sql` files, standard input."""
+
+import codecs
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""What SQL Server's tools write at the head of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A text, and what it is called: a file's path, `stdin`, or nothing."""
+
+    name: str
+    text: str
+
+
+def scripts_of(arguments: Iterable[str]) -> Iterator[Script]:
+    """Each argument as what it is; of a directory all `.sql` files, by name."""
+    for one in arguments:
+        if one == "-":
+            yield Script("stdin", sys.stdin.read())
+            continue
+        found = list(_files(one))
+        yield from (Script(str(file), text_in(file)) for file in found)
+        if not found:
+            yield Script("", one)
+
+
+def text_in(file: Path) -> str:
+    """A file's text; letters that are not UTF-8 become marks, so that positions stay where they are."""
+    content = file.read_bytes()
+    encoding = "utf-16" if content.startswith(_UTF_16) else "utf-8-sig"
+    return content.decode(encoding, errors="replace")
+
+
+def _files(argument: str) -> Iterator[Path]:
+    path = Path(argument)
+    try:
+        if path.is_dir():
+            yield from sorted(one for one in path.rglob("*.sql") if one.is_file())
+            return
+        is_file = path.is_file()
+    except (OSError, ValueError):  # too long for a path, or with letters that none has
+        return
+    if not is_file and argument.endswith(".sql") and not any(map(str.isspace, argument)):
+        raise typer.BadParameter(f"there is no file {argument}")
+    if is_file:
+        yield path
