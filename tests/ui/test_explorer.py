@@ -1,0 +1,193 @@
+"""What a person does in the browser: search, trace a column, open hops, ask for evidence, go back in time."""
+
+import json
+import re
+
+from playwright.sync_api import Locator, expect
+
+from ui.conftest import Screen
+from ui.story import (
+    CLEAN,
+    CONSUMERS,
+    DASHBOARD,
+    DATES,
+    FEATURES,
+    MODEL,
+    PAYMENTS,
+    PREDICTIONS,
+    SESSIONS,
+    TICKETS,
+    USAGE,
+)
+from whence.model.names import DatasetName, FieldName
+
+CHURN = str(FieldName(PREDICTIONS, "churn_probability"))
+
+
+def box(screen: Screen, of: DatasetName) -> Locator:
+    return screen.page.locator(f'[data-node="{of}"]')
+
+
+def lines(screen: Screen, mark: str) -> Locator:
+    return screen.page.locator(f".react-flow__edge-path.{mark}")
+
+
+def test_search_then_trace_then_evidence_then_the_same_from_the_address(screen: Screen) -> None:
+    page = screen.page
+    screen.open()
+    expect(page.get_by_text("AnalysisException: column churn_probability")).to_be_visible()
+    page.keyboard.press("/")
+    page.get_by_role("combobox").fill("churn_prob")
+    expect(page.get_by_role("option").first).to_contain_text("churn_probability")
+    page.keyboard.press("Enter")
+
+    traced = {PREDICTIONS, FEATURES, CLEAN, SESSIONS, TICKETS, PAYMENTS, USAGE, DASHBOARD}
+    for one in traced:
+        expect(box(screen, one)).to_be_visible()
+    expect(box(screen, USAGE)).to_contain_text("last_login")
+    expect(box(screen, DASHBOARD)).to_contain_text("customers_at_risk")
+    expect(lines(screen, "flow-indirect")).to_have_count(1)
+
+    page.get_by_role("button", name="minutes to minutes_30d: Values flow. Show evidence").press("Enter")
+    panel = page.get_by_role("complementary", name="Evidence")
+    expect(panel).to_contain_text("sum(minutes)")
+    expect(panel).to_contain_text("build_sessions")
+    expect(panel.get_by_text("Completed").first).to_be_visible()
+    panel.get_by_role("button", name="Show the event").click()
+    expect(panel.locator("pre")).to_contain_text('"eventType": "COMPLETE"')
+
+    places = screen.places()
+    page.reload()
+    expect(page.get_by_role("complementary", name="Evidence")).to_contain_text("sum(minutes)")
+    expect(page.locator(".react-flow__node-box")).to_have_count(len(places))
+
+
+def test_boxes_stay_where_they_are_when_a_hop_opens_and_closes(screen: Screen) -> None:
+    page = screen.page
+    screen.open("lineage", node=str(PREDICTIONS))
+    expect(box(screen, FEATURES)).to_be_visible()
+    before = screen.places()
+    page.get_by_role("button", name="Show what features comes from").click()
+    expect(box(screen, SESSIONS)).to_be_attached()
+    after = screen.places()
+    assert {node: after[node] for node in before} == before
+    assert set(after) - set(before) == {str(one) for one in (CLEAN, SESSIONS, PAYMENTS, TICKETS)}
+    box(screen, FEATURES).hover()
+    page.get_by_role("button", name="Hide what features comes from").click()
+    expect(box(screen, SESSIONS)).to_have_count(0)
+    assert screen.places() == before
+    page.go_back()
+    expect(box(screen, SESSIONS)).to_be_attached()
+
+
+def test_influence_is_dashed_and_guesses_are_dotted(screen: Screen) -> None:
+    screen.open("lineage", node=str(TICKETS))
+    expect(lines(screen, "flow-inferred")).to_have_css("stroke-dasharray", "1.5px, 5px")
+    screen.open("lineage", node=str(FEATURES))
+    expect(lines(screen, "flow-indirect")).to_have_count(1)
+    expect(lines(screen, "flow-indirect")).to_have_css("stroke-dasharray", "7px, 5px")
+    expect(lines(screen, "flow-direct").first).to_have_css("stroke-dasharray", "none")
+    expect(box(screen, MODEL)).to_be_visible()
+
+
+def test_a_hop_too_large_to_draw_is_a_count_to_choose_from(screen: Screen) -> None:
+    page = screen.page
+    screen.open("lineage", node=str(DATES))
+    page.get_by_role("button", name=f"+{CONSUMERS}").click()
+    dialog = page.get_by_role("dialog", name="What depends on dim_date")
+    expect(dialog).to_contain_text(f"{CONSUMERS} of {CONSUMERS} read")
+    dialog.get_by_label("Filter by name").fill("mart_01")
+    dialog.get_by_role("checkbox", name="mart_012").check()
+    dialog.get_by_role("checkbox", name="mart_013").check()
+    dialog.get_by_role("button", name="Show 2 boxes").click()
+    expect(page.locator(".react-flow__node-box")).to_have_count(3)
+    page.reload()
+    expect(page.locator(".react-flow__node-box")).to_have_count(3)
+
+
+def test_a_wide_table_shows_a_few_columns_and_finds_the_others(screen: Screen) -> None:
+    page = screen.page
+    screen.open("lineage", node=str(FEATURES))
+    page.get_by_role("button", name="Columns of features").click()
+    expect(box(screen, FEATURES).locator(".row")).to_have_count(12)
+    box(screen, FEATURES).get_by_label("Find in 60 columns").fill("signal_45")
+    box(screen, FEATURES).get_by_role("button", name="signal_45").click()
+    expect(page.locator(".pill-focus")).to_contain_text("signal_45")
+    expect(box(screen, SESSIONS)).to_contain_text("minutes_30d")
+    expect(box(screen, DASHBOARD)).to_have_count(0)
+
+
+def test_a_path_shows_what_leads_from_one_to_the_other_and_nothing_else(screen: Screen) -> None:
+    page = screen.page
+    screen.open("lineage", node=str(USAGE))
+    expect(box(screen, SESSIONS)).to_be_visible()
+    page.keyboard.press("p")
+    page.get_by_role("combobox", name="Name of a dataset").fill("gold.predictions")
+    page.get_by_role("option", name=re.compile("^predictions")).first.click()
+    expect(page.locator(".react-flow__node-box")).to_have_count(4)
+    page.get_by_role("button", name="Leave the path").click()
+    expect(page.locator(".react-flow__node-box")).to_have_count(2)
+
+
+def test_then_and_now_on_one_picture(screen: Screen) -> None:
+    page = screen.page
+    screen.open("lineage", node=str(FEATURES))
+    expect(box(screen, TICKETS)).to_be_visible()
+    page.keyboard.press("t")
+    page.get_by_role("button", name="Compare with now").first.click()
+    expect(box(screen, TICKETS)).to_have_class(re.compile("fate-added"))
+    expect(box(screen, SESSIONS)).not_to_have_class(re.compile("fate-"))
+    page.get_by_role("button", name="Stop comparing").click()
+    page.get_by_role("button", name="1 day ago").click()
+    expect(box(screen, TICKETS)).to_have_count(0)
+    expect(box(screen, SESSIONS)).to_be_visible()
+
+
+def test_impact_is_counted_listed_and_exported(screen: Screen) -> None:
+    page = screen.page
+    screen.open("lineage", node=str(USAGE))
+    expect(box(screen, SESSIONS)).to_be_visible()
+    page.keyboard.press("i")
+    panel = page.get_by_role("complementary", name="Impact")
+    expect(panel).to_contain_text("6 affected")
+    panel.get_by_role("button", name="team:success").click()
+    expect(panel.locator(".affected li")).to_have_count(1)
+    with page.expect_download() as told:
+        panel.get_by_role("link", name="CSV").click()
+    assert told.value.path().read_text().count("\n") == 7
+    with page.expect_download() as told:
+        panel.get_by_role("button", name="JSON").click()
+    assert json.loads(told.value.path().read_text())["data"]["counts"]["nodes"] == 6
+    with page.expect_download() as told:
+        panel.get_by_role("button", name="Markdown").click()
+    assert "Customer health" in told.value.path().read_text()
+
+
+def test_the_list_is_the_same_picture_for_keyboard_and_screen_reader(screen: Screen) -> None:
+    page = screen.page
+    screen.open("lineage", node=str(PREDICTIONS), col=CHURN, view="list")
+    table = page.get_by_role("table", name="Lineage of predictions")
+    expect(table.get_by_role("row")).to_have_count(10)
+    expect(table.get_by_role("row", name=re.compile("usage_logs"))).to_contain_text("Upstream")
+    table.get_by_role("button", name="Show what features comes from").press("Enter")
+    expect(table.get_by_role("button", name="Hide what features comes from")).to_be_visible()
+
+
+def test_pages_of_datasets_jobs_and_runs(screen: Screen) -> None:
+    page = screen.page
+    screen.open("node", node=str(PREDICTIONS))
+    expect(page.locator("section", has_text="Description").first).to_contain_text("How likely each customer is")
+    expect(page.get_by_role("button", name="certified")).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("link", name="score_customers churn").first.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("score_customers")
+    page.locator("section", has_text="Runs").get_by_role("link").first.click()
+    expect(page.get_by_role("heading", name=re.compile("^Reads"))).to_be_visible()
+    expect(page.locator("section", has_text="Writes").last).to_contain_text("predictions")
+
+
+def test_a_name_that_nothing_has_says_so_and_offers_the_nearest(screen: Screen) -> None:
+    screen.open("lineage", node=str(DatasetName("snowflake://acme", "churn.gold.prediction")))
+    expect(screen.page.get_by_role("alert")).to_contain_text("Nothing has this name")
+    expect(screen.page.get_by_role("alert").get_by_role("link", name=re.compile("^predictions"))).to_be_visible()
+    # A browser says that a request failed, whatever one does with the answer.
+    screen.complaints[:] = [one for one in screen.complaints if "404" not in one]

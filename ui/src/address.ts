@@ -1,0 +1,131 @@
+// The address bar is the whole state: which page, about what, opened how far, seen when.
+
+import { useSyncExternalStore } from "react";
+import { boxOf } from "./names";
+
+export type Page = "home" | "lineage" | "node" | "run" | "board" | "admin";
+export type Side = "up" | "down";
+export type Lens = "run" | "fresh" | "quality" | "tags" | "owner" | "change" | "column";
+export const LENSES: readonly Lens[] = ["run", "fresh", "quality", "tags", "owner", "change", "column"];
+export type Panel = "impact" | "edge" | "time" | "about";
+
+export interface Explored {
+  node: string;
+  /** Hops opened beyond the first ones: `up` or `down` of a box. */
+  open: readonly { side: Side; node: string }[];
+  /** First hops that are closed. */
+  shut: readonly Side[];
+  /** Boxes picked out of a counted stub. */
+  picked: readonly string[];
+  /** Boxes whose columns are unfolded. */
+  columns: readonly string[];
+  focus?: string;
+  /** With filters and joins on the way to the focused column. */
+  influence: boolean;
+  pathTo?: string;
+  selected?: string;
+  edge?: { source: string; target: string };
+  asOf?: string;
+  versus?: string;
+  view: "graph" | "list";
+  panel?: Panel;
+  /** What the boxes are coloured by. */
+  lens?: Lens;
+}
+
+export interface Where {
+  page: Page;
+  query: URLSearchParams;
+}
+
+const listeners = new Set<() => void>();
+const tell = (): void => listeners.forEach((one) => one());
+window.addEventListener("popstate", tell);
+
+const listen = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+const PAGES: readonly Page[] = ["home", "lineage", "node", "run", "board", "admin"];
+
+export const useWhere = (): Where => {
+  const href = useSyncExternalStore(listen, () => window.location.pathname + window.location.search);
+  const url = new URL(href, window.location.origin);
+  const last = url.pathname.slice(url.pathname.lastIndexOf("/") + 1) || "home";
+  return { page: PAGES.find((one) => one === last) ?? "home", query: url.searchParams };
+};
+
+export const go = (to: string, how: "push" | "replace" = "push"): void => {
+  window.history[how === "push" ? "pushState" : "replaceState"](null, "", to);
+  tell();
+  if (how === "push") window.scrollTo(0, 0);
+};
+
+export const pageAddress = (page: Exclude<Page, "home">, values: Record<string, string>): string =>
+  `./${page}?${new URLSearchParams(values)}`;
+
+/** A time in the past as the address keeps it: one that is the same tomorrow. */
+export const instantAgo = (seconds: number): string =>
+  new Date(Date.now() - seconds * 1_000).toISOString().slice(0, 19);
+
+export const lineageAddress = (node: string): string => explorerAddress(fresh(node));
+
+/** A node as somebody first opens it: a field is focused in its dataset. */
+export const fresh = (node: string): Explored => ({
+  node: boxOf(node),
+  open: [],
+  shut: [],
+  picked: [],
+  columns: [],
+  influence: false,
+  view: "graph",
+  ...(boxOf(node) === node ? {} : { focus: node }),
+});
+
+export const explorerAddress = (one: Explored): string => {
+  const query = new URLSearchParams({ node: one.node });
+  for (const { side, node } of one.open) query.append(side, node);
+  for (const side of one.shut) query.append("shut", side);
+  for (const node of one.picked) query.append("pick", node);
+  for (const node of one.columns) query.append("columns", node);
+  const single: [string, string | undefined][] = [
+    ["col", one.focus],
+    ["with", one.influence ? "influence" : undefined],
+    ["path_to", one.pathTo],
+    ["at", one.selected],
+    ["from", one.edge?.source],
+    ["to", one.edge?.target],
+    ["as_of", one.asOf],
+    ["vs", one.versus],
+    ["view", one.view === "list" ? "list" : undefined],
+    ["panel", one.panel],
+    ["lens", one.lens],
+  ];
+  for (const [key, value] of single) if (value) query.set(key, value);
+  return `./lineage?${query}`;
+};
+
+const PANELS: readonly Panel[] = ["impact", "edge", "time", "about"];
+
+export const explored = (query: URLSearchParams): Explored => {
+  const side = (name: Side) => query.getAll(name).map((node) => ({ side: name, node }));
+  const [source, target] = [query.get("from"), query.get("to")];
+  return {
+    node: query.get("node") ?? "",
+    open: [...side("up"), ...side("down")],
+    shut: (["up", "down"] as const).filter((one) => query.getAll("shut").includes(one)),
+    picked: query.getAll("pick"),
+    columns: query.getAll("columns"),
+    focus: query.get("col") ?? undefined,
+    influence: query.get("with") === "influence",
+    pathTo: query.get("path_to") ?? undefined,
+    selected: query.get("at") ?? undefined,
+    edge: source && target ? { source, target } : undefined,
+    asOf: query.get("as_of") ?? undefined,
+    versus: query.get("vs") ?? undefined,
+    view: query.get("view") === "list" ? "list" : "graph",
+    panel: PANELS.find((one) => one === query.get("panel")),
+    lens: LENSES.find((one) => one === query.get("lens")),
+  };
+};

@@ -1,0 +1,241 @@
+// Who did what, and what was refused. The filter is in the address.
+
+import { useEffect, useState } from "react";
+import { asked, useAnswer } from "../api";
+import { go } from "../address";
+import { reasonOf } from "../facts/changing";
+import { Awaited, exact, Icon } from "../parts/bits";
+import { send } from "../session";
+import { words } from "../words";
+import { Field } from "./parts";
+
+interface Entry {
+  number: number;
+  at: string;
+  who: string;
+  action: string;
+  what: string;
+  nodes: string[];
+  count: number;
+  status: number;
+}
+interface Verified {
+  intact: boolean;
+  wrong: number | null;
+  problem: string | null;
+  rows: number | null;
+  head: string | null;
+}
+interface Filter extends Record<string, string> {
+  who: string;
+  action: string;
+  node: string;
+  after: string;
+  refused: string;
+}
+
+const PAGE = 50;
+const TYPED_MS = 250;
+const said = words.admin.audit;
+
+const filterOf = (query: URLSearchParams): Filter => ({
+  who: query.get("who") ?? "",
+  action: query.get("action") ?? "",
+  node: query.get("node") ?? "",
+  after: query.get("after") ?? "7d",
+  refused: query.get("refused") ?? "",
+});
+
+/** A part of a name will do. */
+const wanted = (filter: Filter) => ({ ...filter, who: filter.who && `*${filter.who}*` });
+
+export const Audit = ({ query }: { query: URLSearchParams }) => {
+  const filter = filterOf(query);
+  const change = (patch: Partial<Filter>) => {
+    // As the address is now: somebody may have changed another field since this was typed.
+    const now = filterOf(new URLSearchParams(window.location.search));
+    const next = Object.entries({ ...now, ...patch } as Filter).filter(([name, value]) => value || name === "after");
+    go(`./admin?${new URLSearchParams([["tab", "audit"], ...next])}`, "replace");
+  };
+  return (
+    <section className="section" aria-label={words.admin.tabs["audit"]}>
+      <div className="section-head">
+        <p className="quiet">{said.about}</p>
+        <Verify />
+      </div>
+      <form className="filters" onSubmit={(event) => event.preventDefault()}>
+        <Typed label={said.who} hint={said.whoHint} value={filter.who} onChange={(who) => change({ who })} />
+        <Field label={said.action}>
+          <select className="input" value={filter.action} onChange={(event) => change({ action: event.target.value })}>
+            <option value="">{said.any}</option>
+            {Object.entries(said.actions).map(([action, text]) => (
+              <option key={action} value={action}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <Typed label={said.node} hint={said.nodeHint} value={filter.node} onChange={(node) => change({ node })} />
+        <Field label={said.since}>
+          <select className="input" value={filter.after} onChange={(event) => change({ after: event.target.value })}>
+            {said.times.map(([value, text]) => (
+              <option key={text} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={filter.refused === "true"}
+            onChange={(event) => change({ refused: event.target.checked ? "true" : "" })}
+          />
+          {said.refused}
+        </label>
+        <a className="button" href={asked("audit", { ...wanted(filter), format: "csv" })} download>
+          <Icon name="save" />
+          {said.export}
+        </a>
+      </form>
+      <Rows key={JSON.stringify(filter)} filter={filter} />
+    </section>
+  );
+};
+
+/** Asks when somebody stops typing. */
+const Typed = ({
+  label,
+  hint,
+  value,
+  onChange,
+}: {
+  label: string;
+  hint: string;
+  value: string;
+  onChange: (to: string) => void;
+}) => {
+  const [text, setText] = useState(value);
+  useEffect(() => {
+    if (text === value) return;
+    const timer = setTimeout(() => onChange(text.trim()), TYPED_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <Field label={label}>
+      <input
+        className="input"
+        type="search"
+        value={text}
+        placeholder={hint}
+        onChange={(event) => setText(event.target.value)}
+      />
+    </Field>
+  );
+};
+
+const Rows = ({ filter }: { filter: Filter }) => {
+  const [limit, setLimit] = useState(PAGE);
+  const told = useAnswer<{ data: Entry[]; page: { next: number | null } }>(
+    asked("audit", { ...wanted(filter), limit }),
+  );
+  const [shown, setShown] = useState<Entry[]>([]);
+  useEffect(() => {
+    if (told.answer) setShown(told.answer.data);
+  }, [told.answer]);
+  return (
+    <>
+      {(told.problem || !shown.length) && <Awaited of={told} lines={8} />}
+      {told.answer && !told.answer.data.length && <p className="quiet">{said.none}</p>}
+      {shown.length > 0 && (
+        <div className="scrolls" tabIndex={0} role="region" aria-label={said.caption}>
+          <table className="table plain audit">
+            <caption className="hidden">{said.caption}</caption>
+            <thead>
+              <tr>
+                {[said.when, said.who, said.action, said.what, said.status].map((one) => (
+                  <th key={one} scope="col">
+                    {one}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {shown.map((one) => (
+                <Row key={one.number} entry={one} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {told.answer?.page.next && limit < 1_000 && (
+        <button type="button" className="link-button" onClick={() => setLimit(Math.min(1_000, limit * 4))}>
+          {said.more}
+        </button>
+      )}
+    </>
+  );
+};
+
+const Row = ({ entry }: { entry: Entry }) => {
+  const isRefused = entry.action === "refused" || entry.status === 401 || entry.status === 403;
+  return (
+    <tr>
+      <td className="nowrap" title={`${said.number} ${entry.number}`}>
+        {exact(entry.at).slice(0, 19)}
+      </td>
+      <th scope="row" className="breaks">
+        {entry.who}
+      </th>
+      <td>
+        <span className={isRefused ? "chip chip-bad" : "chip"}>{said.actions[entry.action] ?? entry.action}</span>
+      </td>
+      <td className="what">
+        <span className="mono breaks">{entry.what}</span>
+        {entry.nodes.length > 0 && <span className="sub breaks">{entry.nodes.join(" · ")}</span>}
+      </td>
+      <td className="nowrap quiet">
+        {entry.status || said.command}
+        {entry.count > 1 && <span className="count">{entry.count.toLocaleString("en")}</span>}
+      </td>
+    </tr>
+  );
+};
+
+/** Reads the whole log, and says whether it is as it was written. */
+const Verify = () => {
+  const [isBusy, setBusy] = useState(false);
+  const [found, setFound] = useState<Verified>();
+  const [problem, setProblem] = useState<string>();
+  const verify = async () => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      setFound((await send<{ data: Verified }>("GET", asked("audit/verification"))).answer.data);
+    } catch (error) {
+      setProblem(reasonOf(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <div className="verify" aria-live="polite">
+      {found?.intact && (
+        <span className="chip chip-good" title={`${said.head} ${found.head}`}>
+          <Icon name="shield" size={12} />
+          {said.intact(found.rows ?? 0)}
+        </span>
+      )}
+      {found && !found.intact && (
+        <span className="chip chip-bad">
+          {said.broken}: {found.problem}
+        </span>
+      )}
+      {problem && <span className="chip chip-bad">{problem}</span>}
+      <button type="button" className="button" disabled={isBusy} onClick={() => void verify()}>
+        <Icon name="shield" />
+        {isBusy ? said.verifying : said.verify}
+      </button>
+    </div>
+  );
+};

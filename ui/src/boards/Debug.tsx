@@ -1,0 +1,286 @@
+// What came in, what was refused and why, and which schemas changed.
+
+import { useState, type ReactNode } from "react";
+import type { EventSaid } from "../api";
+import { go } from "../address";
+import { exact, NodeLink, runId, RunLink, State, When } from "../parts/bits";
+import { RawEvent } from "../parts/RawEvent";
+import { words } from "../words";
+import { usePages, type Listed, type Refused, type SchemaChange, type Unfinished } from "./api";
+import { BodyView } from "./Mending";
+import { Paged } from "./Paged";
+import { boardAddress } from "./where";
+
+const STATES = ["START", "RUNNING", "COMPLETE", "FAIL", "ABORT"];
+const SHOWN = 8;
+
+export const Debug = ({ query }: { query: URLSearchParams }) => {
+  const opened = Object.fromEntries(
+    ["state", "namespace", "event", "show", "reason", "body", "lacks"].map((key) => [key, query.get(key) ?? undefined]),
+  );
+  const change = (patch: Record<string, string | undefined>) =>
+    go(boardAddress("debug", { ...opened, ...patch }), "replace");
+  return (
+    <>
+      {opened["show"] === "quarantine" && <Quarantine opened={opened} change={change} />}
+      {opened["show"] === "unfinished" && <UnfinishedRuns opened={opened} change={change} />}
+      <Stream opened={opened} change={change} />
+      {opened["show"] !== "quarantine" && <Quarantine opened={opened} change={change} />}
+      {opened["show"] !== "unfinished" && <UnfinishedRuns opened={opened} change={change} />}
+      <Schemas />
+    </>
+  );
+};
+
+interface Props {
+  opened: Record<string, string | undefined>;
+  change: (patch: Record<string, string | undefined>) => void;
+}
+
+const Stream = ({ opened, change }: Props) => {
+  const { state, namespace } = opened;
+  const told = usePages<Listed<EventSaid>>("events", { limit: 25, state, namespace });
+  const rows = told.pages.flatMap((page) => page.data);
+  return (
+    <section className="section">
+      <h2>{words.boards.stream}</h2>
+      <p className="quiet">{words.boards.streamOf}</p>
+      <div className="filters">
+        <span className="chips" role="group" aria-label={words.boards.filterState}>
+          <Chip isOn={!state} onClick={() => change({ state: undefined })}>
+            {words.boards.everything}
+          </Chip>
+          {STATES.map((one) => (
+            <Chip key={one} isOn={state === one} onClick={() => change({ state: state === one ? undefined : one })}>
+              {one}
+            </Chip>
+          ))}
+        </span>
+        <NamespaceField value={namespace ?? ""} onSet={(value) => change({ namespace: value || undefined })} />
+      </div>
+      <Paged of={told} isEmpty={!rows.length} none={words.boards.streamNone} lines={6}>
+        <ul className="stream">
+          {rows.map((one) => (
+            <Row
+              key={one.event}
+              called={`${words.boards.event} ${one.event.slice(0, 8)}`}
+              when={
+                <time dateTime={one.time} title={exact(one.time)}>
+                  {exact(one.time).slice(5, 19)}
+                </time>
+              }
+              state={one.state ? <State state={one.state} /> : one.kind}
+              what={<Subject of={one} />}
+              from={<span title={one.producer}>{one.producer.replace(/^https?:\/\//, "")}</span>}
+              isOpen={opened["event"] === one.event}
+              onToggle={(isOpen) => change({ event: isOpen ? one.event : undefined })}
+            >
+              <RawEvent event={one.event} />
+            </Row>
+          ))}
+        </ul>
+      </Paged>
+    </section>
+  );
+};
+
+const Subject = ({ of: { subject, job, kind } }: { of: EventSaid }) => {
+  if (!subject) return <>{kind}</>;
+  if (!subject.startsWith("run:") || !job) return <NodeLink id={subject} />;
+  return (
+    <>
+      <NodeLink id={job} /> <RunLink run={runId(subject)} />
+    </>
+  );
+};
+
+interface RowProps {
+  called: string;
+  when: ReactNode;
+  state: ReactNode;
+  what: ReactNode;
+  from: ReactNode;
+  isOpen: boolean;
+  onToggle: (isOpen: boolean) => void;
+  /** What it shows when it is open. */
+  children: ReactNode;
+}
+
+/** One of a stream: what came when, and itself if it is asked for. */
+const Row = ({ called, when, state, what, from, isOpen, onToggle, children }: RowProps) => {
+  const act = isOpen ? words.boards.hideEvent : words.boards.showEvent;
+  return (
+    <li className={isOpen ? "stream-item open" : "stream-item"}>
+      <div className="stream-row">
+        <span className="stream-when">{when}</span>
+        <span className="stream-state">{state}</span>
+        <span className="stream-what">{what}</span>
+        <span className="stream-producer quiet">{from}</span>
+        <button
+          type="button"
+          className="button small"
+          aria-expanded={isOpen}
+          aria-label={`${act}: ${called}`}
+          onClick={() => onToggle(!isOpen)}
+        >
+          {act}
+        </button>
+      </div>
+      {isOpen && children}
+    </li>
+  );
+};
+
+const Chip = ({ isOn, onClick, children }: { isOn: boolean; onClick: () => void; children: string }) => (
+  <button type="button" className="chip chip-button" aria-pressed={isOn} onClick={onClick}>
+    {children}
+  </button>
+);
+
+const NamespaceField = ({ value, onSet }: { value: string; onSet: (value: string) => void }) => {
+  const [text, setText] = useState(value);
+  return (
+    <form
+      className="filter-field"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSet(text.trim());
+      }}
+    >
+      <input
+        className="input"
+        value={text}
+        placeholder={words.boards.filterNamespace}
+        aria-label={words.boards.filterNamespace}
+        onChange={(event) => setText(event.target.value)}
+        onBlur={() => text.trim() !== value && onSet(text.trim())}
+      />
+    </form>
+  );
+};
+
+const Quarantine = ({ opened, change }: Props) => {
+  const { reason } = opened;
+  const told = usePages<Listed<Refused>>("quarantine", { limit: 25, reason });
+  const rows = told.pages.flatMap((page) => page.data);
+  if (told.state.problem?.status === 403)
+    return (
+      <section className="section" id="quarantine">
+        <h2>{words.boards.quarantine}</h2>
+        <p className="quiet">{words.boards.forAll}</p>
+      </section>
+    );
+  return (
+    <section className="section" id="quarantine">
+      <h2>{words.boards.quarantine}</h2>
+      <p className="quiet">{words.boards.quarantineOf}</p>
+      {reason && (
+        <p className="chips">
+          <Chip isOn onClick={() => change({ reason: undefined })}>
+            {`${words.boards.refusals[reason] ?? reason} ×`}
+          </Chip>
+        </p>
+      )}
+      <Paged of={told} isEmpty={!rows.length} none={words.boards.quarantineNone}>
+        <ul className="stream">
+          {rows.map((one) => (
+            <Row
+              key={one.position}
+              called={one.position}
+              when={<When time={one.received_at} />}
+              state={<span className="chip chip-bad">{words.boards.refusals[one.refusal] ?? one.refusal}</span>}
+              what={<span className="stream-reason">{one.reason}</span>}
+              from={<code>{one.position}</code>}
+              isOpen={opened["body"] === one.position}
+              onToggle={(isOpen) => change({ body: isOpen ? one.position : undefined })}
+            >
+              <BodyView position={one.position} />
+            </Row>
+          ))}
+        </ul>
+      </Paged>
+    </section>
+  );
+};
+
+const LACKS = ["end", "start"] as const;
+
+const UnfinishedRuns = ({ opened, change }: Props) => {
+  const lacks = opened["lacks"] === "start" ? "start" : "end";
+  const told = usePages<Listed<Unfinished>>("unfinished-runs", { limit: 25, lacks });
+  const rows = told.pages.flatMap((page) => page.data);
+  return (
+    <section className="section" id="unfinished">
+      <h2>{words.boards.unfinished}</h2>
+      <p className="quiet">{words.boards.unfinishedOf[lacks]}</p>
+      <p className="chips" role="group" aria-label={words.boards.unfinished}>
+        {LACKS.map((one) => (
+          <Chip key={one} isOn={one === lacks} onClick={() => change({ lacks: one === "end" ? undefined : one })}>
+            {words.boards.lacks[one]}
+          </Chip>
+        ))}
+      </p>
+      <Paged of={told} isEmpty={!rows.length} none={words.boards.unfinishedNone}>
+        <ul className="affected">
+          {rows.map((one) => (
+            <li key={one.run + one.job}>
+              <NodeLink id={one.job} />
+              <span className="affected-more quiet">
+                <RunLink run={runId(one.run)} /> {words.boards.heard} <When time={one.last_seen} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      </Paged>
+    </section>
+  );
+};
+
+const Schemas = () => {
+  const told = usePages<Listed<SchemaChange>>("schema-changes", { limit: 20 });
+  const rows = told.pages.flatMap((page) => page.data);
+  return (
+    <section className="section" id="schemas">
+      <h2>{words.boards.schemas}</h2>
+      <p className="quiet">{words.boards.schemasOf}</p>
+      <Paged of={told} isEmpty={!rows.length} none={words.boards.schemasNone}>
+        <ol className="versions">
+          {rows.map((one) => (
+            <li key={one.dataset + one.time} className="version version-schema">
+              <When time={one.time} />
+              <NodeLink id={one.dataset} />
+              {one.first ? (
+                <span className="quiet">
+                  {words.boards.firstSchema} · {words.time.columns(one.added.length)}
+                </span>
+              ) : (
+                <Differences one={one} />
+              )}
+            </li>
+          ))}
+        </ol>
+      </Paged>
+    </section>
+  );
+};
+
+const Differences = ({ one }: { one: SchemaChange }) => {
+  const all: [string, string][] = [
+    ...one.retyped.map(({ column, before, after }): [string, string] => [
+      "changed",
+      words.boards.retyped(column, before, after),
+    ]),
+    ...one.removed.map((column): [string, string] => ["removed", column]),
+    ...one.added.map((column): [string, string] => ["added", column]),
+  ];
+  return (
+    <ul className="changes">
+      {all.slice(0, SHOWN).map(([fate, text]) => (
+        <li key={fate + text} className={`fate-${fate}`}>
+          {text}
+        </li>
+      ))}
+      {all.length > SHOWN && <li className="quiet">{words.boards.columnsMore(all.length - SHOWN)}</li>}
+    </ul>
+  );
+};

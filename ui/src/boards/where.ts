@@ -1,0 +1,12 @@
+// The address of a dashboard: which one, and what of it is opened.
+
+import { pageAddress } from "../address";
+
+export const BOARDS = ["oncall", "executive", "debug"] as const;
+export type Board = (typeof BOARDS)[number];
+
+export const boardAddress = (of: Board, values: Record<string, string | undefined> = {}): string =>
+  pageAddress("board", {
+    of,
+    ...Object.fromEntries(Object.entries(values).filter((one): one is [string, string] => Boolean(one[1]))),
+  });

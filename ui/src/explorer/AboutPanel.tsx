@@ -1,0 +1,93 @@
+// What is known of a box, in short.
+
+import { useState } from "react";
+import { named, useAnswer, type Dataset, type Job } from "../api";
+import { go, lineageAddress, pageAddress } from "../address";
+import { fieldId, parseName, place, shortName } from "../names";
+import { Awaited, Go, Icon } from "../parts/bits";
+import { Runs } from "../parts/Runs";
+import { Owners, TagsEditor } from "../facts/editors";
+import { useMay } from "../session";
+import { words } from "../words";
+import { useActing } from "./acting";
+import { Panel } from "./Panel";
+
+export const AboutPanel = ({ node }: { node: string }) => {
+  const { kind, namespace, name } = parseName(node);
+  const acting = useActing();
+  const [filter, setFilter] = useState("");
+  const told = useAnswer<{ data: Dataset | Job }>(named(kind === "job" ? "jobs" : "datasets", namespace, name));
+  const one = told.answer?.data;
+  const mayEdit = useMay("steward", namespace);
+  const fields = one && "fields" in one ? one.fields : [];
+  const fitting = fields.filter((field) => field.name.toLowerCase().includes(filter.toLowerCase()));
+  return (
+    <Panel title={shortName(node)} sub={place(node)}>
+      <div className="panel-actions">
+        <Go to={pageAddress("node", { node })} className="button">
+          <Icon name="open" />
+          {words.explorer.page}
+        </Go>
+        <button type="button" className="button" onClick={() => go(lineageAddress(node))}>
+          <Icon name="graph" />
+          {words.explorer.startHere}
+        </button>
+      </div>
+      <Awaited of={told} />
+      {one && (
+        <>
+          {one.description && <p>{one.description}</p>}
+          <p className="chips">
+            {one.certification.map((level) => (
+              <span key={level} className="chip chip-good">
+                {level}
+              </span>
+            ))}
+            {one.tier !== null && <span className="chip">{words.node.tier(one.tier)}</span>}
+          </p>
+          <div className="panel-facts">
+            <h3>{words.node.tags}</h3>
+            <TagsEditor node={one.node} facts={one} mayEdit={mayEdit} />
+            <h3>{words.node.owners}</h3>
+            <Owners node={one.node} facts={one} mayEdit={mayEdit} />
+          </div>
+          {"fields" in one && (
+            <>
+              <h3>{words.node.schema}</h3>
+              {fields.length > 12 && (
+                <input
+                  className="input"
+                  value={filter}
+                  placeholder={words.explorer.findColumn(fields.length)}
+                  aria-label={words.explorer.findColumn(fields.length)}
+                  onChange={(event) => setFilter(event.target.value)}
+                />
+              )}
+              <ul className="fields">
+                {fitting.slice(0, 200).map((field) => (
+                  <li key={field.name}>
+                    <button
+                      type="button"
+                      onClick={() => acting.focus(fieldId(node, field.name))}
+                      title={words.explorer.focus(field.name)}
+                    >
+                      <span>{field.name}</span>
+                      <i>{field.type}</i>
+                    </button>
+                  </li>
+                ))}
+              </ul>
+              {!fields.length && <p className="quiet">{words.explorer.noColumns}</p>}
+            </>
+          )}
+          {"latest_runs" in one && (
+            <>
+              <h3>{words.node.runs}</h3>
+              <Runs runs={one.latest_runs} />
+            </>
+          )}
+        </>
+      )}
+    </Panel>
+  );
+};

@@ -1,0 +1,428 @@
+// The lineage page: an address in, a picture and its panels out.
+
+import { ReactFlowProvider } from "@xyflow/react";
+import { useMemo, useRef, useState } from "react";
+import { refresh } from "../api";
+import { explorerAddress, go, LENSES, pageAddress, type Explored, type Lens, type Side } from "../address";
+import { Tagged } from "../facts/tagged";
+import type { Point } from "../graph/place";
+import { parseName, place, shortName } from "../names";
+import { Glyph, Go, Icon, Trouble } from "../parts/bits";
+import { Search } from "../parts/Search";
+import { useKeys } from "../parts/Shell";
+import { words } from "../words";
+import { ActingContext, hopToggled, toggled, type Acting } from "./acting";
+import { Graph, MOST_BOXES, type Commands } from "./Graph";
+import { ListView } from "./ListView";
+import { AboutPanel } from "./AboutPanel";
+import { EvidencePanel } from "./EvidencePanel";
+import { ImpactPanel } from "./ImpactPanel";
+import { TimePanel } from "./TimePanel";
+import { Picker } from "./Picker";
+import { useSeen, type Seen } from "./told";
+import { MarkView, useLens, type Lensed } from "./lens";
+import { savePng, saveSvg } from "./image";
+import { pressed } from "./keyboard";
+
+export const Explorer = ({ explored }: { explored: Explored }) => {
+  const [fresh, setFresh] = useState(0);
+  return (
+    <ReactFlowProvider key={fresh}>
+      <Exploring
+        explored={explored}
+        onRefresh={() => {
+          refresh();
+          setFresh(fresh + 1);
+        }}
+      />
+    </ReactFlowProvider>
+  );
+};
+
+const Exploring = ({ explored, onRefresh }: { explored: Explored; onRefresh: () => void }) => {
+  const seen = useSeen(explored);
+  const lensed = useLens(explored, seen.picture);
+  const [picking, setPicking] = useState<{ node: string; side: Side }>();
+  const [isPathing, setPathing] = useState(false);
+  const [hasKeys, setKeys] = useState(false);
+  const commands = useRef<Commands>({ tidy: () => undefined, fit: () => undefined });
+  const [canUndo, setUndo] = useState(false);
+  const order = useRef(new Map<string, Point>());
+  const acting = useMemo((): Acting => {
+    const change = (patch: Partial<Explored>, how?: "push" | "replace") =>
+      go(explorerAddress({ ...explored, ...patch }), how);
+    return {
+      change,
+      toggleHop: (node, side, open) => change(hopToggled(explored, node, side, open)),
+      toggleColumns: (node) => change({ columns: toggled(explored.columns, node) }),
+      focus: (field) =>
+        change({ focus: field, edge: undefined, panel: explored.panel === "edge" ? undefined : explored.panel }),
+      select: (node) => change({ selected: node, panel: "about", edge: undefined }),
+      pick: (node, side) => setPicking({ node, side }),
+    };
+  }, [explored]);
+  useKeys((event) =>
+    pressed(event, {
+      explored,
+      acting,
+      picture: seen.picture,
+      order: order.current,
+      commands: commands.current,
+      openPath: () => setPathing(true),
+      toggleKeys: () => setKeys(!hasKeys),
+    }),
+  );
+  const line =
+    explored.edge &&
+    seen.picture.lines.find((one) => one.from === explored.edge?.source && one.to === explored.edge.target);
+  return (
+    <ActingContext value={acting}>
+      <div className={`explorer ${explored.panel ? "with-panel" : ""}`}>
+        <Head
+          explored={explored}
+          seen={seen}
+          commands={commands}
+          canUndo={canUndo}
+          onPath={() => setPathing(true)}
+          onKeys={() => setKeys(!hasKeys)}
+          onRefresh={onRefresh}
+        />
+        <div className="stage" aria-busy={seen.waiting}>
+          {seen.problem && !seen.picture.lines.length ? (
+            <Trouble problem={seen.problem} />
+          ) : explored.view === "list" ? (
+            <ListView explored={explored} picture={seen.picture} lensed={lensed} />
+          ) : (
+            <Tagged nodes={explored.asOf ? [] : seen.picture.boxes.slice(0, MOST_BOXES).map((box) => box.id)}>
+              <Graph
+                explored={explored}
+                seen={seen}
+                lensed={lensed}
+                commands={(some) => {
+                  commands.current = some;
+                  setUndo(some.undo !== undefined);
+                }}
+                onOrder={(some) => {
+                  order.current = some;
+                }}
+              />
+            </Tagged>
+          )}
+          {seen.noPath && <div className="banner">{words.explorer.noPath}</div>}
+          {explored.view === "graph" && !seen.problem && <Legend seen={seen} lensed={lensed} />}
+          {seen.waiting && (
+            <div className="progress" role="status">
+              <span className="hidden">{words.explorer.waiting}</span>
+            </div>
+          )}
+          {hasKeys && <Keys onClose={() => setKeys(false)} />}
+        </div>
+        {explored.panel === "edge" && <EvidencePanel line={line} />}
+        {explored.panel === "impact" && (
+          <ImpactPanel node={explored.focus ?? explored.selected ?? explored.node} explored={explored} />
+        )}
+        {explored.panel === "about" && <AboutPanel key={explored.selected} node={explored.selected ?? explored.node} />}
+        {explored.panel === "time" && <TimePanel explored={explored} />}
+        <Standing seen={seen} />
+      </div>
+      {picking && (
+        <Picker
+          {...picking}
+          asOf={explored.asOf}
+          picked={explored.picked}
+          onClose={() => setPicking(undefined)}
+          onPick={(picked) => {
+            setPicking(undefined);
+            acting.change({ picked });
+          }}
+        />
+      )}
+      {isPathing && (
+        <Search
+          hint={words.search.pathHint}
+          onClose={() => setPathing(false)}
+          onChoose={(node) => {
+            setPathing(false);
+            acting.change({ pathTo: node, view: "graph" });
+          }}
+        />
+      )}
+    </ActingContext>
+  );
+};
+
+/** Tools that go without a word. */
+const MINOR = new Set(["tidy", "fit", "link", "refresh", "keys"]);
+
+interface HeadProps {
+  explored: Explored;
+  seen: Seen;
+  commands: React.RefObject<Commands>;
+  canUndo: boolean;
+  onPath: () => void;
+  onKeys: () => void;
+  onRefresh: () => void;
+}
+
+const Head = ({ explored, commands, canUndo, onPath, onKeys, onRefresh }: HeadProps) => {
+  const [isCopied, setCopied] = useState(false);
+  const change = (patch: Partial<Explored>) => go(explorerAddress({ ...explored, ...patch }));
+  const panel = (name: "impact" | "time") =>
+    change({ panel: explored.panel === name ? undefined : name, edge: undefined });
+  const tool = (icon: string, label: string, act: () => void, isOn?: boolean) => (
+    <button
+      type="button"
+      className={MINOR.has(icon) ? "tool minor" : "tool"}
+      onClick={act}
+      aria-pressed={isOn}
+      title={label}
+    >
+      <Icon name={icon} />
+      <span>{label}</span>
+    </button>
+  );
+  const copy = () =>
+    void navigator.clipboard?.writeText(window.location.href).then(() => {
+      setCopied(true);
+      setTimeout(() => setCopied(false), 1_500);
+    });
+  return (
+    <div className="head">
+      <div className="head-name">
+        <Glyph kind={parseName(explored.node).kind} />
+        <div>
+          <h1>
+            <Go to={pageAddress("node", { node: explored.node })}>{shortName(explored.node)}</Go>
+          </h1>
+          <p>{place(explored.node)}</p>
+        </div>
+      </div>
+      <div className="head-chips">
+        {explored.focus && (
+          <span className="pill pill-focus">
+            <Glyph kind="field" />
+            {shortName(explored.focus)}
+            <label>
+              <input
+                type="checkbox"
+                checked={explored.influence}
+                onChange={() => change({ influence: !explored.influence })}
+              />
+              {words.explorer.influence}
+            </label>
+            <button
+              type="button"
+              aria-label={words.explorer.unfocus}
+              title={words.explorer.unfocus}
+              onClick={() => change({ focus: undefined, influence: false })}
+            >
+              <Icon name="close" size={14} />
+            </button>
+          </span>
+        )}
+        {explored.pathTo && (
+          <span className="pill">
+            <Icon name="path" />
+            {shortName(explored.focus ?? explored.node)} → {shortName(explored.pathTo)}
+            <button
+              type="button"
+              aria-label={words.explorer.leavePath}
+              title={words.explorer.leavePath}
+              onClick={() => change({ pathTo: undefined })}
+            >
+              <Icon name="close" size={14} />
+            </button>
+          </span>
+        )}
+        {explored.versus && (
+          <span className="pill pill-time">
+            {words.time.comparing(nice(explored.versus), explored.asOf ? nice(explored.asOf) : words.explorer.now)}
+            <button
+              type="button"
+              aria-label={words.time.stop}
+              title={words.time.stop}
+              onClick={() => change({ versus: undefined })}
+            >
+              <Icon name="close" size={14} />
+            </button>
+          </span>
+        )}
+        {explored.asOf && !explored.versus && (
+          <span className="pill pill-time">
+            {words.explorer.asOf} {nice(explored.asOf)}
+            <button
+              type="button"
+              aria-label={words.explorer.leaveTime}
+              title={words.explorer.leaveTime}
+              onClick={() => change({ asOf: undefined })}
+            >
+              <Icon name="close" size={14} />
+            </button>
+          </span>
+        )}
+      </div>
+      <div className="tools" role="toolbar" aria-label={words.explorer.map}>
+        <span className="switch" role="group">
+          {tool("graph", words.explorer.graph, () => change({ view: "graph" }), explored.view === "graph")}
+          {tool("list", words.explorer.list, () => change({ view: "list" }), explored.view === "list")}
+        </span>
+        {tool("impact", words.explorer.impact, () => panel("impact"), explored.panel === "impact")}
+        {tool("path", words.explorer.path, onPath)}
+        {tool("run", words.explorer.time, () => panel("time"), explored.panel === "time")}
+        <LensChoice value={explored.lens} onChoose={(lens) => change({ lens })} />
+        {explored.view === "graph" &&
+          tool("tidy", canUndo ? words.explorer.undo : words.explorer.tidy, () =>
+            canUndo ? commands.current.undo?.() : commands.current.tidy(),
+          )}
+        {explored.view === "graph" && tool("fit", words.explorer.fit, () => commands.current.fit())}
+        {explored.view === "graph" && <Saving commands={commands} name={shortName(explored.node)} />}
+        {tool("link", isCopied ? words.explorer.copied : words.explorer.copy, copy)}
+        {tool("refresh", words.explorer.refresh, onRefresh)}
+        {tool("keys", words.explorer.keys, onKeys)}
+      </div>
+    </div>
+  );
+};
+
+const LensChoice = ({ value, onChoose }: { value?: Lens; onChoose: (lens: Lens | undefined) => void }) => (
+  <label className={value ? "tool lens-tool on" : "tool lens-tool"} title={value && words.lenses.says[value]}>
+    <Icon name="lens" />
+    <select
+      value={value ?? ""}
+      aria-label={words.lenses.title}
+      onChange={(event) => onChoose(LENSES.find((one) => one === event.target.value))}
+    >
+      <option value="">{words.lenses.none}</option>
+      {LENSES.map((one) => (
+        <option key={one} value={one}>
+          {words.lenses.names[one]}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+const Saving = ({ commands, name }: { commands: React.RefObject<Commands>; name: string }) => {
+  const menu = useRef<HTMLDetailsElement>(null);
+  const save = (how: (svg: string, name: string) => void | Promise<void>) => {
+    menu.current?.removeAttribute("open");
+    void commands.current.image?.().then((svg) => how(svg, name));
+  };
+  return (
+    <details
+      className="menu"
+      ref={menu}
+      onBlur={(event) => {
+        if (!event.currentTarget.contains(event.relatedTarget)) event.currentTarget.removeAttribute("open");
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || !event.currentTarget.open) return;
+        event.stopPropagation();
+        event.currentTarget.removeAttribute("open");
+        event.currentTarget.querySelector("summary")?.focus();
+      }}
+    >
+      <summary className="tool minor" title={words.image.title} aria-label={words.image.export}>
+        <Icon name="image" />
+      </summary>
+      <div className="menu-items" role="group" aria-label={words.image.export}>
+        <button type="button" className="tool" onClick={() => save(saveSvg)}>
+          {words.image.svg}
+        </button>
+        <button type="button" className="tool" onClick={() => save(savePng)}>
+          {words.image.png}
+        </button>
+      </div>
+    </details>
+  );
+};
+
+const nice = (time: string): string => time.replace("T", " ").slice(0, 16);
+
+const Legend = ({ seen, lensed }: { seen: Seen; lensed: Lensed }) => (
+  <div className="legend">
+    {lensed.legend.length > 0 && (
+      <ul aria-label={words.lenses.title}>
+        {lensed.legend.map(({ mark, count }) => (
+          <li key={mark.icon + mark.text}>
+            <MarkView mark={mark} className="legend-mark" />
+            <b>{count}</b>
+          </li>
+        ))}
+      </ul>
+    )}
+    <ul aria-label={words.explorer.legend}>
+      {(["direct", "indirect", "inferred"] as const).map((flow) => (
+        <li key={flow}>
+          <svg width="30" height="6" aria-hidden="true">
+            <path d="M0 3h30" className={`line flow-${flow}`} />
+          </svg>
+          {words.flows[flow]}
+        </li>
+      ))}
+      {seen.picture.boxes.some((box) => box.fate) &&
+        (["added", "removed"] as const).map((fate) => (
+          <li key={fate}>
+            <span className={`swatch fate-${fate}`} />
+            {words.fates[fate]}
+          </li>
+        ))}
+    </ul>
+  </div>
+);
+
+/** How much of the truth this is. */
+const Standing = ({ seen }: { seen: Seen }) => {
+  const reasons = new Set(
+    seen.extents.flatMap((one) =>
+      one.stopped_by && one.stopped_by !== "depth" ? [words.explorer.stoppedBy[one.stopped_by] ?? one.stopped_by] : [],
+    ),
+  );
+  const isOpened = seen.extents.some((one) => one.stopped_by === "depth");
+  const hidden = seen.extents.reduce((sum, one) => sum + one.hidden_nodes, 0);
+  const owners = [...new Set(seen.gaps.map((gap) => gap.owner))];
+  return (
+    <footer className="standing" aria-live="polite">
+      <span className={reasons.size ? "warn" : ""}>
+        {reasons.size
+          ? words.explorer.incomplete([...reasons].join(", "))
+          : isOpened
+            ? words.explorer.stoppedBy["depth"]
+            : words.explorer.complete}
+      </span>
+      {hidden > 0 && <span>{words.explorer.hidden(hidden)}</span>}
+      {seen.picture.boxes.length > MOST_BOXES && <span className="warn">{words.explorer.capped(MOST_BOXES)}</span>}
+      {owners.length > 0 && (
+        <span title={owners.map((one) => words.explorer.gapsWhy(shortName(one))).join("\n")}>
+          {words.explorer.gaps(owners.length)}
+        </span>
+      )}
+      {seen.extents[0] && (
+        <span className="standing-position">
+          {words.explorer.position} <code>{seen.extents[0].graph_version}</code>
+        </span>
+      )}
+    </footer>
+  );
+};
+
+const Keys = ({ onClose }: { onClose: () => void }) => (
+  <div className="keys" role="dialog" aria-label={words.explorer.keys}>
+    <header className="panel-head">
+      <h2>{words.explorer.keys}</h2>
+      <button type="button" className="icon-button" aria-label={words.explorer.close} onClick={onClose}>
+        <Icon name="close" />
+      </button>
+    </header>
+    <dl>
+      {words.keys.map(([key, what]) => (
+        <div key={key}>
+          <dt>
+            <kbd>{key}</kbd>
+          </dt>
+          <dd>{what}</dd>
+        </div>
+      ))}
+    </dl>
+  </div>
+);

@@ -1,0 +1,121 @@
+// What breaks if a node changes: counted, listed, exported.
+
+import { useState } from "react";
+import { asked, get, useAnswer, type Envelope, type Impact } from "../api";
+import { type Explored } from "../address";
+import { shortName } from "../names";
+import { Awaited, NodeLink } from "../parts/bits";
+import { words } from "../words";
+import { impactMarkdown, save } from "./exporting";
+import { Panel } from "./Panel";
+
+export const ImpactPanel = ({ node, explored }: { node: string; explored: Explored }) => {
+  const [filter, setFilter] = useState<{ by: "type" | "owner" | "tier"; value: string }>();
+  const [isCopied, setCopied] = useState(false);
+  const address = (limit?: number, format?: string) => asked("impact", { node, limit, format, as_of: explored.asOf });
+  const told = useAnswer<Envelope<Impact>>(address(1_000));
+  const impact = told.answer?.data;
+  const shown =
+    impact?.nodes.filter(
+      (one) =>
+        !filter ||
+        (filter.by === "owner"
+          ? filter.value
+            ? one.owners.includes(filter.value)
+            : !one.owners.length
+          : one[filter.by] === filter.value),
+    ) ?? [];
+  const whole = () => get<Envelope<Impact>>(address(10_000));
+  const chips = (by: "type" | "owner" | "tier", title: string, counts: Record<string, number>, none: string) => (
+    <div className="facet">
+      <h3>{title}</h3>
+      <p className="chips">
+        {Object.entries(counts)
+          .sort(([, a], [, b]) => b - a)
+          .slice(0, 12)
+          .map(([value, count]) => {
+            const isOn = filter?.by === by && filter.value === value;
+            return (
+              <button
+                type="button"
+                key={value}
+                className="chip chip-button"
+                aria-pressed={isOn}
+                onClick={() => setFilter(isOn ? undefined : { by, value })}
+              >
+                {value || none}
+                <b>{count.toLocaleString("en")}</b>
+              </button>
+            );
+          })}
+      </p>
+    </div>
+  );
+  return (
+    <Panel title={words.impact.title} sub={words.impact.of(shortName(node))}>
+      <Awaited of={told} lines={6} />
+      {impact &&
+        (impact.counts.nodes === 0 ? (
+          <p className="quiet">{words.impact.none}</p>
+        ) : (
+          <>
+            <div className="big-count">
+              <strong>{impact.counts.nodes.toLocaleString("en")}</strong> {words.impact.nodes}
+              <span>
+                {impact.counts.jobs.toLocaleString("en")} {words.impact.jobs}
+              </span>
+            </div>
+            {chips("type", words.impact.type, impact.counts.by_type, "")}
+            {chips("owner", words.impact.owner, impact.counts.by_owner, words.impact.noOwner)}
+            {chips("tier", words.impact.tier, impact.counts.by_tier, words.impact.noTier)}
+            <div className="export" role="group" aria-label={words.impact.export}>
+              <span>{words.impact.export}</span>
+              <a className="button" href={address(10_000, "csv")} download={`impact-${shortName(node)}.csv`}>
+                {words.impact.csv}
+              </a>
+              <button
+                type="button"
+                className="button"
+                onClick={() =>
+                  void whole().then((all) =>
+                    save(`impact-${shortName(node)}.json`, "application/json", JSON.stringify(all, null, 2)),
+                  )
+                }
+              >
+                {words.impact.json}
+              </button>
+              <button
+                type="button"
+                className="button"
+                onClick={() =>
+                  void whole().then((all) => {
+                    save(`impact-${shortName(node)}.md`, "text/markdown", impactMarkdown(all, window.location.href));
+                    setCopied(true);
+                  })
+                }
+              >
+                {words.impact.markdown}
+                {isCopied ? " ✓" : ""}
+              </button>
+            </div>
+            <ul className="affected">
+              {shown.slice(0, words.impact.mostShown).map((one) => (
+                <li key={one.node}>
+                  <NodeLink id={one.node} lineage />
+                  <span className="affected-more">
+                    {one.tier && <span className="chip">{words.node.tier(Number(one.tier))}</span>}
+                    <span className="quiet">{words.impact.hops(one.distance)}</span>
+                  </span>
+                </li>
+              ))}
+            </ul>
+            {impact.counts.nodes > Math.min(shown.length, words.impact.mostShown) && !filter && (
+              <p className="quiet">
+                {words.impact.more(impact.counts.nodes - Math.min(shown.length, words.impact.mostShown))}
+              </p>
+            )}
+          </>
+        ))}
+    </Panel>
+  );
+};

@@ -1,0 +1,30 @@
+// The frame of what stands beside the graph.
+
+import { type ReactNode } from "react";
+import { Icon } from "../parts/bits";
+import { words } from "../words";
+import { useActing } from "./acting";
+
+export const Panel = ({ title, sub, children }: { title: string; sub?: ReactNode; children: ReactNode }) => {
+  const { change } = useActing();
+  return (
+    <aside className="panel" aria-label={title}>
+      <header className="panel-head">
+        <div>
+          <h2>{title}</h2>
+          {sub && <p>{sub}</p>}
+        </div>
+        <button
+          type="button"
+          className="icon-button"
+          aria-label={words.explorer.close}
+          title={words.explorer.close}
+          onClick={() => change({ panel: undefined, edge: undefined })}
+        >
+          <Icon name="close" />
+        </button>
+      </header>
+      <div className="panel-body">{children}</div>
+    </aside>
+  );
+};

@@ -1,0 +1,120 @@
+// The graph as it was, and when it changed.
+
+import { useContext } from "react";
+import { asked, useAnswer, type Envelope, type History, type Version } from "../api";
+import { instantAgo, type Explored } from "../address";
+import { shortName } from "../names";
+import { Awaited, exact } from "../parts/bits";
+import { words } from "../words";
+import { ActingContext, useActing } from "./acting";
+import { Panel } from "./Panel";
+
+export const TimePanel = ({ explored }: { explored: Explored }) => {
+  const { change } = useActing();
+  const told = useAnswer<Envelope<History>>(asked("history", { node: explored.focus ?? explored.node, limit: 100 }));
+  const set = (asOf: string) => change({ asOf: asOf || undefined });
+  return (
+    <Panel title={words.time.title} sub={shortName(explored.focus ?? explored.node)}>
+      <form
+        className="as-of"
+        onSubmit={(event) => {
+          event.preventDefault();
+          set(String(new FormData(event.currentTarget).get("as_of") ?? ""));
+        }}
+      >
+        <label htmlFor="as-of">{words.time.asOf}</label>
+        <div>
+          <input
+            id="as-of"
+            name="as_of"
+            type="datetime-local"
+            className="input"
+            key={explored.asOf}
+            defaultValue={/^\d{4}-/.test(explored.asOf ?? "") ? explored.asOf?.slice(0, 16) : ""}
+          />
+          <button className="button" type="submit">
+            {words.time.apply}
+          </button>
+        </div>
+      </form>
+      <p className="chips">
+        {words.time.presets.map(([label, seconds]) => (
+          <button
+            type="button"
+            key={seconds}
+            className="chip chip-button"
+            aria-pressed={seconds === 0 && !explored.asOf}
+            onClick={() => set(seconds ? instantAgo(seconds) : "")}
+          >
+            {label}
+          </button>
+        ))}
+      </p>
+      <h3>{words.time.versions}</h3>
+      <Awaited of={told} />
+      {told.answer &&
+        (told.answer.data.versions.length ? (
+          <ol className="versions">
+            {told.answer.data.versions.map((one, number) => (
+              <VersionView key={number} version={one} />
+            ))}
+          </ol>
+        ) : (
+          <p className="quiet">{words.time.none}</p>
+        ))}
+    </Panel>
+  );
+};
+
+export const VersionView = ({ version }: { version: Version }) => {
+  const acting = useContext(ActingContext);
+  const count = { added: 0, removed: 0, changed: 0 };
+  for (const one of version.changes) count[one.change] += 1;
+  const just = new Date(Date.parse(version.from) - 1_000).toISOString().slice(0, 19);
+  return (
+    <li className={`version version-${version.kind}`}>
+      <p>
+        <strong>{version.kind === "schema" ? words.time.schema : words.time.lineage}</strong>{" "}
+        <time dateTime={version.from} title={exact(version.from)}>
+          {exact(version.from).slice(0, 16)}
+        </time>
+      </p>
+      <p className="quiet">
+        {shortName(version.said_by)} ·{" "}
+        {version.kind === "schema" ? words.time.columns(version.size) : words.time.edges(version.size)}
+      </p>
+      <p className="chips">
+        {count.added > 0 && <span className="chip fate-added">+{count.added}</span>}
+        {count.removed > 0 && <span className="chip fate-removed">−{count.removed}</span>}
+        {count.changed > 0 && <span className="chip">~{count.changed}</span>}
+        {acting && (
+          <button
+            type="button"
+            className="link-button"
+            onClick={() => acting.change({ asOf: version.from.slice(0, 19), versus: undefined })}
+          >
+            {words.time.see}
+          </button>
+        )}
+        {acting && version.kind === "lineage" && (
+          <button
+            type="button"
+            className="link-button"
+            onClick={() => acting.change({ versus: just, asOf: undefined })}
+          >
+            {words.time.compare}
+          </button>
+        )}
+      </p>
+      {version.changes.length > 0 && version.changes.length <= 12 && (
+        <ul className="changes">
+          {version.changes.map((one, number) => (
+            <li key={number} className={`fate-${one.change}`}>
+              {one.what === "edge" ? `${shortName(one.source ?? "")} → ${shortName(one.target ?? "")}` : one.node}
+            </li>
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+};

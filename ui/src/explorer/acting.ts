@@ -1,0 +1,33 @@
+// What a person can do to the picture. Each action makes another address, and nothing else.
+
+import { createContext, useContext } from "react";
+import type { Explored, Side } from "../address";
+
+export interface Acting {
+  change: (patch: Partial<Explored>, how?: "push" | "replace") => void;
+  toggleHop: (node: string, side: Side, open: boolean) => void;
+  toggleColumns: (node: string) => void;
+  focus: (field: string | undefined) => void;
+  select: (node: string) => void;
+  pick: (node: string, side: Side) => void;
+}
+
+export const ActingContext = createContext<Acting | null>(null);
+
+export const useActing = (): Acting => {
+  const acting = useContext(ActingContext);
+  if (!acting) throw new Error("outside of the explorer");
+  return acting;
+};
+
+const without = <T>(some: readonly T[], one: T): T[] => some.filter((other) => other !== one);
+
+export const toggled = <T>(some: readonly T[], one: T): T[] =>
+  some.includes(one) ? without(some, one) : [...some, one];
+
+/** Open or close one hop. The first hops of the start are open unless they are shut. */
+export const hopToggled = (now: Explored, node: string, side: Side, open: boolean): Partial<Explored> => {
+  if (node === now.node) return { shut: open ? without(now.shut, side) : [...now.shut, side] };
+  const rest = now.open.filter((hop) => hop.node !== node || hop.side !== side);
+  return { open: open ? [...rest, { node, side }] : rest };
+};

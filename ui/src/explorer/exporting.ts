@@ -1,0 +1,34 @@
+// Answers as files.
+
+import type { Envelope, Impact } from "../api";
+import { place, shortName } from "../names";
+
+export const save = (name: string, type: string, text: string | Blob): void => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name.replaceAll(/[/\\]/g, "-");
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+};
+
+// Names are other people's text: what Markdown would read as markup is escaped.
+const plain = (text: string): string =>
+  text.replaceAll(/[\\`*_{}[\]<>()#+|!~-]/g, (one) => `\\${one}`).replaceAll(/\s+/g, " ");
+
+export const impactMarkdown = ({ data, extent }: Envelope<Impact>, link: string): string => {
+  const rows = data.nodes.map(
+    (one) =>
+      `| ${plain(shortName(one.node))} | ${plain(place(one.node))} | ${plain(one.type)} | ${plain(one.owners.join(", "))} | ${one.tier} | ${one.distance} |`,
+  );
+  return [
+    `**Impact of ${plain(shortName(data.root))}** (${plain(place(data.root))}): ${data.counts.nodes} affected, ${data.counts.jobs} jobs`,
+    extent?.complete ? "" : `\nIncomplete: stopped by ${extent?.stopped_by}.`,
+    "",
+    "| Name | Where | Type | Owners | Tier | Hops |",
+    "|-|-|-|-|-|-|",
+    ...rows,
+    "",
+    `As of log position ${extent?.graph_version}. [Open](${link})`,
+    "",
+  ].join("\n");
+};

@@ -1,0 +1,155 @@
+// Which questions an address asks, and the picture that their answers make.
+
+import { useMemo, useRef } from "react";
+import {
+  asked,
+  named,
+  useAnswers,
+  useAnswer,
+  type Answered,
+  type Dataset,
+  type Envelope,
+  type Extent,
+  type Gap,
+  type Lineage,
+  type Paths,
+  type Problem,
+} from "../api";
+import type { Explored, Side } from "../address";
+import { boxOf, parseName } from "../names";
+import { MOST_AT_ONCE, picture, type Hop, type Picture, type Walked } from "../graph/model";
+
+const TRACED = 2_000;
+
+interface Wanted {
+  of: string;
+  side: Side;
+  address: string;
+  then?: string;
+}
+
+export interface Seen {
+  picture: Picture;
+  waiting: boolean;
+  problem?: Problem;
+  extents: Extent[];
+  gaps: Gap[];
+  noPath: boolean;
+}
+
+const way = (side: Side): string => (side === "up" ? "upstream" : "downstream");
+
+/** Of a hop that is too large to draw, a count is enough: "more than" so many, if counting would take long. */
+const COUNTED = { limit: MOST_AT_ONCE + 1, max_nodes: 1_001 };
+/** If some of it was picked, these have to be among what is read. */
+const PICKED = { limit: 10_000, max_nodes: 20_000 };
+
+const hopAddress = (node: string, side: Side, asOf: string | undefined, some: typeof COUNTED): string =>
+  asked(`lineage/${way(side)}`, { node, depth: 1, as_of: asOf, ...some });
+
+/** The hops that are open, in the order in which they were opened. */
+export const openHops = (one: Explored): { side: Side; node: string }[] => {
+  const first = (["up", "down"] as const)
+    .filter((side) => !one.shut.includes(side))
+    .map((side) => ({ side, node: one.node }));
+  return [...first, ...one.open];
+};
+
+const wantedHops = (one: Explored): Wanted[] =>
+  openHops(one).map(({ side, node }) => {
+    const some = one.picked.length ? PICKED : COUNTED;
+    const address = hopAddress(node, side, one.asOf, some);
+    return { of: node, side, address, then: one.versus && hopAddress(node, side, one.versus, some) };
+  });
+
+const focusAddress = (one: Explored, asOf: string | undefined): string =>
+  asked("lineage/both", { node: one.focus, limit: TRACED, types: one.influence ? "both" : undefined, as_of: asOf });
+
+const walked = (one: Answered<Envelope<Lineage>> | undefined): Walked | undefined =>
+  one?.answer && { data: one.answer.data, extent: one.answer.extent, total: one.answer.page?.total ?? 0 };
+
+export const useSeen = (one: Explored): Seen => {
+  const onPath = one.pathTo !== undefined;
+  const hops = useMemo(() => (onPath ? [] : wantedHops(one)), [one, onPath]);
+  const focused =
+    one.focus && !onPath ? [focusAddress(one, one.asOf), ...(one.versus ? [focusAddress(one, one.versus)] : [])] : [];
+  const addresses = [...hops.map((hop) => hop.address), ...hops.flatMap((hop) => hop.then ?? []), ...focused];
+  const answers = useAnswers<Envelope<Lineage>>(addresses);
+  const paths = usePaths(one);
+  const key = answers.map((answer) => (answer.waiting ? "w" : "a")).join("");
+  const made = useMemo(() => {
+    const at = new Map(addresses.map((address, place) => [address, walked(answers[place])]));
+    const told: Hop[] = hops.flatMap((hop) => {
+      const now = at.get(hop.address) ?? (hop.then && empty(hop.of));
+      return now
+        ? [{ of: hop.of, side: hop.side, now, then: hop.then ? (at.get(hop.then) ?? empty(hop.of)) : undefined }]
+        : [];
+    });
+    const [now, then] = focused.map((address) => at.get(address));
+    return {
+      picture: picture({
+        root: rootOf(told, one.node),
+        hops: told,
+        picked: new Set(one.picked),
+        focus: now || then ? { now, then } : undefined,
+        path: paths.answer?.data,
+      }),
+      extents: answers.flatMap((answer) => answer.answer?.extent ?? []),
+      gaps: focused.flatMap((address) => at.get(address)?.data.gaps ?? []),
+    };
+    // The addresses and how far their answers are say all that the picture depends on.
+  }, [addresses.join("\n"), key, paths.answer, one.node, one.picked.join("\n")]);
+  const problem =
+    paths.problem ??
+    (one.versus
+      ? answers.every((answer) => answer.problem) && answers[0]?.problem
+      : answers.find((answer) => answer.problem)?.problem);
+  const waiting = answers.some((answer) => answer.waiting) || paths.waiting;
+  // Until all answers are there, what was seen last stays, so that nothing flickers.
+  const last = useRef(made);
+  if (!waiting) last.current = made;
+  return {
+    ...last.current,
+    extents: paths.answer?.extent ? [paths.answer.extent] : last.current.extents,
+    waiting,
+    problem: problem || undefined,
+    noPath: onPath && paths.answer?.data.paths.length === 0,
+  };
+};
+
+/** What there is of a node at a time at which it was not yet there. */
+const empty = (root: string): Walked => ({
+  data: { root, direction: "", grain: "", nodes: [], edges: [], gaps: [] },
+  extent: null,
+  total: 1,
+});
+
+// The API may know the root by another of its names.
+const rootOf = (hops: readonly Hop[], asked: string): string => {
+  const first = hops.find((hop) => hop.of === asked);
+  return first ? boxOf(first.now.data.root) : asked;
+};
+
+/** The paths between two nodes, whichever way they lead. */
+const usePaths = (one: Explored): Answered<Envelope<Paths>> => {
+  const source = one.focus ?? one.node;
+  const address = (from: string, to: string) =>
+    asked("paths", { source: from, target: to, limit: 20, types: "both", as_of: one.asOf });
+  const forth = useAnswer<Envelope<Paths>>(one.pathTo ? address(source, one.pathTo) : null);
+  const isEmpty = forth.answer?.data.paths.length === 0;
+  const back = useAnswer<Envelope<Paths>>(one.pathTo && isEmpty ? address(one.pathTo, source) : null);
+  if (!one.pathTo) return { waiting: false };
+  return isEmpty ? { ...back, answer: back.answer ?? undefined } : forth;
+};
+
+/** The columns of the unfolded boxes, as their schemas tell them. */
+export const useColumns = (boxes: readonly string[]): Map<string, Answered<{ data: Dataset }>> => {
+  const datasets = boxes.filter((id) => parseName(id).kind === "dataset");
+  const answers = useAnswers<{ data: Dataset }>(
+    datasets.map((id) => {
+      const { namespace, name } = parseName(id);
+      return named("datasets", namespace, name);
+    }),
+  );
+  return new Map(datasets.map((id, place) => [id, answers[place] ?? { waiting: true }]));
+};

@@ -1,0 +1,91 @@
+// Saying facts by hand: a write becomes an event in the log, and counts once the graph has it.
+
+import { asked, Problem, refresh, type Tag } from "../api";
+import { notify } from "../parts/Notices";
+import { send, type Sent } from "../session";
+import { words } from "../words";
+
+/** What people say of a dataset or job. */
+export interface Facts {
+  node: string;
+  description: string | null;
+  owners: { name: string; role: string }[];
+  tags: Tag[];
+  certification: string[];
+  tier: number | null;
+}
+
+export interface Change {
+  method: "PUT" | "DELETE";
+  /** Below the node: `tags/PII`. */
+  path: string;
+  body?: unknown;
+}
+
+const WAIT_SECONDS = 60;
+
+const below = (node: string, path: string): string => asked(`nodes/${encodeURIComponent(node)}/${path}`);
+
+/** A path of names that may hold any characters. */
+export const pathOf = (what: string, name: string | number): string => `${what}/${encodeURIComponent(name)}`;
+
+export const readFacts = (node: string): Promise<Sent<{ data: Facts }>> => send("GET", below(node, "facts"));
+
+/** Say it, and wait until the graph has it. With `ifMatch` only if nobody said anything else meanwhile. */
+export const say = async (node: string, change: Change, ifMatch?: string | null): Promise<void> => {
+  const headers: Record<string, string> = ifMatch ? { "if-match": ifMatch } : {};
+  const { status, position } = await send(change.method, below(node, change.path), change.body, headers);
+  if (status === 202 && position) {
+    notify({ text: words.edit.soon });
+    void send("GET", asked("progress", { wait_for: position, timeout: WAIT_SECONDS })).then(refresh);
+    return;
+  }
+  refresh();
+};
+
+/** Say it, tell that it was done, and offer the way back. Throws a Problem. */
+export const sayWithUndo = async (node: string, change: Change, done: string, back: Change): Promise<void> => {
+  await say(node, change);
+  tellDone(node, done, back);
+};
+
+export const tellDone = (node: string, done: string, back: Change): void =>
+  notify({
+    text: done,
+    undo: () =>
+      void say(node, back).then(
+        () => notify({ text: words.edit.done.undone }),
+        (error: unknown) => notify({ text: reasonOf(error), isBad: true }),
+      ),
+  });
+
+export interface Conflict<Value> {
+  value: Value;
+  etag: string | null;
+}
+
+/**
+ * Say one value over another. What somebody else said of other things meanwhile is no conflict; if it is of the same
+ * thing, nothing is written, and the answer has what it says now.
+ */
+export const sayOver = async <Value>(
+  node: string,
+  change: Change,
+  read: { value: Value; etag: string | null },
+  pick: (facts: Facts) => Value,
+): Promise<Conflict<Value> | undefined> => {
+  try {
+    await say(node, change, read.etag);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== 412) throw error;
+    const now = await readFacts(node);
+    const value = pick(now.answer.data);
+    if (value !== read.value) return { value, etag: now.etag };
+    await say(node, change, now.etag);
+    return undefined;
+  }
+};
+
+export const reasonOf = (error: unknown): string =>
+  error instanceof Problem && error.status !== 0 ? error.message : words.problem.offline;

@@ -1,0 +1,266 @@
+// From answers to a picture: which boxes and lines there are. Pure; nothing here knows where they are drawn.
+
+import type { Edge, Extent, Lineage, Paths, RunSeen } from "../api";
+import { boxOf, parseName, type Kind } from "../names";
+import type { Side } from "../address";
+
+export type Flow = "direct" | "indirect" | "inferred";
+export type Fate = "added" | "removed";
+
+/** `more`: the API said that there is more beyond; `none`: that there is not; `unknown`: it was not asked. */
+export type Beyond = "open" | "more" | "none" | "unknown";
+
+export interface Box {
+  id: string;
+  kind: Kind;
+  /** Columns that lines are drawn from and to. */
+  traced: string[];
+  beyond: Record<Side, Beyond>;
+  writer?: string;
+  run?: RunSeen;
+  fate?: Fate;
+  faded: boolean;
+}
+
+/** Neighbours too many to draw. */
+export interface Stub {
+  id: string;
+  of: string;
+  side: Side;
+  count: number;
+  atLeast: boolean;
+}
+
+export interface Line {
+  id: string;
+  /** The ends as the API names them: fields, if the line is between columns. */
+  from: string;
+  to: string;
+  source: string;
+  target: string;
+  sourceField?: string;
+  targetField?: string;
+  flow: Flow;
+  edges: Edge[];
+  fate?: Fate;
+  faded: boolean;
+}
+
+export interface Picture {
+  boxes: Box[];
+  stubs: Stub[];
+  lines: Line[];
+}
+
+/** One hop from a box, as the API answered it: now, and (compared) then. */
+export interface Hop {
+  of: string;
+  side: Side;
+  now: Walked;
+  then?: Walked;
+}
+export interface Walked {
+  data: Lineage;
+  extent: Extent | null;
+  total: number;
+}
+
+export interface Told {
+  root: string;
+  hops: readonly Hop[];
+  picked: ReadonlySet<string>;
+  focus?: { now?: Walked; then?: Walked };
+  path?: Paths;
+}
+
+/** A hop of more boxes than this is one stub with a count. */
+export const MOST_AT_ONCE = 25;
+
+export const stubId = (of: string, side: Side): string => `stub:${side}:${of}`;
+
+export const flowOf = (edges: readonly Edge[]): Flow => {
+  if (edges.every((edge) => edge.inferred)) return "inferred";
+  const told = edges.filter((edge) => !edge.inferred);
+  return told.some((edge) => edge.transformations.some((one) => one.type !== "INDIRECT")) ? "direct" : "indirect";
+};
+
+interface Draft {
+  boxes: Map<string, Box>;
+  stubs: Stub[];
+  lines: Map<string, Line>;
+  then: Set<string>;
+  now: Set<string>;
+}
+
+export const picture = (told: Told): Picture => {
+  const draft: Draft = { boxes: new Map(), stubs: [], lines: new Map(), then: new Set(), now: new Set() };
+  if (told.path) return drawn(onPaths(draft, told.path));
+  box(draft, told.root);
+  const compared = told.hops.some((hop) => hop.then);
+  for (const hop of told.hops) addHop(draft, hop, told.picked);
+  if (told.focus) addFocus(draft, told.focus);
+  if (compared) tellFates(draft, told.root);
+  return drawn(draft);
+};
+
+const drawn = ({ boxes, stubs, lines }: Draft): Picture => ({
+  boxes: [...boxes.values()],
+  stubs,
+  lines: [...lines.values()],
+});
+
+const box = (draft: Draft, id: string): Box => {
+  const known = draft.boxes.get(id);
+  if (known) return known;
+  const made: Box = {
+    id,
+    kind: parseName(id).kind,
+    traced: [],
+    beyond: { up: "unknown", down: "unknown" },
+    faded: false,
+  };
+  draft.boxes.set(id, made);
+  return made;
+};
+
+const others = (walked: Walked): string[] => walked.data.nodes.filter((one) => one.depth > 0).map((one) => one.node);
+
+const addHop = (draft: Draft, hop: Hop, picked: ReadonlySet<string>): void => {
+  const root = box(draft, boxOf(hop.now.data.root));
+  root.beyond[hop.side] = hop.now.total > 1 || (hop.then?.total ?? 0) > 1 ? "open" : "none";
+  const count = Math.max(hop.now.total, hop.then?.total ?? 0) - 1;
+  const all = count <= MOST_AT_ONCE;
+  if (!all)
+    draft.stubs.push({
+      id: stubId(root.id, hop.side),
+      of: root.id,
+      side: hop.side,
+      count,
+      atLeast: hop.now.extent?.stopped_by === "nodes",
+    });
+  for (const [walked, seen] of [
+    [hop.now, draft.now],
+    [hop.then, draft.then],
+  ] as const) {
+    if (!walked) continue;
+    const wanted = new Set(others(walked).filter((one) => all || picked.has(one)));
+    for (const id of wanted) neighbour(draft, id, hop.side, walked);
+    for (const edge of walked.data.edges) {
+      const [source, target] = [boxOf(edge.source), boxOf(edge.target)];
+      if ([source, target].every((end) => end === root.id || wanted.has(end)))
+        addLine(draft, edge, source, target, seen);
+    }
+  }
+};
+
+const neighbour = (draft: Draft, id: string, side: Side, walked: Walked): void => {
+  const one = box(draft, id);
+  if (one.beyond[side] === "unknown") one.beyond[side] = walked.extent?.frontier.includes(id) ? "more" : "none";
+};
+
+const addLine = (
+  draft: Draft,
+  edge: Edge,
+  source: string,
+  target: string,
+  seen: Set<string>,
+  columns = false,
+): void => {
+  if (source === target && !columns) return;
+  const [from, to] = columns ? [edge.source, edge.target] : [source, target];
+  const id = `${from} ${to}`;
+  const line: Line = draft.lines.get(id) ?? {
+    ...between(from, to),
+    id,
+    source,
+    target,
+    flow: "direct",
+    edges: [],
+    faded: false,
+  };
+  if (!line.edges.some((one) => one.owner === edge.owner && one.source === edge.source && one.target === edge.target))
+    line.edges.push(edge);
+  line.flow = flowOf(line.edges);
+  draft.lines.set(id, line);
+  seen.add(id);
+  tellWriter(box(draft, target), edge);
+  box(draft, source);
+};
+
+const between = (from: string, to: string) => ({
+  from,
+  to,
+  sourceField: parseName(from).field,
+  targetField: parseName(to).field,
+});
+
+const tellWriter = (target: Box, edge: Edge): void => {
+  if (parseName(edge.owner).kind !== "job" || target.kind === "job") return;
+  const run = edge.evidence.flatMap((one) => one.runs).reduce<RunSeen | undefined>(later, target.run);
+  target.writer ??= edge.owner;
+  if (run) [target.run, target.writer] = [run, run.job];
+};
+
+const later = (known: RunSeen | undefined, one: RunSeen): RunSeen =>
+  known && known.said_at >= one.said_at ? known : one;
+
+/** The way of one column: its lines column by column, all else faded. */
+const addFocus = (draft: Draft, focus: { now?: Walked; then?: Walked }): void => {
+  for (const one of draft.boxes.values()) one.faded = true;
+  for (const line of draft.lines.values()) line.faded = true;
+  for (const [walked, seen] of [
+    [focus.now, draft.now],
+    [focus.then, draft.then],
+  ] as const) {
+    for (const { node } of walked?.data.nodes ?? []) light(draft, node);
+    for (const edge of walked?.data.edges ?? []) {
+      const [source, target] = [light(draft, edge.source), light(draft, edge.target)];
+      addLine(draft, edge, source, target, seen, true);
+      // The line between the two boxes says nothing that the lines of the columns do not.
+      draft.lines.delete(`${source} ${target}`);
+    }
+  }
+};
+
+const light = (draft: Draft, node: string): string => {
+  const one = box(draft, boxOf(node));
+  const { field } = parseName(node);
+  one.faded = false;
+  if (field !== undefined && !one.traced.includes(field)) one.traced.push(field);
+  return one.id;
+};
+
+const onPaths = (draft: Draft, paths: Paths): Draft => {
+  light(draft, paths.source);
+  light(draft, paths.target);
+  for (const step of paths.paths.flatMap((one) => one.steps)) {
+    light(draft, step.source);
+    light(draft, step.target);
+    for (const edge of step.edges) {
+      addLine(
+        draft,
+        edge,
+        boxOf(edge.source),
+        boxOf(edge.target),
+        draft.now,
+        parseName(step.source).kind === "field" || parseName(step.target).kind === "field",
+      );
+    }
+  }
+  return draft;
+};
+
+const tellFates = (draft: Draft, root: string): void => {
+  const fate = (now: boolean, then: boolean): Fate | undefined =>
+    now === then ? undefined : now ? "added" : "removed";
+  const ends = (seen: Set<string>) =>
+    new Set(
+      [...seen].flatMap((id) => {
+        const line = draft.lines.get(id);
+        return line ? [line.source, line.target] : [];
+      }),
+    );
+  const [now, then] = [ends(draft.now), ends(draft.then)];
+  for (const line of draft.lines.values()) line.fate = fate(draft.now.has(line.id), draft.then.has(line.id));
+  for (const one of draft.boxes.values()) if (one.id !== root) one.fate = fate(now.has(one.id), then.has(one.id));
+};

@@ -1,0 +1,66 @@
+import "@fontsource-variable/inter/wght.css";
+import "@xyflow/react/dist/base.css";
+import "./styles/tokens.css";
+import "./styles/parts.css";
+import "./styles/pages.css";
+import "./styles/explorer.css";
+import "./styles/access.css";
+import { lazy, StrictMode, Suspense, useEffect, useMemo } from "react";
+import { createRoot } from "react-dom/client";
+import { explored, useWhere } from "./address";
+import { Explorer } from "./explorer/Explorer";
+import { shortName } from "./names";
+import { Admin } from "./admin/Admin";
+import { Home } from "./pages/Home";
+import { NodePage } from "./pages/NodePage";
+import { RunPage } from "./pages/RunPage";
+import { Awaited } from "./parts/bits";
+import { applyTheme, Shell } from "./parts/Shell";
+import { Gate } from "./session";
+import { words } from "./words";
+
+// Charts come when somebody looks at some.
+const Boards = lazy(() => import("./boards/Boards"));
+
+const App = () => {
+  const { page, query } = useWhere();
+  const key = query.toString();
+  const seen = useMemo(() => explored(query), [key]);
+  const node = query.get("node") ?? "";
+  const run = query.get("run") ?? "";
+  const titles: Partial<Record<typeof page, string>> = { board: words.boards.title, admin: words.admin.title };
+  const subject = titles[page] ?? (page === "run" ? run.slice(0, 8) : node && shortName(node));
+  useEffect(() => {
+    document.title = subject ? `${subject} · ${words.name}` : words.name;
+  }, [subject]);
+  return (
+    <Shell page={page}>
+      {(openSearch) =>
+        page === "lineage" && node ? (
+          <Explorer key={node} explored={seen} />
+        ) : page === "node" && node ? (
+          <NodePage key={node} node={node} />
+        ) : page === "run" && run ? (
+          <RunPage key={run} run={run} />
+        ) : page === "board" ? (
+          <Suspense fallback={<Awaited of={{ waiting: true }} />}>
+            <Boards query={query} />
+          </Suspense>
+        ) : page === "admin" ? (
+          <Admin query={query} />
+        ) : (
+          <Home onSearch={openSearch} />
+        )
+      }
+    </Shell>
+  );
+};
+
+applyTheme();
+createRoot(document.getElementById("root")!).render(
+  <StrictMode>
+    <Gate>
+      <App />
+    </Gate>
+  </StrictMode>,
+);

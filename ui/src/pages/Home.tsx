@@ -1,0 +1,221 @@
+// The start: search first, then what happened lately.
+
+import { useMemo } from "react";
+import {
+  asked,
+  useAnswer,
+  useAnswers,
+  type Change,
+  type Diff,
+  type Envelope,
+  type EventSaid,
+  type Run,
+  type Status,
+  type Troubles,
+} from "../api";
+import { explorerAddress, fresh } from "../address";
+import { shortName } from "../names";
+import { Awaited, Go, Icon, NodeLink, runId, RunLink, State, Took, When } from "../parts/bits";
+import { words } from "../words";
+
+const LATEST = 300;
+const SHOWN = 6;
+const minutes = (): number => Math.floor(Date.now() / 60_000);
+
+export const Home = ({ onSearch }: { onSearch: () => void }) => {
+  const status = useAnswer<Status>("../api/v2/status");
+  const events = useAnswer<{ data: EventSaid[] }>(asked("events", { limit: LATEST }));
+  return (
+    <div className="home">
+      <section className="hero">
+        <h1>{words.home.title}</h1>
+        <p>{words.tagline}</p>
+        <button type="button" className="hero-search" onClick={onSearch}>
+          <Icon name="search" size={20} />
+          <span>{words.search.placeholder}</span>
+          <kbd>/</kbd>
+        </button>
+      </section>
+      <Tiles status={status.answer} />
+      <div className="cards">
+        <Runs events={events} title={words.home.failing} none={words.home.failingNone} states={["FAIL", "ABORT"]} />
+        <Late />
+        <Runs events={events} title={words.home.running} none={words.home.runningNone} states={["START", "RUNNING"]} />
+        <Changed />
+        <Runs events={events} title={words.home.latest} none={words.node.none} states={["COMPLETE"]} />
+      </div>
+    </div>
+  );
+};
+
+const Tiles = ({ status }: { status: Status | undefined }) => {
+  const { tiles } = words.home;
+  const all: [string, number | null | undefined, string, boolean, string][] = [
+    [tiles.events, status?.store?.applied, tiles.eventsOf, false, "./board?of=debug"],
+    [
+      tiles.waiting,
+      status?.waiting.records,
+      tiles.waitingOf(status?.waiting.seconds ?? 0),
+      (status?.waiting.seconds ?? 0) > 60,
+      "./board?of=oncall",
+    ],
+    [
+      tiles.quarantined,
+      status?.store?.quarantined,
+      tiles.quarantinedOf,
+      (status?.store?.quarantined ?? 0) > 0,
+      "./board?of=debug&show=quarantine",
+    ],
+    [tiles.missing, status?.missing, tiles.missingOf, (status?.missing ?? 0) > 0, "./board?of=oncall"],
+  ];
+  return (
+    <dl className="tiles">
+      {all.map(([name, value, of, isBad, to]) => (
+        <div key={name} className={isBad ? "tile tile-bad" : "tile"}>
+          <dt>
+            <Go to={to}>{name}</Go>
+          </dt>
+          <dd>
+            {value === undefined || value === null ? "–" : value.toLocaleString("en")}
+            <small>{of}</small>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+};
+
+interface RunsProps {
+  events: { answer?: { data: EventSaid[] }; waiting: boolean };
+  title: string;
+  none: string;
+  states: string[];
+}
+
+/** Runs whose last event is one of these states, the latest first. */
+const Runs = ({ events, title, none, states }: RunsProps) => {
+  const ids = useMemo(() => {
+    const last = new Map<string, string>();
+    for (const one of events.answer?.data ?? [])
+      if (one.subject?.startsWith("run:") && one.state && !last.has(one.subject)) last.set(one.subject, one.state);
+    return [...last].flatMap(([run, state]) => (states.includes(state) ? [runId(run)] : [])).slice(0, SHOWN);
+  }, [events.answer]);
+  const runs = useAnswers<{ data: Run[] }>(ids.map((id) => `../api/v2/runs/${id}`));
+  return (
+    <section className="card">
+      <h2>{title}</h2>
+      <Awaited of={events} />
+      {events.answer && !ids.length && <p className="quiet">{none}</p>}
+      {ids.length > 0 && (
+        <ul className="run-list">
+          {runs
+            .flatMap((one) => one.answer?.data.find((run) => states.includes(run.state)) ?? [])
+            .map((run) => (
+              <li key={run.run}>
+                <State state={run.state} quiet />
+                <div className="run-main">
+                  <NodeLink id={run.job} />
+                  <RunError run={run} />
+                </div>
+                <span className="run-side">
+                  <When time={run.last_seen} />
+                  <span className="quiet">
+                    <Took from={run.started_at} to={run.ended_at} /> <RunLink run={run.run} />
+                  </span>
+                </span>
+              </li>
+            ))}
+        </ul>
+      )}
+      {events.answer && <p className="card-foot">{words.home.of(events.answer.data.length)}</p>}
+    </section>
+  );
+};
+
+const Late = () => {
+  const told = useAnswer<{ data: Troubles }>(asked("troubles", { trouble: "late", limit: SHOWN }));
+  const jobs = told.answer?.data.jobs ?? [];
+  return (
+    <section className="card">
+      <h2>{words.home.late}</h2>
+      <Awaited of={told} />
+      {told.answer && !jobs.length && <p className="quiet">{words.home.lateNone}</p>}
+      {jobs.length > 0 && (
+        <ul className="run-list">
+          {jobs.map((one) => (
+            <li key={one.job}>
+              <div className="run-main">
+                <NodeLink id={one.job} />
+              </div>
+              <span className="run-side">
+                <When time={one.since} />
+                <span className="quiet">{words.home.lateSince}</span>
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p className="card-foot">
+        <Go to="./board?of=oncall">{words.boards.tiles["late"]?.[1]}</Go>
+      </p>
+    </section>
+  );
+};
+
+const RunError = ({ run }: { run: Run }) => {
+  const message = (run.facets["errorMessage"] as { message?: unknown } | undefined)?.message;
+  return typeof message === "string" ? <p className="run-error">{message}</p> : null;
+};
+
+const Changed = () => {
+  // To the minute, so that the same minute asks the same question.
+  const before = useMemo(() => new Date((minutes() - 1_440) * 60_000).toISOString().slice(0, 16), []);
+  const told = useAnswer<Envelope<Diff>>(asked("diff", { before, limit: 200 }));
+  const edges = useMemo(() => byTarget(told.answer?.data.changes ?? []), [told.answer]);
+  const counts = told.answer?.data.counts ?? {};
+  return (
+    <section className="card">
+      <h2>{words.home.changed}</h2>
+      <Awaited of={told} />
+      {told.answer && !Object.keys(counts).length && <p className="quiet">{words.home.changedNone}</p>}
+      <p className="chips">
+        {Object.entries(counts).flatMap(([what, of]) =>
+          Object.entries(of)
+            .filter(([, count]) => count > 0)
+            .map(([how, count]) => (
+              <span key={what + how} className={`chip fate-${how}`}>
+                {how === "added" ? "+" : how === "removed" ? "−" : "~"}
+                {count.toLocaleString("en")} {words.home.whats[what] ?? what}
+              </span>
+            )),
+        )}
+      </p>
+      <ul className="run-list">
+        {edges.slice(0, SHOWN).map(({ node, change }) => (
+          <li key={node + change}>
+            <span className={`sign fate-${change}`} title={words.home.changes[change]}>
+              {change === "added" ? "+" : change === "removed" ? "−" : "~"}
+            </span>
+            <div className="run-main">
+              <NodeLink id={node} />
+            </div>
+            <Go
+              to={explorerAddress({ ...fresh(node), versus: before, panel: "time" })}
+              className="link-button"
+              label={`${words.time.compare}: ${shortName(node)}`}
+            >
+              {words.time.compare}
+            </Go>
+          </li>
+        ))}
+      </ul>
+      {told.answer?.page?.total ? <p className="card-foot">{words.home.allChanges(told.answer.page.total)}</p> : null}
+    </section>
+  );
+};
+
+/** Datasets and jobs that came, went or changed: what lies behind them is in their own diff. */
+const byTarget = (changes: readonly Change[]): { node: string; change: string }[] =>
+  changes.flatMap((one) =>
+    one.node && (one.what === "dataset" || one.what === "job") ? [{ node: one.node, change: one.change }] : [],
+  );

@@ -1,0 +1,160 @@
+// One run: what it read and wrote, how it ended, and which runs it built on.
+
+import { asked, useAnswer, type Envelope, type Run } from "../api";
+import { lineageAddress } from "../address";
+import { shortName } from "../names";
+import { Awaited, exact, Glyph, Go, Icon, NodeLink, RunLink, State, Took, When } from "../parts/bits";
+import { words } from "../words";
+import { Facets, Section } from "./NodePage";
+
+interface RunLineage {
+  runs: {
+    run: string;
+    job: string;
+    depth: number;
+    state: string;
+    began_at: string | null;
+    ended_at: string | null;
+    commit: { version: string; url: string } | null;
+  }[];
+}
+
+export const RunPage = ({ run }: { run: string }) => {
+  const told = useAnswer<{ data: Run[] }>(`../api/v2/runs/${encodeURIComponent(run)}`);
+  return (
+    <div className="page">
+      <Awaited of={told} lines={6} />
+      {told.answer?.data.map((one) => (
+        <OneRun key={one.job} run={one} />
+      ))}
+      {told.answer && <Before run={run} />}
+    </div>
+  );
+};
+
+const OneRun = ({ run }: { run: Run }) => {
+  const error = (run.facets["errorMessage"] as { message?: unknown } | undefined)?.message;
+  return (
+    <>
+      <header className="page-head">
+        <Glyph kind="run" />
+        <div>
+          <h1>
+            {shortName(run.job)} <State state={run.state} />
+          </h1>
+          <p className="mono">{run.run.replace(/^run:/, "")}</p>
+        </div>
+        <Go to={lineageAddress(run.job)} className="button primary">
+          <Icon name="graph" />
+          {words.node.lineage}
+        </Go>
+      </header>
+      <div className="page-columns">
+        <div>
+          {typeof error === "string" && (
+            <Section title={words.node.error}>
+              <pre className="run-error" tabIndex={0}>
+                {error}
+              </pre>
+            </Section>
+          )}
+          <Section title={words.node.inputs} count={run.inputs.length}>
+            <ul className="affected">
+              {run.inputs.map((one) => (
+                <li key={one.dataset}>
+                  <NodeLink id={one.dataset} />
+                </li>
+              ))}
+            </ul>
+          </Section>
+          <Section title={words.node.outputs} count={run.outputs.length}>
+            <ul className="affected">
+              {run.outputs.map((one) => (
+                <li key={one.dataset}>
+                  <NodeLink id={one.dataset} />
+                </li>
+              ))}
+            </ul>
+          </Section>
+        </div>
+        <aside>
+          <dl className="facts">
+            <dt>{words.node.job}</dt>
+            <dd>
+              <NodeLink id={run.job} />
+            </dd>
+            <dt>{words.node.started}</dt>
+            <dd>{run.started_at ? exact(run.started_at) : "–"}</dd>
+            <dt>{words.node.took}</dt>
+            <dd>
+              <Took from={run.started_at} to={run.ended_at} />
+            </dd>
+            <dt>{words.node.lastSeen}</dt>
+            <dd>
+              <When time={run.last_seen} />
+            </dd>
+            {run.parent && (
+              <>
+                <dt>{words.node.parent}</dt>
+                <dd>
+                  <NodeLink id={run.parent.job} /> <RunLink run={run.parent.run} />
+                </dd>
+              </>
+            )}
+          </dl>
+          <Facets facets={run.facets} />
+        </aside>
+      </div>
+    </>
+  );
+};
+
+const Before = ({ run }: { run: string }) => {
+  const told = useAnswer<Envelope<RunLineage>>(asked(`runs/${encodeURIComponent(run)}/lineage`, { limit: 50 }));
+  const before = told.answer?.data.runs.filter((one) => one.depth > 0) ?? [];
+  if (!before.length) return null;
+  return (
+    <Section title={words.node.runLineage} count={before.length}>
+      <table className="table plain">
+        <thead>
+          <tr>
+            {[
+              words.node.state,
+              words.node.job,
+              words.node.run,
+              words.node.started,
+              words.node.took,
+              words.node.commit,
+            ].map((one) => (
+              <th key={one} scope="col">
+                {one}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {before.map((one) => (
+            <tr key={one.run + one.job}>
+              <td>
+                <State state={one.state} />
+              </td>
+              <th scope="row">
+                <NodeLink id={one.job} />
+              </th>
+              <td>
+                <RunLink run={one.run} />
+              </td>
+              <td>
+                <When time={one.began_at} />
+              </td>
+              <td>
+                <Took from={one.began_at} to={one.ended_at} />
+              </td>
+              <td className="mono">{one.commit?.version}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Section>
+  );
+};

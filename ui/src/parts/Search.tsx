@@ -1,0 +1,157 @@
+// The search palette: type, choose, go.
+
+import { useEffect, useId, useRef, useState } from "react";
+import { asked, get, type Envelope, type Found } from "../api";
+import { place, shortName } from "../names";
+import { words } from "../words";
+import { Glyph, Icon } from "./bits";
+
+const SHOWN = 30;
+/** Milliseconds without a keystroke until it is asked. */
+const PAUSE = 50;
+
+interface Props {
+  onChoose: (node: string) => void;
+  onClose: () => void;
+  hint?: string;
+}
+
+export const Search = ({ onChoose, onClose, hint = words.search.hint }: Props) => {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [text, setText] = useState("");
+  const [chosen, setChosen] = useState(0);
+  const { nodes, complete, failed, waiting } = useFound(text);
+  const id = useId();
+  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => setChosen(0), [text]);
+  useEffect(() => {
+    document.getElementById(`${id}-${chosen}`)?.scrollIntoView({ block: "nearest" });
+  }, [id, chosen]);
+  const move = (by: number) => setChosen((now) => Math.min(Math.max(0, now + by), Math.max(0, nodes.length - 1)));
+  const press = (event: React.KeyboardEvent) => {
+    const action = {
+      ArrowDown: () => move(1),
+      ArrowUp: () => move(-1),
+      Enter: () => {
+        const node = nodes[chosen];
+        if (node) onChoose(node.node);
+      },
+    }[event.key];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  };
+  return (
+    <dialog
+      ref={dialog}
+      className="palette"
+      aria-label={words.search.open}
+      onClose={onClose}
+      onClick={(event) => event.target === dialog.current && onClose()}
+    >
+      <div className="palette-input">
+        <Icon name="search" size={20} />
+        <input
+          autoFocus
+          value={text}
+          placeholder={words.search.placeholder}
+          spellCheck={false}
+          autoComplete="off"
+          role="combobox"
+          aria-expanded
+          aria-controls={`${id}-list`}
+          aria-activedescendant={nodes.length ? `${id}-${chosen}` : undefined}
+          aria-label={words.search.placeholder}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={press}
+        />
+        <button type="button" className="icon-button" onClick={onClose} aria-label={words.explorer.close}>
+          <Icon name="close" />
+        </button>
+      </div>
+      <ul id={`${id}-list`} role="listbox" aria-label={words.search.results} className="palette-list">
+        {nodes.map((one, number) => (
+          <li
+            key={one.node}
+            id={`${id}-${number}`}
+            role="option"
+            aria-selected={number === chosen}
+            className="palette-item"
+            onPointerMove={() => setChosen(number)}
+            onClick={() => onChoose(one.node)}
+          >
+            <Glyph kind={one.kind} />
+            <span className="node-link-text">
+              <span className="node-link-name">
+                <Marked text={shortName(one.node)} words={text} />
+              </span>
+              <span className="node-link-place">
+                <Marked text={place(one.node)} words={text} />
+              </span>
+            </span>
+            <span className="palette-kind">{words.kinds[one.kind]}</span>
+          </li>
+        ))}
+      </ul>
+      <footer className="palette-foot" aria-live="polite">
+        {failed
+          ? `${words.search.failed}: ${failed}`
+          : !text.trim()
+            ? hint
+            : !nodes.length
+              ? waiting
+                ? words.search.waiting
+                : words.search.none(text.trim())
+              : complete
+                ? words.search.keys
+                : words.search.more}
+      </footer>
+    </dialog>
+  );
+};
+
+interface Held {
+  of: string;
+  nodes: Found["nodes"];
+  complete: boolean;
+  failed?: string;
+}
+
+const useFound = (text: string): Held & { waiting: boolean } => {
+  const wanted = text.trim();
+  const [held, setHeld] = useState<Held>({ of: "", nodes: [], complete: true });
+  useEffect(() => {
+    if (!wanted) return setHeld({ of: "", nodes: [], complete: true });
+    // What was typed on meanwhile is not asked any more.
+    const asking = new AbortController();
+    const timer = setTimeout(() => {
+      get<Envelope<Found>>(asked("search", { q: wanted, limit: SHOWN }), asking.signal).then(
+        ({ data, page }) => setHeld({ of: wanted, nodes: data.nodes, complete: page?.next === null }),
+        (error: Error) => {
+          if (!asking.signal.aborted) setHeld({ of: wanted, nodes: [], complete: true, failed: error.message });
+        },
+      );
+    }, PAUSE);
+    return () => {
+      clearTimeout(timer);
+      asking.abort();
+    };
+  }, [wanted]);
+  return { ...held, waiting: held.of !== wanted };
+};
+
+const Marked = ({ text, words: wanted }: { text: string; words: string }) => {
+  const last = wanted
+    .trim()
+    .split(/[\s.]+/)
+    .findLast((one) => one && text.toLowerCase().includes(one.toLowerCase()));
+  if (!last) return <>{text}</>;
+  const start = text.toLowerCase().indexOf(last.toLowerCase());
+  return (
+    <>
+      {text.slice(0, start)}
+      <mark>{text.slice(start, start + last.length)}</mark>
+      {text.slice(start + last.length)}
+    </>
+  );
+};

@@ -1,0 +1,119 @@
+// The frame of every page: its head, the search, the theme.
+
+import { useEffect, useState, type ReactNode } from "react";
+import { go, lineageAddress, type Page } from "../address";
+import { words } from "../words";
+import { Account } from "./Account";
+import { Go, Icon } from "./bits";
+import { Search } from "./Search";
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+/** Calls back for a key that is pressed outside of inputs and dialogs. */
+export const useKeys = (press: (event: KeyboardEvent) => void): void => {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const busy = isTyping(event.target) || document.querySelector("dialog[open]");
+      if (!busy && !event.metaKey && !event.ctrlKey && !event.altKey) press(event);
+    };
+    window.addEventListener("keydown", listen);
+    return () => window.removeEventListener("keydown", listen);
+  });
+};
+
+export const Shell = ({ children, page }: { children: (openSearch: () => void) => ReactNode; page: Page }) => {
+  const [searching, setSearching] = useState(false);
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const asked =
+        (event.key === "k" && (event.ctrlKey || event.metaKey)) || (event.key === "/" && !isTyping(event.target));
+      if (!asked || document.querySelector("dialog[open]")) return;
+      event.preventDefault();
+      setSearching(true);
+    };
+    window.addEventListener("keydown", listen);
+    return () => window.removeEventListener("keydown", listen);
+  }, []);
+  return (
+    <div className={`shell shell-${page}`}>
+      <a className="skip" href="#content">
+        {words.skip}
+      </a>
+      <header className="top">
+        <Go to="./" className="brand">
+          <img src="./icon.svg" alt="" width="26" height="26" />
+          {words.name}
+        </Go>
+        <button
+          type="button"
+          className="search-button"
+          onClick={() => setSearching(true)}
+          aria-label={words.search.open}
+        >
+          <Icon name="search" />
+          <span>{words.search.open}</span>
+          <kbd>/</kbd>
+        </button>
+        <Go to="./board" className="top-link" label={words.boards.open}>
+          <Icon name="board" />
+          <span>{words.boards.open}</span>
+        </Go>
+        <Theme />
+        <Account />
+      </header>
+      <main id="content" tabIndex={-1}>
+        {children(() => setSearching(true))}
+      </main>
+      {searching && (
+        <Search
+          onClose={() => setSearching(false)}
+          onChoose={(node) => {
+            setSearching(false);
+            go(lineageAddress(node));
+          }}
+        />
+      )}
+    </div>
+  );
+};
+
+const THEME = "whence.theme";
+const isDark = (): boolean => {
+  const said = localStorage.getItem(THEME);
+  return said ? said === "dark" : window.matchMedia("(prefers-color-scheme: dark)").matches;
+};
+
+/** Before the first paint, so that nobody is dazzled. */
+export const applyTheme = (): void => {
+  document.documentElement.dataset["theme"] = isDark() ? "dark" : "light";
+};
+
+const Theme = () => {
+  const [dark, setDark] = useState(isDark);
+  useEffect(() => {
+    const system = window.matchMedia("(prefers-color-scheme: dark)");
+    const follow = () => {
+      applyTheme();
+      setDark(isDark());
+    };
+    system.addEventListener("change", follow);
+    return () => system.removeEventListener("change", follow);
+  }, []);
+  const change = () => {
+    localStorage.setItem(THEME, dark ? "light" : "dark");
+    applyTheme();
+    setDark(!dark);
+  };
+  return (
+    <button
+      type="button"
+      className="icon-button"
+      onClick={change}
+      aria-label={words.theme.change}
+      title={words.theme.change}
+    >
+      <Icon name={dark ? "sun" : "moon"} />
+    </button>
+  );
+};

@@ -1,0 +1,142 @@
+// Who is signed in, and what they may; the door before all pages, and the way to write.
+
+import { createContext, useContext, useEffect, useState, type ReactNode } from "react";
+import { asked, Problem, read, refresh, SIGNED_OUT, useAnswer } from "./api";
+import { SignIn } from "./pages/SignIn";
+import { Notices } from "./parts/Notices";
+import { words } from "./words";
+
+export interface Me {
+  name: string;
+  role: string | null;
+  may: string[];
+  sees_all: boolean;
+  grants: { role: string; namespaces: string }[];
+  scopes: string[];
+  csrf: string;
+}
+export interface Ways {
+  open: boolean;
+  keys: boolean;
+  provider: string;
+  me: Me | null;
+}
+export interface Session {
+  me: Me;
+  isOpen: boolean;
+  signOut: () => Promise<void>;
+}
+
+const SessionContext = createContext<Session | null>(null);
+
+export const useSession = (): Session => {
+  const session = useContext(SessionContext);
+  if (!session) throw new Error("outside of a session");
+  return session;
+};
+
+/** Whether somebody may do something in a namespace. */
+export const useMay = (action: string, namespace: string): boolean =>
+  useAnswer<Me>(asked("session", { namespace })).answer?.may.includes(action) ?? false;
+
+// What a page repeats with its writes; it lives in this page only.
+let csrf = "";
+
+const asWays = async (): Promise<Ways> => {
+  const response = await fetch(new URL(asked("session/ways"), document.baseURI));
+  if (!response.ok) throw new Problem(response.status, response.statusText);
+  const ways = (await response.json()) as Ways;
+  csrf = ways.me?.csrf ?? "";
+  return ways;
+};
+
+export interface Sent<Answer> {
+  status: number;
+  answer: Answer;
+  etag: string | null;
+  position: string | null;
+}
+type Method = "GET" | "POST" | "PUT" | "DELETE";
+
+/** Ask or write, past what is kept. Throws a Problem. */
+export const send = async <Answer,>(
+  method: Method,
+  address: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Sent<Answer>> => {
+  let response = await sent(method, address, body, headers);
+  // Somebody else may have signed in, in another window of this browser.
+  if (response.status === 403 && csrf && csrf !== ((await asWays()).me?.csrf ?? ""))
+    response = await sent(method, address, body, headers);
+  const answer = await read<Answer>(response);
+  const { status, headers: said } = response;
+  return { status, answer, etag: said.get("etag"), position: said.get("whence-position") };
+};
+
+const sent = (method: Method, address: string, body: unknown, headers: Record<string, string>): Promise<Response> =>
+  fetch(new URL(address, document.baseURI), {
+    method,
+    headers: {
+      accept: "application/json",
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(csrf && method !== "GET" ? { "x-whence-csrf": csrf } : {}),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+
+/** Nothing is asked for, and nothing shown, before it is known who asks. The address stays as it is meanwhile. */
+export const Gate = ({ children }: { children: ReactNode }) => {
+  const [ways, setWays] = useState<Ways>();
+  const [isExpired, setExpired] = useState(false);
+  const [isOffline, setOffline] = useState(false);
+  const look = async (): Promise<Ways | undefined> => {
+    try {
+      const found = await asWays();
+      setOffline(false);
+      setWays(found);
+      return found;
+    } catch {
+      setOffline(true);
+      return undefined;
+    }
+  };
+  useEffect(() => {
+    const ended = () => void look().then((found) => setExpired(found?.me === null));
+    window.addEventListener(SIGNED_OUT, ended);
+    void look();
+    return () => window.removeEventListener(SIGNED_OUT, ended);
+  }, []);
+  if (isOffline && !ways)
+    return (
+      <div className="trouble" role="alert">
+        <strong>{words.problem.offline}</strong>
+        <button type="button" className="button" onClick={() => void look()}>
+          {words.session.again}
+        </button>
+      </div>
+    );
+  if (!ways) return null;
+  if (!ways.me) {
+    const enter = async (key: string): Promise<void> => {
+      await send("POST", asked("session"), { key });
+      refresh();
+      setExpired(false);
+      if (!(await look())?.me) throw new Problem(0, words.session.noCookie);
+    };
+    return <SignIn ways={ways} isExpired={isExpired} onKey={enter} />;
+  }
+  const signOut = async () => {
+    await send("DELETE", asked("session"));
+    refresh();
+    setExpired(false);
+    await look();
+  };
+  return (
+    <SessionContext value={{ me: ways.me, isOpen: ways.open, signOut }}>
+      {children}
+      <Notices />
+    </SessionContext>
+  );
+};
