@@ -84,7 +84,7 @@ class Load:
         before, after = self.chance.choice(self.events)
         run = str(uuid.UUID(int=self.chance.getrandbits(128))).encode()
         size = len(before) + len(run) + len(after)
-        head = f"POST {self.path} HTTP/1.1\r\nHost: bench\r\nContent-Length: {size}\r\n\r\n"
+        head = f"POST {self.path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n\r\n"
         return b"".join((head.encode(), before, run, after))
 
 
@@ -149,6 +149,7 @@ def server(directory: Path) -> Iterator[tuple[int, int]]:
         str(directory),
         "--store",
         f"sqlite:///{directory}/store.db",
+        "--open",
     ]
     process = subprocess.Popen(
         [*command, "--fd", str(listening.fileno())],

@@ -1,7 +1,7 @@
 """Retention of a large store: what it takes to forget nine tenths of it, and how small it is then.
 
 `python -m bench.retention [--events N] [--store URL]`: a million events of a thousand daily jobs into SQLite, or into
-the empty store at the URL.
+the store at the URL; what is in that one already is taken as it is.
 """
 
 import argparse
@@ -9,50 +9,65 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from itertools import islice
+from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, func, select
 
-from bench.derive import fill
-from bench.events import bodies
+from bench.workload import JOBS, fill
 from whence.derive.pipeline import run_stream
 from whence.derive.session import open_session
-from whence.govern.retention import DAY, apply, planning
+from whence.govern.retention import apply, planning
 from whence.log.segments.log import SegmentLog
 from whence.store.engine import open_store, reading, sqlite_url
 from whence.store.migrate import migrate
 from whence.store.space import shrink, size
 from whence.store.standing import read_standing
 from whence.store.summary import Horizon
-
-FIRST_DAY = 1_767_225_600_000_000
-A_JOB_AND_DAY = 2.2
-"""Events."""
+from whence.store.tables import edge, event
 
 Result = TypeVar("Result")
 
 
 def measure(events: int, jobs: int, engine: Engine, base: Path) -> None:
-    """Fill the store, forget nine tenths of its days, and say what that took."""
-    fill(base / "log", islice(bodies(seed=1, jobs=jobs, days=10**6), events))
-    session = open_session()
-    query = run_stream(session, SegmentLog(base / "log"), engine, base / "checkpoint")
-    timed("derived", query.processAllAvailable)
-    query.stop()
-    session.stop()
-    days = events / A_JOB_AND_DAY / jobs
-    horizon = Horizon(runs=FIRST_DAY + int(days * 0.9 * DAY), keep=1, history=FIRST_DAY + int(days * 0.5 * DAY))
-    before, received = bytes_of(engine), read_standing(engine).ledger
+    """Fill the store if it is empty, forget nine tenths of its days, and say what that took."""
+    if not read_standing(engine).ledger.received:
+        fill(base / "log", events, jobs=jobs)
+        session = open_session()
+        query = run_stream(session, SegmentLog(base / "log"), engine, base / "checkpoint")
+        timed("derived", query.processAllAvailable)
+        query.stop()
+        session.stop()
+    horizon = nine_tenths(engine)
+    before, received, current = bytes_of(engine), read_standing(engine).ledger, current_graph(engine)
     with planning(engine, horizon) as (plan, _):
         pass
     rows = timed("planned and applied", lambda: apply(engine, horizon, plan))
     timed("shrunk", lambda: shrink(engine))
     after = bytes_of(engine)
+    with planning(engine, horizon) as (left, _):
+        assert not sum(left.rows.values()), left
+    assert current_graph(engine) == current, "the current graph has changed"
     assert read_standing(engine).ledger == received
     sizes = f"{before / 1e6:,.0f} MB are {after / 1e6:,.0f} MB: down by {1 - after / before:.0%}"
-    sys.stdout.write(f"retention  {events:,} events, {sum(rows.values()):,} rows deleted; {sizes}\n")
+    sys.stdout.write(f"retention  {received.received:,} events, {sum(rows.values()):,} rows deleted; {sizes}\n")
+
+
+def nine_tenths(engine: Engine) -> Horizon:
+    """Behind which nine tenths of the time lie that the store's events span; of lineage, half."""
+    with reading(engine) as connection:
+        first, last = connection.execute(select(func.min(event.c.time), func.max(event.c.time))).one()
+    return Horizon(runs=first + (last - first) * 9 // 10, keep=1, history=first + (last - first) // 2)
+
+
+def current_graph(engine: Engine) -> str:
+    """A digest of the edges that hold now."""
+    told = sha256()
+    with reading(engine) as connection:
+        for row in connection.execute(select(edge).order_by(*edge.primary_key.columns)):
+            told.update(repr(tuple(row)).encode())
+    return told.hexdigest()
 
 
 def timed(what: str, work: Callable[[], Result]) -> Result:
@@ -74,8 +89,8 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="bench.retention", description=__doc__)
     parser.add_argument("--events", type=int, default=1_000_000)
-    parser.add_argument("--jobs", type=int, default=1_000)
-    parser.add_argument("--store", help="an empty store; SQLite in a temporary directory if not given")
+    parser.add_argument("--jobs", type=int, default=JOBS)
+    parser.add_argument("--store", help="a store, empty or not; SQLite in a temporary directory if not given")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="whence-bench-") as directory:
         engine = open_store(given.store or sqlite_url(Path(directory) / "store.db"))

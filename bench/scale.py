@@ -17,6 +17,7 @@ from sqlalchemy import Engine, text
 
 from bench.tree import taking
 from bench.workload import fill
+from whence.derive.archive.copy import archive_log
 from whence.derive.pipeline import run_stream
 from whence.derive.session import open_session
 from whence.log.segments.log import SegmentLog
@@ -36,6 +37,7 @@ class Measured:
     peak_memory: int
     log: int
     store: int
+    archive: int
 
 
 def measure(events: int, log: Path, store_url: str) -> Measured:
@@ -49,6 +51,7 @@ def measure(events: int, log: Path, store_url: str) -> Measured:
         query.processAllAvailable()
         seconds = time.perf_counter() - began
         query.stop()
+    archived = archive_log(session, SegmentLog(log), str(log.with_name("archive")))
     session.stop()
     size = sum(path.stat().st_size for path in log.glob("*.log"))
     return Measured(
@@ -58,6 +61,7 @@ def measure(events: int, log: Path, store_url: str) -> Measured:
         peak_memory=taken.peak_memory,
         log=size,
         store=store_bytes(engine),
+        archive=archived.bytes,
     )
 
 
@@ -80,10 +84,11 @@ def exponent(measured: Sequence[Measured]) -> float:
 
 def report(measured: Sequence[Measured]) -> str:
     """A line per size, then how the cost grows."""
-    head = "    events  events/s  CPU s/million  peak MiB  log B/event  store B/event"
+    head = "    events  events/s  CPU s/million  peak MiB  log B/event  store B/event  archive B/event"
     lines = [
         f"{one.events:10,}  {one.events / one.seconds:8,.0f}  {one.cpu / one.events * 1e6:13,.0f}  "
         f"{one.peak_memory / 2**20:8,.0f}  {one.log / one.events:11,.0f}  {one.store / one.events:13,.0f}"
+        f"  {one.archive / one.events:15,.0f}"
         for one in measured
     ]
     if len(measured) < 2:

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 
 from bench.events import bodies
-from whence.cli.serve import plan, running
+from whence.cli.serve import OPEN, plan, running
 from whence.cli.settings import store_url
 from whence.log import Position
 from whence.log.segments.log import LANE
@@ -115,7 +115,7 @@ def measure(store: str | None = None, rate: int = RATE, seconds: float = SECONDS
     with tempfile.TemporaryDirectory(prefix="whence-bench-") as directory:
         target = store or store_url(Path(directory))
         began = time.perf_counter()
-        with running(plan(Path(directory), target, port=0)) as url:
+        with running(plan(Path(directory), target, port=0, guard=OPEN)) as url:
             ready = time.perf_counter() - began
             root = json.loads((Path(directory) / "run" / "whence.json").read_text())["pid"]
             _warm(url, target, root, events[:WARM])

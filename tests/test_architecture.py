@@ -7,6 +7,7 @@ very batches that Spark would hand over; the stages run on Spark.
 import asyncio
 import importlib
 import json
+import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
-from types import CodeType, FrameType
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 import pyarrow as pa
@@ -22,6 +23,7 @@ import pytest
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
+import whence
 from whence.api.app import create_app
 from whence.api.settings import Settings
 from whence.capture.spark import conf
@@ -36,6 +38,7 @@ from whence.store.engine import open_store, reading, sqlite_url
 from whence.store.graph import StoreGraph
 from whence.store.migrate import migrate
 from whence.store.settle import settle
+from whence.store.vault import address_of
 
 ROOT = Path(__file__).parents[1]
 ROW = re.compile(r"\| (\d+) \| `([^`]+)` `([^`]+)` \| (.+) \|")
@@ -131,6 +134,19 @@ def test_a_station_that_is_not_there_is_found() -> None:
         _station("cli/branches.py", "tree")
 
 
+def test_no_module_takes_the_place_of_what_its_package_offers() -> None:
+    """A module that is imported later than its package replaces a function of the same name there."""
+    modules = [
+        importlib.import_module(found.name)
+        for found in pkgutil.walk_packages(whence.__path__, "whence.")
+        if not found.name.endswith(("__main__", ".env")) and ".versions." not in found.name
+    ]
+    offered = [(one.__name__, name) for one in modules for name in getattr(one, "__all__", ())]
+    assert ("whence.query", "run_lineage") in offered
+    taken = [(place, name) for place, name in offered if isinstance(getattr(sys.modules[place], name), ModuleType)]
+    assert taken == []
+
+
 @contextmanager
 def calls(passed: Passed) -> Iterator[None]:
     """Note every call of this thread while the context is open."""
@@ -144,7 +160,7 @@ def calls(passed: Passed) -> Iterator[None]:
 
 def walk_of_one_event(spark: SparkSession, directory: Path, passed: Passed) -> str:
     """Send one event along; the tree of the answer about it."""
-    settings = Settings(data=directory, store_url=sqlite_url(directory / "store.db"))
+    settings = Settings(data=directory, store_url=sqlite_url(directory / "store.db"), open=True)
     engine = open_store(settings.store_url)
     migrate(engine)
     with calls(passed):
@@ -153,7 +169,7 @@ def walk_of_one_event(spark: SparkSession, directory: Path, passed: Passed) -> s
     assert answer["duplicate"] is False
     with calls(passed):
         rows = derived(spark, readings(settings.data / "log"))
-        assert list(sink._writer(settings.store_url)(rows.to_batches())) == []
+        assert list(sink._writer(address_of(engine))(rows.to_batches())) == []
         settle(engine, {LANE: committed(settings.data / "log").as_int})
         shown = asked(engine)
     engine.dispose()

@@ -15,9 +15,11 @@ import pytest
 import typer.main
 from fastapi import FastAPI
 from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import Engine
 from typer.testing import CliRunner
 
 import whence.errors
+from query.worlds import Said, World, load
 from whence.api.app import create_app
 from whence.api.meters import Meters
 from whence.api.metrics import exposition
@@ -25,21 +27,30 @@ from whence.api.settings import Settings
 from whence.api.status import Status
 from whence.capture.spark import LISTENER_VERSION, attach, conf
 from whence.cli.app import app as command_line
+from whence.derive.kpis.series import kpis
+from whence.derive.publish.schema import KPI, SCHEMA_VERSION, TABLES
 from whence.errors import WhenceError
-from whence.log import Amount
+from whence.log import Amount, Position
 from whence.log.kafka.address import OWN, SECURITY
 from whence.log.kafka.topic import SETTINGS as TOPIC
+from whence.model.lineage import Edge, Origin
+from whence.model.names import DatasetName, FieldName, JobName
 from whence.openlineage.producers import Adapter
 from whence.openlineage.refusals import REFUSALS
-from whence.store.engine import open_store, sqlite_url
+from whence.store.disagreements import Disagreements
+from whence.store.engine import open_store, sqlite_url, writing
 from whence.store.ledger import Ledger
 from whence.store.migrate import migrate
 from whence.store.standing import Produced, Standing
-from whence.store.tables import FACTS, metadata
+from whence.store.tables import FACTS, metadata, progress
 
 ROOT = Path(__file__).parents[1]
+GENERATED = re.compile(r"<!-- generated -->\n.*<!-- /generated -->\n", re.DOTALL)
+SQL_TYPES = {"int64": "bigint", "string": "string", "bool": "boolean", "double": "double"} | {
+    "timestamp[us, tz=UTC]": "timestamp"
+}
 HELP = re.compile(r"<!-- help -->\n.*<!-- /help -->\n", re.DOTALL)
-EXAMPLE = re.compile(r"```http\n(GET|POST) (\S+)\n(.*?)```\n```json\n(\d+)\n(.*?)```", re.DOTALL)
+EXAMPLE = re.compile(r"```http\n(GET|POST|PUT|DELETE) (\S+)\n(.*?)```\n```json\n(\d+)\n(.*?)```", re.DOTALL)
 VARIABLES = (
     re.compile(r"environ(?:\.get|\.setdefault)?[\[(]\"(\w+)\""),
     re.compile(r"envvar=\"(\w+)\""),
@@ -99,10 +110,38 @@ def with_help(text: str) -> str:
     return HELP.sub(lambda _: f"<!-- help -->\n{help_pages()}<!-- /help -->\n", text)
 
 
-def test_the_help_of_every_command_is_documented_as_it_is() -> None:
-    text = page("docs/cli.md")
-    assert HELP.search(text)
-    assert with_help(text) == text, "run `make docs`"
+def with_tables(text: str) -> str:
+    """docs/tables.md, likewise."""
+    parts = []
+    for name, table in {**TABLES, "kpi": KPI}.items():
+        columns = [f"| `{column}` | {SQL_TYPES[str(type_)]} | {said} |" for column, type_, said in table.columns]
+        head = "| column | type | meaning |\n|---|---|---|"
+        parts.append("\n".join([f"## {name}", "", table.meaning, "", head, *columns, ""]))
+    return _generated(text, "\n".join(parts))
+
+
+def with_kpis(text: str) -> str:
+    """docs/kpis.md, likewise."""
+    rows = [f"| `{one.name}` | {one.unit} | {one.definition} |" for one in kpis()]
+    return _generated(text, "\n".join(["| KPI | unit | definition |", "|---|---|---|", *rows, ""]))
+
+
+def _generated(text: str, part: str) -> str:
+    return GENERATED.sub(lambda _: f"<!-- generated -->\n{part}<!-- /generated -->\n", text)
+
+
+WRITTEN = {"docs/cli.md": with_help, "docs/tables.md": with_tables, "docs/kpis.md": with_kpis}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_is_generated_is_as_the_code_says(name: str) -> None:
+    text = page(name)
+    assert HELP.search(text) or GENERATED.search(text)
+    assert WRITTEN[name](text) == text, "run `make docs`"
+
+
+def test_the_version_of_the_tables_is_documented() -> None:
+    assert f"what is below, now {SCHEMA_VERSION}." in page("docs/tables.md")
 
 
 def test_every_environment_variable_is_documented() -> None:
@@ -146,25 +185,65 @@ def test_every_option_of_the_spark_listener_is_documented() -> None:
     assert LISTENER_VERSION in page("README.md")
 
 
+ORDERS, REVENUE = (
+    DatasetName("postgres://db:5432", f"shop.{name}") for name in ("public.orders", "gold.daily_revenue")
+)
+SHOP = World(
+    said=(
+        Said(
+            owner=JobName("shop", "daily_revenue"),
+            edges=(
+                (
+                    Edge(
+                        source=FieldName(ORDERS, "amount"),
+                        target=FieldName(REVENUE, "total"),
+                        type="DIRECT",
+                        subtype="AGGREGATION",
+                        description="sum(amount)",
+                    ),
+                    Origin.COLUMN,
+                ),
+                (Edge(source=ORDERS, target=REVENUE, type="DIRECT"), Origin.COLUMN),
+            ),
+            start=1_795_154_400_000_000,
+            run_id="0190b3a1-7d1e-7b3a-9c55-3f1f5b0c7a10",
+        ),
+    )
+)
+"""What the examples ask about: one run of one job."""
+
+
+def fill(engine: Engine) -> None:
+    """What the examples ask about, and no event of the log yet."""
+    load(engine, SHOP)
+    with writing(engine) as connection:
+        connection.execute(progress.update().values(position=Position(1, 16).as_int))
+
+
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
-    """The application over an empty data directory."""
+    """The application over an empty log, and a store with one run."""
     directory = tmp_path_factory.mktemp("docs")
-    settings = Settings(data=directory, store_url=sqlite_url(directory / "store.db"))
+    settings = Settings(data=directory, store_url=sqlite_url(directory / "store.db"), open=True)
     engine = open_store(settings.store_url)
     migrate(engine)
+    fill(engine)
     yield create_app(settings)
     engine.dispose()
 
 
 def test_every_route_is_documented(api: FastAPI) -> None:
-    routes = {f"{method.upper()} {path}" for path, methods in api.openapi()["paths"].items() for method in methods}
-    text = page("docs/api.md")
-    assert set(re.findall(r"^### `(\w+ \S+)`$", text, re.MULTILINE)) == routes
-    for route in routes:
+    paths = api.openapi()["paths"].items()
+    routes = {f"{method.upper()} {path}" for path, methods in paths for method in methods}
+    text = page("docs/api.md") + page("docs/catalog.md") + page("docs/access.md")
+    with_examples = set(re.findall(r"^### `(\w+ \S+)`$", text, re.MULTILINE))
+    of_marquez = set(re.findall(r"^\| `(\w+ /\S+)` \|", page("docs/marquez.md"), re.MULTILINE))
+    assert with_examples | of_marquez == routes
+    for route in with_examples:
         example = EXAMPLE.search(section(text, f"### `{route}`"))
         assert example, route
-        assert f"{example[1]} {example[2].partition('?')[0]}" == route
+        template = re.sub(r"\\{\w+\\}", "[^/]+", re.escape(route))
+        assert re.fullmatch(template, f"{example[1]} {example[2].partition('?')[0]}"), route
 
 
 def test_every_example_is_answered_as_it_says(api: FastAPI) -> None:
@@ -194,7 +273,8 @@ async def ask(api: FastAPI, method: str, target: str, body: bytes) -> tuple[int,
     async def send(message: Any) -> None:
         said.append(message)
 
-    scope = {"type": "http", "method": method, "path": path, "query_string": query.encode(), "headers": []}
+    scope = {"type": "http", "method": method, "path": path, "query_string": query.encode()}
+    scope["headers"] = [(b"content-type", b"application/json")] if body else []
     await api(scope, receive, send)
     return said[0]["status"], json.loads(b"".join(part.get("body", b"") for part in said[1:]))
 
@@ -218,6 +298,7 @@ def test_every_metric_is_documented_with_its_labels() -> None:
         runs_without_start=0,
         runs_without_end=0,
         size=0,
+        disagreements=Disagreements(),
     )
     amount = Amount(0, 0)
     status = Status(received=amount, waiting=amount, waiting_seconds=0, standing=standing, counted_at=0, missing=0)
@@ -227,7 +308,7 @@ def test_every_metric_is_documented_with_its_labels() -> None:
     meters.appended(1)
     for name in ("whence_queue_records", "whence_queue_bytes", "whence_held_bytes"):
         meters.watch(name, "", lambda: 0)
-    said = text_string_to_metric_families(exposition(meters, status).decode())
+    said = text_string_to_metric_families(exposition(meters, status, names=True).decode())
     metrics = {
         (sample.name.removesuffix("_bucket"), tuple(sample.labels))
         for family in said
@@ -258,15 +339,17 @@ def test_the_readme_names_what_there_is() -> None:
 
 
 def test_the_lock_files_agree_and_name_no_registry() -> None:
-    locks = {name: page(name) for name in ("requirements.lock", "requirements-dev.lock", "requirements-java.lock")}
+    names = ("requirements.lock", "requirements-dev.lock", "requirements-java.lock", "requirements-ui.lock")
+    locks = {name: page(name) for name in names}
     for name, text in locks.items():
         assert not re.search(r"https?://|--index-url|--find-links|^-[if] ", text, re.MULTILINE), name
     pins = {name: set(re.findall(r"^([\w.-]+==[\w.+-]+)", text, re.MULTILINE)) for name, text in locks.items()}
     assert pins["requirements.lock"] < pins["requirements-dev.lock"]
+    assert not re.search(r'"resolved"|//registry\.', page("ui/package-lock.json"))
     assert len(pins["requirements-java.lock"]) == 1
     assert f'java = ["{pins["requirements-java.lock"].pop()}"]' in page("pyproject.toml")
 
 
 if __name__ == "__main__":
-    target = ROOT / "docs" / "cli.md"
-    target.write_text(with_help(target.read_text("utf-8")), "utf-8")
+    for page_name, written in WRITTEN.items():
+        (ROOT / page_name).write_text(written(page(page_name)), "utf-8")

@@ -27,6 +27,7 @@ from whence.log.commit import CommitSettings
 data, store, fd, options = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), json.loads(sys.argv[4])
 commit = CommitSettings(**options.pop("commit", {}))
 rates = RateSettings(**options.pop("rates", {}))
+options.setdefault("open", True)
 serve(Settings(data=data, store_url=store, commit=commit, rates=rates, **options), socket.socket(fileno=fd))
 """
 

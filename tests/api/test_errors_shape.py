@@ -10,7 +10,7 @@ from api.process import Api
     [
         ("GET", "/nowhere", 404),
         ("GET", "/lineage/", 404),
-        ("GET", "/api/v1/lineage", 405),
+        ("GET", "/lineage", 405),
         ("DELETE", "/lineage/batch", 405),
         ("POST", "/api/v1/lineage", 400),
         ("POST", "/lineage/batch", 400),

@@ -26,7 +26,7 @@ from whence.store.graph import StoreGraph
 from whence.store.migrate import migrate
 from whence.store.tables import facet_body
 
-slow = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+slow = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 EXACT = Effort(exact_work=10**9)
 
 typed = st.builds(

@@ -54,7 +54,7 @@ def _reach(edges: list[tuple[int, int]], start: int) -> set[int]:
     return seen
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 2**32), datasets=st.integers(10, 40), edges=st.integers(0, 200), small=st.integers(0, 9))
 def test_what_is_said_to_be_exact_is_exact(seed: int, datasets: int, edges: int, small: int) -> None:
     lineage = random_lineage(seed, datasets, edges)
@@ -105,7 +105,7 @@ def test_neither_shares_nor_order_change_a_count(effort: Effort) -> None:
     assert fingerprint(again) == fingerprint(lineage)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32))
 def test_another_graph_has_another_fingerprint(seed: int) -> None:
     lineage = random_lineage(seed, datasets=10, edges=30)

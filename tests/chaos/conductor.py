@@ -134,6 +134,7 @@ async def carry_out(conductor: Conductor, schedules: Sequence[Schedule]) -> None
         try:
             outcomes.append(await conductor.carry_out(one))
         except BaseException as error:
+            conductor.engine.dispose()
             error.add_note(f"in schedule {one}")
             raise
         logger.info("%s", outcomes[-1])

@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -63,28 +64,24 @@ class Load:
 
     async def derived(self) -> None:
         """Wait until the store has all that is in the log now."""
-        wire = Wire(self._port)
-        while not (await wire.ask(get("/api/v2/progress?wait_for=head&timeout=5"))).json.get("reached"):
-            await asyncio.sleep(LOOK_SECONDS)
-        wire.close()
+        with closing(Wire(self._port)) as wire:
+            while not (await wire.ask(get("/api/v2/progress?wait_for=head&timeout=5"))).json.get("reached"):
+                await asyncio.sleep(LOOK_SECONDS)
 
     async def ready(self) -> None:
         """Wait until the API says that all stations work."""
-        wire = Wire(self._port)
-        while (await wire.ask(get("/health/ready"))).status != 200:
-            await asyncio.sleep(LOOK_SECONDS)
-        wire.close()
+        with closing(Wire(self._port)) as wire:
+            while (await wire.ask(get("/health/ready"))).status != 200:
+                await asyncio.sleep(LOOK_SECONDS)
 
     async def _send(self, left: Iterator[tuple[float, Parcel]]) -> None:
-        wire, loop = Wire(self._port), asyncio.get_running_loop()
-        try:
+        loop = asyncio.get_running_loop()
+        with closing(Wire(self._port)) as wire:
             for due, parcel in left:
                 await asyncio.sleep(due - loop.time())
                 await self._deliver(wire, parcel)
                 self.said.parcels += 1
                 self.said.keys |= {oracle.read(one.body).key for one in parcel.arrivals if one.kind != "malformed"}
-        finally:
-            wire.close()
 
     async def _deliver(self, wire: Wire, parcel: Parcel) -> None:
         bodies = [one.body for one in parcel.arrivals]

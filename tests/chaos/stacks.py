@@ -12,7 +12,7 @@ from kafka_broker import KafkaBroker
 from postgres_process import PostgresProcess, make_database
 from spark_cluster import CONF, ENTRY, SparkCluster, environment, submit
 from spark_cluster import running as cluster_running
-from whence.cli.serve import plan, running
+from whence.cli.serve import OPEN, plan, running
 from whence.cli.supervise import Plan
 from whence.derive.jars import KAFKA, fetch
 from whence.log import Log
@@ -66,7 +66,7 @@ def embedded(directory: Path) -> Iterator[Stack]:
     """`whence up` as it is: segments, SQLite, Spark in the pipeline's own JVM."""
     data = directory / "data"
     store = sqlite_url(data / "store.db")
-    with running(plan(data, store, port=0)) as url:
+    with running(plan(data, store, port=0, guard=OPEN)) as url:
         yield Stack(data=data, url=url, log_url=str(data / "log"), store_url=store, victims=_supervised(data))
 
 
@@ -75,7 +75,7 @@ def kafka(directory: Path) -> Iterator[Stack]:
     """`whence up` with a Kafka topic as its log, and PostgreSQL as its store."""
     with _servers(directory) as (log, store, servers):
         data = directory / "data"
-        with running(plan(data, store, log=log, port=0)) as url:
+        with running(plan(data, store, log=log, port=0, guard=OPEN)) as url:
             yield Stack(data=data, url=url, log_url=log, store_url=store, victims=_supervised(data) | servers)
 
 
@@ -84,7 +84,7 @@ def cluster(directory: Path) -> Iterator[Stack]:
     """The same with the pipeline on a Spark cluster of two workers, by `spark-submit`."""
     with _servers(directory) as (log, store, servers), cluster_running(directory / "cluster") as spark:
         data = directory / "data"
-        with running(_submitted(plan(data, store, log=log, port=0), spark, log, store)) as url:
+        with running(_submitted(plan(data, store, log=log, port=0, guard=OPEN), spark, log, store)) as url:
             victims = _supervised(data) | servers | _of_cluster(spark)
             yield Stack(data=data, url=url, log_url=log, store_url=store, victims=victims)
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -64,17 +65,16 @@ async def send_all(port: int) -> Heard:
     heard, numbered = Heard(), enumerate(chunks())
 
     async def send() -> None:
-        wire = Wire(port)
-        for number, chunk in numbered:
-            together = [one for one in chunk if number % 4 == 0 and is_json(one)]
-            if together:
-                hear_batch(heard, together, await wire.ask(post("/lineage/batch", b"[" + b",".join(together) + b"]")))
-            alone = [one for one in chunk if one not in together]
-            for body, answer in zip(
-                alone, await wire.exchange([post("/api/v1/lineage", one) for one in alone]), strict=True
-            ):
-                hear(heard, body, answer)
-        wire.close()
+        with closing(Wire(port)) as wire:
+            for number, chunk in numbered:
+                together = [one for one in chunk if number % 4 == 0 and is_json(one)]
+                if together:
+                    batch = post("/lineage/batch", b"[" + b",".join(together) + b"]")
+                    hear_batch(heard, together, await wire.ask(batch))
+                alone = [one for one in chunk if one not in together]
+                answers = await wire.exchange([post("/api/v1/lineage", one) for one in alone])
+                for body, answer in zip(alone, answers, strict=True):
+                    hear(heard, body, answer)
 
     async with asyncio.TaskGroup() as tasks:
         for _ in range(CONNECTIONS):

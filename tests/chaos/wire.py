@@ -27,13 +27,13 @@ class Answer:
 
 def post(path: str, body: bytes) -> bytes:
     """A request, as bytes."""
-    head = f"POST {path} HTTP/1.1\r\nHost: chaos\r\nContent-Type: {JSON}\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {JSON}\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + body
 
 
 def get(path: str) -> bytes:
     """A request, as bytes."""
-    return f"GET {path} HTTP/1.1\r\nHost: chaos\r\n\r\n".encode()
+    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
 
 
 class Wire:

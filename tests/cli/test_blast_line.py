@@ -10,7 +10,7 @@ from query.churn import WORLD, column
 from query.worlds import POSITION, load
 from whence.cli.ask import Asking, show_downstream
 from whence.cli.listing import radius_line
-from whence.cli.output import Output
+from whence.cli.output import Rows
 from whence.model.blast import BlastRadius
 from whence.model.ids import node_id
 from whence.query import Question
@@ -38,21 +38,21 @@ def count(engine: Engine, row: tuple[int, ...]) -> None:
     publish(engine, Generation(number, f"log={POSITION}", 1_763_000_000_000_000, 0.0627, "graph"), rows=1)
 
 
-def shown(engine: Engine, capsys: pytest.CaptureFixture[str], output: Output, question: Question | None = None) -> str:
+def shown(engine: Engine, capsys: pytest.CaptureFixture[str], output: Rows, question: Question | None = None) -> str:
     show_downstream(Asking(store_url=str(engine.url), output=output), ASKED, question or Question())
     return capsys.readouterr().out
 
 
 def test_counts_stand_under_the_answer(churn: Engine, capsys: pytest.CaptureFixture[str]) -> None:
     count(churn, (3, 1_204, 1, 0, 0, 0b010))
-    last = shown(churn, capsys, Output.TEXT).splitlines()[-1]
+    last = shown(churn, capsys, Rows.TEXT).splitlines()[-1]
     assert last.startswith("Blast radius: 3 datasets, 1,204 fields ±6%, 1 job (counted ")
     assert last.endswith("ago).")
 
 
 def test_counts_are_in_the_document(churn: Engine, capsys: pytest.CaptureFixture[str]) -> None:
     count(churn, (3, 1_204, 1, 0, 0, 0b010))
-    radius = json.loads(shown(churn, capsys, Output.JSON))["blast_radius"]
+    radius = json.loads(shown(churn, capsys, Rows.JSON))["blast_radius"]
     assert radius == {
         "datasets": {"count": 3, "relative_error": 0.0},
         "fields": {"count": 1_204, "relative_error": 0.0627},
@@ -68,22 +68,22 @@ def test_events_since_are_admitted(churn: Engine, capsys: pytest.CaptureFixture[
     count(churn, (3, 0, 0, 0, 0, 0))
     with writing(churn) as connection:
         connection.execute(update(progress).values(position=POSITION + 1))
-    assert not json.loads(shown(churn, capsys, Output.JSON))["blast_radius"]["current"]
-    assert shown(churn, capsys, Output.TEXT).splitlines()[-1].endswith("ago, before the latest events).")
+    assert not json.loads(shown(churn, capsys, Rows.JSON))["blast_radius"]["current"]
+    assert shown(churn, capsys, Rows.TEXT).splitlines()[-1].endswith("ago, before the latest events).")
 
 
 def test_another_lane_of_the_log_counts_as_events_since(churn: Engine, capsys: pytest.CaptureFixture[str]) -> None:
     count(churn, (3, 0, 0, 0, 0, 0))
     with writing(churn) as connection:
         connection.execute(insert(progress), {"name": "other", "position": 1})
-    assert not json.loads(shown(churn, capsys, Output.JSON))["blast_radius"]["current"]
+    assert not json.loads(shown(churn, capsys, Rows.JSON))["blast_radius"]["current"]
 
 
 def test_nothing_is_said_before_it_is_counted_or_of_the_past(churn: Engine, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "Blast" not in shown(churn, capsys, Output.TEXT)
-    assert json.loads(shown(churn, capsys, Output.JSON))["blast_radius"] is None
+    assert "Blast" not in shown(churn, capsys, Rows.TEXT)
+    assert json.loads(shown(churn, capsys, Rows.JSON))["blast_radius"] is None
     count(churn, (3, 0, 0, 0, 0, 0))
-    assert "Blast" not in shown(churn, capsys, Output.TEXT, Question(at=1_763_000_000_000_000))
+    assert "Blast" not in shown(churn, capsys, Rows.TEXT, Question(at=1_763_000_000_000_000))
 
 
 def test_nothing_downstream_is_said_so() -> None:

@@ -17,7 +17,7 @@ from sqlalchemy import select
 
 from demo.expected import IMPACT_OF_LAST_LOGIN, PREDICTIONS, STEPS, Columns, Origins, Variant
 from whence.cli.client import Client
-from whence.cli.serve import plan, running
+from whence.cli.serve import OPEN, plan, running
 from whence.model.events import RunState
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node
@@ -69,7 +69,7 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Captured]:
     """Whence with everything that both runs of the pipeline said in its store."""
     base = tmp_path_factory.mktemp("whence").resolve()
     data, store_url = base / "churn", sqlite_url(base / "store.db")
-    with running(plan(base, store_url, port=0)) as url:
+    with running(plan(base, store_url, port=0, guard=OPEN)) as url:
         command = [sys.executable, "-m", "whence.demo.pipeline", "--data", str(data), "--url", url]
         done = subprocess.run([*command, "--run", *VARIANTS], capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, done.stderr[-4000:]

@@ -6,12 +6,8 @@ import json
 import os
 import shlex
 import signal
-import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
 from uuid import UUID
@@ -21,22 +17,21 @@ from sqlalchemy import Engine, text
 
 from bench.events import Noise, arrivals
 from chaos.state import assert_ledger_balances, assert_state_is_the_oracles
+from driving import PATIENCE_SECONDS, derive, driving, has_all, until
 from filling import fill
 from kafka_broker import KafkaBroker
 from logs import records_of
-from spark_cluster import CONF, ENTRY, SparkCluster, environment, running, submit
+from spark_cluster import CONF, ENTRY, SparkCluster, running, submit
 from waiting import waiting
 from whence.derive.jars import KAFKA, fetch
-from whence.log import Log
 from whence.log.address import open_log
-from whence.store.engine import open_store, read_progress
+from whence.store.engine import open_store
 from whence.store.migrate import migrate
 from whence.store.settle import CHUNK
 from whence.store.tables import touched
 
 NOISE = Noise(duplicates=0.1, late=0.1, malformed=0.05)
 RECORDS = 800
-PATIENCE_SECONDS = 120
 
 
 @pytest.fixture(scope="session")
@@ -76,41 +71,6 @@ def engine(postgres_url: str) -> Iterator[Engine]:
     migrate(engine)
     yield engine
     engine.dispose()
-
-
-def derive(log_url: str, engine: Engine) -> list[str]:
-    """The pipeline's arguments."""
-    return ["--log", log_url, "--store", engine.url.render_as_string(hide_password=False)]
-
-
-@contextmanager
-def driving(command: Sequence[str], directory: Path, **variables: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """A driver while the context is open; SIGTERM ends it."""
-    with (directory / "driver.log").open("ab") as errors:
-        driver = subprocess.Popen(
-            command, env=environment() | variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors
-        )
-    with driver:
-        try:
-            yield driver
-        finally:
-            driver.send_signal(signal.SIGTERM)
-            driver.wait(PATIENCE_SECONDS)
-
-
-def until(driver: "subprocess.Popen[bytes]", is_so: Callable[[], bool]) -> None:
-    """Wait until something is so. Raises AssertionError if the driver ended, or nothing happens."""
-    deadline, pause = time.monotonic() + PATIENCE_SECONDS, threading.Event()
-    while not is_so():
-        assert driver.poll() is None, "the driver ended"
-        assert time.monotonic() < deadline, "nothing happens"
-        pause.wait(0.05)
-
-
-def has_all(engine: Engine, log: Log) -> bool:
-    """Whether the store is where the log ends."""
-    reached = read_progress(engine)
-    return all(reached.get(lane.name, -1) >= lane.end.as_int for lane in log.lanes())
 
 
 def test_an_executor_killed_within_a_micro_batch_changes_nothing(

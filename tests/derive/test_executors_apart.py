@@ -48,7 +48,7 @@ def derive_apart(engine: Engine, batches: list[pa.Table]) -> None:
         list(executors.map(lambda some: [settle_part(engine, part) for part in some], orders))
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=20, suppress_health_check=SLOW)
 @given(data=st.data())
 def test_any_interleaving_gives_the_oracles_state(spark: SparkSession, engine: Engine, data: st.DataObject) -> None:
     history = data.draw(histories())

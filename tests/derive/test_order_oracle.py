@@ -30,7 +30,7 @@ def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     engine.dispose()
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=100, suppress_health_check=SLOW)
 @given(data=st.data())
 def test_any_arrival_gives_the_oracles_state(spark: SparkSession, sqlite_store: Engine, data: st.DataObject) -> None:
     history = data.draw(histories())

@@ -15,7 +15,7 @@ from whence.store.schedule import LastRun, read_runs, record_run
 
 JOB = Periodic(name="job", every=600, run=lambda *_: True)
 SECOND = 1_000_000
-PATIENCE = 60
+PATIENCE = 240
 
 
 def last(started: int) -> LastRun:

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from generators import facets
 from generators.lineage import dataset_lineage
+from generators.sql import with_sql
 from generators.universe import NO_NAMES, Json, dataset_names, few, job_names, moments, optional, runs
 
 STATES = ("START", "RUNNING", "COMPLETE", "COMPLETE", "FAIL", "ABORT", "OTHER", "LATER", None)
@@ -42,6 +43,8 @@ def run_events(draw: st.DrawFn) -> Json:
     event["run"] = {"runId": run_id} | draw(optional({}, facets=facets.run_facets))
     event["job"] = job | draw(optional({}, facets=job_facets))
     event |= draw(optional({}, inputs=inputs, outputs=outputs))
+    if not draw(st.integers(0, 3)):
+        return draw(with_sql(event))
     return event if draw(st.integers(0, 19)) else event | {"dataset": draw(dataset_events())["dataset"]}
 
 

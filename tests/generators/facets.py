@@ -51,6 +51,14 @@ def _link(draw: st.DrawFn) -> Json:
 
 
 symlinks = st.fixed_dictionaries({"identifiers": few(_link(), least=1)})
+
+
+@st.composite
+def _word(draw: st.DrawFn) -> Json:
+    return draw(dataset_names) | {"type": draw(st.sampled_from(["whence:cut", "whence:cut", "whence:joined"]))}
+
+
+words = st.fixed_dictionaries({"identifiers": few(_word(), least=1)})
 reference = st.fixed_dictionaries({"run": st.fixed_dictionaries({"runId": run_ids}), "job": job_names})
 broken = st.sampled_from(
     [{}, {"run": {"runId": "manual"}, "job": {"namespace": "n", "name": "j"}}, {"run": {"runId": RUN_IDS[0]}}]
@@ -75,7 +83,13 @@ ANY_KEYS = {
 }
 
 dataset_facets = st.fixed_dictionaries(
-    {}, optional={**ANY_KEYS, "schema": schema | deleted, "symlinks": symlinks | symlinks | deleted}
+    {},
+    optional={
+        **ANY_KEYS,
+        "schema": schema | deleted,
+        "symlinks": symlinks | symlinks | deleted,
+        "whence_aliases": words | deleted,
+    },
 )
 lifecycle = st.sampled_from(
     [{"state": "DECOMMISSIONED"}, {"state": "DECOMMISSIONED", "_deleted": True}, {"state": ["DECOMMISSIONED"]}, DELETED]

@@ -257,3 +257,20 @@ def test_what_executors_import_stays_small(module: str, heavy: str) -> None:
     code = f"import sys, {module}; print(set({heavy.split()}) & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_records_are_read_where_they_are(log: Log) -> None:
+    drafts = [event(number) for number in range(7)]
+    *places, again = [one.position for one in append(log, *drafts, drafts[3])]
+    known = {place: as_record(draft, Appended(position=place)) for place, draft in zip(places, drafts, strict=True)}
+    assert list(log.records([places[5], places[1], places[5]])) == [
+        known[places[5]],
+        known[places[1]],
+        known[places[5]],
+    ]
+    (repeat,) = log.records([again])
+    assert repeat is not None
+    assert (repeat.kind, repeat.original) == (Kind.RECEIPT, places[3])
+    last = max(lane.end for lane in log.lanes())
+    assert list(log.records([Position(last.segment + 50, 20), last])) == [None, None]
+    assert list(log.records([])) == []

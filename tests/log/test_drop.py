@@ -36,7 +36,7 @@ def filled(directory: Path, count: int) -> list[Position]:
     return places
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(count=st.integers(1, 12), cut=st.integers(0, 12), more=st.integers(0, 5))
 def test_what_lies_after_the_cut_is_served(
     tmp_path_factory: pytest.TempPathFactory, count: int, cut: int, more: int

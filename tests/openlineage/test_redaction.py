@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from openlineage_cases import Case, load
@@ -52,6 +52,8 @@ def test_golden_results_are_redacted_already(case: Case) -> None:
 
 
 @given(VALUES)
+@example({"name": "@", "": "://://://@"})
+@example("://u:/a@b@@c")
 def test_redaction_is_idempotent(value: Any) -> None:
     once = redacted(value)
     assert redacted(once) == once

@@ -28,7 +28,7 @@ class Statement:
 def known_best(sets: set[LineageSet]) -> Held:
     """Without what is inferred for outputs of which the run knows better."""
     better = {output for _, output, _, origin, _ in sets if origin in ("explicit", "columnLineage")}
-    return frozenset(one for one in sets if not (one[3] == "inferred" and one[1] in better))
+    return frozenset(one for one in sets if not (one[3] in ("parsed", "inferred") and one[1] in better))
 
 
 def spans(statements: list[Statement]) -> dict[tuple[Node, str], list[Span]]:
@@ -45,7 +45,7 @@ def _history(statements: list[Statement]) -> list[Span]:
     at_instant: dict[int, tuple[Held, bool]] = {}
     for one in sorted(statements, key=lambda one: (one.at, one.number)):
         if one.confirmed or not confirmed:
-            held = one.sets | _kept(held, one) if one.aspect == "observed" else one.sets
+            held = _observed(held, one.sets) if one.aspect == "observed" else one.sets
             confirmed = one.confirmed
         at_instant[one.at] = held, confirmed
     changes: list[tuple[int, Held, bool]] = []
@@ -56,7 +56,10 @@ def _history(statements: list[Statement]) -> list[Span]:
     return [(at, end, sure, sets) for (at, sets, sure), end in zip(changes, ends, strict=True) if sets]
 
 
-def _kept(before: Held, statement: Statement) -> Held:
-    outputs = {output for _, output, *_ in statement.sets if output}
-    fine = {output for _, output, level, *_ in statement.sets if level == "field"}
-    return frozenset(one for one in before if one[2] == "field" and one[1] in outputs - fine)
+def _observed(before: Held, sets: Held) -> Held:
+    """What is reported of columns stays until it is reported anew; what is parsed only until anything is."""
+    told = {one[1] for one in before if one[2] == "field" and one[3] in ("explicit", "columnLineage")}
+    own = frozenset(one for one in sets if not (one[2:4] == ("field", "parsed") and one[1] in told))
+    outputs = {output for _, output, *_ in own if output}
+    fine = {output for _, output, level, *_ in own if level == "field"}
+    return own | frozenset(one for one in before if one[2] == "field" and one[1] in outputs - fine)

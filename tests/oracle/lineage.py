@@ -6,6 +6,7 @@ from typing import Any
 
 from oracle.naming import dataset_node, job_node, names_paths
 from oracle.nodes import Node, whole
+from oracle.sql import Spoken
 
 Json = dict[str, Any]
 Edge = tuple[Node, Node, str, str, str, str]
@@ -17,8 +18,10 @@ Sets = set[tuple[Node | None, str, str, frozenset[Edge]]]
 How = tuple[str, str, str, str]
 
 
-def job_lineage(job: Node, inputs: set[Node], outputs: dict[Node, list[Json]], explicit: Json | None) -> Sets:
-    """All that a run or job event says. `outputs`: each with its columnLineage facets."""
+def job_lineage(
+    job: Node, inputs: set[Node], outputs: dict[Node, list[Json]], explicit: Json | None, spoken: Spoken
+) -> Sets:
+    """All that a run or job event says. `outputs`: each with its columnLineage facets; `spoken`: what its SQL says."""
     sets: Sets = set()
     sets |= _boundary(job, inputs, set(outputs))
     if explicit is not None:
@@ -27,9 +30,21 @@ def job_lineage(job: Node, inputs: set[Node], outputs: dict[Node, list[Json]], e
         edges = {_joined(edge, inputs, set(outputs)) for facet in facets for edge in _column_edges(output, facet)}
         if edges:
             sets |= _split(output, "columnLineage", edges)
-        elif inputs:
-            sets.add((output, "dataset", "inferred", frozenset((one, output, "UNKNOWN", "", "", "") for one in inputs)))
+            continue
+        if output in spoken.edges:
+            sets |= _split(output, "parsed", spoken.edges[output])
+        if rest := inputs - spoken.explained(output):
+            sets.add((output, "dataset", "inferred", frozenset((one, output, "UNKNOWN", "", "", "") for one in rest)))
     return sets
+
+
+def reported(sets: Sets) -> dict[Node, set[Edge]]:
+    """The edges from field to field that the producer says, by output."""
+    found: dict[Node, set[Edge]] = defaultdict(set)
+    for output, level, origin, edges in sets:
+        if output and level == "field" and origin in ("explicit", "columnLineage"):
+            found[output] |= {edge for edge in edges if edge[0][0] == edge[1][0] == "field"}
+    return {output: edges for output, edges in found.items() if edges}
 
 
 def dataset_lineage(dataset: Node, facet: Json) -> Sets:

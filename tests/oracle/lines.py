@@ -2,14 +2,15 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from hashlib import sha256
 from typing import Any
 
 from oracle.canonical import canonical
 from oracle.holding import Held, LineageSet, Span, Statement, known_best, spans
 from oracle.nodes import Node, ending_number, netstrings, run_number, text
-from oracle.reading import STATES, Reading, read
+from oracle.reading import OWN_FACETS, STATES, Reading, read
+from oracle.sql import UNJUDGED
 
 Line = dict[str, Any]
 Stamp = tuple[int, str]
@@ -37,12 +38,27 @@ def dump(bodies: Iterable[bytes]) -> list[str]:
     return sorted(map(canonical, lines))
 
 
-def comparable(lines: Iterable[str]) -> list[str]:
-    """The lines with the events' warnings blanked, for the reader words them, and JSON written one way."""
-    return sorted(canonical(_without_warnings(json.loads(line))) for line in lines)
+def comparable(lines: Iterable[str], besides: Collection[str] = ()) -> list[str]:
+    """The lines with what the reader words itself blanked (events' warnings, problems of SQL), and JSON written one
+    way. `besides`: the jobs whose SQL the oracle does not judge.
+    """
+    return sorted(canonical(without_words(json.loads(line), besides)) for line in lines)
 
 
-def _without_warnings(line: Line) -> Line:
+def unjudged(lines: Iterable[str]) -> set[str]:
+    """By the oracle's dump: the jobs whose SQL it does not judge."""
+    facets = (line for line in map(json.loads, lines) if line.get("name") == OWN_FACETS[0] and line.get("payload"))
+    return {facet["subject"] for facet in facets if facet["payload"]["status"] == UNJUDGED}
+
+
+WORDED = ("_producer", "_schemaURL", "reader", "problems")
+
+
+def without_words(line: Line, besides: Collection[str] = ()) -> Line:
+    """A line of the dump without what is worded by the reader itself."""
+    if line.get("fact") == "facet" and line["name"] in OWN_FACETS and line["payload"]:
+        kept = {} if line["subject"] in besides else line["payload"]
+        return line | {"payload": {key: value for key, value in kept.items() if key not in WORDED}}
     return line | {"warnings": []} if line.get("fact") == "event" else line
 
 
@@ -259,6 +275,18 @@ def _current(owner: str, aspect: str, confirmed: bool, sets: Held) -> Iterator[L
 
 def _groups(readings: list[Reading]) -> Iterator[Line]:
     aliases = {one for reading in readings for one in reading.aliases}
+    words = [
+        (reading.time, reading.key, kind, frozenset((dataset, alias)))
+        for reading in readings
+        for dataset, alias, kind in reading.aliases
+        if kind in ("whence:cut", "whence:joined")
+    ]
+    last = {ends: kind for _, _, kind, ends in sorted(words, key=lambda word: word[:3])}
+    aliases = {
+        (dataset, alias, kind)
+        for dataset, alias, kind in aliases
+        if kind not in ("whence:cut", "whence:joined") and last.get(frozenset((dataset, alias))) != "whence:cut"
+    }
     tables: dict[Node, set[Node]] = defaultdict(set)
     for dataset, alias, kind in aliases:
         if kind == "TABLE":

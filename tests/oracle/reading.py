@@ -9,9 +9,10 @@ from hashlib import blake2b
 from typing import Any
 
 from oracle.canonical import canonical
-from oracle.lineage import Sets, clean, dataset_lineage, job_lineage
+from oracle.lineage import Sets, clean, dataset_lineage, job_lineage, reported
 from oracle.naming import dataset_node, job_node
 from oracle.nodes import Node, whole
+from oracle.sql import Mentioned, Spoken, comparison, read_sql
 
 Json = dict[str, Any]
 
@@ -184,7 +185,8 @@ def _parent(reading: Reading, run: Node, parent: Json | None) -> None:
 def _job(reading: Reading, job: Node, event: Json) -> None:
     facets = facets_of(event["job"])
     for key, facet in facets.items():
-        reading.facets.append((job, "", None, key, "" if gone(facet) else canonical(facet)))
+        if key not in OWN_FACETS:
+            reading.facets.append((job, "", None, key, "" if gone(facet) else canonical(facet)))
     if not gone(facets.get("jobType", DELETED)):
         reading.streaming = str(facets["jobType"].get("processingType")).upper() in ("STREAMING", "SERVICE")
     inputs = {node for node, _ in _named(event.get("inputs"))}
@@ -194,7 +196,50 @@ def _job(reading: Reading, job: Node, event: Json) -> None:
         if not gone(facet):
             columns[node].append(facet)
     explicit = facets.get("lineage", DELETED)
-    reading.sets = job_lineage(job, inputs, columns, None if gone(explicit) else explicit)
+    mentioned = _mentioned(event)
+    read, written = ([mentioned[node] for node in dict.fromkeys(some)] for some in (inputs, columns))
+    query = _query(facets.get("sql", DELETED)) if columns else None
+    spoken = read_sql(query, read, written) if query else Spoken()
+    reading.sets = job_lineage(job, inputs, columns, None if gone(explicit) else explicit, spoken)
+    if query:
+        said = _sql_facets(reading.sets, spoken, mentioned)
+        reading.facets += [(job, "", None, key, canonical(facet)) for key, facet in said]
+    if "sql" in facets and gone(facets["sql"]):
+        reading.facets += [(job, "", None, key, "") for key in OWN_FACETS]
+
+
+OWN_FACETS = ("whence_sqlLineage", "whence_sqlComparison")
+
+
+def _query(facet: Json) -> str | None:
+    query = facet.get("query")
+    return query if not gone(facet) and isinstance(query, str) and query.strip() else None
+
+
+def _mentioned(event: Json) -> dict[Node, Mentioned]:
+    found: dict[Node, Mentioned] = {}
+    for node, one in [*_named(event.get("inputs")), *_named(event.get("outputs"))]:
+        mentioned, facets = found.setdefault(node, Mentioned(node)), facets_of(one)
+        for key in ("symlinks", "whence_aliases"):
+            links = [] if gone(facets.get(key, DELETED)) else _named(facets[key].get("identifiers"))
+            words = ("whence:cut", "whence:joined")
+            mentioned.others |= {link for link, said in links if link != node and said.get("type") not in words}
+        schema = facets.get("schema", DELETED)
+        mentioned.columns = (not gone(schema) and list(_columns(schema.get("fields"), ""))) or mentioned.columns
+    return found
+
+
+def _sql_facets(sets: Sets, spoken: Spoken, mentioned: dict[Node, Mentioned]) -> Iterator[tuple[str, Json]]:
+    yield "whence_sqlLineage", {"dialect": "spark", "status": spoken.status, "unmatched": spoken.unmatched}
+    claims = [(name, one.node) for one in mentioned.values() for name in (one.node, *one.others)]
+    names = {name: node for name, node in claims if [other for other, _ in claims].count(name) == 1}
+    told = reported(sets)
+    compared = [comparison(one, spoken, told[one], names) for one in sorted(spoken.edges) if one in told]
+    if compared:
+        totals = [sum(one.pop("counts")[place] for one in [dict(one) for one in compared]) for place in range(3)]
+        words = ("agreed", "missingInReport", "missingInParse")
+        outputs = [{key: value for key, value in one.items() if key != "counts"} for one in compared]
+        yield "whence_sqlComparison", dict(zip(words, totals, strict=True)) | {"outputs": outputs}
 
 
 def _dataset(reading: Reading, node: Node, dataset: Json) -> None:
@@ -206,8 +251,9 @@ def _dataset(reading: Reading, node: Node, dataset: Json) -> None:
         columns = {("field", *node[1:], name) for name in _columns(facets["schema"].get("fields"), "")}
         reading.declared |= columns
         reading.schemas |= {(node, canonical(facets["schema"]))} if columns else set()
-    if not gone(facets.get("symlinks", DELETED)):
-        for alias, link in _named(facets["symlinks"].get("identifiers")):
+    for key in ("symlinks", "whence_aliases"):
+        links = [] if gone(facets.get(key, DELETED)) else _named(facets[key].get("identifiers"))
+        for alias, link in links:
             if alias != node:
                 reading.datasets.add(alias)
                 reading.aliases.add((node, alias, clean(link.get("type"))[:200]))

@@ -215,6 +215,30 @@ def test_a_shared_location_still_joins_by_other_links() -> None:
     assert _groups(events) == [("dataset:n:/mnt/path", ["dataset:n:/mnt/path", "dataset:n:/path"])]
 
 
+def _word(time: int, name: str, alias: str, kind: str) -> Json:
+    identifiers = [{"namespace": "n", "name": alias, "type": f"whence:{kind.lower()}"}]
+    return dataset_event(time, name, {"whence_aliases": {"identifiers": identifiers}})
+
+
+def test_a_person_cuts_an_alias_and_joins_it_again() -> None:
+    said = [_links("/path", ("t", "TABLE")), _links("/path", ("/mnt", "LOCATION"))]
+    cut = _word(2, "t", "/path", "CUT")  # from either end
+    assert _groups([*said, cut]) == [("dataset:n:/mnt", ["dataset:n:/mnt", "dataset:n:/path"])]
+    again = _word(3, "/path", "t", "JOINED")
+    everyone = [("dataset:n:t", ["dataset:n:/mnt", "dataset:n:/path", "dataset:n:t"])]
+    assert _groups([*said, cut, again]) == everyone
+    assert _groups([*said, _word(1, "/path", "t", "CUT"), _word(0, "/path", "t", "JOINED")]) != everyone
+
+
+def test_a_cut_table_does_not_share_its_location() -> None:
+    said = [_links("/path", ("t", "TABLE"), ("u", "TABLE")), _word(2, "/path", "u", "CUT")]
+    assert _groups(said) == [("dataset:n:t", ["dataset:n:/path", "dataset:n:t"])]
+
+
+def test_joining_again_joins_nothing_by_itself() -> None:
+    assert _groups([_word(1, "a", "b", "JOINED")]) == []
+
+
 def _facet(events: list[Json], name: str) -> tuple[object, int]:
     (line,) = [line for line in state(events) if line.get("fact") == "facet" and line["name"] == name]
     return line["payload"], line["rank"]

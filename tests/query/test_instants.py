@@ -2,7 +2,7 @@
 
 import pytest
 
-from whence.query.instants import instant, iso
+from whence.query.instants import FIRST, LAST, instant, iso
 
 NOW = 1_795_000_000_000_000
 
@@ -39,3 +39,11 @@ def test_iso_round_trips() -> None:
     assert iso(NOW + 1) == "2026-11-18T11:06:40.000001Z"
     assert instant(iso(NOW + 1), 0) == NOW + 1
     assert iso(-1) == "1969-12-31T23:59:59.999999Z"
+
+
+def test_iso_of_days_that_offsets_lead_to() -> None:
+    """An event at `0001-01-01T00:00:00+23:59` is accepted, so whoever reads it must be told a time."""
+    assert iso(FIRST) == "0001-01-01T00:00:00Z"
+    assert iso(FIRST - 86_340_000_000) == "0000-12-31T00:01:00Z"
+    assert iso(LAST + 999_999) == "9999-12-31T23:59:59.999999Z"
+    assert iso(LAST + 1_000_000) == "+10000-01-01T00:00:00Z"

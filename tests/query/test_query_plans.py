@@ -5,11 +5,23 @@ from collections.abc import Iterator, Sequence
 import pytest
 from sqlalchemy import Engine, event, text
 
-from query.churn import NOW, WORLD, column
+from query.churn import FEATURES, NOW, WORLD, column, job
 from query.worlds import Said, World, load
+from whence.model.graph import EVER, Direction, Grain, Hop
+from whence.model.ids import node_id
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName
-from whence.query import Question, downstream, upstream
+from whence.query import (
+    Filter,
+    Question,
+    downstream,
+    history,
+    impact,
+    resolve_run,
+    run_lineage,
+    upstream,
+    why,
+)
 from whence.store.engine import open_store, reading, sqlite_url, writing
 from whence.store.graph import StoreGraph
 from whence.store.migrate import migrate
@@ -52,14 +64,41 @@ def test_a_walk_scans_no_table(store_with_rows: Engine, analyzed: bool, at: int 
         upstream(StoreGraph(connection), CHURN, Question(at=at))
         downstream(StoreGraph(connection), column("raw/customers.csv", "id"), Question(at=at))
         StoreGraph(connection).evidence([1, 2], at, 5)
+    assert len(asked) > 10
+    _check_plans(store_with_rows, asked)
+
+
+def _check_plans(store: Engine, asked: Sequence[tuple[str, Sequence[object]]]) -> None:
     walked = [one for one in asked if one[0].startswith("SELECT")]
-    assert len(walked) > 10
-    with store_with_rows.connect() as connection:
+    with store.connect() as connection:
         for statement, parameters in walked:
             rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
             scans = [row.detail for row in rows if row.detail.startswith("SCAN") and not _is_parameter(row.detail)]
             built = [row.detail for row in rows if "AUTOMATIC" in row.detail]
             assert not scans + built, f"{statement}\n{[row.detail for row in rows]}"
+
+
+@pytest.mark.parametrize("analyzed", [False, True])
+def test_further_questions_scan_no_table(store_with_rows: Engine, analyzed: bool) -> None:
+    if analyzed:
+        with writing(store_with_rows) as connection:
+            connection.execute(text("ANALYZE"))
+    asked: list[tuple[str, Sequence[object]]] = []
+    event.listen(store_with_rows, "before_cursor_execute", lambda *call: asked.append((call[2], call[3])))
+    with reading(store_with_rows) as connection:
+        graph = StoreGraph(connection)
+        impact(graph, DatasetName("wide", "t0"), Question(only=Filter(tags=("pii",)), max_nodes=50)).nodes()
+        history(graph, column("gold/features", "avg_minutes"))
+        history(graph, job("score"))
+        why(graph, column("silver/sessions", "minutes"), CHURN, Question())
+        for direction in Direction:
+            run_lineage(graph, resolve_run(graph, "22222222-0000-4000-8000-000000000000"), direction)
+        graph.present([node_id(CHURN)], None)
+        graph.schemas([node_id(FEATURES)])
+        graph.held(None, [node_id(job("score"))])
+        graph.edges([node_id(CHURN)], Hop(Direction.UPSTREAM, Grain.FIELD, EVER), 10)
+    assert len(asked) > 30
+    _check_plans(store_with_rows, asked)
 
 
 def _is_parameter(detail: str) -> bool:

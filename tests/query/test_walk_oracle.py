@@ -70,7 +70,7 @@ questions = st.fixed_dictionaries(
         "root": st.sampled_from(FIELDS + FIELDS + DATASETS + JOBS),
     }
 )
-slow = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+slow = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     engine.dispose()
 
 
-@settings(slow, max_examples=300)
+@settings(slow, max_examples=1_000)
 @given(world=worlds(), question=questions)
 def test_walk_equals_brute_force(sqlite_store: Engine, world: World, question: dict[str, object]) -> None:
     _check(sqlite_store, world, question)

@@ -19,6 +19,8 @@ from whence.store.tables import (
     dataset,
     edge,
     event,
+    facet,
+    facet_body,
     field,
     job,
     lineage_edge,
@@ -27,9 +29,12 @@ from whence.store.tables import (
     progress,
     run,
     run_lineage,
+    schema_body,
+    schema_version,
     span,
     version,
 )
+from whence.store.words import index_all
 
 POSITION = 4711
 
@@ -49,12 +54,16 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """Statements, groups of datasets that are one, and fields that only a schema knows."""
+    """Statements, groups of datasets that are one, fields that only a schema knows, facets (name and JSON), and
+    schemas (JSON, when it was said first and last).
+    """
 
     said: tuple[Said, ...]
     groups: tuple[tuple[DatasetName, ...], ...] = ()
     declared: tuple[FieldName, ...] = ()
     jobs: tuple[JobName, ...] = ()
+    facets: tuple[tuple[DatasetName | JobName, str, str], ...] = ()
+    schemas: tuple[tuple[DatasetName, str, int, int], ...] = ()
 
 
 def load(engine: Engine, world: World) -> None:
@@ -65,14 +74,18 @@ def load(engine: Engine, world: World) -> None:
         connection.execute(insert(progress), {"name": "log", "position": POSITION})
         _write_names(connection, world)
         rows = [row for said in world.said for row in _rows(said)]
+        rows += [row for number, one in enumerate(world.facets) for row in _facet(number, *one)]
+        rows += [row for one in world.schemas for row in _schema(*one)]
         for table in {id(table): table for table, _ in rows}.values():
             _insert(connection, table, [row for of, row in rows if of is table])
+        index_all(connection)
 
 
 def nodes_of(world: World) -> set[Node]:
     """Every dataset, field and job of a world."""
     ends = {end for said in world.said for one, _ in said.edges for end in (one.source, one.target, said.owner)}
     ends |= {member for group in world.groups for member in group} | set(world.declared) | set(world.jobs)
+    ends |= {of for of, *_ in (*world.facets, *world.schemas)}
     return ends | {end.dataset for end in ends if isinstance(end, FieldName)}
 
 
@@ -208,6 +221,20 @@ def _rows(said: Said) -> Iterator[tuple[Table, dict[str, Any]]]:
                     edge,
                     {**row, "owner_id": owner, "aspect": 0, "origin": lineage.origin, "confirmed": said.confirmed},
                 )
+
+
+def _facet(
+    number: int, subject: DatasetName | JobName, name: str, payload: str
+) -> Iterator[tuple[Table, dict[str, Any]]]:
+    key = {"subject_id": node_id(subject), "name": name, "body_id": number}
+    yield facet, {**key, "time": 0, "rank": 0, "event_id": 0}
+    yield facet_body, {**key, "payload": payload}
+
+
+def _schema(of: DatasetName, payload: str, first: int, last: int) -> Iterator[tuple[Table, dict[str, Any]]]:
+    key = {"dataset_id": node_id(of), "body_id": hash64(payload)}
+    yield schema_version, {**key, "first_time": first, "first_event": 0, "last_time": last, "last_event": 0}
+    yield schema_body, {**key, "payload": payload}
 
 
 def _edge(one: Edge) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from whence.store.ledger import read_ledger
 from whence.store.lock import deriving
 from whence.store.space import shrink, size
 from whence.store.standing import read_standing
-from whence.store.summary import Horizon, record_summary, run_summary
+from whence.store.summary import Horizon, read_horizons, record_summary, run_summary
 from whence.store.tables import dataset, touched
 
 EVENTS, JOBS = 16_000, 10
@@ -110,26 +110,23 @@ def test_the_graph_stays_and_the_store_shrinks(filled: Engine) -> None:
     assert state(filled) == after
 
 
-def test_a_killed_purge_is_finished_by_the_next_one(
+def test_a_purge_that_lost_its_lock_stops_and_the_next_one_finishes(
     filled: Engine, spark: SparkSession, log: SegmentLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = read_ledger(filled), now(state(filled))
     monkeypatch.setattr(purge, "CHUNK", 500)
-    taken = 0
 
-    def killed(*_: Any) -> None:
-        nonlocal taken
-        taken += 1
-        if taken > 2:
-            raise KeyboardInterrupt
+    def check_lock() -> None:
+        """Lost as soon as runs are on their way."""
+        with reading(filled) as connection:
+            if connection.execute(select(run_summary)).first():
+                raise StoreError("the lock was lost")
 
-    whole = purge._PURGES["run"]
-    monkeypatch.setitem(
-        purge._PURGES, "run", purge._Purge(whole.found_by, lambda *some: (killed(), whole.count(*some))[1])
-    )
-    with pytest.raises(KeyboardInterrupt):
-        apply(filled, HORIZON)
+    with pytest.raises(StoreError, match="the lock was lost"):
+        purge.enforce(filled, HORIZON, check_lock)
     assert (read_ledger(filled), now(state(filled))) == before
+    with reading(filled) as connection:
+        assert [one.finished for one in read_horizons(connection)] == [False]
     monkeypatch.undo()
     purge.resume(filled)
     with opened(sqlite_url(tmp_path / "other.db")) as other:

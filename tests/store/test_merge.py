@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, delete, select
 
 from whence.errors import CollisionError
+from whence.store.columns import merge_rules
 from whence.store.engine import reading, writing
 from whence.store.merge import Row, fold, merge
-from whence.store.tables import FACTS, dataset, facet, merge_rules, run
+from whence.store.tables import FACTS, dataset, facet, run
 
-ANY_SETTINGS = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ANY_SETTINGS = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 times = st.integers(0, 5)
 maybe_times = st.none() | times

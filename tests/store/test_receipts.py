@@ -25,7 +25,7 @@ def expected(records: dict[int, int]) -> dict[int, tuple[str, int]]:
     return {at: ("applied" if first[key] == at else "duplicate", key) for at, key in records.items()}
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(records=st.dictionaries(st.integers(0, 30), KEYS, max_size=12), data=st.data())
 def test_the_least_position_is_applied_in_any_order_and_grouping(
     store: Engine, records: dict[int, int], data: st.DataObject

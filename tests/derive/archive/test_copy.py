@@ -12,10 +12,11 @@ from logs import records_of
 from received import FIRST, HOUR, append, hourly, segments
 from whence.derive.archive import copy
 from whence.derive.archive.copy import Sizes, archive_log, tidy
-from whence.derive.archive.table import Reach, find_archive, open_archive, storage
+from whence.derive.archive.table import Reach, find_archive, open_archive
+from whence.derive.delta.table import storage
 from whence.derive.records import record_batches, to_records
 from whence.derive.sources import source_of
-from whence.errors import ArchiveBusyError, LogGapError
+from whence.errors import LogGapError, TableBusyError
 from whence.log import Kind, Log, Record
 from whence.log.record import Draft
 from whence.log.segments.files import segment_path
@@ -109,7 +110,7 @@ def test_of_two_archivers_at_once_one_wins(spark: SparkSession, filled: SegmentL
     frame = source_of(filled).records(spark, lanes, SMALL.task)
     copy.append(first, lanes, frame)
     for stale in (second, open_archive(uri)):
-        with pytest.raises(ArchiveBusyError, match="another archiver was quicker"):
+        with pytest.raises(TableBusyError, match="another writer was quicker"):
             copy.append(stale, lanes, frame)
     assert held(uri) == records_of(filled)
 
@@ -122,7 +123,7 @@ def test_many_archivers_make_one_archive(spark: SparkSession, filled: SegmentLog
         gate.wait()
         try:
             ended.append(archive_log(spark, filled, uri, SMALL))
-        except ArchiveBusyError as error:
+        except TableBusyError as error:
             ended.append(error)
 
     threads = [Thread(target=run) for _ in range(3)]
@@ -150,7 +151,7 @@ def test_small_files_of_a_past_day_become_one(spark: SparkSession, tmp_path: Pat
     assert [file.day for file in open_archive(uri).files()] == ["2026-09-21", *before[10:]]
     (lane,) = log.lanes()
     assert open_archive(uri).reach(LANE) == Reach(lane.start.as_int, lane.end.as_int)
-    with pytest.raises(ArchiveBusyError):  # of two that tidy at once, one
+    with pytest.raises(TableBusyError):  # of two that tidy at once, one
         crowded.exchange(crowded.files()[:10], open_archive(uri).files()[:1], 0)
     assert held(uri) == records_of(log)
 
@@ -160,7 +161,7 @@ def test_what_is_written_while_another_tidies_stays(spark: SparkSession, filled:
     stale = open_archive(uri)
     append(filled, hourly(20, seed=6))
     archive_log(spark, filled, uri)
-    with pytest.raises(ArchiveBusyError):
+    with pytest.raises(TableBusyError):
         stale.exchange(stale.files()[:1], stale.files()[1:2], 0)
     assert held(uri) == records_of(filled)
 

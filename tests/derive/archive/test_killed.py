@@ -14,7 +14,8 @@ from pyspark.sql import SparkSession
 from logs import records_of
 from received import append, hourly, segments
 from whence.derive.archive.copy import Sizes, archive_log
-from whence.derive.archive.table import find_archive, storage
+from whence.derive.archive.table import find_archive
+from whence.derive.delta.table import storage
 from whence.derive.records import to_records
 from whence.log import Record
 from whence.log.segments.log import LANE, SegmentLog

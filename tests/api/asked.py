@@ -1,0 +1,67 @@
+"""Requests to the application without a socket, over a store that a test fills."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import FastAPI
+
+from whence.api.app import create_app
+from whence.api.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the application said."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Asks one application, one request after the other."""
+
+    app: FastAPI
+    loop: asyncio.AbstractEventLoop
+
+    def get(self, path: str, /, headers: Mapping[str, str] | None = None, **parameters: Any) -> Answer:
+        """GET with query parameters; lists are repeated."""
+        return self.loop.run_until_complete(self._get(path, urlencode(parameters, doseq=True), headers or {}))
+
+    async def _get(self, path: str, query: str, headers: Mapping[str, str]) -> Answer:
+        said: list[dict[str, Any]] = []
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Any) -> None:
+            said.append(message)
+
+        sent = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        scope = {"type": "http", "method": "GET", "path": path, "query_string": query.encode(), "headers": sent}
+        await self.app(scope, receive, send)
+        got = {name.decode(): value.decode() for name, value in said[0]["headers"]}
+        return Answer(said[0]["status"], got, b"".join(part.get("body", b"") for part in said[1:]))
+
+
+@contextmanager
+def asking(directory: Path, store_url: str) -> Iterator[Client]:
+    """A client of an application over a store."""
+    app = create_app(Settings(data=directory, store_url=store_url, open=True))
+    with asyncio.Runner() as runner:
+        context = app.router.lifespan_context(app)
+        runner.run(context.__aenter__())
+        yield Client(app, runner.get_loop())
+        runner.run(context.__aexit__(None, None, None))
+    app.state.engine.dispose()

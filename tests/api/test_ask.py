@@ -1,0 +1,232 @@
+"""The questions over HTTP: envelopes, pages, tags, errors, CSV; on both stores."""
+
+import io
+import json
+import re
+from collections.abc import Iterator
+from csv import reader as csv_rows
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine
+from typer.testing import CliRunner
+
+from api.asked import Client, asking
+from query.churn import HOUR, MODEL, NOW, PREDICTIONS, TABLE, USAGE, WORLD, column
+from query.worlds import POSITION, Said, World, load
+from whence.api.described import ENVELOPES
+from whence.api.shapes import Problem
+from whence.cli.app import app as command_line
+from whence.model.lineage import Edge, Origin
+from whence.model.names import DatasetName, FieldName, JobName
+from whence.store.engine import sqlite_url, writing
+from whence.store.tables import progress
+
+CHURN = str(column("predictions", "churn_probability"))
+RUN = "22222222-0000-4000-8000-000000000000"
+
+QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "upstream": ("lineage/upstream", {"node": CHURN}),
+    "downstream": ("lineage/downstream", {"node": str(USAGE)}),
+    "both": ("lineage/both", {"node": str(TABLE)}),
+    "impact": ("impact", {"node": str(USAGE)}),
+    "paths": ("paths", {"source": str(column("silver/sessions", "minutes")), "target": CHURN}),
+    "why": ("why", {"source": str(column("silver/sessions", "minutes")), "target": CHURN}),
+    "why-not": ("why-not", {"source": str(column("raw/usage_logs.csv", "last_login")), "target": CHURN}),
+    "history": ("history", {"node": str(FieldName(TABLE, "avg_minutes"))}),
+    "diff": ("diff", {"before": str(NOW - 6 * HOUR), "after": str(NOW)}),
+    "runs": (f"runs/{RUN}/lineage", {}),
+    "search": ("search", {"q": "churn"}),
+    "blast": ("blast", {"node": CHURN}),
+}
+SHAPES = {"upstream": "lineage", "downstream": "lineage", "both": "lineage", "why": "paths"}
+
+
+@pytest.fixture
+def client(store: Engine, store_url: str, tmp_path: Path) -> Iterator[Client]:
+    load(store, WORLD)
+    with asking(tmp_path / "data", store_url) as made:
+        yield made
+
+
+def test_every_answer_has_the_documented_shape(client: Client) -> None:
+    for name, (path, parameters) in QUESTIONS.items():
+        answer = client.get(f"/api/v2/{path}", **parameters)
+        assert answer.status == 200, (name, answer.body)
+        ENVELOPES[SHAPES.get(name, name)].model_validate_json(answer.body)
+        extent = answer.json["extent"]
+        assert extent is None or extent["graph_version"] == f"0:{POSITION}", name
+
+
+def test_pages_together_are_the_whole(client: Client) -> None:
+    for name in ("upstream", "downstream", "both", "impact", "paths", "history", "diff", "runs", "search"):
+        path, parameters = QUESTIONS[name]
+        whole = client.get(f"/api/v2/{path}", limit=10_000, **parameters).json
+        assert whole["page"]["next"] is None
+        rows = _rows(whole["data"])
+        pages = [client.get(f"/api/v2/{path}", limit=1, **parameters).json]
+        while cursor := pages[-1]["page"]["next"]:
+            pages.append(client.get(f"/api/v2/{path}", limit=1, cursor=cursor, **parameters).json)
+        assert len(pages) == whole["page"]["total"] == len(rows)
+        assert [_without_place(row) for page in pages for row in _rows(page["data"])] == list(map(_without_place, rows))
+        edges = [edge for page in pages for edge in page["data"].get("edges", ())]
+        assert sorted(edges, key=str) == sorted(whole["data"].get("edges", ()), key=str), name
+
+
+def _rows(data: dict[str, Any]) -> list[dict[str, Any]]:
+    return next(data[name] for name in ("nodes", "paths", "versions", "changes", "runs") if name in data)
+
+
+def _without_place(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key != "edge"}
+
+
+def test_an_edge_is_on_the_page_of_the_node_that_it_leads_to(client: Client) -> None:
+    path, parameters = QUESTIONS["upstream"]
+    cursor = client.get(f"/api/v2/{path}", limit=2, **parameters).json["page"]["next"]
+    data = client.get(f"/api/v2/{path}", limit=2, cursor=cursor, **parameters).json["data"]
+    assert [data["edges"][node["edge"]]["source"] for node in data["nodes"]] == [node["node"] for node in data["nodes"]]
+
+
+def test_a_cursor_is_of_one_question(client: Client) -> None:
+    path, parameters = QUESTIONS["upstream"]
+    cursor = client.get(f"/api/v2/{path}", limit=1, **parameters).json["page"]["next"]
+    for wrong, node in ((cursor, str(MODEL)), ("nonsense", CHURN), ("bnVsbA", CHURN), ("[" * 9_000, CHURN)):
+        refused = client.get(f"/api/v2/{path}", limit=1, node=node, cursor=wrong)
+        assert (refused.status, refused.json["pointer"]) == (400, "/query/cursor")
+
+
+def test_an_answer_that_has_not_changed_is_not_sent_again(client: Client, store: Engine) -> None:
+    path, parameters = QUESTIONS["upstream"]
+    first = client.get(f"/api/v2/{path}", **parameters)
+    again = client.get(f"/api/v2/{path}", headers={"If-None-Match": first.headers["etag"]}, **parameters)
+    assert (again.status, again.body, again.headers["etag"]) == (304, b"", first.headers["etag"])
+    with writing(store) as connection:
+        connection.execute(progress.update().values(position=POSITION + 1))
+    changed = client.get(f"/api/v2/{path}", headers={"If-None-Match": first.headers["etag"]}, **parameters)
+    assert (changed.status, changed.json["extent"]["graph_version"]) == (200, f"0:{POSITION + 1}")
+    past = client.get(f"/api/v2/{path}", as_of="2h ago", **parameters)
+    assert past.headers["etag"] != changed.headers["etag"]
+
+
+def test_a_question_may_wait_for_an_event(client: Client) -> None:
+    path, parameters = QUESTIONS["search"]
+    early = client.get(f"/api/v2/{path}", wait_for="7:16", timeout=0, **parameters)
+    assert (early.status, early.headers["retry-after"]) == (503, "1")
+    assert client.get(f"/api/v2/{path}", wait_for="soon", **parameters).status == 400
+
+
+@pytest.mark.parametrize(
+    ("path", "parameters", "status", "told"),
+    [
+        ("lineage/upstream", {"node": "predictons"}, 404, str(PREDICTIONS)),
+        ("lineage/upstream", {"node": "avg_minute\0s"}, 422, "U+0000"),
+        ("lineage/sideways", {"node": "model"}, 422, "upstream"),
+        ("lineage/upstream", {}, 422, "required"),
+        ("lineage/upstream", {"node": "model", "nodes": "x"}, 422, "Extra"),
+        ("lineage/upstream", {"node": "model", "as_of": "soon"}, 422, "is no time"),
+        ("lineage/upstream", {"node": "model", "as_of": "9" * 18}, 422, "years"),
+        ("lineage/upstream", {"node": "model", "as_of": "9" * 60 + " weeks ago"}, 422, "years"),
+        ("lineage/upstream", {"node": "model", "depth": -1}, 422, "greater"),
+        ("lineage/upstream", {"node": "model", "job": "nobody"}, 404, "nobody"),
+        ("impact", {"node": "model", "max_nodes": 10**9}, 422, "less"),
+        ("paths", {"source": "model", "target": "x", "timeout": "nan"}, 422, "finite"),
+        ("diff", {"before": "soon"}, 422, "is no time"),
+        ("diff", {"before": f"run:{RUN}", "after": "now"}, 422, "two runs"),
+        ("runs/unknown/lineage", {}, 404, "unknown"),
+        ("runs/%00/lineage", {}, 404, "named"),
+    ],
+)
+def test_what_is_refused(client: Client, path: str, parameters: dict[str, Any], status: int, told: str) -> None:
+    answer = client.get(f"/api/v2/{path}", **parameters)
+    assert answer.status == status, answer.body
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem = Problem.model_validate_json(answer.body)
+    assert told in problem.detail or told in str(problem.candidates)
+
+
+def test_a_short_name_that_fits_several_nodes(client: Client, store: Engine) -> None:
+    orders = [DatasetName("db", name) for name in ("shop.orders", "archive.orders")]
+    load(store, World(said=(), declared=tuple(FieldName(one, "id") for one in orders)))
+    answer = client.get("/api/v2/impact", node="orders")
+    assert (answer.status, answer.json["candidates"]) == (422, sorted(map(str, orders)))
+
+
+def test_a_store_that_cannot_be_read(tmp_path: Path) -> None:
+    with asking(tmp_path, sqlite_url(tmp_path / "none.db")) as client:
+        answer = client.get("/api/v2/search", q="x")
+    assert (answer.status, answer.headers["retry-after"]) == (503, "5")
+
+
+def test_the_command_line_gives_the_same_rows(client: Client, store_url: str) -> None:
+    arguments = {
+        "upstream": ["upstream", CHURN],
+        "downstream": ["downstream", str(USAGE)],
+        "impact": ["impact", str(USAGE)],
+        "paths": ["path", QUESTIONS["paths"][1]["source"], CHURN],
+        "why": ["why", QUESTIONS["why"][1]["source"], CHURN, "--limit", "20"],
+        "why-not": ["why-not", QUESTIONS["why-not"][1]["source"], CHURN],
+        "history": ["history", QUESTIONS["history"][1]["node"]],
+        "diff": ["diff", QUESTIONS["diff"][1]["before"], QUESTIONS["diff"][1]["after"]],
+        "runs": ["runs", RUN],
+    }
+    for name, words in arguments.items():
+        path, parameters = QUESTIONS[name]
+        csv = client.get(f"/api/v2/{path}", format="csv", **parameters)
+        assert csv.headers["content-type"] == "text/csv; charset=utf-8"
+        assert csv.headers["whence-complete"] == "true"
+        assert csv.body == _whence(words, "csv", store_url), name
+        accepted = client.get(f"/api/v2/{path}", headers={"Accept": "text/csv"}, **parameters)
+        assert accepted.body == csv.body
+        data = client.get(f"/api/v2/{path}", limit=10_000, **parameters).json["data"]
+        said = json.loads(_whence(words, "json", store_url))
+        assert {key: said[key] for key in data} == data, name
+
+
+def _whence(words: list[str], form: str, store_url: str) -> bytes:
+    done = CliRunner().invoke(command_line, [*words, "--output", form, "--store", store_url])
+    assert done.exit_code == 0, done.output
+    return done.stdout_bytes
+
+
+HOSTILE = (
+    "=1+1",
+    "+cmd|' /C calc'!A0",
+    "-2",
+    "@SUM(1)",
+    "\tx",
+    "<script>alert(1)</script>",
+    "a\r\nb",
+    'q"u,o;te',
+    "\u202eevil",
+    "x" * 4_000,
+    "'",
+    "100%",
+    "a:b",
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_names_come_back_as_they_are(client: Client, store: Engine, text: str) -> None:
+    source, target = DatasetName(text, text), DatasetName("ns", "target")
+    said = Edge(source=source, target=FieldName(target, text), type="DIRECT", description=text)
+    load(store, World(said=(Said(owner=JobName(text, text), edges=((said, Origin.COLUMN),)),)))
+    node = str(FieldName(target, text))
+    answer = client.get("/api/v2/lineage/upstream", node=node)
+    assert (answer.status, answer.json["data"]["root"]) == (200, node)
+    (edge,) = answer.json["data"]["edges"]
+    assert (edge["source"], edge["transformations"][0]["description"]) == (str(source), text)
+    text_of = client.get("/api/v2/impact", node=str(source), format="csv").body.decode()
+    rows = list(csv_rows(io.StringIO(text_of, newline="")))
+    assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for row in rows for cell in row)
+
+
+def test_the_description_of_the_api_has_every_question(client: Client) -> None:
+    paths = client.app.openapi()["paths"]
+    for path, _ in QUESTIONS.values():
+        route = re.sub(r"runs/[^/]+/", "runs/{run}/", re.sub(r"^lineage/\w+$", "lineage/{direction}", path))
+        operation = paths[f"/api/v2/{route}"]["get"]
+        assert set(operation["responses"]) == {"200", "304", "400", "401", "403", "404", "422", "503"}
+        assert {"application/json", "text/csv"} == set(operation["responses"]["200"]["content"])
+        assert {one["name"] for one in operation["parameters"]} >= {"limit", "cursor", "wait_for", "timeout", "format"}

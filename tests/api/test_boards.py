@@ -1,0 +1,435 @@
+"""What dashboards are answered: against plain Python over the same runs, and never a name that is hidden."""
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+from fastapi import FastAPI
+
+from api.asked import Client, asking
+from applying import apply, apply_bodies
+from security.conftest import House
+from security.conftest import house as house  # a fixture
+from whence.api import board_shapes as shapes
+from whence.api.app import create_app
+from whence.api.settings import Settings
+from whence.api.troubles import FAILED_WITHIN, REGULAR_WITHIN
+from whence.derive.delta.table import table_uri
+from whence.derive.kpis.series import kpis
+from whence.derive.publish.schema import KPI
+from whence.log.segments.read import committed, read, start
+from whence.model.access import Role
+from whence.model.events import RunState
+from whence.model.names import DatasetName, JobName, RunName
+from whence.openlineage.write import dataset, dataset_event, facet, own_facet, run_event
+from whence.store.engine import open_store
+from whence.store.migrate import migrate
+
+HOUR = 3_600_000_000
+SPACES = ("alpha", "beta", "gamma")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A run: when it started and ended (µs), and how."""
+
+    job: JobName
+    began: int
+    ended: int
+    state: RunState
+
+
+def runs(seed: int, now: int) -> list[Ran]:
+    """Jobs of several habits: hourly, by chance, given up; each run ends well or badly."""
+    rng = random.Random(seed)
+    told = []
+    for number in range(40):
+        job = JobName(rng.choice(SPACES), f"job_{number}")
+        at = now - rng.randrange(1, 500) * HOUR // 4
+        pause = rng.choice((HOUR, 6 * HOUR, 24 * HOUR))
+        for _ in range(rng.randrange(1, 12)):
+            ended = at + rng.randrange(1, HOUR // 2)
+            if ended > now:
+                break
+            told.append(
+                Ran(job, at, ended, rng.choice((RunState.COMPLETE, RunState.COMPLETE, RunState.FAIL, RunState.ABORT)))
+            )
+            at += pause + rng.randrange(HOUR // 4) if rng.random() < 0.9 else rng.randrange(1, 20) * HOUR
+    return told
+
+
+def events(one: Ran, number: int) -> Iterator[bytes]:
+    run = RunName(f"{number:08x}-0000-4000-8000-000000000001", one.job)
+    out = [dataset(DatasetName("db://x", f"{one.job.namespace}.{one.job.name}"))]
+    yield json.dumps(run_event(one.began, RunState.START, run, outputs=out)).encode()
+    yield json.dumps(run_event(one.ended, one.state, run, outputs=out)).encode()
+
+
+def failing(told: list[Ran], now: int) -> set[str]:
+    """Jobs that failed of late, and did not complete since."""
+    found = set()
+    for job in {one.job for one in told}:
+        own = [one for one in told if one.job == job]
+        good = max((one.ended for one in own if one.state is RunState.COMPLETE), default=0)
+        bad = [one.ended for one in own if one.state is not RunState.COMPLETE and one.ended >= now - FAILED_WITHIN]
+        if any(ended > good for ended in bad):
+            found.add(str(job))
+    return found
+
+
+def late(told: list[Ran], now: int) -> set[str]:
+    """Jobs that ran regularly, and not for longer than they ever paused."""
+    found = set()
+    for job in {one.job for one in told}:
+        starts = sorted(one.began for one in told if one.job == job and one.ended >= now - REGULAR_WITHIN)
+        pauses = [b - a for a, b in pairwise(starts)]
+        if len(starts) < 4:
+            continue
+        is_regular = max(pauses) * len(pauses) <= 3 * sum(pauses)
+        if is_regular and now - starts[-1] > 1.25 * max(pauses):
+            found.add(str(job))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_jobs_in_trouble_are_those_that_plain_python_finds(seed: int, store_url: str, tmp_path: Path) -> None:
+    now = time.time_ns() // 1_000
+    told = runs(seed, now)
+    engine = open_store(store_url)
+    migrate(engine)
+    apply_bodies(engine, [body for number, one in enumerate(told) for body in events(one, number)])
+    engine.dispose()
+    with asking(tmp_path, store_url) as client:
+        pages = list(paged(client, "/api/v2/troubles", limit=3))
+        jobs = [one for page in pages for one in page["data"]["jobs"]]
+    found = {kind: {one["job"] for one in jobs if one["trouble"] == kind} for kind in ("failing", "late")}
+    assert found == {"failing": failing(told, now), "late": late(told, now)}
+    assert len(jobs) == len(found["failing"]) + len(found["late"])
+    assert (pages[0]["data"]["failing"], pages[0]["data"]["late"]) == (len(found["failing"]), len(found["late"]))
+    for one in jobs:
+        own = [ran for ran in told if str(ran.job) == one["job"]]
+        good = max((ran.ended for ran in own if ran.state is RunState.COMPLETE), default=None)
+        assert (one["last_good"] is None) == (good is None)
+        if good is not None:
+            assert datetime.fromisoformat(one["last_good"]["ended_at"]) == datetime.fromtimestamp(good / 1e6, UTC)
+
+
+def paged(client: Client, path: str, **asked: object) -> Iterator[dict[str, Any]]:
+    cursor = ""
+    while True:
+        answer = client.get(path, cursor=cursor, **asked)
+        assert answer.status == 200, answer.body
+        yield answer.json
+        cursor = answer.json["page"]["next"] or ""
+        if not cursor:
+            return
+
+
+def test_coverage_counts_what_is_known_and_lists_what_is_not(store_url: str, tmp_path: Path) -> None:
+    told = _estate()
+    engine = open_store(store_url)
+    migrate(engine)
+    apply_bodies(engine, [json.dumps(one).encode() for one in told])
+    engine.dispose()
+    with asking(tmp_path, store_url) as client:
+        rows = [one for page in paged(client, "/api/v2/coverage", limit=1) for one in page["data"]["namespaces"]]
+        assert rows == [
+            {"namespace": "db://a", "datasets": 3, "lineage": 2, "columns": 1, "owner": 1, "description": 0},
+            {"namespace": "db://b", "datasets": 1, "lineage": 1, "columns": 1, "owner": 0, "description": 1},
+        ]
+        for what in ("lineage", "columns", "owner", "description"):
+            lacking = [
+                one["node"]
+                for page in paged(client, "/api/v2/coverage/lacking", what=what, limit=1)
+                for one in page["data"]
+            ]
+            assert len(lacking) == len(set(lacking)) == sum(row["datasets"] - row[what] for row in rows)
+        assert client.get("/api/v2/coverage/lacking", what="lineage").json["data"][0]["node"] == "dataset:db://a:alone"
+
+
+def test_what_others_depend_on_and_nobody_knows_where_it_comes_from(store_url: str, tmp_path: Path) -> None:
+    engine = open_store(store_url)
+    migrate(engine)
+    origin = {"whence_boundary": own_facet("BoundaryDatasetFacet", origin=True)}
+    told = [*_estate(), dataset_event(HOUR, DatasetName("db://a", "other"), facets=origin)]
+    apply_bodies(engine, [json.dumps(one).encode() for one in told])
+    engine.dispose()
+    with asking(tmp_path, store_url) as client:
+        rows = [one for page in paged(client, "/api/v2/coverage/lacking", what="upstream") for one in page["data"]]
+    assert [one["node"] for one in rows] == ["dataset:db://a:raw"]
+
+
+def test_datasets_of_which_nothing_was_heard_for_long_come_first(store_url: str, tmp_path: Path) -> None:
+    engine = open_store(store_url)
+    migrate(engine)
+    told = [*_estate(), dataset_event(2 * HOUR, DatasetName("db://a", "raw"), facets={})]
+    apply_bodies(engine, [json.dumps(one).encode() for one in told])
+    engine.dispose()
+    with asking(tmp_path, store_url) as client:
+        rows = [one for page in paged(client, "/api/v2/silent-datasets", limit=1) for one in page["data"]]
+    assert {one["node"] for one in rows[:2]} == {"dataset:db://a:other", "dataset:db://b:mart"}
+    assert [one["node"] for one in rows[2:]] == ["dataset:db://a:raw"]
+
+
+def test_runs_that_lack_their_end_or_their_start(store_url: str, tmp_path: Path) -> None:
+    now = time.time_ns() // 1_000
+    ids = [RunName(f"0000000{n}-0000-4000-8000-000000000001", JobName("j", f"job{n}")) for n in range(5)]
+    told = [
+        run_event(now - 30 * HOUR, RunState.START, ids[0]),
+        run_event(now - 26 * HOUR, RunState.RUNNING, ids[1]),
+        run_event(now - HOUR, RunState.START, ids[2]),
+        run_event(now - 30 * HOUR, RunState.START, ids[3]),
+        run_event(now - 29 * HOUR, RunState.FAIL, ids[3]),
+        run_event(now - HOUR, RunState.COMPLETE, ids[4]),
+    ]
+    engine = open_store(store_url)
+    migrate(engine)
+    apply_bodies(engine, [json.dumps(one).encode() for one in told])
+    engine.dispose()
+    with asking(tmp_path, store_url) as client:
+        found = {
+            lacks: [
+                (one["job"], one["state"])
+                for page in paged(client, "/api/v2/unfinished-runs", lacks=lacks, limit=1)
+                for one in page["data"]
+            ]
+            for lacks in ("end", "start")
+        }
+    assert found == {
+        "end": [("job:j:job1", "RUNNING"), ("job:j:job0", "START")],
+        "start": [("job:j:job4", "COMPLETE"), ("job:j:job1", "RUNNING")],
+    }
+
+
+def _estate() -> list[dict[str, Any]]:
+    """Two tables by columns, one by inputs and outputs, one alone."""
+    names = {name: DatasetName("db://a", name) for name in ("raw", "other", "alone")}
+    out = DatasetName("db://b", "mart")
+    fields = [{"namespace": "db://a", "name": "raw", "field": "x"}]
+    columns = facet("ColumnLineageDatasetFacet", fields={"y": {"inputFields": fields}})
+    run = [RunName(f"0000000{n}-0000-4000-8000-000000000001", JobName("j", f"job{n}")) for n in (1, 2)]
+    return [
+        run_event(
+            HOUR,
+            RunState.COMPLETE,
+            run[0],
+            inputs=[dataset(names["raw"])],
+            outputs=[dataset(out, facets={"columnLineage": columns})],
+        ),
+        run_event(HOUR, RunState.COMPLETE, run[1], inputs=[dataset(names["other"])], outputs=[dataset(out)]),
+        dataset_event(
+            HOUR,
+            names["alone"],
+            facets={"ownership": facet("OwnershipDatasetFacet", owners=[{"name": "team", "type": "OWNER"}])},
+        ),
+        dataset_event(HOUR, out, facets={"documentation": facet("DocumentationDatasetFacet", description="All of it")}),
+    ]
+
+
+def test_kpis_before_and_after_they_were_measured(store_url: str, tmp_path: Path) -> None:
+    engine = open_store(store_url)
+    migrate(engine)
+    engine.dispose()
+    with asking(tmp_path, store_url) as client:
+        empty = client.get("/api/v2/kpis").json["data"]
+    assert [one["name"] for one in empty] == [one.name for one in kpis()]
+    assert all(one["value"] is None and one["measured_at"] is None and one["series"] == [] for one in empty)
+    days = [datetime(2026, 11, day, tzinfo=UTC) for day in (1, 2)]
+    rows = [
+        {
+            "measured_at": day,
+            "name": "event_loss_rate",
+            "value": value,
+            "unit": "ratio",
+            "numerator": 1,
+            "denominator": 4,
+        }
+        for day, value in zip(days, (0.5, 0.25), strict=True)
+    ]
+    write_deltalake(table_uri(str(tmp_path / "tables"), "kpi"), pa.Table.from_pylist(rows, KPI.plain))
+    with asking(tmp_path, store_url) as client:
+        by = {one["name"]: one for one in client.get("/api/v2/kpis").json["data"]}
+    assert by["event_loss_rate"]["value"] == 0.25
+    assert [point["value"] for point in by["event_loss_rate"]["series"]] == [0.5, 0.25]
+    assert datetime.fromisoformat(by["event_loss_rate"]["measured_at"]) == days[1]
+    assert by["staleness_max"]["value"] is None
+
+
+def test_schema_changes_are_the_latest_first(store_url: str, tmp_path: Path) -> None:
+    table, now = DatasetName("db://a", "t"), time.time_ns() // 1_000
+
+    def said(at: int, **columns: str) -> bytes:
+        fields = [{"name": name, "type": type_} for name, type_ in columns.items()]
+        schema = {"schema": facet("SchemaDatasetFacet", fields=fields)}
+        return json.dumps(dataset_event(at, table, facets=schema)).encode()
+
+    engine = open_store(store_url)
+    migrate(engine)
+    apply_bodies(
+        engine,
+        [said(now - 30 * 24 * HOUR, a="int"), said(now - 2 * HOUR, a="int", b="text"), said(now - HOUR, a="long")],
+    )
+    engine.dispose()
+    with asking(tmp_path, store_url) as client:
+        pages = list(paged(client, "/api/v2/schema-changes", limit=1))
+    changes = [one for page in pages for one in page["data"]]
+    assert [(one["added"], one["removed"], one["retyped"]) for one in changes] == [
+        ([], ["b"], [{"column": "a", "before": "int", "after": "long"}]),
+        (["b"], [], []),
+    ]
+    assert {one["dataset"] for one in changes} == {str(table)}
+
+
+BAD = json.dumps({"eventType": "START", "eventTime": "2026-11-20T06:00:00Z", "job": {"namespace": "alpha"}}).encode()
+
+
+@pytest.fixture
+def refused(tmp_path: Path) -> Settings:
+    """A log with a refused body in it, and its store."""
+    return Settings(data=tmp_path, store_url=f"sqlite:///{tmp_path / 'store.db'}", open=True)
+
+
+async def _refuse(client: httpx.AsyncClient, settings: Settings) -> str:
+    answer = await client.post("/api/v1/lineage", content=BAD)
+    assert answer.status_code == 422
+    log = settings.data / "log"
+    engine = open_store(settings.store_url)
+    migrate(engine)
+    apply(engine, list(read(log, start(log), committed(log))), committed(log))
+    engine.dispose()
+    return str(answer.json()["position"])
+
+
+def test_what_was_refused_is_listed_mended_and_sent_again(refused: Settings) -> None:
+    async def work() -> None:
+        app = create_app(refused)
+        transport = httpx.ASGITransport(app)
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://localhost") as client,
+        ):
+            position = await _refuse(client, refused)
+            listed = (await client.get("/api/v2/quarantine")).json()["data"]
+            assert [(one["position"], one["refusal"]) for one in listed] == [(position, "job")]
+            assert (await client.get("/api/v2/quarantine", params={"reason": "json"})).json()["data"] == []
+            one = (await client.get(f"/api/v2/quarantine/{position}")).json()["data"]
+            assert (one["body"], one["cut"]) == (BAD.decode(), False)
+            again = await client.post(f"/api/v2/quarantine/{position}/replay")
+            assert (again.status_code, again.json()["reason"]) == (422, one["reason"].partition(": ")[2])
+            mended = json.loads(BAD) | {
+                "run": {"runId": "0190b3a1-0000-7000-8000-000000000001"},
+                "job": {"namespace": "alpha", "name": "mended"},
+                "producer": "https://example.org",
+            }
+            sent = await client.post(f"/api/v2/quarantine/{position}/replay", json={"body": json.dumps(mended)})
+            assert sent.status_code == 200
+            assert sent.json()["data"]["position"] != position
+            assert (await client.get("/api/v2/quarantine/1:99999999")).status_code == 404
+
+    asyncio.run(work())
+
+
+def test_hidden_names_are_in_no_answer(house: Callable[..., House]) -> None:
+    made = house()
+    now = time.time_ns() // 1_000
+    told = [Ran(JobName(space, f"secret_{space}"), now - HOUR, now - HOUR // 2, RunState.FAIL) for space in SPACES]
+    facets = {"schema": facet("SchemaDatasetFacet", fields=[{"name": "f", "type": "int"}])}
+    tables = [DatasetName(space, f"secret_{space}") for space in SPACES]
+    bodies = [body for number, one in enumerate(told) for body in events(one, number)]
+    bodies += [json.dumps(dataset_event(now - HOUR, one, facets=facets)).encode() for one in tables]
+    bodies += [json.dumps(_startless(number, space, now - HOUR)).encode() for number, space in enumerate(SPACES)]
+    engine = open_store(made.settings.store_url)
+    apply_bodies(engine, bodies)
+    engine.dispose()
+    beta = made.key("beta", Role.STEWARD, "beta")
+    nodes = [str(one) for one in tables]
+
+    async def work(client: httpx.AsyncClient, _: FastAPI) -> None:
+        for path, params in (
+            ("troubles", {}),
+            ("coverage", {}),
+            ("coverage/lacking", {"what": "owner"}),
+            ("coverage/lacking", {"what": "columns"}),
+            ("unfinished-runs", {"lacks": "start"}),
+            ("silent-datasets", {}),
+            ("schema-changes", {}),
+            ("traits", {"node": nodes}),
+            ("kpis", {}),
+        ):
+            answer = await client.get(f"/api/v2/{path}", params=params, headers=beta)
+            assert answer.status_code == 200, answer.text
+            assert ("alpha" in answer.text, "gamma" in answer.text) == (False, False), path
+            assert ("secret_beta" in answer.text) == (path not in ("coverage", "kpis")), path
+        troubles = (await client.get("/api/v2/troubles", headers=beta)).json()["data"]
+        assert (troubles["failing"], troubles["hidden"], troubles["jobs"][0]["outputs"]) == (1, 2, [])
+        assert (await client.get("/api/v2/coverage", headers=beta)).json()["data"]["hidden"] == 3
+        for path in ("quarantine", "quarantine/1:16"):
+            assert (await client.get(f"/api/v2/{path}", headers=beta)).status_code == 403
+        assert (await client.post("/api/v2/quarantine/1:16/replay", headers=beta)).status_code == 403
+
+    made.run(work)
+
+
+def _startless(number: int, space: str, at: int) -> dict[str, object]:
+    run = RunName(f"1000000{number}-0000-4000-8000-000000000001", JobName(space, f"secret_{space}_copy"))
+    ends = [dataset(DatasetName(space, f"secret_{space}_{end}")) for end in ("in", "out")]
+    return run_event(at, RunState.COMPLETE, run, inputs=ends[:1], outputs=ends[1:])
+
+
+def test_answers_have_the_documented_shapes(store_url: str, tmp_path: Path) -> None:
+    now = time.time_ns() // 1_000
+    engine = open_store(store_url)
+    migrate(engine)
+    told = runs(1, now)
+    apply_bodies(engine, [body for number, one in enumerate(told) for body in events(one, number)])
+    engine.dispose()
+    node = f"dataset:db://x:{told[0].job.namespace}.{told[0].job.name}"
+    with asking(tmp_path, store_url) as client:
+        for path, shape, asked in (
+            ("troubles", shapes.Troubles, {}),
+            ("coverage", shapes.Coverage, {}),
+            ("coverage/lacking", shapes.Lacking, {}),
+            ("unfinished-runs", shapes.UnfinishedRuns, {}),
+            ("silent-datasets", shapes.Lacking, {}),
+            ("kpis", shapes.Kpis, {}),
+            ("quarantine", shapes.Quarantine, {}),
+            ("schema-changes", shapes.SchemaChanges, {}),
+            ("traits", shapes.TraitsOf, {"node": node}),
+        ):
+            answer = client.get(f"/api/v2/{path}", **asked)
+            assert answer.status == 200
+            shape.model_validate(answer.json)
+        traits = client.get("/api/v2/traits", node=node).json["data"][0]
+        own = [one for one in told if one.job == told[0].job]
+        last = max(own, key=lambda one: one.ended)
+        assert traits["latest"]["state"] == last.state.name
+        good = [one.ended for one in own if one.state is RunState.COMPLETE]
+        assert (traits["written"] is None) == (not good)
+        assert client.get("/api/v2/traits", node="no node").status == 422
+
+
+def test_kpis_are_not_read_anew_for_every_question(store_url: str, tmp_path: Path) -> None:
+    engine = open_store(store_url)
+    migrate(engine)
+    engine.dispose()
+    row = {
+        "measured_at": datetime.now(UTC) - timedelta(days=1),
+        "name": "staleness_max",
+        "value": 1.0,
+        "unit": "seconds",
+    }
+    with asking(tmp_path, store_url) as client:
+        before = client.get("/api/v2/kpis").json
+        write_deltalake(table_uri(str(tmp_path / "tables"), "kpi"), pa.Table.from_pylist([row], KPI.plain))
+        assert client.get("/api/v2/kpis").json == before

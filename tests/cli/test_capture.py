@@ -1,0 +1,96 @@
+"""`whence capture` in other people's pipelines: it sends, or keeps what it could not send, and ends well."""
+
+import json
+import shlex
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from api.process import Serving
+from whence.cli import captured
+from whence.cli.app import app
+from whence.log import Kind
+
+LOG = Path(__file__).parents[1] / "capture" / "sql_log" / "golden" / "postgres.log"
+COMMAND = ["capture", "sql-log", str(LOG), "--format", "postgres", "--prefix", "%m [%p] %u@%d %c ", "--namespace", "pg"]
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(captured, "PATIENCE_SECONDS", 0)
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def serving(tmp_path: Path) -> Iterator[Serving]:
+    made = Serving(tmp_path)
+    yield made
+    made.end()
+
+
+def kept(cache: Path) -> list[Path]:
+    return sorted(cache.rglob("*.jsonl"))
+
+
+def nobody() -> str:
+    """An address where nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        return f"http://127.0.0.1:{closed.getsockname()[1]}"
+
+
+def test_events_are_sent_and_sending_them_again_changes_nothing(serving: Serving, cache: Path) -> None:
+    api = serving()
+    command = [*COMMAND, "--url", f"http://127.0.0.1:{api.port}", "-o", "json"]
+    said = CliRunner().invoke(app, command)
+    report = json.loads(said.stdout)
+    assert (said.exit_code, report["events"], report["accepted"], report["unread"]) == (0, 10, 10, 1)
+    assert report["flaws"][0]["place"] == "postgres.log:9"
+    assert [record.kind for record in api.records()] == [Kind.EVENT] * 10
+    assert kept(cache) == []
+    assert CliRunner().invoke(app, command).exit_code == 0
+    assert {record.kind for record in api.records()[10:]} == {Kind.RECEIPT}
+
+
+def test_what_the_collector_did_not_take_is_kept_and_can_be_sent(serving: Serving, cache: Path) -> None:
+    said = CliRunner().invoke(app, [*COMMAND, "--url", nobody()])
+    (path,) = kept(cache)
+    assert said.exit_code == 0
+    assert f"whence ingest {path}" in said.stdout.replace("\n", "")
+    later = said.stdout[said.stdout.index("whence ingest") :].partition("`")[0].replace("\n", "")
+    api = serving()
+    sent = CliRunner().invoke(app, [*shlex.split(later)[1:], "--url", f"http://127.0.0.1:{api.port}"])
+    assert (sent.exit_code, len(api.records())) == (0, 10)
+
+
+@pytest.mark.parametrize(("strict", "code"), [([], 0), (["--strict"], 4)])
+def test_the_pipeline_around_it_goes_on_unless_it_is_strict(strict: list[str], code: int) -> None:
+    assert CliRunner().invoke(app, [*COMMAND, "--url", nobody(), *strict]).exit_code == code
+
+
+@pytest.mark.parametrize(("strict", "code"), [([], 0), (["--strict"], 1)])
+def test_no_manifest(tmp_path: Path, strict: list[str], code: int) -> None:
+    said = CliRunner().invoke(app, ["capture", "dbt", str(tmp_path), "-o", "ndjson", *strict])
+    assert said.exit_code == code
+    assert "manifest.json: it is missing" in said.stderr.replace("\n", "")
+
+
+def test_events_can_be_printed(cache: Path) -> None:
+    said = CliRunner().invoke(app, [*COMMAND, "-o", "ndjson"])
+    events = [json.loads(line) for line in said.stdout.splitlines()]
+    assert [event["eventType"] for event in events].count("START") == 5
+    assert "postgres.log:9" in said.stderr
+    assert not cache.exists()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [(["--format", "oracle9"], "snowflake"), (["--dialect", "cobol"], "postgres"), (["--format", "sql"], "--dialect")],
+)
+def test_wrong_usage_says_what_is_right(wrong: list[str], right: str) -> None:
+    said = CliRunner().invoke(app, [*COMMAND, *wrong, "-o", "ndjson"])
+    assert said.exit_code == 2
+    assert right in said.stderr

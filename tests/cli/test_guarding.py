@@ -1,0 +1,216 @@
+"""Keys, grants and the audit log at the terminal; https; and the first key of `whence up`."""
+
+import json
+import re
+import socket
+import ssl
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from typer.testing import CliRunner, Result
+
+from whence.cli.app import app
+from whence.cli.keys import show_first_key
+from whence.cli.output import Exit
+from whence.cli.serve import Guard, plan
+from whence.govern.keys import read_key
+from whence.model.access import Action, Role
+from whence.store.engine import sqlite_url
+from whence.store.security.database import asking, open_security
+from whence.store.security.policy import Policy, read_policy
+from whence.store.security.tables import metadata
+
+Whence = Callable[..., Result]
+
+
+@pytest.fixture
+def whence(tmp_path: Path) -> Whence:
+    """`whence("keys", "list")`, on a data directory of its own."""
+    runner = CliRunner(env={"WHENCE_DATA": str(tmp_path), "COLUMNS": "200"})
+    return lambda *arguments: runner.invoke(app, arguments)
+
+
+def of(whence: Whence, *arguments: str) -> Any:
+    """What a command answers, as JSON."""
+    done = whence(*arguments, "-o", "json")
+    assert done.exit_code == Exit.OK, done.output
+    return json.loads(done.stdout)
+
+
+def policy(directory: Path) -> Policy:
+    engine = open_security(sqlite_url(directory / "store.security.db"))
+    with asking(engine) as connection:
+        found = read_policy(connection)
+    engine.dispose()
+    return found
+
+
+def test_a_key_is_shown_once_and_its_grant_holds(whence: Whence, tmp_path: Path) -> None:
+    more = ["--role", "writer", "-n", "air*", "--scope", "write", "--expires-in", "1d"]
+    made = of(whence, "keys", "create", "airflow", *more)
+    assert read_key(made["key"]).id == made["id"]  # type: ignore[union-attr]  # it is a key
+    viewer = policy(tmp_path).viewer("key:airflow")
+    assert viewer.may(Action.WRITE, "airport")
+    assert not viewer.may(Action.WRITE, "train")
+    listed = of(whence, "keys", "list")["keys"]
+    assert [(one["name"], one["state"], one["scopes"]) for one in listed] == [("airflow", "live", ["write"])]
+    assert made["key"].split("_")[2] not in f"{listed}{whence('keys', 'list').stdout}"
+    assert whence("keys", "create", "airflow").exit_code == Exit.MISTAKE
+
+
+def test_rotating_and_revoking(whence: Whence) -> None:
+    first = of(whence, "keys", "create", "ci")
+    second = of(whence, "keys", "rotate", "ci", "--overlap", "0s")
+    states = {one["id"]: one["state"] for one in of(whence, "keys", "list")["keys"]}
+    assert states == {first["id"]: "expired", second["id"]: "live"}
+    assert whence("keys", "revoke", second["id"]).stdout == f"revoked {second['id']} of key:ci\n"
+    assert whence("keys", "revoke", "ci").exit_code == Exit.MISTAKE
+    assert whence("keys", "rotate", "ci").exit_code == Exit.MISTAKE
+
+
+def test_grants_are_given_listed_and_taken_back(whence: Whence, tmp_path: Path) -> None:
+    assert whence("access", "grant", "group:eng", "--role", "reader", "-n", "warehouse*").exit_code == Exit.OK
+    assert whence("access", "hide", "*", "--fields", "*ssn*").exit_code == Exit.OK
+    assert of(whence, "access", "list") == {
+        "grants": [{"subject": "group:eng", "role": "reader", "namespaces": "warehouse*"}],
+        "hidings": [{"subject": "*", "namespaces": "*", "datasets": "*", "fields": "*ssn*"}],
+    }
+    assert "group:eng  reader  warehouse*" in whence("access", "list").stdout
+    assert whence("access", "revoke-grant", "group:eng", "-n", "warehouse*").exit_code == Exit.OK
+    assert whence("access", "revoke-grant", "group:eng", "-n", "warehouse*").exit_code == Exit.MISTAKE
+    assert whence("access", "hide", "*", "--fields", "*ssn*", "--undo").exit_code == Exit.OK
+    assert whence("access", "hide", "*", "--fields", "*ssn*", "--undo").exit_code == Exit.MISTAKE
+    assert (policy(tmp_path).grants, policy(tmp_path).hidings) == ({}, {})
+
+
+@pytest.mark.parametrize("subject", ["ada", "role:admin", "user:", "*"])
+def test_a_grant_is_for_somebody(whence: Whence, subject: str) -> None:
+    assert whence("access", "grant", subject, "--role", "reader").exit_code == Exit.MISTAKE
+    assert whence("access", "grant", "user:ada", "--role", "owner").exit_code == Exit.USAGE
+    assert of(whence, "access", "list")["grants"] == []
+
+
+def test_every_change_is_in_the_audit_log_and_a_failed_one_is_not(whence: Whence, tmp_path: Path) -> None:
+    secret = of(whence, "keys", "create", "ci")["key"]
+    whence("keys", "create", "ci")
+    whence("access", "grant", "key:ci", "--role", "admin")
+    whence("access", "sign-out", "user:ada")
+    found = of(whence, "audit", "list")["entries"]
+    assert [one["what"] for one in found] == ["whence access sign-out", "whence access grant", "whence keys create"]
+    assert {one["who"].partition(":")[0] for one in found} == {"cli"}
+    assert secret not in json.dumps(found)
+    assert [
+        one["number"] for one in of(whence, "audit", "list", "--node", "key:ci", "--action", "keys")["entries"]
+    ] == [1]
+
+
+def test_the_log_is_verified_against_anchors_kept_elsewhere(whence: Whence, tmp_path: Path) -> None:
+    anchors = str(tmp_path / "anchors.jsonl")
+    for name in ("a", "b"):
+        whence("keys", "create", name)
+        assert whence("audit", "verify", "--anchor", anchors, "--export").exit_code == Exit.OK
+    assert of(whence, "audit", "verify", "--anchor", anchors)["anchors"] == 2
+    assert (
+        "2 rows are as they were written; 2 anchors are among them"
+        in whence("audit", "verify", "--anchor", anchors).stdout
+    )
+    (tmp_path / "store.security.db").unlink()
+    whence("keys", "create", "c")
+    done = whence("audit", "verify", "--anchor", anchors)
+    assert done.exit_code == Exit.MISTAKE
+    assert "not the one that was anchored" in done.stderr
+    assert whence("audit", "verify", "--export").exit_code == Exit.USAGE
+    assert whence("audit", "verify", "--anchor", str(tmp_path / "none")).exit_code == Exit.MISTAKE
+
+
+def test_the_first_key_is_made_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    url = sqlite_url(tmp_path / "new" / "s.db")
+    show_first_key(url)
+    said = capsys.readouterr()
+    assert said.out == ""
+    shown = re.search(r"whence_\S+", said.err)
+    assert shown
+    assert read_key(shown[0])
+    show_first_key(url)
+    assert capsys.readouterr().err == ""
+    engine = open_security(url)
+    with asking(engine) as connection:
+        assert read_policy(connection).viewer("key:admin").may(Action.ADMIN, "any")
+        assert read_policy(connection).grants["key:admin"][0].role is Role.ADMIN
+    engine.dispose()
+    assert (tmp_path / "new" / "s.db").stat().st_mode & 0o077 == 0
+
+
+def test_the_tables_are_those_that_are_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "security.md").read_text("utf-8")
+    (listed,) = re.findall(r"tables of their own\s*\(([^)]*)\)", page)
+    assert set(re.findall(r"`(\w+)`", listed)) == set(metadata.tables)
+
+
+def test_a_plan_says_how_the_api_is_guarded(tmp_path: Path) -> None:
+    cert = tmp_path / "cert.pem"
+    guarded = plan(tmp_path, "sqlite://", guard=Guard(security="sqlite:///s.db", tls_cert=cert))
+    assert guarded.tls
+    assert guarded.children["api"][-4:] == ["--security", "sqlite:///s.db", "--tls-cert", str(cert)]
+    assert "--open" not in plan(tmp_path, "sqlite://").children["api"]
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    """A certificate for localhost, with its key in the same file."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    start = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(start - timedelta(hours=1))
+        .not_valid_after(start + timedelta(hours=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    file = tmp_path / "both.pem"
+    file.write_bytes(private + made.public_bytes(pem))
+    return file
+
+
+def api(directory: Path, *more: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "whence.api", "--data", str(directory)]
+    command += ["--store", sqlite_url(directory / "store.db"), *more]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_https_is_served_with_a_certificate(tmp_path: Path, certificate: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        port = one.getsockname()[1]
+    with api(tmp_path, "--port", str(port), "--tls-cert", str(certificate)) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        trusted = ssl.create_default_context(cafile=str(certificate))
+        with urllib.request.urlopen(f"https://localhost:{port}/health/live", context=trusted) as answer:
+            assert json.load(answer) == {"status": "live"}
+        with pytest.raises(OSError, match=r"."):
+            urllib.request.urlopen(f"http://localhost:{port}/health/live")
+        process.terminate()
+
+
+def test_open_is_refused_where_others_can_reach_it(tmp_path: Path) -> None:
+    with api(tmp_path, "--port", "0", "--host", "0.0.0.0", "--open") as process:
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == Exit.USAGE
+    assert "on loopback only" in said

@@ -1,0 +1,224 @@
+"""Live enrichment: SQL that an event carries becomes lineage, below what its producer says (docs/sql.md)."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+from sqlalchemy import Engine
+
+from applying import apply_bodies
+from arriving import arrive, empty, rows_of
+from generators import arrivals, body
+from generators.events import run_events
+from generators.sql import with_sql
+from oracle import comparable
+from oracle import dump as oracle_dump
+from oracle.stories import column, dataset, run, span_lines
+from whence.derive.enrichment import OWN_PRODUCER
+from whence.derive.memory import Memory
+from whence.derive.reading import say
+from whence.model.lineage import Origin
+from whence.model.names import DatasetName, FieldName
+from whence.openlineage.facets import SQL_COMPARISON, SQL_LINEAGE
+from whence.openlineage.read import read_event
+from whence.query.answers import Question
+from whence.query.evidence import prove_all
+from whence.query.why import why
+from whence.store.disagreements import count_disagreements
+from whence.store.dump import dump
+from whence.store.engine import open_store, reading, sqlite_url
+from whence.store.graph import StoreGraph
+from whence.store.migrate import migrate
+
+Json = dict[str, Any]
+SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture)
+INSERT = "insert into b (x) select a.k as x from a where a.day = '2026-01-01'"
+SUM = "insert into b (x) select sum(a.k) as x from a"
+
+
+def sql(query: str, dialect: str = "spark") -> Json:
+    return {"sql": {"query": query, "dialect": dialect}}
+
+
+def told(*fields: Json) -> list[Json]:
+    """Output b, with b.x from these."""
+    return [dataset("b", {"columnLineage": {"fields": {"x": {"inputFields": list(fields)}}}})]
+
+
+def direct(path: str) -> Json:
+    return column(path, {"type": "DIRECT"})
+
+
+def spans_of(store: Engine, events: list[Json]) -> list[str]:
+    apply_bodies(store, [body(event) for event in events])
+    return span_lines(map(json.loads, dump(store)))
+
+
+def facets_of(event: Json) -> dict[str, Json]:
+    said = [(name, payload) for _, name, _, payload in say(read_event(event)).facets if payload]
+    return {name: json.loads(payload) for name, payload in said if name in (SQL_LINEAGE, SQL_COMPARISON)}
+
+
+@settings(max_examples=40, suppress_health_check=SLOW)
+@given(data=st.data())
+def test_any_arrival_of_events_with_sql_gives_the_oracles_state(
+    spark: SparkSession, sqlite_store: Engine, data: st.DataObject
+) -> None:
+    history = data.draw(st.lists(run_events().flatmap(with_sql), min_size=1, max_size=6))
+    batches = data.draw(arrivals(history))
+    empty(sqlite_store)
+    arrive(sqlite_store, rows_of(spark, [one for batch in batches for one in batch]), [len(batch) for batch in batches])
+    expected = comparable(oracle_dump([body(event) for event in history]))
+    assert comparable(list(dump(sqlite_store))) == expected
+
+
+@pytest.fixture(scope="module")
+def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    engine = open_store(sqlite_url(Path(tmp_path_factory.mktemp("store")) / "store.db"))
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+def test_sql_gives_columns_where_the_producer_gives_none(store: Engine) -> None:
+    assert spans_of(store, [run(1, "COMPLETE", 1, "a", "b", sql(INSERT))]) == [
+        "@j observed 1- sure: ?a.day>b[INDIRECT/FILTER] ?a.k>b.x[DIRECT/IDENTITY/a.k] ?a>b[DIRECT] ?a>b[INDIRECT]"
+    ]
+
+
+def test_what_the_engine_reports_wins_in_the_same_run(store: Engine) -> None:
+    events = [run(1, "START", 1, "a", "b", sql(SUM)), run(1, "COMPLETE", 3, "a", told(direct("a.z")), sql(SUM))]
+    assert spans_of(store, events) == ["@j observed 3- sure: a.z>b.x[DIRECT] a>b[DIRECT]"]
+
+
+def test_when_the_engine_begins_to_report_the_parsed_columns_end(store: Engine) -> None:
+    events = [run(1, "COMPLETE", 1, "a", "b", sql(SUM)), run(2, "COMPLETE", 5, "a", told(direct("a.k")), sql(SUM))]
+    assert spans_of(store, events) == [
+        "@j observed 1-5 sure: ?a.k>b.x[DIRECT/AGGREGATION/SUM(a.k)] ?a>b[DIRECT]",
+        "@j observed 5- sure: a.k>b.x[DIRECT] a>b[DIRECT]",
+    ]
+
+
+def test_parsed_columns_never_replace_reported_ones(store: Engine) -> None:
+    events = [run(1, "COMPLETE", 1, "a", told(direct("a.z"))), run(2, "COMPLETE", 5, "a", "b", sql(SUM))]
+    assert spans_of(store, events)[-1] == "@j observed 5- sure: ?a>b[DIRECT] a.z>b.x[DIRECT]"
+
+
+def test_an_input_that_the_sql_does_not_name_is_still_inferred(store: Engine) -> None:
+    assert spans_of(store, [run(1, "COMPLETE", 1, "a c", "b", sql(SUM))]) == [
+        "@j observed 1- sure: ?a.k>b.x[DIRECT/AGGREGATION/SUM(a.k)] ?a>b[DIRECT] ~c>b"
+    ]
+
+
+def test_the_next_days_run_says_nothing_new(store: Engine) -> None:
+    days = [INSERT.replace("01-01", f"01-{day:02}") for day in (1, 2, 3)]
+    events = [run(place, "COMPLETE", place, "a", "b", sql(query)) for place, query in enumerate(days, 1)]
+    assert len(spans_of(store, events)) == 1
+
+
+def test_disagreements_are_counted_by_job_and_the_latest_comparison_counts(store: Engine) -> None:
+    both = "insert into b (x) select a.k + a.z as x from a"
+    events = [run(1, "COMPLETE", 1, "a", told(direct("a.k"), direct("a.w")), sql(both))]
+    apply_bodies(store, [body(event) for event in events])
+    with reading(store) as connection:
+        found = count_disagreements(connection)
+    assert (found.compared, found.jobs, found.missing_in_report, found.missing_in_parse) == (1, 1, 1, 1)
+    assert [str(one.job) for one in found.worst] == ["job:n:j"]
+    later = run(2, "COMPLETE", 2, "a", told(direct("a.k"), direct("a.z")), sql(both))
+    apply_bodies(store, [body(event) for event in (later, *events)])
+    with reading(store) as connection:
+        found = count_disagreements(connection)
+    assert (found.compared, found.jobs) == (1, 0)
+
+
+def test_an_edge_of_no_known_type_agrees_with_an_influence() -> None:
+    query = "insert into b (x) select a.k as x from a join c on a.y = c.y"
+    said = [column("a.k"), column("a.y"), column("c.q")]
+    found = facets_of(run(1, "COMPLETE", 1, "a c", told(*said), sql(query)))[SQL_COMPARISON]
+    assert (found["agreed"], found["missingInReport"], found["missingInParse"]) == (1, 0, 1)
+
+
+def test_sql_that_was_not_read_whole_misses_nothing() -> None:
+    query = "insert into b select * from a"
+    found = facets_of(run(1, "COMPLETE", 1, "a", told(direct("a.k")), sql(query)))
+    assert found[SQL_LINEAGE]["status"] == "partial"
+    assert found[SQL_COMPARISON]["missingInParse"] == 0
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "selec x",
+        "(" * 100_000,
+        "select " + "a, " * 80_000 + "b from a",
+        "'",
+        "select 1",
+    ],
+)
+def test_sql_that_cannot_be_read_is_said_and_fails_nothing(query: str) -> None:
+    event = run(1, "COMPLETE", 1, "a", "b", sql(query))
+    found = facets_of(event)
+    origins = {origin for *_, origin, _ in say(read_event(event)).sets}
+    assert origins == {Origin.BOUNDARY, Origin.INFERRED}
+    assert query == "select 1" or found[SQL_LINEAGE]["problems"]
+
+
+@pytest.mark.parametrize(
+    "facet", [{}, {"query": None}, {"query": ["x"]}, {"query": "  "}, {"query": INSERT, "_deleted": True}]
+)
+def test_no_sql_is_no_reading(facet: Json) -> None:
+    assert not facets_of(run(1, "COMPLETE", 1, "a", "b", {"sql": facet}))
+
+
+def test_a_column_that_no_database_keeps_is_not_named() -> None:
+    said = say(read_event(run(1, "COMPLETE", 1, "a", "b", sql("insert into b (x) select a.`k\0` as x from a"))))
+    assert Origin.PARSED in {origin for *_, origin, _ in said.sets}
+    assert "\0" not in str(said.facets)
+    assert not any(b"\0x" in content or b"k\0" in content for *_, content in said.sets if isinstance(content, bytes))
+
+
+def test_it_can_be_turned_off(monkeypatch: pytest.MonkeyPatch, store: Engine) -> None:
+    monkeypatch.setenv("WHENCE_READ_SQL", "off")
+    assert spans_of(store, [run(1, "COMPLETE", 1, "a", "b", sql(INSERT))]) == ["@j observed 1- sure: ~a>b"]
+
+
+def test_what_whence_captured_is_not_read_again() -> None:
+    event = run(1, "COMPLETE", 1, "a", "b", sql(INSERT)) | {"producer": f"{OWN_PRODUCER}tree/0.1.0/src/whence"}
+    assert not facets_of(event)
+
+
+def test_nobody_else_says_how_sql_was_read() -> None:
+    forged = {SQL_COMPARISON: {"missingInReport": 9, "missingInParse": 9}, SQL_LINEAGE: {"reader": "me"}}
+    assert not facets_of(run(1, "COMPLETE", 1, "a", "b", forged))
+    assert facets_of(run(1, "COMPLETE", 1, "a", "b", forged | sql(SUM)))[SQL_LINEAGE]["reader"] != "me"
+
+
+def test_why_says_who_read_it(store: Engine) -> None:
+    apply_bodies(store, [body(run(1, "COMPLETE", 1, "a", "b", sql(SUM)))])
+    ends = FieldName(DatasetName("n", "a"), "k"), FieldName(DatasetName("n", "b"), "x")
+    with reading(store) as connection:
+        graph = StoreGraph(connection)
+        (edge,) = (edge for path in why(graph, *ends, Question()).paths for step in path.steps for edge in step.edges)
+        assert prove_all(graph, [edge], None) == [edge]
+    assert edge.parsed
+    assert [one.description for one in edge.transformations] == ["SUM(a.k)"]
+    assert all("sqlglot" in one.reader and one.origin == "parsed" for one in edge.evidence)
+
+
+def test_memory_keeps_the_latest_up_to_its_weight() -> None:
+    memory: Memory[str] = Memory(10, len)
+    made: list[str] = []
+
+    def of(key: str) -> None:
+        memory.of((key,), lambda: made.append(key) or "xxx")
+
+    for key in ("a", "b", "a", "c", "a", "b"):
+        of(key)
+    assert made == ["a", "b", "c", "b"]
+    memory.of(("d",), lambda: "x" * 100)
+    of("a")
+    assert made == ["a", "b", "c", "b", "a"]

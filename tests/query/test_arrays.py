@@ -1,0 +1,213 @@
+"""Walks over arrays against walks over the tables: the same bytes, whatever changed since the arrays were made."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import Connection, Engine
+
+from query.test_filters import said_of, with_facets
+from query.test_walk_oracle import DATASETS, FIELDS, JOBS, TYPES, edges, slow, worlds
+from query.worlds import Said, World, load
+from whence.api.envelopes import Paging, envelope
+from whence.model.ids import node_id
+from whence.model.lineage import Edge, Origin
+from whence.model.names import DatasetName, FieldName, JobName, Node
+from whence.query import Question, impact, listings
+from whence.query.lineage import reach_downstream, reach_upstream
+from whence.query.listings import Listing
+from whence.store.adjacency import StoreAdjacency, lay_over
+from whence.store.csr import read_csr, write_csr
+from whence.store.csr_build import build_csr
+from whence.store.editions import OWNER, TRAITS, Edition, close_edition, note_changes, read_edition
+from whence.store.engine import open_store, reading, sqlite_url, writing
+from whence.store.graph import StoreGraph
+from whence.store.migrate import migrate
+from whence.store.tables import FOREVER
+
+asked = st.fixed_dictionaries(
+    {
+        "way": st.sampled_from(("upstream", "downstream", "both", "impact")),
+        "types": st.sampled_from((None, frozenset({"DIRECT"}), frozenset({"INDIRECT"}), frozenset(TYPES[:2]))),
+        "depth": st.sampled_from((None, None, None, 0, 1, 2)),
+        "max_nodes": st.sampled_from((5_000, 5_000, 1, 2, 3, 5)),
+        "max_edges": st.sampled_from((50_000, 50_000, 50_000, 2, 6)),
+        "root": st.sampled_from(FIELDS + FIELDS + DATASETS + JOBS),
+        "limit": st.sampled_from((1, 3, 100)),
+    }
+)
+owned = st.lists(said_of, min_size=len(DATASETS + JOBS), max_size=len(DATASETS + JOBS))
+told_worlds = st.builds(with_facets, worlds(), owned)
+retold = st.dictionaries(st.sampled_from(DATASETS + JOBS), st.sampled_from(("gold", "bronze")), max_size=2)
+"""Tiers that are said later."""
+changes = st.dictionaries(st.sampled_from((*JOBS, DatasetName("ns", "new"))), st.lists(edges(), max_size=6), max_size=2)
+
+
+@pytest.fixture(scope="module")
+def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    engine = open_store(sqlite_url(Path(tmp_path_factory.mktemp("arrays")) / "store.db"))
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+@slow
+@given(world=told_worlds, later=changes, tiers=retold, questions=st.lists(asked, min_size=1, max_size=4))
+def test_arrays_answer_as_tables_do(
+    sqlite_store: Engine,
+    tmp_path_factory: pytest.TempPathFactory,
+    world: World,
+    later: dict,
+    tiers: dict,
+    questions: list,
+) -> None:
+    _check(sqlite_store, tmp_path_factory.getbasetemp() / "edges.csr", world, later, tiers, questions)
+
+
+def test_arrays_answer_as_tables_do_on_each_store(store: Engine, tmp_path: Path) -> None:
+    @slow
+    @given(world=told_worlds, later=changes, tiers=retold, questions=st.lists(asked, min_size=1, max_size=4))
+    def run(world: World, later: dict, tiers: dict, questions: list) -> None:
+        _check(store, tmp_path / "edges.csr", world, later, tiers, questions)
+
+    run()
+
+
+def _check(engine: Engine, file: Path, world: World, later: dict, tiers: dict, questions: list) -> None:
+    load(engine, world)
+    with writing(engine) as connection:
+        note_changes(connection, OWNER, [node_id(job) for job in JOBS])
+        close_edition(connection)
+    with reading(engine) as connection:
+        edition = read_edition(connection)
+        assert edition is not None
+        write_csr(file, edition, build_csr(connection))
+    load(engine, _changed(world, later, tiers))
+    with writing(engine) as connection:
+        note_changes(connection, OWNER, [node_id(owner) for owner in later])
+        note_changes(connection, TRAITS, map(node_id, tiers))
+        close_edition(connection)
+    with reading(engine) as connection:
+        arrays = _arrays(connection, file)
+        for question in questions:
+            _compare(StoreGraph(connection), StoreGraph(connection, arrays), question)
+
+
+def _changed(world: World, later: dict, tiers: dict) -> World:
+    kept = [said for said in world.said if said.owner not in later or said.end != FOREVER]
+    news = [
+        Said(owner=owner, edges=tuple(said), start=30, run_id="0b5ba1e0-0000-4000-8000-000000000003")
+        for owner, said in later.items()
+    ]
+    facets = [(of, "whence_tier", json.dumps({"tier": tier})) for of, tier in tiers.items()]
+    return replace(world, said=(*kept, *news), facets=(*world.facets, *facets))
+
+
+def test_order_of_names_that_the_arrays_do_not_know(store: Engine, tmp_path: Path) -> None:
+    """A hub of many consumers, to whom few came later: their places are sought among the others'."""
+    marks = ("", "%", ":", "é", "\U0001f3ed", "\u202e", "'", "A", "zz")
+    several = [DatasetName("ns", f"{marks[n % len(marks)]}table_{n}") for n in range(200)]
+    later = [DatasetName("ns", name) for name in ("\x01", "%3A", "table_", "table_100x", "\U0010ffff", "~")]
+    world = World(said=(_of_hub(JOBS[0], several),))
+    load(store, world)
+    edition = _close(store, OWNER, JOBS[0])
+    with reading(store) as connection:
+        write_csr(tmp_path / "edges.csr", edition, build_csr(connection))
+    load(store, World(said=(*world.said, _of_hub(JOBS[1], later))))
+    _close(store, OWNER, JOBS[1])
+    with reading(store) as connection:
+        arrays = _arrays(connection, tmp_path / "edges.csr")
+        assert arrays is not None
+        for way in ("impact", "downstream"):
+            question = {"way": way, "root": DATASETS[0], "limit": 7, "depth": None, "types": None}
+            budgets = {"max_nodes": 5_000, "max_edges": 50_000}
+            _compare(StoreGraph(connection), StoreGraph(connection, arrays), question | budgets)
+
+
+def _of_hub(job: JobName, consumers: Sequence[DatasetName]) -> Said:
+    edges = tuple((Edge(source=DATASETS[0], target=one, type="DIRECT"), Origin.INFERRED) for one in consumers)
+    return Said(owner=job, edges=edges)
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_what_is_said_of_aliases_and_said_anew_is_counted(
+    store: Engine, tmp_path: Path, many: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if many:
+        monkeypatch.setattr("whence.store.adjacency.MOST_CHANGED", 0)
+    a, b, c, d = DATASETS[:4]
+    of_hub = _of_hub(JOBS[0], [b, d])
+    column = Edge(source=FieldName(a, "x"), target=FieldName(b, "x"), type="DIRECT"), Origin.COLUMN
+    world = World(
+        said=(replace(of_hub, edges=(*of_hub.edges, column)),),
+        groups=((b, c),),
+        facets=((b, "ownership", '{"owners":[{"name":"ann"}]}'), (c, "whence_tier", '{"tier":"gold"}')),
+    )
+    load(store, world)
+    edition = _close(store, OWNER, JOBS[0])
+    with reading(store) as connection:
+        write_csr(tmp_path / "edges.csr", edition, build_csr(connection))
+    load(store, replace(world, facets=(*world.facets, (c, "ownership", '{"owners":[{"name":"bob"}]}'))))
+    _close(store, TRAITS, c)
+    with reading(store) as connection:
+        arrays = _arrays(connection, tmp_path / "edges.csr")
+        assert arrays is not None
+        counts = impact(StoreGraph(connection, arrays), a, Question()).counts
+        of_column = impact(StoreGraph(connection, arrays), FieldName(a, "x"), Question())
+        assert of_column.counts.by_owner == {"ann": 1, "bob": 1}, "the dataset is not reached itself"
+        assert [one.tier for one in of_column.nodes()] == ["gold"]
+    assert counts.by_owner == {"": 1, "ann": 1, "bob": 1}
+    assert counts.by_tier == {"": 1, "gold": 1}
+
+
+def _close(store: Engine, kind: int, changed: Node) -> Edition:
+    with writing(store) as connection:
+        note_changes(connection, kind, [node_id(changed)])
+        close_edition(connection)
+    with reading(store) as connection:
+        edition = read_edition(connection)
+    assert edition is not None
+    return edition
+
+
+def _arrays(connection: Connection, file: Path) -> StoreAdjacency | None:
+    found = read_csr(file)
+    assert found is not None
+    return lay_over(connection, *found)
+
+
+def _compare(tables: StoreGraph, arrays: StoreGraph, question: dict) -> None:
+    one, other = _pages(tables, question), _pages(arrays, question)
+    assert one == other
+
+
+def _pages(graph: StoreGraph, question: dict) -> list[str]:
+    """The answer page by page, as bytes."""
+    pages, cursor = [], ""
+    listing = _listing(graph, question)
+    while True:
+        page = envelope(listing, Paging(cursor=cursor, limit=question["limit"]), "q")
+        pages.append(json.dumps(page))
+        cursor = page["page"]["next"]
+        if not cursor:
+            return [*pages, _listing(graph, question).csv()]
+
+
+def _listing(graph: StoreGraph, question: dict) -> Listing:
+    budgets = {name: question[name] for name in ("depth", "types", "max_nodes", "max_edges")}
+    root, asked_for = question["root"], Question(**budgets)
+    match question["way"]:
+        case "impact":
+            return listings.impact_listing(impact(graph, root, asked_for))
+        case "both":
+            return listings.both_listing(
+                reach_upstream(graph, root, asked_for), reach_downstream(graph, root, asked_for)
+            )
+        case way:
+            return listings.lineage_listing(
+                (reach_upstream if way == "upstream" else reach_downstream)(graph, root, asked_for)
+            )
