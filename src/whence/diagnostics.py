@@ -24,13 +24,15 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 class JsonLines(logging.Formatter):
     """A record as a JSON object without line breaks: `time` (UTC), `level`, `logger`, `message`, and where there are
-    any, `request_id` and `exception` (its traceback).
+    any, `request_id`, `trace_id` and `exception` (its traceback).
     """
 
     def format(self, record: logging.LogRecord) -> str:
         said = _line(record.created, record.levelname, record.name, record.getMessage())
         if asked := request_id.get():
             said["request_id"] = asked
+        if traced := getattr(record, "trace_id", ""):
+            said["trace_id"] = traced
         if record.exc_info:
             said["exception"] = self.formatException(record.exc_info)
         return json.dumps(said)

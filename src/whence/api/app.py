@@ -9,6 +9,7 @@ from typing import Annotated
 
 import msgspec
 from fastapi import APIRouter, FastAPI, Query, Response
+from fastapi.telemetry import TelemetryConfig
 from sqlalchemy import Engine
 
 from whence import __version__
@@ -51,6 +52,9 @@ from whence.store.kept_arrays import KeptArrays
 from whence.store.standing import read_standing
 from whence.store.vault import check_key
 
+TELEMETRY: TelemetryConfig = {"metrics": False, "logs": False, "auto_configure": False}
+"""FastAPI's own spans, where `whence.tracing` sends any; `/metrics` and the log have the rest."""
+
 
 def create_app(settings: Settings) -> FastAPI:
     """The application over one data directory and one store. Opens the log when it starts, frees it when it stops.
@@ -79,7 +83,7 @@ def create_app(settings: Settings) -> FastAPI:
         if security:
             await security.close()
 
-    app = Described(title="Whence", version=__version__, lifespan=lifespan, redirect_slashes=False)
+    app = Described(title="Whence", version=__version__, lifespan=lifespan, redirect_slashes=False, telemetry=TELEMETRY)
     app.state.engine, app.state.log, app.state.arrays = engine, log, arrays
     app.state.scribe = Scribe(collector, log, progress)
     app.add_middleware(EncodedPaths)

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -23,6 +24,7 @@ from whence.query.listings import Listing, Whole
 from whence.query.veil import Asked
 from whence.store.engine import reading
 from whence.store.graph import StoreGraph
+from whence.tracing import spanning
 
 THREADS = 8
 """Questions answered at a time."""
@@ -76,7 +78,8 @@ class Asking:
             if terms.wait_for and not await self._wait(terms.wait_for, terms.timeout):
                 raise NotYetError(terms.wait_for)
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._threads, partial(_answer, request, terms, ask, tagged))
+            answering = partial(copy_context().run, _answer, request, terms, ask, tagged)
+            return await loop.run_in_executor(self._threads, answering)
         finally:
             self._asked -= 1
 
@@ -87,7 +90,7 @@ class Asking:
 
 def _answer(request: Request, terms: Terms, ask: Ask, tagged: bool) -> Response:
     wanted = Wanted.of(request)
-    with open_asked(request) as graph:
+    with spanning("answer"), open_asked(request) as graph:
         tag = etag(graph, terms.at, viewer_tag(request)) if tagged else None
         if tag and wanted.has(tag):
             return wanted.unchanged(tag)

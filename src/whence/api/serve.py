@@ -5,6 +5,7 @@ import ipaddress
 import logging
 import socket
 import sys
+from collections.abc import Callable
 
 import uvicorn
 
@@ -13,6 +14,7 @@ from whence.api.requests import Requests
 from whence.api.settings import Settings
 from whence.diagnostics import log_to_stderr, says_json
 from whence.errors import AccessError
+from whence.tracing import is_traced, send_traces
 
 
 def serve(settings: Settings, listening: socket.socket) -> None:
@@ -24,6 +26,7 @@ def serve(settings: Settings, listening: socket.socket) -> None:
     if settings.open and not ipaddress.ip_address(host).is_loopback:
         raise AccessError(f"without keys Whence runs on loopback only, not at {host}: leave --open out")
     log_to_stderr(logging.INFO)
+    end_traces = _trace() if is_traced() else None
     app = create_app(settings)
     config = uvicorn.Config(
         Requests(app) if says_json() else app,
@@ -41,12 +44,27 @@ def serve(settings: Settings, listening: socket.socket) -> None:
     )
     # A large answer is a million objects without cycles: looking for some again and again took a fifth of its time.
     gc.set_threshold(50_000, 20, 100)
-    _AnnouncedServer(config).run(sockets=[listening])
+    _AnnouncedServer(config, end_traces).run(sockets=[listening])
+
+
+def _trace() -> Callable[[], None]:
+    from whence.api.nameless import Nameless  # needs the extra
+
+    return send_traces("whence-api", Nameless())
 
 
 class _AnnouncedServer(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, end_traces: Callable[[], None] | None) -> None:
+        super().__init__(config)
+        self._end_traces = end_traces
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if not self.should_exit:
             sys.stdout.write("ready\n")
             sys.stdout.flush()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        if self._end_traces:
+            self._end_traces()  # the signal that stops the server then ends the process, without its exit's hooks

@@ -34,6 +34,7 @@ from whence.store.lock import Check, deriving
 from whence.store.migrate import migrate
 from whence.store.purge import resume
 from whence.store.vault import provide_key
+from whence.tracing import is_traced, send_traces
 
 log = logging.getLogger(__name__)
 
@@ -78,6 +79,8 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     try:
         log_to_stderr(logging.WARNING, wrap=True)
+        if is_traced():
+            send_traces("whence-pipeline")
         if given.rebuild:
             from whence.derive.rebuild import rebuild
 

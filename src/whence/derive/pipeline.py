@@ -18,6 +18,7 @@ from whence.log import Lane, Lanes, Log, Position
 from whence.store.engine import read_progress
 from whence.store.settle import is_much, settle
 from whence.store.vault import address_of
+from whence.tracing import spanning
 
 logger = logging.getLogger(__name__)
 
@@ -87,11 +88,14 @@ def _settle(written: DataFrame, engine: Engine, reached: Lanes) -> None:
     """Write, then derive what the new facts imply: here, in one transaction, or where that is much and the store takes
     several writers, first in the executors.
     """
-    with BATCH_SECONDS.time():
-        written.collect()
+    with BATCH_SECONDS.time(), spanning("batch"):
+        with spanning("write"):
+            written.collect()
         if engine.dialect.name != "sqlite" and is_much(engine):
-            settle_parts(written.sparkSession, address_of(engine))
-        settle(engine, {lane: position.as_int for lane, position in reached.items()})
+            with spanning("settle parts"):
+                settle_parts(written.sparkSession, address_of(engine))
+        with spanning("settle"):
+            settle(engine, {lane: position.as_int for lane, position in reached.items()})
 
 
 def _end(checkpoint: Path, batch: int) -> str:

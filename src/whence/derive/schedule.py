@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
 from whence.store.schedule import LastRun, read_runs, record_run
+from whence.tracing import spanning
 
 log = logging.getLogger(__name__)
 
@@ -69,8 +70,9 @@ class Schedule:
         started, failure = _now(), ""
         self._session.sparkContext.setJobGroup(_GROUP, job.name, interruptOnCancel=True)
         try:
-            if not job.run(self._session, self._engine):
-                return
+            with spanning(job.name):
+                if not job.run(self._session, self._engine):
+                    return
         except Exception as error:  # whatever it is, it must not stop the stream
             if self._stopping.is_set():
                 return
