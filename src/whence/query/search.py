@@ -80,10 +80,11 @@ def _telling(one: Telling) -> Rank:
 
 def _rank(name: Node, clue: Clue, text: str) -> Rank | None:
     """How well a name fits; None: not at all."""
-    fits = [_fit(word, name, clue.typos) for word in clue.words]
-    if any(fit is None for fit in fits):
-        return None
-    sure = [fit for fit in fits if fit is not None]
+    sure = []
+    for word in clue.words:
+        if (fit := _fit(word, name, clue.typos)) is None:
+            return None
+        sure.append(fit)
     own = _own(name)
     whole, folded = own.casefold(), f".{str(name).casefold()}"
     ends = (whole != text, not folded.endswith((f".{text}", f"/{text}", f":{text}")))

@@ -4,7 +4,7 @@ The vocabulary is small, so it is asked first: which words begin with what was t
 Then their names are read from the index, the shortest first, word by word, until there are enough.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -229,21 +229,22 @@ class _Finder:
             if len(found) >= self._limit:
                 break
             given = {"begins": texts_of[id_][:PREFIX], "most": self._limit - len(found)}
-            rows = self._connection.execute(_fields_named(), given)
-            found += [row.id for row in rows if row.name == texts_of[id_]]
+            rows = self._connection.execute(_fields_named(), given).all()
+            found += [id_of for id_of, name in rows if name == texts_of[id_]]
         return found
 
     def _within(self, owners: Sequence[int], names: Iterable[int]) -> Sequence[int]:
         wanted = {name for _, name in self._labels(names)}
         given = integers(self._connection, ("id",), [(id_,) for id_ in owners])
         owned = field.c.dataset_id.in_(select(given.c.id))
-        rows = self._connection.execute(select(field.c.id, field.c.name).where(owned).order_by(field.c.id))
-        return [row.id for row in rows if row.name in wanted]
+        rows = self._connection.execute(select(field.c.id, field.c.name).where(owned).order_by(field.c.id)).all()
+        return [id_ for id_, name in rows if name in wanted]
 
-    def _labels(self, ids: Iterable[int]) -> Iterator[tuple[int, str]]:
+    def _labels(self, ids: Iterable[int]) -> Sequence[Any]:
+        """Ids of names, and the names."""
         given = integers(self._connection, ("id",), [(id_,) for id_ in ids])
-        rows = self._connection.execute(select(field_name).where(field_name.c.id.in_(select(given.c.id))))
-        return ((row.id, row.name) for row in rows)
+        query = select(field_name.c.id, field_name.c.name).where(field_name.c.id.in_(select(given.c.id)))
+        return self._connection.execute(query).all()
 
 
 def _named(connection: Connection, kind: Kind, ids: Sequence[int]) -> Sequence[Hit]:
@@ -253,11 +254,11 @@ def _named(connection: Connection, kind: Kind, ids: Sequence[int]) -> Sequence[H
         query = (
             select(*columns).join(wanted, wanted.c.id == field.c.id).join(dataset, dataset.c.id == field.c.dataset_id)
         )
-        rows = connection.execute(query)
-        return [Hit(row.id, FieldName(DatasetName(row.namespace, row.name), row.field)) for row in rows]
+        rows = connection.execute(query).all()
+        return [Hit(id_, FieldName(DatasetName(space, name), own)) for id_, space, name, own in rows]
     table, named = (dataset, DatasetName) if kind is Kind.DATASET else (job, JobName)
     found = select(table.c.id, table.c.namespace, table.c.name).where(table.c.id.in_(select(wanted.c.id)))
-    return [Hit(row.id, named(row.namespace, row.name)) for row in connection.execute(found)]
+    return [Hit(id_, named(space, name)) for id_, space, name in connection.execute(found).all()]
 
 
 def _owner(kind: Kind) -> Kind:
