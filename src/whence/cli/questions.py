@@ -1,7 +1,9 @@
 """The commands that ask: each parses, calls one function of `cli.ask` or `cli.changes`, and hands its result on."""
 
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,6 +11,9 @@ from whence.cli.options import Data, RowsForm, Store, parse_instant
 from whence.cli.output import Rows, reporting
 from whence.cli.settings import data_directory, store_url
 from whence.query.answers import BOTH, DIRECT, Filter, Question
+
+if TYPE_CHECKING:
+    from whence.cli.ask import Asking
 
 
 def _types(text: str) -> frozenset[str]:
@@ -82,12 +87,11 @@ def _follow(says: str, down: bool) -> Callable[..., None]:
         store: Store = None,
         output: RowsForm = Rows.TEXT,
     ) -> None:
-        from whence.cli.ask import Asking, show_downstream, show_upstream
+        from whence.cli.ask import show_downstream, show_upstream
 
         only = _filter(namespace, tag, owner, kind, job, within)
         question = Question(depth=depth, types=types, at=as_of, only=only, max_nodes=max_nodes, max_edges=max_edges)
-        with reporting(output.output):
-            asking = Asking(store_url=store_url(data_directory(data), store), output=output)
+        with _asking(data, store, output) as asking:
             raise typer.Exit((show_downstream if down else show_upstream)(asking, node, question))
 
     command.__doc__ = says
@@ -113,12 +117,11 @@ def impact(
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """What breaks if a node changes: counted by kind, type, owner and tier, and listed with a path to each."""
-    from whence.cli.ask import Asking, show_impact
+    from whence.cli.ask import show_impact
 
     only = _filter(namespace, tag, owner, kind, job, within)
     question = Question(depth=depth, types=types, at=as_of, only=only, max_nodes=max_nodes, max_edges=max_edges)
-    with reporting(output.output):
-        asking = Asking(store_url=store_url(data_directory(data), store), output=output)
+    with _asking(data, store, output) as asking:
         raise typer.Exit(show_impact(asking, node, question, limit))
 
 
@@ -135,11 +138,10 @@ def path(
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """How data gets from one node to another: the shortest paths first."""
-    from whence.cli.ask import Asking, show_paths
+    from whence.cli.ask import show_paths
 
     question = Question(depth=depth, types=types, at=as_of, max_nodes=max_nodes)
-    with reporting(output.output):
-        asking = Asking(store_url=store_url(data_directory(data), store), output=output)
+    with _asking(data, store, output) as asking:
         raise typer.Exit(show_paths(asking, source, target, question, limit))
 
 
@@ -155,12 +157,10 @@ def why(
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """All that proves that one node depends on another: the events and runs behind every edge between them."""
-    from whence.cli.ask import Asking
     from whence.cli.changes import show_why
 
     question = Question(types=types, at=as_of, max_nodes=max_nodes)
-    with reporting(output.output):
-        asking = Asking(store_url=store_url(data_directory(data), store), output=output)
+    with _asking(data, store, output) as asking:
         raise typer.Exit(show_why(asking, source, target, question, limit))
 
 
@@ -175,22 +175,19 @@ def why_not(
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """Why nothing is known to lead from one node to another."""
-    from whence.cli.ask import Asking
     from whence.cli.changes import show_why_not
 
     question = Question(types=types, at=as_of, max_nodes=max_nodes)
-    with reporting(output.output):
-        asking = Asking(store_url=store_url(data_directory(data), store), output=output)
+    with _asking(data, store, output) as asking:
         raise typer.Exit(show_why_not(asking, source, target, question))
 
 
 def history(node: Node, data: Data = None, store: Store = None, output: RowsForm = Rows.TEXT) -> None:
     """When the lineage and the schema of a node changed, how, and by which run or event."""
-    from whence.cli.ask import Asking
     from whence.cli.changes import show_history
 
-    with reporting(output.output):
-        raise typer.Exit(show_history(Asking(store_url=store_url(data_directory(data), store), output=output), node))
+    with _asking(data, store, output) as asking:
+        raise typer.Exit(show_history(asking, node))
 
 
 def diff(
@@ -201,11 +198,9 @@ def diff(
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """What changed between two times, two runs, or two stores: nodes, columns, edges and what is said of them."""
-    from whence.cli.ask import Asking
     from whence.cli.changes import show_diff
 
-    with reporting(output.output):
-        asking = Asking(store_url=store_url(data_directory(data), store), output=output)
+    with _asking(data, store, output) as asking:
         raise typer.Exit(show_diff(asking, before, after))
 
 
@@ -219,11 +214,9 @@ def runs(
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """Which run of which job, with which commit, wrote what a run read; and so on."""
-    from whence.cli.ask import Asking
     from whence.cli.changes import Following, show_runs
 
-    with reporting(output.output):
-        asking = Asking(store_url=store_url(data_directory(data), store), output=output)
+    with _asking(data, store, output) as asking:
         raise typer.Exit(show_runs(asking, run, Following(down=down, depth=depth, max_runs=max_runs)))
 
 
@@ -235,11 +228,19 @@ def search(
     output: RowsForm = Rows.TEXT,
 ) -> None:
     """Datasets, fields and jobs whose name contains a text."""
-    from whence.cli.ask import Asking, show_found
+    from whence.cli.ask import show_found
+
+    with _asking(data, store, output) as asking:
+        raise typer.Exit(show_found(asking, text, limit))
+
+
+@contextmanager
+def _asking(data: Path | None, store: str | None, output: Rows) -> Iterator["Asking"]:
+    """Over the store that was named, with errors told in the form that was asked for."""
+    from whence.cli.ask import Asking
 
     with reporting(output.output):
-        asking = Asking(store_url=store_url(data_directory(data), store), output=output)
-        raise typer.Exit(show_found(asking, text, limit))
+        yield Asking(store_url=store_url(data_directory(data), store), output=output)
 
 
 def _filter(
