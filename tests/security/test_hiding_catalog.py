@@ -190,6 +190,7 @@ def test_nothing_hidden_is_in_any_answer(seed: int, house: Callable[..., House],
                     path = f"/api/v1/namespaces/{space}/{kind}s/{thing}/versions/{version}"
                     assert (await client.get(path, headers=key)).status_code == 200, path
             await check_totals(client, key, estate, spaces)
+            await check_drawn(client, key, estate)
             templates = {template for template, _ in asked}
         routes = {path for path, one in app.openapi()["paths"].items() if "get" in one and is_of_catalog(one["get"])}
         assert templates == routes
@@ -220,6 +221,18 @@ async def versions_of(client: httpx.AsyncClient, key: dict[str, str], estate: Es
         answer = await client.get(path, headers=key)
         found[str(name)] = [one["version"] for one in answer.json().get("versions", [])]
     return found
+
+
+async def check_drawn(client: httpx.AsyncClient, key: dict[str, str], estate: Estate) -> None:
+    """A hidden node of a graph is drawn by its token."""
+    found = []
+    for one in (*estate.datasets, *estate.jobs):
+        found += (await client.get(f"/api/v1/lineage?nodeId={quote(str(one))}", headers=key)).json().get("graph", [])
+    hidden = [one for one in found if ":hidden:" in one["id"]]
+    assert hidden
+    for one in hidden:
+        assert one["id"].endswith(f":{one['data']['namespace']}:{one['data']['name']}")
+        assert one["data"]["type"] == ("BATCH" if one["type"] == "JOB" else "DB_TABLE")
 
 
 async def check_totals(client: httpx.AsyncClient, key: dict[str, str], estate: Estate, spaces: frozenset[str]) -> None:

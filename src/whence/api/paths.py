@@ -18,9 +18,13 @@ MAX_BODY_BYTES = 1 << 20
 
 
 def routed_path(scope: Scope) -> str:
-    """The path by which a request finds its route: who may take a route must be asked by the same."""
+    """The path by which a request finds its route: who may take a route must be asked by the same. Of the API a slash
+    at its end is left out: Marquez's web UI asks for `/api/v1/lineage/` and `/api/v1/search/`.
+    """
     raw: bytes = scope.get("raw_path") or b""
-    return raw.partition(b"?")[0].decode("latin-1") if raw.startswith(_PREFIX) else str(scope["path"])
+    if not raw.startswith(_PREFIX):
+        return str(scope["path"])
+    return raw.partition(b"?")[0].decode("latin-1").removesuffix("/")
 
 
 class EncodedPaths:

@@ -96,8 +96,8 @@ def list_events(
 ) -> Response:
     """Run events as they were sent, by time."""
     period = Period(
-        after=_instant(after, "after"),
-        before=_instant(before, "before"),
+        after=_instant(after or EARLIEST, "after"),
+        before=_instant(before or LATEST, "before"),
         kinds=(EventKind.RUN,),
         newest=sort.lower() == "desc",
     )

@@ -93,7 +93,7 @@ def _graph(found: Neighbourhood, data: Mapping[int, Json]) -> list[Json]:
         {
             "id": names[place],
             "type": "JOB" if isinstance(node, JobName) else "DATASET",
-            "data": data.get(id_),
+            "data": data.get(id_) or shapes.hidden_head(node),
             "inEdges": into[place],
             "outEdges": out[place],
         }

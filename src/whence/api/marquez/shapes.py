@@ -6,7 +6,7 @@ from typing import Any
 from whence.model.catalog import FacetSaid, RunEntry, SchemaSaid, Write
 from whence.model.events import RunState, SchemaField
 from whence.model.ids import node_id
-from whence.model.names import DatasetName, JobName
+from whence.model.names import DatasetName, JobName, Node
 from whence.openlineage.facets import schema_fields_in
 from whence.query.described import DescribedDataset, DescribedJob, DescribedRun, Input, Tag
 from whence.query.instants import iso
@@ -117,6 +117,16 @@ def job_document(one: DescribedJob) -> Json:
         "tags": tag_names(one.tags),
         "labels": [],
     }
+
+
+def hidden_head(name: Node) -> Json:
+    """Of a node that a viewer may not see: nothing but its token, in the form that clients draw."""
+    assert isinstance(name, DatasetName | JobName)
+    own: Json = {"inputs": [], "outputs": [], "latestRun": None, "simpleName": name.name}
+    if isinstance(name, DatasetName):
+        own = {"fields": [], "tags": [], "physicalName": name.name, "sourceName": name.namespace}
+    type_ = "DB_TABLE" if isinstance(name, DatasetName) else "BATCH"
+    return {"id": name_document(name), "type": type_, **name_document(name), "description": None, **own}
 
 
 def job_head(one: DescribedJob) -> Json:
