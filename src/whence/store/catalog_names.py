@@ -52,7 +52,8 @@ def read_entries(connection: Connection, kind: Kind, ids: Iterable[int]) -> Sequ
     """The datasets or jobs of these ids."""
     table = table_of(kind)
     wanted = integers(connection, ("id",), [(one,) for one in ids])
-    return [entry(kind, row) for row in connection.execute(_entries(table).join(wanted, wanted.c.id == table.c.id))]
+    rows = connection.execute(_entries(table).join(wanted, wanted.c.id == table.c.id)).all()
+    return [entry(kind, row) for row in rows]
 
 
 def read_deleted(connection: Connection, kind: Kind, ids: Iterable[int]) -> Sequence[int]:

@@ -61,7 +61,7 @@ def latest_runs(connection: Connection, job_ids: Iterable[int], limit: int) -> M
     bounds = select(wanted.c.id, oldest.label("since")).subquery()
     query = _runs().join(bounds, and_(run.c.job_id == bounds.c.id, run.c.seen_to >= bounds.c.since))
     found: dict[int, list[RunEntry]] = {}
-    for row in connection.execute(query.order_by(run.c.job_id, *_NEWEST)):
+    for row in connection.execute(query.order_by(run.c.job_id, *_NEWEST)).all():
         found.setdefault(row.job_id, []).append(_run(row))
     return {job_id: runs[:limit] for job_id, runs in found.items()}
 
@@ -85,7 +85,7 @@ def read_touched(connection: Connection, ids: Iterable[int]) -> Mapping[int, Tou
     table = run_lineage
     query = select(table.c.run_id, table.c.version).join(wanted, wanted.c.id == table.c.run_id)
     said: dict[int, list[int]] = {}
-    for run_id, version_id in connection.execute(query.order_by(table.c.time, table.c.event_id)):
+    for run_id, version_id in connection.execute(query.order_by(table.c.time, table.c.event_id)).all():
         said.setdefault(run_id, []).append(version_id)
     members = read_members(connection, [one for versions in said.values() for one in versions])
     return {run_id: _together(versions, members) for run_id, versions in said.items()}
@@ -120,7 +120,7 @@ def read_containers(connection: Connection, ids: Iterable[int]) -> Mapping[int, 
         .where(containment.c.relation.bitwise_and(_PARENT) != 0)
         .order_by(run.c.id)
     )
-    rows = connection.execute(query)
+    rows = connection.execute(query).all()
     return {row.inner: RunName(row.run_id, JobName(row.namespace, row.name)) for row in rows}
 
 
@@ -129,7 +129,7 @@ def last_writes(connection: Connection, dataset_ids: Iterable[int], at: int | No
     sets = _writing_sets(connection, dataset_ids)
     wanted = integers(connection, ("id",), [(one,) for one in sets])
     found: dict[int, Write] = {}
-    for row in connection.execute(runs_query(wanted, at, 1)):
+    for row in connection.execute(runs_query(wanted, at, 1)).all():
         name = RunName(row.run_id, JobName(row.namespace, row.name))
         entry = RunEntry(row.id, name, RunState(row.state), row.state_at, row.started_at, None, row.seen_to)
         said = Write(sets[row.set_id], entry, row.time)
@@ -171,7 +171,7 @@ def _sources(connection: Connection, set_ids: Iterable[int]) -> Mapping[int, Seq
     wanted = integers(connection, ("id",), [(one,) for one in distinct(set_ids)])
     query = select(lineage_edge.c.set_id, lineage_edge.c.source_id).join(wanted, wanted.c.id == lineage_edge.c.set_id)
     found: dict[int, list[int]] = {}
-    for set_id, source in connection.execute(query):
+    for set_id, source in connection.execute(query).all():
         found.setdefault(set_id, []).append(source)
     return found
 
@@ -186,7 +186,7 @@ def _writing_sets(connection: Connection, dataset_ids: Iterable[int]) -> dict[in
         .join(lineage_set, lineage_set.c.id == lineage_edge.c.set_id)
         .where(lineage_set.c.origin == Origin.BOUNDARY, lineage_set.c.output_id == lineage_edge.c.target_id)
     )
-    return {row.set_id: row.target_id for row in connection.execute(query)}
+    return {row.set_id: row.target_id for row in connection.execute(query).all()}
 
 
 def _writing_runs(connection: Connection, dataset_id: int) -> Select[Any]:
