@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +91,8 @@ class StoreGraph:
     connection: Connection
     arrays: StoreAdjacency | None = None
     """The current edges as arrays, of the same transaction, if there are any."""
+    _known: dict[int, Node] = field(default_factory=dict, repr=False, compare=False)
+    """Names that were read: parts of an answer ask for the same ones."""
 
     def reached(self) -> tuple[int, ...]:
         """In each lane of the log, the position before which every event is in this graph."""
@@ -141,13 +143,14 @@ class StoreGraph:
 
     def nodes(self, ids: Iterable[int]) -> Mapping[int, Node]:
         """The names of the given datasets, fields and jobs; an unknown id is left out."""
+        wanted, known = list(ids), self._known
         by_kind: dict[Kind, list[int]] = {}
-        for id_ in ids:
-            by_kind.setdefault(kind_of(id_), []).append(id_)
-        names: dict[int, Node] = {}
-        for kind, wanted in by_kind.items():
-            names |= self._names(kind, wanted)
-        return names
+        for id_ in wanted:
+            if id_ not in known:
+                by_kind.setdefault(kind_of(id_), []).append(id_)
+        for kind, unknown in by_kind.items():
+            known |= self._names(kind, unknown)
+        return {id_: known[id_] for id_ in wanted if id_ in known}
 
     def search(self, fragments: Sequence[str], kind: Kind, limit: int) -> Sequence[Hit]:
         """Nodes whose name holds the fragments in this order, whatever their case: the shortest names first."""
