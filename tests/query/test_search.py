@@ -17,11 +17,13 @@ from whence.openlineage.write import dataset, dataset_event, deleted, facet, job
 from whence.query.search import search
 from whence.store.engine import reading, writing
 from whence.store.graph import StoreGraph
+from whence.store.graph_words import READ
 from whence.store.words import INDEX, index_all
 
 SYLLABLES = ("or", "der", "cus", "tom", "er", "re", "ve", "nue", "day", "ly", "mart", "id", "ship", "ping", "ab", "x1")
 SPACES = ("postgres://shop:5432", "s3://lake")
 AT = 1_790_000_000_000_000
+RUN = "0190b3a1-0000-7000-8000-000000000000"
 
 
 def made(dice: random.Random) -> str:
@@ -234,6 +236,17 @@ def test_budgets_say_that_there_is_more(store: Engine) -> None:
         found = search(StoreGraph(connection), "common word", 10)
         assert (len(found.names), found.complete) == (10, False)
         assert list(found.names) == [DatasetName("n", f"a{place:03d}_common_word") for place in range(10)]
+
+
+@pytest.mark.parametrize("typed", ["orders payment", "orders paym", "order payment", "paym orders"])
+def test_two_words_find_a_long_name_among_very_many(store: Engine, typed: str) -> None:
+    """Each word is in more, and shorter, names than are read for one; the last word is typed in part."""
+    short = [*(f"orders_{place:03d}" for place in range(READ + 50)), *(f"payment_{place:03d}" for place in range(READ))]
+    long = DatasetName("n", "a_name_so_long_that_others_come_before_it_orders_and_payment")
+    written = [dataset(DatasetName("n", one)) for one in short] + [dataset(long)]
+    load(store, [run_event(5, RunState.COMPLETE, RunName(RUN, JobName("n", "load")), outputs=written)])
+    with reading(store) as connection:
+        assert search(StoreGraph(connection), typed, 10).names == (long,)
 
 
 def told(store: Engine, text: str) -> tuple[tuple[Node, ...], tuple[str, ...]]:

@@ -30,8 +30,12 @@ TRIED = 64
 """Words of the vocabulary whose names are read for one typed word."""
 TYPED = 8
 """Words of a search that are looked up; the rest only narrows what they find."""
-READ = 1_000
+READ = 400
 """Names that are read for a search of several words, at least."""
+WAYS = 4
+"""Spellings of each of two words, of which names are looked for that have both."""
+PAIRED = 20_000
+"""Names of one word that are looked through for another."""
 FEW = 50
 """A word that so few names have is rare enough."""
 OWNERS = 200
@@ -173,8 +177,15 @@ class _Finder:
         return list(found)[: self._limit]
 
     def _both(self, one: str, other: str, kind: Kind) -> Sequence[int]:
-        values = {"kind": int(kind), "most": self._limit, "word": one, "other": other, "read": 20 * self._limit}
-        return self._connection.execute(_named_both(), values).scalars().all()
+        """Those that have two words, spelling by spelling of the first: whoever types has the last one in part."""
+        found: dict[int, None] = {}
+        spellings, others = (list(self._spelt(each)[0][:WAYS]) for each in (one, other))
+        given = {"kind": int(kind), "most": self._limit, "others": others, "read": PAIRED // len(spellings)}
+        for each in spellings:
+            found |= dict.fromkeys(self._connection.execute(_named_both(), given | {"word": each}).scalars())
+            if len(found) >= self._limit:
+                break
+        return list(found)
 
     def _spelt(self, typed: str) -> tuple[Sequence[str], bool]:
         if typed not in self._spellings:
@@ -234,11 +245,11 @@ class _Finder:
         return found
 
     def _within(self, owners: Sequence[int], names: Iterable[int]) -> Sequence[int]:
-        wanted = {name for _, name in self._labels(names)}
         given = integers(self._connection, ("id",), [(id_,) for id_ in owners])
-        owned = field.c.dataset_id.in_(select(given.c.id))
-        rows = self._connection.execute(select(field.c.id, field.c.name).where(owned).order_by(field.c.id)).all()
-        return [id_ for id_, name in rows if name in wanted]
+        wanted = texts(self._connection, sorted(name for _, name in self._labels(names)))
+        query = select(field.c.id).join(given, given.c.id == field.c.dataset_id)
+        named = field.c.name.in_(select(wanted.c.value))
+        return self._connection.execute(query.where(named).order_by(field.c.id)).scalars().all()
 
     def _labels(self, ids: Iterable[int]) -> Sequence[Any]:
         """Ids of names, and the names."""
@@ -277,13 +288,13 @@ def _named_so() -> Select[Any]:
 
 @lru_cache
 def _named_both() -> Select[Any]:
-    """Of the first names that have one word, those that have the other, too."""
+    """Of the first names that have one word, those that have one of some others, too."""
     key = (word_name.c.kind, word_name.c.size, word_name.c.id)
     first = select(*key).where(word_name.c.word == bindparam("word"), word_name.c.kind == bindparam("kind"))
     one = first.order_by(word_name.c.size, word_name.c.id).limit(bindparam("read")).subquery()
     other = word_name.alias()
     same = (other.c.kind == one.c.kind, other.c.size == one.c.size, other.c.id == one.c.id)
-    has = select(literal(1)).where(other.c.word == bindparam("other"), *same).exists()
+    has = select(literal(1)).where(other.c.word.in_(bindparam("others", expanding=True)), *same).exists()
     return select(one.c.id).where(has).order_by(one.c.size, one.c.id).limit(bindparam("most"))
 
 
