@@ -1,10 +1,12 @@
 """History, why, why not, and the lineage of runs, told of the churn story; on both stores."""
 
+import json
 from dataclasses import replace
 
 import pytest
 from sqlalchemy import Engine
 
+from applying import apply_bodies
 from query.churn import (
     FEATURES,
     HOUR,
@@ -22,10 +24,13 @@ from query.churn import (
 )
 from query.worlds import Said, World, load
 from whence.errors import AmbiguousNodeError, NodeNotFoundError
+from whence.govern.lifecycle import decommission
+from whence.model.events import RunState
 from whence.model.graph import Direction
 from whence.model.ids import event_id, hash64
 from whence.model.lineage import Edge, Origin
-from whence.model.names import DatasetName, FieldName, JobName
+from whence.model.names import DatasetName, FieldName, JobName, RunName
+from whence.openlineage.write import dataset, run_event
 from whence.query import Question, Reason, history, resolve_run, run_lineage, why, why_not
 from whence.query.answers import DIRECT
 from whence.store.engine import reading, writing
@@ -144,6 +149,16 @@ def test_why_not_any_more(store: Engine) -> None:
         found, then = (why_not(graph, str(USAGE), str(SESSIONS), Question(at=at)) for at in (None, 15))
     assert (found.reason, found.until, found.nearest, then.reason) == (Reason.SUPERSEDED, 20, (str(owner),), None)
     assert found.path is not None
+
+
+def test_what_a_job_that_was_ended_said_is_superseded(store: Engine) -> None:
+    source, target, owner = DatasetName("n", "orders"), DatasetName("n", "revenue"), JobName("n", "sum")
+    run = RunName("0190b3a1-0000-7000-8000-000000000000", owner)
+    ran = run_event(10, RunState.COMPLETE, run, inputs=[dataset(source)], outputs=[dataset(target)])
+    apply_bodies(store, [json.dumps(one).encode() for one in (ran, decommission(owner, 20, "moved"))])
+    with reading(store) as connection:
+        found = why_not(StoreGraph(connection), str(source), str(target), Question())
+    assert (found.reason, found.until, found.nearest) == (Reason.SUPERSEDED, 20, (str(owner),))
 
 
 def test_why_not_by_a_name_that_is_nearly_the_same(store: Engine) -> None:

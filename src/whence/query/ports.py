@@ -222,7 +222,7 @@ class Past(Runs, Names, Protocol):
         ...
 
     def versions(self, ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
-        """The lineage sets of each version."""
+        """The lineage sets of each version that has any: where lineage was ended, none holds."""
         ...
 
     def changed(self, since: int, until: int) -> Sequence[int]:

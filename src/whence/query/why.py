@@ -197,7 +197,7 @@ def _until(graph: Past, edge: AnswerEdge, at: int | None) -> int | None:
     sets = {one.set_id for one in edge.evidence}
     spans = [span for span in graph.spans([node_id(edge.owner)]) if at is None or span.valid_from <= at]
     versions = graph.versions({span.version for span in spans})
-    ends = [span.valid_to for span in spans if not sets.isdisjoint(versions[span.version])]
+    ends = [span.valid_to for span in spans if not sets.isdisjoint(versions.get(span.version, ()))]
     return max(ends, default=None)
 
 
