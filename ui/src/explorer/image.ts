@@ -82,8 +82,10 @@ const isSeen = (colour: string): boolean => colour !== "transparent" && !/[,/]\s
 const line = (path: SVGPathElement): string => {
   const css = getComputedStyle(path);
   const dash = css.strokeDasharray === "none" ? "" : ` stroke-dasharray="${css.strokeDasharray.replaceAll("px", "")}"`;
-  const end = path.getPointAtLength(path.getTotalLength());
-  const head = `<path d="M${n(end.x - 9)} ${n(end.y - 4.5)}L${n(end.x)} ${n(end.y)}L${n(end.x - 9)} ${n(end.y + 4.5)}z" fill="${css.stroke}"/>`;
+  const length = path.getTotalLength();
+  const end = path.getPointAtLength(length);
+  const back = end.x < path.getPointAtLength(length - 1).x ? end.x + 9 : end.x - 9;
+  const head = `<path d="M${n(back)} ${n(end.y - 4.5)}L${n(end.x)} ${n(end.y)}L${n(back)} ${n(end.y + 4.5)}z" fill="${css.stroke}"/>`;
   const drawn = `<path d="${path.getAttribute("d")}" fill="none" stroke="${css.stroke}" stroke-width="${n(parseFloat(css.strokeWidth))}" stroke-linecap="${css.strokeLinecap}"${dash}/>`;
   return grouped([drawn, head], css.opacity);
 };
