@@ -28,11 +28,13 @@ def assemble_edges(
 ) -> Edges:
     """Some of the edges of a walk; `ids` are further nodes whose names will be needed, `known` those that are known."""
     wanted = list(links)
+    ends = {id_ for link in wanted for id_ in link}
     names = {**(known or {})}
-    names |= names_of(walk, {*ids, *(id_ for link in wanted for id_ in link)} - set(names))
+    names |= names_of(walk, {*ids, *ends} - set(names))
     sets = {row.set_id for link in wanted for row in walk.links[link]}
     evidence = walk.graph.evidence(sets, walk.question.at, 1) if sets else {}
-    ordered = sorted(wanted, key=lambda link: [str(names[id_]) for id_ in link])
+    texts = {id_: str(names[id_]) for id_ in ends}
+    ordered = sorted(wanted, key=lambda link: [texts[id_] for id_ in link])
     edges = tuple(_edge(names, link, walk.links[link], evidence) for link in ordered)
     return Edges(names=names, edges=edges, places={link: place for place, link in enumerate(ordered)})
 
