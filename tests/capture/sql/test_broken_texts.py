@@ -3,7 +3,7 @@
 import pytest
 
 from capture.sql.broken_texts import Broken, broken_texts, complaints
-from whence.capture.sql import Budget
+from whence.capture.sql import Budget, read_script
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -35,3 +35,18 @@ def test_joins_without_conditions_do_not_hang() -> None:
 )
 def test_a_delete_of_no_table_is_answered(one: Broken) -> None:
     assert not list(complaints(one, Budget()))
+
+
+@pytest.mark.parametrize(
+    "one", [Broken("mysql", "SELECT t.id, j.sku FROM t, JSON_TABLE("), Broken("mysql", "SELECT * FROM JSON_TABLE(t.x")]
+)
+def test_a_table_function_that_is_cut_off_is_answered(one: Broken) -> None:
+    assert not list(complaints(one, Budget()))
+
+
+@pytest.mark.parametrize("text", ["SHA256", "SELECT (", ""])
+def test_dynamic_text_that_is_no_sql_is_unknown(text: str) -> None:
+    one = Broken("oracle", f"EXECUTE IMMEDIATE '{text}'")
+    assert not list(complaints(one, Budget()))
+    (statement,) = read_script(one.text, one.dialect)
+    assert [unknown.reason for unknown in statement.unknowns] == (["dynamic_sql"] if text else [])

@@ -222,8 +222,14 @@ def _inner(script: Script, reading: Reading, text: str) -> Moved:
     """Dynamic SQL: all its statements as one."""
     result = Moved("execute")
     for piece in pieces(text, script.dialect):
-        for node in parse(piece.text, script.dialect, script.budget).nodes:
-            done = moved(reading, node)
+        parsed = parse(piece.text, script.dialect, script.budget)
+        result.unread = result.unread or parsed.error is not None
+        for node in parsed.nodes:
+            try:
+                done = moved(reading, node)
+            except NoStatementError:
+                result.unread = True
+                continue
             for move in done.moves:
                 result.into(move, done.reads)
             result.reads |= done.reads

@@ -166,8 +166,10 @@ def _openjson(scope: Scope, node: tree.Node) -> list[Output]:
 
 
 def _json_table(scope: Scope, node: tree.Node) -> list[Output]:
-    flow = flow_of(scope, tree.this(node), TRANSFORMATION)
-    return _schema(scope, tree.arg(node, tree.SCHEMA), flow)
+    value, schema = tree.this(node), tree.arg(node, tree.SCHEMA)
+    if value is None or schema is None:  # of a text that is cut off: no column is known
+        return []
+    return _schema(scope, schema, flow_of(scope, value, TRANSFORMATION))
 
 
 def _schema(scope: Scope, schema: tree.Node, flow: Flow) -> list[Output]:
