@@ -38,9 +38,15 @@ def test_a_delete_of_no_table_is_answered(one: Broken) -> None:
 
 
 @pytest.mark.parametrize(
-    "one", [Broken("mysql", "SELECT t.id, j.sku FROM t, JSON_TABLE("), Broken("mysql", "SELECT * FROM JSON_TABLE(t.x")]
+    "one",
+    [
+        Broken("mysql", "SELECT t.id, j.sku FROM t, JSON_TABLE("),
+        Broken("mysql", "SELECT * FROM JSON_TABLE(t.x"),
+        Broken("mysql", "INSERT INTO a (n) SELECT n FROM s ON DUPLICATE KEY UPDATE n = a.n + VALUES("),
+        Broken("bigquery", "INSERT INTO ds.dst SELECT * REPLACE MERGE (price / 100 AS price) FROM ds.t"),
+    ],
 )
-def test_a_table_function_that_is_cut_off_is_answered(one: Broken) -> None:
+def test_what_the_parser_lets_pass_without_an_argument_is_answered(one: Broken) -> None:
     assert not list(complaints(one, Budget()))
 
 

@@ -238,6 +238,7 @@ def _parameter(scope: Scope, node: tree.Node, step: Step, into: Flow, todo: Todo
 
 _RULES: dict[Any, Rule] = dict[Any, Rule]() | (
     dict.fromkeys((c.Literal, c.Null, c.Boolean, c.Identifier, c.DataType, c.Var, c.Star, c.JSONPath), nothing)
+    | dict.fromkeys((str, type(None)), nothing)  # of a text that is cut off: the parser is lenient
     | dict.fromkeys((c.Paren, c.Alias, c.Ordered, c.Where, c.IgnoreNulls, c.RespectNulls), same)
     | dict.fromkeys((c.PropertyEQ, c.Kwarg), named_value)
     | dict.fromkeys((c.Count, c.CountIf, c.ApproxDistinct, c.Hll), count)

@@ -110,8 +110,9 @@ def _query_scope(scope: Scope, inside: tree.Node | None) -> Scope:
 def _name_excluded(conflict: tree.Node) -> None:
     """MySQL's VALUES(a) is the value that was to be inserted: excluded.a."""
     for one in list(conflict.find_all(c.Anonymous)):
-        if str(tree.this(one)).upper() == "VALUES" and tree.items(one):
-            one.replace(c.Column(this=tree.items(one)[0].copy(), table=c.Identifier(this="excluded")))
+        named = next(iter(tree.items(one)), None)
+        if str(tree.this(one)).upper() == "VALUES" and named is not None:
+            one.replace(c.Column(this=named.copy(), table=c.Identifier(this="excluded")))
 
 
 def returned(scope: Scope, node: tree.Node, move: Move, result: Moved) -> None:

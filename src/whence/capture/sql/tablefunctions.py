@@ -166,10 +166,8 @@ def _openjson(scope: Scope, node: tree.Node) -> list[Output]:
 
 
 def _json_table(scope: Scope, node: tree.Node) -> list[Output]:
-    value, schema = tree.this(node), tree.arg(node, tree.SCHEMA)
-    if value is None or schema is None:  # of a text that is cut off: no column is known
-        return []
-    return _schema(scope, schema, flow_of(scope, value, TRANSFORMATION))
+    schema = tree.arg(node, tree.SCHEMA)  # None: the text is cut off
+    return _schema(scope, schema, flow_of(scope, tree.this(node), TRANSFORMATION)) if schema is not None else []
 
 
 def _schema(scope: Scope, schema: tree.Node, flow: Flow) -> list[Output]:
