@@ -42,10 +42,12 @@ def is_traced(environ: Mapping[str, str] = os.environ) -> bool:
     return True
 
 
-def send_traces(service: str, *processors: "SpanProcessor") -> Callable[[], None]:
+def send_traces(service: str, *processors: Callable[[], "SpanProcessor"]) -> Callable[[], None]:
     """Send spans of this process from now on, as `service` unless OTEL_SERVICE_NAME says otherwise; each passes the
-    processors first. Lines of the log have the trace's id. Gives what sends the last ones, for a process that a signal
-    will end; else it happens at its exit. Raises WhenceError if the extra is not installed.
+    processors first, which are made once the extra is known to be there. Lines of the log have the trace's id.
+
+    Gives what sends the last ones, for a process that a signal will end; else it happens at its exit. Raises
+    WhenceError if the extra is not installed.
     """
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -56,7 +58,7 @@ def send_traces(service: str, *processors: "SpanProcessor") -> Callable[[], None
         raise WhenceError(f"traces need an extra: pip install 'whence[tracing]', {OFF}") from error
     named = os.environ.get("OTEL_SERVICE_NAME", service)
     provider = TracerProvider(resource=Resource.create({"service.name": named}), shutdown_on_exit=False)
-    for processor in (*processors, BatchSpanProcessor(OTLPSpanExporter())):
+    for processor in (*(make() for make in processors), BatchSpanProcessor(OTLPSpanExporter())):
         provider.add_span_processor(processor)
     trace.set_tracer_provider(provider)
     _log_trace_ids()

@@ -2,6 +2,9 @@
 
 import gzip
 import logging
+import os
+import socket
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -170,6 +173,28 @@ def test_whether_there_are_traces(settings: dict[str, str], traced: bool) -> Non
 def test_what_cannot_be_had_is_said(wrong: dict[str, str]) -> None:
     with pytest.raises(WhenceError, match="OTEL_SDK_DISABLED"):
         is_traced({ENDPOINT: "http://collector:4317"} | wrong)
+
+
+@pytest.mark.parametrize("module", ["whence.api", "whence.derive"])
+def test_without_the_extra_the_endpoint_is_refused(module: str, tmp_path: Path) -> None:
+    """Each process says what to install, and no traceback."""
+    hidden = "import runpy, sys; sys.modules['opentelemetry.sdk'] = None; "
+    hidden += f"runpy.run_module({module!r}, run_name='__main__', alter_sys=True)"
+    store = ["--store", sqlite_url(tmp_path / "store.db"), "--log", str(tmp_path / "log")]
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        fd = listening.fileno()
+        serving = ["--data", str(tmp_path), "--open", "--fd", str(fd)] if module == "whence.api" else []
+        ended = subprocess.run(
+            [sys.executable, "-c", hidden, *store, *serving],
+            pass_fds=[fd],
+            env=os.environ | {ENDPOINT: "http://127.0.0.1:9"},
+            capture_output=True,
+            check=False,
+            text=True,
+        )
+    assert ended.returncode != 0
+    assert "pip install 'whence[tracing]'" in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 def test_work_without_traces_is_the_same() -> None:

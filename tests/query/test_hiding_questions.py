@@ -109,7 +109,7 @@ def _runs(graph: Asked, one: World, rule: Policy) -> Iterator[Listing]:
         job = said.owner
         if isinstance(job, JobName) and job.namespace in rule.namespaces:
             for direction in ("upstream", "downstream"):
-                yield runs_listing(run_lineage(graph, resolve_run(graph, said.run_id), direction))  # type: ignore[arg-type]
+                yield runs_listing(run_lineage(graph, resolve_run(graph, said.run_id), direction))
         elif isinstance(job, JobName):
             with pytest.raises(NodeNotFoundError):
                 resolve_run(graph, said.run_id)

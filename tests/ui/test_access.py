@@ -299,7 +299,7 @@ def grave(page: Page) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(browser: Browser, house: House, scheme: str) -> None:
     # axe is put into the page, which the policy forbids, as it should.
-    with contextlib.closing(browser.new_context(color_scheme=scheme, bypass_csp=True)) as context:  # type: ignore[arg-type]
+    with contextlib.closing(browser.new_context(color_scheme=scheme, bypass_csp=True)) as context:
         page = context.new_page()
         page.goto(f"{house.base}/ui/")
         expect(page.get_by_label("API key")).to_be_visible()

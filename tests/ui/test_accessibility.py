@@ -39,7 +39,7 @@ def settled(page: Page, where: str) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(browser: Browser, served: str, scheme: str) -> None:
     # axe is put into the page, which the policy forbids, as it should.
-    with contextlib.closing(browser.new_context(color_scheme=scheme, bypass_csp=True)) as context:  # type: ignore[arg-type]
+    with contextlib.closing(browser.new_context(color_scheme=scheme, bypass_csp=True)) as context:
         page = context.new_page()
         for name, where in PAGES.items():
             settled(page, f"{served}/ui/{where}")

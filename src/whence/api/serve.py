@@ -6,6 +6,7 @@ import logging
 import socket
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import uvicorn
 
@@ -15,6 +16,9 @@ from whence.api.settings import Settings
 from whence.diagnostics import log_to_stderr, says_json
 from whence.errors import AccessError
 from whence.tracing import is_traced, send_traces
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import SpanProcessor
 
 
 def serve(settings: Settings, listening: socket.socket) -> None:
@@ -26,7 +30,7 @@ def serve(settings: Settings, listening: socket.socket) -> None:
     if settings.open and not ipaddress.ip_address(host).is_loopback:
         raise AccessError(f"without keys Whence runs on loopback only, not at {host}: leave --open out")
     log_to_stderr(logging.INFO)
-    end_traces = _trace() if is_traced() else None
+    end_traces = send_traces("whence-api", _nameless) if is_traced() else None
     app = create_app(settings)
     config = uvicorn.Config(
         Requests(app) if says_json() else app,
@@ -47,10 +51,10 @@ def serve(settings: Settings, listening: socket.socket) -> None:
     _AnnouncedServer(config, end_traces).run(sockets=[listening])
 
 
-def _trace() -> Callable[[], None]:
+def _nameless() -> "SpanProcessor":
     from whence.api.nameless import Nameless  # needs the extra
 
-    return send_traces("whence-api", Nameless())
+    return Nameless()
 
 
 class _AnnouncedServer(uvicorn.Server):

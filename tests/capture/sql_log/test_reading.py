@@ -228,7 +228,7 @@ def test_files_of_sql_are_jobs_that_are_declared(tmp_path: Path) -> None:
     assert isinstance(event, JobEvent)
     assert (event.job.name.name, [one.name.name for one in event.inputs]) == ("sub/daily.sql", ["crm.people"])
     (output,) = event.outputs
-    assert [(edge.source.field, edge.target.field) for edge in output.edges] == [("id", "id")]  # type: ignore[union-attr]
+    assert [(edge.source.field, edge.target.field) for edge in output.edges] == [("id", "id")]
 
 
 def test_a_file_that_is_not_there() -> None:
