@@ -56,3 +56,16 @@ def test_dynamic_text_that_is_no_sql_is_unknown(text: str) -> None:
     assert not list(complaints(one, Budget()))
     (statement,) = read_script(one.text, one.dialect)
     assert [unknown.reason for unknown in statement.unknowns] == (["dynamic_sql"] if text else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("SELECT * FROM (", "Expected table name (line 1, column 15 of the statement)"),
+        ("SELECT b\nFROM c WHERE (x", "Expecting ) (line 2, column 15 of the statement)"),
+        ("SELECT 'abc", "Error tokenizing 'SELECT 'ab'"),
+    ],
+)
+def test_what_is_wrong_and_where_is_said(text: str, error: str) -> None:
+    _, failed = read_script(f"SELECT 1;\n{text}", "postgres")
+    assert (failed.status, failed.error, failed.span.line) == ("failed", error, 2)

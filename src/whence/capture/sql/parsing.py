@@ -1,6 +1,7 @@
 """One statement's text to its syntax tree, within a budget; with the repairs that a first failure calls for."""
 
 import logging
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -113,6 +114,14 @@ def _bare_joins(tokens: Sequence[Any]) -> int:
     return longest
 
 
+_GOT = re.compile(r" but got <Token .*>", re.DOTALL)
+"""How the parser prints a token of its own: nothing that helps."""
+
+
 def _message(error: Exception) -> str:
-    first = str(error).split("\n")[0]
-    return first[:300]
+    """What is wrong, and where in the statement: the parser does not know in which place of a script that stands."""
+    first: dict[str, Any] = next(iter(getattr(error, "errors", ())), {})
+    if not first.get("description"):
+        return str(error).split("\n")[0][:300]
+    said = _GOT.sub("", first["description"]).rstrip(". ")
+    return f"{said[:240]} (line {first['line']}, column {first['col']} of the statement)"
