@@ -14,7 +14,7 @@ from sqlalchemy import Engine
 from whence.derive.read import read_batches
 from whence.derive.schema import DERIVED, ROW_SCHEMA
 from whence.derive.sink import merge_chunk
-from whence.log import Kind, Position, Record
+from whence.log import Kind, Lanes, Position, Record
 from whence.log.segments.read import committed, read, start
 from whence.model.events import RunState
 from whence.openlineage.accept import accept
@@ -23,10 +23,15 @@ from whence.store.settle import settle
 
 def apply(engine: Engine, records: Sequence[Record], reached: Position) -> None:
     """Merge what the records say, and say how far the store is."""
+    apply_lanes(engine, records, {"log": reached})
+
+
+def apply_lanes(engine: Engine, records: Sequence[Record], reached: Lanes) -> None:
+    """The same for a log of several lanes."""
     if records:
         batches = [_staged(batch) for batch in read_batches(records)]
         merge_chunk(engine, pa.Table.from_batches(batches))
-    settle(engine, {"log": reached.as_int})
+    settle(engine, {lane: position.as_int for lane, position in reached.items()})
 
 
 def apply_bodies(engine: Engine, bodies: Sequence[bytes], first: int = 1) -> None:

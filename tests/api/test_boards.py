@@ -19,6 +19,8 @@ from fastapi import FastAPI
 
 from api.asked import Client, asking
 from applying import apply, apply_bodies
+from filling import fill
+from logs import records_of
 from security.conftest import House
 from security.conftest import house as house  # a fixture
 from whence.api import board_shapes as shapes
@@ -28,11 +30,14 @@ from whence.api.troubles import FAILED_WITHIN, REGULAR_WITHIN
 from whence.derive.delta.table import table_uri
 from whence.derive.kpis.series import kpis
 from whence.derive.publish.schema import KPI
+from whence.log.address import open_log
 from whence.log.segments.read import committed, read, start
 from whence.model.access import Role
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.write import dataset, dataset_event, facet, own_facet, run_event
+from whence.query.instants import iso
+from whence.store import quality
 from whence.store.engine import open_store
 from whence.store.migrate import migrate
 
@@ -212,6 +217,108 @@ def test_runs_that_lack_their_end_or_their_start(store_url: str, tmp_path: Path)
     }
 
 
+@dataclass(frozen=True)
+class Said:
+    """What an event of a run says of checks: of which dataset, which of them held."""
+
+    run: RunName
+    time: int
+    of: DatasetName
+    checks: tuple[tuple[str, str | None, bool], ...]
+
+
+def _checking(seed: int, now: int) -> list[Said]:
+    """Runs that check two datasets, twice each: what a run says later replaces what it said before."""
+    rng = random.Random(seed)
+    tables = [DatasetName("db://a", name) for name in ("x", "y", "z")]
+    told = []
+    for number in range(30):
+        run = RunName(f"{number:08}-0000-4000-8000-000000000001", JobName("j", f"job{number % 4}"))
+        for of in rng.sample(tables, 2):
+            for moment in sorted(rng.sample(range(1, 1_000), 2)):
+                names = rng.sample(["unique", "not_null", "accepted_values"], rng.randrange(4))
+                checks = tuple((name, rng.choice([None, "id"]), rng.random() < 0.7) for name in names)
+                told.append(Said(run, now - number // 3 * HOUR - moment, of, checks))
+    return told
+
+
+def _check_event(one: Said) -> bytes:
+    checks = [
+        {"assertion": name, "success": held, **({"column": column} if column else {})}
+        for name, column, held in one.checks
+    ]
+    odd = [{"assertion": 5, "success": False}, {"assertion": "no result"}, {"success": False}, "text"]
+    said = facet("DataQualityAssertionsDatasetFacet", assertions=[*checks, *odd])
+    read = dataset(one.of, inputFacets={"dataQualityAssertions": said})
+    return json.dumps(run_event(one.time, RunState.RUNNING, one.run, inputs=[read])).encode()
+
+
+def _failed(told: list[Said]) -> list[dict[str, Any]]:
+    """What did not hold, as it was said last, the run first that spoke last."""
+    spoke: dict[RunName, int] = {}
+    last: dict[tuple[RunName, DatasetName], Said] = {}
+    for one in sorted(told, key=lambda one: one.time):
+        spoke[one.run] = one.time
+        last[one.run, one.of] = one
+    rows = [
+        {
+            "dataset": str(of),
+            "run": str(run),
+            "job": str(run.job),
+            "time": iso(spoke[run]),
+            "failed": [{"assertion": name, "column": column} for name, column, held in one.checks if not held],
+            "held": sum(held for _, _, held in one.checks),
+        }
+        for (run, of), one in last.items()
+        if not all(held for _, _, held in one.checks)
+    ]
+    return sorted(rows, key=lambda row: (row["time"], row["run"], row["dataset"]), reverse=True)
+
+
+@pytest.mark.parametrize("looked", [5_000, 4])
+def test_checks_that_failed_as_their_runs_said_last(
+    store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looked: int
+) -> None:
+    monkeypatch.setattr(quality, "MOST_LOOKED", looked)
+    told = _checking(3, time.time_ns() // 1_000)
+    engine = open_store(store_url)
+    migrate(engine)
+    apply_bodies(engine, random.Random(4).sample([_check_event(one) for one in told], len(told)))
+    engine.dispose()
+    with asking(tmp_path, store_url) as client:
+        for limit in (3, 1_000):
+            pages = list(paged(client, "/api/v2/failed-checks", limit=limit))
+            rows = [one for page in pages for one in page["data"]]
+            for page in pages:
+                shapes.FailedChecks.model_validate(page)
+                assert len(page["data"]) <= limit
+            assert [one["time"] for one in rows] == sorted((one["time"] for one in rows), reverse=True)
+            assert sorted(rows, key=_place, reverse=True) == _failed(told)
+            assert len(pages) > 1 or looked == 5_000
+
+
+def _place(row: dict[str, Any]) -> tuple[str, str, str]:
+    return row["time"], row["run"], row["dataset"]
+
+
+def test_records_without_an_outcome_are_listed(store_url: str, tmp_path: Path) -> None:
+    log = open_log(str(tmp_path / "log"))
+    fill(log, [_check_event(one) for one in _checking(5, HOUR * 1_000)])
+    every = records_of(log)
+    lost = {every[7].position, every[8].position, every[50].position}
+    engine = open_store(store_url)
+    migrate(engine)
+    apply(engine, [one for one in every if one.position not in lost], log.lanes()[0].end)
+    engine.dispose()
+    with asking(tmp_path, store_url) as client:
+        pages = list(paged(client, "/api/v2/lost-records", limit=2))
+        assert [one["position"] for page in pages for one in page["data"]["records"]] == [*map(str, sorted(lost))]
+        assert [page["data"]["looked"] for page in pages] == [120, 111]
+        for page in pages:
+            shapes.LostRecords.model_validate(page)
+        assert client.get("/api/v2/lost-records", cursor="WzE3XQ").status == 200  # [17]: no record begins there
+
+
 def _estate() -> list[dict[str, Any]]:
     """Two tables by columns, one by inputs and outputs, one alone."""
     names = {name: DatasetName("db://a", name) for name in ("raw", "other", "alone")}
@@ -374,7 +481,7 @@ def test_hidden_names_are_in_no_answer(house: Callable[..., House]) -> None:
         troubles = (await client.get("/api/v2/troubles", headers=beta)).json()["data"]
         assert (troubles["failing"], troubles["hidden"], troubles["jobs"][0]["outputs"]) == (1, 2, [])
         assert (await client.get("/api/v2/coverage", headers=beta)).json()["data"]["hidden"] == 3
-        for path in ("quarantine", "quarantine/1:16"):
+        for path in ("quarantine", "quarantine/1:16", "failed-checks"):
             assert (await client.get(f"/api/v2/{path}", headers=beta)).status_code == 403
         assert (await client.post("/api/v2/quarantine/1:16/replay", headers=beta)).status_code == 403
 
@@ -404,6 +511,8 @@ def test_answers_have_the_documented_shapes(store_url: str, tmp_path: Path) -> N
             ("silent-datasets", shapes.Lacking, {}),
             ("kpis", shapes.Kpis, {}),
             ("quarantine", shapes.Quarantine, {}),
+            ("lost-records", shapes.LostRecords, {}),
+            ("failed-checks", shapes.FailedChecks, {}),
             ("schema-changes", shapes.SchemaChanges, {}),
             ("traits", shapes.TraitsOf, {"node": node}),
         ):

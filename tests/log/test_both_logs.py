@@ -259,6 +259,21 @@ def test_what_executors_import_stays_small(module: str, heavy: str) -> None:
     assert done.stdout.strip() == "set()"
 
 
+def test_the_places_of_records_are_told_without_reading_them(log: Log) -> None:
+    drafts = [event(number) for number in range(25)]
+    append(log, *drafts, drafts[3], refused(b"no JSON"))
+    known = sorted(by_position(log))
+    for lane in log.lanes():
+        own = [one for one in known if log.lane_of(one) == lane.name]
+        assert list(log.positions(lane.start, lane.end, 1_000)) == own
+        for start, stop in ((2, 5), (0, 1), (1, 1)):
+            assert list(log.positions(own[start], own[stop], 1_000)) == own[start:stop]
+        assert list(log.positions(own[1], lane.end, 2)) == own[1:3]
+        beyond = Position(lane.end.segment, lane.end.offset + 1_000)
+        assert list(log.positions(own[-1], beyond, 10)) == own[-1:]
+        assert list(log.positions(lane.end, beyond, 10)) == []
+
+
 def test_records_are_read_where_they_are(log: Log) -> None:
     drafts = [event(number) for number in range(7)]
     *places, again = [one.position for one in append(log, *drafts, drafts[3])]

@@ -14,9 +14,11 @@ from sqlalchemy import Engine
 
 from whence import __version__
 from whence.api import (
+    checks,
     facts,
     health,
     lineage,
+    lost,
     marquez,
     measures,
     problems,
@@ -100,6 +102,8 @@ def create_app(settings: Settings) -> FastAPI:
         measures.router(engine, settings.tables),
         troubles.router(engine, log),
         quarantine.reads(log),
+        lost.router(log),
+        checks.routes,
         traits.routes,
     )
     for router in (*marquez.READS, resources.routes, facts.reads, silence.routes, *boards):

@@ -98,6 +98,48 @@ class Unfinished(Shape):
 UnfinishedRuns = Rows[Unfinished]
 
 
+class FailedCheck(Shape):
+    """An assertion that did not hold, and of which column, if of one."""
+
+    assertion: str
+    column: str | None
+
+
+class FailedIn(Shape):
+    """What a run found wrong with a dataset that it read; `held`: how many assertions held."""
+
+    dataset: str
+    run: str
+    job: str
+    time: str
+    failed: list[FailedCheck]
+    held: int
+
+
+FailedChecks = Rows[FailedIn]
+
+
+class LostRecord(Shape):
+    """A record that is in no ledger: where the log has it, and since when."""
+
+    position: str
+    received_at: str | None
+
+
+class Losing(Shape):
+    """Lost records among those looked at."""
+
+    records: list[LostRecord]
+    looked: int
+
+
+class LostRecords(Shape):
+    """A page of them."""
+
+    data: Losing
+    page: Cut
+
+
 class RunOf(Shape):
     """A run of a job in trouble. `error` is null for those who may not read everything."""
 

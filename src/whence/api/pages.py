@@ -44,8 +44,14 @@ def paged(
 def cut(found: Sequence[T], limit: int, key: Callable[[T], Key]) -> tuple[Sequence[T], dict[str, object]]:
     """What a page shows of what was found, and what it says of itself."""
     shown = found[:limit]
-    following = _cursor(key(shown[-1])) if len(found) > limit else None
-    return shown, {"next": following, "limit": limit}
+    if len(found) > limit:
+        return shown, going_on(key(shown[-1]), limit)
+    return shown, {"next": None, "limit": limit}
+
+
+def going_on(key: Key, limit: int) -> dict[str, object]:
+    """What a page says of itself where not all was looked at: the next one goes on after a key."""
+    return {"next": _cursor(key), "limit": limit}
 
 
 def after(found: Iterable[T], window: Window, key: Callable[[T], Key]) -> Sequence[T]:

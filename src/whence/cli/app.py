@@ -177,15 +177,25 @@ def dump(data: Data = None, store: Store = None) -> None:
 @app.command()
 def ledger(
     receipt: Annotated[str | None, typer.Argument(help="An event's key, or a position in the log (1:16)")] = None,
+    lost: Annotated[
+        bool,
+        typer.Option("--lost", help="Look for records in the log that have no outcome; exit code 1 if there are any"),
+    ] = False,
     data: Data = None,
     store: Store = None,
+    log: EventLog = None,
     output: Form = Output.TEXT,
 ) -> None:
     """What became of every record received: applied, duplicate, or quarantined and why."""
-    from whence.cli.ledger import show_ledger
+    from whence.cli.ledger import show_ledger, show_lost
 
+    directory = data_directory(data)
+    if lost and receipt:
+        raise typer.BadParameter("--lost looks at the whole log, not at one record")
     with reporting(output):
-        raise typer.Exit(show_ledger(store_url(data_directory(data), store), receipt, output))
+        if lost:
+            raise typer.Exit(show_lost(store_url(directory, store), log_url(directory, log), output))
+        raise typer.Exit(show_ledger(store_url(directory, store), receipt, output))
 
 
 @app.command()

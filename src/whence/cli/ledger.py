@@ -6,7 +6,9 @@ from rich.text import Text
 
 from whence.cli.output import Exit, Output, print_document, print_lines, safe
 from whence.errors import ReceiptNotFoundError
+from whence.govern.lost import find_lost
 from whence.log import Position
+from whence.log.address import open_log
 from whence.store.graph import open_graph
 from whence.store.ledger import Ledger, Receipt, quarantined, read_ledger, receipts
 
@@ -29,6 +31,30 @@ def show_ledger(store_url: str, sought: str | None, output: Output) -> Exit:
     else:
         print_lines([*([] if sought else [_totals(counts)]), *map(_line, found)])
     return Exit.OK
+
+
+def show_lost(store_url: str, log_url: str, output: Output) -> Exit:
+    """The records of the log that the store has passed and that have no outcome. Raises LogError, StoreError."""
+    log = open_log(log_url)
+    found: list[Position] = []
+    looked, since = 0, None
+    with open_graph(store_url) as graph:
+        while True:
+            some = find_lost(log, graph.connection, since)
+            found, looked, since = [*found, *some.positions], looked + some.looked, some.until
+            if since is None:
+                break
+    if output is Output.JSON:
+        print_document({"lost": [str(one) for one in found], "looked": looked})
+    else:
+        print_lines([_looked(looked, len(found)), *(Text(str(one)) for one in found)])
+    return Exit.MISTAKE if found else Exit.OK
+
+
+def _looked(looked: int, lost: int) -> Text:
+    if not lost:
+        return Text(f"{looked:,} records looked at, each has an outcome", "bold")
+    return Text(f"{lost:,} of {looked:,} records have no outcome; `whence rebuild` derives them again", "bold red")
 
 
 def _as_integer(sought: str) -> str:

@@ -30,7 +30,11 @@ def _store_lines(store: Json, missing: int) -> Iterator[Text]:
     counts = ", ".join(f"{store[name]:,} {name}" for name in ("applied", "duplicate", "quarantined"))
     yield _line("store", f"{counts}{_size(store['bytes'])}")
     if missing:
-        yield _line("missing", f"{missing:,} records that the pipeline passed are in no ledger", "bold red")
+        yield _line(
+            "missing",
+            f"{missing:,} records that the pipeline passed are in no ledger: see whence ledger --lost",
+            "bold red",
+        )
     if store["quarantined_by_reason"]:
         yield _line("refusals", _counts(store["quarantined_by_reason"]), "yellow")
     silent = f"{store['runs_without_end']:,} silent for a day without an end"

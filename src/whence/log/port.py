@@ -64,6 +64,11 @@ class Log(Protocol):
     def amount(self, before: Lanes) -> Amount:
         """What the log ever had before these positions, whether or not it still has it. Raises LogError."""
 
+    def positions(self, since: Position, before: Position, most: int) -> Sequence[Position]:
+        """Where records of one lane are, from `since` on and before `before`, in order: the first `most` that the log
+        still has. Raises LogError.
+        """
+
     def records(self, positions: Sequence[Position]) -> Sequence[Record | None]:
         """The record at each position, in their order; None for one that the log has no more. Raises LogError."""
 

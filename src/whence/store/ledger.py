@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, and_, case, false, func, literal, select, true
+from sqlalchemy import ColumnElement, Connection, Engine, and_, case, false, func, literal, select, true, union_all
 
 from whence.model.ids import event_id, key_of, rest_of
 from whence.store.engine import reading
@@ -79,6 +79,13 @@ def _read_receipts(
 def _other(row: Any) -> Receipt:
     outcome = "quarantined" if row.reason else "duplicate"
     return Receipt(row.position, key_of(row.event_id, row.rest), outcome, row.reason)
+
+
+def accounted(connection: Connection, first: int, last: int) -> set[int]:
+    """The positions from `first` to `last` that the ledger has, of events that are not forgotten. Reads all events."""
+    found = select(event.c.position).where(event.c.position.between(first, last))
+    others = select(receipt.c.position).where(receipt.c.position.between(first, last))
+    return set(connection.execute(union_all(found, others)).scalars())
 
 
 def read_ledger(engine: Engine) -> Ledger:

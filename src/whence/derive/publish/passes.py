@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from whence.model.ids import node_id
+from whence.openlineage.assertions import assertions_in, is_assertions
 from whence.openlineage.naming import normalise
 from whence.store.encryption import DataKey
 from whence.store.keyring import keys_among, open_expression, open_pack
@@ -87,20 +88,18 @@ def _checked(keys: Sequence[DataKey], rows: Rows) -> Iterator[dict[str, Any]]:
             dataset: (row["time"], payload)
             for row in of_run
             for role, dataset, name, payload in unpack_facets(open_pack(find, run_id, row["content"]))
-            if role == "input" and name == "dataQualityAssertions"
+            if is_assertions(role, name)
         }
         for dataset, (time, payload) in latest.items():
-            for one in _objects(payload, "assertions"):
-                if isinstance(one.get("assertion"), str) and isinstance(one.get("success"), bool):
-                    column = one.get("column")
-                    yield {
-                        "run_id": run_id,
-                        "dataset_id": dataset,
-                        "assertion": one["assertion"],
-                        "field": column if isinstance(column, str) else None,
-                        "success": one["success"],
-                        "at": time,
-                    }
+            for one in assertions_in(payload):
+                yield {
+                    "run_id": run_id,
+                    "dataset_id": dataset,
+                    "assertion": one.name,
+                    "field": one.column,
+                    "success": one.held,
+                    "at": time,
+                }
 
 
 def _reported(rows: Rows) -> Iterator[dict[str, Any]]:

@@ -43,6 +43,13 @@ class KafkaLog:
         # Offsets count from 0, whatever retention has taken since.
         return Amount(sum(position.offset for position in before.values()), None)
 
+    def positions(self, since: Position, before: Position, most: int) -> Sequence[Position]:
+        held = next((one for one in self.lanes() if one.start.segment == since.segment), None)
+        if held is None:
+            return ()
+        low, high = max(since, held.start).offset, min(before, held.end).offset
+        return [Position(since.segment, offset) for offset in range(low, min(high, low + most))]
+
     def records(self, positions: Sequence[Position]) -> Sequence[Record | None]:
         lanes_ = {lane.start.segment: lane for lane in self.lanes()}
         held = [one for one in positions if one.segment in lanes_ and _is_in(lanes_[one.segment], one)]

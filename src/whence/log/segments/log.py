@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from whence.log.port import Amount, Lane, Lanes
@@ -11,7 +12,7 @@ from whence.log.record import Record
 from whence.log.segments.counts import amounts
 from whence.log.segments.drop import retaining
 from whence.log.segments.files import ORIGIN
-from whence.log.segments.read import committed, read, records_at, start
+from whence.log.segments.read import committed, places, read, records_at, start
 from whence.log.segments.write import SegmentSettings, SegmentWriter
 
 LANE = "log"
@@ -39,6 +40,9 @@ class SegmentLog:
 
     def amount(self, before: Lanes) -> Amount:
         return amounts(self.directory).before(before.get(LANE, ORIGIN))
+
+    def positions(self, since: Position, before: Position, most: int) -> Sequence[Position]:
+        return list(islice(places(self.directory, since, min(before, committed(self.directory))), most))
 
     def records(self, positions: Sequence[Position]) -> Sequence[Record | None]:
         return records_at(self.directory, positions)

@@ -44,6 +44,22 @@ def read(directory: Path, start: Position, end: Position) -> Iterator[Record]:
             yield from _records(data, segment, low, high)
 
 
+def places(directory: Path, since: Position, end: Position) -> Iterator[Position]:
+    """Where the records in [since, end) begin, without reading them; segments that were dropped are passed over.
+
+    `since` may be any position, `end` not after the committed mark. Raises LogCorruptError.
+    """
+    for segment in segments(directory):
+        if not since.segment <= segment <= end.segment:
+            continue
+        low, high = FIRST_OFFSET, end.offset if segment == end.segment else _size(directory, segment)
+        with mapped(directory, segment, high) as data:
+            while low < high:
+                if since <= (place := Position(segment, low)):
+                    yield place
+                low = _record_end(data, segment, low, high)
+
+
 def records_at(directory: Path, positions: Sequence[Position]) -> Sequence[Record | None]:
     """The record that begins at each position; None where that segment was dropped. Raises LogCorruptError."""
     end, found = committed(directory), dict[Position, Record]()

@@ -1,0 +1,56 @@
+"""Data quality checks that did not hold (docs/dashboards.md). They name what they will: for who may read everything."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from whence.api.access import Asker
+from whence.api.answers import MISSING, answer
+from whence.api.board_shapes import FailedChecks, answered_with
+from whence.api.pages import Cursor, Key, PageLimit, cut, going_on, window
+from whence.errors import AccessError
+from whence.model.catalog import Entry
+from whence.model.graph import RunRow
+from whence.query.instants import iso
+from whence.store.catalog import StoreCatalog, snapshot
+from whence.store.graph import StoreGraph
+from whence.store.quality import Failed, failed_checks
+
+routes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
+
+
+@routes.get("/failed-checks", responses=answered_with(FailedChecks))
+def list_failed_checks(request: Request, viewer: Asker, limit: PageLimit = 50, cursor: Cursor = "") -> Response:
+    """Data quality assertions that did not hold, by run and dataset; the run that spoke last first.
+
+    A page looks at 5,000 runs at most, so it may have fewer rows than asked for, or none, and still a next one.
+    """
+    if not viewer.sees_all:
+        raise AccessError("failed checks are for who may read everything", 403)
+    asked = window(limit, cursor, (int, int, int))
+    with snapshot(request.app.state.engine) as connection:
+        failures = failed_checks(connection, asked)
+        shown, page = cut(failures.found, limit, _key)
+        datasets = StoreCatalog(connection).entries({one.dataset_id for one in shown})
+        runs = {row.id: row for row in StoreGraph(connection).runs({one.run_id for one in shown})}
+    if failures.looked and page["next"] is None:
+        page = going_on(failures.looked, limit)
+    rows = [_document(one, datasets, runs) for one in shown if one.dataset_id in datasets and one.run_id in runs]
+    return answer({"data": rows, "page": page})
+
+
+def _key(one: Failed) -> Key:
+    return one.time, one.run_id, one.dataset_id
+
+
+def _document(one: Failed, datasets: Mapping[int, Entry], runs: Mapping[int, RunRow]) -> dict[str, Any]:
+    run = runs[one.run_id].name
+    return {
+        "dataset": str(datasets[one.dataset_id].name),
+        "run": str(run),
+        "job": str(run.job),
+        "time": iso(one.time),
+        "failed": [{"assertion": check.name, "column": check.column} for check in one.failed],
+        "held": one.held,
+    }
