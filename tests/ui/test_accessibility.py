@@ -24,6 +24,8 @@ PAGES = {
     "on call": address("board"),
     "overview": address("board", of="executive", lacking="owner", namespace="snowflake://acme"),
     "debug": address("board", of="debug", show="quarantine"),
+    "failed checks": address("board", of="debug", show="checks"),
+    "lost": address("board", of="debug", show="lost"),
     "lens": address("lineage", node=str(FEATURES), lens="quality"),
     "column lens": address("lineage", node=str(PREDICTIONS), col=CHURN, lens="column"),
 }

@@ -110,6 +110,22 @@ def test_a_refused_body_is_mended_and_taken(screen: Screen) -> None:
     screen.complaints[:] = [one for one in screen.complaints if "422" not in one]
 
 
+def test_failed_checks_and_lost_events_are_lists_behind_their_tiles(screen: Screen) -> None:
+    page = screen.page
+    screen.open("board", of="executive")
+    page.get_by_role("link", name="See the list: Quality checks failed").click()
+    failed = section(screen, "Quality checks that failed")
+    expect(failed.locator("li")).to_have_count(4)
+    first = failed.locator("li").first
+    expect(first).to_contain_text("accepted_values")
+    expect(first).to_contain_text("1 other check held")
+    first.get_by_role("link", name=re.compile("refresh_customer_health")).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("refresh_customer_health")
+    screen.open("board", of="oncall")
+    page.get_by_role("link", name="See the list: Events lost").click()
+    expect(section(screen, "Events lost")).to_contain_text(re.compile(r"\d+ records looked at, each has an outcome"))
+
+
 @pytest.mark.parametrize(
     ("lens", "says", "legend"),
     [

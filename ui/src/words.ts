@@ -524,7 +524,7 @@ export const words = {
     about: {
       oncall: "What is broken now, what stands behind it, and when all was well.",
       executive: "How much is known, how far it can be trusted, and where that is going.",
-      debug: "What came in, what was refused and why, and which schemas changed.",
+      debug: "What came in, what was refused and why, what checks found, and which schemas changed.",
     } as Record<string, string>,
     list: "See the list",
     formula: "How it is counted",
@@ -677,6 +677,14 @@ export const words = {
     lacks: { end: "No end", start: "No start" },
     unfinishedNone: "There is none.",
     heard: "last heard of",
+    checks: "Quality checks that failed",
+    checksOf: "As each run said last of what it read, the run first that spoke last.",
+    checksNone: "No check failed.",
+    checksHeld: (count: number) => `${counted(count, "other check", "other checks")} held`,
+    lost: "Events lost",
+    lostOf:
+      "Records of the log that the pipeline passed without an outcome. Run whence rebuild: it derives them again. What retention may have forgotten is not looked at.",
+    lostNone: (looked: number) => `${counted(looked, "record", "records")} looked at, each has an outcome.`,
     schemas: "Schema changes",
     schemasOf: "Within seven days, the newest first.",
     schemasNone: "No schema changed within seven days.",

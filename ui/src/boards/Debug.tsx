@@ -1,4 +1,4 @@
-// What came in, what was refused and why, and which schemas changed.
+// What came in, what was refused and why, what checks found, and which schemas changed.
 
 import { useState, type ReactNode } from "react";
 import type { EventSaid } from "../api";
@@ -6,7 +6,15 @@ import { go } from "../address";
 import { exact, NodeLink, runId, RunLink, State, When } from "../parts/bits";
 import { RawEvent } from "../parts/RawEvent";
 import { words } from "../words";
-import { usePages, type Listed, type Refused, type SchemaChange, type Unfinished } from "./api";
+import {
+  usePages,
+  type FailedIn,
+  type Listed,
+  type LostRecord,
+  type Refused,
+  type SchemaChange,
+  type Unfinished,
+} from "./api";
 import { BodyView } from "./Mending";
 import { Paged } from "./Paged";
 import { boardAddress } from "./where";
@@ -20,13 +28,18 @@ export const Debug = ({ query }: { query: URLSearchParams }) => {
   );
   const change = (patch: Record<string, string | undefined>) =>
     go(boardAddress("debug", { ...opened, ...patch }), "replace");
+  const show = opened["show"];
+  const lists = {
+    quarantine: <Quarantine opened={opened} change={change} key="quarantine" />,
+    unfinished: <UnfinishedRuns opened={opened} change={change} key="unfinished" />,
+    checks: <FailedChecks key="checks" />,
+  };
   return (
     <>
-      {opened["show"] === "quarantine" && <Quarantine opened={opened} change={change} />}
-      {opened["show"] === "unfinished" && <UnfinishedRuns opened={opened} change={change} />}
+      {show === "lost" && <Lost />}
+      {Object.entries(lists).map(([name, list]) => name === show && list)}
       <Stream opened={opened} change={change} />
-      {opened["show"] !== "quarantine" && <Quarantine opened={opened} change={change} />}
-      {opened["show"] !== "unfinished" && <UnfinishedRuns opened={opened} change={change} />}
+      {Object.entries(lists).map(([name, list]) => name !== show && list)}
       <Schemas />
     </>
   );
@@ -228,6 +241,72 @@ const UnfinishedRuns = ({ opened, change }: Props) => {
               <span className="affected-more quiet">
                 <RunLink run={runId(one.run)} /> {words.boards.heard} <When time={one.last_seen} />
               </span>
+            </li>
+          ))}
+        </ul>
+      </Paged>
+    </section>
+  );
+};
+
+const FailedChecks = () => {
+  const told = usePages<Listed<FailedIn>>("failed-checks", { limit: 25 });
+  const rows = told.pages.flatMap((page) => page.data);
+  return (
+    <section className="section" id="checks">
+      <h2>{words.boards.checks}</h2>
+      {told.state.problem?.status === 403 ? (
+        <p className="quiet">{words.boards.forAll}</p>
+      ) : (
+        <>
+          <p className="quiet">{words.boards.checksOf}</p>
+          <Paged of={told} isEmpty={!rows.length && !told.more} none={words.boards.checksNone}>
+            <ul className="affected affected-checks">
+              {rows.map((one) => (
+                <li key={one.run + one.dataset}>
+                  <NodeLink id={one.dataset} />
+                  <span className="chips">
+                    {one.failed.map((check) => (
+                      <span key={check.assertion + check.column} className="chip chip-bad breaks">
+                        {check.column ? `${check.assertion}: ${check.column}` : check.assertion}
+                      </span>
+                    ))}
+                    {one.held > 0 && <span className="quiet">{words.boards.checksHeld(one.held)}</span>}
+                  </span>
+                  <span className="affected-more quiet">
+                    <NodeLink id={one.job} /> <RunLink run={runId(one.run)} /> <When time={one.time} />
+                  </span>
+                </li>
+              ))}
+            </ul>
+          </Paged>
+        </>
+      )}
+    </section>
+  );
+};
+
+const Lost = () => {
+  const told = usePages<{ data: { records: LostRecord[]; looked: number }; page: { next: string | null } }>(
+    "lost-records",
+    { limit: 25 },
+  );
+  const rows = told.pages.flatMap((page) => page.data.records);
+  const looked = told.pages.reduce((sum, page) => sum + page.data.looked, 0);
+  return (
+    <section className="section" id="lost">
+      <h2>{words.boards.lost}</h2>
+      <p className="quiet">{words.boards.lostOf}</p>
+      <Paged of={told} isEmpty={!rows.length} none={words.boards.lostNone(looked)}>
+        <ul className="affected">
+          {rows.map((one) => (
+            <li key={one.position}>
+              <code>{one.position}</code>
+              {one.received_at && (
+                <span className="affected-more quiet">
+                  {words.boards.received} <When time={one.received_at} />
+                </span>
+              )}
             </li>
           ))}
         </ul>

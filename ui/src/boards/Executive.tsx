@@ -20,6 +20,7 @@ const LISTS: Record<string, string> = {
   granularity_score: boardAddress("executive", { lacking: "columns" }),
   staleness_median: boardAddress("executive", { lacking: "news" }),
   staleness_max: boardAddress("executive", { lacking: "news" }),
+  contract_violation_rate: boardAddress("debug", { show: "checks" }),
   event_loss_rate: boardAddress("debug", { show: "unfinished" }),
   event_refusal_rate: boardAddress("debug", { show: "quarantine" }),
 };

@@ -62,7 +62,7 @@ const Tiles = ({ status, troubles }: { status: Status | undefined; troubles: Tro
       boardAddress("debug"),
       status && words.boards.waiting(status.waiting.records),
     ],
-    ["lost", status?.missing, (status?.missing ?? 0) > 0, undefined],
+    ["lost", status?.missing, (status?.missing ?? 0) > 0, boardAddress("debug", { show: "lost" })],
     ["refused", store?.quarantined, false, boardAddress("debug", { show: "quarantine" })],
     ["open", store?.runs_without_end, false, boardAddress("debug", { show: "unfinished" })],
   ];

@@ -38,6 +38,18 @@ export interface Unfinished {
   job: string;
   last_seen: string;
 }
+export interface FailedIn {
+  dataset: string;
+  run: string;
+  job: string;
+  time: string;
+  failed: { assertion: string; column: string | null }[];
+  held: number;
+}
+export interface LostRecord {
+  position: string;
+  received_at: string | null;
+}
 export interface SchemaChange {
   dataset: string;
   time: string;
