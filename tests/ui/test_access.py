@@ -93,6 +93,28 @@ def test_signing_out_ends_the_session_and_an_ended_one_leads_back(screen: Screen
     forgive(screen, "401")
 
 
+def test_a_session_somewhere_else_is_ended_and_this_one_goes_on(screen: Screen, browser: Browser, house: House) -> None:
+    page = opened(screen, house, "ada")
+    with contextlib.closing(browser.new_context()) as elsewhere:
+        other = elsewhere.new_page()
+        other.goto(f"{house.base}/ui/{address('admin', tab='sessions')}")
+        sign_in(other, house.keys["ada"])
+        expect(other.get_by_text("this one")).to_be_visible()
+        screen.open("admin", tab="sessions")
+        rows = page.locator("tbody tr")
+        others = rows.filter(has_not_text="this one")
+        expect(others).not_to_have_count(0)  # with those of the tests before
+        for left in reversed(range(others.count())):
+            others.first.get_by_role("button").click()
+            page.get_by_role("dialog").get_by_role("button", name="End", exact=True).click()
+            expect(others).to_have_count(left)
+        other.reload()
+        expect(other.get_by_role("heading", name="Sign in to Whence")).to_be_visible()
+    page.reload()
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("this one")
+
+
 def test_who_may_see_less_sees_hidden_nodes_as_counts(screen: Screen, house: House) -> None:
     page = opened(screen, house, "guest", "lineage", node=str(FEATURES))
     expect(page.locator(f'[data-node="{PREDICTIONS}"]')).to_be_visible()
@@ -286,6 +308,7 @@ PAGES = {
     "keys": address("admin", tab="keys"),
     "roles": address("admin", tab="access"),
     "audit": address("admin", tab="audit"),
+    "sessions": address("admin", tab="sessions"),
     "dataset": address("node", node=str(PREDICTIONS)),
     "graph": address("lineage", node=str(PREDICTIONS), panel="about", at=str(PREDICTIONS)),
 }

@@ -89,13 +89,13 @@ export const Keys = () => {
                       <span className={one.state === "live" ? "chip chip-good" : "chip"}>{said.states[one.state]}</span>
                     </td>
                     <td className="quiet">{canOf(one)}</td>
-                    <td>
+                    <td data-label={said.created}>
                       <When time={one.created_at} />
                     </td>
-                    <td className="nowrap">
+                    <td className="nowrap" data-label={said.expires}>
                       {one.expires_at ? exact(one.expires_at).slice(0, 10) : said.lifetimes[0][1]}
                     </td>
-                    <td>{one.used_at ? <When time={one.used_at} /> : said.never}</td>
+                    <td data-label={said.used}>{one.used_at ? <When time={one.used_at} /> : said.never}</td>
                     <td className="acts">
                       {one.state === "live" && (
                         <>

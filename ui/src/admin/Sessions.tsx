@@ -54,11 +54,13 @@ export const Sessions = () => {
                     {exact(one.created_at).slice(0, 16)}{" "}
                     {one.current && <span className="chip chip-good">{said.here}</span>}
                   </th>
-                  <td className="nowrap">
+                  <td className="nowrap" data-label={said.used}>
                     <When time={one.used_at} />
                   </td>
                   <td>{one.key ? said.key(one.key) : said.provider}</td>
-                  <td className="nowrap">{exact(one.expires_at).slice(0, 16)}</td>
+                  <td className="nowrap" data-label={said.until}>
+                    {exact(one.expires_at).slice(0, 16)}
+                  </td>
                   <td className="acts">
                     <button
                       type="button"
