@@ -1,5 +1,6 @@
 """Answers as JSON: the one shape that the API, the CLI and the UI share. Nodes are node ids, times ISO 8601 UTC."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from whence.model.graph import Evidence, RunSeen, Said
@@ -31,7 +32,7 @@ def answer_part(answer: Answer) -> Json:
     """The nodes of an answer, the edges that lead to them, and the gaps."""
     return {
         "nodes": [_node(node) for node in answer.nodes],
-        "edges": [edge_document(edge) for edge in answer.edges],
+        "edges": edge_documents(answer.edges),
         "gaps": [_gap(gap) for gap in answer.gaps],
     }
 
@@ -82,8 +83,19 @@ def extent_document(extent: Extent) -> Json:
     }
 
 
+def edge_documents(edges: Sequence[AnswerEdge]) -> list[Json]:
+    """Edges with their evidence, of which the edges of one set share a document."""
+    sets = {id(one): one for edge in edges for one in edge.evidence}
+    evidence = {id_: evidence_document(one) for id_, one in sets.items()}
+    return [_edge(edge, [evidence[id(one)] for one in edge.evidence]) for edge in edges]
+
+
 def edge_document(edge: AnswerEdge) -> Json:
     """An edge with its evidence."""
+    return _edge(edge, [evidence_document(one) for one in edge.evidence])
+
+
+def _edge(edge: AnswerEdge, evidence: list[Json]) -> Json:
     return {
         "source": str(edge.source),
         "target": str(edge.target),
@@ -93,7 +105,7 @@ def edge_document(edge: AnswerEdge) -> Json:
         "inferred": edge.inferred,
         "parsed": edge.parsed,
         "confirmed": edge.confirmed,
-        "evidence": [evidence_document(one) for one in edge.evidence],
+        "evidence": evidence,
     }
 
 
