@@ -117,6 +117,31 @@ def test_a_wide_table_shows_a_few_columns_and_finds_the_others(screen: Screen) -
     expect(box(screen, DASHBOARD)).to_have_count(0)
 
 
+def test_a_search_may_look_for_one_kind_only(screen: Screen) -> None:
+    page = screen.page
+    screen.open("lineage", node=str(FEATURES))
+    search = page.get_by_role("button", name="Search datasets, columns and jobs")
+    search.click()
+    typed = page.get_by_role("combobox", name="Name of a dataset")
+    typed.fill("session")
+    kinds = page.get_by_role("group", name="What to look for")
+    found = page.locator(".palette-kind")
+    expect(found.filter(has_text="Dataset").first).to_be_visible()
+    expect(found.filter(has_text="Job").first).to_be_visible()
+    kinds.get_by_role("button", name="Jobs").click()
+    expect(found.filter(has_text="Dataset")).to_have_count(0)
+    assert set(found.all_inner_texts()) == {"Job"}
+    expect(typed).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("node=job"))
+
+    search.click()
+    page.get_by_role("combobox", name="Name of a dataset").fill("churn_prob")
+    expect(page.locator(".palette-item").first).to_contain_text("churn_probability")
+    page.get_by_role("button", name="Datasets", exact=True).click()
+    expect(page.get_by_role("dialog")).to_contain_text("No dataset has “churn_prob” in its name.")
+
+
 def test_a_path_shows_what_leads_from_one_to_the_other_and_nothing_else(screen: Screen) -> None:
     page = screen.page
     screen.open("lineage", node=str(USAGE))

@@ -18,12 +18,14 @@ interface Props {
 
 export const Search = ({ onChoose, onClose, hint = words.search.hint }: Props) => {
   const dialog = useRef<HTMLDialogElement>(null);
+  const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState("");
+  const [kind, setKind] = useState("");
   const [chosen, setChosen] = useState(0);
-  const { nodes, complete, failed, waiting } = useFound(text);
+  const { nodes, complete, failed, waiting } = useFound(text, kind);
   const id = useId();
   useEffect(() => dialog.current?.showModal(), []);
-  useEffect(() => setChosen(0), [text]);
+  useEffect(() => setChosen(0), [text, kind]);
   useEffect(() => {
     document.getElementById(`${id}-${chosen}`)?.scrollIntoView({ block: "nearest" });
   }, [id, chosen]);
@@ -52,6 +54,7 @@ export const Search = ({ onChoose, onClose, hint = words.search.hint }: Props) =
       <div className="palette-input">
         <Icon name="search" size={20} />
         <input
+          ref={input}
           autoFocus
           value={text}
           placeholder={words.search.placeholder}
@@ -69,6 +72,22 @@ export const Search = ({ onChoose, onClose, hint = words.search.hint }: Props) =
           <Icon name="close" />
         </button>
       </div>
+      <p className="chips palette-kinds" role="group" aria-label={words.search.kinds}>
+        {["", ...Object.keys(words.search.only)].map((one) => (
+          <button
+            key={one}
+            type="button"
+            className="chip chip-button"
+            aria-pressed={one === kind}
+            onClick={() => {
+              setKind(one);
+              input.current?.focus();
+            }}
+          >
+            {words.search.only[one] ?? words.search.all}
+          </button>
+        ))}
+      </p>
       <ul id={`${id}-list`} role="listbox" aria-label={words.search.results} className="palette-list">
         {nodes.map((one, number) => (
           <li
@@ -101,7 +120,7 @@ export const Search = ({ onChoose, onClose, hint = words.search.hint }: Props) =
             : !nodes.length
               ? waiting
                 ? words.search.waiting
-                : words.search.none(text.trim())
+                : words.search.none(words.search.noneOf[kind] ?? "", text.trim())
               : complete
                 ? words.search.keys
                 : words.search.more}
@@ -111,24 +130,26 @@ export const Search = ({ onChoose, onClose, hint = words.search.hint }: Props) =
 };
 
 interface Held {
+  /** What was asked: the kind and the text. */
   of: string;
   nodes: Found["nodes"];
   complete: boolean;
   failed?: string;
 }
 
-const useFound = (text: string): Held & { waiting: boolean } => {
+const useFound = (text: string, kind: string): Held & { waiting: boolean } => {
   const wanted = text.trim();
+  const of = wanted && `${kind} ${wanted}`;
   const [held, setHeld] = useState<Held>({ of: "", nodes: [], complete: true });
   useEffect(() => {
     if (!wanted) return setHeld({ of: "", nodes: [], complete: true });
     // What was typed on meanwhile is not asked any more.
     const asking = new AbortController();
     const timer = setTimeout(() => {
-      get<Envelope<Found>>(asked("search", { q: wanted, limit: SHOWN }), asking.signal).then(
-        ({ data, page }) => setHeld({ of: wanted, nodes: data.nodes, complete: page?.next === null }),
+      get<Envelope<Found>>(asked("search", { q: wanted, kind, limit: SHOWN }), asking.signal).then(
+        ({ data, page }) => setHeld({ of, nodes: data.nodes, complete: page?.next === null }),
         (error: Error) => {
-          if (!asking.signal.aborted) setHeld({ of: wanted, nodes: [], complete: true, failed: error.message });
+          if (!asking.signal.aborted) setHeld({ of, nodes: [], complete: true, failed: error.message });
         },
       );
     }, PAUSE);
@@ -136,8 +157,8 @@ const useFound = (text: string): Held & { waiting: boolean } => {
       clearTimeout(timer);
       asking.abort();
     };
-  }, [wanted]);
-  return { ...held, waiting: held.of !== wanted };
+  }, [of, wanted, kind]);
+  return { ...held, waiting: held.of !== of };
 };
 
 const Marked = ({ text, words: wanted }: { text: string; words: string }) => {
