@@ -38,9 +38,16 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "diff": ("diff", {"before": str(NOW - 6 * HOUR), "after": str(NOW)}),
     "runs": (f"runs/{RUN}/lineage", {}),
     "search": ("search", {"q": "churn"}),
+    "search, narrowed": ("search", {"q": "churn", "kind": "field", "namespace": "file"}),
     "blast": ("blast", {"node": CHURN}),
 }
-SHAPES = {"upstream": "lineage", "downstream": "lineage", "both": "lineage", "why": "paths"}
+SHAPES = {
+    "upstream": "lineage",
+    "downstream": "lineage",
+    "both": "lineage",
+    "why": "paths",
+    "search, narrowed": "search",
+}
 
 
 @pytest.fixture

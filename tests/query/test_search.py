@@ -14,6 +14,8 @@ from whence.model.catalog import Registered
 from whence.model.events import RunState
 from whence.model.names import DatasetName, FieldName, JobName, Node, RunName
 from whence.openlineage.write import dataset, dataset_event, deleted, facet, job_event, run_event
+from whence.query.answers import Filter
+from whence.query.narrowed import narrowed
 from whence.query.search import search
 from whence.store.engine import reading, writing
 from whence.store.graph import StoreGraph
@@ -247,6 +249,73 @@ def test_two_words_find_a_long_name_among_very_many(store: Engine, typed: str) -
     load(store, [run_event(5, RunState.COMPLETE, RunName(RUN, JobName("n", "load")), outputs=written)])
     with reading(store) as connection:
         assert search(StoreGraph(connection), typed, 10).names == (long,)
+
+
+def test_a_filter_leaves_out_what_does_not_fit(names: set[Node], graph: StoreGraph) -> None:
+    dice = random.Random(9)
+    narrower = 0
+    for _ in range(40):
+        one = dice.choice(sorted(names, key=str))
+        text = spoilt(dice, one.field if isinstance(one, FieldName) else one.name)
+        kinds, spaces = dice.choice([(), ("field",), ("dataset", "JOB")]), dice.choice([(), ("s3://*",), SPACES[:1]])
+        of_kind = {"field": FieldName, "dataset": DatasetName, "JOB": JobName}
+        wanted = tuple(of_kind[kind] for kind in kinds) or (DatasetName, FieldName, JobName)
+        found = search(graph, text, 1_000)
+        narrow = search(narrowed(graph, Filter(kinds=kinds, namespaces=spaces)), text, 1_000)
+        fitting = [
+            name
+            for name in found.names
+            if isinstance(name, wanted) and (not spaces or space_of(name).startswith(spaces[0].rstrip("*")))
+        ]
+        if fitting:
+            assert list(narrow.names) == fitting, text
+        assert {name for name in narrow.names if not isinstance(name, wanted)} == set()
+        narrower += 0 < len(fitting) < len(found.names)
+    assert narrower > 5
+
+
+def space_of(name: Node) -> str:
+    return (name.dataset if isinstance(name, FieldName) else name).namespace
+
+
+def test_a_search_with_a_filter_looks_on_until_it_has_enough(store: Engine) -> None:
+    """Five hundred shorter names of another namespace come first, and as many that another team owns."""
+    far, owned = DatasetName("far", "daily_orders_of_the_north"), DatasetName("near", "orders_of_everybody_in_the_team")
+    tagged = FieldName(owned, "orders_total")
+    about = {
+        "ownership": facet("OwnershipDatasetFacet", owners=[{"name": "team-checkout"}]),
+        "tags": facet("TagsDatasetFacet", tags=[{"key": "pii", "value": "high", "field": "orders_total"}]),
+        "schema": facet("SchemaDatasetFacet", fields=[{"name": "orders_total"}, {"name": "orders_id"}]),
+        "datasetType": facet("DatasetTypeDatasetFacet", datasetType="VIEW"),
+    }
+    written = [dataset(DatasetName("near", f"orders_{place:03d}")) for place in range(READ + 100)]
+    load(
+        store,
+        [
+            run_event(5, RunState.COMPLETE, RunName(RUN, JobName("n", "load")), outputs=[*written, dataset(far)]),
+            dataset_event(6, owned, facets=about),
+        ],
+    )
+    expected: dict[Filter, tuple[Node, ...]] = {
+        Filter(namespaces=("far",)): (far,),
+        Filter(namespaces=("f*",), kinds=("dataset",)): (far,),
+        Filter(namespaces=("far",), kinds=("field",)): (),
+        Filter(owners=("team-checkout",), kinds=("dataset",)): (owned,),
+        Filter(owners=("team-checkout",), kinds=("view",)): (owned,),
+        Filter(tags=("pii=high",), kinds=("field",)): (tagged,),
+        Filter(tags=("pii",), namespaces=("near",)): (tagged, owned),
+        Filter(tags=("secret",)): (),
+    }
+    with reading(store) as connection:
+        graph = StoreGraph(connection)
+        for only, names in expected.items():
+            found = search(narrowed(graph, only), "orders", 5)
+            assert (found.names, found.complete) == (names, True), only
+        some = search(narrowed(graph, Filter(namespaces=("near",), kinds=("dataset",))), "orders", 5)
+        assert (len(some.names), some.complete) == (5, False)
+        by_tag = search(narrowed(graph, Filter(namespaces=("near",))), "pii", 5)
+        assert (by_tag.names, by_tag.by) == ((tagged,), ("tag",))
+        assert search(narrowed(graph, Filter(namespaces=("far",))), "pii", 5).names == ()
 
 
 def told(store: Engine, text: str) -> tuple[tuple[Node, ...], tuple[str, ...]]:

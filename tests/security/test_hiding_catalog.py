@@ -120,6 +120,7 @@ def urls(estate: Estate, versions: dict[str, list[str]]) -> list[tuple[str, str]
         ask("/api/v1/search", f"q={one.name}")
         for word in (one.name, f"tagcol0{one.name}", f"col0{one.name}", one.name[:-1] + "x"):
             ask("/api/v2/search", f"q={word}")
+            ask("/api/v2/search", f"q={word}&namespace={quote(one.namespace)}&kind=field")
     for name, run in estate.runs.items():
         parts = {"namespace": name.namespace, "job": name.name}
         for tail in ("", "/versions", "/runs"):

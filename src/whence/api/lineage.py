@@ -18,6 +18,7 @@ from whence.query.impact import impact
 from whence.query.instants import instant
 from whence.query.lineage import reach_downstream, reach_upstream
 from whence.query.listings import Listing, Whole
+from whence.query.narrowed import narrowed
 from whence.query.paths import paths
 from whence.query.resolve import resolve
 from whence.query.runs import resolve_run, run_lineage
@@ -86,7 +87,7 @@ def _walks(routes: APIRouter, asking: Asking) -> None:
         """Datasets, fields and jobs by the words of their names, and by their tags, owners and descriptions."""
 
         def ask(graph: Asked) -> Listing:
-            return listings.found_listing(search(graph, asked.q.replace("\0", " "), SEARCHED))
+            return listings.found_listing(search(narrowed(graph, asked.only), asked.q.replace("\0", " "), SEARCHED))
 
         return await asking.answer(request, asked.terms(), ask)
 

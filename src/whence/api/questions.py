@@ -1,6 +1,7 @@
 """The parameters of questions, and the questions that they make. What is not listed here is refused."""
 
 import time
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -90,29 +91,33 @@ class Walk(AtTime):
         )
 
 
-class Lineage(Walk):
-    """A walk from a node, and which nodes of it to show."""
+class Narrowing(Page):
+    """Which nodes to show."""
 
-    node: Name
     namespace: list[Text] = Field([], description="Only nodes in one of these namespaces; may have `*`")
     tag: list[Text] = Field([], description="Only nodes with one of these tags: `pii`, `pii=high`")
     owner: list[Text] = Field([], description="Only nodes of one of these owners")
     kind: list[Text] = Field([], description="Only `dataset`, `field`, `job`, or what they say they are: `VIEW`")
+
+    @property
+    def only(self) -> Filter:
+        """The filter."""
+        return Filter(
+            namespaces=tuple(self.namespace), tags=tuple(self.tag), owners=tuple(self.owner), kinds=tuple(self.kind)
+        )
+
+
+class Lineage(Walk, Narrowing):
+    """A walk from a node, and which nodes of it to show."""
+
+    node: Name
     job: list[Text] = Field([], description="Only what one of these jobs reads or writes")
     within: bool = Field(False, description="Do not pass through nodes that do not fit")
 
     def filtered(self, graph: Asked, at: int | None) -> Question:
         """The question with its filter. Raises NodeNotFoundError, AmbiguousNodeError."""
         jobs = tuple(str(resolve(graph, name)) for name in self.job)
-        only = Filter(
-            namespaces=tuple(self.namespace),
-            tags=tuple(self.tag),
-            owners=tuple(self.owner),
-            kinds=tuple(self.kind),
-            jobs=jobs,
-            within=self.within,
-        )
-        return self.question(at, only)
+        return self.question(at, replace(self.only, jobs=jobs, within=self.within))
 
 
 class Impact(Lineage):
@@ -151,7 +156,7 @@ class OfRun(Page):
     max_runs: int = Field(1_000, ge=1, le=100_000, description="Stop after so many runs")
 
 
-class Searched(Page):
+class Searched(Narrowing):
     """A text that names have."""
 
     q: str = Field(max_length=LONGEST, description="A part of a name", examples=["revenue"])

@@ -12,11 +12,12 @@ from whence.cli.listing import found_lines, path_lines, radius_line
 from whence.cli.output import Exit, Rows, print_csv, print_document, print_lines
 from whence.cli.tree import ASCII, UNICODE, Style, tree
 from whence.query import listings
-from whence.query.answers import Extent, Question
+from whence.query.answers import Extent, Filter, Question
 from whence.query.blast import blast_document, blast_radius
 from whence.query.impact import impact
 from whence.query.lineage import reach_downstream, reach_upstream
 from whence.query.listings import Listing, Whole
+from whence.query.narrowed import narrowed
 from whence.query.paths import paths
 from whence.query.ports import Names
 from whence.query.resolve import resolve
@@ -68,10 +69,10 @@ def show_paths(asking: Asking, source: str, target: str, question: Question, lim
     return show(asking, listings.paths_listing(answer), lambda style: path_lines(answer, style))
 
 
-def show_found(asking: Asking, text: str, limit: int) -> Exit:
-    """Names that contain a text."""
+def show_found(asking: Asking, text: str, only: Filter, limit: int) -> Exit:
+    """What a search finds."""
     with open_graph(asking.store_url) as graph:
-        found = search(graph, text, limit)
+        found = search(narrowed(graph, only), text, limit)
     return show(asking, listings.found_listing(found), lambda _: found_lines(found))
 
 

@@ -221,17 +221,21 @@ def runs(
 
 
 def search(
-    text: Annotated[str, typer.Argument(help="A part of a name")],
+    text: Annotated[str, typer.Argument(help="Words of a name, a tag, an owner or a description")],
+    namespace: Namespaces = None,
+    tag: Tags = None,
+    owner: Owners = None,
+    kind: Kinds = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="Show so many names")] = 50,
     data: Data = None,
     store: Store = None,
     output: RowsForm = Rows.TEXT,
 ) -> None:
-    """Datasets, fields and jobs whose name contains a text."""
+    """Datasets, fields and jobs by the words of their names, and by their tags, owners and descriptions."""
     from whence.cli.ask import show_found
 
     with _asking(data, store, output) as asking:
-        raise typer.Exit(show_found(asking, text, limit))
+        raise typer.Exit(show_found(asking, text, _filter(namespace, tag, owner, kind), limit))
 
 
 @contextmanager
@@ -248,8 +252,8 @@ def _filter(
     tags: list[str] | None,
     owners: list[str] | None,
     kinds: list[str] | None,
-    jobs: list[str] | None,
-    within: bool,
+    jobs: list[str] | None = None,
+    within: bool = False,
 ) -> Filter:
     """The filter; its jobs as they were typed."""
     return Filter(

@@ -56,11 +56,11 @@ class Fitting:
 
     def _fits_name(self, id_: int, names: Sequence[Node]) -> bool:
         wanted = self.filter
-        if wanted.namespaces and not any(_in_namespace(name, wanted.namespaces) for name in names):
+        if wanted.namespaces and not any(in_namespace(name, wanted.namespaces) for name in names):
             return False
         if not (wanted.tags or wanted.owners or wanted.kinds):
             return True
-        return _has_traits(names[0], self.knowledge.of(id_), wanted)
+        return has_traits(names[0], self.knowledge.of(id_), wanted)
 
 
 def fitting(walk: Walk) -> Fitting:
@@ -114,7 +114,8 @@ def _near(walk: Walk, link: Link) -> int:
     return link.target if walk.direction is Direction.UPSTREAM else link.source
 
 
-def _in_namespace(name: Node, patterns: Iterable[str]) -> bool:
+def in_namespace(name: Node, patterns: Iterable[str]) -> bool:
+    """Whether a node's namespace is one of the patterns, or fits one that has `*`."""
     match name:
         case FieldName(dataset):
             namespace = dataset.namespace
@@ -127,7 +128,8 @@ def _only_stars(pattern: str) -> str:
     return pattern.replace("[", "[[]").replace("?", "[?]")
 
 
-def _has_traits(name: Node, traits: Traits, wanted: Filter) -> bool:
+def has_traits(name: Node, traits: Traits, wanted: Filter) -> bool:
+    """Whether a node fits the tags, owners and kinds of a filter."""
     tags = traits.tags_of(name.field if isinstance(name, FieldName) else None)
     types = {kind(name)} if isinstance(name, FieldName) else {kind(name), *(one.lower() for one in traits.types)}
     return (

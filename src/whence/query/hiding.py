@@ -12,6 +12,7 @@ name of its dataset.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TypeVar
 
 from whence.model.access import Viewer
 from whence.model.blast import BlastRadius
@@ -37,12 +38,13 @@ from whence.model.graph import (
 from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import DatasetName, FieldName, Node
 from whence.query.cloak import Cloak
+from whence.query.enough import until_enough
 from whence.query.expressions import Expressions
 from whence.query.redaction import PLAIN, shown_facet, shown_schema
 from whence.query.veil import Asked, Veil
 
-MOST_FOUND = 1_000_000
-"""Candidates of a search that are looked through for what may be seen."""
+Named = TypeVar("Named", Hit, Telling)
+
 _SEARCHED = PLAIN | {"tags"}
 
 
@@ -119,36 +121,25 @@ class HidingGraph:
 
     def search(self, fragments: Sequence[str], kind: Kind, limit: int) -> Sequence[Hit]:
         """Only what may be seen; looks further until there is enough of it."""
-        asked = limit
-        while True:
+
+        def ask(asked: int) -> tuple[Sequence[Hit], bool]:
             found = self._graph.search(fragments, kind, asked)
-            self.veil.meet(hit.id for hit in found)
-            visible = [hit for hit in found if self.veil.sees(hit.id)]
-            if len(visible) >= limit or len(found) < asked:
-                return visible[:limit]
-            asked *= 4
+            return found, len(found) < asked
+
+        return until_enough(ask, self._visible, limit)[0][:limit]
 
     def find(self, clue: Clue, kind: Kind, limit: int) -> Candidates:
         """Likewise."""
-        asked = limit
-        while True:
-            found = self._graph.find(clue, kind, asked)
-            self.veil.meet(hit.id for hit in found.hits)
-            visible = [hit for hit in found.hits if self.veil.sees(hit.id)]
-            if found.complete or len(visible) >= limit or asked >= MOST_FOUND:
-                return Candidates(visible, found.complete)
-            asked *= 4
+        return Candidates(*until_enough(lambda asked: self._graph.find(clue, kind, asked), self._visible, limit))
 
     def told(self, words: Sequence[str], limit: int) -> Sequence[Telling]:
         """By tags and owners of what may be seen: texts that are not shown are not searched."""
-        asked = limit
-        while True:
+
+        def ask(asked: int) -> tuple[Sequence[Telling], bool]:
             found = self._graph.told(words, asked)
-            self.veil.meet(one.id for one in found)
-            visible = [one for one in found if one.facet in _SEARCHED and self.veil.sees(one.id)]
-            if len(visible) >= limit or len(found) < asked:
-                return visible
-            asked *= 4
+            return [one for one in found if one.facet in _SEARCHED], len(found) < asked
+
+        return until_enough(ask, self._visible, limit)[0]
 
     def evidence(self, set_ids: Iterable[int], at: int | None, runs: int) -> Mapping[int, Evidence]:
         """Of a hidden owner's sets: when they were said, no more."""
@@ -255,6 +246,10 @@ class HidingGraph:
         """Numbers only: hidden things are counted."""
         real = self.veil.real([node_id]).get(node_id)
         return None if real is None else self._graph.blast(real)
+
+    def _visible(self, found: Sequence[Named]) -> list[Named]:
+        self.veil.meet(one.id for one in found)
+        return [one for one in found if self.veil.sees(one.id)]
 
     def _sees_owner(self, set_id: int) -> bool:
         return set_id in self._owners and self.veil.sees(self._owners[set_id])

@@ -97,7 +97,20 @@ class Adjacency(Protocol):
         ...
 
 
-class Names(Protocol):
+class Words(Protocol):
+    """What names are made of, and what is said of the things that have them."""
+
+    def find(self, clue: Clue, kind: Kind, limit: int) -> Candidates:
+        """Nodes whose names may fit, the likelier first; no other fits if `complete`."""
+        ...
+
+    def told(self, words: Sequence[str], limit: int) -> Sequence[Telling]:
+        """Nodes of which a facet says all words, or words that begin with them; the first of them, at least
+        `limit` if there are so many."""
+        ...
+
+
+class Names(Words, Protocol):
     """The names in a graph."""
 
     def nodes(self, ids: Iterable[int]) -> Mapping[int, Node]:
@@ -114,15 +127,6 @@ class Names(Protocol):
 
     def search(self, fragments: Sequence[str], kind: Kind, limit: int) -> Sequence[Hit]:
         """Nodes whose name holds the fragments in this order, whatever their case: shortest first, at most `limit`."""
-        ...
-
-    def find(self, clue: Clue, kind: Kind, limit: int) -> Candidates:
-        """Nodes whose names may fit, the likelier first; no other fits if `complete`."""
-        ...
-
-    def told(self, words: Sequence[str], limit: int) -> Sequence[Telling]:
-        """Nodes of which a facet says all words, or words that begin with them; the first of them, at least
-        `limit` if there are so many."""
         ...
 
 

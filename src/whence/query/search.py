@@ -15,7 +15,7 @@ from whence.model.graph import Clue, Telling
 from whence.model.ids import Kind
 from whence.model.names import FieldName, JobName, Node
 from whence.model.words import edits, words
-from whence.query.ports import Names
+from whence.query.ports import Words
 
 _KINDS = (Kind.DATASET, Kind.FIELD, Kind.JOB)
 _PARTS = re.compile(r"[\s./:]+")
@@ -40,7 +40,7 @@ class Found:
     complete: bool
 
 
-def search(names: Names, text: str, limit: int = 50) -> Found:
+def search(names: Words, text: str, limit: int = 50) -> Found:
     """What has all words of `text`, in its name (a field also in its dataset's, all also in the namespace's), or in
     one facet. Whole names come first, then by how well the worst word fits; then datasets and fields before jobs, short
     names before long ones, and by name.
@@ -58,7 +58,7 @@ def search(names: Names, text: str, limit: int = 50) -> Found:
     return Found(text=text, names=tuple(best), by=by, complete=complete and len(ranked) <= limit)
 
 
-def _named(names: Names, clue: Clue, text: str, limit: int) -> tuple[dict[Node, Rank], bool]:
+def _named(names: Words, clue: Clue, text: str, limit: int) -> tuple[dict[Node, Rank], bool]:
     if not clue.parts:
         return {}, True
     candidates = [names.find(clue, kind, limit + 1) for kind in _KINDS]
@@ -67,7 +67,7 @@ def _named(names: Names, clue: Clue, text: str, limit: int) -> tuple[dict[Node, 
     return ranked, all(some.complete for some in candidates)
 
 
-def _told(names: Names, clue: Clue, limit: int) -> dict[Node, Rank]:
+def _told(names: Words, clue: Clue, limit: int) -> dict[Node, Rank]:
     found = names.told(clue.words, limit)
     # What is said in several ways counts as the first of them.
     return {one.name: _telling(one) for one in sorted(found, key=lambda one: -_TOLD.index(one.facet))}
