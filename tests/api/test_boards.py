@@ -32,7 +32,7 @@ from whence.derive.kpis.series import kpis
 from whence.derive.publish.schema import KPI
 from whence.log.address import open_log
 from whence.log.segments.read import committed, read, start
-from whence.model.access import Role
+from whence.model.access import Grant, Role
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.write import dataset, dataset_event, facet, own_facet, run_event
@@ -40,6 +40,8 @@ from whence.query.instants import iso
 from whence.store import quality
 from whence.store.engine import open_store
 from whence.store.migrate import migrate
+from whence.store.security.database import changing
+from whence.store.security.grants import give
 
 HOUR = 3_600_000_000
 SPACES = ("alpha", "beta", "gamma")
@@ -445,6 +447,44 @@ def test_what_was_refused_is_listed_mended_and_sent_again(refused: Settings) -> 
             assert (await client.get("/api/v2/quarantine/1:99999999")).status_code == 404
 
     asyncio.run(work())
+
+
+def test_what_is_mended_goes_only_where_one_may_write(house: Callable[..., House]) -> None:
+    """The namespace is that of the event as it will be read, whatever it is."""
+    made = house()
+    keeper = made.key("keeper", Role.READER)
+    with changing(made.engine) as connection:
+        give(connection, "key:keeper", Grant(Role.STEWARD, "mine"))
+    run = RunName("0190b3a1-0000-7000-8000-000000000001", JobName("theirs", "load"))
+    theirs = [dataset_event(5, DatasetName("theirs", "t"), facets={}), run_event(5, RunState.COMPLETE, run)]
+    theirs += [one | {"producer": 5} for one in theirs]
+    mine = dataset_event(5, DatasetName("mine", "t"), facets={})
+
+    async def work(client: httpx.AsyncClient, _: FastAPI) -> None:
+        sent = await client.post("/api/v1/lineage", content=b'{"nope": 1}', headers=keeper)
+        path = f"/api/v2/quarantine/{sent.json()['position'].replace(':', '%3A')}"
+        assert (await client.get(path, headers=keeper)).json()["data"]["body"] == '{"nope": 1}'
+        for body in theirs:
+            asked = {"body": json.dumps(body)}
+            assert (await client.post(f"{path}/replay", headers=keeper, json=asked)).status_code == 403, body
+        assert (await client.post(f"{path}/replay", headers=keeper, json={"body": json.dumps(mine)})).status_code == 200
+
+    made.run(work)
+
+
+def test_an_error_without_words_is_none(store_url: str, tmp_path: Path) -> None:
+    now = time.time_ns() // 1_000
+    run = RunName("0190b3a1-0000-7000-8000-000000000001", JobName("n", "load"))
+    said = run_event(
+        now - HOUR, RunState.FAIL, run, run_facets={"errorMessage": facet("ErrorMessageRunFacet", message=" \n ")}
+    )
+    engine = open_store(store_url)
+    migrate(engine)
+    apply_bodies(engine, [json.dumps(said).encode()])
+    engine.dispose()
+    with asking(tmp_path, store_url) as client:
+        (job,) = client.get("/api/v2/troubles").json["data"]["jobs"]
+    assert job["last"]["error"] is None
 
 
 def test_hidden_names_are_in_no_answer(house: Callable[..., House]) -> None:

@@ -196,7 +196,7 @@ def _check(body: bytes, strict: bool) -> _Checked:
         payload=accepted.payload,
         owner=message_key(accepted.event),
     )
-    return _Checked(draft, _namespace(accepted.event), accepted.event.producer, accepted.warnings)
+    return _Checked(draft, namespace_of(accepted.event), accepted.event.producer, accepted.warnings)
 
 
 def _quarantine(body: bytes, error: EventError) -> _Checked:
@@ -204,7 +204,8 @@ def _quarantine(body: bytes, error: EventError) -> _Checked:
     return _Checked(quarantined(body, error, _now_micros()), source.namespace, source.producer, error=error)
 
 
-def _namespace(event: Event) -> str:
+def namespace_of(event: Event) -> str:
+    """Where who sends an event must be allowed to write."""
     match event:
         case RunEvent() | JobEvent():
             return event.job.name.namespace

@@ -1,7 +1,9 @@
 """Bodies that were refused: which, why, what they say, and sending one again, mended if need be."""
 
+import asyncio
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
+from urllib.parse import unquote
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -10,8 +12,7 @@ from sqlalchemy import Connection
 from whence.api.access import Asker, wrote
 from whence.api.answers import MISSING, answer
 from whence.api.board_shapes import OneBody, Quarantine, Replayed, answered_with
-from whence.api.collect import Collector
-from whence.api.limits import source_of
+from whence.api.collect import Collector, namespace_of
 from whence.api.pages import Cursor, PageLimit, cut, window
 from whence.errors import AccessError, EventError, ThingNotFoundError
 from whence.log import Kind, Log, Position, Record
@@ -26,7 +27,7 @@ MOST_SHOWN = 256 << 10
 """Bytes of a body that an answer has."""
 _READ = 1_000
 
-Place = Annotated[str, Path(pattern=r"^[0-9]{1,9}:[0-9]{1,11}$", description="its position in the log")]
+Place = Annotated[str, Path(pattern=r"^[0-9]{1,9}(:|%3[Aa])[0-9]{1,11}$", description="its position in the log")]
 Class = Annotated[Literal[REFUSALS] | None, Query(description="only those refused for this")]  # type: ignore[valid-type]
 
 
@@ -89,11 +90,8 @@ def writes(log: Log, collector: Collector) -> APIRouter:
         The refused one stays in quarantine: the log forgets nothing.
         """
         _check(viewer)
-        record = _record(log, position)
-        body = record.payload if mended.body is None else mended.body.encode()
-        accept(body)  # says what is wrong, before who may write where
-        namespace = source_of(body).namespace
-        if not viewer.may(Action.WRITE, namespace or None):
+        body, namespace = await asyncio.to_thread(_mended, log, position, mended)
+        if not viewer.may(Action.WRITE, namespace):
             raise AccessError(f"{viewer.name} may not write in {namespace}", 403)
         (taken,) = await collector.take([body])
         wrote(request, namespace, 1)
@@ -107,6 +105,13 @@ def _check(viewer: Viewer) -> None:
         raise AccessError("the quarantine is for who may read everything", 403)
 
 
+def _mended(log: Log, position: str, mended: Mended) -> tuple[bytes, str]:
+    """What to send again, and where it writes. Raises EventError if something is wrong with it."""
+    record = _record(log, position)
+    body = record.payload if mended.body is None else mended.body.encode()
+    return body, namespace_of(accept(body).event)
+
+
 def _rows(connection: Connection, before: int | None) -> Iterator[tuple[int, str]]:
     while rows := refused_before(connection, before, _READ):
         yield from rows
@@ -115,7 +120,7 @@ def _rows(connection: Connection, before: int | None) -> Iterator[tuple[int, str
 
 def _record(log: Log, text: str) -> Record:
     try:
-        position = Position.parse(text)
+        position = Position.parse(unquote(text))
     except ValueError as error:
         raise EventError("/path/position", str(error), 422) from None
     (record,) = log.records([position])

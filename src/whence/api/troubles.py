@@ -161,7 +161,8 @@ def _errors(catalog: StoreCatalog, run_ids: Iterable[int]) -> Mapping[int, str]:
         for one in facets
         if not one.role and one.key == "errorMessage" and one.payload
     }
-    return {run: text.strip().splitlines()[0][:500] for run, text in texts.items() if isinstance(text, str) and text}
+    firsts = {run: text.strip().partition("\n")[0][:500] for run, text in texts.items() if isinstance(text, str)}
+    return {run: text for run, text in firsts.items() if text}
 
 
 def _run(row: RunRow, error: str | None, commit: Commit | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import { words } from "../words";
 import type { Body } from "./api";
 
 export const BodyView = ({ position }: { position: string }) => {
-  const told = useAnswer<{ data: Body }>(asked(`quarantine/${position}`));
+  const told = useAnswer<{ data: Body }>(asked(`quarantine/${encodeURIComponent(position)}`));
   const one = told.answer?.data;
   return (
     <>
@@ -26,7 +26,7 @@ const Mending = ({ one }: { one: Body }) => {
   const replay = () => {
     setSending(true);
     const body = text === one.body ? {} : { body: text };
-    send<{ data: { position: string } }>("POST", asked(`quarantine/${one.position}/replay`), body)
+    send<{ data: { position: string } }>("POST", asked(`quarantine/${encodeURIComponent(one.position)}/replay`), body)
       .then(({ answer }) => setOutcome({ isGood: true, says: words.boards.replayed(answer.data.position) }))
       .catch((error: unknown) => setOutcome({ isGood: false, says: reasonOf(error) }))
       .finally(() => setSending(false));
