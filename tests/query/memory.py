@@ -20,7 +20,7 @@ from whence.model.graph import (
     Hop,
     RunSeen,
     Said,
-    Telling,
+    Tellings,
 )
 from whence.model.ids import Kind, kind_of, node_id
 from whence.model.lineage import Edge
@@ -86,8 +86,8 @@ class MemoryGraph:
     def find(self, clue: Clue, kind: Kind, limit: int) -> Candidates:
         return Candidates([Hit(id_, name) for id_, name in self._names.items() if kind_of(id_) is kind], True)
 
-    def told(self, words: Sequence[str], limit: int) -> Sequence[Telling]:
-        return ()
+    def told(self, words: Sequence[str], limit: int) -> Tellings:
+        return Tellings((), True)
 
     def evidence(self, set_ids: Iterable[int], at: int | None, runs: int) -> Mapping[int, Evidence]:
         wanted = set(set_ids)

@@ -19,7 +19,7 @@ from whence.query.narrowed import narrowed
 from whence.query.search import search
 from whence.store.engine import reading, writing
 from whence.store.graph import StoreGraph
-from whence.store.graph_words import READ
+from whence.store.graph_words import READ, SCANNED
 from whence.store.words import INDEX, index_all
 
 SYLLABLES = ("or", "der", "cus", "tom", "er", "re", "ve", "nue", "day", "ly", "mart", "id", "ship", "ping", "ab", "x1")
@@ -316,6 +316,26 @@ def test_a_search_with_a_filter_looks_on_until_it_has_enough(store: Engine) -> N
         by_tag = search(narrowed(graph, Filter(namespaces=("near",))), "pii", 5)
         assert (by_tag.names, by_tag.by) == ((tagged,), ("tag",))
         assert search(narrowed(graph, Filter(namespaces=("far",))), "pii", 5).names == ()
+
+
+def test_two_words_of_which_each_is_said_of_very_many(store: Engine) -> None:
+    several = SCANNED + 100
+    about = ["customer"] * several + ["master"] * several + ["master of the customers"]
+    described = [
+        dataset(
+            DatasetName("n", f"t{place}"), facets={"documentation": facet("DocumentationDatasetFacet", description=one)}
+        )
+        for place, one in enumerate(about)
+    ]
+    load(store, [run_event(5, RunState.COMPLETE, RunName(RUN, JobName("n", "load")), outputs=described)])
+    last = DatasetName("n", f"t{2 * several}")
+    with reading(store) as connection:
+        graph = StoreGraph(connection)
+        for words in (graph, narrowed(graph, Filter(namespaces=("n",)))):
+            found = search(words, "customer master")
+            assert (found.names, found.complete) == ((last,), True)
+            some = search(words, "customer")
+            assert (len(some.names), some.complete) == (50, False)
 
 
 def told(store: Engine, text: str) -> tuple[tuple[Node, ...], tuple[str, ...]]:

@@ -65,8 +65,9 @@ def answer_response(answer: Listing | Whole, paging: Paging, wanted: Wanted, tag
     headers = _headers(tag)
     if wanted.form == CSV:
         rows, extent = answer.csv(), answer.extent
-        complete = {} if extent is None else {"Whence-Complete": "true" if extent.complete else "false"}
-        return Response(rows, 200, headers | complete, CSV)
+        complete = answer.head.get("complete") if extent is None else extent.complete
+        said = {} if complete is None else {"Whence-Complete": "true" if complete else "false"}
+        return Response(rows, 200, headers | said, CSV)
     return Response(msgspec.json.encode(envelope(answer, paging, wanted.question)), 200, headers, JSON)
 
 

@@ -113,6 +113,13 @@ class Telling(NamedTuple):
     name: DatasetName | FieldName | JobName
 
 
+class Tellings(NamedTuple):
+    """What facets say of a search's words. `complete`: no other says them."""
+
+    found: Sequence[Telling]
+    complete: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
     """An event that said something: its canonical hash, its place in the log (None: not there), time and producer."""

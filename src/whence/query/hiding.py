@@ -33,6 +33,7 @@ from whence.model.graph import (
     SetEdge,
     SpanRow,
     Telling,
+    Tellings,
     Touching,
 )
 from whence.model.ids import Kind, kind_of, node_id
@@ -132,14 +133,14 @@ class HidingGraph:
         """Likewise."""
         return Candidates(*until_enough(lambda asked: self._graph.find(clue, kind, asked), self._visible, limit))
 
-    def told(self, words: Sequence[str], limit: int) -> Sequence[Telling]:
+    def told(self, words: Sequence[str], limit: int) -> Tellings:
         """By tags and owners of what may be seen: texts that are not shown are not searched."""
 
-        def ask(asked: int) -> tuple[Sequence[Telling], bool]:
+        def ask(asked: int) -> Tellings:
             found = self._graph.told(words, asked)
-            return [one for one in found if one.facet in _SEARCHED], len(found) < asked
+            return found._replace(found=[one for one in found.found if one.facet in _SEARCHED])
 
-        return until_enough(ask, self._visible, limit)[0]
+        return Tellings(*until_enough(ask, self._visible, limit))
 
     def evidence(self, set_ids: Iterable[int], at: int | None, runs: int) -> Mapping[int, Evidence]:
         """Of a hidden owner's sets: when they were said, no more."""

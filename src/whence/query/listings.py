@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from whence.model.ids import node_id
 from whence.query import reports
 from whence.query.answers import Extent, Paths
 from whence.query.diff import Diff
@@ -176,7 +177,7 @@ def paths_listing(found: Paths) -> Listing:
         told=lambda: found.extent,
         name="paths",
         columns=("steps", "via"),
-        keys=[(place,) for place in range(len(found.paths))],
+        keys=[(len(path.steps), *(node_id(step.target) for step in reversed(path.steps))) for path in found.paths],
         part=lambda start, end: {"paths": [path_document(path) for path in found.paths[start:end]]},
     )
 
@@ -232,7 +233,7 @@ def found_listing(found: Found) -> Listing:
         told=lambda: None,
         name="nodes",
         columns=("node", "kind", "by"),
-        keys=[(place,) for place in range(len(found.names))],
+        keys=found.ranks,
         part=lambda start, end: {
             "nodes": [hit_document(*one) for one in zip(found.names[start:end], found.by[start:end], strict=True)]
         },

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from whence.model.graph import Candidates, Clue, Hit, Telling
+from whence.model.graph import Candidates, Clue, Hit, Telling, Tellings
 from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import FieldName
 from whence.model.traits import Traits
@@ -38,14 +38,9 @@ class Narrowed:
             return Candidates((), True)
         return Candidates(*until_enough(lambda asked: self.graph.find(clue, kind, asked), self._fitting, limit))
 
-    def told(self, words: Sequence[str], limit: int) -> Sequence[Telling]:
+    def told(self, words: Sequence[str], limit: int) -> Tellings:
         """As in the port."""
-
-        def ask(asked: int) -> tuple[Sequence[Telling], bool]:
-            found = self.graph.told(words, asked)
-            return found, len(found) < asked
-
-        return until_enough(ask, self._fitting, limit)[0]
+        return Tellings(*until_enough(lambda asked: self.graph.told(words, asked), self._fitting, limit))
 
     def _may_be(self, kind: Kind) -> bool:
         """Whether things of a kind may fit: what fields are is known, a dataset or job may say that it is a VIEW."""

@@ -23,7 +23,7 @@ from whence.model.graph import (
     SchemaRow,
     SetEdge,
     SpanRow,
-    Telling,
+    Tellings,
     Touching,
 )
 from whence.model.ids import Kind
@@ -104,9 +104,9 @@ class Words(Protocol):
         """Nodes whose names may fit, the likelier first; no other fits if `complete`."""
         ...
 
-    def told(self, words: Sequence[str], limit: int) -> Sequence[Telling]:
-        """Nodes of which a facet says all words, or words that begin with them; the first of them, at least
-        `limit` if there are so many."""
+    def told(self, words: Sequence[str], limit: int) -> Tellings:
+        """Nodes of which a facet says all words, or words that begin with them; about `limit` of them; no other does
+        if `complete`."""
         ...
 
 

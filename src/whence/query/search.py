@@ -29,15 +29,17 @@ Rank = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a search found, best first, and what of each fits: its `name`, a `tag`, `owner` or `description`.
-
-    `complete`: there is no more.
-    """
+    """What a search found, best first, and how well each fits. `complete`: there is no more."""
 
     text: str
     names: tuple[Node, ...]
-    by: tuple[str, ...]
+    ranks: tuple[Rank, ...]
     complete: bool
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """What of each fits: its `name`, a `tag`, `owner` or `description`."""
+        return tuple(str(rank[1]) for rank in self.ranks)
 
 
 def search(names: Words, text: str, limit: int = 50) -> Found:
@@ -48,14 +50,14 @@ def search(names: Words, text: str, limit: int = 50) -> Found:
     parts = tuple(found for part in _PARTS.split(text) if (found := words(part)))
     ranked, complete = _named(names, Clue(parts), text, limit)
     if len(ranked) <= limit:
-        told = _told(names, Clue(parts), limit + 1)
-        complete = complete and len(told) <= limit
+        told, all_told = _told(names, Clue(parts), limit + 1)
+        complete = complete and all_told
         ranked |= {name: rank for name, rank in told.items() if name not in ranked}
     if not ranked:
         ranked, complete = _named(names, Clue(parts, typos=True), text, limit)
     best = sorted(ranked, key=lambda name: ranked[name])[:limit]
-    by = tuple(str(ranked[name][1]) for name in best)
-    return Found(text=text, names=tuple(best), by=by, complete=complete and len(ranked) <= limit)
+    ranks = tuple(ranked[name] for name in best)
+    return Found(text=text, names=tuple(best), ranks=ranks, complete=complete and len(ranked) <= limit)
 
 
 def _named(names: Words, clue: Clue, text: str, limit: int) -> tuple[dict[Node, Rank], bool]:
@@ -67,10 +69,10 @@ def _named(names: Words, clue: Clue, text: str, limit: int) -> tuple[dict[Node, 
     return ranked, all(some.complete for some in candidates)
 
 
-def _told(names: Words, clue: Clue, limit: int) -> dict[Node, Rank]:
-    found = names.told(clue.words, limit)
+def _told(names: Words, clue: Clue, limit: int) -> tuple[dict[Node, Rank], bool]:
+    found, complete = names.told(clue.words, limit)
     # What is said in several ways counts as the first of them.
-    return {one.name: _telling(one) for one in sorted(found, key=lambda one: -_TOLD.index(one.facet))}
+    return {one.name: _telling(one) for one in sorted(found, key=lambda one: -_TOLD.index(one.facet))}, complete
 
 
 def _telling(one: Telling) -> Rank:

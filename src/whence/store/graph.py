@@ -28,7 +28,7 @@ from whence.model.graph import (
     SchemaRow,
     SetEdge,
     SpanRow,
-    Telling,
+    Tellings,
     Touching,
 )
 from whence.model.ids import Kind, kind_of
@@ -160,7 +160,7 @@ class StoreGraph:
         """Nodes whose names may fit, the likelier first; no other fits if `complete`."""
         return find_candidates(self.connection, clue, kind, limit)
 
-    def told(self, words: Sequence[str], limit: int) -> Sequence[Telling]:
+    def told(self, words: Sequence[str], limit: int) -> Tellings:
         """Nodes of which a facet says all words, or words that begin with them."""
         return find_told(self.connection, words, limit)
 

@@ -13,7 +13,7 @@ from rapidfuzz.distance import OSA
 from sqlalchemy import Connection, Select, and_, bindparam, func, literal, select
 
 from whence.model.catalog import PREFIX
-from whence.model.graph import Candidates, Clue, Hit, Telling
+from whence.model.graph import Candidates, Clue, Hit, Telling, Tellings
 from whence.model.ids import Kind, kind_of
 from whence.model.names import DatasetName, FieldName, JobName
 from whence.model.words import edits, grams, inner_grams
@@ -30,6 +30,8 @@ TRIED = 64
 """Words of the vocabulary whose names are read for one typed word."""
 TYPED = 8
 """Words of a search that are looked up; the rest only narrows what they find."""
+SAID = 100_000
+"""Texts that say one word, of which those are looked for that say the others, too."""
 READ = 400
 """Names that are read for a search of several words, at least."""
 WAYS = 4
@@ -55,22 +57,41 @@ def find_candidates(connection: Connection, clue: Clue, kind: Kind, limit: int) 
     return Candidates(finder.named(kind, found.ids), found.complete)
 
 
-def find_told(connection: Connection, wanted: Sequence[str], limit: int) -> Sequence[Telling]:
+def find_told(connection: Connection, wanted: Sequence[str], limit: int) -> Tellings:
     """Things of which one facet says all words, or words that begin with them, by facet."""
     most = max(limit, SCANNED)
-    rows: Sequence[Any] = ()
-    for each in sorted(wanted[:TYPED], key=lambda one: (-len(one), one)):
-        query = select(word_said.c.facet, word_said.c.id, word_said.c.subject_id).where(
-            *_begins(word_said.c.word, each)
-        )
-        rows = connection.execute(query.order_by(word_said.c.word, word_said.c.facet, word_said.c.id).limit(most)).all()
-        if len(rows) < most:
-            break
-    if len(wanted) > 1:
+    rows, complete = _said_by(connection, sorted(wanted[:TYPED], key=lambda one: (-len(one), one)), most)
+    if len(wanted) > TYPED:
         rows = _saying_all(connection, rows, wanted)
     names = {hit.id: hit.name for kind in _KINDS for hit in _named(connection, kind, _of_kind(rows, kind))}
     found = sorted({(row.facet, row.id) for row in rows})
-    return [Telling(FACETS[place], id_, names[id_]) for place, id_ in found if id_ in names]
+    return Tellings([Telling(FACETS[place], id_, names[id_]) for place, id_ in found if id_ in names], complete)
+
+
+def _said_by(connection: Connection, wanted: Sequence[str], most: int) -> tuple[Sequence[Any], bool]:
+    """The first facets that say all words, and whether there is no other: looked through are those of a rare word."""
+    rows: Sequence[Any] = ()
+    for each in wanted:
+        others = [other for other in wanted if other != each]
+        rows = connection.execute(_saying(each, (), most)).all()
+        if len(rows) < most:
+            return (connection.execute(_saying(each, others, most)).all() if others else rows), True
+    if len(wanted) < 2:
+        return rows, not wanted
+    rows = connection.execute(_saying(wanted[0], wanted[1:], most)).all()
+    beyond = select(literal(1)).where(*_begins(word_said.c.word, wanted[0])).offset(SAID).limit(1)
+    return rows, len(rows) < most and not connection.execute(beyond).first()
+
+
+def _saying(word: str, others: Iterable[str], most: int) -> Select[Any]:
+    said = select(word_said).where(*_begins(word_said.c.word, word))
+    one = said.order_by(word_said.c.word, word_said.c.facet, word_said.c.id).limit(SAID).subquery()
+    query = select(one.c.facet, one.c.id, one.c.subject_id).order_by(one.c.word, one.c.facet, one.c.id).limit(most)
+    for other in others:
+        also = word_said.alias()
+        same = (also.c.subject_id == one.c.subject_id, also.c.facet == one.c.facet, also.c.id == one.c.id)
+        query = query.where(select(literal(1)).where(*same, *_begins(also.c.word, other)).exists())
+    return query
 
 
 def _saying_all(connection: Connection, rows: Sequence[Any], wanted: Sequence[str]) -> Sequence[Any]:
