@@ -42,6 +42,11 @@ class Differing:
     changed: AbstractSet[Link]
 
     @property
+    def each(self) -> tuple[AbstractSet[Link], AbstractSet[Link], AbstractSet[Link]]:
+        """One set after the other."""
+        return self.added, self.removed, self.changed
+
+    @property
     def links(self) -> AbstractSet[Link]:
         """All of them."""
         return self.added | self.removed | self.changed

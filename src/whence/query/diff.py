@@ -13,7 +13,7 @@ from whence.model.graph import FOREVER, HeldRow, RunRow, SchemaRow
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.query.answers import Extent
-from whence.query.changes import Changes, Content, compare, content_of, named
+from whence.query.changes import Changes, Content, Differing, compare, content_of, named
 from whence.query.extents import whole
 from whence.query.ports import Past
 from whence.query.schemas import Columns, column_changes, columns_of, schema_at
@@ -77,7 +77,7 @@ def diff(before: Side, after: Side) -> Diff:
     held = _held(before, owners), _held(after, owners)
     differing = {row.owner_id for row in held[0] ^ held[1]}
     old, new = (_content(side, rows, differing) for side, rows in zip((before, after), held, strict=True))
-    found = compare(old, new)
+    found = _met(compare(old, new), before, after)
     schemas = _schemas(before, after)
     ends_old = {id_ for link in found.removed for id_ in link[:2]}
     ends_new = {id_ for link in found.added for id_ in link[:2]}
@@ -94,6 +94,15 @@ def diff(before: Side, after: Side) -> Diff:
         before=_extent(before),
         after=_extent(after),
     )
+
+
+def _met(found: Differing, before: Side, after: Side) -> Differing:
+    """Without the edges of which nothing may be seen: neither an end nor who says it."""
+    ids = {id_ for link in found.links for id_ in link}
+    hidden = before.graph.hidden(ids) | after.graph.hidden(ids)
+    if not hidden:
+        return found
+    return Differing(*({link for link in links if not hidden.issuperset(link)} for links in found.each))
 
 
 @dataclass(frozen=True, slots=True)
