@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from csv import reader as csv_rows
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, event
 from typer.testing import CliRunner
 
 from api.asked import Client, asking
@@ -18,9 +19,12 @@ from query.worlds import POSITION, Said, World, load
 from whence.api.described import ENVELOPES
 from whence.api.shapes import Problem
 from whence.cli.app import app as command_line
+from whence.errors import NodeNotFoundError
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName
-from whence.store.engine import sqlite_url, writing
+from whence.query.resolve import resolve
+from whence.store.engine import reading, sqlite_url, writing
+from whence.store.graph import StoreGraph
 from whence.store.tables import progress
 
 CHURN = str(column("predictions", "churn_probability"))
@@ -124,6 +128,39 @@ def test_a_question_may_wait_for_an_event(client: Client) -> None:
     assert client.get(f"/api/v2/{path}", wait_for="soon", **parameters).status == 400
 
 
+def test_a_cursor_goes_on_after_its_row_whatever_comes_before_it(client: Client, store: Engine) -> None:
+    fields = [FieldName(DatasetName("db", "sums"), f"revenue_{number}") for number in range(4)]
+    load(store, World(said=(), declared=tuple(fields)))
+    first = client.get("/api/v2/search", q="revenue", limit=2).json
+    load(store, World(said=(), declared=(*fields, FieldName(DatasetName("db", "sums"), "revenue"))))
+    rest = client.get("/api/v2/search", q="revenue", limit=2, cursor=first["page"]["next"]).json["data"]
+    assert [one["node"] for one in (*first["data"]["nodes"], *rest["nodes"])] == list(map(str, fields))
+
+
+def test_a_run_of_a_job_whose_name_has_slashes(client: Client, store: Engine) -> None:
+    job = JobName("spark://host:7077", "nightly/load 100%")
+    edge = Edge(source=DatasetName("db", "a"), target=job)
+    load(store, World(said=(Said(owner=job, edges=((edge, Origin.BOUNDARY),)),)))
+    name = quote(f"run:{Said(owner=job, edges=()).run_id}@{job}", safe="")
+    assert client.get(f"/api/v2/runs/{name}/lineage").json["data"]["runs"][0]["job"] == str(job)
+
+
+@pytest.mark.parametrize("typed", ["a." * 5_000, "/".join(map(str, range(2_000))), "." * 10_000, "ab" * 5_000])
+def test_a_long_name_that_nothing_has_is_looked_for_a_few_times(store: Engine, typed: str) -> None:
+    load(store, WORLD)
+    with reading(store) as connection:
+        asked = 0
+
+        @event.listens_for(connection, "before_cursor_execute")
+        def count(*_: object) -> None:
+            nonlocal asked
+            asked += 1
+
+        with pytest.raises(NodeNotFoundError):
+            resolve(StoreGraph(connection), typed)
+    assert asked < 40
+
+
 @pytest.mark.parametrize(
     ("path", "parameters", "status", "told"),
     [
@@ -142,7 +179,7 @@ def test_a_question_may_wait_for_an_event(client: Client) -> None:
         ("diff", {"before": "soon"}, 422, "is no time"),
         ("diff", {"before": f"run:{RUN}", "after": "now"}, 422, "two runs"),
         ("runs/unknown/lineage", {}, 404, "unknown"),
-        ("runs/%00/lineage", {}, 404, "named"),
+        ("runs/%00/lineage", {}, 422, "U+0000"),
     ],
 )
 def test_what_is_refused(client: Client, path: str, parameters: dict[str, Any], status: int, told: str) -> None:
@@ -177,6 +214,8 @@ def test_the_command_line_gives_the_same_rows(client: Client, store_url: str) ->
         "history": ["history", QUESTIONS["history"][1]["node"]],
         "diff": ["diff", QUESTIONS["diff"][1]["before"], QUESTIONS["diff"][1]["after"]],
         "runs": ["runs", RUN],
+        "search": ["search", "churn"],
+        "search, narrowed": ["search", "churn", "--kind", "field", "--namespace", "file"],
     }
     for name, words in arguments.items():
         path, parameters = QUESTIONS[name]

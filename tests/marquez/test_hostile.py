@@ -1,5 +1,6 @@
 """Names of any characters round-trip through paths, queries, node ids and cursors, and never make an answer fail."""
 
+import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -123,3 +124,10 @@ def test_what_is_no_name_is_refused_or_not_found(hostile: Api, text: str) -> Non
     ):
         assert hostile.ask("GET", path).status in (400, 404, 422)
     assert hostile.ask("GET", f"/api/v1/search?q={text}").status in (200, 422)
+
+
+@pytest.mark.parametrize("key", ["[" * 2_900, '["\\ud800", "a", 1]', '["a", "b", 9223372036854775808]', "7"])
+def test_a_cursor_that_no_answer_gave_is_refused(hostile: Api, key: str) -> None:
+    cursor = base64.urlsafe_b64encode(key.encode()).decode()
+    for path in ("datasets", "jobs", "events"):
+        assert hostile.ask("GET", f"/api/v2/{path}?cursor={cursor}").status == 400

@@ -139,6 +139,8 @@ def test_the_last_administrator_stays(house: Make) -> None:
         ("keys", {"name": "a", "role": "owner"}),
         ("keys", {"name": "a", "scopes": []}),
         ("keys", {"name": "a", "expires_in": "soon"}),
+        ("keys", {"name": "a", "expires_in": "4000000d"}),
+        ("keys", {"name": "a", "expires_in": "9" * 39 + "w"}),
         ("keys", {"name": "a", "secret": "mine"}),
         ("grants", {"subject": "ada", "role": "reader"}),
         ("grants", {"subject": "role:x", "role": "reader"}),
@@ -197,6 +199,7 @@ def test_the_log_is_filtered_paged_and_exported(house: Make) -> None:
         timed = (await listed(after="2026-11-18T11:06:47Z", before="2026-11-18T11:06:50Z"))[0]
         assert [one["number"] for one in timed] == [10, 9, 8]
         assert (await client.get("/api/v2/audit", params={"after": "soon"}, headers=admin)).status_code == 400
+        assert (await client.get("/api/v2/audit", params={"cursor": str(1 << 63)}, headers=admin)).status_code == 422
         text = (await client.get("/api/v2/audit", params={"format": "csv", "refused": "true"}, headers=admin)).text
         rows = list(csv.DictReader(io.StringIO(text, newline="")))
         assert [int(one["number"]) for one in rows] == list(range(58, 0, -3))

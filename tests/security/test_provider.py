@@ -336,6 +336,8 @@ def test_a_session_past_its_time_is_refused(house: Make, provider: str) -> None:
         ("evil", "/"),
         ("/a\r\nSet-Cookie: x=y", "/"),
         ("javascript:alert(1)", "/"),
+        ("//[", "/"),
+        ("/a//[", "/a//["),
     ],
 )
 def test_after_signing_in_one_stays_here(to: str, path: str) -> None:

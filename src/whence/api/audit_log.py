@@ -44,7 +44,7 @@ class Filter(BaseModel):
     after: Annotated[Plain, Field(description="2026-11-20T06:00, or 2h")] = ""
     before: Plain = ""
     limit: Annotated[int, Field(ge=1, le=1_000)] = 100
-    cursor: Annotated[int | None, Field(ge=0, description="`page.next` of the page before")] = None
+    cursor: Annotated[int | None, Field(ge=0, lt=1 << 63, description="`page.next` of the page before")] = None
     format: Annotated[str, Field(description="`csv`: all entries that fit, not a page of them")] = ""
 
     def sought(self) -> Sought:

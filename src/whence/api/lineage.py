@@ -8,7 +8,8 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from whence.api import questions
 from whence.api.asking import Ask, Asking
 from whence.api.described import documented
-from whence.errors import EventError, NodeNotFoundError
+from whence.api.paths import Segment
+from whence.errors import EventError
 from whence.model.graph import Direction
 from whence.query import listings
 from whence.query.blast import blast_document, blast_radius
@@ -151,14 +152,12 @@ def _changes(routes: APIRouter, asking: Asking) -> None:
     @routes.get("/runs/{run}/lineage", responses=documented("runs"))
     async def lineage_of_run(
         request: Request,
-        run: Annotated[str, Path(max_length=10_000, description="Its id; `<id>@<job>` if several jobs claim it")],
+        run: Annotated[Segment, Path(max_length=30_000, description="Its id; `<id>@<job>` if several jobs claim it")],
         asked: Annotated[questions.OfRun, Query()],
     ) -> Response:
         """Which run of which job wrote what a run read, with which commit; or which runs read what it wrote."""
 
         def ask(graph: Asked) -> Listing:
-            if "\0" in run:
-                raise NodeNotFoundError(run)
             found = resolve_run(graph, run)
             return listings.runs_listing(
                 run_lineage(graph, found, Direction(asked.direction), asked.depth, asked.max_runs)

@@ -93,7 +93,10 @@ class Doors:
 
 def _own_path(to: str) -> str:
     """A path of this host: `//evil.example` and `\\\\evil` are other hosts to a browser."""
-    parts = urlsplit(to)
+    try:
+        parts = urlsplit(to)
+    except ValueError:
+        return "/"
     is_own = to.startswith("/") and not to.startswith("//") and not (parts.scheme or parts.netloc)
     return to if is_own and to.isprintable() and "\\" not in to else "/"
 

@@ -73,7 +73,7 @@ def _cursor(key: Key) -> str:
 def _key(cursor: str, shape: tuple[type, ...]) -> Key:
     try:
         parts = json.loads(base64.urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)))
-    except ValueError:
+    except (ValueError, RecursionError):
         parts = None
     if not isinstance(parts, list) or tuple(type(part) for part in parts) != shape or not all(map(_fits, parts)):
         raise EventError("/query/cursor", "is none that an answer gave", 400)
@@ -81,4 +81,6 @@ def _key(cursor: str, shape: tuple[type, ...]) -> Key:
 
 
 def _fits(part: str | int) -> bool:
-    return "\0" not in part if isinstance(part, str) else -(1 << 63) <= part < 1 << 63
+    if isinstance(part, str):
+        return not any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in part)
+    return -(1 << 63) <= part < 1 << 63

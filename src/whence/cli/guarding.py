@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from whence.cli.options import Data, Form, Security, Store
+from whence.cli.options import MOST, Data, Form, Security, Store
 from whence.cli.output import Output, reporting
 from whence.cli.settings import data_directory, security_db, store_url
 from whence.model.access import SCOPES, Action, Role
@@ -232,7 +232,7 @@ def list_audit(
     who: Annotated[str, typer.Option("--who", help="Only what key:NAME or user:SUBJECT did")] = "",
     action: Annotated[str, typer.Option("--action", help="Only read, write, refused, login, keys ...")] = "",
     node: Annotated[str, typer.Option("--node", help="Only what names this node or namespace")] = "",
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Show so many")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="Show so many")] = 50,
     data: Data = None,
     store: Store = None,
     security: Security = None,

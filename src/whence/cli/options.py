@@ -10,6 +10,8 @@ from whence.cli.output import Output, Rows
 from whence.cli.settings import ARCHIVE, DATA, LOG, SECURITY, STORE, TABLES
 from whence.query.instants import instant
 
+MOST = 1_000_000_000
+"""The largest limit: databases count no further than 2⁶³."""
 Data = Annotated[Path | None, typer.Option("--data", envvar=DATA, help="The data directory")]
 Store = Annotated[
     str | None, typer.Option("--store", envvar=STORE, help="The store's URL; SQLite in the data directory if not given")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whence.cli.options import Data, RowsForm, Store, parse_instant
+from whence.cli.options import MOST, Data, RowsForm, Store, parse_instant
 from whence.cli.output import Rows, reporting
 from whence.cli.settings import data_directory, store_url
 from whence.query.answers import BOTH, DIRECT, Filter, Question
@@ -42,8 +42,8 @@ AsOf = Annotated[
         help="As it was then: 2026-11-20T06:00, 2h ago, yesterday (UTC)",
     ),
 ]
-MaxNodes = Annotated[int, typer.Option("--max-nodes", min=1, help="Stop after so many nodes")]
-MaxEdges = Annotated[int, typer.Option("--max-edges", min=1, help="Stop after so many edges")]
+MaxNodes = Annotated[int, typer.Option("--max-nodes", min=1, max=MOST, help="Stop after so many nodes")]
+MaxEdges = Annotated[int, typer.Option("--max-edges", min=1, max=MOST, help="Stop after so many edges")]
 Namespaces = Annotated[
     list[str] | None, typer.Option("--namespace", metavar="NAME", help="Only nodes in it; may have *; may be repeated")
 ]
@@ -111,7 +111,7 @@ def impact(
     within: Within = False,
     max_nodes: MaxNodes = 200_000,
     max_edges: MaxEdges = 2_000_000,
-    limit: Annotated[int, typer.Option("--limit", min=0, help="List so many nodes as text")] = 20,
+    limit: Annotated[int, typer.Option("--limit", min=0, max=MOST, help="List so many nodes as text")] = 20,
     data: Data = None,
     store: Store = None,
     output: RowsForm = Rows.TEXT,
@@ -131,7 +131,7 @@ def path(
     depth: Depth = None,
     types: Types = None,
     as_of: AsOf = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Show so many paths")] = 20,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="Show so many paths")] = 20,
     max_nodes: MaxNodes = 5_000,
     data: Data = None,
     store: Store = None,
@@ -150,7 +150,7 @@ def why(
     target: Node,
     types: Types = None,
     as_of: AsOf = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Show so many paths")] = 5,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="Show so many paths")] = 5,
     max_nodes: MaxNodes = 5_000,
     data: Data = None,
     store: Store = None,
@@ -208,7 +208,7 @@ def runs(
     run: Annotated[str, typer.Argument(help="A run id, or <id>@<job> if several jobs claim it")],
     down: Annotated[bool, typer.Option("--down", help="The runs that read what it wrote")] = False,
     depth: Depth = None,
-    max_runs: Annotated[int, typer.Option("--max-runs", min=1, help="Stop after so many runs")] = 1_000,
+    max_runs: Annotated[int, typer.Option("--max-runs", min=1, max=MOST, help="Stop after so many runs")] = 1_000,
     data: Data = None,
     store: Store = None,
     output: RowsForm = Rows.TEXT,
@@ -226,7 +226,7 @@ def search(
     tag: Tags = None,
     owner: Owners = None,
     kind: Kinds = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Show so many names")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="Show so many names")] = 50,
     data: Data = None,
     store: Store = None,
     output: RowsForm = Rows.TEXT,

@@ -12,6 +12,8 @@ FIRST, LAST = -62_135_596_800 * SECOND, 253_402_300_799 * SECOND
 """The times that can be written as ISO 8601 with four digits for the year."""
 _CYCLE = 146_097 * _UNITS["d"]
 """400 years: then the calendar is the same again."""
+LONGEST = 1_000 * 366 * _UNITS["d"]
+"""A length of time: with it no year is beyond what dates can be written of."""
 _MICROSECONDS = re.compile(r"\d{15,18}")
 
 
@@ -37,9 +39,12 @@ def _in_range(time: float) -> int:
 
 
 def duration(text: str) -> int:
-    """Microseconds of `90d`, `36 hours`, `2w`. Raises ValueError if it is no length of time."""
+    """Microseconds of `90d`, `36 hours`, `2w`. Raises ValueError if it is no length of time, or over 1,000 years."""
     if found := _AGO.fullmatch(text.strip()):
-        return round(float(found[1]) * _UNITS[found[2][0].lower()])
+        length = float(found[1]) * _UNITS[found[2][0].lower()]
+        if length > LONGEST:
+            raise ValueError(f"{text[:50]!r} is too long: write up to 1,000 years")
+        return round(length)
     raise ValueError(f"{text!r} is no length of time: write 90d, 36h or 2w")
 
 

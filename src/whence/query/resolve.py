@@ -14,6 +14,12 @@ from whence.query.ports import Names
 SEARCHED = 10_000
 """Names looked at for one typed name."""
 NEAREST = 5
+MOST_SEGMENTS = 64
+"""Of the end of a name. What has more is known by its whole node id only: each place to cut it is a search."""
+MOST_COMPARED = 5
+"""Segments, the longest, by which the nearest names are looked for."""
+MOST_LETTERS = 1_000
+"""Of what was typed, that are compared with names."""
 _SEPARATORS = re.compile(r"[/.:]+")
 _EXTENSION = re.compile(r"\.\w{1,8}$")
 _OF_FILES = re.compile(r"\.(csv|tsv|txt|json|jsonl|xml|avro|orc|parquet|delta|gz|zst|xlsx?)$", re.IGNORECASE)
@@ -30,7 +36,8 @@ def resolve(names: Names, typed: str) -> Node:
     full = parse_node(typed)
     if full and names.nodes([node_id(full)]):
         return full
-    for fitting in (_datasets_and_fields, _jobs, _bare_fields):
+    ends = (_datasets_and_fields, _jobs, _bare_fields) if len(segments(typed)) <= MOST_SEGMENTS else ()
+    for fitting in ends:
         fits = _best(fitting(names, typed), typed) if typed.strip() else []
         if found := _one_of_each_group(names, fits):
             return _only(found, typed)
@@ -39,7 +46,8 @@ def resolve(names: Names, typed: str) -> Node:
 
 def nearest(names: Names, typed: str) -> tuple[str, ...]:
     """Node ids of the names most like the typed one, best first."""
-    parts = sorted(segments(typed), key=len, reverse=True)
+    typed = typed[:MOST_LETTERS]
+    parts = sorted(dict.fromkeys(segments(typed)), key=len, reverse=True)[:MOST_COMPARED]
     kinds = (Kind.DATASET, Kind.JOB)
     hits = {hit.name: hit.id for part in parts for kind in kinds for hit in names.search([part], kind, 100)}
     hits = hits or {hit.name: hit.id for kind in kinds for hit in names.search([], kind, 1_000)}

@@ -100,7 +100,7 @@ const Runs = ({ events, title, none, states }: RunsProps) => {
       if (one.subject?.startsWith("run:") && one.state && !last.has(one.subject)) last.set(one.subject, one.state);
     return [...last].flatMap(([run, state]) => (states.includes(state) ? [runId(run)] : [])).slice(0, SHOWN);
   }, [events.answer]);
-  const runs = useAnswers<{ data: Run[] }>(ids.map((id) => `../api/v2/runs/${id}`));
+  const runs = useAnswers<{ data: Run[] }>(ids.map((id) => `../api/v2/runs/${encodeURIComponent(id)}`));
   return (
     <section className="card">
       <h2>{title}</h2>
