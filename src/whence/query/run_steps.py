@@ -28,21 +28,22 @@ class RunStep:
     reads: tuple[Read, ...]
 
 
-def upstream_runs(catalog: Catalog, graph: Graph, run_id: str, depth: int) -> tuple[RunStep, ...]:
+def upstream_runs(catalog: Catalog, graph: Graph, run_id: str, depth: int) -> tuple[tuple[RunStep, ...], bool]:
     """The run of this UUID and, up to `depth` hops, those whose output it read: nearest first; none if there is none.
 
-    At most MOST_RUNS runs.
+    At most MOST_RUNS runs, and whether neither that nor `depth` left any out.
     """
     found: dict[int, RunStep] = {}
     frontier = list(catalog.runs([run_id])[:1])
     for _ in range(depth + 1):
-        steps = _read(catalog, graph, [one for one in frontier if one.id not in found][: MOST_RUNS - len(found)])
+        steps = _read(catalog, graph, frontier[: MOST_RUNS - len(found)])
         found |= {step.run.entry.id: step for step in steps}
+        left = frontier[len(steps) :]
         writers = {read.write.run.name.run_id for step in steps for read in step.reads if read.write}
-        frontier = [one for one in catalog.runs(writers) if one.id not in found] if writers else []
+        frontier = [*left, *(one for one in catalog.runs(writers) if one.id not in found)] if writers else left
         if not frontier or len(found) >= MOST_RUNS:
             break
-    return tuple(found.values())
+    return tuple(found.values()), not frontier
 
 
 def _read(catalog: Catalog, graph: Graph, runs: Sequence[RunEntry]) -> Sequence[RunStep]:

@@ -58,10 +58,10 @@ def get_column_lineage(
 @routes.get("/runlineage/upstream")
 def get_upstream_runs(asked: Asked, run: Annotated[UUID, Query(alias="runId")], depth: Depth = 20) -> Response:
     """A run, the runs that had written what it read, and so on: nearest first."""
-    steps = upstream_runs(asked.catalog, asked.graph, str(run), depth)
+    steps, complete = upstream_runs(asked.catalog, asked.graph, str(run), depth)
     if not steps:
         raise ThingNotFoundError("Run", str(run))
-    return answer({"runs": [_step(step) for step in steps]})
+    return answer({"runs": [_step(step) for step in steps], "complete": complete})
 
 
 def _address(asked: Catalogued, text: str) -> Address:
