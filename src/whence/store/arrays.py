@@ -18,13 +18,22 @@ def integers(connection: Connection, columns: Sequence[str], rows: Sequence[Sequ
 
 
 def _from_json(columns: Sequence[str], rows: Sequence[Sequence[int]]) -> Subquery:
-    return _of_json(columns, bindparam(None, json.dumps([list(row) for row in rows]), unique=True))
+    return _of_json(columns, bindparam(None, _as_json(rows), unique=True))
 
 
 def _of_json(columns: Sequence[str], text: BindParameter[str]) -> Subquery:
     each = func.json_each(text).table_valued("value")
+    if len(columns) == 1:
+        return select(each.c.value.label(columns[0])).subquery()
     values = [func.json_extract(each.c.value, f"$[{place}]").label(name) for place, name in enumerate(columns)]
     return select(*values).subquery()
+
+
+def _as_json(rows: Sequence[Sequence[int]]) -> str:
+    """Rows of one column as plain numbers: SQLite parses every inner array again."""
+    if rows and len(rows[0]) == 1:
+        return json.dumps([number for (number,) in rows])
+    return json.dumps([list(row) for row in rows])
 
 
 def given(dialect: str, *columns: str) -> Subquery:
@@ -39,7 +48,7 @@ def given(dialect: str, *columns: str) -> Subquery:
 def giving(dialect: str, columns: Sequence[str], rows: Sequence[Sequence[int]]) -> dict[str, Any]:
     """Rows for `given`."""
     if dialect == "sqlite":
-        return {"given": json.dumps(rows)}
+        return {"given": _as_json(rows)}
     return {f"given_{name}": [row[place] for row in rows] for place, name in enumerate(columns)}
 
 
