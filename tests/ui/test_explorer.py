@@ -142,6 +142,29 @@ def test_a_search_may_look_for_one_kind_only(screen: Screen) -> None:
     expect(page.get_by_role("dialog")).to_contain_text("No dataset has “churn_prob” in its name.")
 
 
+def test_enter_means_the_best_of_what_is_typed_though_it_is_not_known_yet(screen: Screen) -> None:
+    page = screen.page
+    screen.open("lineage", node=str(FEATURES))
+    page.get_by_role("button", name="Search datasets, columns and jobs").click()
+    typed = page.get_by_role("combobox", name="Name of a dataset")
+    typed.fill("session")
+    expect(page.locator(".palette-item").first).to_be_visible()
+    typed.fill("churn_probability")
+    typed.press("Enter")
+    expect(page).to_have_url(re.compile("churn_probability"))
+
+
+def test_a_part_that_cannot_be_read_is_said(screen: Screen) -> None:
+    page = screen.page
+    broken = {"status": 503, "content_type": "application/problem+json", "body": '{"detail": "the store is away"}'}
+    page.route("**/api/v2/lineage/upstream**", lambda route: route.fulfill(**broken))
+    screen.open("lineage", node=str(FEATURES))
+    expect(page.locator(".standing")).to_contain_text("a part could not be read (the store is away)")
+    expect(box(screen, PREDICTIONS)).to_be_visible()
+    assert [one for one in screen.complaints if "503" not in one] == []  # the browser itself says that
+    screen.complaints.clear()
+
+
 def test_a_path_shows_what_leads_from_one_to_the_other_and_nothing_else(screen: Screen) -> None:
     page = screen.page
     screen.open("lineage", node=str(USAGE))

@@ -271,7 +271,11 @@ export const named = (kind: "datasets" | "jobs", namespace: string, name: string
   `../api/v2/${kind}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}${rest}`;
 
 const KEPT = 400;
-const known = new Map<string, Promise<unknown>>();
+const known = new Map<string, { at: number; answer: Promise<unknown> }>();
+/** Milliseconds after which a board is asked again when somebody comes back to it. What a graph is made of stays, so that
+ *  all of it is of one time. */
+const AGED = 30_000;
+const LASTING = /\/api\/v2\/(lineage|paths|traits|facts|impact)\b/;
 
 let freshness = 0;
 const refreshed = new Set<() => void>();
@@ -288,7 +292,7 @@ export const refresh = (): void => {
 };
 
 /** Grows with each refresh. */
-const useFreshness = (): number => useSyncExternalStore(hear, () => freshness);
+export const useFreshness = (): number => useSyncExternalStore(hear, () => freshness);
 
 /** Told to the window when the API does not know any more who asks. */
 export const SIGNED_OUT = "whence:signed-out";
@@ -296,10 +300,10 @@ export const SIGNED_OUT = "whence:signed-out";
 /** `signal` gives the question up; of what is kept, nobody can. */
 export const get = <Answer>(address: string, signal?: AbortSignal): Promise<Answer> => {
   const kept = known.get(address);
-  if (kept) return kept as Promise<Answer>;
+  if (kept && (LASTING.test(address) || Date.now() - kept.at < AGED)) return kept.answer as Promise<Answer>;
   const answer = fetched<Answer>(address, signal);
-  known.set(address, answer);
-  answer.catch(() => known.delete(address));
+  known.set(address, { at: Date.now(), answer });
+  answer.catch(() => known.get(address)?.answer === answer && known.delete(address));
   const oldest = known.size > KEPT ? known.keys().next().value : undefined;
   if (oldest !== undefined) known.delete(oldest);
   return answer;
@@ -315,8 +319,11 @@ const fetched = async <Answer>(address: string, signal?: AbortSignal): Promise<A
 
 /** The body of an answer. Throws a Problem. */
 export const read = async <Answer>(response: Response): Promise<Answer> => {
+  if (response.ok) {
+    const text = await response.text();
+    return (text ? JSON.parse(text) : null) as Answer;
+  }
   const body = await response.json().catch(() => null);
-  if (response.ok) return body as Answer;
   if (response.status === 401) window.dispatchEvent(new Event(SIGNED_OUT));
   // `detail` is the reason, behind the place in the body that it is about.
   throw new Problem(response.status, body?.detail ?? response.statusText, body?.candidates ?? []);
@@ -345,6 +352,13 @@ export const useAnswers = <Answer>(addresses: readonly string[]): Answered<Answe
   }, [key, fresh]);
   return addresses.map((address) => held.by.get(address) ?? { waiting: true });
 };
+
+let counted = 0;
+const numbers = new WeakMap<object, number>();
+
+/** Which answers these are: another text as soon as one is another. */
+export const identity = (answers: readonly Answered<unknown>[]): string =>
+  answers.map((one) => (one.waiting ? "w" : (numbers.get(one) ?? (numbers.set(one, ++counted), counted)))).join(" ");
 
 const outcome = <Answer>(one: PromiseSettledResult<Answer>): Answered<Answer> =>
   one.status === "fulfilled"

@@ -118,6 +118,8 @@ export const words = {
     now: "Now",
     leaveTime: "Back to now",
     complete: "Complete answer",
+    asking: "Asking…",
+    unread: (why: string) => `Incomplete: a part could not be read (${why})`,
     incomplete: (why: string) => `Incomplete: ${why}`,
     stoppedBy: {
       depth: "Opened hop by hop",

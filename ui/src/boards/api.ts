@@ -1,7 +1,7 @@
 // What dashboards ask. Shapes are those of src/whence/api/board_shapes.py.
 
 import { useCallback, useEffect, useState } from "react";
-import { asked, get, Problem, type Answered } from "../api";
+import { asked, get, Problem, useFreshness, type Answered } from "../api";
 
 export interface Kpi {
   name: string;
@@ -80,6 +80,7 @@ export const usePages = <Answer extends Paged>(
   values: Record<string, string | number | undefined>,
 ): Pages<Answer> => {
   const first = asked(path, values);
+  const fresh = useFreshness();
   const [held, setHeld] = useState<{ of: string; pages: Answer[]; problem?: Problem; waiting: boolean }>({
     of: "",
     pages: [],
@@ -88,11 +89,14 @@ export const usePages = <Answer extends Paged>(
   const read = useCallback(
     (address: string, before: Answer[]) => {
       let current = true;
+      // More of a list that is not on the screen any more is not told.
+      const tell = (one: typeof held) => {
+        if (current) setHeld((now) => (before.length && now.of !== first ? now : one));
+      };
       get<Answer>(address).then(
-        (page) => current && setHeld({ of: first, pages: [...before, page], waiting: false }),
+        (page) => tell({ of: first, pages: [...before, page], waiting: false }),
         (error: unknown) =>
-          current &&
-          setHeld({
+          tell({
             of: first,
             pages: before,
             problem: error instanceof Problem ? error : new Problem(0, String(error)),
@@ -105,7 +109,7 @@ export const usePages = <Answer extends Paged>(
     },
     [first],
   );
-  useEffect(() => read(first, []), [first, read]);
+  useEffect(() => read(first, []), [first, read, fresh]);
   const now = held.of === first ? held : { pages: [], waiting: true, problem: undefined };
   const next = now.pages.at(-1)?.page?.next;
   const more = next ? () => void read(asked(path, { ...values, cursor: next }), now.pages) : undefined;

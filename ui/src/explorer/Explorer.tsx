@@ -88,7 +88,7 @@ const Exploring = ({ explored, onRefresh }: { explored: Explored; onRefresh: () 
           onRefresh={onRefresh}
         />
         <div className="stage" aria-busy={seen.waiting}>
-          {seen.problem && !seen.picture.lines.length ? (
+          {seen.problem && (explored.versus || !seen.picture.lines.length) ? (
             <Trouble problem={seen.problem} />
           ) : explored.view === "list" ? (
             <ListView explored={explored} picture={seen.picture} lensed={lensed} />
@@ -383,12 +383,16 @@ const Standing = ({ seen }: { seen: Seen }) => {
   const owners = [...new Set(seen.gaps.map((gap) => gap.owner))];
   return (
     <footer className="standing" aria-live="polite">
-      <span className={reasons.size ? "warn" : ""}>
-        {reasons.size
-          ? words.explorer.incomplete([...reasons].join(", "))
-          : isOpened
-            ? words.explorer.stoppedBy["depth"]
-            : words.explorer.complete}
+      <span className={reasons.size || seen.problem ? "warn" : ""}>
+        {seen.problem
+          ? words.explorer.unread(seen.problem.message)
+          : reasons.size
+            ? words.explorer.incomplete([...reasons].join(", "))
+            : isOpened
+              ? words.explorer.stoppedBy["depth"]
+              : seen.waiting || !seen.extents.length
+                ? words.explorer.asking
+                : words.explorer.complete}
       </span>
       {hidden > 0 && <span>{words.explorer.hidden(hidden)}</span>}
       {seen.picture.boxes.length > MOST_BOXES && <span className="warn">{words.explorer.capped(MOST_BOXES)}</span>}

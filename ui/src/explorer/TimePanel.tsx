@@ -91,7 +91,7 @@ export const VersionView = ({ version }: { version: Version }) => {
           <button
             type="button"
             className="link-button"
-            onClick={() => acting.change({ asOf: version.from.slice(0, 19), versus: undefined })}
+            onClick={() => acting.change({ asOf: version.from, versus: undefined })}
           >
             {words.time.see}
           </button>

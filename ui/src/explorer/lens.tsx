@@ -1,7 +1,7 @@
 // What the boxes are coloured by: each mark is a colour, a shape and a word, never a colour alone.
 
 import { useMemo } from "react";
-import { asked, useAnswer, useAnswers, type Change, type Diff, type Envelope } from "../api";
+import { asked, identity, useAnswer, useAnswers, type Change, type Diff, type Envelope } from "../api";
 import { instantAgo, type Explored, type Lens } from "../address";
 import type { Box, Line, Picture } from "../graph/model";
 import { boxOf, fieldId, parseName } from "../names";
@@ -196,7 +196,7 @@ const useTraits = (ids: readonly string[], asOf: string | undefined): Map<string
     return `${asked("traits")}?${query}`;
   });
   const answers = useAnswers<{ data: Traits[] }>(addresses);
-  const key = addresses.join("\n") + answers.map((one) => (one.waiting ? "w" : "a")).join("");
+  const key = addresses.join("\n") + identity(answers);
   return useMemo(
     () =>
       answers.some((one) => one.waiting)

@@ -3,6 +3,7 @@
 import { useMemo, useRef } from "react";
 import {
   asked,
+  identity,
   named,
   useAnswers,
   useAnswer,
@@ -76,7 +77,7 @@ export const useSeen = (one: Explored): Seen => {
   const addresses = [...hops.map((hop) => hop.address), ...hops.flatMap((hop) => hop.then ?? []), ...focused];
   const answers = useAnswers<Envelope<Lineage>>(addresses);
   const paths = usePaths(one);
-  const key = answers.map((answer) => (answer.waiting ? "w" : "a")).join("");
+  const key = identity(answers);
   const made = useMemo(() => {
     const at = new Map(addresses.map((address, place) => [address, walked(answers[place])]));
     const told: Hop[] = hops.flatMap((hop) => {
@@ -97,13 +98,12 @@ export const useSeen = (one: Explored): Seen => {
       extents: answers.flatMap((answer) => answer.answer?.extent ?? []),
       gaps: focused.flatMap((address) => at.get(address)?.data.gaps ?? []),
     };
-    // The addresses and how far their answers are say all that the picture depends on.
+    // The addresses and which answers they have say all that the picture depends on.
   }, [addresses.join("\n"), key, paths.answer, one.node, one.picked.join("\n")]);
-  const problem =
-    paths.problem ??
-    (one.versus
-      ? answers.every((answer) => answer.problem) && answers[0]?.problem
-      : answers.find((answer) => answer.problem)?.problem);
+  const problems = answers.flatMap((answer) => answer.problem ?? []);
+  // Of two times, one may not know the node yet.
+  const isOneSided = one.versus && problems.length < answers.length && problems.every((each) => each.status === 404);
+  const problem = paths.problem ?? (isOneSided ? undefined : problems[0]);
   const waiting = answers.some((answer) => answer.waiting) || paths.waiting;
   // Until all answers are there, what was seen last stays, so that nothing flickers.
   const last = useRef(made);
@@ -112,7 +112,7 @@ export const useSeen = (one: Explored): Seen => {
     ...last.current,
     extents: paths.answer?.extent ? [paths.answer.extent] : last.current.extents,
     waiting,
-    problem: problem || undefined,
+    problem,
     noPath: onPath && paths.answer?.data.paths.length === 0,
   };
 };

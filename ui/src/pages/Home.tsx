@@ -55,7 +55,7 @@ const Tiles = ({ status }: { status: Status | undefined }) => {
     [
       tiles.waiting,
       status?.waiting.records,
-      tiles.waitingOf(status?.waiting.seconds ?? 0),
+      status ? tiles.waitingOf(status.waiting.seconds ?? 0) : "",
       (status?.waiting.seconds ?? 0) > 60,
       "./board?of=oncall",
     ],

@@ -23,9 +23,19 @@ export const Search = ({ onChoose, onClose, hint = words.search.hint }: Props) =
   const [kind, setKind] = useState("");
   const [chosen, setChosen] = useState(0);
   const { nodes, complete, failed, waiting } = useFound(text, kind);
+  const [isWished, setWished] = useState(false);
   const id = useId();
   useEffect(() => dialog.current?.showModal(), []);
-  useEffect(() => setChosen(0), [text, kind]);
+  useEffect(() => {
+    setChosen(0);
+    setWished(false);
+  }, [text, kind]);
+  // Enter means the best of what is typed, also if that is not known yet.
+  useEffect(() => {
+    if (!isWished || waiting) return;
+    setWished(false);
+    if (nodes[0]) onChoose(nodes[0].node);
+  }, [isWished, waiting, nodes, onChoose]);
   useEffect(() => {
     document.getElementById(`${id}-${chosen}`)?.scrollIntoView({ block: "nearest" });
   }, [id, chosen]);
@@ -36,7 +46,8 @@ export const Search = ({ onChoose, onClose, hint = words.search.hint }: Props) =
       ArrowUp: () => move(-1),
       Enter: () => {
         const node = nodes[chosen];
-        if (node) onChoose(node.node);
+        if (waiting) setWished(true);
+        else if (node) onChoose(node.node);
       },
     }[event.key];
     if (!action) return;
