@@ -225,6 +225,19 @@ def test_owners_tags_and_descriptions_are_found_until_they_change(store: Engine)
     assert rows(store)[1:] == before[1:]
 
 
+def test_texts_without_letters_are_words_that_every_store_can_hold(store: Engine) -> None:
+    odd = "-\0-"
+    about = {
+        "documentation": facet("DocumentationDatasetFacet", description="\0"),
+        "tags": facet("TagsDatasetFacet", tags=[{"key": odd, "value": odd, "field": odd}]),
+        "ownership": facet("OwnershipDatasetFacet", owners=[{"name": odd}]),
+        "schema": facet("SchemaDatasetFacet", fields=[{"name": "a", "description": odd}]),
+    }
+    load(store, [dataset_event(5, DatasetName("n", "orders"), facets=about)])
+    assert told(store, "orders")[0][0] == DatasetName("n", "orders")
+    assert told(store, "-\ufffd-")[1] != ()
+
+
 def test_the_index_is_a_function_of_the_events(store: Engine, names: set[Node]) -> None:
     grown = rows(store)
     with writing(store) as connection:

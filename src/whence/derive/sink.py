@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from sqlalchemy import Engine
+from sqlalchemy.exc import DataError
 
 from whence.derive.arrow_facts import ArrowFacts
 from whence.derive.chunks import chunks
@@ -63,16 +64,22 @@ def too_late(horizon: int) -> str:
 
 
 def _merge(engine: Engine, chunk: pa.Table) -> None:
-    """Merge a chunk; where an identity collides, all but the event that brings it, which goes to quarantine."""
+    """Merge a chunk; where an identity collides, or the store cannot hold a value, all but the event that brings it,
+    which goes to quarantine: no event may stop those after it.
+    """
     try:
         merge_facts(engine, ArrowFacts(chunk))
-    except CollisionError as error:
+    except (CollisionError, DataError) as error:
         half = chunk.num_rows // 2
         if half:
             _merge(engine, chunk.slice(0, half))
             _merge(engine, chunk.slice(half))
         else:
-            merge_facts(engine, _refused(chunk, str(error)))
+            merge_facts(engine, _refused(chunk, _reason(error)))
+
+
+def _reason(error: CollisionError | DataError) -> str:
+    return str(error) if isinstance(error, CollisionError) else f"the store cannot hold it: {error.orig}"
 
 
 def _refused(chunk: pa.Table, reason: str) -> Rows:

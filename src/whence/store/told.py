@@ -8,6 +8,7 @@ from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import DatasetName, FieldName
 from whence.model.words import words
 from whence.openlineage.facets import schema_fields_in
+from whence.openlineage.wire import text_of
 
 FACETS = ("tags", "ownership", "documentation", "schema")
 """The facets that are searched: tags, owners, descriptions, and those of fields. Their places are stored."""
@@ -48,5 +49,4 @@ def _objects(said: Any, key: str) -> list[dict[str, Any]]:
 
 
 def _text(one: Any, key: str) -> str:
-    value = one.get(key) if isinstance(one, dict) else None
-    return value if isinstance(value, str) else ""
+    return text_of(one.get(key)) if isinstance(one, dict) else ""
