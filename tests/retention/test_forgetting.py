@@ -8,20 +8,28 @@ import pyarrow as pa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 
+from applying import apply_bodies
 from arriving import empty, rows_of
 from generators import body, histories
 from oracle import dump as oracle_dump
 from oracle.lines import without_words
 from oracle.nodes import run_number, text
 from oracle.reading import Reading, read
+from retention.worlds import DAY, FIRST_DAY
 from whence.derive.sink import merge_chunk
+from whence.model.events import RunState
+from whence.model.names import JobName, RunName
+from whence.openlineage.write import run_event
+from whence.query.instants import FIRST
 from whence.store.dump import dump
+from whence.store.engine import reading
 from whence.store.ledger import every_receipt, read_ledger
 from whence.store.purge import enforce, expiring
 from whence.store.settle import settle
-from whence.store.summary import Horizon
+from whence.store.summary import Horizon, run_summary
+from whence.store.troubles import late_jobs
 
 SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture)
 Line = dict[str, Any]
@@ -115,3 +123,18 @@ def test_forgetting_changes_nothing_that_is_still_remembered(
     assert remembered(lines(small), horizon) == remembered(map(json.loads, oracle_dump(in_time)), horizon)
     enforce(small, horizon)
     assert remembered(lines(small), horizon) == remembered(map(json.loads, oracle_dump(in_time)), horizon)
+
+
+def test_clocks_that_are_wrong_by_ages_break_no_sum(store: Engine) -> None:
+    """A START of the year 1 is what some clients send that have no time. 64 bits hold the lengths of 145 such runs."""
+    job, now = JobName("n", "daily"), FIRST_DAY
+    runs = [RunName(f"0190b3a1-0000-7000-8000-{number:012d}", job) for number in range(200)]
+    said = [run_event(FIRST if one != runs[-1] else now, RunState.START, one) for one in runs]
+    said += [run_event(now + number, RunState.COMPLETE, one) for number, one in enumerate(runs)]
+    apply_bodies(store, [json.dumps(one).encode() for one in said])
+    with reading(store) as connection:
+        assert late_jobs(connection, now - DAY, now + DAY) == []
+    enforce(store, Horizon(runs=now + DAY, keep=0, history=now))
+    with reading(store) as connection:
+        (summed,) = connection.execute(select(run_summary)).all()
+    assert (summed.runs, summed.timed, summed.microseconds) == (200, 1, 199)

@@ -21,6 +21,7 @@ from sqlalchemy import (
     and_,
     delete,
     exists,
+    false,
     func,
     insert,
     or_,
@@ -181,7 +182,7 @@ def _mark_events(connection: Connection, horizon: Horizon) -> None:
 
 def _mark_receipts(connection: Connection, horizon: Horizon, reached: Mapping[str, int]) -> None:
     """Repeats go with their event. What was refused has no time of its own: it goes if it came before the first event
-    that is young enough.
+    that is young enough. In a lane without such an event nothing proves it old.
     """
     again = receipt.c.reason == ""
     stays = exists().where(event.c.id == receipt.c.event_id, ~_is_gone(gone_event, ("id", event.c.id)))
@@ -189,7 +190,7 @@ def _mark_receipts(connection: Connection, horizon: Horizon, reached: Mapping[st
     for lane in lane_ranges(reached):
         young = select(func.min(event.c.position)).where(event.c.time >= horizon.runs, lane(event.c.position))
         floor = connection.execute(young).scalar()
-        early = true() if floor is None else receipt.c.position < floor
+        early = false() if floor is None else receipt.c.position < floor
         _fill(connection, gone_receipt, select(receipt.c.position).where(~again, early, lane(receipt.c.position)))
 
 

@@ -13,6 +13,8 @@ from whence.store.tables import event, receipt, run
 
 Totals = dict[tuple[Any, ...], list[int]]
 """Sums, and perhaps extremes, by key."""
+LONGEST = 10 * 366 * 86_400 * 1_000_000
+"""Of a run, microseconds: ten years."""
 
 
 def sum_runs(connection: Connection, wanted: Subquery) -> None:
@@ -23,7 +25,7 @@ def sum_runs(connection: Connection, wanted: Subquery) -> None:
         if row.seen_to is None:
             continue
         ended = RunState(row.state).rank == RunState.COMPLETE
-        took = row.state_at - row.started_at if ended and row.started_at is not None else None
+        took = _length(row.started_at, row.state_at) if ended else None
         key = (row.job_id, month_of(row.seen_to), row.state)
         known = totals.setdefault(key, [0, 0, 0, row.seen_from, row.seen_to])
         known[0] += 1
@@ -31,6 +33,11 @@ def sum_runs(connection: Connection, wanted: Subquery) -> None:
         known[2] += took or 0
         known[3], known[4] = min(known[3], row.seen_from), max(known[4], row.seen_to)
     _add(connection, run_summary, totals)
+
+
+def _length(start: int | None, end: int) -> int | None:
+    """How long a run took. None where a clock must be wrong: sums of such would not fit in 64 bits."""
+    return end - start if start is not None and 0 <= end - start <= LONGEST else None
 
 
 def sum_events(connection: Connection, wanted: Subquery) -> None:

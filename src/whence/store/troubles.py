@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Connection, and_, func, select
+from sqlalchemy import Connection, Float, and_, cast, func, select
 
 from whence.model.blast import COUNTED
 from whence.model.catalog import distinct
@@ -73,7 +73,8 @@ def late_jobs(connection: Connection, since: int, now: int) -> Sequence[Late]:
     batch = and_(run.c.seen_to >= since, run.c.seen_from.is_not(None), run.c.streaming == 0)
     starts = select(run.c.job_id, at.label("at"), (at - before).label("pause")).where(batch).subquery()
     last, longest, runs = func.max(starts.c.at), func.max(starts.c.pause), func.count()
-    regular = longest * (runs - 1) <= MOST_UNEVEN * (last - func.min(starts.c.at))
+    # Of clocks that are wrong by ages: beyond 64 bits PostgreSQL refuses a product of integers.
+    regular = cast(longest, Float) * (runs - 1) <= MOST_UNEVEN * (last - func.min(starts.c.at))
     query = (
         select(starts.c.job_id, last, longest, runs)
         .join(job, job.c.id == starts.c.job_id)
