@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
-from sqlalchemy import Engine
+from sqlalchemy import Engine, text
 
 from conftest import STORES
 from logs import records_of
@@ -19,12 +19,14 @@ from postgres_process import new_database
 from retention.worlds import DAY, FIRST_DAY, bodies, derive, log_of
 from whence.derive.archive.copy import archive_log, drop_archived
 from whence.derive.rebuild import rebuild
-from whence.errors import BackupError
+from whence.errors import BackupError, StoreError
 from whence.govern.backup import Place, back_up, check, restore
+from whence.log.segments.files import segments
 from whence.log.segments.log import SegmentLog
 from whence.store.dump import dump
-from whence.store.engine import open_store, read_progress, sqlite_url
+from whence.store.engine import open_store, read_progress, sqlite_url, writing
 from whence.store.ledger import every_receipt
+from whence.store.migrate import migrate
 from whence.store.purge import enforce
 from whence.store.summary import Horizon
 
@@ -154,9 +156,34 @@ def test_nothing_is_overwritten(filled: Engine, log: SegmentLog, tmp_path: Path)
         back_up(Place(engine=filled, log=log), tmp_path / "backup")
     with pytest.raises(BackupError, match="not empty"):
         restore(tmp_path / "backup", Place(engine=filled, log=SegmentLog(tmp_path / "new")))
-    with pytest.raises(BackupError, match="log is not empty"):
+    with pytest.raises(BackupError, match=r"log.* is not empty"):
         restore(tmp_path / "backup", replace(place_at(tmp_path / "other"), log=log))
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("left", ["-wal", "-shm", "-journal"])
+def test_what_sqlite_left_of_a_store_is_in_the_way(filled: Engine, log: SegmentLog, tmp_path: Path, left: str) -> None:
+    back_up(Place(engine=filled, log=log), tmp_path / "backup")
+    place = place_at(tmp_path / "other")
+    file = Path(f"{place.engine.url.database}{left}")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b"of another store")
+    with pytest.raises(BackupError, match=f"{file.name} is not empty"):
+        restore(tmp_path / "backup", place)
+    assert file.read_bytes() == b"of another store"
+
+
+def test_a_backup_of_a_newer_release_leaves_the_place_empty(filled: Engine, log: SegmentLog, tmp_path: Path) -> None:
+    backup = tmp_path / "backup"
+    with writing(filled) as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    if filled.dialect.name == "sqlite":  # PostgreSQL's is copied into tables of this release
+        back_up(Place(engine=filled, log=log), backup)
+        with pytest.raises(BackupError, match="newer release"):
+            restore(backup, place_at(tmp_path / "other"))
+        assert not segments(tmp_path / "other" / "log")
+    with pytest.raises(StoreError, match="newer release"):
+        migrate(filled)
 
 
 def test_a_backup_that_was_killed_is_none(filled: Engine, log: SegmentLog, tmp_path: Path) -> None:

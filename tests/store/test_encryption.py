@@ -19,7 +19,7 @@ from whence.model.ids import node_id
 from whence.model.names import JobName
 from whence.openlineage.read import read_event
 from whence.store.catalog import StoreCatalog
-from whence.store.copy import copy_in, copy_out
+from whence.store.copy import copy_in, copy_out, upgraded
 from whence.store.dump import dump
 from whence.store.encryption import KEY, KEY_FILE, configured_master, create_master, read_master
 from whence.store.engine import open_store, reading, sqlite_url, writing
@@ -128,7 +128,7 @@ def test_a_backup_is_encrypted_and_restored_into_either_kind(sealed: Engine, tmp
     copy_out(sealed, file)
     assert not any(secret.encode() in file.read_bytes() for secret in SECRETS)
     (tmp_path / "scratch").mkdir()
-    copy_in(file, restored, tmp_path / "scratch")
+    copy_in(upgraded(file, tmp_path / "scratch"), restored)
     assert list(dump(restored)) == list(dump(sealed))
     restored.dispose()
 

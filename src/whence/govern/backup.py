@@ -7,6 +7,7 @@ A backup that is not finished has no manifest and another name.
 
 import json
 import shutil
+import sqlite3
 import tempfile
 import time
 from collections.abc import Mapping
@@ -23,7 +24,7 @@ from whence.log import Log, Position
 from whence.log.segments.copy import copy_segments
 from whence.log.segments.files import segments, sync_directory, sync_file
 from whence.log.segments.log import LANE, SegmentLog
-from whence.store.copy import copy_in, copy_out, refuse_filled
+from whence.store.copy import copy_in, copy_out, refuse_filled, upgraded
 from whence.store.engine import open_store, read_progress, reading, sqlite_url
 from whence.store.migrate import migrate
 from whence.store.security.copy import copy_in_security, copy_out_security, is_there, refuse_guarded
@@ -79,7 +80,7 @@ def back_up(place: Place, directory: Path) -> Manifest:
         partial.chmod(0o750)
         partial.rename(directory)
         sync_directory(directory.parent)
-    except (OSError, SQLAlchemyError) as error:
+    except (OSError, SQLAlchemyError, sqlite3.Error) as error:
         raise BackupError(f"the backup failed: {error}") from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -94,15 +95,16 @@ def restore(directory: Path, place: Place) -> Manifest:
     manifest = check(directory)
     _refuse_filled(place, manifest)
     with tempfile.TemporaryDirectory(prefix="whence-restore-") as scratch:
+        working = upgraded(directory / STORE, Path(scratch))
         try:
             if isinstance(place.log, SegmentLog) and manifest.log_end:
                 copy_segments(directory / LOG, place.log.directory)
             if place.archive and (directory / ARCHIVE).is_dir():
                 _copy_table(directory / ARCHIVE, place.archive)
-            copy_in(directory / STORE, place.engine, Path(scratch))
+            copy_in(working, place.engine)
             if place.security and SECURITY in manifest.files:
-                working = shutil.copy(directory / SECURITY, Path(scratch) / SECURITY)  # it may need newer tables
-                copy_in_security(Path(working), place.security)
+                guarded = shutil.copy(directory / SECURITY, Path(scratch) / SECURITY)  # it may need newer tables
+                copy_in_security(Path(guarded), place.security)
         except (OSError, SQLAlchemyError) as error:
             raise BackupError(f"the restore failed: {error}; empty the place and try again") from error
     return manifest
@@ -179,9 +181,11 @@ def _refuse_filled(place: Place, manifest: Manifest) -> None:
         raise BackupError("the backup has a log in segments: restore it into a directory (--log)")
     if place.engine.dialect.name == "sqlite":
         file = Path(str(place.engine.url.database))
-        taken += [file] if file.exists() else []
+        # What SQLite left beside a file that is gone it would replay into the one that is put in its place.
+        beside = (file.with_name(f"{file.name}{end}") for end in ("", "-wal", "-shm", "-journal"))
+        taken += [one for one in beside if one.exists()]
     if taken:
-        raise BackupError(f"{taken[0]} is not empty; a backup is restored into an empty place")
+        raise BackupError(f"{' and '.join(map(str, taken))} is not empty; a backup is restored into an empty place")
     if place.engine.dialect.name != "sqlite":
         migrate(place.engine)
         with reading(place.engine) as connection:

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Table, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from whence.errors import BackupError
+from whence.errors import BackupError, StoreError
 from whence.store import blast, keyring, schedule, summary, words  # noqa: F401  # their tables are copied too
 from whence.store.engine import open_store, reading, sqlite_url, writing
 from whence.store.migrate import migrate
@@ -40,19 +40,24 @@ def copy_out(engine: Engine, file: Path) -> None:
     close_file(target)
 
 
-def copy_in(file: Path, engine: Engine, scratch: Path) -> None:
-    """Fill an empty store from a file of `copy_out`, all or nothing. `scratch` is a directory to work in.
+def upgraded(file: Path, scratch: Path) -> Path:
+    """A copy of a file of `copy_out`, in the directory `scratch`, with the tables of this release.
 
-    Raises BackupError if the store is not empty, or the file is of a newer release.
+    Raises BackupError if the file is of a newer release.
     """
     working = scratch / "store.db"
     shutil.copyfile(file, working)
     source = open_store(sqlite_url(working))
     try:
         migrate(source)
-    except SQLAlchemyError as error:
-        raise BackupError(f"{file} is no store: {error}") from error
+    except (SQLAlchemyError, StoreError) as error:
+        raise BackupError(f"{file} cannot be restored: {error}") from error
     close_file(source)
+    return working
+
+
+def copy_in(working: Path, engine: Engine) -> None:
+    """Fill an empty store from an `upgraded` file, all or nothing. Raises BackupError if the store is not empty."""
     if engine.dialect.name == "sqlite":
         _place(working, Path(str(engine.url.database)))
         return
