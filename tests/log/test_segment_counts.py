@@ -1,5 +1,6 @@
 """Counting what a log of segments had before a position: right from anywhere, in any order, and cheap to go on with."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from log.test_both_logs import event
 from whence.log import Position
 from whence.log.segments import committed, read, start
 from whence.log.segments.counts import _Counts
+from whence.log.segments.drop import drop_segments
 from whence.log.segments.files import FIRST_OFFSET, segment_path, segments
 from whence.log.segments.write import SegmentSettings, SegmentWriter
 
@@ -56,6 +58,17 @@ def test_counts_outlive_their_segments(directory: Path, tmp_path: Path) -> None:
     for one in segments(tmp_path)[:3]:
         segment_path(tmp_path, one).unlink()
     assert _Counts(tmp_path).before(committed(tmp_path)) == before
+
+
+def test_what_was_dropped_before_anybody_counted_it_is_counted(directory: Path, tmp_path: Path) -> None:
+    """By another process than the one that asks, which has looked at the log before."""
+    log = tmp_path / "log"
+    shutil.copytree(directory, log)
+    (log / "COUNTS").unlink(missing_ok=True)
+    asks, end = _Counts(log), committed(log)
+    assert asks.before(start(log)).records == 0
+    assert len(drop_segments(log, end)) > 3
+    assert (asks.before(end).records, _Counts(log).before(end).records) == (RECORDS, RECORDS)
 
 
 @pytest.mark.parametrize("damaged", ["", "{", "[1]", '{"1": 7}'])

@@ -5,6 +5,7 @@ that cannot be counted anew as long as the segments are there.
 """
 
 import json
+import os
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -33,7 +34,8 @@ class _Counts:
         self._closed: dict[int, tuple[int, int]] = {}
         self._places: dict[Position, int] = {}
         """Records before a place in its own segment: where counting goes on."""
-        self._is_loaded = False
+        self._read_at = -1
+        """When the file that was read last was written, nanoseconds."""
 
     def before(self, position: Position) -> Amount:
         """Raises LogCorruptError."""
@@ -44,8 +46,7 @@ class _Counts:
         return Amount(records, sum(size for _, size in earlier) + max(position.offset - FIRST_OFFSET, 0))
 
     def _closed_before(self, segment: int) -> list[tuple[int, int]]:
-        if not self._is_loaded:
-            self._closed, self._is_loaded = _load(self._path), True
+        self._learn()
         uncounted = [one for one in segments(self._directory) if one < segment and one not in self._closed]
         for one in uncounted:
             size = segment_path(self._directory, one).stat().st_size
@@ -53,6 +54,12 @@ class _Counts:
         if uncounted:
             _save(self._path, self._closed)
         return [count for one, count in self._closed.items() if one < segment]
+
+    def _learn(self) -> None:
+        """Take over what other processes have counted: their segments may be gone."""
+        written_at = self._path.stat().st_mtime_ns if self._path.exists() else 0
+        if written_at != self._read_at:
+            self._closed, self._read_at = _load(self._path) | self._closed, written_at
 
     def _within(self, position: Position) -> int:
         """How many records of its segment begin before a position."""
@@ -88,6 +95,6 @@ def _load(path: Path) -> dict[int, tuple[int, int]]:
 
 
 def _save(path: Path, closed: dict[int, tuple[int, int]]) -> None:
-    fresh = path.with_suffix(".new")
+    fresh = path.with_suffix(f".{os.getpid()}")
     fresh.write_text(json.dumps(closed))
     fresh.replace(path)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from whence.errors import LogBusyError
 from whence.log.position import Position
+from whence.log.segments.counts import amounts
 from whence.log.segments.files import FIRST_OFFSET, head_path, segment_path, segments, sync_directory, sync_file
 from whence.log.segments.read import committed
 
@@ -22,12 +23,13 @@ def retaining(directory: Path) -> Iterator[None]:
 def drop_segments(directory: Path, before: Position) -> tuple[int, ...]:
     """Delete the segments that end at or before a position, oldest first, and never the last; their numbers.
 
-    A crash leaves a log without some of them. Raises LogBusyError while somebody retains them.
+    A crash leaves a log without some of them. Raises LogBusyError while somebody retains them, LogCorruptError.
     """
     with _locked(directory, fcntl.LOCK_EX, "a rebuild or an archiver reads the log; try again when it has ended"):
         dropped = droppable(directory, before)
         if not dropped:
             return ()
+        amounts(directory).before(Position(dropped[-1] + 1, FIRST_OFFSET))  # what they held is known for ever
         # Its writer does not sync it: a power loss must not bring back a mark in a segment that is gone.
         sync_file(head_path(directory))
         for segment in dropped:
