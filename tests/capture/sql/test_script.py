@@ -177,3 +177,63 @@ def test_no_text_breaks_the_reader(words: list[str], dialect: str) -> None:
     for one in read_script(text, dialect).statements:
         assert 0 <= one.span.start <= one.span.end <= len(text)
         assert one.status != "failed" or one.error
+
+
+@pytest.mark.parametrize(
+    "empties", ["truncate table st", "delete from st", "drop table st; create temp table st (a text)"]
+)
+def test_what_was_in_a_temporary_table_before_it_was_emptied_goes_nowhere(empties: str) -> None:
+    text = f"""create temp table st (a text); insert into st select x from one; insert into y select a from st;
+        {empties}; insert into st select x from two; insert into z select a from st"""
+    assert edges(text, "postgres") == {"y.a IDENTITY one.x", "z.a IDENTITY two.x"}
+
+
+def test_a_dropped_temporary_table_uncovers_the_one_that_it_hid() -> None:
+    text = "create temp table t as select a from one; drop table t; insert into z select a from t"
+    assert edges(text, "postgres") == {"z.a IDENTITY t.a"}
+
+
+def test_rows_that_may_be_left_are_still_there() -> None:
+    text = """create temp table st (a text); insert into st select x from one; delete from st where a = 'x';
+        insert into st select x from two; insert into z select a from st"""
+    assert {"z.a IDENTITY one.x", "z.a IDENTITY two.x"} < edges(text, "postgres")
+
+
+@pytest.mark.parametrize("kind", ["semi", "anti"])
+def test_only_the_condition_of_a_semi_join_sees_its_right_side(kind: str) -> None:
+    text = f"insert into z select id, name from t left {kind} join u on t.id = u.id where name > 1"
+    for known in ({"u": ("id", "name"), "z": ("id", "name")}, {"t": ("id", "name"), "u": ("id", "name")}, {}):
+        said = edges(text, "spark", Catalog.from_columns(known, "spark"))
+        assert said == {
+            "z.id IDENTITY t.id",
+            "z.name IDENTITY t.name",
+            "z JOIN t.id",
+            "z JOIN u.id",
+            "z FILTER t.name",
+        }, known
+
+
+def test_a_table_of_unknown_columns_in_a_subquery_may_have_what_the_outer_one_has() -> None:
+    catalog = Catalog.from_columns({"tgt": ("k", "total", "amount"), "t": ("a", "id"), "z": ("a",)}, "postgres")
+    for text, inner, outer in (
+        ("update tgt set total = (select sum(amount) from orders o where o.k = tgt.k)", "orders.amount", "tgt.amount"),
+        ("insert into z select a from t where id in (select id from u)", "u.id", "t.id"),
+    ):
+        script = read_script(text, "postgres", catalog)
+        sure = {str(one.source): one.confidence for one in script.collapsed}
+        assert sure[inner] == 0.5
+        assert outer in sure
+        assert [one.reason for one in script.statements[0].unknowns] == ["column_ambiguous"]
+
+
+def test_a_whole_row_of_a_table_of_unknown_columns_is_a_star() -> None:
+    for text, dialect in (
+        ("insert into z (a) select to_jsonb(o) from orders o", "postgres"),
+        ("insert into z (a) select to_json_string(o) from orders as o", "bigquery"),
+    ):
+        script = read_script(text, dialect)
+        assert {f"{one.target} {one.subtype} {one.source}" for one in script.collapsed} == {
+            "z.a TRANSFORMATION orders.*"
+        }
+        assert [one.reason for one in script.statements[0].unknowns] == ["star_not_expanded"]
+    assert edges("insert into z (a) select orders from orders", "postgres") == {"z.a IDENTITY orders.orders"}

@@ -34,6 +34,8 @@ class Folding:
                 self._moves.append(move)
         for old, new in done.renames:
             self._renamed(old, new, temporary)
+        for one in done.emptied:
+            self._temporary.pop(one, None)
 
     def _renamed(self, old: Table, new: Table, temporary: set[Table]) -> None:
         relation = self._temporary.pop(old, None)

@@ -108,10 +108,12 @@ def drop(reading: Reading, node: tree.Node) -> Moved:
     """What is dropped is not known any more; a temporary table uncovers the one that it hid."""
     if str(tree.arg(node, tree.KIND) or "").upper() not in ("TABLE", "VIEW"):
         return Moved("drop", opaque=True)
-    for one in tree.listed(node, tree.TABLES) or [tree.this(node)]:
-        if one is not None:
-            reading.session.own.pop(target_of(reading, one), None)
-    return Moved("drop", opaque=True)
+    dropped = [
+        target_of(reading, one) for one in tree.listed(node, tree.TABLES) or [tree.this(node)] if one is not None
+    ]
+    for one in dropped:
+        reading.session.own.pop(one, None)
+    return Moved("drop", emptied=dropped, opaque=True)
 
 
 def alter(reading: Reading, node: tree.Node) -> Moved:

@@ -34,6 +34,8 @@ class Moved:
     reads: set[Table] = field(default_factory=set)
     writes: list[Table] = field(default_factory=list)
     renames: list[tuple[Table, Table]] = field(default_factory=list)
+    emptied: list[Table] = field(default_factory=list)
+    """Tables that hold nothing any more of what was in them before."""
     opaque: bool = False
     """It moves no data that its text tells of."""
     unread: bool = False

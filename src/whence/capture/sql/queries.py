@@ -306,8 +306,9 @@ def _condition(scope: Scope, node: tree.Node, clause: str, rows: Flow) -> None:
 
 
 def _rows(scope: Scope) -> list[Flow]:
-    return [source.relation.rows for source in scope.sources]
+    return [source.relation.rows for source in (*scope.sources, *scope.aside)]
 
 
 def _reads(scope: Scope) -> frozenset[Table]:
-    return frozenset().union(*(source.relation.reads for source in scope.sources), scope.extra_reads)
+    sources = (*scope.sources, *scope.aside)
+    return frozenset().union(*(source.relation.reads for source in sources), scope.extra_reads)

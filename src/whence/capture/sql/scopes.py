@@ -82,6 +82,7 @@ class Scope:
         "_parts",
         "_row",
         "aliases",
+        "aside",
         "before",
         "bound",
         "ctes",
@@ -99,6 +100,8 @@ class Scope:
         self.reading = reading
         self.outer = outer
         self.sources: list[Source] = []
+        self.aside: list[Source] = []
+        """Sources that decide on rows, and that nothing else can name any more."""
         self._row: list[Output] = []
         self._parts: list[Relation] = []
         """What `*` stands for: columns, and sources behind them whose columns nobody asked for yet."""
@@ -138,6 +141,12 @@ class Scope:
     def row(self, outputs: list[Output]) -> None:
         self._row, self._parts = outputs, []
 
+    def set_aside(self) -> None:
+        """From here on the right sides of SEMI and ANTI joins cannot be named."""
+        if self.aside:
+            self.sources = [one for one in self.sources if one not in self.aside]
+            self.forget()
+
     def query(self, node: tree.Node) -> Relation:
         """A query inside of an expression."""
         relation = self.reading.query(node, self)
@@ -162,6 +171,10 @@ class Scope:
             if names[0] in scope.bound:
                 return Output(names[-1], NOTHING)
             found = scope.known(names, parts) if len(names) > 1 else scope.named(names[0])
+            if found is not None and guesses and len(names) == 1:
+                # The inner one is meant if it has the column, and its columns are not known.
+                self.reading.report("column_ambiguous", names[0])
+                return Output(found.name, joined(*(weakened(one.flow, *one_of(2)) for one in (guesses[0], found))))
             if found is not None:
                 return found
             guessed = None if guesses else scope.guess(names)
@@ -217,6 +230,8 @@ class Scope:
             return None
         if names[0].lower() in self.reading.variables:
             return None
+        if len(names) == 1 and self._is_open_row(names[0]):
+            return self._whole_row(names)
         candidates = [
             found for found in (source.relation.guess(names[0]) for source in self.sources) if found is not None
         ]
@@ -237,6 +252,12 @@ class Scope:
         self.reading.report("column_ambiguous", names[0])
         flows = [weakened(found.flow, *one_of(len(candidates))) for found in candidates]
         return _fields(Output(names[0], joined(*flows)), names[1:])
+
+    def _is_open_row(self, name: str) -> bool:
+        """Whether a name is an alias of a table whose columns are not known: a column would hardly be called so."""
+        source = self.source([name])
+        own = source.parts[-1].lower() if source is not None and source.parts else ""
+        return source is not None and own not in ("", name.lower()) and bool(source.relation.opens)
 
     def _has_fields(self, names: list[str]) -> bool:
         """Whether `a.b` may be a field, where no source is called `a`."""

@@ -247,6 +247,8 @@ def _answer(
     dynamic: bool = False,
 ) -> StatementLineage:
     temporary = {table for table in _tables(done) if script.session.is_temporary(table)}
+    if piece.procedural:
+        done.emptied = []  # perhaps: in a branch, or a handler
     script.folding.follow(done, temporary)
     factor = PROCEDURAL if piece.procedural or dynamic else 1.0
     found = edges(done.moves, script.dialect.parser, factor)

@@ -220,6 +220,8 @@ def add_joins(scope: Scope, node: tree.Node, rows: Flow) -> None:
             conditions.append(tree.arg(join, "match_condition"))
     for on in conditions:
         choose(scope, on, JOIN, rows)
+    if scope.reading.dialect.name != "clickhouse":  # there the columns of the right side can be selected
+        scope.set_aside()
 
 
 def _join(scope: Scope, join: tree.Node, rows: Flow) -> None:
@@ -235,6 +237,8 @@ def _join(scope: Scope, join: tree.Node, rows: Flow) -> None:
     right = scope.sources[first].relation if len(scope.sources) > first else None
     if right is None:
         return
+    if hidden:
+        scope.aside.append(scope.sources[first])
     using = [column_name(scope.reading.dialect, one) for one in tree.listed(join, tree.USING)]
     if str(tree.arg(join, tree.METHOD) or "").upper() == "NATURAL":
         using = [one.name for one in left if one.name in right.index and one.name != STAR]

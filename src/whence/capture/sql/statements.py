@@ -105,7 +105,8 @@ def _cache(reading: Reading, node: tree.Node) -> Moved:
 
 
 def _truncate(reading: Reading, node: tree.Node) -> Moved:
-    return Moved("truncate", writes=[target_of(reading, one) for one in tree.items(node)])
+    targets = [target_of(reading, one) for one in tree.items(node)]
+    return Moved("truncate", writes=targets, emptied=targets)
 
 
 def _locking(reading: Reading, node: tree.Node) -> Moved:

@@ -135,6 +135,8 @@ def delete(reading: Reading, node: tree.Node) -> Moved:
         if source not in own:
             reads |= source.relation.reads
     result.reads = reads
+    if not any(tree.arg(node, one) for one in (tree.WHERE, tree.LIMIT, tree.USING, tree.TABLES)) and not reads:
+        result.emptied = [move.target for move in result.moves]
     for move in result.moves[:1]:
         returned(scope, node, move, result)
     return result
