@@ -213,6 +213,41 @@ def test_only_the_condition_of_a_semi_join_sees_its_right_side(kind: str) -> Non
         }, known
 
 
+@pytest.mark.parametrize("known", [{"a": ("id", "k"), "b": ("id",), "c": ("k", "v"), "z": ("id", "v")}, {}])
+@pytest.mark.parametrize(
+    "joins",
+    [
+        "left semi join b on a.id = b.id join c on a.k = c.k",
+        "join c on a.k = c.k left semi join b on a.id = b.id",
+        "left anti join b on a.id = b.id left semi join c on a.k = c.k",
+        "left semi join b using (id) left anti join c using (k)",
+    ],
+)
+def test_joins_before_and_behind_a_semi_join(known: dict[str, tuple[str, ...]], joins: str) -> None:
+    said = edges(f"insert into z select a.id, a.k from a {joins}", "spark", Catalog.from_columns(known, "spark"))
+    rows = {"z JOIN a.id", "z JOIN b.id", "z JOIN a.k", "z JOIN c.k"}
+    assert {one for one in said if one.startswith("z JOIN")} == rows
+    assert {one.rpartition(" ")[2] for one in said if "IDENTITY" in one} == {"a.id", "a.k"}
+
+
+def test_a_semi_join_in_brackets_is_read() -> None:
+    (statement,) = read_script("select t.id from (a left semi join b on a.id = b.id) t", "spark").statements
+    assert [str(one) for one in statement.reads] == ["a", "b"]
+
+
+def test_an_alias_is_meant_before_a_column_of_an_unknown_table() -> None:
+    text = "with 5 as lim select a from t where id in (select id from u where x < lim)"
+    (statement,) = read_script(text, "clickhouse").statements
+    assert statement.status == "parsed"
+    assert "u.lim" not in {str(one.source) for one in statement.edges}
+
+
+def test_where_rows_are_no_values_an_alias_is_a_column() -> None:
+    for dialect in ("spark", "snowflake", "tsql", "mysql"):
+        said = edges("insert into z (a) select status from dim_status status", dialect)
+        assert {one.lower() for one in said} == {"z.a identity dim_status.status"}, dialect
+
+
 def test_a_table_of_unknown_columns_in_a_subquery_may_have_what_the_outer_one_has() -> None:
     catalog = Catalog.from_columns({"tgt": ("k", "total", "amount"), "t": ("a", "id"), "z": ("a",)}, "postgres")
     for text, inner, outer in (

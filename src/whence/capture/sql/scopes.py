@@ -74,6 +74,10 @@ class Source:
         self.parts = parts
 
 
+ROWS_ARE_VALUES = frozenset({"postgres", "bigquery", "duckdb"})
+"""Dialects in which the name of a table stands for its row."""
+
+
 class Scope:
     """The names that one query can use. A scope is made new for every query, and changes while FROM is read."""
 
@@ -141,10 +145,11 @@ class Scope:
     def row(self, outputs: list[Output]) -> None:
         self._row, self._parts = outputs, []
 
-    def set_aside(self) -> None:
-        """From here on the right sides of SEMI and ANTI joins cannot be named."""
-        if self.aside:
-            self.sources = [one for one in self.sources if one not in self.aside]
+    def set_aside(self, sources: list[Source]) -> None:
+        """From here on nothing can name these: the right sides of SEMI and ANTI joins."""
+        if sources:
+            self.aside += sources
+            self.sources = [one for one in self.sources if one not in sources]
             self.forget()
 
     def query(self, node: tree.Node) -> Relation:
@@ -171,7 +176,7 @@ class Scope:
             if names[0] in scope.bound:
                 return Output(names[-1], NOTHING)
             found = scope.known(names, parts) if len(names) > 1 else scope.named(names[0])
-            if found is not None and guesses and len(names) == 1:
+            if found is not None and guesses and len(names) == 1 and names[0] not in scope.aliases:
                 # The inner one is meant if it has the column, and its columns are not known.
                 self.reading.report("column_ambiguous", names[0])
                 return Output(found.name, joined(*(weakened(one.flow, *one_of(2)) for one in (guesses[0], found))))
@@ -254,7 +259,9 @@ class Scope:
         return _fields(Output(names[0], joined(*flows)), names[1:])
 
     def _is_open_row(self, name: str) -> bool:
-        """Whether a name is an alias of a table whose columns are not known: a column would hardly be called so."""
+        """Whether a name is an alias of a table whose columns are not known, where such a name can be a row."""
+        if self.reading.dialect.name not in ROWS_ARE_VALUES:
+            return False
         source = self.source([name])
         own = source.parts[-1].lower() if source is not None and source.parts else ""
         return source is not None and own not in ("", name.lower()) and bool(source.relation.opens)

@@ -147,7 +147,7 @@ def _bracketed(scope: Scope, node: tree.Node, visible: bool) -> Source | None:
             return added
         inner = Scope(reading, scope)
         add_source(inner, inside)
-        around = [one.relation for one in inner.sources]
+        around = [one.relation for one in (*inner.sources, *inner.aside)]
         relation = Relation(
             inner.row, joined(*(one.rows for one in around)), frozenset().union(*(one.reads for one in around))
         )
@@ -208,9 +208,10 @@ def add_laterals(scope: Scope, node: tree.Node) -> None:
 def add_joins(scope: Scope, node: tree.Node, rows: Flow) -> None:
     """The joins behind a source: all sources first, for a condition may name any of them."""
     conditions: list[tree.Node] = []
+    hidden: list[Source] = []
     for join in tree.listed(node, tree.JOINS):
         scope.reading.tick()
-        _join(scope, join, rows)
+        hidden += _join(scope, join, rows)
         for pivot in tree.listed(join, tree.PIVOTS):
             scope.sources[-1] = _pivoted(scope, scope.sources[-1], pivot)
         on = tree.arg(join, tree.ON)
@@ -221,14 +222,15 @@ def add_joins(scope: Scope, node: tree.Node, rows: Flow) -> None:
     for on in conditions:
         choose(scope, on, JOIN, rows)
     if scope.reading.dialect.name != "clickhouse":  # there the columns of the right side can be selected
-        scope.set_aside()
+        scope.set_aside(hidden)
 
 
-def _join(scope: Scope, join: tree.Node, rows: Flow) -> None:
+def _join(scope: Scope, join: tree.Node, rows: Flow) -> list[Source]:
+    """Add the right side of a join; it, if only conditions can name it."""
     kind = str(tree.arg(join, tree.KIND) or "").upper()
     if kind == "ARRAY":
         _array_joins(scope, join)
-        return
+        return []
     merges = tree.listed(join, tree.USING) or tree.arg(join, tree.METHOD)
     left = scope.row if merges else []
     first = len(scope.sources)
@@ -236,9 +238,8 @@ def _join(scope: Scope, join: tree.Node, rows: Flow) -> None:
     add_source(scope, tree.this(join), visible=not hidden)
     right = scope.sources[first].relation if len(scope.sources) > first else None
     if right is None:
-        return
-    if hidden:
-        scope.aside.append(scope.sources[first])
+        return []
+    only_here = [scope.sources[first]] if hidden else []
     using = [column_name(scope.reading.dialect, one) for one in tree.listed(join, tree.USING)]
     if str(tree.arg(join, tree.METHOD) or "").upper() == "NATURAL":
         using = [one.name for one in left if one.name in right.index and one.name != STAR]
@@ -246,6 +247,7 @@ def _join(scope: Scope, join: tree.Node, rows: Flow) -> None:
         merge_columns(scope, left, scope.row[len(left) :] if not hidden else right.outputs, using, join, rows)
         if hidden:
             scope.row = left
+    return only_here
 
 
 def _array_joins(scope: Scope, join: tree.Node) -> None:

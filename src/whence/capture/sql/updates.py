@@ -86,7 +86,7 @@ def _beneath(scope: Scope, own: Source, table: Table, name: str) -> tuple[Table,
 
 def _rows(scope: Scope, node: tree.Node) -> Flow:
     rows: Flow = {}
-    for source in scope.sources:
+    for source in (*scope.sources, *scope.aside):
         absorb(rows, source.relation.rows, IDENTITY)
     where = tree.arg(node, tree.WHERE)
     if where is not None:
@@ -99,7 +99,7 @@ def _rows(scope: Scope, node: tree.Node) -> Flow:
 def _reads(scope: Scope, own: Source, result: Moved) -> set[Table]:
     """The other sources; the target only where its values are read."""
     reads = set(scope.extra_reads)
-    for source in scope.sources:
+    for source in (*scope.sources, *scope.aside):
         if source is not own:
             reads |= source.relation.reads
     for move in result.moves:
@@ -131,7 +131,7 @@ def delete(reading: Reading, node: tree.Node) -> Moved:
         for target in targets[:1]:
             result.into(Move(target, [], rows))
     reads = set(scope.extra_reads)
-    for source in scope.sources:
+    for source in (*scope.sources, *scope.aside):
         if source not in own:
             reads |= source.relation.reads
     result.reads = reads
