@@ -137,6 +137,18 @@ def test_a_cursor_goes_on_after_its_row_whatever_comes_before_it(client: Client,
     assert [one["node"] for one in (*first["data"]["nodes"], *rest["nodes"])] == list(map(str, fields))
 
 
+def test_pages_of_paths_from_all_columns_of_a_dataset(client: Client, store: Engine) -> None:
+    of, to = DatasetName("db", "s"), FieldName(DatasetName("db", "t"), "y")
+    edges = tuple((Edge(source=FieldName(of, name), target=to, type="DIRECT"), Origin.COLUMN) for name in "abc")
+    load(store, World(said=(Said(owner=JobName("n", "j"), edges=edges),)))
+    found, cursor = [], ""
+    while cursor is not None:
+        page = client.get("/api/v2/paths", source=str(of), target=str(to), limit=1, cursor=cursor).json
+        found += [path["steps"][0]["source"] for path in page["data"]["paths"]]
+        cursor = page["page"]["next"]
+    assert sorted(found) == [str(FieldName(of, name)) for name in "abc"]
+
+
 def test_a_run_of_a_job_whose_name_has_slashes(client: Client, store: Engine) -> None:
     job = JobName("spark://host:7077", "nightly/load 100%")
     edge = Edge(source=DatasetName("db", "a"), target=job)

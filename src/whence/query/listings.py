@@ -9,7 +9,7 @@ from typing import Any
 
 from whence.model.ids import node_id
 from whence.query import reports
-from whence.query.answers import Extent, Paths
+from whence.query.answers import Extent, Path, Paths
 from whence.query.diff import Diff
 from whence.query.document import (
     Json,
@@ -177,9 +177,15 @@ def paths_listing(found: Paths) -> Listing:
         told=lambda: found.extent,
         name="paths",
         columns=("steps", "via"),
-        keys=[(len(path.steps), *(node_id(step.target) for step in reversed(path.steps))) for path in found.paths],
+        keys=[_key(path) for path in found.paths],
         part=lambda start, end: {"paths": [path_document(path) for path in found.paths[start:end]]},
     )
+
+
+def _key(path: Path) -> Key:
+    """The order of the search: short ones first, then node by node from the target back."""
+    back = path.steps[::-1]
+    return (len(back), *(node_id(step.target) for step in back), *(node_id(step.source) for step in back[-1:]))
 
 
 def runs_listing(found: RunLineage) -> Listing:

@@ -31,19 +31,22 @@ class RunStep:
 def upstream_runs(catalog: Catalog, graph: Graph, run_id: str, depth: int) -> tuple[tuple[RunStep, ...], bool]:
     """The run of this UUID and, up to `depth` hops, those whose output it read: nearest first; none if there is none.
 
-    At most MOST_RUNS runs, and whether neither that nor `depth` left any out.
+    At most MOST_RUNS runs, and whether neither that, nor `depth`, nor that they may not be seen left any out.
     """
     found: dict[int, RunStep] = {}
+    unseen = False
     frontier = list(catalog.runs([run_id])[:1])
     for _ in range(depth + 1):
         steps = _read(catalog, graph, frontier[: MOST_RUNS - len(found)])
         found |= {step.run.entry.id: step for step in steps}
         left = frontier[len(steps) :]
         writers = {read.write.run.name.run_id for step in steps for read in step.reads if read.write}
-        frontier = [*left, *(one for one in catalog.runs(writers) if one.id not in found)] if writers else left
+        wrote = catalog.runs(writers) if writers else ()
+        unseen = unseen or not writers <= {one.name.run_id for one in wrote}
+        frontier = [*left, *(one for one in wrote if one.id not in found)]
         if not frontier or len(found) >= MOST_RUNS:
             break
-    return tuple(found.values()), not frontier
+    return tuple(found.values()), not (frontier or unseen)
 
 
 def _read(catalog: Catalog, graph: Graph, runs: Sequence[RunEntry]) -> Sequence[RunStep]:
