@@ -91,7 +91,7 @@ export const usePages = <Answer extends Paged>(
       let current = true;
       // More of a list that is not on the screen any more is not told.
       const tell = (one: typeof held) => {
-        if (current) setHeld((now) => (before.length && now.of !== first ? now : one));
+        if (current) setHeld((now) => (before.length && (now.of !== first || now.pages !== before) ? now : one));
       };
       get<Answer>(address).then(
         (page) => tell({ of: first, pages: [...before, page], waiting: false }),

@@ -390,9 +390,9 @@ const Standing = ({ seen }: { seen: Seen }) => {
             ? words.explorer.incomplete([...reasons].join(", "))
             : isOpened
               ? words.explorer.stoppedBy["depth"]
-              : seen.waiting || !seen.extents.length
+              : seen.waiting
                 ? words.explorer.asking
-                : words.explorer.complete}
+                : seen.extents.length > 0 && words.explorer.complete}
       </span>
       {hidden > 0 && <span>{words.explorer.hidden(hidden)}</span>}
       {seen.picture.boxes.length > MOST_BOXES && <span className="warn">{words.explorer.capped(MOST_BOXES)}</span>}
