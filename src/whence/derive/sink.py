@@ -27,6 +27,9 @@ WRITE_ROWS = 2_000
 WRITE_BYTES = 64 * 2**20
 """Bytes of rows per transaction, so that an executor's memory is bounded where events are large."""
 
+UNFIT = (CollisionError, DataError, OverflowError, UnicodeEncodeError)
+"""What is wrong with a row and not with the store: drivers refuse some values before the database sees them."""
+
 Write = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
@@ -69,7 +72,7 @@ def _merge(engine: Engine, chunk: pa.Table) -> None:
     """
     try:
         merge_facts(engine, ArrowFacts(chunk))
-    except (CollisionError, DataError) as error:
+    except UNFIT as error:
         half = chunk.num_rows // 2
         if half:
             _merge(engine, chunk.slice(0, half))
@@ -78,8 +81,10 @@ def _merge(engine: Engine, chunk: pa.Table) -> None:
             merge_facts(engine, _refused(chunk, _reason(error)))
 
 
-def _reason(error: CollisionError | DataError) -> str:
-    return str(error) if isinstance(error, CollisionError) else f"the store cannot hold it: {error.orig}"
+def _reason(error: Exception) -> str:
+    if isinstance(error, CollisionError):
+        return str(error)
+    return f"the store cannot hold it: {error.orig if isinstance(error, DataError) else error}"
 
 
 def _refused(chunk: pa.Table, reason: str) -> Rows:

@@ -43,16 +43,16 @@ def copy_out(engine: Engine, file: Path) -> None:
 def upgraded(file: Path, scratch: Path) -> Path:
     """A copy of a file of `copy_out`, in the directory `scratch`, with the tables of this release.
 
-    Raises BackupError if the file is of a newer release.
+    Raises BackupError if the file is of a newer release, or there is no room.
     """
     working = scratch / "store.db"
-    shutil.copyfile(file, working)
     source = open_store(sqlite_url(working))
     try:
+        shutil.copyfile(file, working)
         migrate(source)
-    except (SQLAlchemyError, StoreError) as error:
+        close_file(source)
+    except (OSError, SQLAlchemyError, StoreError) as error:
         raise BackupError(f"{file} cannot be restored: {error}") from error
-    close_file(source)
     return working
 
 
