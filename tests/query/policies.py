@@ -38,7 +38,12 @@ def world(dice: random.Random) -> World:
     cut = dice.choice((0, 0, 2, 3))
     groups = (tuple(dice.sample(datasets, cut)),) if cut else ()
     of = {one: number for number, one in enumerate(datasets)} | {one: 77 for group in groups for one in group}
-    fields = [FieldName(one, f"col{number}g{of[one]}z") for one in datasets for number in (0, 1)]
+    fields = [
+        FieldName(one, f"col{number}g{of[one]}z")
+        for one in datasets
+        for number in (0, 1)
+        if of[one] != 77 or one == datasets[0] or dice.random() < 0.6
+    ]
     jobs = [JobName(dice.choice(NAMESPACES), f"job{letter}q") for letter in "jkl"]
     said = [_said(dice, owner, datasets, fields, jobs) for owner in (*jobs, *dice.sample(datasets, 1))]
     return World(said=tuple(said), groups=groups, declared=tuple(fields), jobs=tuple(jobs))
@@ -68,8 +73,11 @@ def shown(of: World, rule: Policy, node: Node) -> Node | None:
         case FieldName(dataset, field):
             whole = shown(of, rule, dataset)
             number = int(field[3])
-            hides = any((one.name, number) in rule.hidden for one in group_of(of, dataset))
-            return FieldName(whole, field) if isinstance(whole, DatasetName) and not hides else None
+            group = group_of(of, dataset)
+            hides = any((one.name, number) in rule.hidden for one in group)
+            seen = {FieldName(one, field) for one in group if one.namespace in rule.namespaces}
+            said = len(group) == 1 or not seen.isdisjoint(nodes_of(of))
+            return FieldName(whole, field) if isinstance(whole, DatasetName) and said and not hides else None
 
 
 def forbidden(of: World, rule: Policy) -> set[str]:

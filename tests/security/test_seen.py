@@ -1,16 +1,27 @@
 """What somebody may not see is in no answer over HTTP, and no tag of an answer serves two people."""
 
+import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import httpx
 import pytest
 from fastapi import FastAPI
 
-from query.churn import WORLD, column, data
+from applying import apply
+from filling import fill
+from query.churn import NOW, WORLD, column, data
 from query.worlds import load
 from security.conftest import House
+from whence.log.segments.log import SegmentLog
+from whence.log.segments.read import committed, read, start
 from whence.model.access import Role
+from whence.model.events import RunState
+from whence.model.lineage import Edge
+from whence.model.names import DatasetName, FieldName, JobName, RunName
+from whence.openlineage.accept import accept
+from whence.openlineage.write import column_lineage, dataset, dataset_event, facet, run_event
 from whence.store.engine import open_store
 
 MAIL = str(column("gold/features", "email_hash"))
@@ -76,3 +87,52 @@ def test_what_was_asked_about_is_in_the_audit_log(churn: House) -> None:
     assert MAIL in asked.nodes
     assert asked.count == exported.count == 2
     assert exported.action == "export"
+
+
+def test_a_claim_to_be_another_name_of_a_hidden_dataset_shows_no_column_of_it(
+    house: Callable[..., House], tmp_path: Path
+) -> None:
+    made, log = house(), tmp_path / "log"
+    mallory, ada = made.key("mallory", Role.WRITER, "mine"), made.key("ada", Role.ADMIN)
+    fill(SegmentLog(log), [accept(json.dumps(one).encode()).payload for one in claimed()])
+    engine = open_store(made.settings.store_url)
+    apply(engine, list(read(log, start(log), committed(log))), committed(log))
+    engine.dispose()
+
+    async def work(client: httpx.AsyncClient, _: FastAPI) -> None:
+        for question in QUESTIONS:
+            for form in ("application/json", "text/csv"):
+                asked = {"params": {"node": str(BAIT)}, "headers": mallory | {"Accept": form}}
+                answer = await client.get(f"/api/v2/{question}", **asked)
+                assert answer.status_code == 200, answer.text
+                assert not [word for word in ("vault", "payroll", "salary", "amount") if word in answer.text], question
+        guessed = {"node": "datasetField:mine:bait:salary"}
+        assert (await client.get("/api/v2/lineage/upstream", params=guessed, headers=mallory)).status_code == 404
+        drawn = {"nodeId": str(BAIT)}
+        whole, seen = [
+            (await client.get("/api/v1/column-lineage", params=drawn, headers=one)) for one in (ada, mallory)
+        ]
+        assert all(word in whole.text for word in ("payroll:salary", "bank:amount"))
+        assert not [word for word in ("vault", "payroll", "salary", "amount") if word in seen.text]
+        assert len(whole.json()["graph"]) == len(seen.json()["graph"])
+
+    made.run(work)
+
+
+BAIT, PAYROLL, BANK = DatasetName("mine", "bait"), DatasetName("vault", "payroll"), DatasetName("vault", "bank")
+
+
+def claimed() -> list[dict[str, object]]:
+    """A job of the vault derives a column; then somebody says that their dataset is the same."""
+    symlink = {"namespace": PAYROLL.namespace, "name": PAYROLL.name, "type": "TABLE"}
+    pays = RunName("018f3a6e-0000-7000-8000-000000000001", JobName("vault", "pay"))
+    columns = column_lineage([Edge(source=FieldName(BANK, "amount"), target=FieldName(PAYROLL, "salary"))])
+    written = dataset(PAYROLL, facets={"columnLineage": columns})
+    claim = {
+        "schema": facet("SchemaDatasetFacet", fields=[{"name": "id", "type": "int"}]),
+        "symlinks": facet("SymlinksDatasetFacet", identifiers=[symlink]),
+    }
+    return [
+        run_event(NOW, RunState.COMPLETE, pays, inputs=[dataset(BANK)], outputs=[written]),
+        dataset_event(NOW + 1, BAIT, facets=claim),
+    ]

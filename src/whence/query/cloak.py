@@ -42,6 +42,10 @@ class Cloak:
         """The name or token of a field within its dataset, which goes by all the names of `group`."""
         if any(map(self.viewer.sees, group)) and not any(self.viewer.is_hidden(one, text) for one in group):
             return text
+        return self.field_token(group, text)
+
+    def field_token(self, group: Sequence[DatasetName], text: str) -> str:
+        """The token of a field within its dataset."""
         return f"{HIDDEN}-{self.text('field', node_id(FieldName(group[0], text)))}"
 
     def evidence(self, one: Evidence, sees_owner: bool) -> Evidence:

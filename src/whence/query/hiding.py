@@ -5,8 +5,9 @@ keyed hash, so that two viewers cannot compare theirs, and nobody can try names 
 from something visible becomes a token: a hidden name that is asked for by itself is as unknown as one that is not
 there.
 
-A thing with several names (an alias group) is visible if one of them is; a rule that hides a field hides it under every
-name of its dataset.
+A thing with several names (an alias group) is visible if one of them is, with the fields that it has under those: which
+names it has is said by anybody who may write about one. A rule that hides a field hides it under every name of its
+dataset.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -32,6 +32,8 @@ class Veil:
     """Real id → the run as the viewer knows it; likewise."""
     groups: dict[int, tuple[DatasetName, ...]] = field(default_factory=dict)
     """Real id of a dataset → all its real names, its own alone if it has no alias."""
+    _borrowed: set[int] = field(default_factory=set)
+    """Real ids of fields that a dataset has under hidden names alone."""
     _real: dict[int, int] = field(default_factory=dict)
     _shown: dict[int, int] = field(default_factory=dict)
 
@@ -40,6 +42,7 @@ class Veil:
         new = sorted({id_ for id_ in ids if id_ and id_ not in self.names})
         found = self.graph.nodes(new) if new else {}
         self._learn_groups({node_id(of): of for name in found.values() if (of := dataset_of(name))})
+        self._learn_borrowed([name for name in found.values() if isinstance(name, FieldName)])
         for name in found.values():
             for other in self._cousins(name):
                 self._show(other)
@@ -95,6 +98,19 @@ class Veil:
             group = found.get(id_, (name,))
             self.groups |= dict.fromkeys(map(node_id, group), group)
 
+    def _learn_borrowed(self, fields: Iterable[FieldName]) -> None:
+        """Anybody may say that a name is another one of theirs: that shows no column that was not said under it."""
+        hidden = [name for name in fields if not self.cloak.viewer.sees(name.dataset)]
+        seen = {name: [node_id(one) for one in self._cousins(name) if self._may_see(one)] for name in hidden}
+        asked = sorted({id_ for ids in seen.values() for id_ in ids})
+        found = self.graph.nodes(asked) if asked else {}
+        for name, ids in seen.items():
+            if found.keys().isdisjoint(ids):
+                self._borrowed |= set(map(node_id, self._cousins(name)))
+
+    def _may_see(self, name: Node) -> bool:
+        return isinstance(name, FieldName) and self.cloak.viewer.sees(name.dataset)
+
     def _cousins(self, name: Node) -> Sequence[Node]:
         """All names of a node: questions mint their ids, so each must lead back."""
         match name:
@@ -105,11 +121,15 @@ class Veil:
             case JobName():
                 return (name,)
 
+    def _text(self, name: FieldName) -> str:
+        group, is_borrowed = self.groups[node_id(name.dataset)], node_id(name) in self._borrowed
+        return self.cloak.field_token(group, name.field) if is_borrowed else self.cloak.field(group, name.field)
+
     def _show(self, name: Node) -> None:
         real = node_id(name)
         match name:
-            case FieldName(dataset, text):
-                shown: Node = FieldName(self.cloak.dataset(dataset), self.field(node_id(dataset), text))
+            case FieldName(dataset):
+                shown: Node = FieldName(self.cloak.dataset(dataset), self._text(name))
             case DatasetName():
                 shown = self.cloak.dataset(name)
             case JobName():
