@@ -12,8 +12,9 @@ from sqlalchemy import Engine
 
 from query.brute import ask, one_name
 from query.test_walk_oracle import DATASETS, JOBS, questions, slow, sqlite_store, worlds
-from query.worlds import World, load
+from query.worlds import Said, World, load
 from whence.model.graph import FacetRow
+from whence.model.lineage import Edge, Origin
 from whence.model.names import FieldName, JobName, Node
 from whence.model.traits import read_traits
 from whence.query import Question, downstream, impact, upstream
@@ -98,6 +99,16 @@ def test_filters_equal_brute_force_on_each_store(store: Engine) -> None:
         _check(store, with_facets(world, said), question, only)
 
     run()
+
+
+def test_within_datasets_a_job_leads_to_the_dataset_of_a_column_that_it_read(sqlite_store: Engine) -> None:
+    read = Edge(source=FieldName(DATASETS[0], "x"), target=JOBS[0], type="UNKNOWN")
+    world = World(said=(Said(owner=JOBS[0], edges=((read, Origin.BOUNDARY),)),))
+    load(sqlite_store, world)
+    with reading(sqlite_store) as connection:
+        asked = Question(only=Filter(kinds=("dataset", "job"), within=True))
+        answer = upstream(StoreGraph(connection), JOBS[0], asked)
+    assert [(node.name, node.depth) for node in answer.nodes] == [(JOBS[0], 0), (DATASETS[0], 1)]
 
 
 def _check(engine: Engine, world: World, question: dict[str, Any], only: Filter) -> None:

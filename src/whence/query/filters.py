@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from whence.model.graph import Direction, EdgeRow
+from whence.model.graph import Direction, EdgeRow, Grain
 from whence.model.ids import Kind, kind_of
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.model.traits import Traits
@@ -12,7 +12,7 @@ from whence.query.answers import Filter
 from whence.query.document import kind
 from whence.query.identity import Identity
 from whence.query.traits import Knowledge
-from whence.query.walk import Link, Walk
+from whence.query.walk import Link, Walk, far_of
 
 
 @dataclass(slots=True)
@@ -47,12 +47,12 @@ class Fitting:
         self._speaks |= {id_: str(names.get(id_)) in self.filter.jobs for id_ in new}
         return {id_ for id_ in wanted if self._speaks[id_]}
 
-    def rows(self, walk: Walk, rows: Sequence[EdgeRow]) -> Sequence[EdgeRow]:
+    def rows(self, walk: Walk, rows: Sequence[EdgeRow], grain: Grain) -> Sequence[EdgeRow]:
         """The edges that a walk may take which does not pass through nodes that do not fit."""
         jobs = self.speaks(row.owner_id for row in rows)
         spoken = [row for row in rows if row.owner_id in jobs]
-        fits = self.nodes(walk.identity.canonical(row.far_id) for row in spoken)
-        return [row for row in spoken if walk.identity.canonical(row.far_id) in fits]
+        fits = self.nodes(far_of(walk, row, grain) for row in spoken)
+        return [row for row in spoken if far_of(walk, row, grain) in fits]
 
     def _fits_name(self, id_: int, names: Sequence[Node]) -> bool:
         wanted = self.filter

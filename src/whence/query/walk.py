@@ -71,8 +71,8 @@ class Walk:
     types: frozenset[str]
     kept_job: int = 0
     """A job that is an end even where it derives something: the end of a path."""
-    within: Callable[[Sequence[EdgeRow]], Sequence[EdgeRow]] | None = None
-    """Which of the edges found it may take; None: all."""
+    within: Callable[[Sequence[EdgeRow], Grain], Sequence[EdgeRow]] | None = None
+    """Which of the edges found in a hop it may take; None: all."""
     depth: dict[int, int] = field(default_factory=dict)
     via: dict[int, Via] = field(default_factory=dict)
     links: dict[Link, list[EdgeRow]] = field(default_factory=dict)
@@ -149,7 +149,7 @@ def _hop(walk: Walk, frontier: Sequence[int], hop: Hop, depth: int) -> list[int]
         found = _ask(walk, frontier[start : start + CHUNK], hop)
         if found.unread:
             walk.stopped_by, walk.unfinished = "edges", walk.unfinished | found.unread
-        for row in _accepted(walk, found):
+        for row in _accepted(walk, found, hop.grain):
             reached |= _take(walk, row, found.askers[row.near_id], hop.grain, depth)
     return sorted(node for node in reached if kind_of(node) is not Kind.JOB)
 
@@ -160,7 +160,7 @@ def _going_on(walk: Walk, frontier: Sequence[int], hop: Hop) -> set[int]:
     for start in range(0, len(frontier), CHUNK):
         found = _ask(walk, frontier[start : start + CHUNK], hop)
         more |= found.unread
-        for row in _accepted(walk, found):
+        for row in _accepted(walk, found, hop.grain):
             if link_of(walk, row, hop.grain) not in walk.links:
                 more |= set(found.askers[row.near_id])
     return more
@@ -196,7 +196,7 @@ def _unread(cut: Sequence[EdgeRow], probes: Sequence[int]) -> set[int]:
     return ids | set(probes[first:])
 
 
-def _accepted(walk: Walk, found: _Found) -> Sequence[EdgeRow]:
+def _accepted(walk: Walk, found: _Found, grain: Grain) -> Sequence[EdgeRow]:
     asked: dict[int, list[int]] = {}
     if any(kind_of(row.far_id) is Kind.JOB for row in found.rows):
         for id_, nodes in found.askers.items():
@@ -208,7 +208,7 @@ def _accepted(walk: Walk, found: _Found) -> Sequence[EdgeRow]:
             walk._passed.setdefault(row.near_id, {})[row] = None
         elif _is_of_type(walk, row):
             accepted.append(row)
-    return walk.within(accepted) if walk.within else accepted
+    return walk.within(accepted, grain) if walk.within else accepted
 
 
 def _is_of_type(walk: Walk, row: EdgeRow) -> bool:
@@ -228,10 +228,14 @@ def _derives(walk: Walk, job: int, asked: Iterable[int]) -> bool:
 
 def link_of(walk: Walk, row: EdgeRow, grain: Grain) -> Link:
     """The edge between canonical nodes that a row tells of. At job grain it ends at whole datasets."""
-    far = row.far_dataset_id if grain is Grain.JOB and row.far_dataset_id else row.far_id
-    near, far = walk.identity.canonical(row.near_id), walk.identity.canonical(far)
+    near, far = walk.identity.canonical(row.near_id), far_of(walk, row, grain)
     ends = (far, near) if walk.direction is Direction.UPSTREAM else (near, far)
     return Link(*ends, row.owner_id)
+
+
+def far_of(walk: Walk, row: EdgeRow, grain: Grain) -> int:
+    """The canonical node that a row leads to."""
+    return walk.identity.canonical(row.far_dataset_id if grain is Grain.JOB and row.far_dataset_id else row.far_id)
 
 
 def _take(walk: Walk, row: EdgeRow, askers: Sequence[int], grain: Grain, depth: int) -> set[int]:

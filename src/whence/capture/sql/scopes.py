@@ -172,11 +172,12 @@ class Scope:
         names = [column_name(dialect, part) for part in parts + fields]
         scope: Scope | None = self
         guesses: list[Output] = []
+        is_rival = False
         while scope is not None:
             if names[0] in scope.bound:
                 return Output(names[-1], NOTHING)
             found = scope.known(names, parts) if len(names) > 1 else scope.named(names[0])
-            if found is not None and guesses and len(names) == 1 and names[0] not in scope.aliases:
+            if found is not None and is_rival and len(names) == 1 and names[0] not in scope.aliases:
                 # The inner one is meant if it has the column, and its columns are not known.
                 self.reading.report("column_ambiguous", names[0])
                 return Output(found.name, joined(*(weakened(one.flow, *one_of(2)) for one in (guesses[0], found))))
@@ -185,6 +186,7 @@ class Scope:
             guessed = None if guesses else scope.guess(names)
             if guessed is not None:
                 guesses.append(guessed)
+                is_rival = any(source.relation.opens for source in scope.sources)  # not the field of an element
             scope = scope.outer
         if guesses:
             return guesses[0]
