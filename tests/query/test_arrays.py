@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, Engine
 
 from query.test_filters import said_of, with_facets
-from query.test_walk_oracle import DATASETS, FIELDS, JOBS, TYPES, edges, slow, worlds
+from query.test_walk_oracle import DATASETS, FIELDS, JOBS, PASSED_BY, TYPES, Y, edges, slow, worlds
 from query.worlds import Said, World, load
 from whence.api.envelopes import Paging, envelope
 from whence.model.ids import node_id
@@ -55,8 +55,12 @@ def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     engine.dispose()
 
 
+BEYOND = {"way": "downstream", "types": None, "depth": 1, "max_nodes": 9, "max_edges": 9, "root": Y, "limit": 9}
+
+
 @slow
 @given(world=told_worlds, later=changes, tiers=retold, questions=st.lists(asked, min_size=1, max_size=4))
+@example(world=PASSED_BY, later={}, tiers={}, questions=[BEYOND])
 def test_arrays_answer_as_tables_do(
     sqlite_store: Engine,
     tmp_path_factory: pytest.TempPathFactory,

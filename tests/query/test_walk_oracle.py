@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
@@ -81,8 +81,28 @@ def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     engine.dispose()
 
 
+X, Y = (FieldName(DATASETS[0], name) for name in "xy")
+PASSED_BY = World(
+    said=(
+        Said(
+            owner=JOBS[0],
+            edges=(
+                (Edge(source=Y, target=X, type="DIRECT"), Origin.COLUMN),
+                (Edge(source=X, target=JOBS[0]), Origin.BOUNDARY),
+            ),
+        ),
+        Said(owner=JOBS[1], edges=((Edge(source=Y, target=DATASETS[0], type="DIRECT"), Origin.COLUMN),)),
+    )
+)
+"""Beyond `x` there is a job; the whole dataset passes it by, because there the job derives something."""
+
+
+BEYOND = {"root": Y, "direction": "downstream", "types": {"DIRECT"}, "depth": 1, "at": None}
+
+
 @settings(slow, max_examples=1_000)
 @given(world=worlds(), question=questions)
+@example(world=PASSED_BY, question=BEYOND)
 def test_walk_equals_brute_force(sqlite_store: Engine, world: World, question: dict[str, object]) -> None:
     _check(sqlite_store, world, question)
 
@@ -104,7 +124,8 @@ def _check(engine: Engine, world: World, question: dict[str, object]) -> None:
     assert {node.name: node.depth for node in answer.nodes} == expected.distance
     assert {(one.source, one.target, one.owner) for one in answer.edges} == expected.edges
     assert {(gap.at, gap.owner, frozenset(gap.datasets)) for gap in answer.gaps} == expected.gaps
-    assert set(answer.extent.frontier) == expected.more
+    assert set(answer.extent.frontier) == expected.more == {node.name for node in answer.nodes if node.more}
+    assert answer.extent.frontier_nodes == len(expected.more)
     assert answer.extent.complete == (not expected.more)
     assert answer.extent.depth_reached == max(expected.distance.values())
     assert answer == _answer(engine, question)

@@ -49,6 +49,7 @@ export interface Reached {
   edge: number | null;
   via: Transformation | null;
   shown: boolean;
+  more: boolean;
   direction?: string | null;
 }
 export interface Gap {
@@ -61,6 +62,7 @@ export interface Extent {
   stopped_by: string | null;
   depth_reached: number;
   frontier: string[];
+  frontier_nodes: number;
   hidden_nodes: number;
   as_of: string | null;
   graph_version: string;

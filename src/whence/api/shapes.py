@@ -25,12 +25,15 @@ class Problem(Shape):
 
 
 class Extent(Shape):
-    """How much of the truth an answer holds: if it is not complete, what stopped it, and beyond which nodes is more."""
+    """How much of the truth an answer holds: if it is not complete, what stopped it, and the nearest of the nodes
+    beyond which there is more.
+    """
 
     complete: bool
     stopped_by: Literal["depth", "nodes", "edges", "paths", "retention"] | None
     depth_reached: int
     frontier: list[str]
+    frontier_nodes: int
     hidden_nodes: int
     as_of: str | None
     graph_version: str
@@ -110,6 +113,7 @@ class NodeReached(Shape):
     edge: int | None
     via: Transformation | None
     shown: bool
+    more: bool
     direction: str | None = None
 
 

@@ -122,7 +122,7 @@ def closing(answer: Answer, labels: Labels) -> Iterator[Text]:
     elif extent.complete:
         yield Text.assemble(("Complete: ", "bold green"), counted)
     elif extent.stopped_by != "retention":
-        places = _some([labels.of(name) for name in extent.frontier], 3)
+        places = _some([labels.of(name) for name in extent.frontier], 3, extent.frontier_nodes)
         why = {"depth": "at the depth asked for", "nodes": "by --max-nodes", "edges": "by --max-edges"}
         stopped = f"Stopped {why.get(extent.stopped_by or '', '')}: "
         yield Text.assemble((stopped, "bold yellow"), f"{counted} There is more beyond {places}.")
@@ -242,7 +242,7 @@ def _branch_item(drawing: _Drawing, node: Node, branch: _Branch, prefix: str, *,
     drawing.drawn.add(branch.far)
     for words in _aliases(drawing, branch.far):
         line.append(*words)
-    if branch.far in drawing.answer.extent.frontier:
+    if (node_of := drawing.nodes.get(branch.far)) and node_of.more:
         line.append(f" {glyphs.more}", style="bold yellow")
     return line, branch.far if has_more else None, inner
 
@@ -325,6 +325,6 @@ def number(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _some(items: Sequence[str], shown: int) -> str:
-    rest = len(items) - shown
+def _some(items: Sequence[str], shown: int, count: int | None = None) -> str:
+    rest = (len(items) if count is None else count) - shown
     return ", ".join(items[:shown]) + (f" and {rest:,} more" if rest > 0 else "")

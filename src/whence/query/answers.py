@@ -54,16 +54,18 @@ class Extent:
     """How much of the truth an answer holds (design decision 10).
 
     `complete`: nothing was left out; else `stopped_by` says what stopped the walk (`depth`, `nodes`, `edges`, `paths`)
-    and `frontier` where: the nodes beyond which there is more (or may be, after a budget). `graph_version` is how
-    far the graph had come: a position in each lane of the log. `hidden_nodes`: how many of the nodes that were reached
-    the asker may not see; tokens stand for them. `forgotten_before`: `as_of` lies before this time, from
-    before which history was deleted (`stopped_by` is `retention`, unless a budget stopped the walk as well).
+    and `frontier` where: the nodes beyond which there is more (or may be, after a budget), of `frontier_nodes` the
+    nearest. `graph_version` is how far the graph had come: a position in each lane of the log. `hidden_nodes`: how many
+    of the nodes that were reached the asker may not see; tokens stand for them. `forgotten_before`: `as_of` lies before
+    this time, from before which history was deleted (`stopped_by` is `retention`, unless a budget stopped the walk as
+    well).
     """
 
     complete: bool
     stopped_by: str | None
     depth_reached: int
     frontier: tuple[Node, ...]
+    frontier_nodes: int
     as_of: int | None
     graph_version: str
     hidden_nodes: int = 0
@@ -100,6 +102,7 @@ class AnswerNode:
     `aliases`: other names of the same thing. `parent` and `edge` (an index into the answer's edges) are the last hop of
     its witness: one shortest path from the root, always the same one. `via` is what happens along that path, in one
     transformation. `shown`: it fits the question's filter; else it is here because it is on the way to one that does.
+    `more`: it is one of the frontier.
     """
 
     name: Node
@@ -109,6 +112,7 @@ class AnswerNode:
     edge: int | None = None
     via: Transformation | None = None
     shown: bool = True
+    more: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,6 +76,7 @@ def extent_document(extent: Extent) -> Json:
         "stopped_by": extent.stopped_by,
         "depth_reached": extent.depth_reached,
         "frontier": [str(name) for name in extent.frontier],
+        "frontier_nodes": extent.frontier_nodes,
         "hidden_nodes": extent.hidden_nodes,
         "as_of": None if extent.as_of is None else iso(extent.as_of),
         "graph_version": extent.graph_version,
@@ -142,6 +143,7 @@ def _node(node: AnswerNode) -> Json:
         "edge": node.edge,
         "via": None if node.via is None else transformation_document(node.via),
         "shown": node.shown,
+        "more": node.more,
     }
 
 

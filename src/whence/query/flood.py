@@ -113,7 +113,11 @@ def _going_on(flood: Flood, frontier: Ints, grain: Grain) -> list[Ints]:
     for start in range(0, len(frontier), CHUNK):
         pairs = _asked_at(flood.edges, frontier[start : start + CHUNK], grain)
         rows = _accepted(flood, pairs, grain)
-        more.append(distinct(pairs.asker[among(flood, pairs.asked, rows.near)]))
+        is_end = _kinds(flood.edges, rows.far) == Kind.JOB
+        more.append(distinct(pairs.asker[among(flood, pairs.asked, rows.near[~is_end])]))
+        if is_end.any():
+            all_read = _read(flood, _once(flood, pairs.asked), grain)
+            more.append(distinct(_takers(flood, pairs, rows, np.flatnonzero(is_end), all_read)[1]))
     return more
 
 
@@ -178,14 +182,19 @@ def _of_type(flood: Flood, rows: _Rows) -> NDArray[np.bool_]:
 
 def _passed_by(flood: Flood, pairs: _Pairs, rows: _Rows, ends: Ints, read: _Rows) -> NDArray[np.bool_]:
     """Which rows are passed by; `ends` are those to jobs, `read` all that there are where somebody asks."""
-    # Each (edge, node that asks there): the edge is passed by if the job derives something at all of these nodes.
+    row, _ = _takers(flood, pairs, rows, ends, read)
+    passed = np.zeros(len(rows.near), bool)
+    passed[ends] = np.bincount(row, minlength=len(ends)) == 0
+    return passed
+
+
+def _takers(flood: Flood, pairs: _Pairs, rows: _Rows, ends: Ints, read: _Rows) -> tuple[Ints, Ints]:
+    """Each (which of the ends, node that asks there), but those where the job derives something at that node."""
     row, asker = _askers(flood, rows.near[ends], pairs)
     mine = among(flood, pairs.asker, asker)
     derived = _derived(flood, _Pairs(pairs.asker[mine], pairs.asked[mine]), read)
     derives = _has(derived, asker * flood.edges.count + rows.far[ends][row])
-    passed = np.zeros(len(rows.near), bool)
-    passed[ends] = np.bincount(row[~derives], minlength=len(ends)) == 0
-    return passed
+    return row[~derives], asker[~derives]
 
 
 def _derived(flood: Flood, pairs: _Pairs, read: _Rows) -> Ints:

@@ -75,13 +75,12 @@ def impact(graph: Graph, root: Node, question: Question) -> Impact:
     walk, root_id, chosen = walked(graph, root, question, Direction.DOWNSTREAM, types)
     affected = [id_ for id_ in chosen if id_ != root_id]
     knowledge = Knowledge(walk.identity)
-    names = names_of(walk, {root_id, *walk.unfinished})
     return Impact(
-        root=names[root_id],
+        root=names_of(walk, {root_id})[root_id],
         grain=grain_of(root),
         types=types,
         counts=count(walk, affected, knowledge),
-        extent=extent(walk, names),
+        extent=extent(walk),
         order=ByDistance(walk, affected),
         _page=lambda ids: _affected(walk, ids, knowledge),
     )

@@ -108,7 +108,7 @@ def lineage_listing(found: Reached) -> Listing:
         head=reached_head(found),
         told=found.extent,
         name="nodes",
-        columns=("node", "kind", "depth", "parent", "aliases", "via", "shown"),
+        columns=("node", "kind", "depth", "parent", "aliases", "via", "shown", "more"),
         keys=Keys(found.order),
         part=lambda start, end: answer_part(found.answer(start, end)),
     )
@@ -142,7 +142,7 @@ def both_listing(up: Reached, down: Reached) -> Listing:
         head=head,
         told=lambda: together([side.extent() for side in sides]),
         name="nodes",
-        columns=("node", "kind", "direction", "depth", "parent", "aliases", "via", "shown"),
+        columns=("node", "kind", "direction", "depth", "parent", "aliases", "via", "shown", "more"),
         keys=Keys(up.order, down.order),
         part=part,
     )

@@ -45,14 +45,14 @@ def paths(graph: Graph, source: Node, target: Node, question: Question, limit: i
     found, gave_up = _search(neighbours, target_id, goals, limit)
     hops = {(near, far) for nodes in found for near, far in pairwise(nodes)}
     links = {link for near, far in hops for link in neighbours[near][far]}
-    edges = assemble_edges(walk, links, {target_id, *walk.unfinished, *(id_ for nodes in found for id_ in nodes)})
+    edges = assemble_edges(walk, links, {target_id, *(id_ for nodes in found for id_ in nodes)})
     return Paths(
         source=ends[0],
         target=edges.name(target_id),
         grain=grain,
         types=types,
         paths=tuple(_path(edges, neighbours, nodes) for nodes in found),
-        extent=_extent(walk, edges, gave_up),
+        extent=_extent(walk, gave_up),
     )
 
 
@@ -145,8 +145,8 @@ def _step(edges: Edges, source: int, target: int, links: Sequence[Link]) -> Step
     return Step(source=edges.name(source), target=edges.name(target), edges=said)
 
 
-def _extent(walk: Walk, edges: Edges, gave_up: bool) -> Extent:
-    known = extent(walk, edges.names)
+def _extent(walk: Walk, gave_up: bool) -> Extent:
+    known = extent(walk)
     if not gave_up:
         return known
     return replace(known, complete=False, stopped_by=known.stopped_by or "paths")

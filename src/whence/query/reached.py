@@ -3,7 +3,7 @@
 Naming an edge and proving it costs more than walking it, and a page shows few.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -16,6 +16,9 @@ from whence.query.edges import Edges, assemble_edges, transformations_of
 from whence.query.order import ByDistance
 from whence.query.transformations import Transformation, in_a_row, side_by_side
 from whence.query.walk import Link, Walk
+
+FRONTIER = 100
+"""Nodes beyond which there is more that an answer names, at most."""
 
 
 @dataclass(slots=True)
@@ -34,8 +37,7 @@ class Reached:
         """How much of the truth the walk holds, and what was read of its gaps by now."""
         stopped = (self.walk.stopped_by, len(self.walk.unfinished))
         if stopped not in self._extents:
-            self.order.know(self.walk.unfinished)
-            self._extents[stopped] = extent(self.walk, self.order.names)
+            self._extents[stopped] = extent(self.walk)
         return self._extents[stopped]
 
     def answer(self, start: int = 0, end: int | None = None) -> Answer:
@@ -45,7 +47,7 @@ class Reached:
         self.order.know({self.root, *(self.walk.via[id_].parent for id_ in ids if id_ in self.walk.via)})
         gaps = read_gaps(self.walk, ids) if self.grain is Grain.FIELD and ids else {}
         links = [link for link in self.walk.links if far_end(self.walk, link) in ids]
-        named = {*self.walk.unfinished, *(id_ for key, others in gaps.items() for id_ in (*key, *others))}
+        named = {id_ for key, others in gaps.items() for id_ in (*key, *others)}
         edges = assemble_edges(self.walk, links, named, self.order.names)
         return Answer(
             root=self.order.name(self.root),
@@ -68,6 +70,7 @@ class Reached:
             edge=None if last is None else edges.places[last.link],
             via=None if last is None else self._via(id_),
             shown=id_ in self.chosen,
+            more=id_ in self.walk.unfinished,
         )
 
     def _via(self, id_: int) -> Transformation:
@@ -94,8 +97,9 @@ def far_end(walk: Walk, link: Link) -> int:
     return link.source if walk.direction is Direction.UPSTREAM else link.target
 
 
-def extent(walk: Walk, names: Mapping[int, Node]) -> Extent:
+def extent(walk: Walk) -> Extent:
     """How much of the truth a finished walk holds."""
+    frontier = ByDistance(walk, walk.unfinished)
     at, horizon = walk.question.at, walk.graph.forgotten_before()
     gone = horizon if at is not None and horizon is not None and at < horizon else None
     stopped_by = walk.stopped_by or (None if gone is None else "retention")
@@ -103,7 +107,8 @@ def extent(walk: Walk, names: Mapping[int, Node]) -> Extent:
         complete=not stopped_by,
         stopped_by=stopped_by,
         depth_reached=max(walk.depth.values()),
-        frontier=tuple(sorted((names[id_] for id_ in walk.unfinished), key=str)),
+        frontier=tuple(map(frontier.name, frontier[:FRONTIER])),
+        frontier_nodes=len(frontier),
         as_of=walk.question.at,
         graph_version=positions_text(map(Position.from_int, walk.graph.reached())),
         hidden_nodes=len(walk.graph.hidden(walk.depth)),

@@ -99,9 +99,12 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The rows of one query, in order, and the nodes that asked; `unread` asked in vain, the budget was at its end."""
+    """The rows of one query, in order, and the nodes that asked, by id; `asked` is the reverse, where it is needed.
+    `unread` asked in vain, the budget was at its end.
+    """
 
     askers: dict[int, list[int]]
+    asked: dict[int, list[int]]
     rows: tuple[EdgeRow, ...]
     unread: frozenset[int]
 
@@ -162,7 +165,7 @@ def _going_on(walk: Walk, frontier: Sequence[int], hop: Hop) -> set[int]:
         more |= found.unread
         for row in _accepted(walk, found, hop.grain):
             if link_of(walk, row, hop.grain) not in walk.links:
-                more |= set(found.askers[row.near_id])
+                more |= set(_takers(walk, row, found))
     return more
 
 
@@ -179,7 +182,8 @@ def _ask(walk: Walk, nodes: Sequence[int], hop: Hop) -> _Found:
     for row in rows:
         if kind_of(row.far_id) is not Kind.JOB:
             walk._deriving.setdefault(row.near_id, set()).add(row.owner_id)
-    return _Found(askers, tuple(rows[:left]), frozenset(node for id_ in unread for node in askers[id_]))
+    asked = _turned(askers) if any(kind_of(row.far_id) is Kind.JOB for row in rows[:left]) else {}
+    return _Found(askers, asked, tuple(rows[:left]), frozenset(node for id_ in unread for node in askers[id_]))
 
 
 def learn_ends(walk: Walk, rows: Sequence[EdgeRow]) -> None:
@@ -197,14 +201,9 @@ def _unread(cut: Sequence[EdgeRow], probes: Sequence[int]) -> set[int]:
 
 
 def _accepted(walk: Walk, found: _Found, grain: Grain) -> Sequence[EdgeRow]:
-    asked: dict[int, list[int]] = {}
-    if any(kind_of(row.far_id) is Kind.JOB for row in found.rows):
-        for id_, nodes in found.askers.items():
-            for node in nodes:
-                asked.setdefault(node, []).append(id_)
     accepted = []
     for row in found.rows:
-        if _goes_on(walk, row, found, asked):
+        if not _takers(walk, row, found):
             walk._passed.setdefault(row.near_id, {})[row] = None
         elif _is_of_type(walk, row):
             accepted.append(row)
@@ -215,15 +214,24 @@ def _is_of_type(walk: Walk, row: EdgeRow) -> bool:
     return directness(row.type) == 1 or row.type in walk.types
 
 
-def _goes_on(walk: Walk, row: EdgeRow, found: _Found, asked: dict[int, list[int]]) -> bool:
-    """Whether the far end is a job that derives something at every node that asked: then the walk passes it by."""
+def _takers(walk: Walk, row: EdgeRow, found: _Found) -> list[int]:
+    """The nodes that asked, but those at which the far end is a job that derives something: they pass it by."""
+    nodes = found.askers[row.near_id]
     if kind_of(row.far_id) is not Kind.JOB or row.far_id == walk.kept_job:
-        return False
-    return all(_derives(walk, row.far_id, asked[node]) or node in found.unread for node in found.askers[row.near_id])
+        return nodes
+    return [one for one in nodes if one not in found.unread and not _derives(walk, row.far_id, found.asked[one])]
 
 
 def _derives(walk: Walk, job: int, asked: Iterable[int]) -> bool:
     return any(job in walk._deriving.get(id_, ()) for id_ in asked)
+
+
+def _turned(askers: dict[int, list[int]]) -> dict[int, list[int]]:
+    asked: dict[int, list[int]] = {}
+    for id_, nodes in askers.items():
+        for node in nodes:
+            asked.setdefault(node, []).append(id_)
+    return asked
 
 
 def link_of(walk: Walk, row: EdgeRow, grain: Grain) -> Link:

@@ -1,6 +1,6 @@
 // From answers to a picture: which boxes and lines there are. Pure; nothing here knows where they are drawn.
 
-import type { Edge, Extent, Lineage, Paths, RunSeen } from "../api";
+import type { Edge, Extent, Lineage, Paths, Reached, RunSeen } from "../api";
 import { boxOf, parseName, type Kind } from "../names";
 import type { Side } from "../address";
 
@@ -123,7 +123,7 @@ const box = (draft: Draft, id: string): Box => {
   return made;
 };
 
-const others = (walked: Walked): string[] => walked.data.nodes.filter((one) => one.depth > 0).map((one) => one.node);
+const others = (walked: Walked): Reached[] => walked.data.nodes.filter((one) => one.depth > 0);
 
 const addHop = (draft: Draft, hop: Hop, picked: ReadonlySet<string>): void => {
   const root = box(draft, boxOf(hop.now.data.root));
@@ -143,8 +143,9 @@ const addHop = (draft: Draft, hop: Hop, picked: ReadonlySet<string>): void => {
     [hop.then, draft.then],
   ] as const) {
     if (!walked) continue;
-    const wanted = new Set(others(walked).filter((one) => all || picked.has(one)));
-    for (const id of wanted) neighbour(draft, id, hop.side, walked);
+    const reached = others(walked).filter((one) => all || picked.has(one.node));
+    for (const one of reached) neighbour(draft, one.node, hop.side, one.more);
+    const wanted = new Set(reached.map((one) => one.node));
     for (const edge of walked.data.edges) {
       const [source, target] = [boxOf(edge.source), boxOf(edge.target)];
       if ([source, target].every((end) => end === root.id || wanted.has(end)))
@@ -153,9 +154,9 @@ const addHop = (draft: Draft, hop: Hop, picked: ReadonlySet<string>): void => {
   }
 };
 
-const neighbour = (draft: Draft, id: string, side: Side, walked: Walked): void => {
+const neighbour = (draft: Draft, id: string, side: Side, more: boolean): void => {
   const one = box(draft, id);
-  if (one.beyond[side] === "unknown") one.beyond[side] = walked.extent?.frontier.includes(id) ? "more" : "none";
+  if (one.beyond[side] === "unknown") one.beyond[side] = more ? "more" : "none";
 };
 
 const addLine = (
