@@ -1,7 +1,7 @@
 """Impact: what breaks if a node changes, counted by what it is, who owns it and how critical it is."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from whence.model.graph import Direction, Grain
@@ -73,7 +73,7 @@ def impact(graph: Graph, root: Node, question: Question) -> Impact:
     """What is downstream of `root`. DIRECT and INDIRECT edges unless told otherwise; jobs are what reads and writes."""
     types = question.types or BOTH
     walk, root_id, chosen = walked(graph, root, question, Direction.DOWNSTREAM, types)
-    affected = [id_ for id_ in chosen if id_ != root_id]
+    affected = walk.trail.others() if isinstance(walk.trail, Trail) else [id_ for id_ in chosen if id_ != root_id]
     knowledge = Knowledge(walk.identity)
     return Impact(
         root=names_of(walk, {root_id})[root_id],
@@ -86,9 +86,9 @@ def impact(graph: Graph, root: Node, question: Question) -> Impact:
     )
 
 
-def count(walk: Walk, ids: Collection[int], knowledge: Knowledge) -> Counts:
+def count(walk: Walk, ids: Iterable[int], knowledge: Knowledge) -> Counts:
     """The counts of some nodes of a walk: of all but its root, if it went over arrays."""
-    found = walk.trail.tally() if isinstance(walk.trail, Trail) else _tally(walk, ids)
+    found = walk.trail.tally() if isinstance(walk.trail, Trail) else _tally(walk, list(ids))
     subjects = [subject for _, subject, _ in found.unsaid]
     walk.learn(subjects)
     knowledge.learn_subjects(subjects)

@@ -18,10 +18,10 @@ from whence.query.walk import Walk
 class ByDistance(Sequence[int]):
     """Nodes in order; `names` has the names of those that were looked at."""
 
-    def __init__(self, walk: Walk, nodes: Iterable[int]) -> None:
+    def __init__(self, walk: Walk, nodes: Iterable[int] | Ints) -> None:
         """`nodes` are canonical ones that the walk reached."""
         self._walk = walk
-        ids, trail = np.array(list(nodes), np.int64), walk.trail
+        ids, trail = nodes if isinstance(nodes, np.ndarray) else np.fromiter(nodes, np.int64), walk.trail
         depths = trail.distances(ids) if trail else np.array(list(map(walk.depth.__getitem__, ids.tolist())), np.int64)
         counts = np.bincount(depths)
         self._depths: list[int] = np.flatnonzero(counts).tolist()

@@ -63,6 +63,11 @@ class Trail:
         """The place of each node's name among all names; -1: not known."""
         return self.flood.edges.by_name(self._places(ids))
 
+    def others(self) -> Ints:
+        """The reached nodes, the root not among them."""
+        found: Ints = self.ids[self.ids != self.root]
+        return found
+
     def tally(self) -> Tally:
         """How many nodes there are of each sort, the root not among them."""
         edges, others = self.flood.edges, self.ids != self.root
