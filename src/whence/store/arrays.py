@@ -55,8 +55,26 @@ def giving(dialect: str, columns: Sequence[str], rows: Sequence[Sequence[int]]) 
 def texts(connection: Connection, values: Sequence[str]) -> Subquery:
     """The same with one column of texts, `value`, that sort by their bytes."""
     if connection.dialect.name == "sqlite":
-        each = func.json_each(bindparam(None, json.dumps(values), unique=True)).table_valued("value")
-        return select(each.c.value).subquery()
-    given_texts = bindparam(None, list(values), type_=ARRAY(Text), unique=True)
-    unnested = func.unnest(given_texts).table_valued("value").render_derived()
+        return _texts_of_json(bindparam(None, json.dumps(values), unique=True))
+    return _texts_of_array(bindparam(None, list(values), type_=ARRAY(Text), unique=True))
+
+
+def given_texts(dialect: str) -> Subquery:
+    """The same as a parameter: `giving_texts` has its values."""
+    if dialect == "sqlite":
+        return _texts_of_json(bindparam("texts", type_=Text))
+    return _texts_of_array(bindparam("texts", type_=ARRAY(Text)))
+
+
+def giving_texts(dialect: str, values: Sequence[str]) -> dict[str, Any]:
+    """Texts for `given_texts`."""
+    return {"texts": json.dumps(values) if dialect == "sqlite" else list(values)}
+
+
+def _texts_of_json(text: BindParameter[str]) -> Subquery:
+    return select(func.json_each(text).table_valued("value").c.value).subquery()
+
+
+def _texts_of_array(array: BindParameter[Sequence[str]]) -> Subquery:
+    unnested = func.unnest(array).table_valued("value").render_derived()
     return select(unnested.c.value.cast(Text).collate("C").label("value")).subquery()

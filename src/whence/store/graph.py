@@ -48,7 +48,7 @@ from whence.store.graph_names import (
     jobs_named,
 )
 from whence.store.graph_search import search_names
-from whence.store.graph_words import find_candidates, find_told
+from whence.store.graph_words import Vocabulary, find_candidates, find_told
 from whence.store.summary import forgotten_history
 from whence.store.tables import progress
 
@@ -93,6 +93,7 @@ class StoreGraph:
     """The current edges as arrays, of the same transaction, if there are any."""
     _known: dict[int, Node] = field(default_factory=dict, repr=False, compare=False)
     """Names that were read: parts of an answer ask for the same ones."""
+    _vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False, compare=False)
 
     def reached(self) -> tuple[int, ...]:
         """In each lane of the log, the position before which every event is in this graph."""
@@ -158,11 +159,11 @@ class StoreGraph:
 
     def find(self, clue: Clue, kind: Kind, limit: int) -> Candidates:
         """Nodes whose names may fit, the likelier first; no other fits if `complete`."""
-        return find_candidates(self.connection, clue, kind, limit)
+        return find_candidates(self.connection, self.nodes, self._vocabulary, clue, kind, limit)
 
     def told(self, words: Sequence[str], limit: int) -> Tellings:
         """Nodes of which a facet says all words, or words that begin with them."""
-        return find_told(self.connection, words, limit)
+        return find_told(self.connection, self.nodes, words, limit)
 
     def evidence(self, set_ids: Iterable[int], at: int | None, runs: int) -> Mapping[int, Evidence]:
         """Why each lineage set is believed, from events not after `at`, with its latest `runs` runs."""

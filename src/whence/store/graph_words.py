@@ -4,23 +4,24 @@ The vocabulary is small, so it is asked first: which words begin with what was t
 Then their names are read from the index, the shortest first, word by word, until there are enough.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as field_
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from rapidfuzz.distance import OSA
 from sqlalchemy import Connection, Select, and_, bindparam, func, literal, select
 
-from whence.model.catalog import PREFIX
+from whence.model.catalog import PREFIX, REGISTRY
 from whence.model.graph import Candidates, Clue, Hit, Telling, Tellings
-from whence.model.ids import Kind, kind_of
-from whence.model.names import DatasetName, FieldName, JobName
+from whence.model.ids import Kind
+from whence.model.names import Node
 from whence.model.words import edits, grams, inner_grams
-from whence.store.arrays import integers, texts
-from whence.store.catalog_names import list_namespaces
+from whence.store.arrays import given, given_texts, giving, giving_texts, integers, texts
+from whence.store.catalog_names import every_namespace
 from whence.store.graph_search import ESCAPE
-from whence.store.tables import beginning, dataset, field, job
+from whence.store.tables import beginning, field
 from whence.store.told import FACETS
 from whence.store.words import field_name, word, word_gram, word_name, word_said
 
@@ -47,25 +48,43 @@ _COMMON = {letter: place for place, letter in enumerate("zjqxkvbpgwyfmculdhrsino
 """Letters by how often names have them, the rarest first; others are rarer still."""
 
 
-def find_candidates(connection: Connection, clue: Clue, kind: Kind, limit: int) -> Candidates:
+Spelt = tuple[Sequence[str], bool]
+"""Spellings of a typed word, and whether they are all."""
+
+Names = Callable[[Iterable[int]], Mapping[int, Node]]
+"""Reads the names of nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What the searches of one snapshot learned."""
+
+    spellings: dict[tuple[str, bool, int], Spelt] = field_(default_factory=dict)
+    """By what was typed, whether typos count, and how many names are read."""
+    spaces: dict[Kind, Sequence[str]] = field_(default_factory=dict)
+    """Namespaces of datasets, and of jobs."""
+
+
+def find_candidates(
+    connection: Connection, names: Names, known: Vocabulary, clue: Clue, kind: Kind, limit: int
+) -> Candidates:
     """Nodes of a kind of whose names the index tells that they may fit, about `limit` of each way to find them."""
     # What has one word of several may not have the others.
-    finder = _Finder(connection, clue.typos, limit if len(clue.words) == 1 else max(limit, READ))
-    if kind is Kind.FIELD:
-        return finder.fields(clue)
-    found = finder.things(clue.words, kind)
-    return Candidates(finder.named(kind, found.ids), found.complete)
+    finder = _Finder(connection, known, clue.typos, limit if len(clue.words) == 1 else max(limit, READ))
+    ids, complete = finder.fields(clue) if kind is Kind.FIELD else finder.things(clue.words, kind)
+    found = names(ids)
+    return Candidates([Hit(id_, found[id_]) for id_ in ids if id_ in found], complete)
 
 
-def find_told(connection: Connection, wanted: Sequence[str], limit: int) -> Tellings:
+def find_told(connection: Connection, names: Names, wanted: Sequence[str], limit: int) -> Tellings:
     """Things of which one facet says all words, or words that begin with them, by facet."""
     most = max(limit, SCANNED)
     rows, complete = _said_by(connection, sorted(wanted[:TYPED], key=lambda one: (-len(one), one)), most)
     if len(wanted) > TYPED:
         rows = _saying_all(connection, rows, wanted)
-    names = {hit.id: hit.name for kind in _KINDS for hit in _named(connection, kind, _of_kind(rows, kind))}
     found = sorted({(row.facet, row.id) for row in rows})
-    return Tellings([Telling(FACETS[place], id_, names[id_]) for place, id_ in found if id_ in names], complete)
+    named = names({id_ for _, id_ in found})
+    return Tellings([Telling(FACETS[place], id_, named[id_]) for place, id_ in found if id_ in named], complete)
 
 
 def _said_by(connection: Connection, wanted: Sequence[str], most: int) -> tuple[Sequence[Any], bool]:
@@ -111,29 +130,22 @@ def _begun(typed: str) -> Callable[[str], bool]:
     return lambda word: word.startswith(typed)
 
 
-def _of_kind(rows: Sequence[Any], kind: Kind) -> Sequence[int]:
-    return sorted({row.id for row in rows if kind_of(row.id) is kind})
-
-
-_KINDS = (Kind.DATASET, Kind.FIELD, Kind.JOB)
-
-
-@dataclass(frozen=True, slots=True)
-class _Things:
-    """Datasets, jobs or names of fields, the likelier first."""
+class _Things(NamedTuple):
+    """Datasets, jobs, fields or names of fields, the likelier first."""
 
     ids: Sequence[int]
     complete: bool
 
 
 class _Finder:
-    """One search, in one kind of store; it keeps what it learns of the vocabulary."""
+    """One search, in one kind of store."""
 
-    def __init__(self, connection: Connection, typos: bool, limit: int) -> None:
+    def __init__(self, connection: Connection, known: Vocabulary, typos: bool, limit: int) -> None:
         self._connection = connection
+        self._dialect = connection.dialect.name
+        self._known = known
         self._typos = typos
         self._limit = limit
-        self._spellings: dict[str, tuple[Sequence[str], bool]] = {}
 
     def things(self, wanted: Sequence[str], kind: Kind) -> _Things:
         """Whose name has the rarest of the words; if all are in many names, those that have two of them."""
@@ -150,37 +162,36 @@ class _Finder:
         both = self._both(leading[0], leading[1], kind) if len(leading) > 1 else ()
         return _Things(tuple(dict.fromkeys((*both, *self._first(leading[0], kind)))), False)
 
-    def fields(self, clue: Clue) -> Candidates:
+    def fields(self, clue: Clue) -> _Things:
         """Fields whose own names have the words, and those of whose datasets the names have the first of them."""
         own = self.things(clue.words, Kind.FIELD)
-        hits = dict.fromkeys(self.named(Kind.FIELD, self._of_names(own.ids)))
-        complete = own.complete and len(hits) < self._limit
+        ids = dict.fromkeys(self._of_names(own.ids))
+        complete = own.complete and len(ids) < self._limit
         for cut in range(1, min(len(clue.parts), TYPED)):
             owners = self.things(Clue(clue.parts[:cut]).words, Kind.DATASET)
             names = self.things(Clue(clue.parts[cut:]).words, Kind.FIELD)
-            within = self._within(owners.ids[:OWNERS], names.ids)
-            hits |= dict.fromkeys(self.named(Kind.FIELD, within))
+            ids |= dict.fromkeys(self._within(owners.ids[:OWNERS], names.ids))
             complete = complete and owners.complete and names.complete and len(owners.ids) <= OWNERS
-        return Candidates(tuple(hits), complete)
-
-    def named(self, kind: Kind, ids: Sequence[int]) -> Sequence[Hit]:
-        """Their names."""
-        return _named(self._connection, kind, ids)
+        return _Things(tuple(ids), complete)
 
     def _leading(self, wanted: Sequence[str], kind: Kind) -> Sequence[str]:
         """Words that a namespace has may be meant of it: names are looked up by the others, if there are any."""
         if len(wanted) == 1:
             return wanted
-        spaces = [name.casefold() for name in list_namespaces(self._connection, _owner(kind))]
+        spaces = self._spaces(Kind.DATASET if kind is Kind.FIELD else kind)
         return [each for each in wanted if not any(each in name for name in spaces)] or wanted
+
+    def _spaces(self, kind: Kind) -> Sequence[str]:
+        if kind not in self._known.spaces:
+            spaces = every_namespace(self._connection, kind)
+            self._known.spaces[kind] = [name.casefold() for name in spaces if name != REGISTRY]
+        return self._known.spaces[kind]
 
     def _every(self, typed: str, kind: Kind) -> _Things | None:
         """All that has a word spelt like the typed one; None if that is much."""
         spellings, complete = self._spelt(typed)
-        given = texts(self._connection, spellings)
-        has = (word_name.c.word.in_(select(given.c.value)), word_name.c.kind == int(kind))
-        query = select(word_name.c.word, word_name.c.size, word_name.c.id).where(*has).limit(self._limit + 1)
-        rows = self._connection.execute(query).all()
+        given = giving_texts(self._dialect, spellings) | {"kind": int(kind), "most": self._limit + 1}
+        rows = self._connection.execute(_spelt_so(self._dialect), given).all()
         if len(rows) > self._limit:
             return None
         order = {each: place for place, each in enumerate(spellings)}
@@ -208,8 +219,9 @@ class _Finder:
                 break
         return list(found)
 
-    def _spelt(self, typed: str) -> tuple[Sequence[str], bool]:
-        if typed not in self._spellings:
+    def _spelt(self, typed: str) -> Spelt:
+        key = (typed, self._typos, self._limit)
+        if key not in self._known.spellings:
             within = self._containing(typed)
             begin = self._beginning(typed) if len(typed) < 3 or len(within) >= self._scanned else ()
             ways = ([*begin, *(one for one in within if one.startswith(typed))], within, self._alike(typed))
@@ -217,8 +229,8 @@ class _Finder:
             known = tuple(dict.fromkeys((typed, *several)))
             most = TRIED * max(1, self._limit // 1_000)
             cut = len(known) > most or any(len(way) >= self._scanned for way in ways)
-            self._spellings[typed] = known[:most], not cut
-        return self._spellings[typed]
+            self._known.spellings[key] = known[:most], not cut
+        return self._known.spellings[key]
 
     @property
     def _scanned(self) -> int:
@@ -234,9 +246,8 @@ class _Finder:
             return ()
         rarest = min(parts, key=lambda gram: (sum(_COMMON.get(letter, -1) for letter in gram), gram))
         within = "".join(ESCAPE + letter if letter in ("%", "_", ESCAPE) else letter for letter in typed)
-        has = (word_gram.c.gram == rarest, word_gram.c.word.like(f"%{within}%", escape=ESCAPE))
-        query = select(word_gram.c.word).where(*has).order_by(word_gram.c.word).limit(self._scanned)
-        return self._connection.execute(query).scalars().all()
+        given = {"gram": rarest, "within": f"%{within}%", "most": self._scanned}
+        return self._connection.execute(_containing_so(), given).scalars().all()
 
     def _alike(self, typed: str) -> Sequence[str]:
         several, allowed = grams(typed), edits(typed)
@@ -274,31 +285,31 @@ class _Finder:
 
     def _labels(self, ids: Iterable[int]) -> Sequence[Any]:
         """Ids of names, and the names."""
-        given = integers(self._connection, ("id",), [(id_,) for id_ in ids])
-        query = select(field_name.c.id, field_name.c.name).where(field_name.c.id.in_(select(given.c.id)))
-        return self._connection.execute(query).all()
-
-
-def _named(connection: Connection, kind: Kind, ids: Sequence[int]) -> Sequence[Hit]:
-    wanted = integers(connection, ("id",), [(id_,) for id_ in ids])
-    if kind is Kind.FIELD:
-        columns = (field.c.id, dataset.c.namespace, dataset.c.name, field.c.name.label("field"))
-        query = (
-            select(*columns).join(wanted, wanted.c.id == field.c.id).join(dataset, dataset.c.id == field.c.dataset_id)
-        )
-        rows = connection.execute(query).all()
-        return [Hit(id_, FieldName(DatasetName(space, name), own)) for id_, space, name, own in rows]
-    table, named = (dataset, DatasetName) if kind is Kind.DATASET else (job, JobName)
-    found = select(table.c.id, table.c.namespace, table.c.name).where(table.c.id.in_(select(wanted.c.id)))
-    return [Hit(id_, named(space, name)) for id_, space, name in connection.execute(found).all()]
-
-
-def _owner(kind: Kind) -> Kind:
-    return Kind.DATASET if kind is Kind.FIELD else kind
+        given = giving(self._dialect, ("id",), [(id_,) for id_ in ids])
+        return self._connection.execute(_labels_so(self._dialect), given).all()
 
 
 def _begins(column: Any, typed: str) -> tuple[Any, Any]:
     return column >= typed, column < typed + _LAST
+
+
+@lru_cache
+def _spelt_so(dialect: str) -> Select[Any]:
+    wanted = select(given_texts(dialect).c.value)
+    has = (word_name.c.word.in_(wanted), word_name.c.kind == bindparam("kind"))
+    return select(word_name.c.word, word_name.c.size, word_name.c.id).where(*has).limit(bindparam("most"))
+
+
+@lru_cache
+def _containing_so() -> Select[Any]:
+    has = (word_gram.c.gram == bindparam("gram"), word_gram.c.word.like(bindparam("within"), escape=ESCAPE))
+    return select(word_gram.c.word).where(*has).order_by(word_gram.c.word).limit(bindparam("most"))
+
+
+@lru_cache
+def _labels_so(dialect: str) -> Select[Any]:
+    wanted = select(given(dialect, "id").c.id)
+    return select(field_name.c.id, field_name.c.name).where(field_name.c.id.in_(wanted))
 
 
 @lru_cache
