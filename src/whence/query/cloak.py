@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from dataclasses import field as field_
 from hmac import digest as keyed
 from typing import Self
 
@@ -20,6 +21,8 @@ class Cloak:
 
     viewer: Viewer
     key: bytes
+    _seen: dict[str, bool] = field_(default_factory=dict, repr=False, compare=False)
+    """By namespace: whether names in it may be seen."""
 
     @classmethod
     def of(cls, viewer: Viewer, secret: bytes) -> Self:
@@ -30,17 +33,24 @@ class Cloak:
         """The token of something of a kind."""
         return keyed(self.key, f"{kind}:{of}".encode("utf-8", "surrogatepass"), "sha256").hex()[:20]
 
+    def sees(self, name: DatasetName | JobName) -> bool:
+        """Whether the viewer may see a dataset or job."""
+        known = self._seen.get(name.namespace)
+        if known is None:
+            known = self._seen[name.namespace] = self.viewer.sees(name)
+        return known
+
     def dataset(self, name: DatasetName) -> DatasetName:
         """A dataset's name or token."""
-        return name if self.viewer.sees(name) else DatasetName(HIDDEN, self.text("dataset", node_id(name)))
+        return name if self.sees(name) else DatasetName(HIDDEN, self.text("dataset", node_id(name)))
 
     def job(self, name: JobName) -> JobName:
         """A job's name or token."""
-        return name if self.viewer.sees(name) else JobName(HIDDEN, self.text("job", node_id(name)))
+        return name if self.sees(name) else JobName(HIDDEN, self.text("job", node_id(name)))
 
     def field(self, group: Sequence[DatasetName], text: str) -> str:
         """The name or token of a field within its dataset, which goes by all the names of `group`."""
-        if any(map(self.viewer.sees, group)) and not any(self.viewer.is_hidden(one, text) for one in group):
+        if any(map(self.sees, group)) and not any(self.viewer.is_hidden(one, text) for one in group):
             return text
         return self.field_token(group, text)
 
@@ -57,7 +67,7 @@ class Cloak:
         return replace(one, digest=digest, first=self.said(one.first), last=self.said(one.last), runs=runs)
 
     def _run(self, run: RunSeen) -> RunSeen:
-        return run if self.viewer.sees(run.name.job) else self._hidden_run(run)
+        return run if self.sees(run.name.job) else self._hidden_run(run)
 
     def _hidden_run(self, run: RunSeen) -> RunSeen:
         job = JobName(HIDDEN, self.text("job", node_id(run.name.job)))

@@ -259,7 +259,7 @@ def _kinds(edges: Adjacency, places: Ints) -> NDArray[np.int8]:
 
 
 def _by_id(edges: Adjacency, places: Ints) -> Ints:
-    return places[np.argsort(edges.ids(places))]
+    return places[np.argsort(edges.canonical_ids(places))]
 
 
 def _first(flood: Flood, places: Ints) -> Ints:

@@ -25,6 +25,7 @@ from whence.model.graph import (
     FacetRow,
     FieldRow,
     GapRow,
+    Grain,
     HeldRow,
     Hit,
     Hop,
@@ -42,6 +43,7 @@ from whence.model.names import DatasetName, FieldName, Node
 from whence.query.cloak import Cloak
 from whence.query.enough import until_enough
 from whence.query.expressions import Expressions
+from whence.query.hiding_arrays import HidingAdjacency
 from whence.query.redaction import PLAIN, shown_facet, shown_schema
 from whence.query.veil import Asked, Veil
 
@@ -90,14 +92,14 @@ class HidingGraph:
 
     def edges(self, probes: Sequence[int], hop: Hop, limit: int) -> Sequence[EdgeRow]:
         """All edges, between names and tokens."""
-        rows = self._graph.edges(list(self.veil.real(probes).values()), hop, limit)
-        self.veil.meet(id_ for row in rows for id_ in row[:5])
-        self.expressions.judge(rows, hop)
-        self._owners |= {row.set_id: row.owner_id for row in rows}
-        return [self._edge(row, hop) for row in rows]
+        return self._told(self._graph.edges(list(self.veil.real(probes).values()), hop, limit), hop)
 
-    def adjacency(self) -> None:
-        """None: what is hidden is hidden edge by edge."""
+    def adjacency(self) -> HidingAdjacency | None:
+        """All edges, between the ids of names and tokens."""
+        arrays = self._graph.adjacency()
+        if arrays is None:
+            return None
+        return HidingAdjacency(self.veil, arrays, lambda rows, way: self._told(rows, Hop(way, Grain.JOB)))
 
     def gaps(self, dataset_ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
         """All gaps, likewise."""
@@ -276,6 +278,12 @@ class HidingGraph:
     def _touching(self, rows: Sequence[Touching]) -> Sequence[Touching]:
         self._meet_all(id_ for row in rows for id_ in row[:2])
         return [Touching(self.veil.shown(row.dataset_id), self.veil.shown(row.run_id), row.time) for row in rows]
+
+    def _told(self, rows: Sequence[EdgeRow], hop: Hop) -> Sequence[EdgeRow]:
+        self.veil.meet(id_ for row in rows for id_ in row[:5])
+        self.expressions.judge(rows, hop)
+        self._owners |= {row.set_id: row.owner_id for row in rows}
+        return [self._edge(row, hop) for row in rows]
 
     def _edge(self, row: EdgeRow, hop: Hop) -> EdgeRow:
         shown = self.veil.shown

@@ -45,6 +45,10 @@ class Adjacency(Protocol):
         """The ids of nodes."""
         ...
 
+    def canonical_ids(self, places: Ints) -> Ints:
+        """The ids of the names by which nodes that stand for others are known."""
+        ...
+
     def kinds(self, places: Ints) -> NDArray[np.int8]:
         """Their `Kind`s."""
         ...

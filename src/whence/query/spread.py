@@ -78,7 +78,7 @@ def _spread(search: _Search, start: Ints, depth: int) -> Spread:
         datasets = _datasets_at(search, frontier)
         hops += bool(len(frontier))
     more = any(len(search.new(far)) for _, far, _ in _jobs_at(search, datasets))
-    ids = search.edges.ids
+    ids = search.edges.canonical_ids
     source, target = np.divmod(joined(search.pairs), search.edges.count)
     return Spread(
         nodes=ids(np.flatnonzero(search.seen)).tolist(),

@@ -76,7 +76,7 @@ class Trail:
         classes = edges.classes(subjects)
         known = classes >= -1
         said, unsaid = _counted((classes[known] + 1) * 4 + kinds[known]), _counted(subjects[~known] * 4 + kinds[~known])
-        asked = edges.ids(np.array([one >> 2 for one in unsaid], np.int64)).tolist()
+        asked = edges.canonical_ids(np.array([one >> 2 for one in unsaid], np.int64)).tolist()
         return Tally(
             distances=_counted(self.depths[others]),
             jobs=self._jobs(),
@@ -107,7 +107,7 @@ class Trail:
         edges = self.flood.edges
         root = edges.place(self.root)
         owners = [distinct(one.owner[one.far != root]) for one in self.flood.taken]
-        return int(np.sum(edges.ids(joined([self.places[self.places != root], *owners])) & 3 == Kind.JOB))
+        return int(np.sum(edges.kinds(joined([self.places[self.places != root], *owners])) == Kind.JOB))
 
     def _vias(self, wanted: dict[int, int]) -> dict[int, Via]:
         """The witnesses of nodes (place → depth) and of all nodes on the way to them."""
@@ -131,8 +131,8 @@ class Trail:
         return found
 
     def _candidates(self, taken: Taken, rows: Ints) -> Iterator[tuple[int, Via]]:
-        ids = self.flood.edges.ids
-        columns = (ids(taken.near[rows]), ids(taken.far[rows]), ids(taken.owner[rows]), ids(taken.parent[rows]))
+        ids, owners = self.flood.edges.canonical_ids, self.flood.edges.ids(taken.owner[rows])
+        columns = (ids(taken.near[rows]), ids(taken.far[rows]), owners, ids(taken.parent[rows]))
         for near, far, owner, parent, rank in zip(
             *(one.tolist() for one in columns), taken.rank[rows].tolist(), strict=True
         ):
@@ -177,11 +177,11 @@ def walk_arrays(walk: Walk, root: int, grain: Grain) -> bool:
     except TooManyEdges:
         return False
     places = joined([np.array([place]), *(one.far for one in flood.taken)])
-    ids = edges.ids(places)
+    ids = edges.canonical_ids(places)
     order = np.argsort(ids)
     trail = Trail(flood, root, ids[order], places[order], (flood.depth[places[order]] - 1).astype(np.int64))
     walk.depth = dict(zip(trail.ids.tolist(), trail.depths.tolist(), strict=True))
-    walk.unfinished = set(edges.ids(joined(flood.unfinished)).tolist())
+    walk.unfinished = set(edges.canonical_ids(joined(flood.unfinished)).tolist())
     walk.stopped_by, walk.trail = flood.stopped_by, trail
     return True
 

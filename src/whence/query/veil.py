@@ -1,6 +1,6 @@
 """Which ids and names one viewer knows, and which nodes and runs they stand for."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -34,6 +34,8 @@ class Veil:
     """Real id of a dataset → all its real names, its own alone if it has no alias."""
     _borrowed: set[int] = field(default_factory=set)
     """Real ids of fields that a dataset has under hidden names alone."""
+    _families: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """Real id → those of all names of the same thing, those that may be seen first; of what has several."""
     _real: dict[int, int] = field(default_factory=dict)
     _shown: dict[int, int] = field(default_factory=dict)
 
@@ -41,11 +43,14 @@ class Veil:
         """Learn what the viewer knows these real nodes by, and the other names of each."""
         new = sorted({id_ for id_ in ids if id_ and id_ not in self.names})
         found = self.graph.nodes(new) if new else {}
-        self._learn_groups({node_id(of): of for name in found.values() if (of := dataset_of(name))})
-        self._learn_borrowed([name for name in found.values() if isinstance(name, FieldName)])
-        for name in found.values():
-            for other in self._cousins(name):
-                self._show(other)
+        self._learn_groups({of for name in found.values() if (of := dataset_of(name))})
+        several = {id_: name for id_, name in found.items() if len(self._cousins(name)) > 1}
+        self._learn_borrowed([name for name in several.values() if isinstance(name, FieldName)])
+        for name in several.values():
+            self._show_family(self._cousins(name))
+        for id_, name in found.items():
+            if id_ not in several:
+                self._show(id_, name)
 
     def meet_runs(self, ids: Iterable[int]) -> None:
         """Learn what the viewer knows these real runs by."""
@@ -56,7 +61,7 @@ class Veil:
     def show_run(self, row: RunRow) -> RunRow:
         """A run as the viewer knows it."""
         job = self.cloak.job(row.name.job)
-        self._show(row.name.job)
+        self._show(node_id(row.name.job), row.name.job)
         name = row.name if job == row.name.job else RunName(self.cloak.text("run", row.id), job)
         self.runs[row.id] = shown = row._replace(id=node_id(name), name=name)
         self._real[shown.id], self._shown[row.id] = row.id, shown.id
@@ -85,14 +90,18 @@ class Veil:
     def group(self, real: int) -> tuple[DatasetName, ...]:
         """The names of a dataset as the viewer knows them: one that may be seen stands for those that may not."""
         found = self.groups.get(real, ())
-        return tuple(map(self.cloak.dataset, sorted(found, key=lambda one: not self.cloak.viewer.sees(one))))
+        return tuple(map(self.cloak.dataset, sorted(found, key=self._is_hidden)))
+
+    def cousins(self, real: int) -> Sequence[int]:
+        """The real ids of all names of a met node, those that may be seen first; none if it has no other name."""
+        return self._families.get(real, ())
 
     def field(self, dataset: int, text: str) -> str:
         """What the viewer knows a field of a met dataset by, within it."""
         return self.cloak.field(self.groups[dataset], text)
 
-    def _learn_groups(self, datasets: Mapping[int, DatasetName]) -> None:
-        new = {id_: name for id_, name in datasets.items() if id_ not in self.groups}
+    def _learn_groups(self, datasets: Iterable[DatasetName]) -> None:
+        new = {id_: name for name in datasets if (id_ := node_id(name)) not in self.groups}
         found = self.graph.groups(sorted(new)) if new else {}
         for id_, name in new.items():
             group = found.get(id_, (name,))
@@ -100,16 +109,16 @@ class Veil:
 
     def _learn_borrowed(self, fields: Iterable[FieldName]) -> None:
         """Anybody may say that a name is another one of theirs: that shows no column that was not said under it."""
-        hidden = [name for name in fields if not self.cloak.viewer.sees(name.dataset)]
-        seen = {name: [node_id(one) for one in self._cousins(name) if self._may_see(one)] for name in hidden}
+        hidden = [name for name in fields if self._is_hidden(name)]
+        seen = {name: [node_id(one) for one in self._cousins(name) if not self._is_hidden(one)] for name in hidden}
         asked = sorted({id_ for ids in seen.values() for id_ in ids})
         found = self.graph.nodes(asked) if asked else {}
         for name, ids in seen.items():
             if found.keys().isdisjoint(ids):
                 self._borrowed |= set(map(node_id, self._cousins(name)))
 
-    def _may_see(self, name: Node) -> bool:
-        return isinstance(name, FieldName) and self.cloak.viewer.sees(name.dataset)
+    def _is_hidden(self, name: Node) -> bool:
+        return not self.cloak.sees(name.dataset if isinstance(name, FieldName) else name)
 
     def _cousins(self, name: Node) -> Sequence[Node]:
         """All names of a node: questions mint their ids, so each must lead back."""
@@ -121,15 +130,21 @@ class Veil:
             case JobName():
                 return (name,)
 
-    def _text(self, name: FieldName) -> str:
-        group, is_borrowed = self.groups[node_id(name.dataset)], node_id(name) in self._borrowed
+    def _show_family(self, names: Sequence[Node]) -> None:
+        family = tuple(map(node_id, sorted(names, key=self._is_hidden)))
+        self._families |= dict.fromkeys(family, family)
+        for name in names:
+            self._show(node_id(name), name)
+
+    def _text(self, real: int, name: FieldName) -> str:
+        group = self.groups[node_id(name.dataset)]
+        is_borrowed = real in self._borrowed
         return self.cloak.field_token(group, name.field) if is_borrowed else self.cloak.field(group, name.field)
 
-    def _show(self, name: Node) -> None:
-        real = node_id(name)
+    def _show(self, real: int, name: Node) -> None:
         match name:
             case FieldName(dataset):
-                shown: Node = FieldName(self.cloak.dataset(dataset), self._text(name))
+                shown: Node = FieldName(self.cloak.dataset(dataset), self._text(real, name))
             case DatasetName():
                 shown = self.cloak.dataset(name)
             case JobName():

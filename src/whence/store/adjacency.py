@@ -69,6 +69,10 @@ class StoreAdjacency:
         found[new] = self.newer.extra[places[new] - known]
         return found
 
+    def canonical_ids(self, places: Ints) -> Ints:
+        """Their own."""
+        return self.ids(places)
+
     def kinds(self, places: Ints) -> NDArray[np.int8]:
         """Their `Kind`s: the lowest bits of the ids, which lie closer."""
         known = len(self.csr.ids)

@@ -1,0 +1,82 @@
+"""Who may not see all gets the same bytes from arrays as from tables."""
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine
+
+from query.policies import policy, world
+from query.test_arrays import _arrays, _compare
+from query.worlds import World, load, nodes_of
+from whence.model.ids import node_id
+from whence.model.names import DatasetName, FieldName, JobName
+from whence.query.hiding import seen_by
+from whence.query.neighbourhood import neighbourhood
+from whence.store.csr import write_csr
+from whence.store.csr_build import build_csr
+from whence.store.editions import OWNER, close_edition, note_changes, read_edition
+from whence.store.engine import open_store, reading, sqlite_url, writing
+from whence.store.graph import StoreGraph
+from whence.store.migrate import migrate
+
+WORLDS = 400
+SECRET = b"of this installation"
+
+
+@pytest.fixture(scope="module")
+def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    engine = open_store(sqlite_url(Path(tmp_path_factory.mktemp("hiding_arrays")) / "store.db"))
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+def test_arrays_answer_viewers_as_tables_do(sqlite_store: Engine, tmp_path: Path) -> None:
+    for seed in range(WORLDS):
+        check(sqlite_store, tmp_path / "edges.csr", random.Random(seed))
+
+
+def test_so_it_is_on_each_store(store: Engine, tmp_path: Path) -> None:
+    for seed in range(20):
+        check(store, tmp_path / "edges.csr", random.Random(f"stored {seed}"))
+
+
+def check(engine: Engine, file: Path, dice: random.Random) -> None:
+    one = world(dice)
+    viewer = policy(dice, one).viewer
+    load(engine, said_of(one, dice))
+    with writing(engine) as connection:
+        note_changes(connection, OWNER, [node_id(one.jobs[0])])
+        close_edition(connection)
+    with reading(engine) as connection:
+        edition = read_edition(connection)
+        assert edition is not None
+        write_csr(file, edition, build_csr(connection))
+        tables = seen_by(viewer, SECRET, StoreGraph(connection))
+        arrays = seen_by(viewer, SECRET, StoreGraph(connection, _arrays(connection, file)))
+        known = [
+            node for node in sorted(nodes_of(one), key=str) if tables.nodes([node_id(node)]).get(node_id(node)) == node
+        ]
+        for root in dice.sample(known, min(4, len(known))):
+            question = {"root": root, "limit": dice.choice((2, 100)), "types": None} | {
+                "way": dice.choice(("upstream", "downstream", "both", "impact")),
+                "depth": dice.choice((None, None, 1, 2)),
+                "max_nodes": dice.choice((5_000, 5_000, 3)),
+                "max_edges": dice.choice((50_000, 50_000, 4)),
+            }
+            _compare(tables, arrays, question)
+            if not isinstance(root, FieldName):
+                assert neighbourhood(tables, root, 3) == neighbourhood(arrays, root, 3)
+
+
+def said_of(one: World, dice: random.Random) -> World:
+    """The world, with owners and tiers of its datasets and jobs."""
+    wholes = [node for node in sorted(nodes_of(one), key=str) if isinstance(node, DatasetName | JobName)]
+    owners = [(node, "ownership", json.dumps({"owners": [{"name": dice.choice("xy")}]})) for node in wholes]
+    tiers = [(node, "whence_tier", json.dumps({"tier": dice.choice("12")})) for node in wholes]
+    return World(
+        **{name: getattr(one, name) for name in ("said", "groups", "declared", "jobs")}, facets=(*owners, *tiers)
+    )
