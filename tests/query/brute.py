@@ -10,12 +10,15 @@ from whence.model.names import DatasetName, FieldName, JobName, Node
 
 @dataclass(frozen=True)
 class Brute:
-    """Distances, edges taken (source, target, owner), gaps (node, owner, datasets), and nodes with more beyond."""
+    """Distances, edges taken (source, target, owner), gaps (node, owner, datasets), nodes with more beyond, and which
+    edges each node takes.
+    """
 
     distance: dict[Node, int]
     edges: frozenset[tuple[Node, Node, Node]]
     gaps: frozenset[tuple[Node, Node, frozenset[Node]]]
     more: frozenset[Node]
+    takes: dict[Node, set[tuple[Node, Node, Node]]]
 
 
 def one_name(world: World) -> Callable[[Node], Node]:
@@ -81,10 +84,12 @@ def ask(world: World, root: Node, direction: str, types: set[str], depth: int | 
         return {(e.source, e.target, o) for o, e in kept if not (isinstance(far(e), JobName) and far(e) in derives)}
 
     distance, taken, round_, frontier = {root: 0}, set(), 0, {root}
+    takes: dict[Node, set[tuple[Node, Node, Node]]] = {}
     while frontier and round_ != depth:
         round_ += 1
         steps = {node: follow(node) for node in frontier}
         taken |= {step for several in steps.values() for step in several}
+        takes |= steps
         reached = {
             source if direction == "upstream" else target for several in steps.values() for source, target, _ in several
         }
@@ -93,7 +98,7 @@ def ask(world: World, root: Node, direction: str, types: set[str], depth: int | 
         frontier = {node for node in frontier if not isinstance(node, JobName)}
     more = {node for node in frontier if follow(node) - taken}
     gaps = frozenset(find_gaps(all_edges, set(distance) - more, direction)) if fine else frozenset()
-    return Brute(distance, frozenset(taken), gaps, frozenset(more))
+    return Brute(distance, frozenset(taken), gaps, frozenset(more), takes)
 
 
 def find_gaps(

@@ -132,6 +132,23 @@ def test_order_of_names_that_the_arrays_do_not_know(store: Engine, tmp_path: Pat
             _compare(StoreGraph(connection), StoreGraph(connection, arrays), question | budgets)
 
 
+def test_of_a_large_frontier_the_nearest_are_named_and_all_are_counted(sqlite_store: Engine, tmp_path: Path) -> None:
+    near = [DatasetName("ns", f"t{n}") for n in range(150)]
+    beyond = [Edge(source=one, target=DatasetName("ns", f"u{n}"), type="DIRECT") for n, one in enumerate(near)]
+    said = _of_hub(JOBS[0], near), Said(owner=JOBS[1], edges=tuple((one, Origin.COLUMN) for one in beyond))
+    load(sqlite_store, World(said=said))
+    edition = _close(sqlite_store, OWNER, JOBS[0])
+    with reading(sqlite_store) as connection:
+        write_csr(tmp_path / "edges.csr", edition, build_csr(connection))
+        tables, arrays = StoreGraph(connection), StoreGraph(connection, _arrays(connection, tmp_path / "edges.csr"))
+        for asked in (Question(depth=1), Question(max_nodes=200), Question(max_edges=200)):
+            whole, other = (reach_downstream(graph, DATASETS[0], asked).answer() for graph in (tables, arrays))
+            assert whole == other
+            more = [node.name for node in whole.nodes if node.more]
+            assert (whole.extent.frontier, whole.extent.frontier_nodes) == (tuple(more[:100]), len(more))
+            assert len(more) > 100
+
+
 def _of_hub(job: JobName, consumers: Sequence[DatasetName]) -> Said:
     edges = tuple((Edge(source=DATASETS[0], target=one, type="DIRECT"), Origin.INFERRED) for one in consumers)
     return Said(owner=job, edges=edges)

@@ -13,6 +13,7 @@ from applying import apply_bodies
 from whence.model.catalog import Registered
 from whence.model.events import RunState
 from whence.model.names import DatasetName, FieldName, JobName, Node, RunName
+from whence.openlineage.facets import LIFECYCLE
 from whence.openlineage.write import dataset, dataset_event, deleted, facet, job_event, run_event
 from whence.query.answers import Filter
 from whence.query.narrowed import narrowed
@@ -262,6 +263,18 @@ def test_two_words_find_a_long_name_among_very_many(store: Engine, typed: str) -
     load(store, [run_event(5, RunState.COMPLETE, RunName(RUN, JobName("n", "load")), outputs=written)])
     with reading(store) as connection:
         assert search(StoreGraph(connection), typed, 10).names == (long,)
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_a_word_that_a_namespace_has_is_found_in_a_long_name_among_very_many(store: Engine, is_gone: bool) -> None:
+    long = DatasetName("n", "a_name_so_long_that_others_come_before_it_orders_and_payment")
+    short = [DatasetName("n", f"payment_{place:03d}") for place in range(READ + 50)]
+    run = RunName(RUN, JobName("n", "load"))
+    load(store, [run_event(5, RunState.COMPLETE, run, outputs=[dataset(one) for one in (*short, long)])])
+    gone = {LIFECYCLE: facet("LifecycleStateChangeDatasetFacet", lifecycleStateChange="DROP")} if is_gone else {}
+    load(store, [dataset_event(6, DatasetName("orders_old", "x"), facets=gone)], 50)
+    with reading(store) as connection:
+        assert search(StoreGraph(connection), "orders payment", 10).names == (long,)
 
 
 def test_a_filter_leaves_out_what_does_not_fit(names: set[Node], graph: StoreGraph) -> None:

@@ -130,6 +130,9 @@ def _check(engine: Engine, world: World, question: dict[str, object]) -> None:
     assert answer.extent.depth_reached == max(expected.distance.values())
     assert answer == _answer(engine, question)
     _check_witnesses(answer)
+    for node in answer.nodes[1:]:
+        last = answer.edges[node.edge]
+        assert (last.source, last.target, last.owner) in expected.takes[node.parent]
 
 
 def _answer(engine: Engine, question: dict[str, object], **budgets: int) -> Answer:

@@ -41,14 +41,18 @@ def graph_version(graph: Graph) -> str:
 
 
 def together(extents: Sequence[Extent]) -> Extent:
-    """The extent of several answers as one: complete if all are."""
+    """The extent of several answers as one: complete if all are. Where a frontier is not named whole, a node that is in
+    several counts for each.
+    """
     first = extents[0]
+    frontier = dict.fromkeys(name for one in extents for name in one.frontier)
+    is_whole = all(len(one.frontier) == one.frontier_nodes for one in extents)
     return Extent(
         complete=all(one.complete for one in extents),
         stopped_by=next((one.stopped_by for one in extents if one.stopped_by), None),
         depth_reached=max(one.depth_reached for one in extents),
-        frontier=tuple(dict.fromkeys(name for one in extents for name in one.frontier)),
-        frontier_nodes=sum(one.frontier_nodes for one in extents),
+        frontier=tuple(frontier),
+        frontier_nodes=len(frontier) if is_whole else sum(one.frontier_nodes for one in extents),
         as_of=first.as_of,
         graph_version=first.graph_version,
         hidden_nodes=sum(one.hidden_nodes for one in extents),

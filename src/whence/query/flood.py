@@ -100,7 +100,7 @@ def _hop(flood: Flood, frontier: Ints, grain: Grain, depth: int) -> Ints:
             flood.unfinished.append(frontier[start:])
             break
         pairs = _asked_at(flood.edges, frontier[start : start + CHUNK], grain)
-        _take(flood, pairs, _accepted(flood, pairs, grain), grain, depth)
+        _take(flood, pairs, *_accepted(flood, pairs, grain), grain, depth)
     fars = [one.far for one in flood.taken if one.depth == depth]
     new = joined(fars)
     new = new[(flood.depth[new] == depth + 1) & (_kinds(flood.edges, new) != Kind.JOB)]
@@ -112,12 +112,7 @@ def _going_on(flood: Flood, frontier: Ints, grain: Grain) -> list[Ints]:
     more = []
     for start in range(0, len(frontier), CHUNK):
         pairs = _asked_at(flood.edges, frontier[start : start + CHUNK], grain)
-        rows = _accepted(flood, pairs, grain)
-        is_end = _kinds(flood.edges, rows.far) == Kind.JOB
-        more.append(distinct(pairs.asker[among(flood, pairs.asked, rows.near[~is_end])]))
-        if is_end.any():
-            all_read = _read(flood, _once(flood, pairs.asked), grain)
-            more.append(distinct(_takers(flood, pairs, rows, np.flatnonzero(is_end), all_read)[1]))
+        more.append(_all_takers(flood, pairs, *_accepted(flood, pairs, grain)))
     return more
 
 
@@ -137,8 +132,10 @@ def _asked_at(edges: Adjacency, nodes: Ints, grain: Grain) -> _Pairs:
     return _Pairs(nodes[which[order]], asked[order])
 
 
-def _accepted(flood: Flood, pairs: _Pairs, grain: Grain) -> _Rows:
-    """The edges that the nodes which ask may take: not those to jobs that derive something at every node that asks."""
+def _accepted(flood: Flood, pairs: _Pairs, grain: Grain) -> tuple[_Rows, _Rows]:
+    """The edges that the nodes which ask may take: not those to jobs that derive something at every node that asks. And
+    all that there are where somebody asks, if jobs are among them.
+    """
     asked = _once(flood, pairs.asked)
     known = flood._probed[asked]
     fresh = _read(flood, asked[~known], grain)
@@ -149,11 +146,11 @@ def _accepted(flood: Flood, pairs: _Pairs, grain: Grain) -> _Rows:
     if len(rows.near) > max(flood.question.max_edges - flood._rows, 0):
         raise TooManyEdges
     flood._probed[asked] = True
-    ends = np.flatnonzero(_kinds(flood.edges, rows.far) == Kind.JOB)
+    all_read, ends = fresh, _ends(flood, rows)
     if len(ends):
         all_read = _read(flood, asked, grain) if known.any() else fresh
         rows = _pick(rows, ~_passed_by(flood, pairs, rows, ends, all_read))
-    return _pick(rows, _of_type(flood, rows))
+    return _pick(rows, _of_type(flood, rows)), all_read
 
 
 def _read(flood: Flood, probes: Ints, grain: Grain) -> _Rows:
@@ -186,6 +183,27 @@ def _passed_by(flood: Flood, pairs: _Pairs, rows: _Rows, ends: Ints, read: _Rows
     passed = np.zeros(len(rows.near), bool)
     passed[ends] = np.bincount(row, minlength=len(ends)) == 0
     return passed
+
+
+def _ends(flood: Flood, rows: _Rows) -> Ints:
+    return np.flatnonzero(_kinds(flood.edges, rows.far) == Kind.JOB)
+
+
+def _all_takers(flood: Flood, pairs: _Pairs, rows: _Rows, read: _Rows) -> Ints:
+    """The nodes that take one of these edges."""
+    ends = _ends(flood, rows)
+    others = np.delete(rows.near, ends)
+    takers = pairs.asker[among(flood, pairs.asked, others)]
+    return joined([takers, _takers(flood, pairs, rows, ends, read)[1]] if len(ends) else [takers])
+
+
+def _first_takers(flood: Flood, pairs: _Pairs, rows: _Rows, read: _Rows) -> Ints:
+    """Who takes each edge: askers come in the order of their ids, and the first is the least."""
+    found = pairs.asker[_first(flood, pairs.asked)[rows.near]]
+    if len(ends := _ends(flood, rows)):
+        row, taker = _takers(flood, pairs, rows, ends, read)
+        found[ends] = taker[np.searchsorted(row, np.arange(len(ends)))]
+    return found
 
 
 def _takers(flood: Flood, pairs: _Pairs, rows: _Rows, ends: Ints, read: _Rows) -> tuple[Ints, Ints]:
@@ -223,7 +241,7 @@ def _join(left: Ints, right: Ints, values: Ints) -> tuple[Ints, Ints]:
     return np.repeat(np.arange(len(left)), counts), values[order][places]
 
 
-def _take(flood: Flood, pairs: _Pairs, rows: _Rows, grain: Grain, depth: int) -> None:
+def _take(flood: Flood, pairs: _Pairs, rows: _Rows, read: _Rows, grain: Grain, depth: int) -> None:
     """Add edges to the walk, and their far ends, as far as the budget of nodes goes: first come, first taken."""
     edges, far = flood.edges, rows.far
     if grain is Grain.JOB:
@@ -235,15 +253,14 @@ def _take(flood: Flood, pairs: _Pairs, rows: _Rows, grain: Grain, depth: int) ->
     if len(new) > left:
         out = among(flood, far, new[left:])
         flood.stopped_by = "nodes"
-        flood.unfinished.append(distinct(pairs.asker[among(flood, pairs.asked, rows.near[out])]))
+        flood.unfinished.append(_all_takers(flood, pairs, _pick(rows, out), read))
         rows, far = _pick(rows, ~out), far[~out]
         new = new[:left]
     flood.depth[new] = depth + 1
     flood.reached += len(new)
     flood._rows += len(far)
     flood._accepted |= set(rows.key[_kinds(edges, rows.far) == Kind.JOB].tolist())
-    # Askers come in the order of their ids: the first at a probe is the least.
-    parent = pairs.asker[_first(flood, pairs.asked)[rows.near]]
+    parent = _first_takers(flood, pairs, rows, read)
     flood.taken.append(Taken(edges.canonical(rows.near), far, rows.owner, rows.rank, parent, rows.key, depth))
 
 

@@ -153,7 +153,7 @@ def _hop(walk: Walk, frontier: Sequence[int], hop: Hop, depth: int) -> list[int]
         if found.unread:
             walk.stopped_by, walk.unfinished = "edges", walk.unfinished | found.unread
         for row in _accepted(walk, found, hop.grain):
-            reached |= _take(walk, row, found.askers[row.near_id], hop.grain, depth)
+            reached |= _take(walk, row, _takers(walk, row, found), hop.grain, depth)
     return sorted(node for node in reached if kind_of(node) is not Kind.JOB)
 
 
@@ -246,18 +246,18 @@ def far_of(walk: Walk, row: EdgeRow, grain: Grain) -> int:
     return walk.identity.canonical(row.far_dataset_id if grain is Grain.JOB and row.far_dataset_id else row.far_id)
 
 
-def _take(walk: Walk, row: EdgeRow, askers: Sequence[int], grain: Grain, depth: int) -> set[int]:
+def _take(walk: Walk, row: EdgeRow, takers: Sequence[int], grain: Grain, depth: int) -> set[int]:
     """Add the edge to the walk, and its far end; the far end is returned if it is new."""
     link = link_of(walk, row, grain)
     far = link.source if walk.direction is Direction.UPSTREAM else link.target
     if far not in walk.depth and len(walk.depth) >= walk.question.max_nodes:
         walk.stopped_by = "nodes"
-        walk.unfinished |= set(askers)
+        walk.unfinished |= set(takers)
         return set()
     walk._rows += 1
     walk.links.setdefault(link, []).append(row)
     known = walk.depth.setdefault(far, depth)
     if known == depth:
-        candidate = Via((directness(row.type), not row.confirmed), min(askers), link)
+        candidate = Via((directness(row.type), not row.confirmed), min(takers), link)
         walk.via[far] = min(walk.via.get(far, candidate), candidate)
     return {far} if known == depth else set()

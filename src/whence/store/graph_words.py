@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from rapidfuzz.distance import OSA
 from sqlalchemy import Connection, Select, and_, bindparam, func, literal, select
 
-from whence.model.catalog import PREFIX, REGISTRY
+from whence.model.catalog import PREFIX
 from whence.model.graph import Candidates, Clue, Hit, Telling, Tellings
 from whence.model.ids import Kind
 from whence.model.names import Node
 from whence.model.words import edits, grams, inner_grams
 from whence.store.arrays import given, given_texts, giving, giving_texts, integers, texts
-from whence.store.catalog_names import every_namespace
+from whence.store.catalog_names import list_namespaces
 from whence.store.graph_search import ESCAPE
 from whence.store.tables import beginning, field
 from whence.store.told import FACETS
@@ -160,7 +160,10 @@ class _Finder:
         if best is not None or not leading:
             return best or _Things((), True)
         both = self._both(leading[0], leading[1], kind) if len(leading) > 1 else ()
-        return _Things(tuple(dict.fromkeys((*both, *self._first(leading[0], kind)))), False)
+        # A word that a namespace has may be in names, too.
+        rare = [found.ids for each in wanted if each not in leading and (found := self._every(each, kind)) is not None]
+        ids = (*min(rare, key=len, default=()), *both, *self._first(leading[0], kind))
+        return _Things(tuple(dict.fromkeys(ids)), False)
 
     def fields(self, clue: Clue) -> _Things:
         """Fields whose own names have the words, and those of whose datasets the names have the first of them."""
@@ -183,8 +186,7 @@ class _Finder:
 
     def _spaces(self, kind: Kind) -> Sequence[str]:
         if kind not in self._known.spaces:
-            spaces = every_namespace(self._connection, kind)
-            self._known.spaces[kind] = [name.casefold() for name in spaces if name != REGISTRY]
+            self._known.spaces[kind] = [name.casefold() for name in list_namespaces(self._connection, kind)]
         return self._known.spaces[kind]
 
     def _every(self, typed: str, kind: Kind) -> _Things | None:

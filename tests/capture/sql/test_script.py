@@ -261,6 +261,17 @@ def test_a_table_of_unknown_columns_in_a_subquery_may_have_what_the_outer_one_ha
         assert [one.reason for one in script.statements[0].unknowns] == ["column_ambiguous"]
 
 
+def test_an_element_that_goes_by_no_name_may_have_what_the_outer_table_has() -> None:
+    catalog = Catalog.from_columns({"d.o": ("id", "price", "items"), "d.z": ("s",)}, "bigquery")
+    text = "insert into d.z (s) select (select sum(price) from unnest(items){alias}) from d.o"
+    (statement,) = read_script(text.format(alias=""), "bigquery", catalog).statements
+    assert {str(one.source): one.confidence for one in statement.edges} == {"d.o.items.price": 0.5, "d.o.price": 0.5}
+    assert [one.reason for one in statement.unknowns] == ["column_ambiguous"]
+    (statement,) = read_script(text.format(alias=" as x where x > 0"), "bigquery", catalog).statements
+    assert statement.status == "parsed"
+    assert "d.o.price" in {str(one.source) for one in statement.edges}
+
+
 def test_a_whole_row_of_a_table_of_unknown_columns_is_a_star() -> None:
     for text, dialect in (
         ("insert into z (a) select to_jsonb(o) from orders o", "postgres"),

@@ -8,6 +8,8 @@ from whence.capture.sql.flows import IDENTITY, NOTHING, TRANSFORMATION, Flow, Ho
 from whence.capture.sql.lineage import Table
 
 STAR = "*"
+NAMELESS = "col"
+"""What elements are called where nothing names them."""
 _VALUES = IDENTITY | TRANSFORMATION
 
 

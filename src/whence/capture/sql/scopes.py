@@ -12,7 +12,7 @@ from whence.capture.sql.flows import IDENTITY, NOTHING, TRANSFORMATION, Flow, Ho
 from whence.capture.sql.functions import FILES, PSEUDO
 from whence.capture.sql.lineage import Table, UnknownReason
 from whence.capture.sql.names import cased, column_name
-from whence.capture.sql.relations import STAR, Output, Relation, weakened
+from whence.capture.sql.relations import NAMELESS, STAR, Output, Relation, weakened
 from whence.capture.sql.relations import field as field_of
 
 _LOOKS = 8
@@ -76,6 +76,12 @@ class Source:
 
 ROWS_ARE_VALUES = frozenset({"postgres", "bigquery", "duckdb"})
 """Dialects in which the name of a table stands for its row."""
+
+
+def _has_columns(source: Source) -> bool:
+    """Whether a source surely has columns that are not known: an element that has a name may be a plain value."""
+    relation = source.relation
+    return bool(relation.opens) or (relation.element is not None and NAMELESS in relation.index)
 
 
 class Scope:
@@ -186,7 +192,7 @@ class Scope:
             guessed = None if guesses else scope.guess(names)
             if guessed is not None:
                 guesses.append(guessed)
-                is_rival = any(source.relation.opens for source in scope.sources)  # not the field of an element
+                is_rival = any(map(_has_columns, scope.sources))
             scope = scope.outer
         if guesses:
             return guesses[0]

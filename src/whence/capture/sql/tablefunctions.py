@@ -5,7 +5,7 @@ from whence.capture.sql import tree
 from whence.capture.sql.expressions import declared, flow_of, value_of
 from whence.capture.sql.flows import TRANSFORMATION, Flow, joined, stepped
 from whence.capture.sql.names import cased, column_name
-from whence.capture.sql.relations import STAR, Output, Relation
+from whence.capture.sql.relations import NAMELESS, STAR, Output, Relation
 from whence.capture.sql.scopes import Scope
 
 _FLATTENED = ("seq", "key", "path", "index", "value", "this")
@@ -62,7 +62,7 @@ def _spread(outputs: list[Output], names: list[str]) -> list[Output]:
 def _named(outputs: list[Output], names: list[str], alias: tree.Node | None, scope: Scope) -> list[Output]:
     called = [output.called(name) for output, name in zip(outputs, names, strict=False)] + outputs[len(names) :]
     if len(called) == 1 and not called[0].name:
-        default = "unnest" if scope.reading.dialect.name in ("postgres", "duckdb", "redshift") else "col"
+        default = "unnest" if scope.reading.dialect.name in ("postgres", "duckdb", "redshift") else NAMELESS
         name = (
             column_name(scope.reading.dialect, alias)
             if alias is not None and scope.reading.dialect.name != "duckdb"
