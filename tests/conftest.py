@@ -79,6 +79,15 @@ def store(store_url: str) -> Iterator[Engine]:
     engine.dispose()
 
 
+@pytest.fixture(scope="module")
+def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """One SQLite store for all tests of a file: property tests fill it anew for each example."""
+    engine = open_store(sqlite_url(tmp_path_factory.mktemp("store") / "store.db"))
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
 @pytest.fixture(scope="session")
 def kafka_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
     """A real Kafka broker. A test that stops it starts it again."""

@@ -1,10 +1,7 @@
 """Blast radius against `whence downstream` on random worlds: cycles, self loops, aliases, whole datasets, history."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, delete, insert
@@ -21,9 +18,8 @@ from whence.model.ids import node_id
 from whence.model.names import FieldName, JobName
 from whence.query import Question, downstream
 from whence.store.blast import GraphTables
-from whence.store.engine import open_store, reading, sqlite_url, writing
+from whence.store.engine import reading, writing
 from whence.store.graph import StoreGraph
-from whence.store.migrate import migrate
 from whence.store.tables import facet_body
 
 slow = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -34,14 +30,6 @@ typed = st.builds(
     st.frozensets(st.sampled_from(DATASETS), max_size=3),
     st.frozensets(st.sampled_from(DATASETS + JOBS), max_size=4),
 )
-
-
-@pytest.fixture(scope="module")
-def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    engine = open_store(sqlite_url(Path(tmp_path_factory.mktemp("blast")) / "store.db"))
-    migrate(engine)
-    yield engine
-    engine.dispose()
 
 
 @settings(slow, max_examples=100)

@@ -1,7 +1,6 @@
 """Live enrichment: SQL that an event carries becomes lineage, below what its producer says (docs/sql.md)."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,9 +29,8 @@ from whence.query.evidence import prove_all
 from whence.query.why import why
 from whence.store.disagreements import count_disagreements
 from whence.store.dump import dump
-from whence.store.engine import open_store, reading, sqlite_url
+from whence.store.engine import reading
 from whence.store.graph import StoreGraph
-from whence.store.migrate import migrate
 
 Json = dict[str, Any]
 SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture)
@@ -74,14 +72,6 @@ def test_any_arrival_of_events_with_sql_gives_the_oracles_state(
     arrive(sqlite_store, rows_of(spark, [one for batch in batches for one in batch]), [len(batch) for batch in batches])
     expected = comparable(oracle_dump([body(event) for event in history]))
     assert comparable(list(dump(sqlite_store))) == expected
-
-
-@pytest.fixture(scope="module")
-def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    engine = open_store(sqlite_url(Path(tmp_path_factory.mktemp("store")) / "store.db"))
-    migrate(engine)
-    yield engine
-    engine.dispose()
 
 
 def test_sql_gives_columns_where_the_producer_gives_none(store: Engine) -> None:

@@ -2,10 +2,6 @@
 oracle.
 """
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
@@ -16,18 +12,8 @@ from generators import arrivals, body, histories
 from oracle import comparable
 from oracle import dump as oracle_dump
 from whence.store.dump import dump
-from whence.store.engine import open_store, sqlite_url
-from whence.store.migrate import migrate
 
 SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture)
-
-
-@pytest.fixture(scope="module")
-def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    engine = open_store(sqlite_url(Path(tmp_path_factory.mktemp("store")) / "store.db"))
-    migrate(engine)
-    yield engine
-    engine.dispose()
 
 
 @settings(max_examples=100, suppress_health_check=SLOW)

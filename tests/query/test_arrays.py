@@ -1,7 +1,7 @@
 """Walks over arrays against walks over the tables: the same bytes, whatever changed since the arrays were made."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,9 +24,8 @@ from whence.store.adjacency import StoreAdjacency, lay_over
 from whence.store.csr import read_csr, write_csr
 from whence.store.csr_build import build_csr
 from whence.store.editions import OWNER, TRAITS, Edition, close_edition, note_changes, read_edition
-from whence.store.engine import open_store, reading, sqlite_url, writing
+from whence.store.engine import reading, writing
 from whence.store.graph import StoreGraph
-from whence.store.migrate import migrate
 from whence.store.tables import FOREVER
 
 asked = st.fixed_dictionaries(
@@ -45,14 +44,6 @@ told_worlds = st.builds(with_facets, worlds(), owned)
 retold = st.dictionaries(st.sampled_from(DATASETS + JOBS), st.sampled_from(("gold", "bronze")), max_size=2)
 """Tiers that are said later."""
 changes = st.dictionaries(st.sampled_from((*JOBS, DatasetName("ns", "new"))), st.lists(edges(), max_size=6), max_size=2)
-
-
-@pytest.fixture(scope="module")
-def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    engine = open_store(sqlite_url(Path(tmp_path_factory.mktemp("arrays")) / "store.db"))
-    migrate(engine)
-    yield engine
-    engine.dispose()
 
 
 BEYOND = {"way": "downstream", "types": None, "depth": 1, "max_nodes": 9, "max_edges": 9, "root": Y, "limit": 9}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from sqlalchemy import Engine
 
-from query.test_walk_oracle import slow, sqlite_store, worlds
+from query.test_walk_oracle import slow, worlds
 from query.worlds import Said, World, load
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName, Node
@@ -19,8 +19,6 @@ from whence.query.changes import EdgeChange
 from whence.store.engine import open_store, reading, sqlite_url
 from whence.store.graph import StoreGraph
 from whence.store.migrate import migrate
-
-__all__ = ["sqlite_store"]
 
 Key = tuple[Node, Node, Node]
 State = dict[Key, frozenset[tuple[str, str, bool, str]]]

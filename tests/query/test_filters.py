@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine
 
 from query.brute import ask, one_name
-from query.test_walk_oracle import DATASETS, JOBS, questions, slow, sqlite_store, worlds
+from query.test_walk_oracle import DATASETS, JOBS, questions, slow, worlds
 from query.worlds import Said, World, load
 from whence.model.graph import FacetRow
 from whence.model.lineage import Edge, Origin
@@ -21,8 +21,6 @@ from whence.query import Question, downstream, impact, upstream
 from whence.query.answers import Filter
 from whence.store.engine import reading
 from whence.store.graph import StoreGraph
-
-__all__ = ["sqlite_store"]
 
 TAGS, OWNERS = ("pii", "gold", "level"), ("ann", "bob")
 tags = st.tuples(st.sampled_from(TAGS), st.sampled_from(("", "high")), st.sampled_from(("", "x")))

@@ -2,8 +2,6 @@
 
 import json
 import random
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,9 +22,8 @@ from whence.query.lineage import reach_downstream, reach_upstream
 from whence.query.listings import found_listing, lineage_listing
 from whence.query.resolve import resolve
 from whence.query.veil import Asked
-from whence.store.engine import open_store, reading, sqlite_url
+from whence.store.engine import reading
 from whence.store.graph import StoreGraph
-from whence.store.migrate import migrate
 
 GRAPHS = 10_000
 SECRET = b"of this installation"
@@ -59,14 +56,6 @@ def test_the_graph_in_memory_answers_as_a_store_does(sqlite_store: Engine) -> No
             for ask in (upstream, downstream):
                 stored, held = ask(StoreGraph(connection), root, Question()), ask(MemoryGraph(one), root, Question())
                 assert (stored.nodes, stored.gaps, stored.extent) == (held.nodes, held.gaps, held.extent), seed
-
-
-@pytest.fixture(scope="module")
-def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    engine = open_store(sqlite_url(Path(tmp_path_factory.mktemp("hiding")) / "store.db"))
-    migrate(engine)
-    yield engine
-    engine.dispose()
 
 
 def check(one: World, rule: Policy, graph: Asked, dice: random.Random) -> None:

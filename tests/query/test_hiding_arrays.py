@@ -2,10 +2,8 @@
 
 import json
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from sqlalchemy import Engine
 
 from query.policies import policy, world
@@ -18,20 +16,11 @@ from whence.query.neighbourhood import neighbourhood
 from whence.store.csr import write_csr
 from whence.store.csr_build import build_csr
 from whence.store.editions import OWNER, close_edition, note_changes, read_edition
-from whence.store.engine import open_store, reading, sqlite_url, writing
+from whence.store.engine import reading, writing
 from whence.store.graph import StoreGraph
-from whence.store.migrate import migrate
 
 WORLDS = 400
 SECRET = b"of this installation"
-
-
-@pytest.fixture(scope="module")
-def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    engine = open_store(sqlite_url(Path(tmp_path_factory.mktemp("hiding_arrays")) / "store.db"))
-    migrate(engine)
-    yield engine
-    engine.dispose()
 
 
 def test_arrays_answer_viewers_as_tables_do(sqlite_store: Engine, tmp_path: Path) -> None:

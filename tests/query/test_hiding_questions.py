@@ -4,7 +4,6 @@ import json
 import random
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, Engine, insert
@@ -37,22 +36,13 @@ from whence.query.paths import paths
 from whence.query.runs import resolve_run, run_lineage
 from whence.query.veil import Asked
 from whence.query.why import why, why_not
-from whence.store.engine import open_store, reading, sqlite_url, writing
+from whence.store.engine import reading, writing
 from whence.store.graph import StoreGraph
-from whence.store.migrate import migrate
 from whence.store.tables import facet, facet_body, schema_body, schema_version
 
 WORLDS = 120
 SECRET = b"of this installation"
 BEFORE = 5
-
-
-@pytest.fixture(scope="module")
-def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    engine = open_store(sqlite_url(Path(tmp_path_factory.mktemp("questions")) / "store.db"))
-    migrate(engine)
-    yield engine
-    engine.dispose()
 
 
 def test_no_question_tells_what_is_hidden(sqlite_store: Engine) -> None:

@@ -1,9 +1,7 @@
 """Walks against brute force on random worlds: cycles, aliases, whole datasets, jobs, history; on both stores."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
-import pytest
 from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
@@ -13,9 +11,8 @@ from query.worlds import Said, World, load
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.query import Answer, Paths, Question, downstream, paths, touches, upstream
-from whence.store.engine import open_store, reading, sqlite_url
+from whence.store.engine import reading
 from whence.store.graph import StoreGraph
-from whence.store.migrate import migrate
 from whence.store.tables import FOREVER
 
 DATASETS = tuple(DatasetName("ns", name) for name in "abcdef")
@@ -71,14 +68,6 @@ questions = st.fixed_dictionaries(
     }
 )
 slow = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-
-
-@pytest.fixture(scope="module")
-def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    engine = open_store(sqlite_url(Path(tmp_path_factory.mktemp("walks")) / "store.db"))
-    migrate(engine)
-    yield engine
-    engine.dispose()
 
 
 X, Y = (FieldName(DATASETS[0], name) for name in "xy")

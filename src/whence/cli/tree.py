@@ -242,7 +242,7 @@ def _branch_item(drawing: _Drawing, node: Node, branch: _Branch, prefix: str, *,
     drawing.drawn.add(branch.far)
     for words in _aliases(drawing, branch.far):
         line.append(*words)
-    if (node_of := drawing.nodes.get(branch.far)) and node_of.more:
+    if (reached := drawing.nodes.get(branch.far)) and reached.more:
         line.append(f" {glyphs.more}", style="bold yellow")
     return line, branch.far if has_more else None, inner
 

@@ -44,13 +44,12 @@ class Veil:
         new = sorted({id_ for id_ in ids if id_ and id_ not in self.names})
         found = self.graph.nodes(new) if new else {}
         self._learn_groups({of for name in found.values() if (of := dataset_of(name))})
-        several = {id_: name for id_, name in found.items() if len(self._cousins(name)) > 1}
-        self._learn_borrowed([name for name in several.values() if isinstance(name, FieldName)])
-        for name in several.values():
-            self._show_family(self._cousins(name))
-        for id_, name in found.items():
-            if id_ not in several:
-                self._show(id_, name)
+        families = {id_: cousins for id_, name in found.items() if len(cousins := self._cousins(name)) > 1}
+        self._learn_borrowed([name for id_ in families if isinstance(name := found[id_], FieldName)])
+        for cousins in families.values():
+            self._show_family(cousins)
+        for id_ in found.keys() - families.keys():
+            self._show(id_, found[id_])
 
     def meet_runs(self, ids: Iterable[int]) -> None:
         """Learn what the viewer knows these real runs by."""

@@ -192,8 +192,8 @@ class _Finder:
     def _every(self, typed: str, kind: Kind) -> _Things | None:
         """All that has a word spelt like the typed one; None if that is much."""
         spellings, complete = self._spelt(typed)
-        given = giving_texts(self._dialect, spellings) | {"kind": int(kind), "most": self._limit + 1}
-        rows = self._connection.execute(_spelt_so(self._dialect), given).all()
+        asked = giving_texts(self._dialect, spellings) | {"kind": int(kind), "most": self._limit + 1}
+        rows = self._connection.execute(_spelt_so(self._dialect), asked).all()
         if len(rows) > self._limit:
             return None
         order = {each: place for place, each in enumerate(spellings)}
@@ -248,8 +248,8 @@ class _Finder:
             return ()
         rarest = min(parts, key=lambda gram: (sum(_COMMON.get(letter, -1) for letter in gram), gram))
         within = "".join(ESCAPE + letter if letter in ("%", "_", ESCAPE) else letter for letter in typed)
-        given = {"gram": rarest, "within": f"%{within}%", "most": self._scanned}
-        return self._connection.execute(_containing_so(), given).scalars().all()
+        asked = {"gram": rarest, "within": f"%{within}%", "most": self._scanned}
+        return self._connection.execute(_containing_so(), asked).scalars().all()
 
     def _alike(self, typed: str) -> Sequence[str]:
         several, allowed = grams(typed), edits(typed)
@@ -287,8 +287,8 @@ class _Finder:
 
     def _labels(self, ids: Iterable[int]) -> Sequence[Any]:
         """Ids of names, and the names."""
-        given = giving(self._dialect, ("id",), [(id_,) for id_ in ids])
-        return self._connection.execute(_labels_so(self._dialect), given).all()
+        asked = giving(self._dialect, ("id",), [(id_,) for id_ in ids])
+        return self._connection.execute(_labels_so(self._dialect), asked).all()
 
 
 def _begins(column: Any, typed: str) -> tuple[Any, Any]:
