@@ -4,7 +4,6 @@ It is the same walk, edge for edge, of what holds now and without a filter; the 
 budget of edges ends, it gives up, and the other one answers.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from whence.model.graph import Direction, Grain
 from whence.model.ids import Kind
 from whence.query.answers import Question
+from whence.query.places import Slate, contains, distinct, joined, slate
 from whence.query.ports import Adjacency, Ints
 
 CHUNK = 5_000
@@ -38,24 +38,33 @@ class Taken(NamedTuple):
     depth: int
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Flood:
-    """What was reached. `depth` is by place, one more than the distance; 0: not reached."""
+    """What was reached, the nearest first, and how far it is; the edges that were taken; beyond what there is more."""
 
+    edges: Adjacency
+    direction: Direction
+    places: Ints
+    depths: Ints
+    taken: tuple[Taken, ...]
+    unfinished: Ints
+    stopped_by: str | None
+
+
+@dataclass(slots=True)
+class _Walk:
     edges: Adjacency
     question: Question
     direction: Direction
     types: frozenset[str]
-    depth: NDArray[np.int32]
+    slate: Slate
     reached: int = 0
     taken: list[Taken] = field(default_factory=list)
     unfinished: list[Ints] = field(default_factory=list)
     stopped_by: str | None = None
-    _probed: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
-    _at: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    _accepted: set[int] = field(default_factory=set)
+    accepted: set[int] = field(default_factory=set)
     """Keys of edges to jobs that were taken."""
-    _rows: int = 0
+    rows: int = 0
 
 
 class _Pairs(NamedTuple):
@@ -79,40 +88,46 @@ def flood_from(
     edges: Adjacency, root: int, grain: Grain, question: Question, direction: Direction, types: frozenset[str]
 ) -> Flood:
     """Walk from the canonical node at a place. Raises TooManyEdges."""
-    flood = Flood(edges, question, direction, types, np.zeros(edges.count, np.int32))
-    flood._probed, flood._at = np.zeros(edges.count, bool), np.empty(edges.count, np.int64)
-    flood.depth[root], flood.reached = 1, 1
-    frontier = np.array([root])
-    at = Grain.JOB if _kinds(edges, frontier)[0] == Kind.JOB else grain
+    with slate(edges.count) as blank:
+        walk = _Walk(edges, question, direction, types, blank)
+        _walk_from(walk, np.array([root]), grain)
+        places = blank.reached()
+        depths = blank.distances(places).astype(np.int64)
+    return Flood(edges, direction, places, depths, tuple(walk.taken), joined(walk.unfinished), walk.stopped_by)
+
+
+def _walk_from(walk: _Walk, frontier: Ints, grain: Grain) -> None:
+    walk.slate.reach(frontier, 0)
+    walk.reached = 1
+    at = Grain.JOB if _kinds(walk.edges, frontier)[0] == Kind.JOB else grain
     depth = 0
-    while len(frontier) and not flood.stopped_by and depth != question.depth:
+    while len(frontier) and not walk.stopped_by and depth != walk.question.depth:
         depth += 1
-        frontier, at = _hop(flood, frontier, at, depth), grain
-    flood.unfinished += [frontier] if flood.stopped_by else _going_on(flood, frontier, at)
-    if any(len(one) for one in flood.unfinished) and not flood.stopped_by:
-        flood.stopped_by = "depth"
-    return flood
+        frontier, at = _hop(walk, frontier, at, depth), grain
+    walk.unfinished += [frontier] if walk.stopped_by else _going_on(walk, frontier, at)
+    if any(len(one) for one in walk.unfinished) and not walk.stopped_by:
+        walk.stopped_by = "depth"
 
 
-def _hop(flood: Flood, frontier: Ints, grain: Grain, depth: int) -> Ints:
+def _hop(walk: _Walk, frontier: Ints, grain: Grain, depth: int) -> Ints:
     for start in range(0, len(frontier), CHUNK):
-        if flood.stopped_by:
-            flood.unfinished.append(frontier[start:])
+        if walk.stopped_by:
+            walk.unfinished.append(frontier[start:])
             break
-        pairs = _asked_at(flood.edges, frontier[start : start + CHUNK], grain)
-        _take(flood, pairs, *_accepted(flood, pairs, grain), grain, depth)
-    fars = [one.far for one in flood.taken if one.depth == depth]
+        pairs = _asked_at(walk.edges, frontier[start : start + CHUNK], grain)
+        _take(walk, pairs, *_accepted(walk, pairs, grain), grain, depth)
+    fars = [one.far for one in walk.taken if one.depth == depth]
     new = joined(fars)
-    new = new[(flood.depth[new] == depth + 1) & (_kinds(flood.edges, new) != Kind.JOB)]
-    return _by_id(flood.edges, new)
+    new = new[(walk.slate.distances(new) == depth) & (_kinds(walk.edges, new) != Kind.JOB)]
+    return _by_id(walk.edges, new)
 
 
-def _going_on(flood: Flood, frontier: Ints, grain: Grain) -> list[Ints]:
+def _going_on(walk: _Walk, frontier: Ints, grain: Grain) -> list[Ints]:
     """The nodes of the frontier that have an edge which was not taken."""
     more = []
     for start in range(0, len(frontier), CHUNK):
-        pairs = _asked_at(flood.edges, frontier[start : start + CHUNK], grain)
-        more.append(_all_takers(flood, pairs, *_accepted(flood, pairs, grain)))
+        pairs = _asked_at(walk.edges, frontier[start : start + CHUNK], grain)
+        more.append(_all_takers(walk, pairs, *_accepted(walk, pairs, grain)))
     return more
 
 
@@ -132,100 +147,100 @@ def _asked_at(edges: Adjacency, nodes: Ints, grain: Grain) -> _Pairs:
     return _Pairs(nodes[which[order]], asked[order])
 
 
-def _accepted(flood: Flood, pairs: _Pairs, grain: Grain) -> tuple[_Rows, _Rows]:
+def _accepted(walk: _Walk, pairs: _Pairs, grain: Grain) -> tuple[_Rows, _Rows]:
     """The edges that the nodes which ask may take: not those to jobs that derive something at every node that asks. And
     all that there are where somebody asks, if jobs are among them.
     """
-    asked = _once(flood, pairs.asked)
-    known = flood._probed[asked]
-    fresh = _read(flood, asked[~known], grain)
+    asked = walk.slate.once(pairs.asked)
+    known = walk.slate.probed(asked)
+    fresh = _read(walk, asked[~known], grain)
     rows = fresh
     if known.any():
-        again = _again(flood, asked[known], grain)
+        again = _again(walk, asked[known], grain)
         rows = _Rows(*(np.concatenate(pair) for pair in zip(again, fresh, strict=True)))
-    if len(rows.near) > max(flood.question.max_edges - flood._rows, 0):
+    if len(rows.near) > max(walk.question.max_edges - walk.rows, 0):
         raise TooManyEdges
-    flood._probed[asked] = True
-    all_read, ends = fresh, _ends(flood, rows)
+    walk.slate.probe(asked)
+    all_read, ends = fresh, _ends(walk, rows)
     if len(ends):
-        all_read = _read(flood, asked, grain) if known.any() else fresh
-        rows = _pick(rows, ~_passed_by(flood, pairs, rows, ends, all_read))
-    return _pick(rows, _of_type(flood, rows)), all_read
+        all_read = _read(walk, asked, grain) if known.any() else fresh
+        rows = _pick(rows, ~_passed_by(walk, pairs, rows, ends, all_read))
+    return _pick(rows, _of_type(walk, rows)), all_read
 
 
-def _read(flood: Flood, probes: Ints, grain: Grain) -> _Rows:
-    which, far, owner, rank, key = flood.edges.edges(probes, flood.direction)
+def _read(walk: _Walk, probes: Ints, grain: Grain) -> _Rows:
+    which, far, owner, rank, key = walk.edges.edges(probes, walk.direction)
     rows = _Rows(probes[which], far, owner, rank, key)
     if grain is Grain.JOB:
         return rows
-    fine = (_kinds(flood.edges, rows.near) == Kind.FIELD) | (_kinds(flood.edges, rows.far) == Kind.FIELD)
+    fine = (_kinds(walk.edges, rows.near) == Kind.FIELD) | (_kinds(walk.edges, rows.far) == Kind.FIELD)
     return _pick(rows, fine if grain is Grain.FIELD else ~fine)
 
 
-def _again(flood: Flood, probes: Ints, grain: Grain) -> _Rows:
+def _again(walk: _Walk, probes: Ints, grain: Grain) -> _Rows:
     """Edges to jobs that the nodes which asked before passed by: for another node they may be an end."""
-    rows = _read(flood, probes, grain)
-    rows = _pick(rows, _kinds(flood.edges, rows.far) == Kind.JOB)
-    return _pick(rows, np.array([key not in flood._accepted for key in rows.key.tolist()], bool))
+    rows = _read(walk, probes, grain)
+    rows = _pick(rows, _kinds(walk.edges, rows.far) == Kind.JOB)
+    return _pick(rows, np.array([key not in walk.accepted for key in rows.key.tolist()], bool))
 
 
-def _of_type(flood: Flood, rows: _Rows) -> NDArray[np.bool_]:
+def _of_type(walk: _Walk, rows: _Rows) -> NDArray[np.bool_]:
     kept = np.ones(len(rows.near), bool)
     for type_, code in _DIRECTNESS.items():
-        if type_ not in flood.types:
+        if type_ not in walk.types:
             kept &= rows.rank & ~1 != code
     return kept
 
 
-def _passed_by(flood: Flood, pairs: _Pairs, rows: _Rows, ends: Ints, read: _Rows) -> NDArray[np.bool_]:
+def _passed_by(walk: _Walk, pairs: _Pairs, rows: _Rows, ends: Ints, read: _Rows) -> NDArray[np.bool_]:
     """Which rows are passed by; `ends` are those to jobs, `read` all that there are where somebody asks."""
-    row, _ = _takers(flood, pairs, rows, ends, read)
+    row, _ = _takers(walk, pairs, rows, ends, read)
     passed = np.zeros(len(rows.near), bool)
     passed[ends] = np.bincount(row, minlength=len(ends)) == 0
     return passed
 
 
-def _ends(flood: Flood, rows: _Rows) -> Ints:
-    return np.flatnonzero(_kinds(flood.edges, rows.far) == Kind.JOB)
+def _ends(walk: _Walk, rows: _Rows) -> Ints:
+    return np.flatnonzero(_kinds(walk.edges, rows.far) == Kind.JOB)
 
 
-def _all_takers(flood: Flood, pairs: _Pairs, rows: _Rows, read: _Rows) -> Ints:
+def _all_takers(walk: _Walk, pairs: _Pairs, rows: _Rows, read: _Rows) -> Ints:
     """The nodes that take one of these edges."""
-    ends = _ends(flood, rows)
+    ends = _ends(walk, rows)
     others = np.delete(rows.near, ends)
-    takers = pairs.asker[among(flood, pairs.asked, others)]
-    return joined([takers, _takers(flood, pairs, rows, ends, read)[1]] if len(ends) else [takers])
+    takers = pairs.asker[walk.slate.among(pairs.asked, others)]
+    return joined([takers, _takers(walk, pairs, rows, ends, read)[1]] if len(ends) else [takers])
 
 
-def _first_takers(flood: Flood, pairs: _Pairs, rows: _Rows, read: _Rows) -> Ints:
+def _first_takers(walk: _Walk, pairs: _Pairs, rows: _Rows, read: _Rows) -> Ints:
     """Who takes each edge: askers come in the order of their ids, and the first is the least."""
-    found = pairs.asker[_first(flood, pairs.asked)[rows.near]]
-    if len(ends := _ends(flood, rows)):
-        row, taker = _takers(flood, pairs, rows, ends, read)
+    found = pairs.asker[walk.slate.first(pairs.asked)[rows.near]]
+    if len(ends := _ends(walk, rows)):
+        row, taker = _takers(walk, pairs, rows, ends, read)
         found[ends] = taker[np.searchsorted(row, np.arange(len(ends)))]
     return found
 
 
-def _takers(flood: Flood, pairs: _Pairs, rows: _Rows, ends: Ints, read: _Rows) -> tuple[Ints, Ints]:
+def _takers(walk: _Walk, pairs: _Pairs, rows: _Rows, ends: Ints, read: _Rows) -> tuple[Ints, Ints]:
     """Each (which of the ends, node that asks there), but those where the job derives something at that node."""
-    row, asker = _askers(flood, rows.near[ends], pairs)
-    mine = among(flood, pairs.asker, asker)
-    derived = _derived(flood, _Pairs(pairs.asker[mine], pairs.asked[mine]), read)
-    derives = _has(derived, asker * flood.edges.count + rows.far[ends][row])
+    row, asker = _askers(walk, rows.near[ends], pairs)
+    mine = walk.slate.among(pairs.asker, asker)
+    derived = _derived(walk, _Pairs(pairs.asker[mine], pairs.asked[mine]), read)
+    derives = contains(derived, asker * walk.edges.count + rows.far[ends][row])
     return row[~derives], asker[~derives]
 
 
-def _derived(flood: Flood, pairs: _Pairs, read: _Rows) -> Ints:
+def _derived(walk: _Walk, pairs: _Pairs, read: _Rows) -> Ints:
     """(node that asks, owner of an edge at it that does not end at a job), as one number each."""
-    there = among(flood, read.near, pairs.asked) & (_kinds(flood.edges, read.far) != Kind.JOB)
+    there = walk.slate.among(read.near, pairs.asked) & (_kinds(walk.edges, read.far) != Kind.JOB)
     rows = _pick(read, there)
-    row, asker = _askers(flood, rows.near, pairs)
-    return distinct(asker * flood.edges.count + rows.owner[row])
+    row, asker = _askers(walk, rows.near, pairs)
+    return distinct(asker * walk.edges.count + rows.owner[row])
 
 
-def _askers(flood: Flood, places: Ints, pairs: _Pairs) -> tuple[Ints, Ints]:
+def _askers(walk: _Walk, places: Ints, pairs: _Pairs) -> tuple[Ints, Ints]:
     """Who asks at each of the places: (which of them, asker)."""
-    first = _first(flood, pairs.asked)
+    first = walk.slate.first(pairs.asked)
     if (first[pairs.asked] == np.arange(len(pairs.asked))).all():  # nobody asks where another does
         return np.arange(len(places)), pairs.asker[first[places]]
     return _join(places, pairs.asked, pairs.asker)
@@ -241,27 +256,27 @@ def _join(left: Ints, right: Ints, values: Ints) -> tuple[Ints, Ints]:
     return np.repeat(np.arange(len(left)), counts), values[order][places]
 
 
-def _take(flood: Flood, pairs: _Pairs, rows: _Rows, read: _Rows, grain: Grain, depth: int) -> None:
+def _take(walk: _Walk, pairs: _Pairs, rows: _Rows, read: _Rows, grain: Grain, depth: int) -> None:
     """Add edges to the walk, and their far ends, as far as the budget of nodes goes: first come, first taken."""
-    edges, far = flood.edges, rows.far
+    edges, far = walk.edges, rows.far
     if grain is Grain.JOB:
         whole = edges.datasets(far)
         far = np.where(whole >= 0, whole, far)
     far = edges.canonical(far)
-    new = _once(flood, far[flood.depth[far] == 0])
-    left = flood.question.max_nodes - flood.reached
+    new = walk.slate.once(far[walk.slate.distances(far) < 0])
+    left = walk.question.max_nodes - walk.reached
     if len(new) > left:
-        out = among(flood, far, new[left:])
-        flood.stopped_by = "nodes"
-        flood.unfinished.append(_all_takers(flood, pairs, _pick(rows, out), read))
+        out = walk.slate.among(far, new[left:])
+        walk.stopped_by = "nodes"
+        walk.unfinished.append(_all_takers(walk, pairs, _pick(rows, out), read))
         rows, far = _pick(rows, ~out), far[~out]
         new = new[:left]
-    flood.depth[new] = depth + 1
-    flood.reached += len(new)
-    flood._rows += len(far)
-    flood._accepted |= set(rows.key[_kinds(edges, rows.far) == Kind.JOB].tolist())
-    parent = _first_takers(flood, pairs, rows, read)
-    flood.taken.append(Taken(edges.canonical(rows.near), far, rows.owner, rows.rank, parent, rows.key, depth))
+    walk.slate.reach(new, depth)
+    walk.reached += len(new)
+    walk.rows += len(far)
+    walk.accepted |= set(rows.key[_kinds(edges, rows.far) == Kind.JOB].tolist())
+    parent = _first_takers(walk, pairs, rows, read)
+    walk.taken.append(Taken(edges.canonical(rows.near), far, rows.owner, rows.rank, parent, rows.key, depth))
 
 
 def _pick(rows: _Rows, which: NDArray[np.bool_]) -> _Rows:
@@ -277,44 +292,3 @@ def _kinds(edges: Adjacency, places: Ints) -> NDArray[np.int8]:
 
 def _by_id(edges: Adjacency, places: Ints) -> Ints:
     return places[np.argsort(edges.canonical_ids(places))]
-
-
-def _first(flood: Flood, places: Ints) -> Ints:
-    """By place: where it is first among some places; of others, anything. Until the next call."""
-    flood._at[places[::-1]] = np.arange(len(places))[::-1]
-    return flood._at
-
-
-def _once(flood: Flood, places: Ints) -> Ints:
-    """Each place once, in their order."""
-    is_first: NDArray[np.bool_] = _first(flood, places)[places] == np.arange(len(places))
-    return places[is_first]
-
-
-def among(flood: Flood, places: Ints, others: Ints) -> NDArray[np.bool_]:
-    """Which places are among others."""
-    marked = np.zeros(flood.edges.count, bool)
-    marked[others] = True
-    return marked[places]
-
-
-def _has(ordered: Ints, numbers: Ints) -> NDArray[np.bool_]:
-    """Which numbers are among those that ascend."""
-    if not len(ordered):
-        return np.zeros(len(numbers), bool)
-    found: NDArray[np.bool_] = ordered[np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)] == numbers
-    return found
-
-
-def distinct(numbers: Ints) -> Ints:
-    """Each number once, ascending. numpy's `unique` hashes first, which takes thirty times as long."""
-    ordered = np.sort(numbers)
-    first = np.ones(len(ordered), bool)
-    first[1:] = ordered[1:] != ordered[:-1]
-    return ordered[first]
-
-
-def joined(parts: Iterable[Ints]) -> Ints:
-    """Arrays as one, without repeats, ascending."""
-    several = list(parts)
-    return distinct(np.concatenate(several)) if several else np.zeros(0, np.int64)

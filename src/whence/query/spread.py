@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from whence.model.graph import Direction
 from whence.model.ids import Kind
-from whence.query.flood import TooManyEdges, distinct, joined
+from whence.query.flood import TooManyEdges
+from whence.query.places import distinct, joined
 from whence.query.ports import Adjacency, Ints
 
 

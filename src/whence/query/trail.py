@@ -8,7 +8,8 @@ import numpy as np
 from whence.model.graph import Direction, Grain
 from whence.model.ids import Kind, kind_of
 from whence.model.traits import NONE, Traits
-from whence.query.flood import Flood, Taken, TooManyEdges, among, distinct, flood_from, joined
+from whence.query.flood import Flood, Taken, TooManyEdges, flood_from
+from whence.query.places import contains, distinct, joined
 from whence.query.ports import Ints
 from whence.query.walk import Link, Via, Walk, learn_ends, link_of
 
@@ -126,7 +127,7 @@ class Trail:
         found: dict[int, Via] = {}
         for one in self.flood.taken if len(places) else ():
             if one.depth == depth:
-                for far, via in self._candidates(one, np.flatnonzero(among(self.flood, one.far, places))):
+                for far, via in self._candidates(one, np.flatnonzero(contains(places, one.far))):
                     found[far] = min(found.get(far, via), via)
         return found
 
@@ -156,7 +157,7 @@ class Trail:
         by: dict[Grain, list[Ints]] = {}
         for one in self.flood.taken:
             grain = first if one.depth == 1 else Grain.DATASET
-            by.setdefault(grain, []).append(one.key[among(self.flood, one.far, fars)])
+            by.setdefault(grain, []).append(one.key[contains(fars, one.far)])
         for grain, keys in by.items():
             if len(several := np.concatenate(keys)):
                 yield grain, several
@@ -176,12 +177,11 @@ def walk_arrays(walk: Walk, root: int, grain: Grain) -> bool:
         flood = flood_from(edges, place, grain, walk.question, walk.direction, walk.types)
     except TooManyEdges:
         return False
-    places = joined([np.array([place]), *(one.far for one in flood.taken)])
-    ids = edges.canonical_ids(places)
+    ids = edges.canonical_ids(flood.places)
     order = np.argsort(ids)
-    trail = Trail(flood, root, ids[order], places[order], (flood.depth[places[order]] - 1).astype(np.int64))
+    trail = Trail(flood, root, ids[order], flood.places[order], flood.depths[order])
     walk.depth = dict(zip(trail.ids.tolist(), trail.depths.tolist(), strict=True))
-    walk.unfinished = set(edges.canonical_ids(joined(flood.unfinished)).tolist())
+    walk.unfinished = set(edges.canonical_ids(flood.unfinished).tolist())
     walk.stopped_by, walk.trail = flood.stopped_by, trail
     return True
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Engine, Select, select
 from sqlalchemy.exc import SQLAlchemyError
@@ -84,6 +84,11 @@ def _refuse_missing(engine: Engine) -> None:
         raise StoreError(f"no store at {file}; `whence up` or `whence demo` makes one")
 
 
+class _Extent(NamedTuple):
+    reached: tuple[int, ...]
+    forgotten_before: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class StoreGraph:
     """The lineage graph of one store, as one transaction sees it (`engine.reading`)."""
@@ -94,15 +99,16 @@ class StoreGraph:
     _known: dict[int, Node] = field(default_factory=dict, repr=False, compare=False)
     """Names that were read: parts of an answer ask for the same ones."""
     _vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False, compare=False)
+    _extents: list[_Extent] = field(default_factory=list, repr=False, compare=False)
+    """One, once it was read: tags and each part of an answer say it."""
 
     def reached(self) -> tuple[int, ...]:
         """In each lane of the log, the position before which every event is in this graph."""
-        query = select(progress.c.position).order_by(progress.c.position)
-        return tuple(self.connection.execute(query).scalars())
+        return self._extent().reached
 
     def forgotten_before(self) -> int | None:
         """What held only before this time (µs) was deleted by retention; None: nothing was."""
-        return forgotten_history(self.connection)
+        return self._extent().forgotten_before
 
     def hidden(self, ids: Iterable[int]) -> frozenset[int]:
         """None: `query.hiding` hides."""
@@ -240,6 +246,12 @@ class StoreGraph:
     def described(self, since: int | None) -> Sequence[int]:
         """Datasets whose schema may have changed after a time; None: all that have one."""
         return graph_history.read_described(self.connection, since)
+
+    def _extent(self) -> _Extent:
+        if not self._extents:
+            positions = self.connection.execute(select(progress.c.position).order_by(progress.c.position)).scalars()
+            self._extents.append(_Extent(tuple(positions), forgotten_history(self.connection)))
+        return self._extents[0]
 
     def _names(self, kind: Kind, ids: Sequence[int]) -> Mapping[int, Node]:
         match kind:
