@@ -37,6 +37,7 @@ asked = st.fixed_dictionaries(
         "max_edges": st.sampled_from((50_000, 50_000, 50_000, 2, 6)),
         "root": st.sampled_from(FIELDS + FIELDS + DATASETS + JOBS),
         "limit": st.sampled_from((1, 3, 100)),
+        "at": st.sampled_from((None, None, 5, 10, 19, 20, 29, 30)),
     }
 )
 owned = st.lists(said_of, min_size=len(DATASETS + JOBS), max_size=len(DATASETS + JOBS))
@@ -46,7 +47,16 @@ retold = st.dictionaries(st.sampled_from(DATASETS + JOBS), st.sampled_from(("gol
 changes = st.dictionaries(st.sampled_from((*JOBS, DatasetName("ns", "new"))), st.lists(edges(), max_size=6), max_size=2)
 
 
-BEYOND = {"way": "downstream", "types": None, "depth": 1, "max_nodes": 9, "max_edges": 9, "root": Y, "limit": 9}
+BEYOND = {
+    "way": "downstream",
+    "types": None,
+    "depth": 1,
+    "max_nodes": 9,
+    "max_edges": 9,
+    "root": Y,
+    "limit": 9,
+    "at": None,
+}
 
 
 @slow
@@ -93,7 +103,11 @@ def _check(engine: Engine, file: Path, world: World, later: dict, tiers: dict, q
 
 
 def _changed(world: World, later: dict, tiers: dict) -> World:
-    kept = [said for said in world.said if said.owner not in later or said.end != FOREVER]
+    kept = [
+        replace(said, end=30) if said.owner in later and said.end == FOREVER else said
+        for said in world.said
+        if said.owner not in later or said.start < 30
+    ]
     news = [
         Said(owner=owner, edges=tuple(said), start=30, run_id="0b5ba1e0-0000-4000-8000-000000000003")
         for owner, said in later.items()
@@ -118,7 +132,7 @@ def test_order_of_names_that_the_arrays_do_not_know(store: Engine, tmp_path: Pat
         arrays = _arrays(connection, tmp_path / "edges.csr")
         assert arrays is not None
         for way in ("impact", "downstream"):
-            question = {"way": way, "root": DATASETS[0], "limit": 7, "depth": None, "types": None}
+            question = {"way": way, "root": DATASETS[0], "limit": 7, "depth": None, "types": None, "at": None}
             budgets = {"max_nodes": 5_000, "max_edges": 50_000}
             _compare(StoreGraph(connection), StoreGraph(connection, arrays), question | budgets)
 
@@ -210,7 +224,7 @@ def _pages(graph: StoreGraph, question: dict) -> list[str]:
 
 
 def _listing(graph: StoreGraph, question: dict) -> Listing:
-    budgets = {name: question[name] for name in ("depth", "types", "max_nodes", "max_edges")}
+    budgets = {name: question[name] for name in ("depth", "types", "max_nodes", "max_edges", "at")}
     root, asked_for = question["root"], Question(**budgets)
     match question["way"]:
         case "impact":

@@ -1,4 +1,5 @@
-"""As of a time: what all events together say of it is what those up to then say, at 200 random times.
+"""As of a time: what all events together say of it is what those up to then say, at 200 random times, in the tables
+and in arrays.
 
 Runs say all in one event here, and arrive in any order.
 """
@@ -10,11 +11,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from sqlalchemy import Engine, select
 
 from applying import apply_bodies
 from whence.model.graph import Direction, EdgeRow, Grain, Hop
+from whence.store.adjacency import StoreAdjacency
+from whence.store.csr_build import build_csr
 from whence.store.engine import open_store, reading, sqlite_url
 from whence.store.graph import StoreGraph
 from whence.store.migrate import migrate
@@ -74,6 +78,7 @@ def test_as_of_is_what_was_said_by_then(stores: tuple[Engine, Engine]) -> None:
     apply_bodies(whole, [json.dumps(one).encode() for one in rng.sample(events, len(events))])
     with reading(whole) as connection:
         graph = StoreGraph(connection)
+        arrays = StoreAdjacency(connection, build_csr(connection))
         nodes = [id_ for table in (dataset, field, job) for id_ in connection.execute(select(table.c.id)).scalars()]
         said, states = 0, set[frozenset[EdgeRow]]()
         for second in sorted(rng.sample(range(SECONDS), 200)):
@@ -85,6 +90,7 @@ def test_as_of_is_what_was_said_by_then(stores: tuple[Engine, Engine]) -> None:
                 expected = edges(StoreGraph(then), nodes, None)
             at = int((BEGAN + timedelta(seconds=second)).timestamp()) * 1_000_000
             assert edges(graph, nodes, at) == expected
+            assert edges_of(arrays.as_of(at)) == expected
             states.add(frozenset(expected))
     assert said > 100
     assert len(states) > 40
@@ -93,3 +99,9 @@ def test_as_of_is_what_was_said_by_then(stores: tuple[Engine, Engine]) -> None:
 def edges(graph: StoreGraph, nodes: list[int], at: int | None) -> set[EdgeRow]:
     """All that hold."""
     return set(graph.edges(nodes, Hop(Direction.DOWNSTREAM, Grain.JOB, at), 1_000_000))
+
+
+def edges_of(arrays: StoreAdjacency) -> set[EdgeRow]:
+    """Likewise, of arrays."""
+    found = arrays.edges(np.arange(arrays.count), Direction.DOWNSTREAM)
+    return set(arrays.rows(found.key, Direction.DOWNSTREAM))

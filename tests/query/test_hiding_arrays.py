@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 from sqlalchemy import Engine
@@ -53,6 +54,7 @@ def check(engine: Engine, file: Path, dice: random.Random) -> None:
             question = {"root": root, "limit": dice.choice((2, 100)), "types": None} | {
                 "way": dice.choice(("upstream", "downstream", "both", "impact")),
                 "depth": dice.choice((None, None, 1, 2)),
+                "at": dice.choice((None, None, 9, 10, 15, 20)),
                 "max_nodes": dice.choice((5_000, 5_000, 3)),
                 "max_edges": dice.choice((50_000, 50_000, 4)),
             }
@@ -62,10 +64,12 @@ def check(engine: Engine, file: Path, dice: random.Random) -> None:
 
 
 def said_of(one: World, dice: random.Random) -> World:
-    """The world, with owners and tiers of its datasets and jobs."""
+    """The world, with owners and tiers of its datasets and jobs, and with what was said before."""
+    before = [
+        replace(said, edges=dice.choice(one.said).edges, start=0, end=10, run_id=f"before-{said.run_id}")
+        for said in one.said
+    ]
     wholes = [node for node in sorted(nodes_of(one), key=str) if isinstance(node, DatasetName | JobName)]
     owners = [(node, "ownership", json.dumps({"owners": [{"name": dice.choice("xy")}]})) for node in wholes]
     tiers = [(node, "whence_tier", json.dumps({"tier": dice.choice("12")})) for node in wholes]
-    return World(
-        **{name: getattr(one, name) for name in ("said", "groups", "declared", "jobs")}, facets=(*owners, *tiers)
-    )
+    return replace(one, said=(*before, *one.said), facets=(*owners, *tiers))

@@ -42,9 +42,9 @@ def worlds(draw: st.DrawFn) -> World:
             Edge(source=job, target=one) for one in draw(some)
         ]
         said.append(Said(owner=job, edges=tuple((edge, Origin.BOUNDARY) for edge in ends)))
-    for source, target in draw(st.lists(st.tuples(st.sampled_from(DATASETS), st.sampled_from(DATASETS)), max_size=2)):
-        edge = Edge(source=source, target=target, type="DIRECT")
-        said.append(Said(owner=target, edges=((edge, Origin.EXPLICIT),)))
+    for target, sources in draw(st.dictionaries(st.sampled_from(DATASETS), some, max_size=2)).items():
+        edges = [Edge(source=source, target=target, type="DIRECT") for source in sources]
+        said.append(Said(owner=target, edges=tuple((edge, Origin.EXPLICIT) for edge in edges)))
     group = draw(st.one_of(st.none(), st.permutations(DATASETS).map(lambda all_: tuple(all_[:2]))))
     return World(said=tuple(said), groups=(group,) if group else (), declared=(), jobs=JOBS)
 

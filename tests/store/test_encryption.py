@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from sqlalchemy import Engine, delete, select, update
 from typer.testing import CliRunner
@@ -15,14 +16,18 @@ from confidential import BODIES, SECRETS, body, legible
 from whence.cli.app import app
 from whence.errors import EncryptionError
 from whence.model.events import RunEvent
+from whence.model.graph import Direction, Grain, Hop
 from whence.model.ids import node_id
 from whence.model.names import JobName
 from whence.openlineage.read import read_event
+from whence.store.adjacency import StoreAdjacency
 from whence.store.catalog import StoreCatalog
 from whence.store.copy import copy_in, copy_out, upgraded
+from whence.store.csr_build import build_csr
 from whence.store.dump import dump
 from whence.store.encryption import KEY, KEY_FILE, configured_master, create_master, read_master
 from whence.store.engine import open_store, reading, sqlite_url, writing
+from whence.store.graph import StoreGraph
 from whence.store.keyring import data_key, is_sensitive
 from whence.store.migrate import migrate
 from whence.store.tables import facet_body, run_facets
@@ -120,6 +125,11 @@ def test_the_catalog_and_the_graph_read_the_text(sealed: Engine, reopened: Reope
         assert isinstance(event, RunEvent)
         run = node_id(event.run.name)
         errors = [one for one in catalog.run_facets([run])[run] if one.key == "errorMessage"]
+        arrays = StoreAdjacency(connection, build_csr(connection))
+        edges = arrays.rows(arrays.edges(np.arange(arrays.count), Direction.DOWNSTREAM).key, Direction.DOWNSTREAM)
+        ends, hop = {edge.near_id for edge in edges}, Hop(Direction.DOWNSTREAM, Grain.JOB)
+        assert set(edges) == set(StoreGraph(connection).edges(sorted(ends), hop, 1_000))
+    assert any(SECRETS[4] in edge.description for edge in edges)
     assert SECRETS[3] in json.loads(errors[0].payload)["message"]
 
 

@@ -94,12 +94,12 @@ class HidingGraph:
         """All edges, between names and tokens."""
         return self._told(self._graph.edges(list(self.veil.real(probes).values()), hop, limit), hop)
 
-    def adjacency(self) -> HidingAdjacency | None:
+    def adjacency(self, at: int | None = None) -> HidingAdjacency | None:
         """All edges, between the ids of names and tokens."""
-        arrays = self._graph.adjacency()
+        arrays = self._graph.adjacency(at)
         if arrays is None:
             return None
-        return HidingAdjacency(self.veil, arrays, lambda rows, way: self._told(rows, Hop(way, Grain.JOB)))
+        return HidingAdjacency(self.veil, arrays, lambda rows, way: self._told(rows, Hop(way, Grain.JOB, at)))
 
     def gaps(self, dataset_ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
         """All gaps, likewise."""

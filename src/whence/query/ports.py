@@ -34,7 +34,9 @@ Ints = NDArray[np.int64]
 
 
 class Adjacency(Protocol):
-    """The edges that hold now, as arrays, in the snapshot of a graph. Nodes are known by their places, 0 to `count`."""
+    """The edges that hold now, or held at a time, as arrays, in the snapshot of a graph. Nodes are known by their
+    places, 0 to `count`.
+    """
 
     @property
     def count(self) -> int:
@@ -153,8 +155,8 @@ class Graph(Protocol):
         """The edges at the given nodes, at most `limit`, in the order of `probes`."""
         ...
 
-    def adjacency(self) -> Adjacency | None:
-        """What holds now as arrays; None: the graph has only `edges`."""
+    def adjacency(self, at: int | None = None) -> Adjacency | None:
+        """What holds now (or held at a time) as arrays; None: the graph has only `edges`."""
         ...
 
     def gaps(self, dataset_ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:

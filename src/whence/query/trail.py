@@ -169,7 +169,7 @@ class Trail:
 
 def walk_arrays(walk: Walk, root: int, grain: Grain) -> bool:
     """Walk over the graph's arrays, if it has any that can answer. The walk has no edges then: its trail has them."""
-    edges = walk.graph.adjacency() if walk.question.at is None and walk.question.only.is_empty else None
+    edges = walk.graph.adjacency(walk.question.at) if walk.question.only.is_empty else None
     place = -1 if edges is None else edges.place(root)
     if edges is None or place < 0:
         return False

@@ -1,11 +1,11 @@
-"""The current edges as arrays, exactly as one transaction sees them: a file of them (`store.csr`), and over it what
-changed since the file was made, read from the tables.
+"""The edges as arrays, exactly as one transaction sees them: a file of them (`store.csr`), and over it what changed
+since the file was made, read from the tables.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +15,27 @@ from whence.model.graph import Direction, EdgeRow
 from whence.model.traits import Traits
 from whence.store.arrays import given, giving
 from whence.store.csr import Csr, Ints, Places, spread
-from whence.store.csr_build import COLUMNS, KIND_BITS, flat_edges, to_csr
+from whence.store.csr_build import KIND_BITS, build_owned
 from whence.store.csr_said import read_class
 from whence.store.editions import GROUP, OWNER, TRAITS, Edition, changed_since, is_known
-from whence.store.tables import edge
+from whence.store.graph_edges import opened
+from whence.store.tables import FOREVER, lineage_edge, lineage_set
 
 MOST_CHANGED = 2_000
 """Owners whose edges are read anew for one question; where more changed, the tables are walked."""
 
-Edges = tuple[Ints, Ints, Ints, Ints, Ints]
 
-KEY = ("owner_id", "aspect", "set_id", "ordinal")
+class Edges(NamedTuple):
+    """Edges at some nodes: at which of them, and the rest as in `query.ports.Adjacency.edges`."""
+
+    which: Ints
+    far: Ints
+    owner: Ints
+    rank: Ints
+    key: Ints
+
+
+KEY = ("set_id", "ordinal", "unconfirmed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +63,12 @@ class StoreAdjacency:
     newer: Newer | None = None
     stale: NDArray[np.bool_] | None = None
     """By place in the file: datasets and jobs of which something else is said now. None: of none."""
+    at: int | None = None
+    """Of which time (µs) the edges are; None: those that hold now."""
+
+    def as_of(self, at: int) -> "StoreAdjacency":
+        """The edges that held at a time."""
+        return replace(self, at=at)
 
     @property
     def count(self) -> int:
@@ -134,7 +150,7 @@ class StoreAdjacency:
 
     def fields(self, places: Ints) -> tuple[Ints, Ints]:
         """The fields of datasets that have an edge, by id: (which of the datasets, field)."""
-        which, found = _runs(self.csr.field_start, places, len(self.csr.ids))
+        which, found = _runs(self.csr.field_start, self.csr.field_start[1:], places)
         found = self.csr.field[found].astype(np.int64)
         if self.newer is None:
             return which, found
@@ -149,12 +165,13 @@ class StoreAdjacency:
         """The edges at nodes, in their order and then as the tables have them: (which of the probes, far end, owner,
         rank, key for `rows`).
         """
-        csr, down = self.csr, direction is Direction.DOWNSTREAM
-        which, at = _runs(csr.down_start if down else csr.up_start, probes, len(csr.ids))
-        key = at if down else csr.up_edge[at].astype(np.int64)
-        far = (csr.target if down else csr.source)[key]
-        owner, rank = csr.owner[key].astype(np.int64), csr.rank[key].astype(np.int64)
-        return self._laid_over((which, far.astype(np.int64), owner, rank, key), probes, down)
+        down = direction is Direction.DOWNSTREAM
+        found = _edges_at(self.csr, probes, down, self.at)
+        if self.newer is not None:
+            void = self.newer.replaced[found.owner]
+            pairs = zip(found, self._newer_edges(probes, down), strict=True)
+            found = Edges(*(np.concatenate((one[~void], more)) for one, more in pairs))
+        return found if self._is_ordered(found.key) else self._ordered(found)
 
     def rows(self, keys: Ints, direction: Direction) -> Sequence[EdgeRow]:
         """What the tables say of edges, in no order."""
@@ -162,33 +179,29 @@ class StoreAdjacency:
         assert self.connection is not None
         dialect = self.connection.dialect.name
         found = self.connection.execute(_rows_statement(dialect, direction), giving(dialect, KEY, asked))
-        return list(map(EdgeRow._make, found.all()))
+        return opened(self.connection, map(EdgeRow._make, found.all()))
 
-    def _laid_over(self, found: Edges, probes: Ints, down: bool) -> Edges:
-        """Edges of the file without those that are void, and with the newer ones."""
-        if self.newer is None:
-            return found
-        which, far, owner, rank, key = found
-        valid = ~self.newer.replaced[owner]
-        kept = (which[valid], far[valid], owner[valid], rank[valid], key[valid])
-        more = self._newer_edges(probes, down)
-        if not len(more[0]):
-            return kept
-        which, far, owner, rank, key = (np.concatenate(pair) for pair in zip(kept, more, strict=True))
-        _, _, set_id, ordinal = self._keys(key)
-        order = np.lexsort((ordinal, set_id, self.ids(owner), self.ids(far), which))
-        return which[order], far[order], owner[order], rank[order], key[order]
+    def _is_ordered(self, keys: Ints) -> bool:
+        """Whether edges are all of the file, and none of them of the past: then they come in their order."""
+        if len(keys) and keys[-1] < 0:
+            return False
+        return self.at is None or bool((self.csr.until[self.csr.held[keys]] == FOREVER).all())
 
-    def _keys(self, keys: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-        """Owner, aspect, set and ordinal of edges. Those of newer edges are negative: -1 is the first."""
+    def _ordered(self, edges: Edges) -> Edges:
+        set_id, ordinal, _ = self._keys(edges.key)
+        order = np.lexsort((ordinal, set_id, self.ids(edges.owner), self.ids(edges.far), edges.which))
+        return Edges(*(one[order] for one in edges))
+
+    def _keys(self, keys: Ints) -> tuple[Ints, Ints, Ints]:
+        """Set, ordinal and 1 for unconfirmed, of edges. Those of newer edges are negative: -1 is the first."""
         new = keys < 0
-        parts = [(keys >= 0, _key(self.csr, keys[~new]))]
+        parts = [(~new, _key(self.csr, keys[~new]))]
         if self.newer is not None and new.any():
             parts.append((new, _key(self.newer.csr, -keys[new] - 1)))
         found = np.zeros((len(KEY), len(keys)), np.int64)
         for which, columns in parts:
             found[:, which] = columns
-        return found[0], found[1], found[2], found[3]
+        return found[0], found[1], found[2]
 
     def _of_file(self, column: NDArray[Any], places: Ints, other: int) -> Ints:
         known = len(self.csr.ids)
@@ -221,18 +234,17 @@ class StoreAdjacency:
         assert self.newer is not None
         own = self._own(places)
         which = np.flatnonzero(own >= 0)
-        inner, found = _runs(self.newer.csr.field_start, own[which], len(self.newer.csr.ids))
+        start = self.newer.csr.field_start
+        inner, found = _runs(start, start[1:], own[which])
         return which[inner], self.newer.place[self.newer.csr.field[found]]
 
     def _newer_edges(self, probes: Ints, down: bool) -> Edges:
         assert self.newer is not None
-        over, own = self.newer.csr, self._own(probes)
-        which = np.flatnonzero(own >= 0)
-        inner, at = _runs(over.down_start if down else over.up_start, own[which], len(over.ids))
-        key = at if down else over.up_edge[at].astype(np.int64)
-        far, owner = (over.target if down else over.source)[key], over.owner[key]
-        rank = over.rank[key].astype(np.int64)
-        return which[inner], self.newer.place[far], self.newer.place[owner], rank, -key - 1
+        own = self._own(probes)
+        known = np.flatnonzero(own >= 0)
+        found = _edges_at(self.newer.csr, own[known], down, self.at)
+        place = self.newer.place
+        return Edges(known[found.which], place[found.far], place[found.owner], found.rank, -found.key - 1)
 
 
 def lay_over(connection: Connection, edition: Edition, csr: Csr) -> StoreAdjacency | None:
@@ -262,14 +274,12 @@ def _stale(connection: Connection, edition: Edition, csr: Csr) -> NDArray[np.boo
 
 
 def _key(csr: Csr, at: Ints) -> NDArray[np.int64]:
-    columns = (csr.ids[csr.owner[at]], csr.aspect[at], csr.set_id[at], csr.ordinal[at])
+    columns = (csr.set_id[csr.held[at]], csr.ordinal[at], csr.rank[at] & 1)
     return np.stack([one.astype(np.int64) for one in columns])
 
 
 def _newer(connection: Connection, csr: Csr, owners: Sequence[int]) -> Newer | None:
-    dialect = connection.dialect.name
-    read = connection.execute(_owned_statement(dialect), giving(dialect, ("id",), [(one,) for one in owners]))
-    over = to_csr(flat_edges(iter([read.all()])))
+    over = build_owned(connection, owners)
     old = _find_all(csr.ids, over.ids)
     extra = over.ids[old < 0]
     place = old.copy()
@@ -292,24 +302,35 @@ def _is_of_group(csr: Csr, over: Csr, old: Ints) -> bool:
 
 
 @lru_cache
-def _owned_statement(dialect: str) -> Select[Any]:
-    return select(*COLUMNS).where(edge.c.owner_id.in_(select(given(dialect, "id").c.id)))
-
-
-@lru_cache
 def _rows_statement(dialect: str, direction: Direction) -> Select[Any]:
     asked = given(dialect, *KEY)
     near, far = ("target", "source") if direction is Direction.UPSTREAM else ("source", "target")
-    ends = [edge.c[name] for name in (f"{near}_id", f"{far}_id", f"{near}_dataset_id", f"{far}_dataset_id")]
-    said = [edge.c[name] for name in EdgeRow._fields[4:]]
-    return select(*ends, *said).join_from(asked, edge, and_(*(edge.c[name] == asked.c[name] for name in KEY)))
+    ends = [lineage_edge.c[name] for name in (f"{near}_id", f"{far}_id", f"{near}_dataset_id", f"{far}_dataset_id")]
+    said = [lineage_edge.c[name] for name in ("set_id", "type", "subtype", "masking", "description")]
+    this = and_(lineage_edge.c.set_id == asked.c.set_id, lineage_edge.c.ordinal == asked.c.ordinal)
+    columns = (*ends, lineage_set.c.owner_id, *said, lineage_set.c.origin, asked.c.unconfirmed == 0)
+    return select(*columns).join_from(asked, lineage_edge, this).join(lineage_set, lineage_set.c.id == asked.c.set_id)
 
 
-def _runs(starts: Ints, places: Ints, count: int) -> tuple[Ints, Ints]:
-    """The runs of places; of those from `count` on there are none: (which of the places, place in the runs)."""
-    inside = np.flatnonzero(places < count)
+def _edges_at(csr: Csr, places: Ints, down: bool, at: int | None) -> Edges:
+    """The edges at nodes that hold now, or held at a time."""
+    start, now = (csr.down_start, csr.down_now) if down else (csr.up_start, csr.up_now)
+    which, found = _runs(start, now if at is None else start[1:], places)
+    key = found if down else csr.up_edge[found].astype(np.int64)
+    if at is not None:
+        held = csr.held[key]
+        holds = (csr.since[held] <= at) & (at < csr.until[held])
+        which, key = which[holds], key[holds]
+    far = (csr.target if down else csr.source)[key]
+    owner, rank = csr.owner[key].astype(np.int64), csr.rank[key].astype(np.int64)
+    return Edges(which, far.astype(np.int64), owner, rank, key)
+
+
+def _runs(starts: Ints, ends: Ints, places: Ints) -> tuple[Ints, Ints]:
+    """The runs of places; of those that have no end there are none: (which of the places, place in the runs)."""
+    inside = np.flatnonzero(places < len(ends))
     begin = starts[places[inside]]
-    counts = starts[places[inside] + 1] - begin
+    counts = ends[places[inside]] - begin
     return np.repeat(inside, counts), spread(begin, counts)
 
 

@@ -1,8 +1,8 @@
-"""The current edges as arrays in one file: each node's neighbours lie side by side, both ways (compressed sparse rows).
+"""The edges as arrays in one file: each node's neighbours lie side by side, both ways (compressed sparse rows).
 
-The file is a copy of the store's edges as of one edition (`store.editions`), never the truth. It has ids, no names and
-no expressions; of what facets say, what impact counts (owners, types, tiers). It is mapped into memory, so opening it
-costs nothing, and processes share its pages.
+The file is a copy of the edges that hold or held, as the store has them in one edition (`store.editions`), never the
+truth. It has ids, no names and no expressions; of what facets say, what impact counts (owners, types, tiers). It is
+mapped into memory, so opening it costs nothing, and processes share its pages.
 """
 
 import json
@@ -22,7 +22,7 @@ Ints = NDArray[np.int64]
 Places = NDArray[np.int32]
 """Places of nodes among `Csr.ids`, or of edges."""
 
-MAGIC = b"whence csr 2\n"
+MAGIC = b"whence csr 3\n"
 _ALIGNED = 64
 
 
@@ -30,12 +30,16 @@ _ALIGNED = 64
 class Csr:
     """Nodes are known by their place among `ids`, which ascend; edges by their place in downstream order.
 
-    The edges from node n are those from `down_start[n]` to `down_start[n + 1]`, in the order of their far ends' ids,
-    owners, sets and ordinals; `up_start` and `up_edge` have those into it, likewise. `canonical` is the node that
-    stands for all names of a thing, `dataset` that of which a node is a field (itself for a dataset, -1 for others).
-    The names of `grouped[k]` are `member` from `member_start[k]`, its own first. `by_name` is the place of a node's
-    name among all names; `trait` is what is said of a dataset or job under any of its names: the JSON array (types,
-    owners, tier) in `trait_text` from `trait_start[trait]` on; -1: nothing. Arrays of single edges have no such two.
+    The edges from node n are those from `down_start[n]` to `down_start[n + 1]`: before `down_now[n]` those that hold
+    now, then those that only held before, each in the order of their far ends' ids, owners, sets and ordinals.
+    `up_start`, `up_now` and `up_edge` have those into it, likewise. An edge belongs to the set `held[edge]`: that is
+    `set_id`, and held from `since` until `until` (FOREVER: now).
+
+    `canonical` is the node that stands for all names of a thing, `dataset` that of which a node is a field (itself for
+    a dataset, -1 for others). The names of `grouped[k]` are `member` from `member_start[k]`, its own first. `by_name`
+    is the place of a node's name among all names; `trait` is what is said of a dataset or job under any of its names:
+    the JSON array (types, owners, tier) in `trait_text` from `trait_start[trait]` on; -1: nothing. Arrays of some
+    owners' edges have no such two.
     """
 
     ids: Ints
@@ -48,16 +52,20 @@ class Csr:
     member_start: Ints
     member: Places
     down_start: Ints
+    down_now: Ints
     source: Places
     target: Places
     up_start: Ints
+    up_now: Ints
     up_edge: Places
     owner: Places
-    set_id: Ints
+    held: Places
     ordinal: Places
-    aspect: NDArray[np.int8]
     rank: NDArray[np.int8]
     """How an edge is preferred: 2 × (0 DIRECT, 1 another type, 2 INDIRECT) + 1 if it is not confirmed."""
+    set_id: Ints
+    since: Ints
+    until: Ints
     by_name: Places
     trait: Places
     trait_start: Ints

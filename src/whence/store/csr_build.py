@@ -1,37 +1,45 @@
-"""Building the arrays of the current edges from one snapshot of a store."""
+"""Building the arrays of the edges that hold or held from one snapshot of a store."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, case, select
+from sqlalchemy import Connection, Select, case, select
 
 from whence.model.ids import Kind, node_id
 from whence.model.names import DatasetName, FieldName
-from whence.store.arrays import giving
-from whence.store.csr import Csr, Ints, Places
+from whence.store.arrays import given, giving
+from whence.store.csr import Csr, Ints, Places, spread
 from whence.store.csr_said import order_names, read_classes
 from whence.store.graph_names import fields_named
-from whence.store.tables import alias_group, dataset, edge
+from whence.store.tables import FOREVER, alias_group, dataset, lineage_edge, span, version
 
 FETCHED = 100_000
-"""Edges read at a time."""
+"""Rows read at a time."""
 
-COLUMNS = (
-    edge.c.source_id,
-    edge.c.target_id,
-    edge.c.source_dataset_id,
-    edge.c.target_dataset_id,
-    edge.c.owner_id,
-    edge.c.set_id,
-    edge.c.ordinal,
-    edge.c.aspect,
-    case((edge.c.type == "DIRECT", 0), (edge.c.type == "INDIRECT", 4), else_=2) + case((edge.c.confirmed, 0), else_=1),
+_STREAMED = {"stream_results": True, "max_row_buffer": FETCHED}
+
+_HELD = (
+    span.c.owner_id,
+    span.c.aspect,
+    version.c.set_id,
+    case((span.c.confirmed, 0), else_=1),
+    span.c.valid_from,
+    span.c.valid_to,
 )
-"""The last one is `Csr.rank`."""
+_SAID = (
+    lineage_edge.c.set_id,
+    lineage_edge.c.ordinal,
+    lineage_edge.c.source_id,
+    lineage_edge.c.target_id,
+    lineage_edge.c.source_dataset_id,
+    lineage_edge.c.target_dataset_id,
+    case((lineage_edge.c.type == "DIRECT", 0), (lineage_edge.c.type == "INDIRECT", 4), else_=2),
+)
 
 KIND_BITS = 3
 
@@ -44,17 +52,26 @@ UNSAID: dict[str, Any] = {
 """The arrays of what is said of nodes, of none."""
 
 
+class Held(NamedTuple):
+    """When sets of owners held, without a break, as columns. `unconfirmed`: 0 or 1."""
+
+    owner: Ints
+    set_id: Ints
+    unconfirmed: Ints
+    since: Ints
+    until: Ints
+
+
 class Flat(NamedTuple):
-    """Edges as columns of ids, in any order."""
+    """Edges as columns of ids, in any order. `held` is the place of each edge's set."""
 
     source: Ints
     target: Ints
     source_dataset: Ints
     target_dataset: Ints
     owner: Ints
-    set_id: Ints
+    held: Ints
     ordinal: Ints
-    aspect: Ints
     rank: Ints
 
 
@@ -67,36 +84,71 @@ class Alike(NamedTuple):
 
 
 def build_csr(connection: Connection) -> Csr:
-    """The arrays of all current edges. About 200 bytes of memory an edge while it works, and then 200 a node."""
-    flat = flat_edges(_rows(connection))
+    """The arrays of all edges. About 200 bytes of memory an edge while it works, and then 200 a node."""
+    held = _held(_rows(connection, _HELD_QUERY))
+    flat = _flat(held, _rows(connection, select(*_SAID)))
     alike = _alike(connection, flat)
-    bare = to_csr(flat, alike)
+    bare = to_csr(held, flat, alike)
     classes = read_classes(connection, bare.ids, bare.canonical)
     by_name = order_names(connection, bare.ids, {node_id(one.name): one.name for one in alike})
     return replace(bare, by_name=by_name, trait=classes.trait, trait_start=classes.start, trait_text=classes.text)
 
 
-def flat_edges(chunks: Iterator[Sequence[Any]]) -> Flat:
-    """Rows of `COLUMNS` as arrays."""
-    parts = [np.array(list(chain.from_iterable(chunk)), np.int64).reshape(-1, len(COLUMNS)) for chunk in chunks]
-    whole = np.concatenate(parts) if parts else np.zeros((0, len(COLUMNS)), np.int64)
-    return Flat(*(np.ascontiguousarray(whole[:, place]) for place in range(len(COLUMNS))))
+def build_owned(connection: Connection, owners: Sequence[int]) -> Csr:
+    """The arrays of all that some owners said."""
+    dialect = connection.dialect.name
+    held = _held(_rows(connection, _owned_statement(dialect), giving(dialect, ("id",), [(one,) for one in owners])))
+    wanted = giving(dialect, ("id",), [(one,) for one in np.unique(held.set_id).tolist()])
+    return to_csr(held, _flat(held, _rows(connection, _said_statement(dialect), wanted)))
 
 
-def to_csr(flat: Flat, alike: Sequence[Alike] = ()) -> Csr:
+_HELD_QUERY = select(*_HELD).join_from(span, version, version.c.id == span.c.version)
+
+
+@lru_cache
+def _owned_statement(dialect: str) -> Select[Any]:
+    return _HELD_QUERY.where(span.c.owner_id.in_(select(given(dialect, "id").c.id)))
+
+
+@lru_cache
+def _said_statement(dialect: str) -> Select[Any]:
+    return select(*_SAID).where(lineage_edge.c.set_id.in_(select(given(dialect, "id").c.id)))
+
+
+def _held(rows: Ints) -> Held:
+    """Spans that follow each other are one: another set of the same owner began or ended between them."""
+    owner, aspect, set_id, unconfirmed, since, until = rows[np.lexsort(rows.T[[4, 3, 2, 1, 0]])].T
+    same = [one[1:] == one[:-1] for one in (owner, aspect, set_id, unconfirmed)]
+    first = np.ones(len(owner), bool)
+    first[1:] = ~np.logical_and.reduce([*same, since[1:] == until[:-1]])
+    last = np.roll(first, -1)
+    return Held(owner[first], set_id[first], unconfirmed[first], since[first], until[last])
+
+
+def _flat(held: Held, rows: Ints) -> Flat:
+    set_id, ordinal, source, target, source_dataset, target_dataset, rank = rows[np.lexsort(rows.T[[1, 0]])].T
+    begin, end = (np.searchsorted(set_id, held.set_id, side) for side in ("left", "right"))
+    which, at = np.repeat(np.arange(len(begin)), end - begin), spread(begin, end - begin)
+    ends = (source[at], target[at], source_dataset[at], target_dataset[at])
+    return Flat(*ends, held.owner[which], which, ordinal[at], rank[at] + held.unconfirmed[which])
+
+
+def to_csr(held: Held, flat: Flat, alike: Sequence[Alike] = ()) -> Csr:
     """The arrays of edges, and of what goes by several names; nothing is said of any node."""
     named = np.array([id_ for one in alike for id_ in (*one.members, one.dataset)], np.int64)
     ids = np.unique(np.concatenate([*(np.unique(one) for one in (flat.source, flat.target, flat.owner)), named]))
     wholes = np.concatenate([one[one != 0] for one in (flat.source_dataset, flat.target_dataset)])
     ids = np.union1d(ids, np.unique(wholes))
     source, target, owner = (_places(ids, one) for one in (flat.source, flat.target, flat.owner))
-    down = np.lexsort((flat.ordinal, flat.set_id, owner, target, source))
+    past, set_id = (held.until != FOREVER)[flat.held], held.set_id[flat.held]
+    down = np.lexsort((flat.ordinal, set_id, owner, target, past, source))
     source, target, owner = source[down], target[down], owner[down]
-    set_id, ordinal = flat.set_id[down], flat.ordinal[down]
-    up = np.lexsort((ordinal, set_id, ids[owner], source, target))
+    past, set_id, ordinal = past[down], set_id[down], flat.ordinal[down]
+    up = np.lexsort((ordinal, set_id, owner, source, past, target))
     dataset_of = _datasets(ids, flat, alike)
     canonical, grouped, member_start, member = _members(ids, alike)
     field_start, field = _fields(ids, dataset_of)
+    down_start, up_start = starts(source, len(ids)), starts(target[up], len(ids))
     return Csr(
         ids=ids,
         kind=(ids & KIND_BITS).astype(np.int8),
@@ -107,16 +159,20 @@ def to_csr(flat: Flat, alike: Sequence[Alike] = ()) -> Csr:
         grouped=grouped,
         member_start=member_start,
         member=member,
-        down_start=starts(source, len(ids)),
+        down_start=down_start,
+        down_now=down_start[:-1] + np.bincount(source[~past], minlength=len(ids)),
         source=source,
         target=target,
-        up_start=starts(target[up], len(ids)),
+        up_start=up_start,
+        up_now=up_start[:-1] + np.bincount(target[~past], minlength=len(ids)),
         up_edge=up.astype(np.int32),
         owner=owner,
-        set_id=set_id,
+        held=flat.held[down].astype(np.int32),
         ordinal=ordinal.astype(np.int32),
-        aspect=flat.aspect[down].astype(np.int8),
         rank=flat.rank[down].astype(np.int8),
+        set_id=held.set_id,
+        since=held.since,
+        until=held.until,
         **UNSAID,
     )
 
@@ -126,9 +182,15 @@ def starts(sorted_places: Places, count: int) -> Ints:
     return np.searchsorted(sorted_places, np.arange(count + 1)).astype(np.int64)
 
 
-def _rows(connection: Connection) -> Iterator[Sequence[Any]]:
-    found = connection.execution_options(stream_results=True, max_row_buffer=FETCHED).execute(select(*COLUMNS))
-    yield from found.partitions(FETCHED)
+def _rows(connection: Connection, query: Select[Any], values: Mapping[str, Any] | None = None) -> Ints:
+    """Rows of integers."""
+    streamed = connection.execute(query, values or {}, execution_options=_STREAMED)
+    width = len(query.selected_columns)
+    parts = [
+        np.array(list(chain.from_iterable(chunk)), np.int64).reshape(-1, width)
+        for chunk in streamed.partitions(FETCHED)
+    ]
+    return np.concatenate(parts) if parts else np.zeros((0, width), np.int64)
 
 
 def _alike(connection: Connection, flat: Flat) -> Sequence[Alike]:

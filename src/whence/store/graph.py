@@ -12,6 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from whence.errors import StoreError
 from whence.model.blast import BlastRadius
 from whence.model.graph import (
+    EVER,
     Candidates,
     Clue,
     Direction,
@@ -95,7 +96,7 @@ class StoreGraph:
 
     connection: Connection
     arrays: StoreAdjacency | None = None
-    """The current edges as arrays, of the same transaction, if there are any."""
+    """The edges as arrays, of the same transaction, if there are any."""
     _known: dict[int, Node] = field(default_factory=dict, repr=False, compare=False)
     """Names that were read: parts of an answer ask for the same ones."""
     _vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False, compare=False)
@@ -121,9 +122,12 @@ class StoreGraph:
         values = giving(dialect, PROBE, list(enumerate(probes))) | {"most": limit, "at": hop.at}
         return opened(self.connection, map(EdgeRow._make, self.connection.execute(statement, values).all()))
 
-    def adjacency(self) -> StoreAdjacency | None:
-        """What holds now as arrays, if there is a file of them."""
-        return self.arrays
+    def adjacency(self, at: int | None = None) -> StoreAdjacency | None:
+        """What holds now or held at a time as arrays, if there is a file of them that has it."""
+        if self.arrays is None or at is None:
+            return self.arrays
+        horizon = self.forgotten_before()
+        return None if at == EVER or (horizon is not None and at < horizon) else self.arrays.as_of(at)
 
     def groups(self, dataset_ids: Iterable[int]) -> Mapping[int, tuple[DatasetName, ...]]:
         """The alias group of each dataset that is in one of two or more, representative first, then by name."""
