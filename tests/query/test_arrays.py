@@ -1,8 +1,10 @@
 """Walks over arrays against walks over the tables: the same bytes, whatever changed since the arrays were made."""
 
 import json
+import random
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -12,12 +14,12 @@ from sqlalchemy import Connection, Engine
 
 from query.test_filters import said_of, with_facets
 from query.test_walk_oracle import DATASETS, FIELDS, JOBS, PASSED_BY, TYPES, Y, edges, slow, worlds
-from query.worlds import Said, World, load
+from query.worlds import Said, World, load, nodes_of
 from whence.api.envelopes import Paging, envelope
 from whence.model.ids import node_id
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName, Node
-from whence.query import Question, impact, listings
+from whence.query import Question, impact, listings, paths
 from whence.query.lineage import reach_downstream, reach_upstream
 from whence.query.listings import Listing
 from whence.store.adjacency import StoreAdjacency, lay_over
@@ -30,7 +32,8 @@ from whence.store.tables import FOREVER
 
 asked = st.fixed_dictionaries(
     {
-        "way": st.sampled_from(("upstream", "downstream", "both", "impact")),
+        "way": st.sampled_from(("upstream", "downstream", "both", "impact", "paths")),
+        "source": st.sampled_from(FIELDS + FIELDS + DATASETS + JOBS),
         "types": st.sampled_from((None, frozenset({"DIRECT"}), frozenset({"INDIRECT"}), frozenset(TYPES[:2]))),
         "depth": st.sampled_from((None, None, None, 0, 1, 2)),
         "max_nodes": st.sampled_from((5_000, 5_000, 1, 2, 3, 5)),
@@ -114,6 +117,30 @@ def _changed(world: World, later: dict, tiers: dict) -> World:
     ]
     facets = [(of, "whence_tier", json.dumps({"tier": tier})) for of, tier in tiers.items()]
     return replace(world, said=(*kept, *news), facets=(*world.facets, *facets))
+
+
+def test_paths_through_dense_worlds(sqlite_store: Engine) -> None:
+    """Between all pairs of few nodes with many edges: long paths, also by whole datasets and their fields."""
+    longest = 0
+    for seed in range(40):
+        dice = random.Random(seed)
+        columns = [_column(dice) for _ in range(dice.randint(4, 14))]
+        world = World(said=(Said(owner=JOBS[0], edges=tuple(columns)),), groups=(DATASETS[2:4],))
+        load(sqlite_store, world)
+        with reading(sqlite_store) as connection:
+            tables = StoreGraph(connection)
+            arrays = StoreGraph(connection, StoreAdjacency(connection, build_csr(connection)))
+            for source, target in product(sorted(nodes_of(world), key=str), repeat=2):
+                found = paths(tables, source, target, Question())
+                assert paths(arrays, source, target, Question()) == found
+                longest = max(longest, *(len(path.steps) for path in found.paths), 0)
+    assert longest > 4
+
+
+def _column(dice: random.Random) -> tuple[Edge, Origin]:
+    ends = dice.choice(FIELDS[:8]), dice.choice((*FIELDS[:8], *DATASETS[:4]))
+    source, target = ends if dice.random() < 0.7 else ends[::-1]
+    return Edge(source=source, target=target, type="DIRECT"), Origin.COLUMN
 
 
 def test_order_of_names_that_the_arrays_do_not_know(store: Engine, tmp_path: Path) -> None:
@@ -233,6 +260,8 @@ def _listing(graph: StoreGraph, question: dict) -> Listing:
             return listings.both_listing(
                 reach_upstream(graph, root, asked_for), reach_downstream(graph, root, asked_for)
             )
+        case "paths":
+            return listings.paths_listing(paths(graph, question["source"], root, asked_for, 5))
         case way:
             return listings.lineage_listing(
                 (reach_upstream if way == "upstream" else reach_downstream)(graph, root, asked_for)

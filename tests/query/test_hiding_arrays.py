@@ -51,8 +51,8 @@ def check(engine: Engine, file: Path, dice: random.Random) -> None:
             node for node in sorted(nodes_of(one), key=str) if tables.nodes([node_id(node)]).get(node_id(node)) == node
         ]
         for root in dice.sample(known, min(4, len(known))):
-            question = {"root": root, "limit": dice.choice((2, 100)), "types": None} | {
-                "way": dice.choice(("upstream", "downstream", "both", "impact")),
+            question = {"root": root, "source": dice.choice(known), "limit": dice.choice((2, 100)), "types": None} | {
+                "way": dice.choice(("upstream", "downstream", "both", "impact", "paths")),
                 "depth": dice.choice((None, None, 1, 2)),
                 "at": dice.choice((None, None, 9, 10, 15, 20)),
                 "max_nodes": dice.choice((5_000, 5_000, 3)),

@@ -1,6 +1,6 @@
 """Paths from one thing to another: shortest first, no node twice."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from heapq import heappop, heappush
@@ -15,6 +15,7 @@ from whence.query.edges import Edges, assemble_edges
 from whence.query.lineage import start
 from whence.query.ports import Graph
 from whence.query.reached import extent
+from whence.query.trail import Trail, walk_arrays
 from whence.query.transformations import in_a_row, side_by_side
 from whence.query.walk import Link, Walk, walk_from
 
@@ -39,9 +40,10 @@ def paths(graph: Graph, source: Node, target: Node, question: Question, limit: i
     types = question.types or BOTH
     walk, target_id = start(graph, ends[1], question, Direction.UPSTREAM, types)
     walk.kept_job = node_id(source) if isinstance(source, JobName) else 0
-    walk_from(walk, target_id, grain)
+    if walk.kept_job or not walk_arrays(walk, target_id, grain):
+        walk_from(walk, target_id, grain)
     goals = _goals(walk, ends[0], grain)
-    neighbours = _neighbours(walk, grain)
+    neighbours = _neighbours(walk, grain, _on_the_way(walk, goals))
     found, gave_up = _search(neighbours, target_id, goals, limit)
     hops = {(near, far) for nodes in found for near, far in pairwise(nodes)}
     links = {link for near, far in hops for link in neighbours[near][far]}
@@ -76,11 +78,26 @@ def _goals(walk: Walk, source: Node, grain: Grain) -> frozenset[int]:
     if grain is Grain.FIELD and isinstance(source, FieldName):
         goals.add(walk.identity.dataset_of[chosen])
     elif grain is Grain.FIELD:
-        goals |= {id_ for id_ in walk.depth if walk.identity.dataset_of.get(id_) == chosen}
+        goals |= _inside(walk, chosen)
     return frozenset(goals)
 
 
-def _neighbours(walk: Walk, grain: Grain) -> Neighbours:
+def _inside(walk: Walk, dataset: int) -> set[int]:
+    if isinstance(walk.trail, Trail):
+        return walk.trail.inside(dataset)
+    return {id_ for id_ in walk.depth if walk.identity.dataset_of.get(id_) == dataset}
+
+
+def _on_the_way(walk: Walk, goals: Collection[int]) -> Collection[int]:
+    """Nodes that paths may pass, with all edges between them."""
+    if not isinstance(walk.trail, Trail):
+        return walk.depth
+    found = walk.trail.on_the_way_to(goals)
+    walk.fetch(found)
+    return found
+
+
+def _neighbours(walk: Walk, grain: Grain, nodes: Iterable[int]) -> Neighbours:
     at: dict[int, list[Link]] = {}
     inside: dict[int, list[Link]] = {}
     for link in walk.links:
@@ -88,7 +105,7 @@ def _neighbours(walk: Walk, grain: Grain) -> Neighbours:
         if kind_of(link.target) is Kind.FIELD:
             inside.setdefault(walk.identity.dataset_of[link.target], []).append(link)
     found: dict[int, dict[int, list[Link]]] = {}
-    for node in sorted(walk.depth):
+    for node in sorted(nodes):
         touching = [*at.get(node, ()), *inside.get(node, ())]
         if kind_of(node) is Kind.FIELD:
             touching += at.get(walk.identity.dataset_of[node], ())

@@ -26,6 +26,9 @@ class Tally:
     unsaid: Sequence[tuple[Kind, int, int]]
 
 
+_ENDS = (Taken._fields.index("near"), Taken._fields.index("far"))
+
+
 @dataclass(slots=True)
 class Trail:
     """The edges of a walk, as arrays. `fetch` makes those at some nodes known to the walk."""
@@ -68,6 +71,25 @@ class Trail:
         """The reached nodes, the root not among them."""
         found: Ints = self.ids[self.ids != self.root]
         return found
+
+    def inside(self, dataset: int) -> set[int]:
+        """The reached fields of a canonical dataset, and itself."""
+        edges = self.flood.edges
+        found: Ints = self.ids[edges.datasets(self.places) == edges.place(dataset)]
+        return set(found.tolist())
+
+    def on_the_way_to(self, goals: Iterable[int]) -> set[int]:
+        """The reached nodes from which edges of the walk lead to one of these; it may have a few more."""
+        near, far = (np.concatenate([one[end] for one in self.flood.taken] or [self.places[:0]]) for end in _ENDS)
+        wholes = self.flood.edges.datasets(self.places)
+        found = frontier = np.sort(self.places[np.isin(self.ids, np.array(sorted(goals), np.int64))])
+        while len(frontier):
+            ends = distinct(near[contains(frontier, far)])
+            ends = joined([ends, self.flood.edges.datasets(ends)])  # a whole asks at its fields, a field at its whole
+            asking = np.sort(self.places[contains(ends, self.places) | contains(ends, wholes)])
+            frontier = asking[~contains(found, asking)]
+            found = joined([found, frontier])
+        return set(self.flood.edges.canonical_ids(found).tolist())
 
     def tally(self) -> Tally:
         """How many nodes there are of each sort, the root not among them."""
