@@ -119,6 +119,23 @@ def _changed(world: World, later: dict, tiers: dict) -> World:
     return replace(world, said=(*kept, *news), facets=(*world.facets, *facets))
 
 
+def test_arrays_have_no_more_of_the_past_than_there_is_room_for(
+    sqlite_store: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("whence.store.csr_rows.MOST_PAST", 5)
+    one, other = (_of_hub(JOBS[0], several) for several in (DATASETS[1:3], DATASETS[3:5]))
+    spans = [replace(said, start=at, end=at + 10) for at, said in zip((10, 20, 30, 40), (one, other) * 2, strict=True)]
+    load(sqlite_store, World(said=(*spans, replace(_of_hub(JOBS[0], DATASETS[5:6]), start=50))))
+    edition = _close(sqlite_store, OWNER, JOBS[0])
+    with reading(sqlite_store) as connection:
+        write_csr(tmp_path / "edges.csr", edition, build_csr(connection))
+        graph = StoreGraph(connection, _arrays(connection, tmp_path / "edges.csr"))
+        assert [at for at in range(5, 60, 5) if graph.adjacency(at) is not None] == [30, 35, 40, 45, 50, 55]
+        for at in range(5, 60, 5):
+            found = reach_downstream(graph, DATASETS[0], Question(at=at)).answer()
+            assert found == reach_downstream(StoreGraph(connection), DATASETS[0], Question(at=at)).answer()
+
+
 def test_paths_through_dense_worlds(sqlite_store: Engine) -> None:
     """Between all pairs of few nodes with many edges: long paths, also by whole datasets and their fields."""
     longest = 0

@@ -40,9 +40,13 @@ KEY = ("set_id", "ordinal", "unconfirmed")
 
 @dataclass(frozen=True, slots=True)
 class Newer:
-    """Edges over those of a file. Their nodes have places of their own; `place` has those among all nodes."""
+    """Edges over those of a file, of the same time. Their nodes have places of their own; `place` has those among all
+    nodes.
+    """
 
     csr: Csr
+    owners: Sequence[int]
+    """Whose edges they are."""
     place: Ints
     extra: Ints
     """The ids of nodes that the file does not have; their places follow those of the file."""
@@ -66,9 +70,14 @@ class StoreAdjacency:
     at: int | None = None
     """Of which time (µs) the edges are; None: those that hold now."""
 
-    def as_of(self, at: int) -> "StoreAdjacency":
-        """The edges that held at a time."""
-        return replace(self, at=at)
+    def as_of(self, at: int) -> "StoreAdjacency | None":
+        """The edges that held at a time. None: not all of them are here."""
+        if at < self.csr.known_since[0]:
+            return None
+        if self.newer is None or self.connection is None:
+            return replace(self, at=at)
+        newer = _newer(self.connection, self.csr, self.newer.owners, at)
+        return None if newer is None else replace(self, at=at, newer=newer)
 
     @property
     def count(self) -> int:
@@ -242,7 +251,7 @@ class StoreAdjacency:
         assert self.newer is not None
         own = self._own(probes)
         known = np.flatnonzero(own >= 0)
-        found = _edges_at(self.newer.csr, own[known], down, self.at)
+        found = _edges_at(self.newer.csr, own[known], down, None)
         place = self.newer.place
         return Edges(known[found.which], place[found.far], place[found.owner], found.rank, -found.key - 1)
 
@@ -257,7 +266,7 @@ def lay_over(connection: Connection, edition: Edition, csr: Csr) -> StoreAdjacen
     stale = _stale(connection, edition, csr)
     if not changed:
         return StoreAdjacency(connection, csr, stale=stale)
-    newer = _newer(connection, csr, [id_ for _, id_ in changed]) if len(csr.ids) else None
+    newer = _newer(connection, csr, [id_ for _, id_ in changed], None) if len(csr.ids) else None
     return None if newer is None else StoreAdjacency(connection, csr, newer, stale)
 
 
@@ -278,8 +287,8 @@ def _key(csr: Csr, at: Ints) -> NDArray[np.int64]:
     return np.stack([one.astype(np.int64) for one in columns])
 
 
-def _newer(connection: Connection, csr: Csr, owners: Sequence[int]) -> Newer | None:
-    over = build_owned(connection, owners)
+def _newer(connection: Connection, csr: Csr, owners: Sequence[int], at: int | None) -> Newer | None:
+    over = build_owned(connection, owners, at)
     old = _find_all(csr.ids, over.ids)
     extra = over.ids[old < 0]
     place = old.copy()
@@ -290,7 +299,7 @@ def _newer(connection: Connection, csr: Csr, owners: Sequence[int]) -> Newer | N
     known = _find_all(csr.ids, np.array(sorted(owners), np.int64))
     replaced[known[known >= 0]] = True
     by_own = np.argsort(place)
-    return Newer(csr=over, place=place, extra=extra, replaced=replaced, own=place[by_own], by_own=by_own)
+    return Newer(csr=over, owners=owners, place=place, extra=extra, replaced=replaced, own=place[by_own], by_own=by_own)
 
 
 def _is_of_group(csr: Csr, over: Csr, old: Ints) -> bool:

@@ -33,7 +33,7 @@ class Csr:
     The edges from node n are those from `down_start[n]` to `down_start[n + 1]`: before `down_now[n]` those that hold
     now, then those that only held before, each in the order of their far ends' ids, owners, sets and ordinals.
     `up_start`, `up_now` and `up_edge` have those into it, likewise. An edge belongs to the set `held[edge]`: that is
-    `set_id`, and held from `since` until `until` (FOREVER: now).
+    `set_id`, and held from `since` until `until` (FOREVER: now). What held no more at `known_since[0]` is left out.
 
     `canonical` is the node that stands for all names of a thing, `dataset` that of which a node is a field (itself for
     a dataset, -1 for others). The names of `grouped[k]` are `member` from `member_start[k]`, its own first. `by_name`
@@ -66,6 +66,7 @@ class Csr:
     set_id: Ints
     since: Ints
     until: Ints
+    known_since: Ints
     by_name: Places
     trait: Places
     trait_start: Ints

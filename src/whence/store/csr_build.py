@@ -3,43 +3,20 @@
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from functools import lru_cache
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, Select, case, select
+from sqlalchemy import Connection, select
 
+from whence.model.graph import EVER
 from whence.model.ids import Kind, node_id
 from whence.model.names import DatasetName, FieldName
-from whence.store.arrays import given, giving
-from whence.store.csr import Csr, Ints, Places, spread
+from whence.store.arrays import giving
+from whence.store.csr import Csr, Ints, Places
+from whence.store.csr_rows import Flat, Held, read_owned, read_recent
 from whence.store.csr_said import order_names, read_classes
 from whence.store.graph_names import fields_named
-from whence.store.tables import FOREVER, alias_group, dataset, lineage_edge, span, version
-
-FETCHED = 100_000
-"""Rows read at a time."""
-
-_STREAMED = {"stream_results": True, "max_row_buffer": FETCHED}
-
-_HELD = (
-    span.c.owner_id,
-    span.c.aspect,
-    version.c.set_id,
-    case((span.c.confirmed, 0), else_=1),
-    span.c.valid_from,
-    span.c.valid_to,
-)
-_SAID = (
-    lineage_edge.c.set_id,
-    lineage_edge.c.ordinal,
-    lineage_edge.c.source_id,
-    lineage_edge.c.target_id,
-    lineage_edge.c.source_dataset_id,
-    lineage_edge.c.target_dataset_id,
-    case((lineage_edge.c.type == "DIRECT", 0), (lineage_edge.c.type == "INDIRECT", 4), else_=2),
-)
+from whence.store.tables import FOREVER, alias_group, dataset
 
 KIND_BITS = 3
 
@@ -52,29 +29,6 @@ UNSAID: dict[str, Any] = {
 """The arrays of what is said of nodes, of none."""
 
 
-class Held(NamedTuple):
-    """When sets of owners held, without a break, as columns. `unconfirmed`: 0 or 1."""
-
-    owner: Ints
-    set_id: Ints
-    unconfirmed: Ints
-    since: Ints
-    until: Ints
-
-
-class Flat(NamedTuple):
-    """Edges as columns of ids, in any order. `held` is the place of each edge's set."""
-
-    source: Ints
-    target: Ints
-    source_dataset: Ints
-    target_dataset: Ints
-    owner: Ints
-    held: Ints
-    ordinal: Ints
-    rank: Ints
-
-
 class Alike(NamedTuple):
     """Several names of one thing: ids in their order, the first, `name`, stands for all; and its dataset's id."""
 
@@ -85,52 +39,18 @@ class Alike(NamedTuple):
 
 def build_csr(connection: Connection) -> Csr:
     """The arrays of all edges. About 200 bytes of memory an edge while it works, and then 200 a node."""
-    held = _held(_rows(connection, _HELD_QUERY))
-    flat = _flat(held, _rows(connection, select(*_SAID)))
+    held, flat, known_since = read_recent(connection)
     alike = _alike(connection, flat)
     bare = to_csr(held, flat, alike)
     classes = read_classes(connection, bare.ids, bare.canonical)
     by_name = order_names(connection, bare.ids, {node_id(one.name): one.name for one in alike})
-    return replace(bare, by_name=by_name, trait=classes.trait, trait_start=classes.start, trait_text=classes.text)
+    bare = replace(bare, by_name=by_name, known_since=np.array([known_since], np.int64))
+    return replace(bare, trait=classes.trait, trait_start=classes.start, trait_text=classes.text)
 
 
-def build_owned(connection: Connection, owners: Sequence[int]) -> Csr:
-    """The arrays of all that some owners said."""
-    dialect = connection.dialect.name
-    held = _held(_rows(connection, _owned_statement(dialect), giving(dialect, ("id",), [(one,) for one in owners])))
-    wanted = giving(dialect, ("id",), [(one,) for one in np.unique(held.set_id).tolist()])
-    return to_csr(held, _flat(held, _rows(connection, _said_statement(dialect), wanted)))
-
-
-_HELD_QUERY = select(*_HELD).join_from(span, version, version.c.id == span.c.version)
-
-
-@lru_cache
-def _owned_statement(dialect: str) -> Select[Any]:
-    return _HELD_QUERY.where(span.c.owner_id.in_(select(given(dialect, "id").c.id)))
-
-
-@lru_cache
-def _said_statement(dialect: str) -> Select[Any]:
-    return select(*_SAID).where(lineage_edge.c.set_id.in_(select(given(dialect, "id").c.id)))
-
-
-def _held(rows: Ints) -> Held:
-    """Spans that follow each other are one: another set of the same owner began or ended between them."""
-    owner, aspect, set_id, unconfirmed, since, until = rows[np.lexsort(rows.T[[4, 3, 2, 1, 0]])].T
-    same = [one[1:] == one[:-1] for one in (owner, aspect, set_id, unconfirmed)]
-    first = np.ones(len(owner), bool)
-    first[1:] = ~np.logical_and.reduce([*same, since[1:] == until[:-1]])
-    last = np.roll(first, -1)
-    return Held(owner[first], set_id[first], unconfirmed[first], since[first], until[last])
-
-
-def _flat(held: Held, rows: Ints) -> Flat:
-    set_id, ordinal, source, target, source_dataset, target_dataset, rank = rows[np.lexsort(rows.T[[1, 0]])].T
-    begin, end = (np.searchsorted(set_id, held.set_id, side) for side in ("left", "right"))
-    which, at = np.repeat(np.arange(len(begin)), end - begin), spread(begin, end - begin)
-    ends = (source[at], target[at], source_dataset[at], target_dataset[at])
-    return Flat(*ends, held.owner[which], which, ordinal[at], rank[at] + held.unconfirmed[which])
+def build_owned(connection: Connection, owners: Sequence[int], at: int | None) -> Csr:
+    """The arrays of what some owners say now, or said at a time: as if it held now."""
+    return to_csr(*read_owned(connection, owners, at))
 
 
 def to_csr(held: Held, flat: Flat, alike: Sequence[Alike] = ()) -> Csr:
@@ -173,6 +93,7 @@ def to_csr(held: Held, flat: Flat, alike: Sequence[Alike] = ()) -> Csr:
         set_id=held.set_id,
         since=held.since,
         until=held.until,
+        known_since=np.array([EVER], np.int64),
         **UNSAID,
     )
 
@@ -180,17 +101,6 @@ def to_csr(held: Held, flat: Flat, alike: Sequence[Alike] = ()) -> Csr:
 def starts(sorted_places: Places, count: int) -> Ints:
     """Where each of `count` runs begins in a sorted array, and its end."""
     return np.searchsorted(sorted_places, np.arange(count + 1)).astype(np.int64)
-
-
-def _rows(connection: Connection, query: Select[Any], values: Mapping[str, Any] | None = None) -> Ints:
-    """Rows of integers."""
-    streamed = connection.execute(query, values or {}, execution_options=_STREAMED)
-    width = len(query.selected_columns)
-    parts = [
-        np.array(list(chain.from_iterable(chunk)), np.int64).reshape(-1, width)
-        for chunk in streamed.partitions(FETCHED)
-    ]
-    return np.concatenate(parts) if parts else np.zeros((0, width), np.int64)
 
 
 def _alike(connection: Connection, flat: Flat) -> Sequence[Alike]:
