@@ -11,7 +11,6 @@ import re
 import shutil
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,7 +24,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from applying import apply
 from bench.estate import NOW, Estate, estate, fill
 from bench.frames import frame_costs
-from bench.query import serving
+from bench.query import kept_in, serving
 from whence.api.ui import FILES
 from whence.log import Kind, Position, Record
 from whence.model.events import RunState
@@ -108,22 +107,12 @@ def main() -> None:
     given = parser.parse_args()
     _print_bundle()
     made = estate(given.fields, given.edges)
-    with _directory(given.keep) as directory:
+    with kept_in(given.keep) as directory:
         store = sqlite_url(directory / "store.db")
         if not (directory / "store.db").exists():
             _fill(store, made)
         with serving(directory, store) as (port, _), _page(f"http://127.0.0.1:{port}/ui/") as (browser, page):
             _measure(browser, page, port, made)
-
-
-@contextmanager
-def _directory(kept: Path | None) -> Iterator[Path]:
-    if kept:
-        kept.mkdir(parents=True, exist_ok=True)
-        yield kept
-        return
-    with tempfile.TemporaryDirectory(prefix="whence-bench-") as directory:
-        yield Path(directory)
 
 
 @contextmanager

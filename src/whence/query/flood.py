@@ -1,6 +1,6 @@
 """The walk of `query.walk` over arrays: a whole frontier at a time, without an object for each edge.
 
-It is the same walk, edge for edge, of what holds now and without a filter; the property tests compare the two. Where a
+It is the same walk, edge for edge, without a filter; the property tests compare the two. Where a
 budget of edges ends, it gives up, and the other one answers.
 """
 

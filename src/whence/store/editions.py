@@ -1,4 +1,4 @@
-"""Editions of the current edges, and of what is said of their ends: a number that grows whenever they change, and what
+"""Editions of the edges, and of what is said of their ends: a number that grows whenever they change, and what
 changed in which edition.
 
 So a copy of them (`store.csr`) knows what to read anew. Each edition has a random stamp: a store that was rebuilt,
@@ -18,8 +18,8 @@ KEPT = 10_000
 """Editions of which it is known what changed since."""
 
 OWNER, GROUP, TRAITS = 0, 1, 2
-"""What changed: the current edges of an owner, the alias group of a dataset, or what facets say of a dataset or job
-(`model.traits`)."""
+"""What changed: the edges of an owner, now or in the past, the alias group of a dataset, or what facets say of a
+dataset or job (`model.traits`)."""
 
 _OPEN = -1
 """The edition of what the current transaction changed, until it ends."""
@@ -27,14 +27,14 @@ _ADVISORY = 0x77_68_65_64
 
 
 class Edition(NamedTuple):
-    """One state of the current edges."""
+    """One state of the edges."""
 
     number: int
     stamp: int
 
 
 def note_changes(connection: Connection, kind: int, ids: Iterable[int]) -> None:
-    """Say that the current edges of owners, or the groups or traits of what has these ids, are others now. For a
+    """Say that the edges of owners, or the groups or traits of what has these ids, are others now. For a
     transaction that ends with `close_edition`.
     """
     rows = [{"kind": kind, "id": id_, "edition": _OPEN} for id_ in sorted(set(ids))]
