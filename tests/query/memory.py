@@ -56,7 +56,7 @@ class MemoryGraph:
 
         return [row for probe in probes for row, _ in sorted(at_end.get(probe, ()), key=order)][:limit]
 
-    def adjacency(self) -> None:
+    def adjacency(self, at: int | None = None) -> None:
         return None
 
     def gaps(self, dataset_ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
