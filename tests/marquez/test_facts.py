@@ -145,6 +145,16 @@ def test_a_deleted_job_ends(live: Api) -> None:
     assert [one["id"] for one in graph] == ["dataset:bin2:out"]
 
 
+def test_a_deleted_dataset_is_in_no_graph(live: Api) -> None:
+    body = {"type": "BATCH", "inputs": [{"namespace": "bin4", "name": "in"}]}
+    put(live, "/api/v1/namespaces/bin4/jobs/j", body | {"outputs": [{"namespace": "bin4", "name": "out"}]})
+    assert live.ask("DELETE", "/api/v1/namespaces/bin4/datasets/in").status == 200
+    graph = live.ask("GET", "/api/v1/lineage?nodeId=job:bin4:j").json["graph"]
+    assert {one["id"] for one in graph} == {"dataset:bin4:out", "job:bin4:j"}
+    assert [one["inEdges"] for one in graph if one["type"] == "JOB"] == [[]]
+    assert live.ask("GET", "/api/v1/lineage?nodeId=dataset:bin4:in").status == 404
+
+
 def test_a_deleted_namespace_is_hidden_with_all_in_it(live: Api) -> None:
     body = {"type": "BATCH", "outputs": [{"namespace": "bin3", "name": "out"}]}
     put(live, "/api/v1/namespaces/bin3", {"ownerName": "ann"})

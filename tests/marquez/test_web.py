@@ -2,8 +2,10 @@
 screens then read of the answers (`web/src/types`).
 """
 
+from datetime import date, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -94,3 +96,32 @@ def test_one_thing(shop: Api) -> None:
     assert got(shop, f"/namespaces/shop/jobs/{LOAD.name}").keys() >= JOB | {"latestRuns"}
     for kind in ("run", "job"):
         assert got(shop, f"/jobs/runs/{RUNS[0]}/facets?type={kind}").keys() == {"runId", "facets"}
+
+
+def test_what_is_empty_is_null_where_screens_ask_whether_it_is_there(shop: Api) -> None:
+    """The home page is blank if a job without runs has an empty list, and every dataset has a link to its columns."""
+    jobs = {one["name"]: one for one in got(shop, "/namespaces/shop/jobs")["jobs"]}
+    assert [one["latestRuns"] for one in jobs.values() if one["latestRun"] is None] == [None]
+    assert jobs[LOAD.name]["latestRuns"]
+    assert got(shop, f"/namespaces/{SPACE}/datasets/{REVENUE.name}")["columnLineage"]
+    assert got(shop, f"/namespaces/{SPACE}/datasets/{ORDERS.name}")["columnLineage"] is None
+
+
+def test_a_day_is_a_date(shop: Api) -> None:
+    """The charts write `startInterval` as a date in UTC, whatever time zone they ask for."""
+    days = got(shop, "/stats/jobs?period=WEEK&timezone=Pacific/Kiritimati")
+    ends = [one[name] for one in days for name in ("startInterval", "endInterval")]
+    assert {one[10:] for one in ends} == {"T00:00:00Z"}
+    assert [one["endInterval"] for one in days[:-1]] == [one["startInterval"] for one in days[1:]]
+    today = datetime.now(ZoneInfo("Pacific/Kiritimati")).date()
+    assert date.fromisoformat(days[-1]["startInterval"][:10]) in (today, today - timedelta(days=1))
+
+
+def test_search_says_what_its_list_shows(shop: Api) -> None:
+    found = shop.ask("GET", "/api/v2beta/search/jobs?q=NIGHTLY.sum").json
+    assert found["highlights"] == [{"name": ["<em>nightly.sum</em>"]}]
+    assert {"eventType": "COMPLETE", "name": SUM.name}.items() <= found["hits"][0].items()
+    assert found["hits"][0].keys() >= {"facets", "runFacets", "run_id"}
+    orders = shop.ask("GET", "/api/v2beta/search/datasets?q=order").json
+    assert orders["highlights"] == [{"name": ["shop.public.<em>order</em>s"]}]
+    assert orders["hits"][0]["facets"]["schema"]["fields"]

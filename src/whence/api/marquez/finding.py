@@ -1,5 +1,6 @@
 """Search, tags, events and statistics, for clients of Marquez."""
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import pairwise
@@ -18,7 +19,7 @@ from whence.model.catalog import Entry, Period, Registered, Sought, Window
 from whence.model.events import EventKind, RunState
 from whence.model.ids import Kind
 from whence.model.names import DatasetName
-from whence.query.described import decoded, describe_datasets, describe_jobs
+from whence.query.described import DescribedRun, decoded, describe_datasets, describe_jobs, describe_runs
 from whence.query.instants import instant, iso, microseconds
 
 routes = APIRouter(prefix="/api/v1", tags=["marquez"], responses=MISSING)
@@ -58,8 +59,12 @@ def search(
 def search_jobs(asked: Asked, q: Plain) -> Response:
     """Jobs by a part of their name, as Marquez answers from OpenSearch."""
     found, _ = asked.catalog.find(Sought(text=q, kinds=(Kind.JOB,)), Window(limit=10))
-    hits = [shapes.job_head(one) for one in describe_jobs(asked.catalog, asked.graph, found, runs=1)]
-    return answer({"hits": [_hit(one) for one in hits], "highlights": [{"name": [one["name"]]} for one in hits]})
+    jobs = describe_jobs(asked.catalog, asked.graph, found, runs=1)
+    hits = [
+        {**shapes.job_head(one), "facets": dict(one.facets), **_run_of(one.runs[0] if one.runs else None)}
+        for one in jobs
+    ]
+    return answer({"hits": hits, "highlights": [_highlighted(one["name"], q) for one in hits]})
 
 
 @beta.get("/search/datasets")
@@ -67,8 +72,17 @@ def search_datasets(asked: Asked, q: Plain) -> Response:
     """Datasets by a part of their name, likewise."""
     found, _ = asked.catalog.find(Sought(text=q, kinds=(Kind.DATASET,)), Window(limit=10))
     described = describe_datasets(asked.catalog, asked.graph, found, columns=False)
-    hits = [shapes.dataset_head(one) for one in described]
-    return answer({"hits": [_hit(one) for one in hits], "highlights": [{"name": [one["name"]]} for one in hits]})
+    writes = {one.write.run.id: one.write.run for one in described if one.write}
+    runs = {one.entry.id: one for one in describe_runs(asked.catalog, asked.graph, list(writes.values()))}
+    hits = [
+        {
+            **shapes.dataset_head(one),
+            "facets": dict(one.facets),
+            **_run_of(runs[one.write.run.id] if one.write else None),
+        }
+        for one in described
+    ]
+    return answer({"hits": hits, "highlights": [_highlighted(one["name"], q) for one in hits]})
 
 
 @routes.get("/tags")
@@ -124,12 +138,12 @@ Period_ = Literal["DAY", "WEEK", "day", "week"]
 @routes.get("/stats/lineage-events")
 def count_events(asked: Asked, period: Period_, timezone: Plain = "UTC") -> Response:
     """How many run events came: in each of the last 24 hours, or of the last 7 days."""
-    times = _intervals(period, timezone)
+    times, ends = _intervals(period, timezone)
     counts = asked.catalog.states(times)
     names = {"fail": RunState.FAIL, "start": RunState.START, "complete": RunState.COMPLETE, "abort": RunState.ABORT}
     rows = [
-        {**_interval(ends), **{name: some.get(state, 0) for name, state in names.items()}}
-        for ends, some in zip(times, counts, strict=True)
+        {**one, **{name: some.get(state, 0) for name, state in names.items()}}
+        for one, some in zip(ends, counts, strict=True)
     ]
     return answer(rows)
 
@@ -137,23 +151,23 @@ def count_events(asked: Asked, period: Period_, timezone: Plain = "UTC") -> Resp
 @routes.get("/stats/jobs")
 def count_jobs(asked: Asked, period: Period_, timezone: Plain = "UTC") -> Response:
     """How many jobs were known at the end of each hour or day."""
-    times = _intervals(period, timezone)
-    return _cumulative(times, asked.catalog.known(Kind.JOB, [until for _, until in times]))
+    times, ends = _intervals(period, timezone)
+    return _cumulative(ends, asked.catalog.known(Kind.JOB, [until for _, until in times]))
 
 
 @routes.get("/stats/datasets")
 def count_datasets(asked: Asked, period: Period_, timezone: Plain = "UTC") -> Response:
     """How many datasets were known at the end of each hour or day."""
-    times = _intervals(period, timezone)
-    return _cumulative(times, asked.catalog.known(Kind.DATASET, [until for _, until in times]))
+    times, ends = _intervals(period, timezone)
+    return _cumulative(ends, asked.catalog.known(Kind.DATASET, [until for _, until in times]))
 
 
 @routes.get("/stats/sources")
 def count_sources(asked: Asked, period: Period_, timezone: Plain = "UTC") -> Response:
     """How many data sources were known at the end of each hour or day."""
-    times = _intervals(period, timezone)
+    times, ends = _intervals(period, timezone)
     since = gather.source_times(asked)
-    return _cumulative(times, [sum(first < until for first in since) for _, until in times])
+    return _cumulative(ends, [sum(first < until for first in since) for _, until in times])
 
 
 def tag_document(asked: Catalogued, name: str) -> shapes.Json:
@@ -185,8 +199,19 @@ def _result(one: Entry) -> shapes.Json:
     }
 
 
-def _hit(one: shapes.Json) -> shapes.Json:
-    return {"run_id": (one.get("latestRun") or {}).get("id"), **one}
+def _run_of(run: DescribedRun | None) -> shapes.Json:
+    """Of a hit: the run that spoke of it last."""
+    if run is None:
+        return {"run_id": None, "eventType": None, "runFacets": {}}
+    return {"run_id": run.entry.name.run_id, "eventType": run.entry.state.name, "runFacets": dict(run.facets)}
+
+
+def _highlighted(name: str, text: str) -> shapes.Json:
+    """Where a name has a text, as OpenSearch marks it."""
+    found = re.search(re.escape(text), name, re.IGNORECASE) if text else None
+    if found is None:
+        return {"name": [name]}
+    return {"name": [f"{name[: found.start()]}<em>{found[0]}</em>{name[found.end() :]}"]}
 
 
 def _always(namespace: str | None) -> Period:
@@ -205,19 +230,21 @@ def _instant(text: str, of: str) -> int:
         raise EventError(f"/query/{of}", str(error), 400) from None
 
 
-def _intervals(period: str, timezone: str) -> Sequence[tuple[int, int]]:
-    """The last 24 hours, or 7 days as they begin and end in a time zone; the current one is the last."""
-    zone = _zone(timezone)
-    now = datetime.now(UTC)
+def _intervals(period: str, timezone: str) -> tuple[Sequence[tuple[int, int]], Sequence[shapes.Json]]:
+    """The last 24 hours, or 7 days as they begin and end in a time zone; the current one is the last. And as answers
+    say them: as in Marquez, a day is its date at midnight UTC, for so the web UI reads it.
+    """
+    now, zone = datetime.now(UTC), _zone(timezone)
     if period.upper() == "DAY":
         hour = now.replace(minute=0, second=0, microsecond=0)
-        starts = [hour - timedelta(hours=back) for back in range(23, -2, -1)]
+        starts = said = [hour - timedelta(hours=back) for back in range(23, -2, -1)]
     else:
         today = now.astimezone(zone).date()
         days = [today - timedelta(days=back) for back in range(6, -2, -1)]
-        starts = [datetime(day.year, day.month, day.day, tzinfo=zone) for day in days]
-    times = [microseconds(one.astimezone(UTC)) for one in starts]
-    return list(pairwise(times))
+        starts, said = ([datetime(day.year, day.month, day.day, tzinfo=of) for day in days] for of in (zone, UTC))
+    times, ends = ([microseconds(one.astimezone(UTC)) for one in several] for several in (starts, said))
+    documents = [{"startInterval": iso(begin), "endInterval": iso(end)} for begin, end in pairwise(ends)]
+    return list(pairwise(times)), documents
 
 
 def _zone(name: str) -> tzinfo:
@@ -227,9 +254,5 @@ def _zone(name: str) -> tzinfo:
         raise EventError("/query/timezone", f"{name!r} is no time zone: write Europe/Vienna, or UTC", 400) from None
 
 
-def _interval(ends: tuple[int, int]) -> shapes.Json:
-    return {"startInterval": iso(ends[0]), "endInterval": iso(ends[1])}
-
-
-def _cumulative(times: Sequence[tuple[int, int]], counts: Sequence[int]) -> Response:
-    return answer([{**_interval(ends), "count": count} for ends, count in zip(times, counts, strict=True)])
+def _cumulative(ends: Sequence[shapes.Json], counts: Sequence[int]) -> Response:
+    return answer([{**one, "count": count} for one, count in zip(ends, counts, strict=True)])

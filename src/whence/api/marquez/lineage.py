@@ -1,6 +1,6 @@
 """Lineage of jobs, datasets, columns and runs, for clients of Marquez: the answers of the one query engine."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Annotated
 from uuid import UUID
 
@@ -33,8 +33,10 @@ def get_lineage(asked: Asked, node: NodeId, depth: Depth = 20) -> Response:
     root = _address(asked, node).node
     if isinstance(root, FieldName):
         raise EventError("/query/nodeId", "lineage is asked of a dataset or job; of columns: /column-lineage", 400)
+    if asked.catalog.deleted([node_id(root)]):
+        raise ThingNotFoundError("Node", node)
     found = neighbourhood(asked.graph, root, depth)
-    graph = _graph(found, _things(asked, found.ids))
+    graph = _graph(found, _things(asked, found.ids), asked.catalog.deleted(found.ids))
     return answer({"graph": graph, "complete": found.complete, "depthReached": found.depth_reached})
 
 
@@ -81,14 +83,17 @@ def _things(asked: Catalogued, ids: Sequence[int]) -> Mapping[int, Json]:
     return data | {one.entry.id: shapes.job_head(one) for one in jobs}
 
 
-def _graph(found: Neighbourhood, data: Mapping[int, Json]) -> list[Json]:
+def _graph(found: Neighbourhood, data: Mapping[int, Json], deleted: Collection[int]) -> list[Json]:
+    """Without what is deleted: clients cannot open it."""
     names = list(map(str, found.nodes))
+    gone = {place for place, id_ in enumerate(found.ids) if id_ in deleted}
     into: list[list[Json]] = [[] for _ in names]
     out: list[list[Json]] = [[] for _ in names]
     for source, target in found.edges:
-        edge = {"origin": names[source], "destination": names[target]}
-        out[source].append(edge)
-        into[target].append(edge)
+        if source not in gone and target not in gone:
+            edge = {"origin": names[source], "destination": names[target]}
+            out[source].append(edge)
+            into[target].append(edge)
     return [
         {
             "id": names[place],
@@ -98,6 +103,7 @@ def _graph(found: Neighbourhood, data: Mapping[int, Json]) -> list[Json]:
             "outEdges": out[place],
         }
         for place, (node, id_) in enumerate(zip(found.nodes, found.ids, strict=True))
+        if place not in gone
     ]
 
 

@@ -39,7 +39,7 @@ def dataset_document(one: DescribedDataset) -> Json:
     return {
         **dataset_head(one),
         "currentVersion": current_version(one),
-        "columnLineage": [_column(field, inputs) for field, inputs in one.inputs.items()],
+        "columnLineage": [_column(field, inputs) for field, inputs in one.inputs.items()] or None,
         "facets": dict(one.facets),
         "deleted": one.deleted,
     }
@@ -107,11 +107,11 @@ def source_name(one: DescribedDataset) -> str:
 
 
 def job_document(one: DescribedJob) -> Json:
-    """A job with its latest runs."""
+    """A job with its latest runs; null if it has none, as in Marquez, whose web UI cannot take an empty list."""
     runs = [run_document(run) for run in one.runs]
     return {
         **job_head(one),
-        "latestRuns": runs,
+        "latestRuns": runs or None,
         "facets": dict(one.facets),
         "currentVersion": _job_version(one),
         "tags": tag_names(one.tags),
