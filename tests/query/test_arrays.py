@@ -28,6 +28,7 @@ from whence.store.csr_build import build_csr
 from whence.store.editions import OWNER, TRAITS, Edition, close_edition, note_changes, read_edition
 from whence.store.engine import reading, writing
 from whence.store.graph import StoreGraph
+from whence.store.summary import horizon
 from whence.store.tables import FOREVER
 
 asked = st.fixed_dictionaries(
@@ -152,6 +153,57 @@ def test_paths_through_dense_worlds(sqlite_store: Engine) -> None:
                 assert paths(arrays, source, target, Question()) == found
                 longest = max(longest, *(len(path.steps) for path in found.paths), 0)
     assert longest > 4
+
+
+def test_no_path_from_a_dataset_that_no_edge_has(sqlite_store: Engine) -> None:
+    """Nor from the jobs that are sources of columns, which have no dataset either."""
+    a, b, lone = DATASETS[:3]
+    into = Edge(source=FieldName(a, "x"), target=FieldName(b, "x"), type="DIRECT"), Origin.COLUMN
+    of_job = Edge(source=JOBS[1], target=FieldName(b, "x")), Origin.BOUNDARY
+    said = (Said(owner=JOBS[0], edges=(into, of_job)),)
+    load(sqlite_store, World(said=said, declared=(FieldName(lone, "x"),)))
+    with reading(sqlite_store) as connection:
+        graph = StoreGraph(connection, StoreAdjacency(connection, build_csr(connection)))
+        found = paths(graph, lone, FieldName(b, "x"), Question())
+        assert found == paths(StoreGraph(connection), lone, FieldName(b, "x"), Question())
+        assert not found.paths
+
+
+@pytest.mark.parametrize("most", [0, 1])
+def test_the_past_of_owners_that_changed_since(
+    sqlite_store: Engine, tmp_path: Path, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read for the time that is asked about; where too many changed, the tables are walked."""
+    monkeypatch.setattr("whence.store.adjacency.MOST_CHANGED_THEN", most)
+    before = replace(_of_hub(JOBS[0], DATASETS[1:3]), start=10, end=20)
+    load(sqlite_store, World(said=(before, replace(_of_hub(JOBS[0], DATASETS[3:4]), start=20))))
+    edition = _close(sqlite_store, OWNER, JOBS[0])
+    with reading(sqlite_store) as connection:
+        write_csr(tmp_path / "edges.csr", edition, build_csr(connection))
+    others = [replace(before, end=15), replace(_of_hub(JOBS[0], DATASETS[4:6]), start=15, end=30)]
+    load(sqlite_store, World(said=(*others, replace(_of_hub(JOBS[0], DATASETS[3:4]), start=30))))
+    _close(sqlite_store, OWNER, JOBS[0])
+    with reading(sqlite_store) as connection:
+        graph = StoreGraph(connection, _arrays(connection, tmp_path / "edges.csr"))
+        assert (graph.adjacency(17) is not None) == bool(most)
+        for at in (9, 12, 17, 25, 30, None):
+            found = reach_downstream(graph, DATASETS[0], Question(at=at)).answer()
+            assert found == reach_downstream(StoreGraph(connection), DATASETS[0], Question(at=at)).answer()
+
+
+def test_arrays_know_what_their_store_has_forgotten(sqlite_store: Engine) -> None:
+    """A file that was made after a purge may be used over a backup from before it."""
+    load(sqlite_store, World(said=(_of_hub(JOBS[0], DATASETS[1:3]),)))
+    horizons = {"number": 1, "lane": "log", "position": 0, "runs": 0, "keep": 1, "history": 25, "finished": True}
+    with writing(sqlite_store) as connection:
+        connection.execute(horizon.insert(), horizons)
+    try:
+        with reading(sqlite_store) as connection:
+            arrays = StoreAdjacency(connection, build_csr(connection))
+            assert [at for at in (20, 24, 25, 30) if arrays.as_of(at) is not None] == [25, 30]
+    finally:
+        with writing(sqlite_store) as connection:
+            connection.execute(horizon.delete())
 
 
 def _column(dice: random.Random) -> tuple[Edge, Origin]:

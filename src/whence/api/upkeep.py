@@ -1,4 +1,4 @@
-"""Keeping the arrays of the current edges (`store.kept_arrays`) near the store, by a process of its own now and then.
+"""Keeping the arrays of the edges (`store.kept_arrays`) near the store, by a process of its own now and then.
 
 They are a copy: without them, and while they are made, questions walk the tables.
 """

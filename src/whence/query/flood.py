@@ -99,7 +99,7 @@ def flood_from(
 def _walk_from(walk: _Walk, frontier: Ints, grain: Grain) -> None:
     walk.slate.reach(frontier, 0)
     walk.reached = 1
-    at = Grain.JOB if _kinds(walk.edges, frontier)[0] == Kind.JOB else grain
+    at = Grain.JOB if walk.edges.kinds(frontier)[0] == Kind.JOB else grain
     depth = 0
     while len(frontier) and not walk.stopped_by and depth != walk.question.depth:
         depth += 1
@@ -110,15 +110,15 @@ def _walk_from(walk: _Walk, frontier: Ints, grain: Grain) -> None:
 
 
 def _hop(walk: _Walk, frontier: Ints, grain: Grain, depth: int) -> Ints:
+    begin = len(walk.taken)
     for start in range(0, len(frontier), CHUNK):
         if walk.stopped_by:
             walk.unfinished.append(frontier[start:])
             break
         pairs = _asked_at(walk.edges, frontier[start : start + CHUNK], grain)
         _take(walk, pairs, *_accepted(walk, pairs, grain), grain, depth)
-    fars = [one.far for one in walk.taken if one.depth == depth]
-    new = joined(fars)
-    new = new[(walk.slate.distances(new) == depth) & (_kinds(walk.edges, new) != Kind.JOB)]
+    new = joined(one.far for one in walk.taken[begin:])
+    new = new[(walk.slate.distances(new) == depth) & (walk.edges.kinds(new) != Kind.JOB)]
     return _by_id(walk.edges, new)
 
 
@@ -136,7 +136,7 @@ def _asked_at(edges: Adjacency, nodes: Ints, grain: Grain) -> _Pairs:
     which, asked = edges.members(nodes)
     if grain is not Grain.FIELD:
         return _Pairs(nodes[which], asked)
-    kinds = _kinds(edges, nodes)
+    kinds = edges.kinds(nodes)
     fields, wholes = np.flatnonzero(kinds == Kind.FIELD), np.flatnonzero(kinds == Kind.DATASET)
     of_field, above = edges.members(edges.datasets(nodes[fields]))
     own, names = edges.members(nodes[wholes])
@@ -173,14 +173,14 @@ def _read(walk: _Walk, probes: Ints, grain: Grain) -> _Rows:
     rows = _Rows(probes[which], far, owner, rank, key)
     if grain is Grain.JOB:
         return rows
-    fine = (_kinds(walk.edges, rows.near) == Kind.FIELD) | (_kinds(walk.edges, rows.far) == Kind.FIELD)
+    fine = (walk.edges.kinds(rows.near) == Kind.FIELD) | (walk.edges.kinds(rows.far) == Kind.FIELD)
     return _pick(rows, fine if grain is Grain.FIELD else ~fine)
 
 
 def _again(walk: _Walk, probes: Ints, grain: Grain) -> _Rows:
     """Edges to jobs that the nodes which asked before passed by: for another node they may be an end."""
     rows = _read(walk, probes, grain)
-    rows = _pick(rows, _kinds(walk.edges, rows.far) == Kind.JOB)
+    rows = _pick(rows, walk.edges.kinds(rows.far) == Kind.JOB)
     return _pick(rows, np.array([key not in walk.accepted for key in rows.key.tolist()], bool))
 
 
@@ -201,7 +201,7 @@ def _passed_by(walk: _Walk, pairs: _Pairs, rows: _Rows, ends: Ints, read: _Rows)
 
 
 def _ends(walk: _Walk, rows: _Rows) -> Ints:
-    return np.flatnonzero(_kinds(walk.edges, rows.far) == Kind.JOB)
+    return np.flatnonzero(walk.edges.kinds(rows.far) == Kind.JOB)
 
 
 def _all_takers(walk: _Walk, pairs: _Pairs, rows: _Rows, read: _Rows) -> Ints:
@@ -232,7 +232,7 @@ def _takers(walk: _Walk, pairs: _Pairs, rows: _Rows, ends: Ints, read: _Rows) ->
 
 def _derived(walk: _Walk, pairs: _Pairs, read: _Rows) -> Ints:
     """(node that asks, owner of an edge at it that does not end at a job), as one number each."""
-    there = walk.slate.among(read.near, pairs.asked) & (_kinds(walk.edges, read.far) != Kind.JOB)
+    there = walk.slate.among(read.near, pairs.asked) & (walk.edges.kinds(read.far) != Kind.JOB)
     rows = _pick(read, there)
     row, asker = _askers(walk, rows.near, pairs)
     return distinct(asker * walk.edges.count + rows.owner[row])
@@ -274,7 +274,7 @@ def _take(walk: _Walk, pairs: _Pairs, rows: _Rows, read: _Rows, grain: Grain, de
     walk.slate.reach(new, depth)
     walk.reached += len(new)
     walk.rows += len(far)
-    walk.accepted |= set(rows.key[_kinds(edges, rows.far) == Kind.JOB].tolist())
+    walk.accepted |= set(rows.key[edges.kinds(rows.far) == Kind.JOB].tolist())
     parent = _first_takers(walk, pairs, rows, read)
     walk.taken.append(Taken(edges.canonical(rows.near), far, rows.owner, rows.rank, parent, rows.key, depth))
 
@@ -284,10 +284,6 @@ def _pick(rows: _Rows, which: NDArray[np.bool_]) -> _Rows:
         return rows
     places = np.flatnonzero(which)
     return _Rows(*(one[places] for one in rows))
-
-
-def _kinds(edges: Adjacency, places: Ints) -> NDArray[np.int8]:
-    return edges.kinds(places)
 
 
 def _by_id(edges: Adjacency, places: Ints) -> Ints:

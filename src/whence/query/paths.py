@@ -93,7 +93,7 @@ def _on_the_way(walk: Walk, goals: Collection[int]) -> Collection[int]:
     if not isinstance(walk.trail, Trail):
         return walk.depth
     found = walk.trail.on_the_way_to(goals)
-    walk.fetch(found)
+    walk.trail.read(walk, found)
     return found
 
 

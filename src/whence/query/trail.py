@@ -1,7 +1,9 @@
 """What a walk over arrays took (`query.flood`), read from the tables for the nodes that an answer shows."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 import numpy as np
 
@@ -49,7 +51,13 @@ class Trail:
         chosen = self.places[at]
         walk.via |= self._vias(dict(zip(chosen.tolist(), self.depths[at].tolist(), strict=True)))
         onward = set(self._witness_links(walk, wanted))
-        fars = joined([chosen, self._places([self._far(link) for link in onward])])
+        self._read(walk, joined([chosen, self._places([self._far(link) for link in onward])]))
+
+    def read(self, walk: Walk, ids: Iterable[int]) -> None:
+        """Give the walk all edges by which it came to nodes."""
+        self._read(walk, np.sort(self._places(sorted(ids))))
+
+    def _read(self, walk: Walk, fars: Ints) -> None:
         for grain, keys in self._keys(fars):
             rows = self.flood.edges.rows(keys, walk.direction)
             learn_ends(walk, rows)
@@ -74,8 +82,10 @@ class Trail:
 
     def inside(self, dataset: int) -> set[int]:
         """The reached fields of a canonical dataset, and itself."""
-        edges = self.flood.edges
-        found: Ints = self.ids[edges.datasets(self.places) == edges.place(dataset)]
+        place = self.flood.edges.place(dataset)
+        if place < 0:
+            return set()
+        found: Ints = self.ids[self.flood.edges.datasets(self.places) == place]
         return set(found.tolist())
 
     def on_the_way_to(self, goals: Iterable[int]) -> set[int]:
@@ -85,7 +95,9 @@ class Trail:
         found = frontier = np.sort(self.places[np.isin(self.ids, np.array(sorted(goals), np.int64))])
         while len(frontier):
             ends = distinct(near[contains(frontier, far)])
-            ends = joined([ends, self.flood.edges.datasets(ends)])  # a whole asks at its fields, a field at its whole
+            of_jobs = self.flood.edges.kinds(ends) == Kind.JOB
+            # A whole asks at its fields, a field at its whole.
+            ends = joined([ends, self.flood.edges.datasets(ends[~of_jobs])])
             asking = np.sort(self.places[contains(ends, self.places) | contains(ends, wholes)])
             frontier = asking[~contains(found, asking)]
             found = joined([found, frontier])
@@ -147,10 +159,10 @@ class Trail:
 
     def _vias_at(self, depth: int, places: Ints) -> dict[int, Via]:
         found: dict[int, Via] = {}
-        for one in self.flood.taken if len(places) else ():
-            if one.depth == depth:
-                for far, via in self._candidates(one, np.flatnonzero(contains(places, one.far))):
-                    found[far] = min(found.get(far, via), via)
+        begin, end = (side(self.flood.taken, depth, key=attrgetter("depth")) for side in (bisect_left, bisect_right))
+        for one in self.flood.taken[begin:end] if len(places) else ():
+            for far, via in self._candidates(one, np.flatnonzero(contains(places, one.far))):
+                found[far] = min(found.get(far, via), via)
         return found
 
     def _candidates(self, taken: Taken, rows: Ints) -> Iterator[tuple[int, Via]]:

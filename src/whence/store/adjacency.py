@@ -22,7 +22,9 @@ from whence.store.graph_edges import opened
 from whence.store.tables import FOREVER, lineage_edge, lineage_set
 
 MOST_CHANGED = 2_000
-"""Owners whose edges are read anew for one question; where more changed, the tables are walked."""
+"""Owners whose edges are read anew for one edition; where more changed, the tables are walked."""
+MOST_CHANGED_THEN = 100
+"""Likewise, for one question about the past."""
 
 
 class Edges(NamedTuple):
@@ -74,8 +76,11 @@ class StoreAdjacency:
         """The edges that held at a time. None: not all of them are here."""
         if at < self.csr.known_since[0]:
             return None
-        if self.newer is None or self.connection is None:
+        if self.newer is None:
             return replace(self, at=at)
+        if len(self.newer.owners) > MOST_CHANGED_THEN:
+            return None
+        assert self.connection is not None
         newer = _newer(self.connection, self.csr, self.newer.owners, at)
         return None if newer is None else replace(self, at=at, newer=newer)
 

@@ -38,14 +38,15 @@ class Alike(NamedTuple):
 
 
 def build_csr(connection: Connection) -> Csr:
-    """The arrays of all edges. About 200 bytes of memory an edge while it works, and then 200 a node."""
+    """The arrays of the edges that hold, and of those that held last. About 200 bytes of memory an edge while it works,
+    and then 200 a node.
+    """
     held, flat, known_since = read_recent(connection)
     alike = _alike(connection, flat)
-    bare = to_csr(held, flat, alike)
+    bare = to_csr(held, flat, alike, known_since)
     classes = read_classes(connection, bare.ids, bare.canonical)
     by_name = order_names(connection, bare.ids, {node_id(one.name): one.name for one in alike})
-    bare = replace(bare, by_name=by_name, known_since=np.array([known_since], np.int64))
-    return replace(bare, trait=classes.trait, trait_start=classes.start, trait_text=classes.text)
+    return replace(bare, by_name=by_name, trait=classes.trait, trait_start=classes.start, trait_text=classes.text)
 
 
 def build_owned(connection: Connection, owners: Sequence[int], at: int | None) -> Csr:
@@ -53,7 +54,7 @@ def build_owned(connection: Connection, owners: Sequence[int], at: int | None) -
     return to_csr(*read_owned(connection, owners, at))
 
 
-def to_csr(held: Held, flat: Flat, alike: Sequence[Alike] = ()) -> Csr:
+def to_csr(held: Held, flat: Flat, alike: Sequence[Alike] = (), known_since: int = EVER) -> Csr:
     """The arrays of edges, and of what goes by several names; nothing is said of any node."""
     named = np.array([id_ for one in alike for id_ in (*one.members, one.dataset)], np.int64)
     ids = np.unique(np.concatenate([*(np.unique(one) for one in (flat.source, flat.target, flat.owner)), named]))
@@ -93,7 +94,7 @@ def to_csr(held: Held, flat: Flat, alike: Sequence[Alike] = ()) -> Csr:
         set_id=held.set_id,
         since=held.since,
         until=held.until,
-        known_since=np.array([EVER], np.int64),
+        known_since=np.array([known_since], np.int64),
         **UNSAID,
     )
 

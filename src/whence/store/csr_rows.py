@@ -6,11 +6,13 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import BigInteger, Connection, Select, bindparam, case, select
+from sqlalchemy import BigInteger, Connection, Select, and_, bindparam, case, func, select
 
 from whence.model.graph import EVER
 from whence.store.arrays import given, giving
 from whence.store.csr import Ints, spread
+from whence.store.statements import Aspect
+from whence.store.summary import forgotten_history
 from whence.store.tables import FOREVER, lineage_edge, span, version
 
 FETCHED = 100_000
@@ -19,7 +21,8 @@ FETCHED = 100_000
 MOST_PAST = 1_000_000
 """So many edges of the past are in the arrays in any case; else twice as many as hold now, those that held last."""
 
-_STREAMED = {"stream_results": True, "max_row_buffer": FETCHED}
+TOGETHER = 10_000
+"""Sets asked for in one query."""
 
 _HELD = (
     span.c.owner_id,
@@ -64,36 +67,45 @@ class Flat(NamedTuple):
 
 
 def read_recent(connection: Connection) -> tuple[Held, Flat, int]:
-    """All that holds; of what held before as much as there is room for; and since when nothing is left out. About 60
-    bytes of memory an edge that was ever said, while it works.
+    """All that holds; of what held before as much as there is room for; and since when nothing is left out. About 100
+    bytes of memory for each set in each span, while it works, and as much for each edge of the arrays.
     """
-    held, edges = _held(_rows(connection, _HELD_QUERY)), _sorted(_rows(connection, select(*_SAID)))
-    sizes, now = _sizes(held, edges), held.until == FOREVER
-    order = np.argsort(-held.until)
+    held = _held(_rows(connection, _HELD_QUERY))
+    sizes = _sizes(held, _rows(connection, _SIZES))
+    now, order = held.until == FOREVER, np.argsort(-held.until)
     out = order[np.cumsum(np.where(now, 0, sizes)[order]) > max(MOST_PAST, 2 * int(sizes[now].sum()))]
-    known_since = int(held.until[out].max()) if len(out) else EVER
+    forgotten = forgotten_history(connection)
+    known_since = max([*held.until[out].tolist(), EVER if forgotten is None else forgotten])
     kept = Held(*(one[held.until > known_since] for one in held))
+    edges = _edges(connection, np.unique(kept.set_id), is_most=2 * len(kept.owner) > len(held.owner))
     return kept, _flat(kept, edges), known_since
 
 
 def read_owned(connection: Connection, owners: Sequence[int], at: int | None) -> tuple[Held, Flat]:
     """What some owners say now, or said at a time: as if it held now."""
     dialect = connection.dialect.name
-    wanted = giving(dialect, ("id",), [(one,) for one in owners]) | {"at": FOREVER - 1 if at is None else at}
-    held = _held(_rows(connection, _owned_statement(dialect), wanted))
+    asked = giving(dialect, _OWNED, [(owner, aspect) for owner in owners for aspect in Aspect])
+    held = _held(_rows(connection, _owned_statement(dialect), asked | {"at": FOREVER - 1 if at is None else at}))
     held = held._replace(until=np.full(len(held.until), FOREVER))
-    sets = giving(dialect, ("id",), [(one,) for one in np.unique(held.set_id).tolist()])
-    return held, _flat(held, _sorted(_rows(connection, _said_statement(dialect), sets)))
+    return held, _flat(held, _edges(connection, np.unique(held.set_id), is_most=False))
 
 
 _HELD_QUERY = select(*_HELD).join_from(span, version, version.c.id == span.c.version)
 
 
+_SIZES = select(lineage_edge.c.set_id, func.count()).group_by(lineage_edge.c.set_id).order_by(lineage_edge.c.set_id)
+_OWNED = ("owner_id", "aspect")
+
+
 @lru_cache
 def _owned_statement(dialect: str) -> Select[Any]:
-    at = bindparam("at", type_=BigInteger)
-    theirs = span.c.owner_id.in_(select(given(dialect, "id").c.id))
-    return _HELD_QUERY.where(theirs, span.c.valid_from <= at, span.c.valid_to > at)
+    """One step into the key of spans for each owner and aspect: a job may have a span for each day of years."""
+    at, asked, other = bindparam("at", type_=BigInteger), given(dialect, *_OWNED), span.alias()
+    theirs = [other.c[name] == asked.c[name] for name in _OWNED]
+    last = select(func.max(other.c.valid_from)).where(*theirs, other.c.valid_from <= at).correlate(asked)
+    this = [span.c[name] == asked.c[name] for name in _OWNED]
+    found = and_(*this, span.c.valid_from == last.scalar_subquery(), span.c.valid_to > at)
+    return select(*_HELD).join_from(asked, span, found).join(version, version.c.id == span.c.version)
 
 
 @lru_cache
@@ -111,32 +123,42 @@ def _held(rows: Ints) -> Held:
     return Held(owner[first], set_id[first], unconfirmed[first], since[first], until[last])
 
 
-def _sorted(edges: Ints) -> Ints:
+def _sizes(held: Held, counted: Ints) -> Ints:
+    """How many edges each set has; `counted` by set."""
+    set_id, size = counted.T if len(counted) else np.zeros((2, 1), np.int64)
+    at = np.minimum(np.searchsorted(set_id, held.set_id), len(set_id) - 1)
+    return np.where(set_id[at] == held.set_id, size[at], 0)
+
+
+def _edges(connection: Connection, sets: Ints, *, is_most: bool) -> Ints:
+    """The edges of sets, by set and ordinal; where these `is_most` of all sets, there may be more."""
+    if is_most:
+        edges = _rows(connection, select(*_SAID))
+    else:
+        dialect = connection.dialect.name
+        chunks = [sets[start : start + TOGETHER].tolist() for start in range(0, len(sets), TOGETHER)]
+        asked = (giving(dialect, ("id",), [(one,) for one in chunk]) for chunk in chunks)
+        read = [_rows(connection, _said_statement(dialect), values) for values in asked]
+        edges = np.concatenate([np.zeros((0, len(_SAID)), np.int64), *read])
     return edges[np.lexsort(edges.T[[1, 0]])]
 
 
-def _sizes(held: Held, edges: Ints) -> Ints:
-    """How many edges each set has."""
-    begin, end = (np.searchsorted(edges[:, 0], held.set_id, side) for side in ("left", "right"))
-    return end - begin
-
-
 def _flat(held: Held, edges: Ints) -> Flat:
-    """All edges of sets; `edges` are `_sorted`."""
-    sizes = _sizes(held, edges)
-    which = np.repeat(np.arange(len(sizes)), sizes)
-    said = edges[spread(np.searchsorted(edges[:, 0], held.set_id), sizes)]
+    """All edges of sets; `edges` are sorted by set."""
+    begin, end = (np.searchsorted(edges[:, 0], held.set_id, side) for side in ("left", "right"))
+    which = np.repeat(np.arange(len(begin)), end - begin)
+    said = edges[spread(begin, end - begin)]
     _, ordinal, source, target, source_dataset, target_dataset, rank = np.ascontiguousarray(said.T)
     rank += held.unconfirmed[which]
     return Flat(source, target, source_dataset, target_dataset, held.owner[which], which, ordinal, rank)
 
 
 def _rows(connection: Connection, query: Select[Any], values: Mapping[str, Any] | None = None) -> Ints:
-    """Rows of integers."""
-    streamed = connection.execute(query, values or {}, execution_options=_STREAMED)
+    """Rows of integers; those of a query without values are many."""
+    options = {"stream_results": True, "max_row_buffer": FETCHED} if values is None else {}
+    found = connection.execute(query, values or {}, execution_options=options)
     width = len(query.selected_columns)
     parts = [
-        np.array(list(chain.from_iterable(chunk)), np.int64).reshape(-1, width)
-        for chunk in streamed.partitions(FETCHED)
+        np.array(list(chain.from_iterable(chunk)), np.int64).reshape(-1, width) for chunk in found.partitions(FETCHED)
     ]
     return np.concatenate(parts) if parts else np.zeros((0, width), np.int64)

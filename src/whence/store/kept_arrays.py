@@ -47,7 +47,7 @@ class KeptArrays:
         self._opened = _Opened((0, 0), None)
 
     def over(self, connection: Connection) -> StoreAdjacency | None:
-        """The current edges as a transaction sees them; None if the file cannot say."""
+        """The edges as a transaction sees them; None if the file cannot say."""
         opened = self._open()
         if opened.content is None:
             return None
@@ -88,7 +88,7 @@ class KeptArrays:
 
 
 def build_file(engine: Engine, file: Path) -> bool:
-    """Make the file of a store's current edges. False: another process is at it, or the store has no edition yet."""
+    """Make the file of a store's edges. False: another process is at it, or the store has no edition yet."""
     with _alone(file) as is_alone, reading(engine) as connection:
         edition = read_edition(connection) if is_alone else None
         if edition is None:
