@@ -36,7 +36,7 @@ def get_lineage(asked: Asked, node: NodeId, depth: Depth = 20) -> Response:
     if asked.catalog.deleted([node_id(root)]):
         raise ThingNotFoundError("Node", node)
     found = neighbourhood(asked.graph, root, depth)
-    graph = _graph(found, _things(asked, found.ids), asked.catalog.deleted(found.ids))
+    graph = _graph(found, *_things(asked, found.ids))
     return answer({"graph": graph, "complete": found.complete, "depthReached": found.depth_reached})
 
 
@@ -73,14 +73,16 @@ def _address(asked: Catalogued, text: str) -> Address:
     return found
 
 
-def _things(asked: Catalogued, ids: Sequence[int]) -> Mapping[int, Json]:
+def _things(asked: Catalogued, ids: Sequence[int]) -> tuple[Mapping[int, Json], Collection[int]]:
+    """What is known of nodes, and which of them are deleted."""
     entries = asked.catalog.entries(ids).values()
     of_dataset = [one for one in entries if isinstance(one.name, DatasetName)]
     of_job = [one for one in entries if isinstance(one.name, JobName)]
     datasets = describe_datasets(asked.catalog, asked.graph, of_dataset, columns=False, versions=False)
     jobs = describe_jobs(asked.catalog, asked.graph, of_job, runs=1)
     data = {one.entry.id: shapes.dataset_head(one) for one in datasets}
-    return data | {one.entry.id: shapes.job_head(one) for one in jobs}
+    deleted = asked.catalog.deleted(one.id for one in of_dataset) | {one.entry.id for one in jobs if one.deleted}
+    return data | {one.entry.id: shapes.job_head(one) for one in jobs}, deleted
 
 
 def _graph(found: Neighbourhood, data: Mapping[int, Json], deleted: Collection[int]) -> list[Json]:
