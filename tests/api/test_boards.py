@@ -30,7 +30,9 @@ from whence.api.troubles import FAILED_WITHIN, REGULAR_WITHIN
 from whence.derive.delta.table import table_uri
 from whence.derive.kpis.series import kpis
 from whence.derive.publish.schema import KPI
+from whence.log import Position
 from whence.log.address import open_log
+from whence.log.segments.files import segment_path
 from whence.log.segments.read import committed, read, start
 from whence.model.access import Grant, Role
 from whence.model.events import RunState
@@ -444,9 +446,22 @@ def test_what_was_refused_is_listed_mended_and_sent_again(refused: Settings) -> 
             sent = await client.post(f"/api/v2/quarantine/{position}/replay", json={"body": json.dumps(mended)})
             assert sent.status_code == 200
             assert sent.json()["data"]["position"] != position
-            assert (await client.get("/api/v2/quarantine/1:99999999")).status_code == 404
+            place = Position.parse(position)
+            inside = Position(place.segment, place.offset + 1)
+            for other in ("1:99999999", inside):
+                assert (await client.get(f"/api/v2/quarantine/{other}")).status_code == 404
+                assert (await client.post(f"/api/v2/quarantine/{other}/replay")).status_code == 404
+            _damage(refused.data / "log", place)
+            assert (await client.get(f"/api/v2/quarantine/{position}")).status_code == 503
 
     asyncio.run(work())
+
+
+def _damage(log: Path, at: Position) -> None:
+    file = segment_path(log, at.segment)
+    content = bytearray(file.read_bytes())
+    content[at.offset + 40] ^= 1
+    file.write_bytes(content)
 
 
 def test_what_is_mended_goes_only_where_one_may_write(house: Callable[..., House]) -> None:
