@@ -14,11 +14,11 @@ demo: .venv/ready ## Trace a real PySpark pipeline from a prediction to its raw 
 ui: .venv/ready .venv/node ## Build the web UI anew, with Node from the Python package index
 	@$(BIN)/python hatch_build.py
 
-pictures: .venv/ready-dev ## Take the pictures of the README anew, in a real Chromium
+pictures: .venv/ready-dev .venv/browser ## Take the pictures of the README anew, in a real Chromium
 	@PYTHONPATH=tests $(BIN)/python -m ui.pictures $(ARGS)
 
 # In the order of their names: by the number of their tests, the few long ones would come last, and one worker wait.
-test: .venv/ready-dev ## Run all tests, two files at a time (ARGS=... goes to pytest)
+test: .venv/ready-dev .venv/browser ## Run all tests, two files at a time (ARGS=... goes to pytest)
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 chaos: .venv/ready-dev ## Run all 200 schedules of kills, duplicates, disorder and wrong clocks, each over within 60 s (an hour; ARGS="--seeds 1017-1017" for one)
@@ -48,7 +48,7 @@ bench-million: .venv/ready-dev ## Send a million events every way that there is,
 bench-query: .venv/ready-dev ## Ask a large graph over HTTP (SIZE=S|M|L, S if not given; ARGS="--store postgresql://..." for PostgreSQL)
 	@SIZE=$(or $(SIZE),S) $(BIN)/python -m bench.query $(ARGS)
 
-bench-ui: .venv/ready-dev ## Measure the web UI in a real Chromium over 100,000 datasets (minutes; ARGS="--keep DIR" keeps the store)
+bench-ui: .venv/ready-dev .venv/browser ## Measure the web UI in a real Chromium over 100,000 datasets (minutes; ARGS="--keep DIR" keeps the store)
 	@PYTHONPATH=tests $(BIN)/python -m bench.ui $(ARGS)
 
 bench-schema: .venv/ready-dev ## Send 50,000 requests that Schemathesis makes of the API's description (ARGS="--requests 5000" for less)
@@ -89,4 +89,8 @@ clean: ## Remove the environment
 .venv/ready-dev: .venv/ready requirements-dev.lock
 	@echo "==> Adding what the tests need"
 	@$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@touch $@
+
+.venv/browser: .venv/ready-dev
+	@PYTHONPATH=tests $(BIN)/python -m ui.chromium
 	@touch $@

@@ -8,7 +8,6 @@ import gzip
 import json
 import os
 import re
-import shutil
 import statistics
 import sys
 import time
@@ -25,6 +24,7 @@ from applying import apply
 from bench.estate import NOW, Estate, estate, fill
 from bench.frames import frame_costs
 from bench.query import kept_in, serving
+from ui.chromium import chromium
 from whence.api.ui import FILES
 from whence.log import Kind, Position, Record
 from whence.model.events import RunState
@@ -117,9 +117,9 @@ def main() -> None:
 
 @contextmanager
 def _page(base: str) -> Iterator[tuple[Browser, Page]]:
-    browser = os.environ.get("WHENCE_TEST_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    browser = chromium()
     if not browser:
-        raise SystemExit("no Chromium: apt install chromium, or WHENCE_TEST_CHROMIUM=/path/to/chrome")
+        raise SystemExit("no Chromium: `make .venv/browser` installs one")
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
         page = opened.new_page(base_url=base, viewport={"width": 1400, "height": 900})

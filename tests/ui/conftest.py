@@ -1,8 +1,6 @@
 """The story behind a real API process, and a real Chromium that looks at it."""
 
 import contextlib
-import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -13,6 +11,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
+from ui.chromium import chromium
 from ui.serve import prepared
 from whence.api.ui import FILES
 
@@ -26,11 +25,6 @@ from whence.api.settings import Settings
 
 serve(Settings(data=Path(sys.argv[1]), store_url=sys.argv[2], open=True), socket.socket(fileno=int(sys.argv[3])))
 """
-
-
-def chromium() -> str | None:
-    """The browser: that of WHENCE_TEST_CHROMIUM, else the machine's."""
-    return os.environ.get("WHENCE_TEST_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 
 
 @pytest.fixture(scope="session")
@@ -53,10 +47,11 @@ def browser() -> Iterator[Browser]:
     """Headless. As root it cannot have its own sandbox. For a module: meanwhile its event loop is this thread's."""
     if not (FILES / "index.html").is_file():
         pytest.fail("the UI is not built: make ui")
-    if not chromium():
-        pytest.fail("no Chromium: apt install chromium")
+    path = chromium()
+    if not path:
+        pytest.fail("no Chromium: `make .venv/browser` installs one")
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        opened = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield opened
         opened.close()
 

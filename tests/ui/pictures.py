@@ -1,7 +1,5 @@
 """The pictures of the README: `make pictures`. The story that the tests of the UI tell, in a real Chromium."""
 
-import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -11,6 +9,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import expect, sync_playwright
 
+from ui.chromium import chromium
 from ui.serve import prepared
 from ui.story import FEATURES, PREDICTIONS
 from whence.model.names import FieldName
@@ -42,7 +41,7 @@ def take(into: Path) -> None:
 
 
 def _take_all(base: str, into: Path) -> None:
-    browser = os.environ.get("WHENCE_TEST_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    browser = chromium()
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
         page = opened.new_page(base_url=base, viewport={"width": 1280, "height": 760})
