@@ -37,7 +37,7 @@ from whence.log.segments.read import committed, read, start
 from whence.model.access import Grant, Role
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
-from whence.openlineage.write import dataset, dataset_event, facet, own_facet, run_event
+from whence.openlineage.write import dataset, dataset_event, facet, own_facet, parent, run_event
 from whence.query.instants import iso
 from whence.store import quality
 from whence.store.engine import open_store
@@ -51,29 +51,34 @@ SPACES = ("alpha", "beta", "gamma")
 
 @dataclass(frozen=True)
 class Ran:
-    """A run: when it started and ended (µs), and how."""
+    """A run: when it started and ended (µs), how, and within which run. `reports`: that run has events of its own."""
 
     job: JobName
     began: int
     ended: int
     state: RunState
+    within: int = 0
+    reports: bool = False
 
 
 def runs(seed: int, now: int) -> list[Ran]:
-    """Jobs of several habits: hourly, by chance, given up; each run ends well or badly."""
+    """Jobs of several habits: hourly, by chance, given up, mapped, within others; each run ends well or badly."""
     rng = random.Random(seed)
     told = []
-    for number in range(40):
+    for number in range(60):
         job = JobName(rng.choice(SPACES), f"job_{number}")
-        at = now - rng.randrange(1, 500) * HOUR // 4
+        at = now - rng.randrange(1, 1_300) * HOUR // 4
         pause = rng.choice((HOUR, 6 * HOUR, 24 * HOUR))
-        for _ in range(rng.randrange(1, 12)):
+        habit = rng.choice(("alone", "alone", "mapped", "within", "moved"))
+        for turn in range(rng.randrange(1, 20)):
             ended = at + rng.randrange(1, HOUR // 2)
             if ended > now:
                 break
-            told.append(
-                Ran(job, at, ended, rng.choice((RunState.COMPLETE, RunState.COMPLETE, RunState.FAIL, RunState.ABORT)))
-            )
+            within = 0 if habit == "alone" else 1_000 * number + turn + 1
+            reports = habit == "within" or (habit == "moved" and turn > 8)
+            for copy in range(3 if habit == "mapped" else 1):
+                state = rng.choice((RunState.COMPLETE, RunState.COMPLETE, RunState.FAIL, RunState.ABORT))
+                told.append(Ran(job, at + copy, ended, state, within, reports))
             at += pause + rng.randrange(HOUR // 4) if rng.random() < 0.9 else rng.randrange(1, 20) * HOUR
     return told
 
@@ -81,8 +86,14 @@ def runs(seed: int, now: int) -> list[Ran]:
 def events(one: Ran, number: int) -> Iterator[bytes]:
     run = RunName(f"{number:08x}-0000-4000-8000-000000000001", one.job)
     out = [dataset(DatasetName("db://x", f"{one.job.namespace}.{one.job.name}"))]
-    yield json.dumps(run_event(one.began, RunState.START, run, outputs=out)).encode()
-    yield json.dumps(run_event(one.ended, one.state, run, outputs=out)).encode()
+    above = RunName(
+        f"{one.within:08x}-0000-4000-8000-000000000002", JobName(one.job.namespace, f"{one.job.name}.above")
+    )
+    facets = {"parent": parent(above)} if one.within else {}
+    yield json.dumps(run_event(one.began, RunState.START, run, run_facets=facets, outputs=out)).encode()
+    yield json.dumps(run_event(one.ended, one.state, run, run_facets=facets, outputs=out)).encode()
+    if one.reports:
+        yield json.dumps(run_event(HOUR, RunState.COMPLETE, above)).encode()  # long ago: it is never late itself
 
 
 def failing(told: list[Ran], now: int) -> set[str]:
@@ -98,17 +109,84 @@ def failing(told: list[Ran], now: int) -> set[str]:
 
 
 def late(told: list[Ran], now: int) -> set[str]:
-    """Jobs that ran regularly, and not for longer than they ever paused."""
+    """Jobs that ran regularly for two days, and not for longer than they ever paused. What runs within a run that
+    reports is that run's; what runs within one that does not is one run.
+    """
     found = set()
     for job in {one.job for one in told}:
-        starts = sorted(one.began for one in told if one.job == job and one.ended >= now - REGULAR_WITHIN)
+        own = [one for one in told if one.job == job and one.ended >= now - REGULAR_WITHIN]
+        alone = [one.began for one in own if not one.within]
+        shared = {one.within for one in own if one.within and not one.reports}
+        starts = sorted(alone + [min(one.began for one in own if one.within == run) for run in shared])
         pauses = [b - a for a, b in pairwise(starts)]
-        if len(starts) < 4:
+        if len(starts) < 4 or sum(pauses) < 48 * HOUR or any(one.reports and one.began > starts[-1] for one in own):
             continue
         is_regular = max(pauses) * len(pauses) <= 3 * sum(pauses)
         if is_regular and now - starts[-1] > 1.25 * max(pauses):
             found.add(str(job))
     return found
+
+
+def _scheduled(starts: list[float], copies: int = 1, reports: bool = False) -> Callable[[JobName, int], list[Ran]]:
+    """Runs that began so many hours ago, `copies` of each at once within one run that reports nothing if many."""
+
+    def of(job: JobName, now: int) -> list[Ran]:
+        began = [(turn, now - round(hours * HOUR)) for turn, hours in enumerate(starts, 1)]
+        return [
+            Ran(
+                job,
+                at + copy * 3_000_000,
+                at + 60_000_000,
+                RunState.COMPLETE,
+                turn if copies > 1 or reports else 0,
+                reports,
+            )
+            for turn, at in began
+            for copy in range(copies)
+        ]
+
+    return of
+
+
+DAILY = [24.0 * day - 18 for day in range(1, 9)]
+LATE_STORIES = {
+    "minutes": (_scheduled([0.25 + minute / 60 for minute in range(6)]), False),
+    "mapped": (_scheduled([1.0], copies=6), False),
+    "mapped_daily": (_scheduled(DAILY, copies=3), False),
+    "mapped_missed": (_scheduled([24.0 * day + 10 for day in range(1, 9)], copies=3), True),
+    "two_periods": (_scheduled([60.0, 84.0, 108.0]), False),
+    "script_days_ago": (_scheduled([72 + minute / 60 for minute in range(9)]), False),
+    "daily": (_scheduled(DAILY), False),
+    "stopped": (_scheduled([24.0 * day + 60 for day in range(1, 9)]), True),
+    "stopped_for_good": (_scheduled([24.0 * day + 15 * 24 for day in range(1, 9)]), False),
+    "irregular": (_scheduled([50.0, 51.0, 51.5, 52.0, 52.2, 160.0]), False),
+    "clock_put_back": (_scheduled([25.0, 49.0, 73.0, 98.0, 122.0]), False),
+    "action_of_a_script": (_scheduled(DAILY, reports=True), False),
+}
+"""By the name of the job: when it ran, and whether it is late."""
+
+
+def test_only_what_is_scheduled_for_days_is_late(store_url: str, tmp_path: Path) -> None:
+    now = time.time_ns() // 1_000
+    told = [
+        one
+        for name, (story, _) in LATE_STORIES.items()
+        for space in ("prod", "staging")
+        for one in story(JobName(space, name), now)
+    ]
+    engine = open_store(store_url)
+    migrate(engine)
+    apply_bodies(engine, [body for number, one in enumerate(told) for body in events(one, number)])
+    engine.dispose()
+    with asking(tmp_path, store_url) as client:
+        found = client.get("/api/v2/troubles", trouble="late", limit=100).json["data"]["jobs"]
+    wanted = {
+        str(JobName(space, name))
+        for name, (_, is_late) in LATE_STORIES.items()
+        for space in ("prod", "staging")
+        if is_late
+    }
+    assert {one["job"] for one in found} == wanted
 
 
 @pytest.mark.parametrize("seed", range(4))

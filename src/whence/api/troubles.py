@@ -65,9 +65,10 @@ def router(engine: Engine, log: Log) -> APIRouter:
     ) -> Response:
         """Jobs that fail or are late, those with the most downstream first.
 
-        Failing: a run failed within 30 days, and none completed since. Late: it ran at least four times within 14 days,
-        with no pause longer than three mean ones, and pauses now for more than 1.25 times its longest. `hidden`: so
-        many more that whoever asks may not see.
+        Failing: a run failed within 30 days, and none completed since. Late: it ran at least four times over two days
+        or more within 14 days, with no pause longer than three mean ones, and pauses now for more than 1.25 times its
+        longest. Runs within a run that reports events do not count. `hidden`: so many more that whoever asks may not
+        see.
         """
         every = counted.get()
         seen = [one for one in every if viewer.sees(one.entry.name)]

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, and_, func, select
+from sqlalchemy import Connection, Subquery, and_, case, func, select
 
 from whence.model.names import JobName
-from whence.store.tables import facet, facet_body, job, run
+from whence.store.tables import containment, facet, facet_body, job, run
 
 RECENT = 10
-"""Runs of a job that tell its period."""
+"""Runs of a job that tell its period. Those within one run count as one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +27,17 @@ class Life:
 
 def read_lives(connection: Connection, lifecycle: str) -> Sequence[Life]:
     """All jobs that have run, by name. `lifecycle` is the key of the facet."""
-    newest = func.row_number().over(partition_by=run.c.job_id, order_by=(run.c.seen_from.desc(), run.c.id))
-    ranked = (
-        select(run.c.job_id, run.c.seen_from, run.c.seen_to, newest.label("place"))
+    above = outermost_containers()
+    first = func.min(run.c.seen_from).label("seen_from")
+    started = (
+        select(run.c.job_id, first)
+        .outerjoin(above, above.c.run_id == run.c.id)
         .where(run.c.seen_to.is_not(None))
+        .group_by(run.c.job_id, func.coalesce(above.c.container_id, run.c.id))
         .subquery()
     )
+    newest = func.row_number().over(partition_by=started.c.job_id, order_by=started.c.seen_from.desc())
+    ranked = select(started, newest.label("place")).subquery()
     starts: dict[int, list[int]] = {}
     for job_id, start in connection.execute(
         select(ranked.c.job_id, ranked.c.seen_from)
@@ -57,3 +62,13 @@ def read_lives(connection: Connection, lifecycle: str) -> Sequence[Life]:
             jobs.where(last.c.seen.is_not(None)).order_by(job.c.namespace, job.c.name)
         )
     ]
+
+
+def outermost_containers() -> Subquery:
+    """The run that each contained run belongs to, as (run_id, container_id): its root, or else its parent."""
+    root = func.min(case((containment.c.relation.in_((_ROOT, _PARENT | _ROOT)), containment.c.container_id)))
+    container = func.coalesce(root, func.min(containment.c.container_id)).label("container_id")
+    return select(containment.c.run_id, container).group_by(containment.c.run_id).subquery()
+
+
+_PARENT, _ROOT = 1, 2

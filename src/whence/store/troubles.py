@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Connection, Float, and_, cast, func, select
+from sqlalchemy import Connection, Float, Subquery, and_, case, cast, func, select
 
 from whence.model.blast import COUNTED
 from whence.model.catalog import distinct
@@ -11,6 +11,7 @@ from whence.model.events import RunState
 from whence.store.arrays import integers
 from whence.store.blast import blast_generation, blast_radius
 from whence.store.catalog_names import is_alive
+from whence.store.lives import outermost_containers
 from whence.store.tables import event, job, run
 
 FAILED = (int(RunState.ABORT), int(RunState.FAIL))
@@ -18,6 +19,8 @@ FEWEST_RUNS = 4
 """Of fewer it is not known how often a job runs."""
 MOST_UNEVEN = 3
 """A job whose longest pause is longer than so many mean ones runs when somebody wants it to."""
+SHORTEST_HISTORY = 2 * 86_400 * 1_000_000
+"""Regular runs over less time (µs) are no schedule: a script in a loop, or the tasks of one afternoon."""
 PATIENCE = 1.25
 
 
@@ -67,22 +70,49 @@ def failing_jobs(connection: Connection, since: int) -> Sequence[Failing]:
 
 
 def late_jobs(connection: Connection, since: int, now: int) -> Sequence[Late]:
-    """Jobs that ran regularly after `since`, and pause now for longer than `PATIENCE` times their longest pause."""
-    at = func.coalesce(run.c.started_at, run.c.seen_from)
-    before = func.lag(at).over(partition_by=run.c.job_id, order_by=at)
-    batch = and_(run.c.seen_to >= since, run.c.seen_from.is_not(None), run.c.streaming == 0)
-    starts = select(run.c.job_id, at.label("at"), (at - before).label("pause")).where(batch).subquery()
-    last, longest, runs = func.max(starts.c.at), func.max(starts.c.pause), func.count()
+    """Jobs that ran regularly after `since`, and pause now for longer than `PATIENCE` times their longest pause.
+
+    Only a job that is scheduled itself can be late. So runs within a run that reports events do not count, nor does
+    a job whose latest run is one of them; all runs within one run that reports nothing count as one.
+    """
+    starts = _scheduled_starts(since)
+    pause = (starts.c.at - func.lag(starts.c.at).over(partition_by=starts.c.job_id, order_by=starts.c.at)).label(
+        "pause"
+    )
+    paused = select(starts, pause).where(starts.c.contained == 0).subquery()
+    latest = select(starts.c.job_id, func.max(starts.c.at).label("at")).group_by(starts.c.job_id).subquery()
+    first, last = func.min(paused.c.at), func.max(paused.c.at)
+    longest, runs = func.max(paused.c.pause), func.count()
     # Of clocks that are wrong by ages: beyond 64 bits PostgreSQL refuses a product of integers.
-    regular = cast(longest, Float) * (runs - 1) <= MOST_UNEVEN * (last - func.min(starts.c.at))
+    regular = cast(longest, Float) * (runs - 1) <= MOST_UNEVEN * (last - first)
+    has_history = and_(runs >= FEWEST_RUNS, last - first >= SHORTEST_HISTORY)
     query = (
-        select(starts.c.job_id, last, longest, runs)
-        .join(job, job.c.id == starts.c.job_id)
+        select(paused.c.job_id, last, longest, runs)
+        .join(job, job.c.id == paused.c.job_id)
+        .join(latest, latest.c.job_id == paused.c.job_id)
         .where(is_alive(job))
-        .group_by(starts.c.job_id)
-        .having(runs >= FEWEST_RUNS, regular, (now - last) > PATIENCE * longest)
+        .group_by(paused.c.job_id, latest.c.at)
+        .having(has_history, regular, last == latest.c.at, (now - last) > PATIENCE * longest)
     )
     return [Late(*row) for row in connection.execute(query)]
+
+
+def _scheduled_starts(since: int) -> Subquery:
+    """The starts of each job's batch runs after `since`: (job_id, contained, at). `contained`: within a run that
+    reports events. Runs of a job within one run are one start, the earliest.
+    """
+    above = outermost_containers()
+    container = run.alias("container")
+    contained = case((container.c.seen_from.is_not(None), 1), else_=0).label("contained")
+    at = func.min(func.coalesce(run.c.started_at, run.c.seen_from)).label("at")
+    return (
+        select(run.c.job_id, contained, at)
+        .outerjoin(above, above.c.run_id == run.c.id)
+        .outerjoin(container, container.c.id == above.c.container_id)
+        .where(run.c.seen_to >= since, run.c.seen_from.is_not(None), run.c.streaming == 0)
+        .group_by(run.c.job_id, contained, func.coalesce(above.c.container_id, run.c.id))
+        .subquery()
+    )
 
 
 def read_radii(connection: Connection, job_ids: Iterable[int]) -> Mapping[int, Radius]:
