@@ -31,6 +31,7 @@ WhenceError
 ├── ApiError               the API cannot be reached, or is overloaded
 ├── ArtifactError          a file that is to be captured from cannot be read
 ├── JavaNotFoundError      Spark needs a Java; says how to get one
+├── SparkStartError        Spark's JVM ended, or could not be reached in time
 └── JarsNotFoundError      Spark needs Java libraries that cannot be fetched; carries them
 """
 
@@ -306,6 +307,16 @@ class DialectError(WhenceError):
 
 class JavaNotFoundError(WhenceError):
     """No Java that Spark can run on."""
+
+
+@dataclass(eq=False)
+class SparkStartError(WhenceError):
+    """Spark's JVM ended, or could not be reached in time."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.reason}; its output is above. A full disk does this, and too little memory"
 
 
 @dataclass(eq=False)

@@ -127,7 +127,7 @@ def test_every_line_of_a_pipeline_is_json(tmp_path: Path) -> None:
             env=os.environ | {FORMAT: "json"},
         )
     assert process.stdout is not None
-    assert process.stdout.readline() == b"ready\n"
+    assert list(iter(process.stdout.readline, b"ready\n"))[-1] == b"step starts Spark\n"
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == 0
     process.stdout.close()

@@ -1,8 +1,11 @@
 """The supervisor: it starts, restarts and ends whole process groups, and the socket outlives all of them."""
 
+import contextlib
 import http.client
 import json
 import os
+import re
+import resource
 import select
 import signal
 import socket
@@ -40,11 +43,18 @@ signal.pause()
 class Supervised:
     """A supervisor process over idle children, and how to look at it."""
 
-    def __init__(self, data: Path, port: int = 0, **children: str) -> None:
+    def __init__(self, data: Path, port: int = 0, patience: float = 120, **children: str) -> None:
         self.data = data
         argv = {name: [sys.executable, "-c", code] for name, code in children.items()}
-        plan = json.dumps(asdict(Plan(data=str(data), host="127.0.0.1", port=port, children=argv)))
-        command = [sys.executable, "-m", "whence.cli.supervise", plan]
+        plan = Plan(
+            data=str(data),
+            host="127.0.0.1",
+            port=port,
+            children=argv,
+            patience=patience,
+            need_space=("pipeline",),
+        )
+        command = [sys.executable, "-m", "whence.cli.supervise", json.dumps(asdict(plan))]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         assert self.process.stderr is not None
@@ -56,10 +66,15 @@ class Supervised:
     def when(self, is_so: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         """The state as soon as it is so: the supervisor says every change on stderr or in its file."""
         while True:
-            state = self.state()
-            if is_so(state):
-                return state
+            with contextlib.suppress(FileNotFoundError):  # it has not started yet
+                state = self.state()
+                if is_so(state):
+                    return state
             assert self.process.poll() is None
+
+    def said(self, about: str) -> Iterator[str]:
+        """Its lines on stderr that begin so."""
+        return (line for line in iter(self.stderr.readline, "") if line.startswith(about))
 
     def marked(self) -> set[int]:
         """Processes that this supervisor's children and their descendants are."""
@@ -101,7 +116,8 @@ def supervised(tmp_path: Path) -> Iterator[Callable[..., Supervised]]:
     made: list[Supervised] = []
 
     def make(**children: Any) -> Supervised:
-        made.append(Supervised(children.pop("data", tmp_path), children.pop("port", 0), **children))
+        data, port = children.pop("data", tmp_path), children.pop("port", 0)
+        made.append(Supervised(data, port, children.pop("patience", 120), **children))
         return made[-1]
 
     yield make
@@ -203,6 +219,77 @@ def test_a_second_one_on_the_same_data_or_port_is_refused(
     assert neighbour.process.wait(20) == 1
     assert "choose another --port" in neighbour.stderr.read()
     assert one.process.poll() is None
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_it_ends_while_a_child_is_still_starting(
+    supervised: Callable[..., Supervised], number: signal.Signals, tmp_path: Path
+) -> None:
+    one = supervised(api=IDLE, pipeline=f"open({str(tmp_path / 'began')!r}, 'x').close(); {STARTING}")
+    one.when(lambda state: state["pipeline"]["detail"].endswith(": opens Spark"))
+    assert one.end(number) == 0
+    assert (tmp_path / "began").exists()
+    assert one.marked() == set()
+
+
+STARTING = "import signal; print('step opens Spark', flush=True); signal.pause()"
+UNHURRIED = """
+import os, signal, sys
+print("long-step upgrades tables", flush=True)
+sys.stdin = open(FIFO)
+sys.stdin.read()
+print("ready", flush=True)
+signal.pause()
+"""
+
+
+def test_one_that_hangs_in_its_start_is_killed_and_has_twice_as_long_the_next_time(
+    supervised: Callable[..., Supervised],
+) -> None:
+    one = supervised(api=IDLE, pipeline=STARTING, patience=0.5)
+    said = one.said("the pipeline was killed")
+    late = [next(said) for _ in range(2)]
+    assert ["more than 0.5 s" in late[0], "more than 1 s" in late[1]] == [True, True]
+    while not re.search(r"\(is starting since 20\S+: opens Spark\)", late[-1]):
+        late.append(next(said))
+    assert one.when(lambda state: state["api"]["ready"])["ready"] is False
+    assert one.end(signal.SIGTERM) == 0
+
+
+def test_a_step_without_a_limit_may_take_longer(supervised: Callable[..., Supervised], tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    one = supervised(api=STARTING, pipeline=UNHURRIED.replace("FIFO", repr(str(fifo))), patience=0.4)
+    before = one.when(lambda state: state["pipeline"]["detail"].endswith(": upgrades tables"))["pipeline"]
+    said = one.said("the api was killed")
+    for _ in range(2):
+        next(said)
+    assert one.state()["pipeline"]["pid"] == before["pid"]
+    fifo.write_text("")
+    assert one.when(lambda state: state["pipeline"]["ready"])["pipeline"]["pid"] == before["pid"]
+
+
+def limit_files(pid: int, size: int) -> None:
+    """Let a process, and those that it starts, write no file beyond a size: as on a full disk, writes fail."""
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+
+def test_while_nothing_can_be_written_it_stays_and_then_all_comes_back(supervised: Callable[..., Supervised]) -> None:
+    one = supervised(api=IDLE, pipeline=IDLE)
+    one.stdout.readline()
+    before = one.when(lambda state: state["ready"])
+    limit_files(one.process.pid, 0)
+    for name in ("api", "pipeline"):
+        os.kill(before[name]["pid"], signal.SIGKILL)
+    said = [one.stderr.readline() for _ in range(4)]
+    assert sum("was ended by SIGKILL" in line for line in said) == 2
+    assert all("the pipeline cannot be started: File too large" in line for line in said if "SIGKILL" not in line)
+    assert one.state() == before, "the state file is as it could be written last"
+    assert len(one.marked()) == 1, "the API is there, for it can answer questions"
+    limit_files(one.process.pid, resource.RLIM_INFINITY)
+    after = one.when(lambda state: state["ready"] and state["pipeline"]["pid"] != before["pipeline"]["pid"])
+    assert {after["api"]["pid"], after["pipeline"]["pid"]} == one.marked()
+    assert one.end(signal.SIGTERM) == 0
 
 
 ANSWERING = """

@@ -6,9 +6,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from rich.console import Console
 from rich.text import Text
@@ -16,7 +17,9 @@ from rich.text import Text
 from whence.cli.ask import Asking, show_downstream, show_upstream
 from whence.cli.client import Client
 from whence.cli.output import Exit, Rows
+from whence.cli.process_group import signal_group
 from whence.cli.serve import OPEN, plan, running
+from whence.death_signal import with_parent
 from whence.errors import WhenceError
 from whence.model.names import FieldName
 from whence.query.answers import BOTH, DIRECT, Question
@@ -31,6 +34,7 @@ LOGIN = "raw/usage_logs.last_login"
 STAGES = 5
 """Lines that one run of the pipeline prints, one a stage."""
 PATIENCE_SECONDS = 120
+_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,12 @@ class Tour:
 
 
 def demo(data: Path | None, *, once: bool, port: int) -> Exit:
-    """Run the tour in `data`, or in a temporary directory that goes when it ends. Raises WhenceError."""
+    """Run the tour in `data`, or in a temporary directory that goes when it ends. Raises WhenceError.
+
+    SIGTERM, SIGINT and SIGHUP end it at any moment, with all processes that it started.
+    """
+    for number in _ENDING:
+        signal.signal(number, _end)
     with ExitStack() as stack:
         chosen = data or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="whence-demo-")))
         tour = Tour(chosen.expanduser().absolute(), Console(highlight=False))
@@ -78,6 +87,13 @@ def demo(data: Path | None, *, once: bool, port: int) -> Exit:
         if not once:
             _stay(tour, url)
     return Exit.OK
+
+
+def _end(number: int, _frame: object) -> NoReturn:
+    """Unwind, so that what was started is ended. Another signal does not interrupt that."""
+    for one in _ENDING:
+        signal.signal(one, signal.SIG_IGN)
+    sys.exit(128 + number)
 
 
 def _run_pipeline(tour: Tour, url: str) -> int:
@@ -101,9 +117,23 @@ def _pipeline(tour: Tour, url: str) -> Iterator[Iterator[str]]:
     command = [sys.executable, "-m", "whence.demo.pipeline", "--data", str(tour.data / "churn"), "--url", url]
     command += ["--run", "first", "altered"]
     noise = tour.data / "run" / "churn.log"
-    with noise.open("w") as log, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as process:
+    with (
+        noise.open("w") as log,
+        subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            process_group=0,
+            preexec_fn=with_parent(signal.SIGKILL),
+        ) as process,
+    ):
         assert process.stdout is not None
-        yield iter(process.stdout)
+        try:
+            yield iter(process.stdout)
+        except BaseException:
+            signal_group(process.pid, signal.SIGKILL)
+            raise
     if process.returncode:
         last = noise.read_text(errors="replace").strip().splitlines()[-5:]
         told = f"the churn pipeline failed (exit code {process.returncode}); its log ends:"
@@ -155,8 +185,6 @@ def _stay(tour: Tour, url: str) -> None:
     tour.title(f"Whence is up at {url}: open it in a browser. Until Ctrl-C, ask it more from another terminal, too:")
     for question in (f"upstream {PREDICTION} --types both", f"path {LOGIN} {PREDICTION}", "search login", "dump"):
         tour.say(f"  whence {question} --data {tour.data}")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
+    with suppress(SystemExit):
         signal.pause()
-    except KeyboardInterrupt:
-        tour.say("")
+    tour.say("")

@@ -1,29 +1,33 @@
 """Processes that live and die in groups: a child with all its descendants, and what a killed parent left behind."""
 
 import contextlib
-import ctypes
 import os
 import select
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
+
+from whence.death_signal import control_process, with_parent
 
 MARK = "WHENCE_SUPERVISED"
 """An environment variable that all descendants carry, so that they are known again after their parent was killed."""
 
-_SET_DEATH_SIGNAL = 1
+_ATTEMPT = "WHENCE_START_ATTEMPT"
+"""What a child is told: 1, and 1 more for each start in a row that took too long (`derive.__main__`)."""
+
 _SET_CHILD_SUBREAPER = 36
 _GONE_SECONDS = 10
 
 
-def spawn(argv: Sequence[str], *, mark: str, fd: int, log: Path, scratch: Path) -> "subprocess.Popen[bytes]":
+def spawn(
+    argv: Sequence[str], *, mark: str, fd: int, log: Path, scratch: Path, attempt: int = 1
+) -> "subprocess.Popen[bytes]":
     """Start a process in a group of its own, which dies with this one. It inherits `fd`; its stderr goes to `log`.
 
     `scratch` is emptied and becomes its place for temporary files: what a killed one left there goes with the next.
+    Raises OSError.
     """
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
@@ -35,14 +39,14 @@ def spawn(argv: Sequence[str], *, mark: str, fd: int, log: Path, scratch: Path) 
             stderr=stderr,
             pass_fds=[fd],
             process_group=0,
-            env=os.environ | {MARK: mark, "TMPDIR": str(scratch)},
-            preexec_fn=partial(_die_with, os.getpid()),
+            env=os.environ | {MARK: mark, _ATTEMPT: str(attempt), "TMPDIR": str(scratch)},
+            preexec_fn=with_parent(signal.SIGKILL),
         )
 
 
 def adopt_orphans() -> None:
     """Become the parent of descendants that lose theirs, so that they can be waited for."""
-    _prctl(_SET_CHILD_SUBREAPER, 1)
+    control_process(_SET_CHILD_SUBREAPER, 1)
 
 
 def signal_group(group: int, number: signal.Signals) -> None:
@@ -85,14 +89,3 @@ def _carries(pid: int, mark: str) -> bool:
     except OSError:
         return False
     return f"{MARK}={mark}".encode() in environment.split(b"\0")
-
-
-def _die_with(parent: int) -> None:
-    _prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
-    if os.getppid() != parent:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
-def _prctl(option: int, value: int) -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

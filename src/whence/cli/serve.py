@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from whence.cli.doctor import doctor
 from whence.cli.ingest import ingest
 from whence.cli.settings import archive_uri, tables_uri
 from whence.cli.supervise import Plan
+from whence.death_signal import with_parent
 from whence.errors import WhenceError
 from whence.log.address import open_log
 
@@ -65,7 +67,8 @@ def plan(
     derive = [*python, "whence.derive", "--log", log, "--store", store_url, "--master", master]
     derive += ["--archive", archive_uri(data), "--tables", tables_uri(data)]
     children = {"api": api, "pipeline": [*derive, "--cache", str(user_cache_path("whence", appauthor=False))]}
-    return Plan(data=str(data), host=host, port=port, children=children, tls=guard.tls_cert is not None)
+    is_tls = guard.tls_cert is not None
+    return Plan(data=str(data), host=host, port=port, children=children, tls=is_tls, need_space=("pipeline",))
 
 
 def up(what: Plan) -> NoReturn:
@@ -76,9 +79,17 @@ def up(what: Plan) -> NoReturn:
 
 @contextmanager
 def running(what: Plan) -> Iterator[str]:
-    """Run it beside this process while the context is open. Gives the URL once it is ready. Raises WhenceError."""
+    """Run it beside this process while the context is open. Gives the URL once it is ready. Raises WhenceError.
+
+    It ends with this process too, however that ends.
+    """
     process = subprocess.Popen(
-        _command(what), stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, process_group=0
+        _command(what),
+        stdout=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        process_group=0,
+        preexec_fn=with_parent(signal.SIGTERM),
     )
     assert process.stdout is not None
     with process, process.stdout:

@@ -2,6 +2,9 @@
 
 `python -m whence.cli.supervise PLAN`, where PLAN is a `Plan` as JSON. Standard library only, so that it stays small.
 Prints `ready URL after SECONDS s` once all children are ready, and what happens to them on stderr.
+
+A child reports on stdout, one line each: `ready`, once it serves; before that `step WHAT` for each step of its start,
+and `long-step WHAT` for one that may take any time. A child that takes too long for a step is killed and started again.
 """
 
 import contextlib
@@ -15,15 +18,20 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from subprocess import Popen
 
+from whence.cli.child import Child
 from whence.cli.process_group import adopt_orphans, end_leftovers, is_group_alive, signal_group, spawn
 
 _STDOUT, _STDERR = 1, 2
 _GRACE_SECONDS = 10.0
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
+_STATE_PAUSE = 1.0
+"""Until the state file is written again, after that failed."""
 _LOG_BYTES = 10 << 20
+_PROBE_BYTES = 4 << 20
+_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,27 +43,10 @@ class Plan:
     port: int
     children: dict[str, list[str]]
     tls: bool = False
-
-
-@dataclass(slots=True, kw_only=True)
-class Child:
-    """A process to keep alive, as it is now."""
-
-    name: str
-    argv: list[str]
-    process: "Popen[bytes] | None" = None
-    group: int = 0
-    """Its process group, which may outlive it; 0 if that is gone."""
-    ready: bool = False
-    failures: int = 0
-    """Deaths in a row before it was ready."""
-    detail: str = "is starting"
-    start_at: float = 0.0
-
-    @property
-    def is_gone(self) -> bool:
-        """Neither it nor any descendant is left."""
-        return self.process is None and self.group == 0
+    patience: float = 120.0
+    """Seconds that one step of a child's start may take. They double with each start in a row that took too long."""
+    need_space: tuple[str, ...] = ()
+    """Children that are not started before a file can be written to the data directory."""
 
 
 class Supervisor:
@@ -68,11 +59,13 @@ class Supervisor:
         self._data = plan.data
         self._run = run
         self._listening = listening
-        self._children = [Child(name=name, argv=argv) for name, argv in plan.children.items()]
+        self._plan = plan
+        self._children = [Child(name, argv, plan.patience) for name, argv in plan.children.items()]
         self._selector = selectors.DefaultSelector()
         self._began = time.monotonic()
         self._announced = False
         self._state = ""
+        self._write_state_at = 0.0
         self._kill_at = 0.0
         """When what still runs is killed; 0 unless stopping."""
 
@@ -86,42 +79,58 @@ class Supervisor:
                 for key, _ in self._selector.select(self._pause()):
                     self._on_event(key)
                 self._reap()
+                self._end_late()
                 if self._kill_at and time.monotonic() >= self._kill_at:
                     self._signal_all(signal.SIGKILL)
-        (self._run / "whence.json").unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            (self._run / "whence.json").unlink()
 
     def _start_due(self) -> None:
         for child in self._children:
             if not self._kill_at and child.is_gone and time.monotonic() >= child.start_at:
-                self._start(child)
+                try:
+                    self._start(child)
+                except OSError as error:
+                    self._on_end(child, f"cannot be started: {error.strerror or error}")
 
     def _start(self, child: Child) -> None:
+        """Raises OSError, such as on a full disk."""
+        if child.name in self._plan.need_space:
+            probe_space(self._run / f"{child.name}.probe")
         argv = [part.replace("{fd}", str(self._listening.fileno())) for part in child.argv]
         log = self._run / f"{child.name}.log"
         if log.exists() and log.stat().st_size > _LOG_BYTES:
             log.replace(log.with_suffix(".log.1"))
         scratch = self._run / "tmp" / child.name
         fd = self._listening.fileno()
-        child.process = process = spawn(argv, mark=self._data, fd=fd, log=log, scratch=scratch)
+        child.process = process = spawn(
+            argv, mark=self._data, fd=fd, log=log, scratch=scratch, attempt=child.late_starts + 1
+        )
         child.group = process.pid
+        child.begin()
         assert process.stdout is not None
         self._selector.register(process.stdout, selectors.EVENT_READ, child)
 
+    def _end_late(self) -> None:
+        """Kill the children that did not finish a step of their start in time."""
+        for child in self._children:
+            if child.process and time.monotonic() >= child.step_ends:
+                child.step_ends, child.is_late = inf, True
+                signal_group(child.group, signal.SIGKILL)
+
     def _pause(self) -> float | None:
-        """Seconds until there is something to do without an event; None if there is nothing."""
+        """Seconds until the next scheduled task; None if nothing is scheduled."""
         if self._kill_at:
             return max(0.0, min(0.5, self._kill_at - time.monotonic()))
-        waiting = [child for child in self._children if child.process is None]
-        # What is left of a group may be another's to wait for, on systems that cannot adopt orphans: look again.
-        times = [child.start_at - time.monotonic() if child.group == 0 else 0.1 for child in waiting]
-        return max(0.0, min(times)) if times else None
+        soonest = min([child.due for child in self._children] + [self._write_state_at or inf])
+        return None if soonest == inf else max(0.0, soonest - time.monotonic())
 
     def _on_event(self, key: selectors.SelectorKey) -> None:
         if isinstance(key.data, Child):
             self._on_output(key.data)
             return
         for number in os.read(key.fd, 4096):
-            if number in (signal.SIGTERM, signal.SIGINT):
+            if number in _ENDING:
                 self._stop()
 
     def _stop(self) -> None:
@@ -138,9 +147,9 @@ class Supervisor:
         said = os.read(child.process.stdout.fileno(), 4096)
         if not said:
             self._selector.unregister(child.process.stdout)
-        if b"ready" in said.split():
-            child.ready, child.failures, child.detail = True, 0, "runs"
-            self._announce()
+        for line in said.decode("utf-8", "replace").splitlines():
+            child.on_line(line)
+        self._announce()
 
     def _announce(self) -> None:
         if not self._announced and all(child.ready for child in self._children):
@@ -170,11 +179,12 @@ class Supervisor:
         if self._kill_at:
             return
         signal_group(child.group, signal.SIGKILL)
-        child.failures = 0 if child.ready else child.failures + 1
-        pause = min(_FIRST_PAUSE * 2**child.failures, _LONGEST_PAUSE)
-        how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-        child.ready, child.detail = False, f"{how}, starts again in {pause:.1f} s"
-        child.start_at = time.monotonic() + pause
+        self._on_end(
+            child, f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        )
+
+    def _on_end(self, child: Child, how: str) -> None:
+        child.wait_for_restart(how)
         _say(_STDERR, f"the {child.name} {child.detail}; see {self._run / child.name}.log")
 
     def _signal_all(self, number: signal.Signals) -> None:
@@ -183,17 +193,26 @@ class Supervisor:
                 signal_group(child.group, number)
 
     def _write_state(self) -> None:
+        """Write the state file, if the state changed. Nothing depends on it, so a failure is tried again later."""
+        if time.monotonic() < self._write_state_at:
+            return
         state: dict[str, object] = {"pid": os.getpid(), "url": self._url, "data": self._data}
         state["ready"] = all(child.ready for child in self._children)
         for child in self._children:
             pid = child.process.pid if child.process else None
             state[child.name] = {"pid": pid, "ready": child.ready, "detail": child.detail}
         text = json.dumps(state, indent=1) + "\n"
-        if text != self._state:
-            self._state = text
-            fresh = self._run / "whence.json.new"
+        self._write_state_at = 0.0
+        if text == self._state:
+            return
+        fresh = self._run / "whence.json.new"
+        try:
             fresh.write_text(text, "utf-8")
             fresh.replace(self._run / "whence.json")
+        except OSError:
+            self._write_state_at = time.monotonic() + _STATE_PAUSE
+        else:
+            self._state = text
 
 
 @contextlib.contextmanager
@@ -204,7 +223,7 @@ def _wakeups(selector: selectors.BaseSelector) -> Iterator[None]:
     os.set_blocking(writing, False)
     selector.register(reading, selectors.EVENT_READ)
     signal.set_wakeup_fd(writing)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
+    for number in (*_ENDING, signal.SIGCHLD):
         signal.signal(number, lambda *_: None)
     yield
     signal.set_wakeup_fd(-1)
@@ -213,11 +232,24 @@ def _wakeups(selector: selectors.BaseSelector) -> Iterator[None]:
     os.close(writing)
 
 
+def probe_space(path: Path) -> None:
+    """Write a file and delete it again. Raises OSError where there is no space for it."""
+    try:
+        path.write_bytes(bytes(_PROBE_BYTES))
+    finally:
+        path.unlink(missing_ok=True)
+
+
 def supervise(plan: Plan) -> int:
     """Run the plan. Returns the exit code: 0 after a clean end, 1 if the data directory or the port is taken."""
     run = Path(plan.data) / "run"
-    run.mkdir(parents=True, exist_ok=True, mode=0o750)
-    with (run / "LOCK").open("w") as lock:
+    try:
+        run.mkdir(parents=True, exist_ok=True, mode=0o750)
+        lock_file = (run / "LOCK").open("w")
+    except OSError as error:
+        _say(_STDERR, f"cannot use {plan.data}: {error.strerror}; free some space, or choose another --data")
+        return 1
+    with lock_file as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -238,8 +270,8 @@ def supervise(plan: Plan) -> int:
 
 
 def _say(fd: int, text: str) -> None:
-    # Whoever reads may have gone; that is no reason to stop.
-    with contextlib.suppress(BrokenPipeError):
+    # The reader may have gone, or its disk is full; that is no reason to stop.
+    with contextlib.suppress(OSError):
         os.write(fd, f"{text}\n".encode())
 
 

@@ -1,5 +1,6 @@
 """`python -m whence.derive`: the pipeline as a process of its own, which `whence up` supervises, or `spark-submit` runs
-on a cluster (docs/deploy.md). Prints `ready` once it takes events.
+on a cluster (docs/deploy.md). Prints `ready` once it takes events. Before that it prints `step WHAT` for each step
+of its start, and `long-step WHAT` for one without a limit of time.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from sqlalchemy import Engine
 
 from whence.derive.blast.refresh import refresh
 from whence.derive.jars import jars_for
+from whence.derive.jvm import UNSUPERVISED, JvmLimits
 from whence.derive.meters import serving_metrics
 from whence.derive.pipeline import run_stream
 from whence.derive.schedule import Periodic, Schedule
@@ -39,6 +41,12 @@ from whence.tracing import is_traced, send_traces
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1
+
+ATTEMPT = "WHENCE_START_ATTEMPT"
+"""Set by a supervisor: 1, and 1 more for each start in a row that took too long."""
+
+JVM_SECONDS = 30
+"""For the JVM of a supervised pipeline. They double with each start in a row that took too long."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -73,10 +81,12 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main() -> int:
-    """Run until the stream fails (1), the rebuild is done (0) or SIGTERM says to stop (0)."""
+    """Run until the stream fails (1), the rebuild is done (0) or SIGTERM stops the stream (0). Before the stream runs,
+    and in a rebuild, SIGTERM ends the process at once.
+    """
     given = parser().parse_args()
     stopping = Event()
-    signal.signal(signal.SIGTERM, lambda *_: stopping.set())
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         log_to_stderr(logging.WARNING, wrap=True)
         if is_traced():
@@ -106,10 +116,12 @@ def stream(given: argparse.Namespace, stopping: Event) -> None:
         while not stopping.is_set():
             try:
                 with deriving(engine) as check_lock:
+                    _report("long-step upgrades the store's tables")
                     migrate(engine)
                     provide_key(engine)
+                    _report("long-step finishes what retention began")
                     resume(engine, check_lock)
-                    session = session or open_session(given.cache, given.master, jars=jars_for(event_log))
+                    session = session or _open_session(given, event_log)
                     _stream_once(given, _Stations(session, event_log, engine, check_lock), stopping)
             except StoreGoneError as error:
                 if session is None:
@@ -118,6 +130,22 @@ def stream(given: argparse.Namespace, stopping: Event) -> None:
                 stopping.wait(LOOK_SECONDS)
     if session is not None:
         close_session(session, given.cache)
+
+
+def _open_session(given: argparse.Namespace, event_log: Log) -> SparkSession:
+    _report("long-step looks for Spark's libraries")
+    jars = jars_for(event_log)
+    _report("step starts Spark")
+    return open_session(given.cache, given.master, jars=jars, limits=_jvm_limits(os.environ.get(ATTEMPT, "")))
+
+
+def _jvm_limits(attempt: str) -> JvmLimits:
+    """Under a supervisor, the JVM's temporary files are deleted for it."""
+    return JvmLimits(JVM_SECONDS * 2.0 ** (int(attempt) - 1), signal.SIGKILL) if attempt else UNSUPERVISED
+
+
+def _report(line: str) -> None:
+    print(line, flush=True)  # noqa: T201  # the supervisor reads these lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +164,8 @@ def _stream_once(given: argparse.Namespace, at: _Stations, stopping: Event) -> N
         query = run_stream(at.session, at.log, at.engine, Path(scratch) / "checkpoint")
         schedule = Schedule(at.session, at.engine, scheduled_jobs(at.log, given))
         schedule.start()
-        print("ready", flush=True)  # noqa: T201  # the supervisor waits for this line
+        signal.signal(signal.SIGTERM, lambda *_: stopping.set())
+        _report("ready")
         try:
             # A call into the JVM must not be broken off: it is left again and again to look.
             while not stopping.is_set() and not query.awaitTermination(LOOK_SECONDS):

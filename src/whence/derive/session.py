@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from whence.capture.java import java_home
 from whence.derive.enrichment import SETTING
+from whence.derive.jvm import UNSUPERVISED, JvmLimits, launch_jvm
 from whence.derive.source import LogSource
 
 _MANAGERS = "org.apache.spark.sql.execution.streaming.checkpointing"
@@ -49,19 +50,29 @@ _JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss4m -XX:-UsePerfData"
 
 
 def open_session(
-    cache: Path | None = None, master: str | None = None, heap: str = "512m", jars: Sequence[Path] = ()
+    cache: Path | None = None,
+    master: str | None = None,
+    heap: str = "512m",
+    jars: Sequence[Path] = (),
+    limits: JvmLimits = UNSUPERVISED,
 ) -> SparkSession:
     """A session that knows the log source, at `master`: where `spark-submit` says if None, else on two cores here.
 
     On this machine, `heap` is the JVM's and `cache` is where its class archive is kept, which halves the next start;
     without it there is none. On a cluster both are the cluster's own business. `jars` are loaded beside Spark's own.
+    Raises SparkStartError if the JVM does not start within its limits.
     """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if not is_submitted():
         os.environ["JAVA_HOME"] = str(java_home())
         master = master or "local[2]"
     owns_jvm = not is_submitted() and master is not None and master.partition("[")[0] == "local"
-    conf = _of_one_machine(cache, heap, jars) if owns_jvm else _of_cluster(jars)
+    if owns_jvm:
+        conf = _of_one_machine(cache, heap, jars)
+        _connect(conf, limits)
+    else:
+        _connect(_with(SparkConf(loadDefaults=False), _loading(jars)), limits)
+        conf = _of_cluster()
     if master:
         conf.setMaster(master)
     # Executors, wherever they are, must read events as this process would.
@@ -97,10 +108,14 @@ def _of_one_machine(cache: Path | None, heap: str, jars: Sequence[Path]) -> Spar
     return _with(SparkConf(), {**_TUNED, **_ON_ONE_MACHINE, **of_run, **_loading(jars)})
 
 
-def _of_cluster(jars: Sequence[Path]) -> SparkConf:
-    # Only with a JVM does SparkConf know spark-defaults.conf and `--conf`.
-    SparkContext._ensure_initialized(conf=_with(SparkConf(loadDefaults=False), _loading(jars)))
-    conf = SparkConf()
+def _connect(conf: SparkConf, limits: JvmLimits) -> None:
+    """Connect to the JVM of `spark-submit`, or to a new one; unless this process has one already."""
+    if SparkContext._gateway is None:
+        SparkContext._ensure_initialized(gateway=None if is_submitted() else launch_jvm(conf, limits), conf=conf)
+
+
+def _of_cluster() -> SparkConf:
+    conf = SparkConf()  # only with a JVM does it know spark-defaults.conf and `--conf`
     for key, value in _TUNED.items():
         conf.setIfMissing(key, value)
     return conf

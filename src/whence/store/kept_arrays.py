@@ -13,6 +13,7 @@ from threading import Lock
 
 from sqlalchemy import Connection, Engine, select
 
+from whence.death_signal import end_with_parent
 from whence.store.adjacency import MOST_CHANGED, StoreAdjacency, lay_over
 from whence.store.csr import Csr, read_csr, write_csr
 from whence.store.csr_build import build_csr
@@ -114,6 +115,7 @@ def _alone(file: Path) -> Iterator[bool]:
 def main() -> None:
     """Make a file in a process of its own. The store's URL comes on stdin, for it may have a password."""
     os.nice(10)
+    end_with_parent()
     engine = open_store(sys.stdin.readline().strip())
     build_file(engine, Path(sys.argv[1]))
     engine.dispose()
