@@ -1,6 +1,7 @@
 """`make accuracy`: how much of the golden suite the SQL reader says, per construct and dialect; fails below the floor.
 
-A case is exact when its whole set of lines is. Precision and recall are of lines, over the cases of a row.
+A case is exact when its whole set of lines is. Precision and recall are of lines, over the cases of a row. A silent
+error is a case that is not exact although no statement of it has failed, is partial, or has a known unknown.
 `--fuzz 10000000`, `--tpcds`, `--deep 5000` and `--spark 300` are the long passes of the oracles (oracle.py);
 `--confidence` measures what a confidence is worth (confidence.py).
 """
@@ -19,13 +20,14 @@ FLOOR = FOLDER / "floor.txt"
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One row: cases, cases exact, and lines expected, said, and both."""
+    """One row: cases, cases exact, lines expected, said, and both, and cases that are wrong without a warning."""
 
     cases: int = 0
     exact: int = 0
     expected: int = 0
     said: int = 0
     both: int = 0
+    silent: int = 0
 
     def __add__(self, other: "Score") -> "Score":
         return Score(
@@ -34,6 +36,7 @@ class Score:
             self.expected + other.expected,
             self.said + other.said,
             self.both + other.both,
+            self.silent + other.silent,
         )
 
     @property
@@ -41,24 +44,32 @@ class Score:
         """Exact cases, precision, recall; of nothing all is right."""
         return _share(self.exact, self.cases), _share(self.both, self.said), _share(self.both, self.expected)
 
+    @property
+    def silent_share(self) -> float:
+        """Silent errors among the cases; of nothing none is."""
+        return self.silent / self.cases if self.cases else 0.0
+
 
 def score_of(verdict: Verdict) -> Score:
     """One case as a score."""
     expected, said = verdict.expected, verdict.said
-    return Score(1, verdict.exact, len(expected), len(said), len(expected & said))
+    return Score(1, verdict.exact, len(expected), len(said), len(expected & said), verdict.silent)
 
 
 def below(scores: Mapping[str, Score], floor: Mapping[str, tuple[float, ...]]) -> Iterator[str]:
     """What has dropped, one sentence each. A row of the floor that no case belongs to has dropped to nothing."""
-    for name, least in floor.items():
+    for name, (*least, most_silent) in floor.items():
         shares = scores[name].shares if name in scores else (0.0, 0.0, 0.0)
+        silent = scores[name].silent_share if name in scores else 0.0
+        if round(silent, 4) > most_silent:
+            yield f"{name}: silent errors {silent:.4f} are above {most_silent:.4f}"
         for what, has, needs in zip(("exact", "precision", "recall"), shares, least, strict=True):
             if round(has, 3) < needs:
                 yield f"{name}: {what} {has:.3f} is below {needs:.3f}"
 
 
 def read_floor(path: Path = FLOOR) -> dict[str, tuple[float, ...]]:
-    """Rows of `name exact precision recall`."""
+    """Rows of `name exact precision recall silent`: the least of three shares, and the most of the fourth."""
     rows = (line.split() for line in path.read_text("utf-8").splitlines() if line and not line.startswith("#"))
     return {name: tuple(map(float, shares)) for name, *shares in rows}
 
@@ -93,9 +104,12 @@ def print_table() -> None:
     """The golden suite, row by row; exits with what has dropped."""
     judged = [(case, _judged(case)) for case in golden_cases()]
     scores = dict(_scores(judged))
+    sys.stdout.write(f"{'':28}{'exact':>13}{'share':>11}{'precision':>11}{'recall':>11}{'silent errors':>22}\n")
     for name, score in scores.items():
         shares = "".join(f"{share:11.3f}" for share in score.shares)
-        sys.stdout.write(f"{name:28}{score.exact:5} of {score.cases:4}{shares}\n")
+        sys.stdout.write(
+            f"{name:28}{score.exact:5} of {score.cases:4}{shares}{score.silent:12} = {score.silent_share:7.4f}\n"
+        )
     if dropped := list(below(scores, read_floor())):
         sys.exit("\n".join(dropped))
 
@@ -112,7 +126,7 @@ def _judged(case: Case) -> Score:
         return score_of(judge(case))
     except Exception as error:
         sys.stderr.write(f"{case.id}: {error!r}\n")
-        return Score(cases=1, expected=len(case.claims))
+        return Score(cases=1, expected=len(case.claims), silent=1)
 
 
 def _share(part: int, whole: int) -> float:

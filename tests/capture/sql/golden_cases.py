@@ -77,10 +77,17 @@ class Verdict:
 
     expected: frozenset[str]
     said: frozenset[str]
+    admits: bool = False
+    """The reader reports a failure or a known unknown, so whoever reads the answer is warned."""
 
     @property
     def exact(self) -> bool:
         return self.expected == self.said
+
+    @property
+    def silent(self) -> bool:
+        """Wrong, and nothing warns of it."""
+        return not self.exact and not self.admits
 
     def __str__(self) -> str:
         missing = (f"  missing  {line}" for line in sorted(self.expected - self.said))
@@ -119,7 +126,12 @@ def judge(case: Case) -> Verdict:
         if (wanted := getattr(case, name)) is not None:
             expected |= {f"{name}: {one}" for one in wanted}
             said |= {f"{name}: {one}" for one in _set_of(lineage, name)}
-    return Verdict(frozenset(expected), frozenset(said))
+    return Verdict(frozenset(expected), frozenset(said), admits(lineage))
+
+
+def admits(lineage: ScriptLineage) -> bool:
+    """Whether a statement is reported as failed or partial, or has a known unknown."""
+    return any(one.status in ("failed", "partial") or one.unknowns for one in lineage)
 
 
 def claims_of(lineage: ScriptLineage) -> Iterator[Claim]:

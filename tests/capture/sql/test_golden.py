@@ -1,12 +1,14 @@
 """The reader says of every golden case what the semantics of its dialect say."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bench.accuracy import Score, below, read_floor
+from bench.accuracy import Score, below, read_floor, score_of
 from capture.sql.golden_cases import Case, Claim, GoldenError, golden_cases, judge, open_cases
+from whence.capture.sql import Catalog, Column, Table, read_script
 
 CASES = golden_cases()
 OPEN = open_cases()
@@ -21,6 +23,19 @@ def test_golden(case: Case) -> None:
     assert verdict.exact, f"{case.path}:{case.line}\n{case.sql}\n{verdict}"
 
 
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in CASES])
+def test_each_source_of_an_edge_is_read(case: Case) -> None:
+    catalog = Catalog.from_columns(case.columns, case.dialect) if case.columns else None
+    script = read_script(case.sql, case.dialect, catalog)
+    for one in script.statements:
+        assert {table_of(edge.source) for edge in one.edges} <= set(one.reads)
+    assert {table_of(edge.source) for edge in script.collapsed} <= {read for one in script for read in one.reads}
+
+
+def table_of(end: Column | Table) -> Table:
+    return end.table if isinstance(end, Column) else end
+
+
 def test_the_suite_is_as_large_as_promised() -> None:
     assert len(CASES) >= 600
     assert len({case.dialect for case in CASES}) >= 12
@@ -31,10 +46,19 @@ def test_open_cases_exist() -> None:
 
 
 def test_a_drop_is_named() -> None:
-    score = Score(cases=4, exact=3, expected=10, said=8, both=8)
-    assert list(below({"all": score}, {"all": (0.75, 1.0, 0.8)})) == []
-    assert list(below({"all": score}, {"all": (0.75, 1.0, 0.9)})) == ["all: recall 0.800 is below 0.900"]
-    assert len(list(below({}, {"dialect:duckdb": (0.5, 0.5, 0.5)}))) == 3
+    score = Score(cases=4, exact=3, expected=10, said=8, both=8, silent=1)
+    assert list(below({"all": score}, {"all": (0.75, 1.0, 0.8, 0.25)})) == []
+    assert list(below({"all": score}, {"all": (0.75, 1.0, 0.9, 0.25)})) == ["all: recall 0.800 is below 0.900"]
+    silent = ["all: silent errors 0.2500 are above 0.2000"]
+    assert list(below({"all": score}, {"all": (0.75, 1.0, 0.8, 0.2)})) == silent
+    assert len(list(below({}, {"dialect:duckdb": (0.5, 0.5, 0.5, 0.0)}))) == 3
+
+
+def test_an_error_is_silent_when_nothing_warns_of_it(write: Callable[[str], Path]) -> None:
+    (wrong,) = golden_cases(write("== a\n---\nSELECT a FROM t\n---\nresult.b <= t.a identity\n"))
+    said = replace(wrong, sql="SELECT * FROM t")
+    assert (judge(wrong).silent, judge(said).silent) == (True, False)
+    assert (score_of(judge(wrong)).silent, score_of(judge(said)).silent) == (1, 0)
 
 
 def test_the_floor_is_read() -> None:

@@ -11,6 +11,8 @@ REMAINING: Final[Sureness] = (0.98, "not in the other sources")
 DDL: Final[Sureness] = (0.97, "DDL of the script")
 UNPLACED: Final[Sureness] = (0.5, "the target's columns are not known")
 """A value by position, under its own name."""
+EITHER: Final[Sureness] = (0.5, "may be a function or a pseudo-column")
+"""A name that the dialect knows, and that a table may have too."""
 PROCEDURAL: Final = 0.8
 """What a statement of a procedure, or dynamic SQL, is worth beside: it may not be the one that runs."""
 

@@ -40,6 +40,7 @@ from whence.capture.sql.rules import (
     nothing,
     nvl2,
     ordered,
+    parametric,
     plain,
     same,
     window,
@@ -242,10 +243,11 @@ _RULES: dict[Any, Rule] = dict[Any, Rule]() | (
     | dict.fromkeys((c.Paren, c.Alias, c.Ordered, c.Where, c.IgnoreNulls, c.RespectNulls), same)
     | dict.fromkeys((c.PropertyEQ, c.Kwarg), named_value)
     | dict.fromkeys((c.Count, c.CountIf, c.ApproxDistinct, c.Hll), count)
-    | dict.fromkeys((c.CombinedAggFunc, c.CombinedParameterizedAgg), combined)
-    | dict.fromkeys((c.Anonymous, c.AnonymousAggFunc, c.ParameterizedAgg), by_name)
+    | dict.fromkeys((c.CombinedAggFunc, c.CombinedParameterizedAgg, c.ParameterizedAgg), combined)
+    | dict.fromkeys((c.Anonymous, c.AnonymousAggFunc), by_name)
     | {
         c.Column: _column,
+        c.Aliases: parametric,
         c.Dot: _dot,
         c.Bracket: _bracket,
         c.HavingMax: having_max,

@@ -33,7 +33,15 @@ AGGREGATES = words(
     "anyheavy topk quantile quantiles quantileexact quantiletdigest arg_max arg_min summap deltasum "
     "sumwithoverflow total fsum favg kahan_sum first_agg last_agg stats_mode sum_if sumif avgif maxif minif "
     "reduce_agg approx_top_count approx_top_k approx_top_sum numeric_histogram array_concat_agg array_union_agg "
-    "array_unique_agg booland_agg boolor_agg boolxor_agg st_collect st_union_agg xml_agg"
+    "array_unique_agg booland_agg boolor_agg boolxor_agg st_collect st_union_agg xml_agg "
+    "largesttrianglethreebuckets lttb exponentialmovingaverage exponentialtimedecayedavg exponentialtimedecayedsum "
+    "exponentialtimedecayedmax grouparraysample grouparraymovingavg grouparraymovingsum grouparrayinsertat "
+    "grouparraysorted grouparraylast sequencematch sequencecount sequencenextnode windowfunnel retention "
+    "summapfiltered kolmogorovsmirnovtest mannwhitneyutest studentttest welchttest meanztest studentttestonesample "
+    "simplelinearregression categoricalinformationvalue skewpop skewsamp kurtpop kurtsamp boundingratio rankcorr "
+    "sparkbar intervallengthsum deltasumtimestamp maxmap minmap sumcount sumkahan avgweighted topkweighted "
+    "contingency cramersv theilsu maxintersections maxintersectionsposition flamegraph grouparrayintersect "
+    "groupbitand groupbitor groupbitxor groupconcat uniquptoif"
 )
 CONDITIONED = {"multiif": 2, "multi_if": 2}
 """Functions whose arguments are condition, value, condition, value, …, value."""
@@ -48,18 +56,10 @@ UNITS = words(
     "minute_second year_month"
 )
 """Words that say a part of a date where a column could stand."""
-FILES = words(
-    "input__file__name block__offset__inside__file metadata$filename metadata$file_row_number _file_name "
-    "_metadata $path"
+DATED = words(
+    "date_part datepart date_trunc datetrunc datename dateadd date_add datesub date_sub datediff date_diff "
+    "datediff_big timestampadd timestamp_add timestampdiff timestamp_diff timestamp_sub timestamp_trunc datetime_add "
+    "datetime_sub datetime_diff datetime_trunc time_add time_sub time_diff time_trunc timeadd timediff date_bucket "
+    "time_slice last_day extract get_format"
 )
-"""What a table of files knows of the file that a row is from."""
-PSEUDO = words(
-    "rownum rowid level sysdate systimestamp user current_date current_time current_timestamp current_user "
-    "session_user localtime localtimestamp sysdatetime uid _partitiontime _partitiondate _table_suffix _file_name "
-    "nextval currval metadata$filename metadata$file_row_number metadata$action metadata$isupdate metadata$row_id "
-    "ctid xmin xmax cmin cmax tableoid oid _rowid_ input__file__name block__offset__inside__file _metadata _part "
-    "_partition_id _table $path $bucket $file_size $file_modified_time $partition default connect_by_isleaf "
-    "connect_by_iscycle connect_by_root ora_rowscn value_error date time timestamp maxvalue $action true false "
-    "null all"
-)
-"""What looks like a column but is none of a table's own."""
+"""Functions in which such a word is a part of a date, as the first or the last argument."""

@@ -50,6 +50,7 @@ _VARIABLE = re.compile(
 )
 """A declaration in the part before BEGIN."""
 _CONDITIONS = re.compile(r"(IF|ELSIF|ELSEIF|WHEN|CASE|WHILE|FOR|UNTIL)\b", re.IGNORECASE)
+_QUERIES = re.compile(r"\(\s*(?:SELECT|WITH)\b", re.IGNORECASE)
 _BODY_TEXT = re.compile(r"\bAS\s+(\$\w*\$|')|\bDO\s+(?:LANGUAGE\s+\w+\s+)?(\$\w*\$|')", re.IGNORECASE)
 _LANGUAGE = re.compile(r"\bLANGUAGE\s+['\"]?(\w+)", re.IGNORECASE)
 _DEEP = 8
@@ -204,9 +205,11 @@ def _control_end(text: str, start: int, dialect: Dialect) -> tuple[tuple[int, in
 
 
 def condition_queries(text: str, start: int, dialect: Dialect) -> Iterator[Piece]:
-    """`FOR r IN (SELECT …)`: the query that a loop runs over."""
+    """`FOR r IN (SELECT …)`: the query that a loop runs over; the queries in other conditions."""
     found = re.match(r"\s*(\w+)\s+(?:CURSOR\s+FOR|IN|AS)\s*\(?\s*(?=SELECT|WITH)", text, re.IGNORECASE)
     if found is None:
+        if _QUERIES.search(text):
+            yield Piece(f"SELECT 1 WHERE {text.strip()}", start, procedural=True, condition=True)
         return
     inside = text[found.end() :].strip()
     inside = inside[:-1] if inside.endswith(")") and inside.count(")") > inside.count("(") else inside

@@ -69,7 +69,7 @@ def _one(scope: Scope, node: tree.Node, before: int, unnamed_before: int = 0) ->
             yield from _modified(scope, node, _row(scope))
         case c.Column() if tree.is_star(node):
             yield from _modified(scope, tree.this(node), _qualified(scope, node))
-        case c.Aliases():
+        case c.Aliases() if dialect.name != "clickhouse":
             names = [column_name(dialect, name) for name in tree.items(node)]
             for name, flow in zip(names, _generated(scope, tree.this(node), len(names)), strict=True):
                 yield Output(name, flow, node=node, element=True)
@@ -174,7 +174,7 @@ def _modified(scope: Scope, star: tree.Node, row: list[Output]) -> Iterator[Outp
 
 
 def _from_star(scope: Scope, star: Output, name: str, node: tree.Node) -> Iterator[Output]:
-    found = scope.named(name) or scope.guess([name])
+    found = scope.named(name) or scope.guess([name], [tree.this(node)])
     if found is not None and not found.flow.keys().isdisjoint(found.flow):
         yield found.called(column_name(scope.reading.dialect, tree.alias_of(node)))
 

@@ -39,6 +39,13 @@ def _join_alias(match: re.Match[str]) -> str:
     )
 
 
+def _aggregated(match: re.Match[str]) -> str:
+    """ClickHouse: `f(1)(a)` of an aggregate that the parser does not know is `f(1, a)`."""
+    name = match[1].lower()
+    known = re.match(r"quantiles?|topk|grouparray(if)?$|groupuniqarray|histogram|uniq|window|sequence", name)
+    return match[0] if known else f"{match[1]}{match[2]}, "
+
+
 _ONE = (
     _rule("postgres", r"^.*\bUSING\s*\([^)]*\)(?P<as>\s+AS\s+)(?P<name>\w+).*$", _join_alias),
     _rule("mysql", r"^REPLACE(\s+(?:LOW_PRIORITY|DELAYED))?(\s+INTO)?\s+(?=\S)", "INSERT INTO "),
@@ -106,6 +113,7 @@ _ONE = (
             r"\()", r"CREATE VIEW \1 \2 AS "),
     _rule("mysql", r"^LOAD\s+DATA\b.*?\bINFILE\s+('[^']*').*?\bINTO\s+TABLE\s+([\w.`]+)"
         r".*$", r"LOAD DATA INPATH \1 INTO TABLE \2"),
+    _rule("clickhouse", r"(\w+)(\([^()]*)\)\s*\((?=[^()])", _aggregated),
     _rule("", r"\bFINAL\b(?=\s*(?:$|WHERE|PREWHERE|GROUP|ORDER|,|\)|JOIN|LEFT|INNER))", ""),
     _rule("clickhouse", r"^(WITH\s.*?\bFROM\s+\S+)\s+(PREWHERE\b.*?)\s+FINAL\b", r"\1 FINAL \2"),
     _rule("", r"(?<=[\s(,=<>])%\((\w+)\)s", r":\1"),

@@ -20,7 +20,15 @@ from whence.capture.sql.flows import (
     Step,
     composed,
 )
-from whence.capture.sql.functions import AGGREGATES, CONDITIONED, COUNTING, LEADING_CONDITION, MASKING, UNITS
+from whence.capture.sql.functions import (
+    AGGREGATES,
+    CONDITIONED,
+    COUNTING,
+    DATED,
+    LEADING_CONDITION,
+    MASKING,
+    UNITS,
+)
 from whence.capture.sql.names import column_name
 from whence.capture.sql.scopes import Scope
 
@@ -97,7 +105,7 @@ def count(scope: Scope, node: tree.Node, step: Step, into: Flow, todo: Todo) -> 
 
 
 def combined(scope: Scope, node: tree.Node, step: Step, into: Flow, todo: Todo) -> None:
-    """ClickHouse's combinators: the last argument of `…If` chooses rows."""
+    """ClickHouse's aggregates with parameters or combinators: the last argument of `…If` chooses rows."""
     name = str(tree.this(node)).lower()
     arguments = list(tree.items(node)) + list(tree.listed(node, "params"))
     inner = composed(step, COUNT if name.startswith(("count", "uniq")) else AGGREGATION)
@@ -106,10 +114,16 @@ def combined(scope: Scope, node: tree.Node, step: Step, into: Flow, todo: Todo) 
     todo.extend((one, inner) for one in reversed(arguments))
 
 
+def parametric(scope: Scope, node: tree.Node, step: Step, into: Flow, todo: Todo) -> None:
+    """An aggregate of ClickHouse that the parser does not know: it takes `f(1)(a)` for `f(1) AS (a)`."""
+    each(tree.this(node), composed(step, AGGREGATION), todo)
+    todo.extend((c.Column(this=one), composed(step, AGGREGATION)) for one in reversed(tree.items(node)))
+
+
 def by_name(scope: Scope, node: tree.Node, step: Step, into: Flow, todo: Todo) -> None:
     """A function that the parser has no class for: what it does to its arguments is told by its name."""
     name = str(tree.this(node)).lower() if not isinstance(tree.this(node), tree.Node) else ""
-    arguments = [one for one in tree.items(node) if not _is_unit(scope, one)]
+    arguments = tree.items(node) if name not in DATED else _without_unit(scope, tree.items(node))
     if name in CONDITIONED or name in LEADING_CONDITION:
         _conditioned(name, arguments, step, todo)
         return
@@ -134,6 +148,15 @@ def _conditioned(name: str, arguments: list[tree.Node], step: Step, todo: Todo) 
     for place, one in enumerate(arguments):
         odd = place % 2 == 0 and place < len(arguments) - 1 if name in CONDITIONED else place == 0
         todo.append((one, composed(step, CONDITIONAL if odd else TRANSFORMATION)))
+
+
+def _without_unit(scope: Scope, arguments: list[tree.Node]) -> list[tree.Node]:
+    """The arguments of a function of dates without the part of a date: it comes first, in BigQuery last."""
+    places = (-1, 0) if scope.reading.dialect.name == "bigquery" else (0, -1)
+    for place in places if len(arguments) > 1 else ():
+        if _is_unit(scope, arguments[place]):
+            return [one for one in arguments if one is not arguments[place]]
+    return arguments
 
 
 def _is_unit(scope: Scope, node: tree.Node) -> bool:

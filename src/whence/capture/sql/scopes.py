@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 from whence.capture.sql import tree
 from whence.capture.sql.catalog import Session
-from whence.capture.sql.confidence import REMAINING, one_of
+from whence.capture.sql.confidence import EITHER, REMAINING, one_of
 from whence.capture.sql.dialects import Dialect
 from whence.capture.sql.flows import IDENTITY, NOTHING, TRANSFORMATION, Flow, Home, joined, stepped
-from whence.capture.sql.functions import FILES, PSEUDO
 from whence.capture.sql.lineage import Table, UnknownReason
 from whence.capture.sql.names import cased, column_name
+from whence.capture.sql.pseudocolumns import FILES, kind_of
 from whence.capture.sql.relations import NAMELESS, STAR, Output, Relation, weakened
 from whence.capture.sql.relations import field as field_of
 
@@ -43,6 +43,8 @@ class Reading:
     """What a statement inside of WITH sees of it."""
     also: list[object] = field(default_factory=list)
     """What statements inside of WITH do (`Moved`)."""
+    inner_reads: set[Table] = field(default_factory=set)
+    """Tables that queries inside of expressions read."""
     homes: dict[Table, Home] = field(default_factory=dict)
     unknowns: dict[tuple[UnknownReason, str], None] = field(default_factory=dict)
     ticks: int = 0
@@ -162,6 +164,7 @@ class Scope:
         """A query inside of an expression."""
         relation = self.reading.query(node, self)
         self.extra_reads |= relation.reads
+        self.reading.inner_reads |= relation.reads
         return relation
 
     def forget(self) -> None:
@@ -189,7 +192,7 @@ class Scope:
                 return Output(found.name, joined(*(weakened(one.flow, *one_of(2)) for one in (guesses[0], found))))
             if found is not None:
                 return found
-            guessed = None if guesses else scope.guess(names)
+            guessed = None if guesses else scope.guess(names, parts)
             if guessed is not None:
                 guesses.append(guessed)
                 is_rival = any(map(_has_columns, scope.sources))
@@ -205,15 +208,23 @@ class Scope:
             if source is None:
                 continue
             found = _of_source(source, names[length])
+            if found is not None and self._is_added(source, names[length], parts):
+                return Output(names[length], NOTHING)
             if found is not None:
                 return _fields(found, names[length + 1 :])
             nested = source.relation.find(".".join(names[length:]))
             if nested is not None or length == 1:
-                return nested or self._lost(source, names)
+                return nested or self._lost(source, names, parts)
         whole = self.named(names[0])
         if whole is not None:
             return _fields(whole, names[1:])
         return self.named(".".join(names))
+
+    def _is_added(self, source: Source, name: str, parts: list[tree.Node]) -> bool:
+        """Whether the engine adds this column to each table, and the source does not have its own."""
+        if not source.relation.opens or source.relation.find(name) is not None or name.lower() in FILES:
+            return False
+        return kind_of(self.reading.dialect, parts) == "pseudo"
 
     def source(self, names: list[str], parts: list[tree.Node] | None = None) -> Source | None:
         """The source with this name: its alias, or the end of its table's name."""
@@ -237,8 +248,18 @@ class Scope:
             found = self._found[name] = self._column_named(name)
         return found if isinstance(found, Output) else self.aliases.get(name)
 
-    def guess(self, names: list[str]) -> Output | None:
-        """A column that one of the open sources may have: sure if it is the only one, else a candidate of each."""
+    def guess(self, names: list[str], parts: list[tree.Node]) -> Output | None:
+        """A column that one of the open sources may have; less sure where the name may be a pseudo-column."""
+        kind = kind_of(self.reading.dialect, parts[:1])
+        if kind == "pseudo" and not (names[0].lower() in FILES and len(self.sources) == 1):
+            return None
+        found = self._guess(names)
+        if found is None or kind != "either":
+            return found
+        return Output(found.name, weakened(found.flow, *EITHER), found.fields)
+
+    def _guess(self, names: list[str]) -> Output | None:
+        """Sure if one open source can have the column, else a candidate of each."""
         if len(names) > 1 and (self.source(names[:1]) is not None or not self._has_fields(names)):
             return None
         if names[0].lower() in self.reading.variables:
@@ -248,8 +269,6 @@ class Scope:
         candidates = [
             found for found in (source.relation.guess(names[0]) for source in self.sources) if found is not None
         ]
-        if names[0].lower() in PSEUDO and not (names[0].lower() in FILES and len(self.sources) == 1):
-            return None
         if not candidates:
             return self._guess_field(names)
         homes = len({leaf.home for leaf in candidates[0].flow})
@@ -287,7 +306,7 @@ class Scope:
     def _guess_field(self, names: list[str]) -> Output | None:
         """A field of what UNNEST gives, used like a column; a file's own columns."""
         elements = [one.relation.element for one in self.sources if one.relation.element is not None]
-        if len(elements) == 1 and names[0].lower() not in PSEUDO:
+        if len(elements) == 1:
             return _fields(elements[0], names)
         reads = self.sources[0].relation.reads if len(self.sources) == 1 else ()
         if names[0].lower() not in FILES or len(reads) != 1:
@@ -307,10 +326,10 @@ class Scope:
         self.reading.report("column_ambiguous", name)
         return Output(name, joined(*(weakened(one.flow, *one_of(len(found))) for one in found)))
 
-    def _lost(self, source: Source, names: list[str]) -> Output | None:
+    def _lost(self, source: Source, names: list[str], parts: list[tree.Node]) -> Output | None:
         """A qualified column that its source does not have."""
         name = names[1]
-        if name.lower() not in PSEUDO:
+        if kind_of(self.reading.dialect, parts[:2]) == "column":
             self.reading.report("column_not_found", ".".join(names))
         return Output(name, NOTHING)
 
@@ -324,7 +343,8 @@ class Scope:
             return whole
         quoted = tree.text_of(parts[0])[1]
         string = quoted and self.reading.dialect.name in ("sqlite", "clickhouse") and len(names) == 1
-        if not string and names[-1].lower() not in PSEUDO and names[0][:1] not in "@$:" and not self.reading.procedural:
+        named = kind_of(self.reading.dialect, parts) == "column" and names[0][:1] not in "@$:"
+        if named and not string and not self.reading.procedural:
             self.reading.report("column_not_found", ".".join(names))
         return Output(names[-1], NOTHING)
 

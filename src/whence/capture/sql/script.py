@@ -17,6 +17,7 @@ from whence.capture.sql.flows import NOTHING, Flow, joined
 from whence.capture.sql.functions import words
 from whence.capture.sql.lineage import (
     Budget,
+    Column,
     Edge,
     ScriptLineage,
     Span,
@@ -106,11 +107,23 @@ def _read_piece(script: Script, piece: Piece) -> None:
         _keep_value(script, piece, queried, span)
         return
     parsed = parse(piece.text, script.dialect, script.budget)
+    if piece.condition:
+        _read_condition(script, piece, parsed, span)
+        return
     if parsed.error is not None:
         _failed(script, piece, parsed, span)
         return
     for node in parsed.nodes:
         script.statements.append(_statement(script, piece, node, span))
+
+
+def _read_condition(script: Script, piece: Piece, parsed: Parsed, span: Span) -> None:
+    """The queries in a condition that controls the flow: they are read, and move nothing."""
+    reading = _reading(script, piece)
+    done = Moved("if", unread=parsed.error is not None)
+    for node in parsed.nodes:
+        done.reads |= query(node, Scope(reading)).reads
+    script.statements.append(_answer(script, piece, done, reading, span, parsed.error))
 
 
 def _learn(script: Script, piece: Piece) -> None:
@@ -261,7 +274,8 @@ def _answer(
         reading.report("dynamic_sql", done.kind)
     unknowns = tuple(_unknown(script, span, reason, name) for reason, name in reading.unknowns)
     status = _status(done, bool(found), error, bool(unknowns))
-    reads = tuple(sorted(done.reads, key=str))
+    sources = {_table_of(edge.source) for edge in found}
+    reads = tuple(sorted(done.reads | reading.inner_reads | sources, key=str))
     return StatementLineage(done.kind, span, status, reads, tuple(done.writes), found, unknowns, error)
 
 
@@ -282,6 +296,10 @@ def _unexpanded(done: Moved) -> Iterator[Table]:
 
 def _tables(done: Moved) -> set[Table]:
     return {*done.reads, *done.writes, *(move.target for move in done.moves), *(new for _, new in done.renames)}
+
+
+def _table_of(end: Column | Table) -> Table:
+    return end.table if isinstance(end, Column) else end
 
 
 def _unknown(script: Script, span: Span, reason: UnknownReason, name: str) -> Unknown:

@@ -24,6 +24,8 @@ class Piece:
     """The head of a procedure: it has parameters, and no data."""
     record: str | None = None
     """A loop's record, for which this is the query."""
+    condition: bool = False
+    """The condition of an IF or a WHILE, as a query."""
 
 
 @dataclass(frozen=True, slots=True)
