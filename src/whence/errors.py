@@ -13,6 +13,7 @@ WhenceError
 ├── StoreError
 │   ├── EncryptionError    the store's encrypted texts cannot be opened, or its key cannot be read
 │   ├── StoreGoneError     PostgreSQL does not answer, or ended the session that held a lock
+│   ├── StoreSchemaError   the store's tables are those of another release; carries both revisions
 │   ├── StoreBusyError     another process derives into this store
 │   ├── QuestionsBusyError more questions are being answered than there are threads for
 │   ├── NotYetError        the graph does not have yet what a question waits for
@@ -129,6 +130,22 @@ class StoreError(WhenceError):
 
 class EncryptionError(StoreError):
     """What is encrypted in the store cannot be opened, or the master key is not as it must be. Says what to do."""
+
+
+@dataclass(eq=False)
+class StoreSchemaError(StoreError):
+    """The store's tables are those of another release. Revisions ascend; `found` is empty if there are no tables."""
+
+    found: str
+    needed: str
+
+    def __str__(self) -> str:
+        if not self.found:
+            return "the store has no tables yet: `whence up` makes them, or `whence rebuild`"
+        revisions = f"(revision {self.found}; this release of Whence needs {self.needed})"
+        if self.found > self.needed:
+            return f"the store is of a later release {revisions}: use that, or `whence rebuild --into` another place"
+        return f"the store is of an earlier release {revisions}: `whence up` upgrades it, or `whence rebuild`"
 
 
 class StoreBusyError(StoreError):

@@ -179,10 +179,10 @@ def test_a_backup_of_a_newer_release_leaves_the_place_empty(filled: Engine, log:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     if filled.dialect.name == "sqlite":  # PostgreSQL's is copied into tables of this release
         back_up(Place(engine=filled, log=log), backup)
-        with pytest.raises(BackupError, match="newer release"):
+        with pytest.raises(BackupError, match="later release"):
             restore(backup, place_at(tmp_path / "other"))
         assert not segments(tmp_path / "other" / "log")
-    with pytest.raises(StoreError, match="newer release"):
+    with pytest.raises(StoreError, match="later release"):
         migrate(filled)
 
 

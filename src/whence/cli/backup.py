@@ -28,7 +28,7 @@ class Addresses:
 
 def show_backup(what: Addresses, directory: Path, output: Output) -> Exit:
     """Back up. Raises BackupError, StoreError, LogError."""
-    manifest = back_up(_place(what, existing_store(what.store)), directory)
+    manifest = back_up(_place(what, existing_store(what.store, any_schema=True)), directory)
     return _show(f"backed up to {directory}", manifest, output)
 
 

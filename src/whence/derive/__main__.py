@@ -31,6 +31,7 @@ from whence.diagnostics import log_to_stderr
 from whence.errors import StoreGoneError, WhenceError
 from whence.log import Log
 from whence.log.address import open_log
+from whence.store.checkpoint import Checkpoints
 from whence.store.engine import open_store
 from whence.store.lock import Check, deriving
 from whence.store.migrate import migrate
@@ -166,10 +167,12 @@ def _stream_once(given: argparse.Namespace, at: _Stations, stopping: Event) -> N
         schedule.start()
         signal.signal(signal.SIGTERM, lambda *_: stopping.set())
         _report("ready")
+        checkpoints = Checkpoints(at.engine)
         try:
             # A call into the JVM must not be broken off: it is left again and again to look.
             while not stopping.is_set() and not query.awaitTermination(LOOK_SECONDS):
                 at.check_lock()
+                checkpoints.look()
                 if given.alive:
                     given.alive.touch()
         except StreamingQueryException:

@@ -122,7 +122,7 @@ def check(directory: Path) -> Manifest:
 def _write(place: Place, partial: Path) -> Manifest:
     copy_out(place.engine, partial / STORE)
     copied = open_store(sqlite_url(partial / STORE))
-    reached = read_progress(copied)
+    reached = read_progress(copied, any_schema=True)
     copied.dispose()
     if place.security and is_there(place.security):
         copy_out_security(place.security, partial / SECURITY)

@@ -32,6 +32,7 @@ from whence.store import catalog_names as names
 from whence.store import catalog_runs as runs
 from whence.store import catalog_said as said
 from whence.store.engine import reading
+from whence.store.revision import refuse_other_schema
 from whence.store.tables import progress
 
 
@@ -40,6 +41,7 @@ def snapshot(engine: Engine) -> Iterator[Connection]:
     """One snapshot for catalog and graph. Raises StoreError if the store does not answer."""
     try:
         with reading(engine) as connection:
+            refuse_other_schema(connection)
             connection.execute(select(progress).limit(1)).all()
             yield connection
     except SQLAlchemyError as error:

@@ -16,6 +16,7 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from whence.errors import StoreError
 from whence.store.encryption import DataKey
 from whence.store.keyring import OPTION, Keyring
+from whence.store.revision import refuse_other_schema
 from whence.store.tables import progress
 
 WRITING = "whence_writing"
@@ -79,10 +80,15 @@ def transact(engine: Engine, work: Callable[[Connection], None]) -> None:
                 raise
 
 
-def read_progress(engine: Engine) -> dict[str, int]:
-    """By lane of the log: the position before which every record is in the tables. Raises StoreError."""
+def read_progress(engine: Engine, *, any_schema: bool = False) -> dict[str, int]:
+    """By lane of the log: the position before which every record is in the tables.
+
+    Raises StoreError if the store does not answer, or has other tables than this release, unless any will do.
+    """
     try:
         with reading(engine) as connection:
+            if not any_schema:
+                refuse_other_schema(connection)
             found = connection.execute(select(progress.c.name, progress.c.position)).all()
     except SQLAlchemyError as error:
         raise StoreError(f"the store cannot be read: {error.args[0] if error.args else error}") from error
@@ -96,6 +102,8 @@ _PRAGMAS = (
     "mmap_size=1073741824",
     # Ids are hashes, so a merge touches pages everywhere: written once in 64 MiB, not once in 4, it takes a third less.
     "wal_autocheckpoint=16384",
+    # After a burst of writes, SQLite cuts its log back to this when it begins it anew (`store.checkpoint`).
+    "journal_size_limit=67108864",
     "cache_size=-32768",
 )
 

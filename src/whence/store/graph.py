@@ -50,18 +50,26 @@ from whence.store.graph_names import (
 )
 from whence.store.graph_search import search_names
 from whence.store.graph_words import Vocabulary, find_candidates, find_told
+from whence.store.revision import refuse_other_schema
 from whence.store.summary import forgotten_history
 from whence.store.tables import progress
 
 
-def existing_store(url: str) -> Engine:
-    """An engine over a store that is there, and answers. Raises StoreError if none does."""
+def existing_store(url: str, *, any_schema: bool = False) -> Engine:
+    """An engine over a store that is there, and answers. Raises StoreError if none does, or if its tables are not those
+    of this release, unless any will do.
+    """
+    engine = _open_existing(url)
     try:
-        engine = open_store(url)
-        _refuse_missing(engine)
         with reading(engine) as connection:
+            if not any_schema:
+                refuse_other_schema(connection)
             connection.execute(select(progress).limit(1)).all()
+    except StoreError:
+        engine.dispose()
+        raise
     except SQLAlchemyError as error:
+        engine.dispose()
         raise StoreError(f"the store cannot be read: {str(error).splitlines()[0]}") from error
     return engine
 
@@ -69,20 +77,26 @@ def existing_store(url: str) -> Engine:
 @contextmanager
 def open_graph(url: str) -> Iterator["StoreGraph"]:
     """The graph of an existing store, as one snapshot. Raises StoreError if there is none, or it does not answer."""
+    engine = _open_existing(url)
     try:
-        engine = open_store(url)
-        _refuse_missing(engine)
         with reading(engine) as connection:
+            refuse_other_schema(connection)
             yield StoreGraph(connection)
-        engine.dispose()
     except SQLAlchemyError as error:
         raise StoreError(f"the store cannot be read: {str(error).splitlines()[0]}") from error
+    finally:
+        engine.dispose()
 
 
-def _refuse_missing(engine: Engine) -> None:
+def _open_existing(url: str) -> Engine:
+    try:
+        engine = open_store(url)
+    except SQLAlchemyError as error:
+        raise StoreError(f"the store cannot be read: {str(error).splitlines()[0]}") from error
     file = engine.url.database
     if engine.dialect.name == "sqlite" and not (file and Path(file).is_file()):
         raise StoreError(f"no store at {file}; `whence up` or `whence demo` makes one")
+    return engine
 
 
 class _Extent(NamedTuple):

@@ -4,23 +4,22 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from alembic.util.exc import CommandError
 from sqlalchemy import Engine
 
-from whence.errors import StoreError
+from whence.errors import StoreSchemaError
 from whence.store.engine import writing
+from whence.store.revision import needed_revision, read_revision
 
 
 def migrate(engine: Engine) -> None:
     """Make or upgrade all tables, in one transaction. Harmless where they are up to date.
 
-    Raises StoreError if they are those of a newer release.
+    Raises StoreSchemaError if they are those of a later release.
     """
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     with writing(engine) as connection:
+        if (found := read_revision(connection)) > needed_revision():
+            raise StoreSchemaError(found, needed_revision())
         config.attributes["connection"] = connection
-        try:
-            command.upgrade(config, "head")
-        except CommandError as error:
-            raise StoreError(f"the store is of a newer release of Whence than this one ({error}): upgrade") from error
+        command.upgrade(config, "head")

@@ -1,12 +1,15 @@
 """Opening the security database, and bringing its tables up to date."""
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, Engine, text
+from alembic.util.exc import CommandError
+from sqlalchemy import Connection, Engine, event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -14,6 +17,8 @@ from whence.errors import StoreError
 from whence.store.engine import open_store, reading, sqlite_url, writing
 
 VERSION_TABLE = "access_version"
+_WAL_PAGES = 1_000
+"""Rows are appended one by one here; a long write-ahead log, as the store's is, saves nothing."""
 _MIGRATING = 0x77_68_65_6E_63_68  # "whench"
 
 
@@ -28,6 +33,8 @@ def security_url(store_url: str) -> str:
 def open_security(url: str) -> Engine:
     """An engine over the security database, its tables up to date. Raises StoreError."""
     engine = open_store(url)
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _shorten_log)
     try:
         migrate_security(engine)
     except SQLAlchemyError as error:
@@ -38,15 +45,25 @@ def open_security(url: str) -> Engine:
     return engine
 
 
+def _shorten_log(connection: sqlite3.Connection, _record: Any) -> None:
+    connection.execute(f"PRAGMA wal_autocheckpoint={_WAL_PAGES}")
+
+
 def migrate_security(engine: Engine) -> None:
-    """Make or upgrade the tables, in one transaction. Harmless where they are up to date."""
+    """Make or upgrade the tables, in one transaction. Harmless where they are up to date.
+
+    Raises StoreError if they are those of a later release.
+    """
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     with writing(engine) as connection:
         if engine.dialect.name == "postgresql":  # several API processes may start at once
             connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": _MIGRATING})
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        try:
+            command.upgrade(config, "head")
+        except CommandError as error:
+            raise StoreError(f"the security database is of a later release ({error}): use that one") from error
 
 
 @contextmanager

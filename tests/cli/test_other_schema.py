@@ -1,0 +1,91 @@
+"""Every command that reads a store says what to do with one that has the tables of another release, or none."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from sqlalchemy import text
+from typer.testing import CliRunner
+
+from whence.cli.app import app
+from whence.cli.output import Exit
+from whence.store.encryption import create_master
+from whence.store.engine import open_store, sqlite_url, writing
+from whence.store.migrate import migrate
+
+OTHERWISE = {
+    "up": "upgrades it",
+    "rebuild": "upgrades it",
+    "blast": "upgrades it",
+    "backup": "copies any",
+    "restore": "wants an empty place",
+    "capture dbt": "reads no store",
+    "capture sql-log": "reads no store",
+    **dict.fromkeys(("keys", "access", "audit"), "the security database has tables of its own"),
+}
+FURTHER = {
+    "sql": ["--schema", "whence"],
+    "archive": ["--drop-segments"],
+    "decommission": ["x"],
+    "ledger": ["--lost"],
+    "encryption rotate": ["--to", "{data}/key"],
+}
+ADVICE = {
+    "": "the store has no tables yet: `whence up` makes them",
+    "0001": "the store is of an earlier release (revision 0001; this release of Whence needs",
+    "9999": "the store is of a later release (revision 9999; this release of Whence needs",
+}
+
+
+def commands(group: Any, *names: str) -> Iterator[tuple[str, Any]]:
+    for name, one in group.commands.items():
+        if hasattr(one, "commands"):
+            yield from commands(one, *names, name)
+        else:
+            yield " ".join((*names, name)), one
+
+
+READING = {
+    name: command
+    for name, command in commands(typer.main.get_command(app))
+    if "store" in [one.name for one in command.params] and not {name, name.split()[0]} & OTHERWISE.keys()
+}
+
+
+@pytest.fixture(params=ADVICE)
+def other(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, str]:
+    """A data directory, and what is to be said of it."""
+    engine = open_store(sqlite_url(tmp_path / "store.db"))
+    with engine.connect():
+        pass
+    if request.param:
+        migrate(engine)
+        with writing(engine) as connection:
+            connection.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": request.param})
+    engine.dispose()
+    return tmp_path, ADVICE[request.param]
+
+
+@pytest.mark.parametrize("name", READING)
+def test_it_says_what_to_do(name: str, other: tuple[Path, str]) -> None:
+    data, advice = other
+    create_master(data / "key")
+    required = [one.name for one in READING[name].params if one.param_type_name == "argument" and one.required]
+    wanted = ["1h" if one == "before" else "x" for one in required]
+    wanted += [one.format(data=data) for one in FURTHER.get(name, [])]
+    done = CliRunner().invoke(app, [*name.split(), *wanted, "--data", str(data), "--output", "json"])
+    if done.exit_code == 2:  # it has no --output
+        done = CliRunner().invoke(app, [*name.split(), *wanted, "--data", str(data)])
+    assert done.exit_code == Exit.OUT_OF_SERVICE, done.output
+    assert advice in done.stderr
+
+
+def test_json_names_the_error(other: tuple[Path, str]) -> None:
+    data, advice = other
+    done = CliRunner().invoke(app, ["search", "x", "--data", str(data), "--output", "json"])
+    said = json.loads(done.stderr)
+    assert said["error"] == "StoreSchemaError"
+    assert said["message"].startswith(advice)
