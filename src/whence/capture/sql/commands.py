@@ -8,12 +8,15 @@ from whence.capture.sql.moves import Move, Moved
 from whence.capture.sql.names import parts_of
 from whence.capture.sql.parsing import parse
 from whence.capture.sql.paths import search
+from whence.capture.sql.pipelines import read_pipeline
 from whence.capture.sql.scopes import Reading, Scope
 
 _I = re.IGNORECASE | re.DOTALL
 _NAME = r"((?:[\w$#@]+|\"[^\"]+\"|`[^`]+`|\[[^\]]+\])(?:\.(?:[\w$#@]+|\"[^\"]+\"|`[^`]+`|\[[^\]]+\])?)*)"
 _TEXT = r"N?'((?:[^']|'')*)'"
-_UNLOAD = re.compile(rf"^UNLOAD\s*\(\s*(?:{_TEXT}|\$\$(.*?)\$\$|((?:SELECT|WITH|TABLE)\b.*))\s*\)\s*TO\s*'([^']*)'", _I)
+_UNLOAD = re.compile(
+    r"^UNLOAD\s*\(\s*(?:'((?:[^'\\]|''|\\.)*)'|\$\$(.*?)\$\$|((?:SELECT|WITH|TABLE)\b.*))\s*\)\s*TO\s*'([^']*)'", _I
+)
 _RENAMES = re.compile(r"^RENAME\s+(?:TABLES?\s+)?(.*)$", _I)
 _TO = re.compile(rf"{_NAME}\s+TO\s+{_NAME}", _I)
 _SP_RENAME = re.compile(rf"^EXEC(?:UTE)?\s+(?:sys\.)?sp_rename\s+{_TEXT}\s*,\s*{_TEXT}\s*(?:,\s*N?'OBJECT'\s*)?$", _I)
@@ -50,7 +53,7 @@ _ASSIGNS = re.compile(
 def by_text(reading: Reading, text: str) -> Moved | None:
     """What a statement does of which there is no tree; None if its words do not say."""
     text = text.strip().rstrip(";")
-    for read in (_unload, _rename, _path, _other):
+    for read in (_unload, _rename, _path, _other, read_pipeline):
         found = read(reading, text)
         if found is not None:
             return found

@@ -15,7 +15,7 @@ from whence.capture.sql.updates import delete
 
 def create(reading: Reading, node: tree.Node) -> Moved:
     """CREATE TABLE, VIEW …: AS a query, LIKE or CLONE of a table, or with a column list."""
-    if str(tree.arg(node, tree.KIND) or "").upper() not in ("TABLE", "VIEW"):
+    if str(tree.arg(node, tree.KIND) or "").upper() not in ("TABLE", "VIEW", "MODEL"):
         return Moved("create", opaque=True)
     place = tree.this(node)
     temporary = tree.has_property(node, c.TemporaryProperty, c.VolatileProperty)
@@ -135,6 +135,9 @@ def _altered(reading: Reading, node: tree.Node, action: tree.Node, result: Moved
         case c.Query():
             relation = query(action, Scope(reading))
             result.into(Move(target, relation.outputs, relation.rows, adds=False), relation.reads)
+        case c.ReplacePartition():
+            source = target_of(reading, tree.arg(action, tree.SOURCE))
+            result.into(whole(reading, target, source), [source])
         case c.Delete():
             action.set(tree.THIS, tree.this(node).copy())
             deleted = delete(reading, action)

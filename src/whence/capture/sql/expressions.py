@@ -96,7 +96,25 @@ def value_of(scope: Scope, node: tree.Node) -> Output:
             return _array(scope, node)
         case c.Subquery() | c.Select():
             return _scalar(scope, node)
+        case c.Anonymous():
+            element = element_of(scope, node)
+            if element is not None:
+                return element
     return Output("", flow_of(scope, node))
+
+
+def element_of(scope: Scope, node: tree.Node) -> Output | None:
+    """`l(i)` of a collection in a procedure: an element is made of what the collection is."""
+    name = str(tree.this(node)).lower()
+    return scope.reading.variable(name) if name in scope.reading.variables else None
+
+
+def _called(scope: Scope, node: tree.Node, step: Step, into: Flow, todo: Todo) -> None:
+    element = element_of(scope, node) if scope.reading.variables else None
+    if element is None:
+        by_name(scope, node, step, into, todo)
+        return
+    absorb(into, element.flow, step)
 
 
 def _value(scope: Scope, node: tree.Node) -> Output:
@@ -232,8 +250,9 @@ def _parameter(scope: Scope, node: tree.Node, step: Step, into: Flow, todo: Todo
         return
     name = text.lstrip("@$:").lower()
     for key in (f"@{name}", name):
-        if key in scope.reading.variables:
-            absorb(into, scope.reading.variables[key].flow, step)
+        variable = scope.reading.variable(key)
+        if variable is not None:
+            absorb(into, variable.flow, step)
             return
 
 
@@ -244,8 +263,9 @@ _RULES: dict[Any, Rule] = dict[Any, Rule]() | (
     | dict.fromkeys((c.PropertyEQ, c.Kwarg), named_value)
     | dict.fromkeys((c.Count, c.CountIf, c.ApproxDistinct, c.Hll), count)
     | dict.fromkeys((c.CombinedAggFunc, c.CombinedParameterizedAgg, c.ParameterizedAgg), combined)
-    | dict.fromkeys((c.Anonymous, c.AnonymousAggFunc), by_name)
     | {
+        c.Anonymous: _called,
+        c.AnonymousAggFunc: by_name,
         c.Column: _column,
         c.Aliases: parametric,
         c.Dot: _dot,

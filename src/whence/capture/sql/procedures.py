@@ -6,6 +6,7 @@ So both branches of an IF count, and a loop counts once: a claim about what a pr
 import re
 from collections.abc import Iterator
 
+from whence.capture.sql.data_words import names_data
 from whence.capture.sql.dialects import Dialect
 from whence.capture.sql.functions import words
 from whence.capture.sql.splitter import Piece, marks, skipped, split
@@ -34,6 +35,7 @@ _CONTROLS = (
         r"END\s+(?:TRY|CATCH|IF|LOOP|WHILE|FOR|CASE|REPEAT)\b[ \t]*\w*|END\b(?:[ \t]+\w+(?=\s*$))?", re.IGNORECASE
     ),
     re.compile(r"ELSE\b|EXCEPTION\b|LOOP\b|REPEAT\b|THEN\b|DO\b(?!\s*\$)", re.IGNORECASE),
+    re.compile(r"FORALL\s+\w+\s+IN\s+.*?(?=\b(?:INSERT|UPDATE|DELETE|MERGE|EXECUTE)\b)", re.IGNORECASE | re.DOTALL),
     re.compile(r"<<\s*\w+\s*>>|\w+\s*:(?!=)\s*(?=BEGIN|LOOP|WHILE|REPEAT|FOR)", re.IGNORECASE),
 )
 _LOCAL = re.compile(
@@ -49,9 +51,19 @@ _VARIABLE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """A declaration in the part before BEGIN."""
+_SETS = re.compile(
+    r"(?:LET\s+)?\w+(?:\.\w+)?(?:\s+(?:CONSTANT\s+)?[A-Za-z][\w.%]*(?:\s*\([^)]*\))?)?\s*:=", re.IGNORECASE
+)
+_CURSOR = re.compile(r"(?:\w+\s+(?:NO\s+)?(?:SCROLL\s+)?)?CURSOR\b|OPEN\s+\w+\s+FOR\b", re.IGNORECASE)
 _CONDITIONS = re.compile(r"(IF|ELSIF|ELSEIF|WHEN|CASE|WHILE|FOR|UNTIL)\b", re.IGNORECASE)
+_CURSOR_LOOP = re.compile(r"\s*(\w+)\s+IN\s+(?!REVERSE\b|\d)(\w+)\s*(?:\(.*\))?\s*$", re.IGNORECASE | re.DOTALL)
 _QUERIES = re.compile(r"\(\s*(?:SELECT|WITH)\b", re.IGNORECASE)
 _BODY_TEXT = re.compile(r"\bAS\s+(\$\w*\$|')|\bDO\s+(?:LANGUAGE\s+\w+\s+)?(\$\w*\$|')", re.IGNORECASE)
+_ALERT = re.compile(
+    r"CREATE\s+(?:OR\s+REPLACE\s+)?ALERT\s.*?\bIF\s*\((?P<condition>\s*EXISTS\s*\(.*\)\s*)\)\s*THEN\s+(?P<action>.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Snowflake's ALERT: what it looks at, and what it does then."""
 _LANGUAGE = re.compile(r"\bLANGUAGE\s+['\"]?(\w+)", re.IGNORECASE)
 _DEEP = 8
 
@@ -67,6 +79,12 @@ def _flat(text: str, offset: int, dialect: Dialect, procedural: bool, depth: int
     for piece in cutter(text, dialect):
         inside = inside or bool(_ROUTINE.match(piece.text)) or _opens(piece.text, dialect)
         start = offset + piece.start
+        alert = _ALERT.match(piece.text) if not inside and dialect.name == "snowflake" else None
+        if alert is not None:
+            condition = f"SELECT 1 WHERE {alert['condition']}"
+            yield Piece(condition, start + alert.start("condition"), procedural=True, condition=True)
+            yield Piece(alert["action"], start + alert.start("action"))
+            continue
         if not inside:
             yield Piece(piece.text, start)
             continue
@@ -119,11 +137,11 @@ def _inner(text: str, start: int, dialect: Dialect, depth: int) -> Iterator[Piec
     rest = rest[:-1] if rest.endswith(")") and rest.count(")") > rest.count("(") else rest
     if dialect.declares and _VARIABLE.match(rest):
         yield Piece(f"DECLARE {rest}", start + skip, procedural=True, head=True)
-    if QUERIED.match(rest) and not rest.upper().startswith("DECLARE"):
-        yield Piece(rest, start + skip, procedural=True)
-        return
     word = re.match(r"\w+", rest)
-    if word is not None and word.group().upper() in VERBS | {"SET", "DECLARE", "LET", "PREPARE", "RETURN", "PERFORM"}:
+    verb = word.group().upper() if word is not None else ""
+    controls = ("SET", "DECLARE", "LET", "PREPARE", "RETURN", "PERFORM", "FETCH")
+    set_or_cursor = _SETS.match(rest) or _CURSOR.match(rest) or (QUERIED.match(rest) and verb != "DECLARE")
+    if verb in VERBS or verb in controls or set_or_cursor or names_data(rest, dialect):
         yield Piece(rest, start + skip, procedural=True)
 
 
@@ -208,7 +226,9 @@ def condition_queries(text: str, start: int, dialect: Dialect) -> Iterator[Piece
     """`FOR r IN (SELECT …)`: the query that a loop runs over; the queries in other conditions."""
     found = re.match(r"\s*(\w+)\s+(?:CURSOR\s+FOR|IN|AS)\s*\(?\s*(?=SELECT|WITH)", text, re.IGNORECASE)
     if found is None:
-        if _QUERIES.search(text):
+        if cursor := _CURSOR_LOOP.match(text):
+            yield Piece(f"FETCH {cursor[2]} INTO {cursor[1]}", start, procedural=True)
+        elif _QUERIES.search(text):
             yield Piece(f"SELECT 1 WHERE {text.strip()}", start, procedural=True, condition=True)
         return
     inside = text[found.end() :].strip()

@@ -3,7 +3,7 @@
 from whence.capture.sql import classes as c
 from whence.capture.sql import tree
 from whence.capture.sql.conditions import choose, conjuncts, remember
-from whence.capture.sql.expressions import flow_of, gather
+from whence.capture.sql.expressions import flow_of, gather, value_of
 from whence.capture.sql.flows import (
     FILTER,
     IDENTITY,
@@ -59,6 +59,10 @@ def values(node: tree.Node, outer: Scope) -> Relation:
     """VALUES: the columns of all its rows, by position."""
     rows = [tree.items(row) if isinstance(row, c.Tuple) else [row] for row in tree.items(node)]
     rows = [tree.items(row[0]) if len(row) == 1 and isinstance(row[0], c.Tuple) else row for row in rows]
+    if len(rows) == 1 and len(rows[0]) == 1 and outer.reading.variables:
+        record = value_of(outer, rows[0][0])
+        if record.fields and not record.flow:
+            return Relation(list(record.fields.values()))
     columns: list[Flow] = [{} for _ in max(rows, key=len, default=[])]
     literals = (c.Literal, c.Null, c.Boolean)
     for row in rows:

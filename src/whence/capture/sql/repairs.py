@@ -39,6 +39,26 @@ def _join_alias(match: re.Match[str]) -> str:
     )
 
 
+def _recursive_view(match: re.Match[str]) -> str:
+    """A recursive view is a view of a recursive common table expression with its name."""
+    inner = match["name"].rpartition(".")[2]
+    query = f"WITH RECURSIVE {inner} {match['columns']} AS ({match['query']}) SELECT * FROM {inner}"
+    return f"CREATE VIEW {match['name']} {match['columns']} AS {query}"
+
+
+def _as_query(match: re.Match[str]) -> str:
+    """CREATE … AS, without what stands between the name and the query."""
+    words = match["kind"].upper().split()
+    temporary = "TEMPORARY " if {"TEMP", "TEMPORARY", "VOLATILE"} & set(words) else ""
+    return f"CREATE {temporary}{words[-1]} {match['name']} {match['columns'] or ''} AS "
+
+
+def _partitioned(match: re.Match[str]) -> str:
+    """Impala: a column list before PARTITION; the columns without a value there come last."""
+    dynamic = [one.strip() for one in match[3].split(",") if "=" not in one]
+    return f"{match[1]} ({', '.join([match[2], *dynamic])})"
+
+
 def _aggregated(match: re.Match[str]) -> str:
     """ClickHouse: `f(1)(a)` of an aggregate that the parser does not know is `f(1, a)`."""
     name = match[1].lower()
@@ -48,6 +68,35 @@ def _aggregated(match: re.Match[str]) -> str:
 
 _ONE = (
     _rule("postgres", r"^.*\bUSING\s*\([^)]*\)(?P<as>\s+AS\s+)(?P<name>\w+).*$", _join_alias),
+    _rule("hive impala", r"^CREATE\s+(?:TRANSACTIONAL|MANAGED|EXTERNAL)\s+TABLE\b", "CREATE TABLE"),
+    _rule("hive", r"^(INSERT\s+OVERWRITE\s.*?)\s+IF\s+NOT\s+EXISTS\b", r"\1"),
+    _rule("hive impala", r"^EXPORT\s+TABLE\s+(\S+)\s*(?:PARTITION\s*\([^)]*\))?\s*TO\s+('[^']*').*$",
+        r"INSERT OVERWRITE DIRECTORY \2 SELECT * FROM \1"),
+    _rule("impala teradata", r"^UPSERT\s+(INTO\s+)?(?:TABLE\s+)?", "INSERT INTO "),
+    _rule("impala", r"^(INSERT\s+(?:INTO|OVERWRITE)\s+(?:TABLE\s+)?\S+)\s*\(([^()]*)\)\s*PARTITION\s*\(([^()]*)"
+        r"\)", _partitioned),
+    _rule("snowflake", r"\bFILE_FORMAT\s*=\s*(?:[\w$]+|\"[^\"]+\")(?:\.(?:[\w$]+|\"[^\"]+\"))+", "FILE_FORMAT = f"),
+    _rule("snowflake", r"^CREATE\s+(?:OR\s+REPLACE\s+)?PIPE\b.*?\bAS\s+(?=COPY\b)", ""),
+    _rule("databricks", r"^CREATE\s+(?:OR\s+REFRESH\s+)?(?:PRIVATE\s+|TEMPORARY\s+)?(?:STREAMING\s+|MATERIALIZED\s+)?"
+        r"(?:LIVE\s+)?(TABLE|VIEW)\b", r"CREATE \1"),
+    _rule("databricks", r",?\s*CONSTRAINT\s+\w+\s+EXPECT\s*\((?:[^()]|\([^()]*\))*\)(?:\s+ON\s+VIOLATION\s+"
+        r"(?:DROP\s+ROW|"
+        r"FAIL\s+UPDATE))?", ""),
+    _rule("databricks", r"^(CREATE\s+(?:TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?[\w.`]+)\s*\(\s*\)", r"\1"),
+    _rule("databricks", r"^CREATE\s+FLOW\s+\S+\s+AS\s+(?=INSERT\b)", ""),
+    _rule("databricks", r"^(INSERT\s+INTO\s+(?:ONCE\s+)?\S+)\s+BY\s+NAME\b", r"\1"),
+    _rule("bigquery", r"^CREATE\s+SNAPSHOT\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?(\S+)\s+CLONE\s+(\S+).*$",
+        r"CREATE TABLE \1 CLONE \2"),
+    _rule("redshift", r"^CREATE\s+MODEL\s+(\S+)\s+FROM\s+(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*"
+        r"\)).*$", r"CREATE TABLE \1 AS \2"),
+    _rule("mysql", r"^ALTER\s+TABLE\s+(\S+)\s+EXCHANGE\s+PARTITION\s+\S+\s+WITH\s+TABLE\s+(\S+)"
+        r".*$", r"ALTER TABLE \1 SWAP WITH \2"),
+    _rule("", r"^CREATE\s+(?:OR\s+REPLACE\s+)?(?:TEMP(?:ORARY)?\s+)?RECURSIVE\s+VIEW\s+(?P<name>\S+?)\s*"
+        r"(?P<columns>\([^()]*\))\s*AS\s+"
+        r"(?P<query>.*)$", _recursive_view),
+    _rule("postgres redshift", r"^CREATE\s+(?:OR\s+REPLACE\s+)?RULE\b.*?\bDO\s+(?:ALSO\s+|INSTEAD\s+)?\(?\s*"
+        r"(?=INSERT|UPDATE|DELETE)"
+        r"(.*?)\)?$", r"\1"),
     _rule("mysql", r"^REPLACE(\s+(?:LOW_PRIORITY|DELAYED))?(\s+INTO)?\s+(?=\S)", "INSERT INTO "),
     _rule("sqlite", r"^REPLACE\s+INTO\s+", "INSERT INTO "),
     _rule("mysql sqlite", r"^INSERT\s+(?:LOW_PRIORITY|HIGH_PRIORITY|DELAYED|IGNORE|OR\s+\w+)\s+", "INSERT "),
@@ -96,7 +145,7 @@ _ONE = (
     _rule("tsql", r"(\bINSERT\s+INTO\s+\S+)\s+WITH\s*\([^)]*\)", r"\1"),
     _rule("tsql", r"^INSERT\s+(?:INTO\s+)?(\S+)\s*(\([^)]*\))?\s+"
         r"EXEC(?:UTE)?\b.*$", r"INSERT INTO \1 DEFAULT VALUES"),
-    _rule("tsql", r"\bWHERE\s+CURRENT\s+OF\s+\w+", ""),
+    _rule("", r"\bWHERE\s+CURRENT\s+OF\s+@?\w+", ""),
     _rule("tsql", r"\bOPTION\s*\([^()]*(?:\([^()]*\)[^()]*)*\)\s*$", ""),
     _rule("tsql", r"\bWITH\s*\(\s*(?:NOLOCK|TABLOCKX?|HOLDLOCK|UPDLOCK|ROWLOCK|READPAST|XLOCK|PAGLOCK)[^)]*\)", ""),
     _rule("oracle", r"^MERGE\b(?P<head>.*?WHEN\s+MATCHED\s+THEN\s+UPDATE\s+SET.*?)\s+DELETE\s+WHERE\s+"
@@ -118,6 +167,9 @@ _ONE = (
     _rule("clickhouse", r"^(WITH\s.*?\bFROM\s+\S+)\s+(PREWHERE\b.*?)\s+FINAL\b", r"\1 FINAL \2"),
     _rule("", r"(?<=[\s(,=<>])%\((\w+)\)s", r":\1"),
     _rule("", r"/\*.*?\*/", " "),
+    _rule("", r"^CREATE\s+(?:OR\s+REPLACE\s+)?(?P<kind>(?:\w+\s+){0,4}?(?:TABLE|VIEW))\s+(?:IF\s+NOT\s+EXISTS\s+)?"
+        r"(?P<name>[\w.$`\"\[\]#]+)\s*(?P<columns>\(\s*\w+(?:\s*,\s*\w+)*\s*\))?.*?\bAS\s+(?=SELECT\b|WITH\b|"
+        r"\(\s*SELECT\b)", _as_query),
 )  # fmt: skip
 _LONGEST = 30_000
 """Characters: some patterns look at the rest of the text from each of its places."""

@@ -58,6 +58,13 @@ class Reading:
     def report(self, reason: UnknownReason, name: str) -> None:
         self.unknowns[reason, name] = None
 
+    def variable(self, name: str) -> Output | None:
+        """What a variable was set to. Whatever chose the rows of its loop or cursor runs the statement."""
+        found = self.variables.get(name)
+        if found is not None and name in self.loops:
+            self.looped = joined(self.looped, self.loops[name])
+        return found
+
     def tick(self) -> None:
         """Once for each query and join. Raises BudgetSpentError. The clock is a system call: not each looks at it."""
         self.ticks += 1
@@ -334,9 +341,8 @@ class Scope:
         return Output(name, NOTHING)
 
     def _unknown(self, names: list[str], parts: list[tree.Node]) -> Output:
-        variable = self.reading.variables.get(names[0].lower())
+        variable = self.reading.variable(names[0].lower())
         if variable is not None:
-            self.reading.looped = joined(self.reading.looped, self.reading.loops.get(names[0].lower(), NOTHING))
             return _fields(variable, names[1:]) if variable.fields is not None else variable
         whole = self._whole_row(names)
         if whole is not None:

@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from whence.capture.sql import classes as c
 from whence.capture.sql import tree
@@ -11,6 +11,8 @@ from whence.capture.sql.catalog import Catalog, Known, Session
 from whence.capture.sql.collapse import Folding
 from whence.capture.sql.commands import by_text, declared, literal_of, remember, table_variable
 from whence.capture.sql.confidence import PROCEDURAL
+from whence.capture.sql.cursors import read_cursor, rows_of
+from whence.capture.sql.data_words import names_data
 from whence.capture.sql.definitions import declared_columns
 from whence.capture.sql.dialects import Dialect, dialect_of
 from whence.capture.sql.flows import NOTHING, Flow, joined
@@ -36,7 +38,7 @@ from whence.capture.sql.relations import STAR, Output, Relation
 from whence.capture.sql.scopes import BudgetSpentError, Reading, Scope
 from whence.capture.sql.splitter import Piece, span_of
 from whence.capture.sql.statements import NoStatementError, moved, returned_rows
-from whence.capture.sql.variables import QUERIED, assign, keep, query_text
+from whence.capture.sql.variables import QUERIED, assign, keep, query_text, set_expression
 
 _NO_DATA = words("open close fetch deallocate call print return raise raiserror throw go commit rollback begin end")
 """Verbs of statements that move no data, and that the parser takes for something else."""
@@ -58,6 +60,8 @@ class Script:
     statements: list[StatementLineage] = field(default_factory=list)
     loops: dict[str, Flow] = field(default_factory=dict)
     """What chose the rows that a loop runs over, by the name of its record."""
+    cursors: dict[str, Relation] = field(default_factory=dict)
+    """The queries of cursors, by their names."""
     procedural: bool = False
 
 
@@ -103,8 +107,16 @@ def _read_piece(script: Script, piece: Piece) -> None:
     _learn(script, piece)
     if piece.head:
         return
+    if block := _block_in(script, piece):
+        for inner in block:
+            _read(script, replace(inner, start=piece.start))
+        return
     if piece.procedural and (queried := QUERIED.match(piece.text)):
         _keep_value(script, piece, queried, span)
+        return
+    reading = _reading(script, piece)
+    if (done := _control(script, reading, piece)) is not None:
+        script.statements.append(_answer(script, piece, done, reading, span, None))
         return
     parsed = parse(piece.text, script.dialect, script.budget)
     if piece.condition:
@@ -115,6 +127,23 @@ def _read_piece(script: Script, piece: Piece) -> None:
         return
     for node in parsed.nodes:
         script.statements.append(_statement(script, piece, node, span))
+
+
+def _block_in(script: Script, piece: Piece) -> list[Piece]:
+    """The statements of a block in `EXECUTE IMMEDIATE $$ BEGIN … END $$`; none if its text is something else."""
+    if piece.text[:7].upper() != "EXECUTE":
+        return []
+    text = literal_of(piece.text, script.texts)
+    inside = pieces(text, script.dialect) if text is not None else []
+    return inside if any(one.procedural for one in inside) else []
+
+
+def _control(script: Script, reading: Reading, piece: Piece) -> Moved | None:
+    """A statement about cursors, or one that sets a variable to an expression; None if it is another one."""
+    done = read_cursor(reading, script.cursors, piece.text)
+    if done is not None or not piece.procedural:
+        return done
+    return set_expression(reading, piece.text)
 
 
 def _read_condition(script: Script, piece: Piece, parsed: Parsed, span: Span) -> None:
@@ -144,10 +173,11 @@ def _failed(script: Script, piece: Piece, parsed: Parsed, span: Span) -> None:
     """No tree: perhaps its text still says what it does; else it is a failure, unless a procedure's own language."""
     done = by_text(_reading(script, piece), piece.text)
     if done is not None:
-        script.statements.append(_answer(script, piece, done, _reading(script, piece), span, parsed.error))
+        script.statements.append(_answer(script, piece, done, _reading(script, piece), span, None))
         return
     kind = _verb(piece.text)
-    if piece.procedural and kind in ("set", "declare", "let", "return", "perform", "prepare"):
+    quiet = not names_data(piece.text, script.dialect)
+    if piece.procedural and quiet and kind in ("set", "declare", "let", "return", "perform", "prepare"):
         script.statements.append(StatementLineage(kind, span, "opaque"))
         return
     unknowns = (Unknown("budget_spent", kind, span),) if parsed.spent else ()
@@ -175,8 +205,8 @@ def _statement(script: Script, piece: Piece, node: tree.Node, span: Span) -> Sta
         done = by_text(reading, piece.text) if isinstance(node, c.Command | c.Execute | c.ExecuteSql) else None
         done = done or (assign(reading, node) if isinstance(node, c.Set | c.Declare) else None)
         done = done or (use(reading, node) if isinstance(node, c.Use | c.Set) else moved(reading, node))
-        error = None
         _add(done, reading)
+        error = _left_unread(script, piece, node, done)
     except BudgetSpentError:
         done, error = Moved(node.key), f"not read within {script.budget.seconds} s"
         reading.report("budget_spent", node.key)
@@ -188,11 +218,21 @@ def _statement(script: Script, piece: Piece, node: tree.Node, span: Span) -> Sta
         reading.report("budget_spent", node.key)
     except Exception as failure:  # lineage never breaks the caller's job (promise 6)
         done, error = Moved(node.key), f"could not be read: {type(failure).__name__}: {failure}"
-    for move in done.moves if reading.looped else ():
-        move.rows = joined(move.rows, reading.looped)
+    looped = joined(reading.looped, rows_of(script.cursors, piece.text) if script.cursors else NOTHING)
+    for move in done.moves if looped else ():
+        move.rows = joined(move.rows, looped)
     if piece.record is not None:
         _keep_record(script, piece.record, done)
     return _answer(script, piece, done, reading, span, error)
+
+
+def _left_unread(script: Script, piece: Piece, node: tree.Node, done: Moved) -> str | None:
+    """Why a statement is not read of which no rule says what it moves, although its words say that it moves data."""
+    if not done.opaque or isinstance(node, c.Drop | c.Use | c.Set | c.Execute | c.ExecuteSql):
+        return None
+    if done.kind == "execute" or not names_data(piece.text, script.dialect):
+        return None
+    return f"this form of {_verb(piece.text).upper()} is not read, and it may move data"
 
 
 def _keep_record(script: Script, name: str, done: Moved) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from whence.capture.sql import classes as c
 from whence.capture.sql import tree
 from whence.capture.sql.catalog import Known
+from whence.capture.sql.cursors import keep_row
 from whence.capture.sql.definitions import alter, create, drop
 from whence.capture.sql.files import copy, export, load
 from whence.capture.sql.flows import joined
@@ -18,7 +19,7 @@ from whence.capture.sql.relations import STAR, Output, Relation, base
 from whence.capture.sql.scopes import Reading, Scope, Source
 from whence.capture.sql.targets import target_of
 from whence.capture.sql.updates import delete, update
-from whence.capture.sql.variables import assign_columns, assigned_columns
+from whence.capture.sql.variables import assign_columns, assigned_columns, set_variable
 
 Statement = Callable[[Reading, tree.Node], Moved]
 
@@ -57,7 +58,7 @@ def moved(reading: Reading, node: tree.Node, around: Scope | None = None) -> Mov
 
 def _select(reading: Reading, node: tree.Node) -> Moved:
     relation = query(node, Scope(reading))
-    into = tree.arg(node, tree.INTO)
+    into = _into(node)
     if items := assigned_columns(node):
         return assign_columns(reading, items, relation)
     if isinstance(into, c.Into) and reading.procedural and reading.dialect.name != "tsql":
@@ -70,12 +71,23 @@ def _select(reading: Reading, node: tree.Node) -> Moved:
     return select_into(reading, relation, into)
 
 
+def _into(node: tree.Node) -> tree.Node | None:
+    """INTO of a SELECT; of a set operation, that of its first SELECT."""
+    while isinstance(node, c.SetOperation) or (isinstance(node, c.Subquery) and tree.arg(node, tree.INTO) is None):
+        node = tree.this(node)
+    found: tree.Node | None = tree.arg(node, tree.INTO) if isinstance(node, tree.Node) else None
+    return found
+
+
 def _into_variables(reading: Reading, relation: Relation, into: tree.Node) -> Moved:
-    """SELECT … INTO variables: by position."""
+    """SELECT … INTO variables: by position; BULK COLLECT INTO keeps rows."""
     nodes = [tree.this(into)] if tree.this(into) is not None else tree.items(into)
+    if tree.arg(into, "bulk_collect"):
+        keep_row(reading, relation, tuple(tree.text_of(tree.table_parts(one)[-1])[0].lower() for one in nodes))
+        return Moved("select", reads=set(relation.reads))
     for node, output in zip(nodes, relation.outputs, strict=False):
-        name = tree.text_of(tree.table_parts(node)[-1])[0].lower()
-        reading.variables[name] = Output(name, joined(output.flow, relation.rows))
+        names = [tree.text_of(part)[0].lower() for part in tree.table_parts(node)]
+        set_variable(reading, names, Output(names[-1], joined(output.flow, relation.rows)))
     return Moved("select", reads=set(relation.reads))
 
 

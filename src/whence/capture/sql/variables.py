@@ -8,10 +8,12 @@ import re
 
 from whence.capture.sql import classes as c
 from whence.capture.sql import tree
-from whence.capture.sql.expressions import flow_of
-from whence.capture.sql.flows import joined
+from whence.capture.sql.expressions import flow_of, value_of
+from whence.capture.sql.flows import NOTHING, joined
+from whence.capture.sql.lineage import Budget
 from whence.capture.sql.moves import Moved
-from whence.capture.sql.names import column_name
+from whence.capture.sql.names import cased, column_name
+from whence.capture.sql.parsing import parse
 from whence.capture.sql.relations import Output, Relation
 from whence.capture.sql.scopes import Reading, Scope
 
@@ -20,6 +22,47 @@ QUERIED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """An assignment of a query in a procedure: the parser has no statement for it."""
+
+
+_EXPRESSION = re.compile(
+    r"(?:LET\s+)?(?P<name>\w+(?:\.\w+)?)(?:\s+(?:CONSTANT\s+)?[A-Za-z][\w.%]*(?:\s*\([^)]*\))?)?(?:\s+NOT\s+NULL)?\s*"
+    r"(?::=|\bDEFAULT\b)\s*(?P<value>.+)$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""An assignment of anything else."""
+
+
+def set_expression(reading: Reading, text: str) -> Moved | None:
+    """`a := b + 1`, `r.x := c.y`: what a variable is made of. None if the text is no assignment."""
+    found = _EXPRESSION.match(text)
+    if found is None or text[:7].upper() == "DECLARE":
+        return None
+    name, _, part = found["name"].lower().partition(".")
+    value = Output(name, NOTHING)
+    for node in parse(f"SELECT {found['value']}", reading.dialect, Budget()).nodes:
+        if isinstance(node, c.Select) and tree.items(node):
+            value = value_of(Scope(reading), tree.items(node)[0])
+    set_variable(reading, [name, part] if part else [name], value)
+    _pass_on_loops(reading, name)
+    return Moved("set", opaque=True)
+
+
+def set_variable(reading: Reading, names: list[str], value: Output) -> None:
+    """Keep the value of a variable, `a`, or of a field of a record, `r.a`."""
+    name, *path = names
+    if not path:
+        reading.variables[name] = Output(name, value.flow, value.fields)
+        return
+    before = reading.variables.get(name)
+    known = before.fields if before is not None and before.fields is not None else {}
+    part = cased(reading.dialect.columns, path[0], False)
+    reading.variables[name] = Output(name, NOTHING, {**known, part: value.called(part)})
+
+
+def _pass_on_loops(reading: Reading, name: str) -> None:
+    """A variable that is made of a loop's record carries on what chose the rows of the loop."""
+    if reading.looped:
+        reading.loops[name] = joined(reading.loops.get(name, NOTHING), reading.looped)
 
 
 def query_text(found: re.Match[str]) -> str:
@@ -62,16 +105,25 @@ def assign(reading: Reading, node: tree.Node) -> Moved | None:
     done: Moved | None = None
     for item in tree.items(node):
         names, value = _assignment(item)
-        if value is None or value.find(c.Query) is None:
+        if value is None or (value.find(c.Query) is None and not _has_variable(reading, value)):
             continue
         flow = flow_of(scope, value)
         for one in names:
             name = variable_name(one) if isinstance(one, c.Parameter) else column_name(reading.dialect, one).lower()
             reading.variables[name] = Output(name, flow)
+            _pass_on_loops(reading, name)
         done = done or Moved(node.key)
     if done is not None:
         done.reads = set(scope.extra_reads)
     return done
+
+
+def _has_variable(reading: Reading, value: tree.Node) -> bool:
+    """Whether an expression names a variable that is set."""
+    return any(
+        variable_name(one if isinstance(one, c.Parameter) else tree.column_parts(one)[0]) in reading.variables
+        for one in value.find_all(c.Parameter, c.Column)
+    )
 
 
 def _assignment(item: tree.Node) -> tuple[list[tree.Node], tree.Node | None]:
