@@ -201,7 +201,7 @@ def _saids(
     yield (
         tables.run,
         (
-            (ids[owner], name.run_id, owner, 3, NOW - DAY, 3, NOW - DAY, NOW - DAY, NOW - DAY, 0, 0, 8)
+            (ids[owner], name.run_id, owner, 3, NOW - DAY, 3, *(NOW - DAY,) * 2, None, None, *(NOW - DAY,) * 2, 0, 0, 8)
             for owner, name in runs.items()
         ),
     )

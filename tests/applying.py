@@ -83,6 +83,8 @@ def _row(one: dict[str, Any]) -> dict[str, Any]:
         "reason": None if is_event else one["reason"] or "",
         "rank": min(state, RunState.COMPLETE) if is_event else None,
         "started_at": one["time"] if is_event and state == RunState.START else None,
+        "aborted_at": one["time"] if is_event and state == RunState.ABORT else None,
+        "failed_at": one["time"] if is_event and state == RunState.FAIL else None,
         "terminals": 1 << state if is_event and state >= RunState.COMPLETE else 0,
         "witness": one["run_node"] if one["run_node"] is not None and one["version"] else None,
         "declaration": one["event_id"] if one["declarer"] is not None else None,

@@ -565,19 +565,27 @@ def test_what_is_mended_goes_only_where_one_may_write(house: Callable[..., House
     made.run(work)
 
 
-def test_an_error_without_words_is_none(store_url: str, tmp_path: Path) -> None:
+def test_a_failed_spark_action_is_in_trouble_with_its_exception(store_url: str, tmp_path: Path) -> None:
+    """openlineage-spark ends a failed action with FAIL and, right after, with COMPLETE."""
     now = time.time_ns() // 1_000
-    run = RunName("0190b3a1-0000-7000-8000-000000000001", JobName("n", "load"))
-    said = run_event(
-        now - HOUR, RunState.FAIL, run, run_facets={"errorMessage": facet("ErrorMessageRunFacet", message=" \n ")}
-    )
+    spark = RunName("0190b3a1-0000-7000-8000-000000000002", JobName("n", "script.save"))
+    blank = RunName("0190b3a1-0000-7000-8000-000000000001", JobName("n", "load"))
+    said = [
+        run_event(now - HOUR, RunState.START, spark),
+        run_event(now - HOUR + 5, RunState.FAIL, spark, run_facets={"spark.exception": {"message": "boom\n\tat x"}}),
+        run_event(now - HOUR + 6, RunState.COMPLETE, spark),
+        run_event(now, RunState.FAIL, blank, run_facets={"errorMessage": {"message": " \n "}}),
+    ]
     engine = open_store(store_url)
     migrate(engine)
-    apply_bodies(engine, [json.dumps(said).encode()])
+    apply_bodies(engine, [json.dumps(one).encode() for one in said])
     engine.dispose()
     with asking(tmp_path, store_url) as client:
-        (job,) = client.get("/api/v2/troubles").json["data"]["jobs"]
-    assert job["last"]["error"] is None
+        jobs = client.get("/api/v2/troubles").json["data"]["jobs"]
+        (run,) = client.get(f"/api/v2/runs/{spark.run_id}").json["data"]
+    assert {one["job"]: one["last"]["error"] for one in jobs} == {"job:n:script.save": "boom", "job:n:load": None}
+    assert (run["state"], run["error"]) == ("FAIL", "boom\n\tat x")
+    assert run["ended_at"] == iso(now - HOUR + 5)
 
 
 def test_hidden_names_are_in_no_answer(house: Callable[..., House]) -> None:

@@ -127,8 +127,13 @@ def _run(run: Node, events: list[Reading]) -> Line:
 
 
 def _final(events: list[Reading]) -> tuple[int, int]:
+    """The run's state and its time: a COMPLETE undoes a FAIL or ABORT only if the last START stands between them."""
     _, at, state = max((one.rank, one.time, one.state) for one in events)
-    return state, at
+    bad = max(((one.time, one.state) for one in events if STATES[one.state] in ("ABORT", "FAIL")), default=None)
+    begun = max((one.time for one in events if STATES[one.state] == "START"), default=None)
+    if STATES[state] != "COMPLETE" or bad is None or (begun is not None and bad[0] < begun <= at):
+        return state, at
+    return bad[1], bad[0]
 
 
 def _facets(readings: list[Reading]) -> Iterator[Line]:

@@ -7,6 +7,7 @@ from typing import Any
 from oracle import dump
 
 Json = dict[str, Any]
+STREAMING = {"jobType": {"processingType": "STREAMING", "integration": "FLINK"}}
 START = 1_767_225_600_000_000
 """2026-01-01T00:00:00Z; in a story, time 1 is one second later."""
 

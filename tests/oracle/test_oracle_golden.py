@@ -4,9 +4,19 @@ import pytest
 
 from oracle.naming import normal
 from oracle.reading import micros
-from oracle.stories import Json, column, column_lineage, dataset, dataset_event, declared, history, run, state
+from oracle.stories import (
+    STREAMING,
+    Json,
+    column,
+    column_lineage,
+    dataset,
+    dataset_event,
+    declared,
+    history,
+    run,
+    state,
+)
 
-STREAMING = {"jobType": {"processingType": "STREAMING", "integration": "FLINK"}}
 AB = [dataset("b", column_lineage(x=["a.k"]))]
 """Output b with b.x from a.k."""
 GONE = {"whence_lifecycle": {"state": "DECOMMISSIONED"}}
@@ -47,6 +57,26 @@ HISTORIES: dict[str, tuple[list[Json], list[str]]] = {
     "of two terminal states the later wins": (
         [run(1, "COMPLETE", 3, "a", "b"), run(1, "FAIL", 4)],
         ["@j observed 3- unsure: ~a>b"],
+    ),
+    "a failure is not undone by a COMPLETE of the same attempt": (
+        [run(1, "START", 1, "a", "b"), run(1, "FAIL", 3), run(1, "COMPLETE", 4)],
+        ["@j observed 1- unsure: ~a>b"],
+    ),
+    "nor is it where the run was aborted": (
+        [run(1, "START", 1, "a", "b"), run(1, "ABORT", 3), run(1, "COMPLETE", 4)],
+        ["@j observed 1- unsure: ~a>b"],
+    ),
+    "a failed run that goes on to complete erases nothing that a good one said": (
+        [run(1, "COMPLETE", 1, "a", "b"), run(2, "FAIL", 5, "c", "b"), run(2, "COMPLETE", 6, "c", "b")],
+        ["@j observed 1- sure: ~a>b"],
+    ),
+    "another attempt undoes a failure": (
+        [run(1, "FAIL", 1, "a", "b"), run(1, "START", 2), run(1, "COMPLETE", 3)],
+        ["@j observed 3- sure: ~a>b"],
+    ),
+    "a streaming run that failed and completed is not believed": (
+        [run(1, "START", 1, "a", "b", STREAMING), run(1, "FAIL", 3), run(1, "COMPLETE", 4)],
+        ["@j observed 1- unsure: ~a>b"],
     ),
     "a read-only run erases nothing of what was written": (
         [run(1, "COMPLETE", 1, "a", "b"), run(2, "COMPLETE", 5, "c")],
@@ -310,3 +340,31 @@ TIMES = {
 @pytest.mark.parametrize("text", TIMES)
 def test_times_are_microseconds(text: str) -> None:
     assert micros(text) == TIMES[text]
+
+
+ATTEMPTS = {
+    "START 0, FAIL 1, COMPLETE 2": "FAIL 1",
+    "FAIL 1, COMPLETE 2": "FAIL 1",
+    "FAIL 1, START 2, COMPLETE 3": "COMPLETE 3",
+    "FAIL 1, START 2, COMPLETE 2": "COMPLETE 2",
+    "START 1, FAIL 1, COMPLETE 2": "FAIL 1",
+    "START 0, FAIL 1, COMPLETE 1": "FAIL 1",
+    "FAIL 1, START 2, FAIL 3, COMPLETE 4": "FAIL 3",
+    "COMPLETE 1, FAIL 2": "FAIL 2",
+    "FAIL 1, START 2, COMPLETE 3, START 4": "FAIL 1",
+    "ABORT 1, COMPLETE 2": "ABORT 1",
+    "ABORT 1, START 2, COMPLETE 3": "COMPLETE 3",
+    "FAIL 1, ABORT 2, COMPLETE 3": "ABORT 2",
+    "FAIL 1, ABORT 1, COMPLETE 3": "FAIL 1",
+    "FAIL 1, START 2": "FAIL 1",
+    "FAIL 1, START 2, RUNNING 3": "FAIL 1",
+    "START 1, START 4, COMPLETE 3": "COMPLETE 3",
+}
+
+
+@pytest.mark.parametrize("told", ATTEMPTS)
+def test_state_of_a_run_of_several_attempts(told: str) -> None:
+    words = [one.split() for one in told.split(", ")]
+    [line] = [one for one in state(run(1, word, int(at)) for word, at in words) if one.get("fact") == "run"]
+    expected, at = ATTEMPTS[told].split()
+    assert (line["state"], line["state_at"]) == (expected, micros(f"2026-01-01T00:00:0{at}Z"))

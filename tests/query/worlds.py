@@ -180,11 +180,13 @@ def _rows(said: Said) -> Iterator[tuple[Table, dict[str, Any]]]:
     )
     yield (
         run,
-        {"id": run_id, "run_id": said.run_id, "job_id": node_id(owner_job), "state": said.state, "streaming": 0}
+        {"id": run_id, "run_id": said.run_id, "job_id": node_id(owner_job), "streaming": 0}
         | {
             "state_rank": min(said.state, 3),
-            "state_at": said.start,
+            "latest_at": said.start,
+            "latest_state": said.state,
             "started_at": said.start,
+            "restarted_at": said.start,
             "seen_from": said.start,
             "seen_to": said.start,
             "partial": 0,

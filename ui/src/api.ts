@@ -188,6 +188,7 @@ export interface Run {
   parent: { run: string; job: string } | null;
   inputs: { dataset: string; facets: Record<string, unknown> }[];
   outputs: { dataset: string; facets: Record<string, unknown> }[];
+  error: string | null;
   facets: Record<string, unknown>;
 }
 export interface Job extends SaidOf {

@@ -19,9 +19,10 @@ from whence.api.pages import Cursor, PageLimit, after, cut, window
 from whence.log import Log
 from whence.model.access import Viewer
 from whence.model.blast import COUNTED
-from whence.model.catalog import Entry
+from whence.model.catalog import Entry, RunFacet
 from whence.model.events import RunState
 from whence.model.graph import RunRow
+from whence.openlineage.error_messages import ERROR_FACETS, error_message
 from whence.query.commits import Commit
 from whence.query.described import DescribedJob, describe_jobs
 from whence.query.instants import iso
@@ -154,16 +155,17 @@ def _outputs(viewer: Viewer, job: DescribedJob) -> list[str]:
 
 
 def _errors(catalog: StoreCatalog, run_ids: Iterable[int]) -> Mapping[int, str]:
-    """The first line of what each run's errorMessage facet says."""
-    said = catalog.run_facets(run_ids)
-    texts = {
-        run: msgspec.json.decode(one.payload).get("message")
-        for run, facets in said.items()
-        for one in facets
-        if not one.role and one.key == "errorMessage" and one.payload
+    """The first line of each run's error message."""
+    facets = {
+        run: {one.key: msgspec.json.decode(one.payload) for one in said if _is_error(one)}
+        for run, said in catalog.run_facets(run_ids).items()
     }
-    firsts = {run: text.strip().partition("\n")[0][:500] for run, text in texts.items() if isinstance(text, str)}
-    return {run: text for run, text in firsts.items() if text}
+    texts = {run: error_message(said) for run, said in facets.items()}
+    return {run: text.partition("\n")[0].strip()[:500] for run, text in texts.items() if text}
+
+
+def _is_error(one: RunFacet) -> bool:
+    return not one.role and one.key in ERROR_FACETS and bool(one.payload)
 
 
 def _run(row: RunRow, error: str | None, commit: Commit | None) -> dict[str, Any]:

@@ -57,7 +57,15 @@ LISTS: dict[str, Columns] = {
     },
 }
 
-DERIVED: Columns = {"rank": SHORT, "started_at": LONG, "terminals": SHORT, "witness": LONG, "declaration": LONG}
+DERIVED: Columns = {
+    "rank": SHORT,
+    "started_at": LONG,
+    "aborted_at": LONG,
+    "failed_at": LONG,
+    "terminals": SHORT,
+    "witness": LONG,
+    "declaration": LONG,
+}
 """What the stages add: null where it does not apply."""
 
 
@@ -84,8 +92,9 @@ def _one(where: str, *columns: str | int | None) -> Shape:
 _SEEN = ("time", "time")
 _SAID = ("time", "rank", "event_id")
 _WITNESSED = ("time", "event_id", "time", "event_id")
-_UNSEEN = (-1, 0, 0, None, None, None, 0, 0, 0)
-_STATE = ("rank", "time", "state", "started_at", "time", "time", "streaming", "partial", "terminals")
+_UNSEEN = (-1, 0, 0, *(None,) * 6, 0, 0, 0)
+_ATTEMPTS = ("started_at", "started_at", "aborted_at", "failed_at")
+_STATE = ("rank", "time", "state", *_ATTEMPTS, "time", "time", "streaming", "partial", "terminals")
 
 SHAPES: dict[str, tuple[Shape, ...]] = {
     "event": (

@@ -19,13 +19,15 @@ def ledger(readings: DataFrame) -> DataFrame:
 
 
 def runs(readings: DataFrame) -> DataFrame:
-    """The state as the lattice orders it (docs/state.md, "Facts"), when the run began, which ends it had, in bits."""
+    """What decides a run's state (docs/state.md, "Run state"): rank, times of START, ABORT and FAIL, ends in bits."""
     is_terminal = f.col("state") >= RunState.COMPLETE
     bit = f.pow(f.lit(2), f.col("state"))
     return readings.withColumns(
         {
             "rank": f.least(f.col("state"), f.lit(int(RunState.COMPLETE))).cast("short"),
-            "started_at": f.when(f.col("state") == RunState.START, f.col("time")),
+            "started_at": _time_of(RunState.START),
+            "aborted_at": _time_of(RunState.ABORT),
+            "failed_at": _time_of(RunState.FAIL),
             "terminals": f.when(is_terminal, bit).otherwise(0).cast("short"),
         }
     )
@@ -52,6 +54,10 @@ STAGES: tuple[Callable[[DataFrame], DataFrame], ...] = (ledger, runs, lineage, r
 """After `read`, in order. Duplicates need no stage of their own: every merge is idempotent, and the ledger keeps the
 least position.
 """
+
+
+def _time_of(state: RunState) -> Column:
+    return f.when(f.col("state") == state, f.col("time"))
 
 
 def _is_event() -> Column:

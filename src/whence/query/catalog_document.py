@@ -5,6 +5,7 @@ from typing import Any
 
 from whence.model.catalog import EventEntry
 from whence.model.names import DatasetName, RunName
+from whence.openlineage.error_messages import error_message
 from whence.openlineage.facets import SQL_COMPARISON, SQL_LINEAGE
 from whence.query.described import DescribedDataset, DescribedJob, DescribedRun
 from whence.query.instants import iso
@@ -67,6 +68,7 @@ def run_document(one: DescribedRun) -> Json:
         "parent": None if one.parent is None else {"run": str(one.parent), "job": str(one.parent.job)},
         "inputs": [_end(one, "input", name) for name in one.inputs],
         "outputs": [_end(one, "output", name) for name in one.outputs],
+        "error": error_message(one.facets),
         "facets": dict(one.facets),
     }
 

@@ -5,10 +5,10 @@ Rules (docs/state.md): `key` and `identity` (equal or refused), `min`, `max`, `o
 columns that travel together, the row with the largest/smallest tuple of them wins.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from sqlalchemy import BigInteger, Column, Integer, Table
+from sqlalchemy import BigInteger, Column, Computed, Integer, Table
 
 Rule = Literal["key", "identity", "min", "max", "or", "latest", "earliest"]
 
@@ -38,11 +38,21 @@ def witness_columns() -> tuple[Column[Any], ...]:
     )
 
 
+def derived_column(name: str, type_: Any, expression: str) -> Column[Any]:
+    """A column of a fact table that the database computes from the merged ones: it is never written."""
+    return Column(name, type_, Computed(expression), info={"merge": "computed"})
+
+
 def plain_column(name: str, type_: Any, *, primary_key: bool = False) -> Column[Any]:
     """A column of a table that is derived from facts."""
     return Column(name, type_, primary_key=primary_key, autoincrement=False, nullable=False)
 
 
+def written_columns(table: Table) -> Sequence[Column[Any]]:
+    """The columns of a table that rows are written with, in order: all that the database does not compute."""
+    return [column for column in table.columns if column.computed is None]
+
+
 def merge_rules(table: Table) -> Mapping[str, Rule]:
     """Column name → merge rule of a fact table."""
-    return {column.name: column.info["merge"] for column in table.columns}
+    return {column.name: column.info["merge"] for column in written_columns(table)}

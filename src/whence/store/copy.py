@@ -16,6 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from whence.errors import BackupError, StoreError
 from whence.store import blast, keyring, schedule, summary, words  # noqa: F401  # their tables are copied too
+from whence.store.columns import written_columns
 from whence.store.engine import open_store, reading, sqlite_url, writing
 from whence.store.migrate import migrate
 from whence.store.tables import metadata
@@ -103,14 +104,14 @@ def _sync(path: Path) -> None:
 
 
 def _rows(connection: Connection, table: Table) -> Iterator[list[dict[str, Any]]]:
-    found = connection.execution_options(yield_per=ROWS).execute(select(table))
+    found = connection.execution_options(yield_per=ROWS).execute(select(*written_columns(table)))
     for some in found.mappings().partitions(ROWS):
         yield [dict(row) for row in some]
 
 
 def _copy_rows(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
     """PostgreSQL's COPY."""
-    names = ", ".join(f'"{column.name}"' for column in table.columns)
+    names = ", ".join(f'"{column.name}"' for column in written_columns(table))
     cursor = connection.connection.cursor()
     with cursor.copy(f'COPY "{table.name}" ({names}) FROM STDIN') as copy:
         for row in rows:

@@ -16,7 +16,7 @@ from sqlalchemy.sql import ColumnElement
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from whence.errors import CollisionError
-from whence.store.columns import merge_rules
+from whence.store.columns import merge_rules, written_columns
 
 Row = tuple[Any, ...]
 Columns = ReadOnlyColumnCollection[str, Any]
@@ -65,7 +65,7 @@ def insert_new(connection: Connection, table: Table, rows: Sequence[Row]) -> int
 
 
 def _as_arrays(table: Table, rows: Sequence[Row]) -> dict[str, list[Any]]:
-    return dict(zip(table.columns.keys(), map(list, zip(*rows, strict=True)), strict=True))
+    return dict(zip(_written(table), map(list, zip(*rows, strict=True)), strict=True))
 
 
 def _places(table: Table, rule: str) -> list[int]:
@@ -116,20 +116,28 @@ _SINGLE: dict[str, Callable[[Any, Any], Any]] = {"min": _present(min), "max": _p
 @cache
 def _sqlite_upsert(table: Table) -> str:
     statement = sqlite.insert(table)
-    full = _on_conflict(statement, _changes(table, statement.excluded, (func.min, func.max)))
-    return str(full.compile(dialect=sqlite.dialect(paramstyle="qmark")))
+    return _qmark(_on_conflict(statement, _changes(table, statement.excluded, (func.min, func.max))), table)
 
 
 @cache
 def _sqlite_insert(table: Table) -> str:
-    statement = sqlite.insert(table).on_conflict_do_nothing()
-    return str(statement.compile(dialect=sqlite.dialect(paramstyle="qmark")))
+    return _qmark(sqlite.insert(table).on_conflict_do_nothing(), table)
+
+
+def _qmark(statement: sqlite.Insert, table: Table) -> str:
+    return str(statement.compile(dialect=sqlite.dialect(paramstyle="qmark"), column_keys=list(_written(table))))
+
+
+def _written(table: Table) -> Sequence[str]:
+    return [column.name for column in written_columns(table)]
 
 
 @cache
 def _postgres_insert(table: Table) -> postgresql.Insert:
-    arrays = [func.unnest(bindparam(column.name, type_=postgresql.ARRAY(column.type))) for column in table.columns]
-    return postgresql.insert(table).from_select(list(table.columns.keys()), select(*arrays))
+    arrays = [
+        func.unnest(bindparam(column.name, type_=postgresql.ARRAY(column.type))) for column in written_columns(table)
+    ]
+    return postgresql.insert(table).from_select(_written(table), select(*arrays))
 
 
 @cache
@@ -147,7 +155,7 @@ def _on_conflict(statement: Insert, changes: Changes) -> Insert:
 
 def _changes(table: Table, new: Columns, extremes: tuple[Function, Function]) -> Changes:
     changes: Changes = {}
-    for column in table.columns:
+    for column in written_columns(table):
         match column.info["merge"]:
             case "min":
                 changes[column.name] = _extreme(extremes[0], column, new[column.name])

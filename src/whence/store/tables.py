@@ -21,7 +21,8 @@ from sqlalchemy import (
 )
 
 from whence.model.catalog import PREFIX
-from whence.store.columns import COMPACT, Id, fact_column, plain_column, witness_columns
+from whence.store.columns import COMPACT, Id, derived_column, fact_column, plain_column, witness_columns
+from whence.store.run_states import RUN_STATE, RUN_STATE_AT
 
 FOREVER = 2**63 - 1
 """`valid_to` of what still holds."""
@@ -121,14 +122,19 @@ run = Table(
     fact_column("run_id", Text, "identity"),
     fact_column("job_id", BigInteger, "identity"),
     fact_column("state_rank", SmallInteger, "latest"),  # -1: a placeholder, known from its children only
-    fact_column("state_at", BigInteger, "latest"),
-    fact_column("state", SmallInteger, "latest"),
+    fact_column("latest_at", BigInteger, "latest"),
+    fact_column("latest_state", SmallInteger, "latest"),  # the latest of the highest rank
     fact_column("started_at", BigInteger, "min", nullable=True),
+    fact_column("restarted_at", BigInteger, "max", nullable=True),  # the latest START
+    fact_column("aborted_at", BigInteger, "max", nullable=True),
+    fact_column("failed_at", BigInteger, "max", nullable=True),
     fact_column("seen_from", BigInteger, "min", nullable=True),
     fact_column("seen_to", BigInteger, "max", nullable=True),
     fact_column("streaming", SmallInteger, "or"),
     fact_column("partial", SmallInteger, "or"),
     fact_column("terminals", SmallInteger, "or"),  # bit = RunState value
+    derived_column("state", SmallInteger, RUN_STATE),
+    derived_column("state_at", BigInteger, RUN_STATE_AT),
     Index("run_run_id", "run_id"),
     Index("run_job", "job_id", "seen_to"),
 )

@@ -162,10 +162,7 @@ const Late = () => {
   );
 };
 
-const RunError = ({ run }: { run: Run }) => {
-  const message = (run.facets["errorMessage"] as { message?: unknown } | undefined)?.message;
-  return typeof message === "string" ? <p className="run-error">{message}</p> : null;
-};
+const RunError = ({ run }: { run: Run }) => (run.error === null ? null : <p className="run-error">{run.error}</p>);
 
 const Changed = () => {
   // To the minute, so that the same minute asks the same question.

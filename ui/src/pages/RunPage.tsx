@@ -33,7 +33,7 @@ export const RunPage = ({ run }: { run: string }) => {
 };
 
 const OneRun = ({ run }: { run: Run }) => {
-  const error = (run.facets["errorMessage"] as { message?: unknown } | undefined)?.message;
+  const error = run.error;
   return (
     <>
       <header className="page-head">
@@ -51,7 +51,7 @@ const OneRun = ({ run }: { run: Run }) => {
       </header>
       <div className="page-columns">
         <div>
-          {typeof error === "string" && (
+          {error !== null && (
             <Section title={words.node.error}>
               <pre className="run-error" tabIndex={0}>
                 {error}
