@@ -17,7 +17,8 @@ _ARROWS = {
     "<-": ("INDIRECT", {"filter", "join", "group_by", "sort", "window", "conditional"}),
 }
 _SETS = ("reads", "writes", "unknown")
-_NAME = r'(?:"[^"]+"|[^\s,"])+'
+_QUOTED = r'"(?:[^"]|"")+"'
+_NAME = rf'(?:{_QUOTED}|[^\s,"])+'
 _CLAIM = re.compile(rf"({_NAME}) (<=|<-) ({_NAME}(?:, {_NAME})*) (\w+)( masked)?")
 _TABLE = re.compile(rf"\s*({_NAME})\((.*)\)\s*", re.DOTALL)
 
@@ -191,7 +192,7 @@ def _expectation(path: Path, first: int, text: str) -> tuple[frozenset[Claim], d
     for number, line in _lines(text, first):
         key, colon, rest = line.partition(": ")
         if colon and key in _SETS:
-            named = frozenset(one.strip().replace('"', "") for one in rest.split(",")) - {"none"}
+            named = frozenset(_unquoted(one.strip()) for one in rest.split(",")) - {"none"}
             sets[key] = sets.get(key, frozenset()) | named
             continue
         new = _claims(path, number, line)
@@ -210,8 +211,13 @@ def _claims(path: Path, number: int, line: str) -> set[Claim]:
     type_, subtypes = _ARROWS[arrow]
     if subtype not in subtypes or (masked and type_ == "INDIRECT"):
         raise GoldenError(path, number, f"{subtype}{masked or ''} does not go with {arrow}")
-    names = (name.replace('"', "") for name in re.findall(_NAME, sources))
-    return {Claim(target.replace('"', ""), name, type_, subtype.upper(), bool(masked)) for name in names}
+    names = map(_unquoted, re.findall(_NAME, sources))
+    return {Claim(_unquoted(target), name, type_, subtype.upper(), bool(masked)) for name in names}
+
+
+def _unquoted(name: str) -> str:
+    """A name as the reader gives it: `""` in quotes is one."""
+    return re.sub(_QUOTED, lambda found: found[0][1:-1].replace('""', '"'), name)
 
 
 def _lines(text: str, first: int = 1) -> Iterable[tuple[int, str]]:

@@ -72,6 +72,10 @@ def _endings(tables: Iterable[Table]) -> dict[tuple[str, ...], Table | None]:
     return ends
 
 
+TEMPORARY_SCHEMAS = frozenset({"_session", "pg_temp", "temp", "tempdb"})
+"""Schemas in which a session's temporary tables are."""
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """What a script has said of a table. `columns` is None where it did not say which."""
@@ -91,9 +95,13 @@ class Session:
     signs: tuple[str, ...] = ("#",)
     """What the names of temporary tables begin with."""
     own: dict[Table, Known] = field(default_factory=dict)
+    made_in: dict[Table, frozenset[Table]] = field(default_factory=dict)
+    """Temporary tables, with their whole names where they were made."""
 
     def resolve(self, table: Table) -> Table:
-        """The whole name of a table, as the session completes it."""
+        """The whole name of a table, as the session completes it; a temporary one is known by its own name."""
+        if len(table.parts) > 1 and (temporary := self._named_whole(table)) is not None:
+            return temporary
         if self._temporary(table) or not self.paths:
             return table
         wholes = list(self._wholes(table))
@@ -108,6 +116,17 @@ class Session:
 
     def is_temporary(self, table: Table) -> bool:
         return table.parts[-1][:1] in self.signs or self._temporary(table)
+
+    def _named_whole(self, table: Table) -> Table | None:
+        """The temporary table that a whole name means: in a schema for temporary tables, or where it was made."""
+        own = Table(table.parts[-1:])
+        in_schema = table.parts[0].lower() in TEMPORARY_SCHEMAS and self.is_temporary(own)
+        return own if in_schema or table in self.made_in.get(own, ()) else None
+
+    def make_temporary(self, table: Table, columns: tuple[str, ...] | None) -> None:
+        """Note a temporary table, with the whole names that mean it too."""
+        self.made_in[table] = frozenset(self._wholes(table)) - {table}
+        self.own[table] = Known(columns, temporary=True)
 
     def _temporary(self, table: Table) -> bool:
         known = self.own.get(table)

@@ -61,9 +61,16 @@ class Folding:
             if relation is not None and relation.rows:
                 rows = joined(rows, relation.rows)
         columns = [
-            Output(one.name, self._flow(one.flow), None, one.hidden, one.node or one.name) for one in move.columns
+            Output(one.name, self._flow(one.flow), self._fields(one), one.hidden, one.node or one.name)
+            for one in move.columns
         ]
         return Move(move.target, columns, rows, move.adds)
+
+    def _fields(self, output: Output) -> dict[str, Output] | None:
+        """What is known of the fields of a value, in terms of lasting tables."""
+        if output.fields is None:
+            return None
+        return {name: Output(name, self._flow(one.flow), self._fields(one)) for name, one in output.fields.items()}
 
     def _flow(self, flow: Flow) -> Flow:
         if not any(leaf.home.table in self._temporary for leaf in flow):
@@ -83,7 +90,12 @@ class Folding:
     def _beneath(relation: Relation, leaf: Leaf) -> Flow:
         if leaf.name == STAR:
             return joined(*(one.flow for one in relation.outputs))
-        found = relation.find(leaf.name) or relation.find(leaf.name.partition(".")[0]) or relation.guess(leaf.name)
+        found = relation.find(leaf.name)
+        if found is None:
+            name, *path = leaf.name.split(".")
+            found = relation.find(name) or relation.guess(leaf.name)
+            while path and found is not None and found.fields is not None and path[0] in found.fields:
+                found = found.fields[path.pop(0)]
         return found.flow if found is not None else {}
 
 

@@ -9,7 +9,8 @@ from whence.capture.sql.names import parts_of
 from whence.capture.sql.parsing import parse
 from whence.capture.sql.paths import search
 from whence.capture.sql.pipelines import read_pipeline
-from whence.capture.sql.scopes import Reading, Scope
+from whence.capture.sql.reading import Reading
+from whence.capture.sql.scopes import Scope
 
 _I = re.IGNORECASE | re.DOTALL
 _NAME = r"((?:[\w$#@]+|\"[^\"]+\"|`[^`]+`|\[[^\]]+\])(?:\.(?:[\w$#@]+|\"[^\"]+\"|`[^`]+`|\[[^\]]+\])?)*)"
@@ -30,14 +31,17 @@ _OUTFILE = re.compile(rf"^(SELECT\b.*?)\s+INTO\s+(?:OUT|DUMP)FILE\s+{_TEXT}(?:.*
 _BULK = re.compile(rf"^BULK\s+INSERT\s+{_NAME}\s+FROM\s+{_TEXT}", _I)
 _RUNS = re.compile(
     rf"^(?:EXECUTE\s+IMMEDIATE|EXEC(?:UTE)?\s+(?:sys\.)?sp_executesql(?:\s+@(?:stmt|statement)\s*=)?|EXEC(?:UTE)?|"
-    rf"PREPARE\s+\w+\s+FROM|PERFORM)\s*\(?\s*(?:{_TEXT}|\$\$(.*?)\$\$|:?(@?\w+)|(?:r?\"{3})(.*?)\"{3}|r?\"(.*?)\")"
+    rf"PREPARE\s+\w+\s+FROM|PERFORM)\s*\(?\s*(?:{_TEXT}|\$\$(.*?)\$\$|:?(@?\w+)|r?\"\"\"(.*?)\"\"\"|r?\"(.*?)\")"
     r"\s*(?P<more>.?)",
     _I,
 )
+_OWN_QUOTES = re.compile(r"^(EXECUTE\s+IMMEDIATE\s+)[qQ]'(?:\[(.*?)\]|\{(.*?)\}|\((.*?)\)|<(.*?)>|(\S)(.*?)\6)'", _I)
+"""Oracle's `q'[…]'`."""
 _TABLE_VARIABLE = re.compile(r"^DECLARE\s+(@\w+)\s+(?:AS\s+)?TABLE\s*(\(.*)$", _I)
 _DECLARES = re.compile(r"^DECLARE\s+((?:\w+\s*,\s*)*\w+)\s+(?!CURSOR|INSENSITIVE|SCROLL)\w+", _I)
 _PARAMETERS = re.compile(
-    r"^(?:(?:CREATE|ALTER|REPLACE)\b[^(]*?\b)?(?:PROC|MACRO|PROCEDURE|FUNCTION)\s+[^\s(]+\s*\(([^)]*(?:\(\d[^)]*\)[^)]*)*)\)",
+    r"^(?:(?:CREATE|ALTER|REPLACE)\b[^(]*?\b)?(?:PROC|MACRO|PROCEDURE|FUNCTION)\s+[^\s(]+\s*\(([^)]*(?:\(\d[^)]*"
+    r"\)[^)]*)*)\)",
     _I,
 )
 _PARAMETER = re.compile(r"^\s*(?:(?:IN|OUT|INOUT)\s+)?(\w+)\s+\w", re.IGNORECASE)
@@ -65,8 +69,19 @@ def by_text(reading: Reading, text: str) -> Moved | None:
     return None
 
 
+_PREPARES = re.compile(
+    r"PREPARE\s+(\w+)\s*(?:\([^()]*\)\s*)?(?:AS|FROM)\s+"
+    r"((?:SELECT|INSERT|UPDATE|DELETE|MERGE|WITH|CREATE|VALUES)\b.*)$",
+    _I,
+)
+
+
 def remember(variables: dict[str, str], text: str) -> None:
-    """A variable that a literal is assigned to."""
+    """A variable that a literal is assigned to; a statement that is prepared under a name."""
+    prepared = _PREPARES.match(text) if text[:7].upper() == "PREPARE" else None
+    if prepared is not None:
+        variables[prepared.group(1).lower()] = prepared.group(2)
+        return
     if len(text) > 100_000 or "'" not in text or not _SETS.match(text):
         return
     found = _ASSIGNS.search(text)
@@ -92,6 +107,9 @@ def table_variable(text: str) -> tuple[str, str] | None:
 
 def literal_of(text: str, variables: dict[str, str]) -> str | None:
     """The text that EXECUTE runs: a literal, or a variable that holds one. None if it is put together."""
+    own = _OWN_QUOTES.match(text.strip())
+    if own is not None:
+        return next((one for one in (*own.groups()[1:5], own.group(7)) if one is not None), None)
     found = _RUNS.match(text.strip())
     if found is None or found.group("more") in ("|", "+", "&"):
         return None

@@ -13,8 +13,9 @@ from whence.capture.sql.lineage import Budget
 from whence.capture.sql.moves import Moved
 from whence.capture.sql.parsing import parse
 from whence.capture.sql.queries import query
+from whence.capture.sql.reading import Reading
 from whence.capture.sql.relations import EMPTY, STAR, Output, Relation
-from whence.capture.sql.scopes import Reading, Scope
+from whence.capture.sql.scopes import Scope
 
 _I = re.IGNORECASE | re.DOTALL
 _OPTIONS = (

@@ -2,13 +2,14 @@
 
 from whence.capture.sql import classes as c
 from whence.capture.sql import tree
-from whence.capture.sql.catalog import Known
+from whence.capture.sql.catalog import TEMPORARY_SCHEMAS, Known
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.moves import Move, Moved, whole
 from whence.capture.sql.names import column_name, table_of
 from whence.capture.sql.queries import query, with_ctes
+from whence.capture.sql.reading import Reading
 from whence.capture.sql.relations import STAR, renamed
-from whence.capture.sql.scopes import Reading, Scope
+from whence.capture.sql.scopes import Scope
 from whence.capture.sql.targets import listed_columns, target_of
 from whence.capture.sql.updates import delete
 
@@ -20,6 +21,9 @@ def create(reading: Reading, node: tree.Node) -> Moved:
     place = tree.this(node)
     temporary = tree.has_property(node, c.TemporaryProperty, c.VolatileProperty)
     named = table_of(reading.dialect, tree.this(place) if isinstance(place, c.Schema) else place)
+    in_schema = len(named.parts) > 1 and named.parts[0].lower() in TEMPORARY_SCHEMAS
+    if in_schema and reading.dialect.name in ("bigquery", "postgres", "redshift", "duckdb", "sqlite"):
+        named, temporary = Table(named.parts[-1:]), True
     target = named if temporary else target_of(reading, place)
     if temporary and tree.has_property(node, c.GlobalProperty):
         target = Table(("global_temp", *named.parts[-1:]))
@@ -38,8 +42,16 @@ def create(reading: Reading, node: tree.Node) -> Moved:
         other = target_of(reading, tree.this(like))
         result.reads.add(other)
         columns = (*(reading.session.columns(other)[0] or ()), *columns)
-    reading.session.own[target] = Known(columns or None, temporary)
+    _learn(reading, target, columns or None, temporary)
     return result
+
+
+def _learn(reading: Reading, target: Table, columns: tuple[str, ...] | None, temporary: bool) -> None:
+    """Note what a table is made with."""
+    if temporary:
+        reading.session.make_temporary(target, columns)
+    else:
+        reading.session.own[target] = Known(columns)
 
 
 def _as_query(reading: Reading, node: tree.Node, target: Table, temporary: bool) -> Moved:
@@ -54,7 +66,7 @@ def _as_query(reading: Reading, node: tree.Node, target: Table, temporary: bool)
     extra = names if typed and reading.dialect.name == "mysql" else []
     outputs = relation.outputs if extra else renamed(relation.outputs, names)
     known = [name for name in extra if name not in {one.name for one in outputs}] + [one.name for one in outputs]
-    reading.session.own[target] = Known(None if STAR in known else tuple(known), temporary)
+    _learn(reading, target, None if STAR in known else tuple(known), temporary)
     result = Moved("create")
     if _without_data(node) and str(tree.arg(node, tree.KIND)).upper() == "TABLE":
         return Moved("create", reads=set(relation.reads), writes=[target])

@@ -129,9 +129,40 @@ def _dotted(scope: Scope, node: tree.Node) -> Output:
         return scope.value(*path)
     last = tree.arg(node, tree.EXPRESSION)
     if not isinstance(last, c.Identifier | c.Literal):
-        inner = flow_of(scope, tree.this(node), TRANSFORMATION)
+        inner = _called_on(scope, tree.this(node), last)
         return Output("", joined(inner, flow_of(scope, last, TRANSFORMATION)))
     return field_of(value_of(scope, tree.this(node)), column_name(scope.reading.dialect, last))
+
+
+_METHODS = ("value", "query", "exist", "nodes")
+"""Methods of T-SQL's XML; a name before any other call may be a schema."""
+
+
+def _called_on(scope: Scope, node: tree.Node, call: tree.Node) -> Flow:
+    """The value that a method is called on: `t.doc.value(…)`. Of `dbo.f(…)` there is none."""
+    first = node
+    while isinstance(first, c.Dot):
+        first = tree.this(first)
+    if not isinstance(first, c.Identifier):
+        return flow_of(scope, _with_columns(node), TRANSFORMATION)
+    name = column_name(scope.reading.dialect, first)
+    method = isinstance(call, c.Func) and tree.text_of(tree.this(call))[0].lower() in _METHODS
+    if not method and scope.source([name]) is None and scope.named(name) is None:
+        return NOTHING
+    value = scope.value([first], []) if first is node else _dotted(scope, node)
+    return stepped(value.flow, TRANSFORMATION)
+
+
+def _with_columns(node: tree.Node) -> tree.Node:
+    """What a method is called on: the parser takes the columns in it for plain names."""
+    node = c.Paren(this=node.copy())
+    for one in list(node.find_all(c.Identifier)):
+        value = one.arg_key in (tree.EXPRESSION, tree.EXPRESSIONS) or isinstance(
+            one.parent, c.Ordered | c.Binary | c.Cast
+        )
+        if value and not isinstance(one.parent, c.Dot):
+            one.replace(c.Column(this=one.copy()))
+    return node
 
 
 def _at(scope: Scope, node: tree.Node) -> Output:

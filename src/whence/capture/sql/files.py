@@ -5,8 +5,9 @@ from whence.capture.sql import tree
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.moves import Move, Moved
 from whence.capture.sql.queries import query
+from whence.capture.sql.reading import Reading
 from whence.capture.sql.relations import Relation
-from whence.capture.sql.scopes import Reading, Scope
+from whence.capture.sql.scopes import Scope
 from whence.capture.sql.targets import listed_columns, placed, target_of
 
 

@@ -6,13 +6,14 @@ from whence.capture.sql.assignments import assigned, set_name
 from whence.capture.sql.conditions import choose
 from whence.capture.sql.expressions import gather
 from whence.capture.sql.flows import CONDITIONAL, FILTER, IDENTITY, Flow, absorb, joined
-from whence.capture.sql.lineage import Table
+from whence.capture.sql.lineage import RESULT, Table
 from whence.capture.sql.moves import Move, Moved
 from whence.capture.sql.names import column_name
 from whence.capture.sql.projections import project
 from whence.capture.sql.queries import query, read_from, with_ctes
-from whence.capture.sql.relations import EMPTY, Output, Relation, base
-from whence.capture.sql.scopes import Reading, Scope, Source, alias_name
+from whence.capture.sql.reading import Reading
+from whence.capture.sql.relations import EMPTY, Output, Relation, base, with_columns
+from whence.capture.sql.scopes import Scope, Source, alias_name
 from whence.capture.sql.targets import listed_columns, placed, target_of, unplaced
 
 
@@ -83,6 +84,8 @@ def _conflict(scope: Scope, node: tree.Node, move: Move, inside: tree.Node | Non
     alias = tree.alias_of(place)
     own = base(reading.home(move.target), *reading.session.columns(move.target))
     name = alias_name(reading, alias) if alias is not None else move.target.parts[-1]
+    sets = [tree.this(one) for one in tree.items(conflict) if isinstance(one, c.EQ)]
+    own = with_columns(own, [set_name(inner, one) for one in sets if not isinstance(one, c.Tuple)])
     inner.add(Source(name.lower() if reading.dialect.columns == "fold" else name, own, move.target.parts))
     excluded = Relation(list(move.columns))
     for called in ("excluded", "new", "EXCLUDED"):
@@ -116,20 +119,25 @@ def _name_excluded(conflict: tree.Node) -> None:
 
 
 def returned(scope: Scope, node: tree.Node, move: Move, result: Moved) -> None:
-    """T-SQL: OUTPUT inserted.a INTO another table."""
+    """RETURNING gives rows to the caller; T-SQL's OUTPUT inserted.a INTO gives them to another table."""
     returning = tree.arg(node, tree.RETURNING)
-    into = tree.arg(returning, tree.INTO) if returning is not None else None
-    if not into:
+    if returning is None:
         return
+    into = tree.arg(returning, tree.INTO)
     reading = scope.reading
-    inner = Scope(reading)
+    inner = Scope(reading, scope)
     own = base(reading.home(move.target), *reading.session.columns(move.target))
     inner.add(Source("inserted", own))
     inner.add(Source("deleted", own), visible=False)
     inner.sources.append(Source(move.target.parts[-1], own))
+    if not into or reading.dialect.name != "tsql":
+        outputs = project(inner, tree.items(returning))
+        if not reading.nested and any(one.flow for one in outputs):
+            result.moves.append(Move(RESULT, outputs, move.rows, adds=False))
+        return
     named = isinstance(into, c.Anonymous)
     # A schema before the target is written with `$$` by a repair: the parser takes no dots here.
-    parts = tuple(str(tree.this(into)).lower().split("$$")) if named else ()
+    parts = tuple(tree.text_of(tree.this(into))[0].lower().split("$$")) if named else ()
     target = reading.session.resolve(Table(parts)) if named else target_of(reading, into)
     names = [column_name(reading.dialect, one) for one in tree.items(into)] if named else listed_columns(reading, into)
     columns = placed(reading, target, project(inner, tree.items(returning)), names)

@@ -12,8 +12,9 @@ from whence.capture.sql.moves import Move, Moved
 from whence.capture.sql.names import column_name, table_of
 from whence.capture.sql.projections import project
 from whence.capture.sql.queries import with_ctes
+from whence.capture.sql.reading import Reading
 from whence.capture.sql.relations import STAR, Output
-from whence.capture.sql.scopes import Reading, Scope, Source
+from whence.capture.sql.scopes import Scope, Source
 from whence.capture.sql.sources import add_source
 from whence.capture.sql.targets import listed_columns, placed
 

@@ -8,8 +8,8 @@ from whence.capture.sql import tree
 from whence.capture.sql.conditions import texts
 from whence.capture.sql.flows import KINDS, Flow, edges_of
 from whence.capture.sql.lineage import Column, Edge, Table
+from whence.capture.sql.reading import Reading
 from whence.capture.sql.relations import Output, Relation, base
-from whence.capture.sql.scopes import Reading
 
 
 @dataclass(slots=True)

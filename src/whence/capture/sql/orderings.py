@@ -49,6 +49,10 @@ def _place(scope: Scope, node: tree.Node, outputs: list[Output], kind: int, rows
         if not string and text.isdigit() and 0 < int(text) <= len(outputs):
             _taken(outputs[int(text) - 1], kind, rows)
         return
+    if kind == GROUP_BY and isinstance(node, c.Tuple | c.Rollup | c.Cube | c.GroupingSets):
+        for one in tree.children(node):
+            _place(scope, one, outputs, kind, rows)
+        return
     aliases = scope.aliases
     if kind == SORT and scope.reading.dialect.name in ("postgres", "redshift") and not isinstance(node, c.Column):
         scope.aliases = {}

@@ -4,7 +4,7 @@ from whence.capture.sql import classes as c
 from whence.capture.sql import tree
 from whence.capture.sql.moves import Moved
 from whence.capture.sql.names import cased, parts_of, table_of
-from whence.capture.sql.scopes import Reading
+from whence.capture.sql.reading import Reading
 
 _PUBLIC = {"snowflake": "PUBLIC", "tsql": "dbo", "duckdb": "main"}
 

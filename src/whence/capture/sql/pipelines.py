@@ -8,8 +8,9 @@ from whence.capture.sql.moves import Move, Moved, whole
 from whence.capture.sql.names import column_of, parts_of
 from whence.capture.sql.parsing import parse
 from whence.capture.sql.queries import query
+from whence.capture.sql.reading import Reading
 from whence.capture.sql.relations import STAR, Output
-from whence.capture.sql.scopes import Reading, Scope
+from whence.capture.sql.scopes import Scope
 
 _I = re.IGNORECASE | re.DOTALL
 _NAME = r"((?:[\w$]+|\"[^\"]+\"|`[^`]+`)(?:\.(?:[\w$]+|\"[^\"]+\"|`[^`]+`))*)"

@@ -18,8 +18,10 @@ VERBS = words(
     "EXPORT FROM RENAME USE UPSERT VALUES TABLE CACHE"
 )
 _ROUTINE = re.compile(
-    r"(?:CREATE(?:\s+OR\s+(?:REPLACE|ALTER))?|ALTER|REPLACE)\s+(?:(?:DEFINER\s*=\s*\S+|SECURE|TEMP(?:ORARY)?|EDITIONABLE|"
-    r"NONEDITIONABLE|AGGREGATE|TABLE|CONSTRAINT|TRANSIENT)\s+)*(PROC(?:EDURE)?|FUNCTION|TRIGGER|PACKAGE|TASK|EVENT|MACRO)\b",
+    r"(?:CREATE(?:\s+OR\s+(?:REPLACE|ALTER))?|ALTER|REPLACE)\s+(?:(?:DEFINER\s*=\s*\S+|SECURE|TEMP"
+    r"(?:ORARY)?|EDITIONABLE|"
+    r"NONEDITIONABLE|AGGREGATE|TABLE|CONSTRAINT|TRANSIENT)\s+)*(PROC"
+    r"(?:EDURE)?|FUNCTION|TRIGGER|PACKAGE|TASK|EVENT|MACRO)\b",
     re.IGNORECASE,
 )
 _BLOCK = re.compile(
@@ -35,6 +37,11 @@ _CONTROLS = (
         r"END\s+(?:TRY|CATCH|IF|LOOP|WHILE|FOR|CASE|REPEAT)\b[ \t]*\w*|END\b(?:[ \t]+\w+(?=\s*$))?", re.IGNORECASE
     ),
     re.compile(r"ELSE\b|EXCEPTION\b|LOOP\b|REPEAT\b|THEN\b|DO\b(?!\s*\$)", re.IGNORECASE),
+    re.compile(
+        r"DECLARE\s+(?:EXIT|CONTINUE|UNDO)\s+HANDLER\s+FOR\s+.*?(?=\b"
+        r"(?:BEGIN|INSERT|UPDATE|DELETE|MERGE|SET|SELECT|CALL|ROLLBACK)\b)",
+        re.IGNORECASE | re.DOTALL,
+    ),
     re.compile(r"FORALL\s+\w+\s+IN\s+.*?(?=\b(?:INSERT|UPDATE|DELETE|MERGE|EXECUTE)\b)", re.IGNORECASE | re.DOTALL),
     re.compile(r"<<\s*\w+\s*>>|\w+\s*:(?!=)\s*(?=BEGIN|LOOP|WHILE|REPEAT|FOR)", re.IGNORECASE),
 )
@@ -65,12 +72,28 @@ _ALERT = re.compile(
 )
 """Snowflake's ALERT: what it looks at, and what it does then."""
 _LANGUAGE = re.compile(r"\bLANGUAGE\s+['\"]?(\w+)", re.IGNORECASE)
+_RUNS = re.compile(r"/\*!\d*((?:(?!\*/).)*)\*/", re.DOTALL)
+_WITH_FUNCTION = re.compile(
+    r"\b(WITH)\s+(?:(?:FUNCTION|PROCEDURE)\b.*?\bEND(?:\s+\w+)?\s*;\s*)+(?P<more>(?=\w+\s*(?:\([^()]*\)\s*)?AS\s*\())?",
+    re.IGNORECASE | re.DOTALL,
+)
 _DEEP = 8
 
 
 def pieces(text: str, dialect: Dialect) -> list[Piece]:
     """All statements of a script, those in procedures and blocks too."""
+    text = _without_asides(text, dialect)
     return list(_flat(text, 0, dialect, procedural=False, depth=0))
+
+
+def _without_asides(text: str, dialect: Dialect) -> str:
+    """The text with spaces for marks that hide SQL (MySQL's `/*!80000 … */`), and for functions in WITH (Oracle)."""
+    if dialect.name == "mysql" and "/*!" in text:
+        return _RUNS.sub(lambda found: f"{' ' * (found.start(1) - found.start())}{found[1]}  ", text)
+    if dialect.name in ("oracle", "trino") and (found := _WITH_FUNCTION.search(text)):
+        inside = f"{found[1]}{' ' * (found.end() - found.end(1))}" if found["more"] is not None else " " * len(found[0])
+        return text[: found.start()] + inside + text[found.end() :]
+    return text
 
 
 def _flat(text: str, offset: int, dialect: Dialect, procedural: bool, depth: int) -> Iterator[Piece]:

@@ -28,7 +28,7 @@ def project(scope: Scope, nodes: list[tree.Node], struct: bool = False) -> list[
         made = list(_one(scope, node, len(outputs), counted))
         counted += len(made) == 1 and made[0].name == f"f{counted}_"
         outputs.extend(made)
-        if lateral == "after" and isinstance(node, c.Alias):
+        if lateral == "after" and isinstance(node, c.Alias) and made[0].name not in scope.proven:
             scope.aliases = {**scope.aliases, made[0].name: made[0]}
     if struct:
         flow = joined(*(stepped(one.flow, TRANSFORMATION) for one in outputs))

@@ -56,10 +56,10 @@ _SYSTEM: Final[dict[str, frozenset[str]]] = {
                        "metadata$file_last_modified metadata$start_scan_time"),
     "tsql": words("$action $identity $rowguid $partition"),
     "trino": words("$path $file_size $file_modified_time $partition $bucket"),
-    "hive": words("input__file__name block__offset__inside__file row__id"),
+    "hive": words("input__file__name block__offset__inside__file row__id grouping__id"),
     "impala": words("input__file__name file__position"),
-    "spark": words("input__file__name block__offset__inside__file _metadata"),
-    "databricks": words("input__file__name block__offset__inside__file _metadata"),
+    "spark": words("input__file__name block__offset__inside__file _metadata grouping__id"),
+    "databricks": words("input__file__name block__offset__inside__file _metadata grouping__id"),
     "clickhouse": words("_part _part_index _part_uuid _part_offset _partition_id _partition_value _table _database "
                         "_path _file _size _time _etag _sample_factor _block_number _block_offset _shard_num"),
     "generic": words("_partitiontime _partitiondate _table_suffix metadata$filename metadata$file_row_number"),
@@ -89,8 +89,16 @@ def kind_of(dialect: Dialect, parts: list[tree.Node]) -> Kind:
         return "column"
     if name in _EITHER.get(dialect.name, ()):
         return "either"
+    if name == "level" and _is_hierarchical(parts[-1]):
+        return "pseudo"
     keyword = name in _KEYWORDS.get(dialect.name, _ANSI_WORDS) or (name == "default" and _is_value(parts[-1]))
     return "pseudo" if keyword else "column"
+
+
+def _is_hierarchical(node: tree.Node) -> bool:
+    """Whether the query around a name has CONNECT BY, where LEVEL is a pseudo-column in each dialect that has it."""
+    around = node.find_ancestor(c.Select)
+    return around is not None and tree.arg(around, tree.CONNECT) is not None
 
 
 def _is_value(node: tree.Node) -> bool:

@@ -8,17 +8,20 @@ from whence.capture.sql.flows import (
     FILTER,
     IDENTITY,
     JOIN,
+    TRANSFORMATION,
     Flow,
     absorb,
     joined,
+    stepped,
 )
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.names import column_name
 from whence.capture.sql.orderings import distinct_on, group, sort
 from whence.capture.sql.pivots import pivoted
 from whence.capture.sql.projections import project
+from whence.capture.sql.reading import Reading
 from whence.capture.sql.relations import EMPTY, STAR, Output, Relation, listed, renamed
-from whence.capture.sql.scopes import Reading, Scope, alias_name
+from whence.capture.sql.scopes import Scope, alias_name
 from whence.capture.sql.sources import add_joins, add_laterals, add_source, match_rows
 
 _ROUNDS = 12
@@ -262,18 +265,21 @@ def _select(node: tree.Node, outer: Scope) -> Relation:
         outputs = list(outputs[0].fields.values())
     aliases = {output.name: output for output in outputs if isinstance(output.node, c.Alias)}
     dialect = scope.reading.dialect
-    scope.aliases = {**scope.aliases, **aliases} if dialect.alias_filters else scope.aliases
+    new = {name: output for name, output in aliases.items() if name not in scope.proven}
+    scope.aliases = {**scope.aliases, **new} if dialect.alias_filters else scope.aliases
     scope.before = dialect.lateral == "before"
     for clause in (tree.PREWHERE, tree.WHERE):
         _condition(scope, node, clause, rows)
-    scope.aliases = {**scope.aliases, **aliases}
+    scope.aliases = {**aliases, **scope.aliases, **new} if dialect.name == "mysql" else {**scope.aliases, **new}
     group(scope, node, outputs, rows)
     for clause in (tree.HAVING, tree.QUALIFY):
         scope.before = scope.before or (clause == tree.HAVING and dialect.name == "mysql")
         _condition(scope, node, clause, rows)
     distinct_on(scope, node, outputs, rows)
-    scope.before = True
+    scope.aliases, scope.before = {**scope.aliases, **aliases}, True
     sort(scope, node, outputs, rows)
+    if tree.arg(node, tree.FOR) is not None:
+        outputs = [Output("#1", joined(*(stepped(one.flow, TRANSFORMATION) for one in outputs)))]
     return Relation(outputs, rows, _reads(scope))
 
 

@@ -147,6 +147,14 @@ def base(home: Home, columns: Iterable[str] | None, confidence: float, reason: s
     return Relation([star], reads=frozenset((home.table,)))
 
 
+def with_columns(relation: Relation, names: Iterable[str]) -> Relation:
+    """A relation with columns that it must have, since a statement sets them; one that is known stays as it is."""
+    if not relation.opens:
+        return relation
+    guessed = [relation.guess(name) for name in dict.fromkeys(names) if relation.find(name) is None]
+    return Relation([*(one for one in guessed if one is not None), *relation.outputs], relation.rows, relation.reads)
+
+
 def opened(flow: Flow, name: str) -> Flow:
     """The flow of a column called `name`, out of the flow of a star."""
     return {

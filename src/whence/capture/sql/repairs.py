@@ -46,6 +46,41 @@ def _recursive_view(match: re.Match[str]) -> str:
     return f"CREATE VIEW {match['name']} {match['columns']} AS {query}"
 
 
+def _into_variable(match: re.Match[str]) -> str:
+    """T-SQL: OUTPUT … INTO @t; the parser takes a sign in brackets only."""
+    return f"OUTPUT{match['columns']}INTO [{match['name']}]"
+
+
+def _composed(match: re.Match[str]) -> str:
+    """T-SQL: INSERT … FROM (DELETE … OUTPUT …) AS x, as a statement inside of WITH."""
+    dml = re.sub(r"^(DELETE\b.*?)\s+(OUTPUT\b.*?)(\s+(?:FROM|WHERE)\b.*)$", r"\1\3 \2", match["dml"], flags=_I)
+    named = f"{match['name']} {match['columns'] or ''}"
+    return f"WITH {named} AS ({dml}) {match['into']} FROM {match['name']} {match['rest']}"
+
+
+def _executed(match: re.Match[str]) -> str:
+    """T-SQL: INSERT … EXEC of a text is an INSERT of the query in it."""
+    query = match["query"].replace("''", "'")
+    return f"INSERT INTO {match[1]} {match[2] or ''} {query}"
+
+
+def _updated_view(match: re.Match[str]) -> str:
+    """Oracle: a query is updated where its columns come from (`updates.update`)."""
+    text, depth = match["rest"], 0
+    for place, letter in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if depth == 0:
+            changed = re.match(r"\s*(?:\w+\s+)?(?=SET\b)", text[place + 1 :], re.IGNORECASE)
+            if changed is None:
+                break
+            sets, where, rest = re.split(
+                r"(\bWHERE\b|$)", text[place + 1 + changed.end() :], maxsplit=1, flags=re.IGNORECASE
+            )
+            name = changed[0].strip() or "v_"
+            return f"UPDATE {name} {sets} FROM {text[: place + 1]} {name} {where}{rest}"
+    return match[0]
+
+
 def _as_query(match: re.Match[str]) -> str:
     """CREATE … AS, without what stands between the name and the query."""
     words = match["kind"].upper().split()
@@ -97,6 +132,34 @@ _ONE = (
     _rule("postgres redshift", r"^CREATE\s+(?:OR\s+REPLACE\s+)?RULE\b.*?\bDO\s+(?:ALSO\s+|INSTEAD\s+)?\(?\s*"
         r"(?=INSERT|UPDATE|DELETE)"
         r"(.*?)\)?$", r"\1"),
+    _rule("snowflake", r"(\bCLONE\s+[\w.$\"]+)\s+(?:AT|BEFORE)\s*\([^()]*(?:\([^()]*\)[^()]*)*\).*$", r"\1"),
+    _rule("snowflake databricks spark", r"\bIDENTIFIER\s*\(\s*'([\w.\"`]+)'\s*\)", r"\1"),
+    _rule("", r"\s+WITH\s+(?:LOCAL\s+|CASCADED\s+)?CHECK\s+OPTION(?:\s+CONSTRAINT\s+\w+)?\s*$", ""),
+    _rule("oracle", r"\s+WITH\s+READ\s+ONLY\s*$", ""),
+    _rule("postgres redshift oracle", r"\bINTO\s+STRICT\b", "INTO"),
+    _rule("", r"\s+WITH(?:OUT)?\s+(?:(?:UN)?CONDITIONAL\s+)?(?:ARRAY\s+)?WRAPPER\b", ""),
+    _rule("", r"\s+(?:NULL|ERROR|EMPTY(?:\s+(?:ARRAY|OBJECT))?|DEFAULT\s+(?:'[^']*'|[\w.]+))\s+ON\s+"
+        r"(?:EMPTY|ERROR)\b", ""),
+    _rule("oracle mysql", r"((?:FROM|JOIN|INTO|UPDATE|INSERT|,)\s+[\w.$\"`]+)\s+(?:SUB)?PARTITION\s*(?:FOR\s*)?"
+        r"\((?:[^()]|\([^()]*\))*\)", r"\1"),
+    _rule("oracle", r"^UPDATE\s*(?P<rest>\(\s*(?:SELECT|WITH)\b.*)$", _updated_view),
+    _rule("oracle", r"^(MERGE\b.*?|INSERT\b.*?|UPDATE\b.*?|DELETE\b.*?)\s+LOG\s+ERRORS\b(?:\s+INTO\s+\S+)?(?:\s*"
+        r"\([^)]*\))?(?:\s+REJECT\s+LIMIT\s+\w+)?\s*$", r"\1"),
+    _rule("spark databricks", r"\b(?:window|session_window)\s*\((?=\s*[\w.`]+\s*,)", "time_window("),
+    _rule("tsql", r"^(?P<into>INSERT\b.*?)\bFROM\s*\(\s*(?P<dml>(?:DELETE|UPDATE|MERGE|INSERT)\b.*?\bOUTPUT\b.*)\)\s*"
+        r"(?:AS\s+)?(?P<name>\w+)\s*(?P<columns>\([^()]*\))?(?P<rest>[^()]*)$", _composed),
+    _rule("spark databricks", r"\s+WATERMARK\s+\S+\s+DELAY\s+OF\s+INTERVAL\s+\S+\s+\w+", ""),
+    _rule("trino", r"\bTABLE\s*\(\s*([\w.]+)\s*\)(?=\s*(?:PARTITION|ORDER|,|\)|AS\b))", r"(SELECT * FROM \1)"),
+    _rule("mysql", r"\b(?:ALGORITHM|DEFINER)\s*=\s*\S+\s+|\bSQL\s+SECURITY\s+\w+\s+", ""),
+    _rule("tsql", r"^CREATE\s+TABLE\s+(\S+)\s+AS\s+CLONE\s+OF\s+(\S+).*$", r"CREATE TABLE \1 CLONE \2"),
+    _rule("tsql", r"^DELETE\s+(?:TOP\s*\([^)]*\)\s*(?:PERCENT\s+)?)?FROM\s+([\w.\[\]]+)\s+FROM\b", r"DELETE \1 FROM"),
+    _rule("tsql", r"^INSERT\s+TOP\s*\([^)]*\)\s*(?:PERCENT\s+)?(?:INTO\s+)?", "INSERT INTO "),
+    _rule("tsql", r"\b(?:TRY_)?PARSE\s*\(([^()]+?)\s+AS\s+([\w()]+)(?:\s+USING\s+'[^']*')?\s*\)", r"CAST(\1 AS \2)"),
+    _rule("tsql", r"\bOUTPUT\b(?P<columns>(?:(?!\bINTO\b).)*?)\bINTO\s+(?P<name>@\w+)", _into_variable),
+    _rule("tsql", r"(\bAT\s+TIME\s+ZONE\s+'[^']*')(\s+AT\s+TIME\s+ZONE\s+(?:'[^']*'|\w+))+", r"\1"),
+    _rule("tsql", r"^INSERT\s+(?:INTO\s+)?(\S+)\s*(\([^)]*\))?\s*EXEC(?:UTE)?\s*(?:sp_executesql\s+)?\(?\s*N?'"
+        r"(?P<query>\s*(?:SELECT|WITH)"
+        r"\b(?:[^']|'')*)'\s*\)?\s*$", _executed),
     _rule("mysql", r"^REPLACE(\s+(?:LOW_PRIORITY|DELAYED))?(\s+INTO)?\s+(?=\S)", "INSERT INTO "),
     _rule("sqlite", r"^REPLACE\s+INTO\s+", "INSERT INTO "),
     _rule("mysql sqlite", r"^INSERT\s+(?:LOW_PRIORITY|HIGH_PRIORITY|DELAYED|IGNORE|OR\s+\w+)\s+", "INSERT "),
@@ -143,8 +206,6 @@ _ONE = (
     _rule("tsql", r"(\b[\w.\[\]]+)\s*([-+*/%&|^])=\s*", r"\1 = \1 \2 "),
     _rule("tsql", r"^INSERT\s+(?:INTO\s+)?(\S+)\s+(?:WITH\s*\([^)]*\)\s*)", r"INSERT INTO \1 "),
     _rule("tsql", r"(\bINSERT\s+INTO\s+\S+)\s+WITH\s*\([^)]*\)", r"\1"),
-    _rule("tsql", r"^INSERT\s+(?:INTO\s+)?(\S+)\s*(\([^)]*\))?\s+"
-        r"EXEC(?:UTE)?\b.*$", r"INSERT INTO \1 DEFAULT VALUES"),
     _rule("", r"\bWHERE\s+CURRENT\s+OF\s+@?\w+", ""),
     _rule("tsql", r"\bOPTION\s*\([^()]*(?:\([^()]*\)[^()]*)*\)\s*$", ""),
     _rule("tsql", r"\bWITH\s*\(\s*(?:NOLOCK|TABLOCKX?|HOLDLOCK|UPDLOCK|ROWLOCK|READPAST|XLOCK|PAGLOCK)[^)]*\)", ""),

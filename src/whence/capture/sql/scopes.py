@@ -1,75 +1,14 @@
 """What names mean inside one query: its sources, its own aliases, what is around it."""
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
-
 from whence.capture.sql import tree
-from whence.capture.sql.catalog import Session
 from whence.capture.sql.confidence import EITHER, REMAINING, one_of
-from whence.capture.sql.dialects import Dialect
-from whence.capture.sql.flows import IDENTITY, NOTHING, TRANSFORMATION, Flow, Home, joined, stepped
-from whence.capture.sql.lineage import Table, UnknownReason
+from whence.capture.sql.flows import IDENTITY, NOTHING, TRANSFORMATION, Flow, joined, stepped
+from whence.capture.sql.lineage import Table
 from whence.capture.sql.names import cased, column_name
 from whence.capture.sql.pseudocolumns import FILES, kind_of
+from whence.capture.sql.reading import Reading
 from whence.capture.sql.relations import NAMELESS, STAR, Output, Relation, weakened
 from whence.capture.sql.relations import field as field_of
-
-_LOOKS = 8
-
-
-class BudgetSpentError(Exception):
-    """Reading one statement took too long; what was read so far is kept."""
-
-
-@dataclass(slots=True)
-class Reading:
-    """One statement while it is read: what it may use, and what it has found out."""
-
-    dialect: Dialect
-    session: Session
-    deadline: float
-    query: Callable[[tree.Node, "Scope"], Relation]
-    inner: Callable[[tree.Node, "Scope"], Relation]
-    """Reads a statement inside of WITH, and gives what it returns."""
-    procedural: bool = False
-    variables: dict[str, Output] = field(default_factory=dict)
-    """Variables of the script, with what they were set to."""
-    loops: dict[str, Flow] = field(default_factory=dict)
-    """What chose the rows of each loop, by the name of its record."""
-    looped: Flow = field(default_factory=dict)
-    """That of the loops whose records are used."""
-    ctes: dict[str, Relation] = field(default_factory=dict)
-    """What a statement inside of WITH sees of it."""
-    also: list[object] = field(default_factory=list)
-    """What statements inside of WITH do (`Moved`)."""
-    inner_reads: set[Table] = field(default_factory=set)
-    """Tables that queries inside of expressions read."""
-    homes: dict[Table, Home] = field(default_factory=dict)
-    unknowns: dict[tuple[UnknownReason, str], None] = field(default_factory=dict)
-    ticks: int = 0
-
-    def home(self, table: Table) -> Home:
-        found = self.homes.get(table)
-        if found is None:
-            found = self.homes[table] = Home(table)
-        return found
-
-    def report(self, reason: UnknownReason, name: str) -> None:
-        self.unknowns[reason, name] = None
-
-    def variable(self, name: str) -> Output | None:
-        """What a variable was set to. Whatever chose the rows of its loop or cursor runs the statement."""
-        found = self.variables.get(name)
-        if found is not None and name in self.loops:
-            self.looped = joined(self.looped, self.loops[name])
-        return found
-
-    def tick(self) -> None:
-        """Once for each query and join. Raises BudgetSpentError. The clock is a system call: not each looks at it."""
-        self.ticks += 1
-        if not self.ticks % _LOOKS and time.thread_time() > self.deadline:
-            raise BudgetSpentError
 
 
 class Source:
@@ -108,6 +47,7 @@ class Scope:
         "extra_reads",
         "merged",
         "outer",
+        "proven",
         "reading",
         "scalars",
         "sources",
@@ -134,6 +74,8 @@ class Scope:
         self.bound: frozenset[str] = frozenset()
         """Parameters of a lambda."""
         self.windows: dict[str, tree.Node] = {}
+        self.proven: set[str] = set()
+        """Columns that a source must have, since they were named before any alias of that name."""
         self.scalars: dict[str, tree.Node] = {}
         """ClickHouse's `WITH expression AS name`."""
         self.standing: Output | None = None
@@ -202,6 +144,7 @@ class Scope:
             guessed = None if guesses else scope.guess(names, parts)
             if guessed is not None:
                 guesses.append(guessed)
+                scope.proven.add(names[0])
                 is_rival = any(map(_has_columns, scope.sources))
             scope = scope.outer
         if guesses:
@@ -327,7 +270,7 @@ class Scope:
             return merged
         found = [one for one in (source.relation.find(name) for source in self.sources) if one is not None]
         if not found:
-            return None
+            return _of_source(self.sources[0], name) if name[1:].isdigit() and len(self.sources) == 1 else None
         if len(found) == 1:
             return found[0]
         self.reading.report("column_ambiguous", name)

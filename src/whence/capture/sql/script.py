@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from whence.capture.sql import classes as c
@@ -15,6 +15,7 @@ from whence.capture.sql.cursors import read_cursor, rows_of
 from whence.capture.sql.data_words import names_data
 from whence.capture.sql.definitions import declared_columns
 from whence.capture.sql.dialects import Dialect, dialect_of
+from whence.capture.sql.dynamic import keep_result, run_into, run_text, without_returned
 from whence.capture.sql.flows import NOTHING, Flow, joined
 from whence.capture.sql.functions import words
 from whence.capture.sql.lineage import (
@@ -34,8 +35,9 @@ from whence.capture.sql.parsing import Parsed, parse
 from whence.capture.sql.paths import use
 from whence.capture.sql.procedures import pieces
 from whence.capture.sql.queries import query
+from whence.capture.sql.reading import BudgetSpentError, Reading
 from whence.capture.sql.relations import STAR, Output, Relation
-from whence.capture.sql.scopes import BudgetSpentError, Reading, Scope
+from whence.capture.sql.scopes import Scope
 from whence.capture.sql.splitter import Piece, span_of
 from whence.capture.sql.statements import NoStatementError, moved, returned_rows
 from whence.capture.sql.variables import QUERIED, assign, keep, query_text, set_expression
@@ -118,7 +120,10 @@ def _read_piece(script: Script, piece: Piece) -> None:
     if (done := _control(script, reading, piece)) is not None:
         script.statements.append(_answer(script, piece, done, reading, span, None))
         return
-    parsed = parse(piece.text, script.dialect, script.budget)
+    if _run(script, piece, span):
+        return
+    text, returned = without_returned(piece.text) if script.dialect.name != "tsql" else (piece.text, [])
+    parsed = parse(text, script.dialect, script.budget)
     if piece.condition:
         _read_condition(script, piece, parsed, span)
         return
@@ -126,7 +131,7 @@ def _read_piece(script: Script, piece: Piece) -> None:
         _failed(script, piece, parsed, span)
         return
     for node in parsed.nodes:
-        script.statements.append(_statement(script, piece, node, span))
+        script.statements.append(_statement(script, piece, node, span, returned))
 
 
 def _block_in(script: Script, piece: Piece) -> list[Piece]:
@@ -196,11 +201,10 @@ def _not_here(node: tree.Node, scope: Scope) -> Relation:
     raise NotImplementedError
 
 
-def _statement(script: Script, piece: Piece, node: tree.Node, span: Span) -> StatementLineage:
+def _statement(
+    script: Script, piece: Piece, node: tree.Node, span: Span, returned: Sequence[str] = ()
+) -> StatementLineage:
     reading = _reading(script, piece)
-    text = _dynamic(script, node, piece)
-    if text is not None:
-        return _answer(script, piece, _inner(script, reading, text), reading, span, None, dynamic=True)
     try:
         done = by_text(reading, piece.text) if isinstance(node, c.Command | c.Execute | c.ExecuteSql) else None
         done = done or (assign(reading, node) if isinstance(node, c.Set | c.Declare) else None)
@@ -218,9 +222,9 @@ def _statement(script: Script, piece: Piece, node: tree.Node, span: Span) -> Sta
         reading.report("budget_spent", node.key)
     except Exception as failure:  # lineage never breaks the caller's job (promise 6)
         done, error = Moved(node.key), f"could not be read: {type(failure).__name__}: {failure}"
-    looped = joined(reading.looped, rows_of(script.cursors, piece.text) if script.cursors else NOTHING)
-    for move in done.moves if looped else ():
-        move.rows = joined(move.rows, looped)
+    _run_loops(reading, done, rows_of(script.cursors, piece.text) if script.cursors else NOTHING)
+    if returned:
+        keep_result(reading, done, returned)
     if piece.record is not None:
         _keep_record(script, piece.record, done)
     return _answer(script, piece, done, reading, span, error)
@@ -264,30 +268,27 @@ def _add(done: Moved, reading: Reading) -> None:
             done.opaque = False
 
 
-def _dynamic(script: Script, node: tree.Node, piece: Piece) -> str | None:
-    """The text that EXECUTE runs, if it is known."""
-    if not isinstance(node, c.Command | c.Execute | c.ExecuteSql):
-        return None
-    return literal_of(piece.text, script.texts)
+def _run(script: Script, piece: Piece, span: Span) -> bool:
+    """Whether a piece runs a text that is known; then what that does is kept."""
+    if piece.text[:4].upper() not in ("EXEC", "PREP", "PERF"):
+        return False
+    text = literal_of(piece.text, script.texts)
+    if text is None:
+        return False
+    reading = _reading(script, piece)
+    done = run_text(reading, text, script.budget)
+    if names := run_into(piece.text):
+        keep_result(reading, done, names)
+    _run_loops(reading, done)
+    script.statements.append(_answer(script, piece, done, reading, span, None, dynamic=True))
+    return True
 
 
-def _inner(script: Script, reading: Reading, text: str) -> Moved:
-    """Dynamic SQL: all its statements as one."""
-    result = Moved("execute")
-    for piece in pieces(text, script.dialect):
-        parsed = parse(piece.text, script.dialect, script.budget)
-        result.unread = result.unread or parsed.error is not None
-        for node in parsed.nodes:
-            try:
-                done = moved(reading, node)
-            except NoStatementError:
-                result.unread = True
-                continue
-            for move in done.moves:
-                result.into(move, done.reads)
-            result.reads |= done.reads
-            result.writes += [table for table in done.writes if table not in result.writes]
-    return result
+def _run_loops(reading: Reading, done: Moved, current: Flow = NOTHING) -> None:
+    """What a loop or a cursor runs over chooses the rows of the statements that use its record."""
+    looped = joined(reading.looped, current)
+    for move in done.moves if looped else ():
+        move.rows = joined(move.rows, looped)
 
 
 def _answer(

@@ -4,13 +4,14 @@ from whence.capture.sql import classes as c
 from whence.capture.sql import tree
 from whence.capture.sql.conditions import choose
 from whence.capture.sql.expressions import declared, flow_of
-from whence.capture.sql.flows import JOIN, NOTHING, TRANSFORMATION, Flow, joined, stepped
+from whence.capture.sql.flows import JOIN, TRANSFORMATION, Flow, joined, stepped
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.matches import matched
 from whence.capture.sql.names import column_name, parts_of, table_of
 from whence.capture.sql.pivots import pivoted
+from whence.capture.sql.reading import Reading
 from whence.capture.sql.relations import EMPTY, STAR, Output, Relation, base, listed
-from whence.capture.sql.scopes import Reading, Scope, Source, alias_name, cte_name
+from whence.capture.sql.scopes import Scope, Source, alias_name, cte_name
 from whence.capture.sql.tablefunctions import function_rows, unnested
 from whence.capture.sql.using import merge_columns
 
@@ -193,7 +194,7 @@ def _array_join(scope: Scope, node: tree.Node) -> Source | None:
     flow = flow_of(scope, tree.this(inside), TRANSFORMATION)
     outputs = [Output(column_name(dialect, tree.alias_of(inside)), flow)]
     if isinstance(node, c.AtIndex):
-        outputs.append(Output(column_name(dialect, tree.arg(node, tree.EXPRESSION)), NOTHING))
+        outputs.append(Output(column_name(dialect, tree.arg(node, tree.EXPRESSION)), flow))
     source = Source("", Relation(outputs))
     scope.add(source)
     return source

@@ -116,7 +116,7 @@ def _pattern(dialect: Dialect, words: bool, delimiter: str = "") -> re.Pattern[s
         parts.append(r"(?P<line>(?m:^)[ \t]*/[ \t]*(?=\r?\n|\Z))")
     parts += [_comments(dialect), *_strings(dialect), r"(?P<end>;)", r"(?P<bracket>[()])"]
     if words:
-        parts.append(r"(?P<word>[@#A-Za-z_][\w$#@]*|:=|=)")
+        parts.append(r"(?P<word>[@#A-Za-z_][\w$#@]*|:=|=|\|>|,)")
     return re.compile("|".join(parts))
 
 

@@ -15,8 +15,9 @@ from whence.capture.sql.merges import merge
 from whence.capture.sql.moves import Moved, of_relation
 from whence.capture.sql.projections import project
 from whence.capture.sql.queries import query
+from whence.capture.sql.reading import Reading
 from whence.capture.sql.relations import STAR, Output, Relation, base
-from whence.capture.sql.scopes import Reading, Scope, Source
+from whence.capture.sql.scopes import Scope, Source
 from whence.capture.sql.targets import target_of
 from whence.capture.sql.updates import delete, update
 from whence.capture.sql.variables import assign_columns, assigned_columns, set_variable
@@ -30,7 +31,9 @@ class NoStatementError(Exception):
 
 def returned_rows(reading: Reading, node: tree.Node, around: Scope) -> Relation:
     """A statement inside of WITH: it does what it does; its RETURNING is a query of the table that it wrote."""
+    reading.nested = True
     done = moved(reading, node, around)
+    reading.nested = False
     reading.also.append(done)
     if not done.moves:
         return Relation([], reads=frozenset(done.reads))
@@ -38,6 +41,8 @@ def returned_rows(reading: Reading, node: tree.Node, around: Scope) -> Relation:
     own = base(reading.home(move.target), *reading.session.columns(move.target))
     scope = Scope(reading, around)
     scope.add(Source(move.target.parts[-1], own, move.target.parts))
+    for name in ("inserted", "deleted") if reading.dialect.name == "tsql" else ():
+        scope.add(Source(name, own), visible=False)
     returning = tree.arg(node, tree.RETURNING)
     outputs = project(scope, tree.items(returning)) if returning is not None else []
     return Relation(outputs, move.rows, frozenset(done.reads))
@@ -57,10 +62,11 @@ def moved(reading: Reading, node: tree.Node, around: Scope | None = None) -> Mov
 
 
 def _select(reading: Reading, node: tree.Node) -> Moved:
+    variables = assigned_columns(node)
     relation = query(node, Scope(reading))
     into = _into(node)
-    if items := assigned_columns(node):
-        return assign_columns(reading, items, relation)
+    if variables:
+        return assign_columns(reading, variables, relation)
     if isinstance(into, c.Into) and reading.procedural and reading.dialect.name != "tsql":
         return _into_variables(reading, relation, into)
     if not isinstance(into, c.Into):

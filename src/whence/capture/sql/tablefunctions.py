@@ -5,8 +5,9 @@ from whence.capture.sql import tree
 from whence.capture.sql.expressions import declared, flow_of, value_of
 from whence.capture.sql.flows import TRANSFORMATION, Flow, joined, stepped
 from whence.capture.sql.names import cased, column_name
-from whence.capture.sql.relations import NAMELESS, STAR, Output, Relation
+from whence.capture.sql.relations import NAMELESS, STAR, Output, Relation, listed
 from whence.capture.sql.scopes import Scope
+from whence.capture.sql.tablereaders import read_source
 
 _FLATTENED = ("seq", "key", "path", "index", "value", "this")
 _NAMES = {
@@ -15,7 +16,7 @@ _NAMES = {
     "jsonb_each": ("key", "value"),
     "json_each_text": ("key", "value"),
     "jsonb_each_text": ("key", "value"),
-    "string_split": ("value",),
+    "string_split": ("value", "ordinal"),
     "strtok_split_to_table": ("seq", "index", "value"),
 }
 """The columns of functions whose alias does not say them."""
@@ -78,8 +79,8 @@ def function_rows(
     """The columns of a function in FROM: those that it, its alias or its schema names; all come from its arguments."""
     dialect = scope.reading.dialect
     alias = alias if alias is not None else tree.alias_of(node)
-    listed = columns if columns is not None else tree.alias_columns(node)
-    names = [column_name(dialect, tree.this(one) if isinstance(one, c.ColumnDef) else one) for one in listed]
+    written = columns if columns is not None else tree.alias_columns(node)
+    names = [column_name(dialect, tree.this(one) if isinstance(one, c.ColumnDef) else one) for one in written]
     if isinstance(node, c.TableFromRows):
         node = tree.this(node)
     if isinstance(node, c.Subquery | c.Select):
@@ -98,7 +99,9 @@ def function_rows(
             return Relation(_exploded(scope, node, names), reads=reads)
         case c.GenerateSeries() | c.ExplodingGenerateSeries() | c.Generator():
             flow = _arguments(scope, list(tree.children(node)))
-            name = names[0] if names else column_name(dialect, alias) if alias is not None else "generate_series"
+            own = "value" if dialect.name == "tsql" else "generate_series"
+            aliased = alias is not None and dialect.name != "tsql"
+            name = names[0] if names else column_name(dialect, alias) if aliased else own
             return Relation([Output(name, flow)], reads=reads)
     return _any_function(scope, node, alias, names)
 
@@ -106,6 +109,9 @@ def function_rows(
 def _any_function(scope: Scope, node: tree.Node, alias: tree.Node | None, names: list[str]) -> Relation:
     """A function of which nothing is known but its arguments; queries among them are its input."""
     dialect = scope.reading.dialect
+    source = read_source(scope.reading, node)
+    if source is not None:
+        return listed(source, names)
     inputs = [one for one in tree.children(node) if isinstance(one, c.Query | c.TableFromRows)]
     arguments = [one for one in tree.children(node) if not isinstance(one, c.Query | c.TableFromRows | c.Identifier)]
     relations = [scope.query(one) for one in inputs if isinstance(one, c.Query)]

@@ -6,9 +6,12 @@ from whence.capture.sql import classes as c
 from whence.capture.sql import tree
 from whence.capture.sql.confidence import UNPLACED
 from whence.capture.sql.lineage import Table
-from whence.capture.sql.names import column_name, table_of
+from whence.capture.sql.names import column_name, parts_of, table_of
+from whence.capture.sql.reading import Reading
 from whence.capture.sql.relations import STAR, Output, renamed, weakened
-from whence.capture.sql.scopes import Reading
+
+_NAMED = (c.ColumnDef, c.Identifier, c.Column, c.Dot, c.Literal, c.Alias, c.Parameter, c.Var)
+"""What names a column in a list; keys and constraints do not."""
 
 
 def target_of(reading: Reading, node: tree.Node) -> Table:
@@ -21,7 +24,13 @@ def target_of(reading: Reading, node: tree.Node) -> Table:
         texts = [
             tree.text_of(one)[0] for one in tree.items(node) if isinstance(one, c.Literal | c.Identifier | c.Column)
         ]
+        if str(tree.this(node)).upper() == "IDENTIFIER" and texts:
+            return reading.session.resolve(Table(parts_of(reading.dialect, texts[0])))
         return Table((texts[0] if texts else str(tree.this(node)),))
+    if isinstance(node, c.Table) and isinstance(tree.this(node), c.DynamicIdentifier):
+        named = tree.this(tree.this(node))
+        if isinstance(named, c.Literal):
+            return reading.session.resolve(Table(parts_of(reading.dialect, tree.text_of(named)[0])))
     return reading.session.resolve(table_of(reading.dialect, node))
 
 
@@ -34,7 +43,8 @@ def listed_columns(reading: Reading, node: tree.Node) -> list[str]:
         known = reading.session.columns(target_of(reading, node))[0] or ()
         left_out = {column_name(reading.dialect, one) for one in tree.listed(items[0], tree.EXCEPT)}
         return [name for name in known if name not in left_out]
-    return [column_name(reading.dialect, tree.this(one) if isinstance(one, c.ColumnDef) else one) for one in items]
+    named = [one for one in items if isinstance(one, _NAMED)]
+    return [column_name(reading.dialect, tree.this(one) if isinstance(one, c.ColumnDef) else one) for one in named]
 
 
 def placed(

@@ -15,6 +15,7 @@ ALIAS: Final = "alias"
 COLUMNS: Final = "columns"
 WITH: Final = "with_"
 FROM: Final = "from_"
+FOR: Final = "for_"
 JOINS: Final = "joins"
 LATERALS: Final = "laterals"
 PIVOTS: Final = "pivots"
@@ -154,9 +155,9 @@ def path_of(node: Node) -> tuple[list[Node], list[Node]] | None:
     while isinstance(node, c.Dot):
         fields.append(node.args[EXPRESSION])
         node = node.args[THIS]
-    if not isinstance(node, c.Column):
-        return None
-    return column_parts(node), fields[::-1]
+    if isinstance(node, c.Identifier) and fields:
+        return [node], fields[::-1]
+    return (column_parts(node), fields[::-1]) if isinstance(node, c.Column) else None
 
 
 def column_parts(node: Node) -> list[Node]:

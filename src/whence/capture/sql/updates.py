@@ -10,8 +10,9 @@ from whence.capture.sql.lineage import Table
 from whence.capture.sql.moves import Move, Moved
 from whence.capture.sql.names import column_name, table_of
 from whence.capture.sql.queries import with_ctes
-from whence.capture.sql.relations import Output
-from whence.capture.sql.scopes import Reading, Scope, Source
+from whence.capture.sql.reading import Reading
+from whence.capture.sql.relations import Output, with_columns
+from whence.capture.sql.scopes import Scope, Source
 from whence.capture.sql.sources import add_source
 
 
@@ -26,6 +27,7 @@ def update(reading: Reading, node: tree.Node) -> Moved:
         for more in tree.listed(source, tree.JOINS):
             add_source(scope, tree.this(more))
     own = _own_source(scope, target_node)
+    _prove_columns(scope, own, tree.items(node))
     rows = _rows(scope, node)
     moves: dict[Table, Move] = {}
     first = _table(scope, own, target_node)
@@ -41,6 +43,14 @@ def update(reading: Reading, node: tree.Node) -> Moved:
     if result.moves:
         returned(scope, node, result.moves[0], result)
     return result
+
+
+def _prove_columns(scope: Scope, own: Source, items: list[tree.Node]) -> None:
+    """The columns that SET names without a qualifier are the target's, so they are meant where they stand alone."""
+    sets = [tree.this(one) for one in items if isinstance(one, c.EQ)]
+    bare = [one for one in sets if isinstance(one, c.Column) and len(tree.column_parts(one)) == 1]
+    own.relation = with_columns(own.relation, [set_name(scope, one) for one in bare])
+    scope.forget()
 
 
 def _own_source(scope: Scope, node: tree.Node) -> Source:

@@ -9,13 +9,14 @@ import re
 from whence.capture.sql import classes as c
 from whence.capture.sql import tree
 from whence.capture.sql.expressions import flow_of, value_of
-from whence.capture.sql.flows import NOTHING, joined
+from whence.capture.sql.flows import NOTHING, Flow, joined
 from whence.capture.sql.lineage import Budget
 from whence.capture.sql.moves import Moved
 from whence.capture.sql.names import cased, column_name
 from whence.capture.sql.parsing import parse
+from whence.capture.sql.reading import Reading
 from whence.capture.sql.relations import Output, Relation
-from whence.capture.sql.scopes import Reading, Scope
+from whence.capture.sql.scopes import Scope
 
 QUERIED = re.compile(
     r"(?:LET\s+)?(?P<name>\w+)(?:\s+[A-Za-z]\w*(?:\([^)]*\))?)?\s*(?::=|\bDEFAULT\b)\s*\(?\s*(?P<query>(?:SELECT|WITH)\b.*)$",
@@ -85,16 +86,21 @@ def keep(reading: Reading, name: str, relation: Relation) -> None:
 
 
 def assigned_columns(node: tree.Node) -> list[tree.Node]:
-    """The items of a select list, if all of them set variables; else nothing."""
+    """The variables that a select list sets, if all its items do; the list keeps their values. Else nothing."""
     items = tree.items(node) if isinstance(node, c.Select) else []
-    sets = all(isinstance(one, c.EQ | c.PropertyEQ) and isinstance(tree.this(one), c.Parameter) for one in items)
-    return items if sets else []
+    if not items or not all(
+        isinstance(one, c.EQ | c.PropertyEQ) and isinstance(tree.this(one), c.Parameter) for one in items
+    ):
+        return []
+    names = [tree.this(one) for one in items]
+    node.set(tree.EXPRESSIONS, [tree.arg(one, tree.EXPRESSION) for one in items])
+    return names
 
 
-def assign_columns(reading: Reading, items: list[tree.Node], relation: Relation) -> Moved:
+def assign_columns(reading: Reading, names: list[tree.Node], relation: Relation) -> Moved:
     """SELECT @a = x, @b = y FROM t: it gives no rows."""
-    for item, output in zip(items, relation.outputs, strict=False):
-        name = variable_name(tree.this(item))
+    for one, output in zip(names, relation.outputs, strict=False):
+        name = variable_name(one)
         reading.variables[name] = Output(name, joined(output.flow, relation.rows))
     return Moved("select", reads=set(relation.reads))
 
@@ -107,8 +113,8 @@ def assign(reading: Reading, node: tree.Node) -> Moved | None:
         names, value = _assignment(item)
         if value is None or (value.find(c.Query) is None and not _has_variable(reading, value)):
             continue
-        flow = flow_of(scope, value)
-        for one in names:
+        flows = _values(scope, value, len(names))
+        for one, flow in zip(names, flows, strict=False):
             name = variable_name(one) if isinstance(one, c.Parameter) else column_name(reading.dialect, one).lower()
             reading.variables[name] = Output(name, flow)
             _pass_on_loops(reading, name)
@@ -116,6 +122,18 @@ def assign(reading: Reading, node: tree.Node) -> Moved | None:
     if done is not None:
         done.reads = set(scope.extra_reads)
     return done
+
+
+def _values(scope: Scope, value: tree.Node, count: int) -> list[Flow]:
+    """What flows into each of several variables: the columns of a query, or the fields of its struct, by position."""
+    inside = tree.query_in(value)
+    if count == 1 or inside is None:
+        return [flow_of(scope, value)] * count
+    relation = scope.query(inside)
+    outputs = relation.outputs
+    if len(outputs) == 1 and outputs[0].fields:
+        outputs = list(outputs[0].fields.values())
+    return [joined(one.flow, relation.rows) for one in outputs]
 
 
 def _has_variable(reading: Reading, value: tree.Node) -> bool:
@@ -132,4 +150,5 @@ def _assignment(item: tree.Node) -> tuple[list[tree.Node], tree.Node | None]:
     inside = tree.this(item)
     if not isinstance(inside, c.EQ):
         return [], None
-    return [tree.this(inside)], tree.arg(inside, tree.EXPRESSION)
+    left = tree.this(inside)
+    return tree.items(left) if isinstance(left, c.Tuple) else [left], tree.arg(inside, tree.EXPRESSION)
