@@ -13,6 +13,8 @@ UNPLACED: Final[Sureness] = (0.5, "the target's columns are not known")
 """A value by position, under its own name."""
 EITHER: Final[Sureness] = (0.5, "may be a function or a pseudo-column")
 """A name that the dialect knows, and that a table may have too."""
+STALE: Final[Sureness] = (0.4, "not in the known schema")
+"""A qualified column that its table is not known to have: the schema may be older than the statement."""
 PROCEDURAL: Final = 0.8
 """What a statement of a procedure, or dynamic SQL, is worth beside: it may not be the one that runs."""
 

@@ -19,7 +19,7 @@ def create(reading: Reading, node: tree.Node) -> Moved:
     if str(tree.arg(node, tree.KIND) or "").upper() not in ("TABLE", "VIEW", "MODEL"):
         return Moved("create", opaque=True)
     place = tree.this(node)
-    temporary = tree.has_property(node, c.TemporaryProperty, c.VolatileProperty)
+    temporary = tree.has_property(node, c.TemporaryProperty, c.VolatileProperty) or _is_volatile(node)
     named = table_of(reading.dialect, tree.this(place) if isinstance(place, c.Schema) else place)
     in_schema = len(named.parts) > 1 and named.parts[0].lower() in TEMPORARY_SCHEMAS
     if in_schema and reading.dialect.name in ("bigquery", "postgres", "redshift", "duckdb", "sqlite"):
@@ -44,6 +44,12 @@ def create(reading: Reading, node: tree.Node) -> Moved:
         columns = (*(reading.session.columns(other)[0] or ()), *columns)
     _learn(reading, target, columns or None, temporary)
     return result
+
+
+def _is_volatile(node: tree.Node) -> bool:
+    """Teradata's VOLATILE behind MULTISET or SET."""
+    found = tree.property_of(node, c.StabilityProperty)
+    return found is not None and tree.text_of(found)[0].upper() == "VOLATILE"
 
 
 def _learn(reading: Reading, target: Table, columns: tuple[str, ...] | None, temporary: bool) -> None:

@@ -36,6 +36,7 @@ from whence.capture.sql.rules import (
     filtered,
     having_max,
     masked,
+    member,
     named_value,
     nothing,
     nvl2,
@@ -230,8 +231,8 @@ def _bracket(scope: Scope, node: tree.Node, step: Step, into: Flow, todo: Todo) 
 
 def _columns(scope: Scope, node: tree.Node, step: Step, into: Flow, todo: Todo) -> None:
     """DuckDB's COLUMNS(…) inside of an expression: the column that it stands for just now."""
-    if scope.standing is not None:
-        absorb(into, scope.standing.flow, step)
+    for output in [scope.standing] if scope.standing is not None else scope.row:
+        absorb(into, output.flow, step)
 
 
 def _subquery(scope: Scope, node: tree.Node, step: Step, into: Flow, todo: Todo) -> None:
@@ -303,6 +304,7 @@ _RULES: dict[Any, Rule] = dict[Any, Rule]() | (
         c.Bracket: _bracket,
         c.HavingMax: having_max,
         c.Columns: _columns,
+        c.In: member,
         c.Grouping: nothing,
         c.GroupingId: nothing,
         c.Case: case,

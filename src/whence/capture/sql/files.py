@@ -2,7 +2,7 @@
 
 from whence.capture.sql import classes as c
 from whence.capture.sql import tree
-from whence.capture.sql.lineage import Table
+from whence.capture.sql.lineage import RESULT, Table
 from whence.capture.sql.moves import Move, Moved
 from whence.capture.sql.queries import query
 from whence.capture.sql.reading import Reading
@@ -14,8 +14,10 @@ from whence.capture.sql.targets import listed_columns, placed, target_of
 def copy(reading: Reading, node: tree.Node) -> Moved:
     """COPY INTO a table or a stage; COPY … FROM or TO a file."""
     place = tree.this(node)
-    files = tree.listed(node, tree.FILES)
+    files = [one for one in tree.listed(node, tree.FILES) if not _is_channel(one)]
     result = Moved("copy")
+    if len(files) < len(tree.listed(node, tree.FILES)):
+        return _channelled(reading, place, tree.arg(node, tree.KIND) is True, result)
     if tree.arg(node, tree.KIND) is not True:
         _out(reading, place, [_file(one) for one in files], result)
     elif is_file(place):
@@ -30,6 +32,22 @@ def is_file(node: tree.Node) -> bool:
     if isinstance(node, c.Literal):
         return True
     return isinstance(node, c.Table) and isinstance(tree.this(node), c.Var | c.Literal)
+
+
+def _is_channel(node: tree.Node) -> bool:
+    """STDIN, STDOUT or a PROGRAM: the caller, and no dataset."""
+    text, quoted = tree.text_of(node)
+    return isinstance(node, c.Identifier) and not quoted and text.lower() in ("stdin", "stdout", "program")
+
+
+def _channelled(reading: Reading, place: tree.Node, inwards: bool, result: Moved) -> Moved:
+    if inwards:
+        result.writes.append(target_of(reading, place))
+        return result
+    relation = _source(reading, place)
+    result.moves.append(Move(RESULT, relation.outputs, relation.rows, adds=False))
+    result.reads |= relation.reads
+    return result
 
 
 def _file(node: tree.Node) -> Table:

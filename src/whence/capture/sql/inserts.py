@@ -125,7 +125,10 @@ def returned(scope: Scope, node: tree.Node, move: Move, result: Moved) -> None:
         return
     into = tree.arg(returning, tree.INTO)
     reading = scope.reading
-    inner = Scope(reading, scope)
+    around = Scope(reading)
+    around.ctes = scope.ctes
+    around.sources = [one for one in scope.sources if move.target not in one.relation.reads]
+    inner = Scope(reading, around)
     own = base(reading.home(move.target), *reading.session.columns(move.target))
     inner.add(Source("inserted", own))
     inner.add(Source("deleted", own), visible=False)

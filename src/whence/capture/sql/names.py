@@ -34,6 +34,8 @@ def table_of(dialect: Dialect, node: tree.Node) -> Table:
     for part in tree.table_parts(node):
         text, quoted = tree.text_of(part)
         parts.append(cased(dialect.tables, text, quoted) or _DEFAULT_SCHEMA.get(dialect.name, ""))
+    if dialect.name == "bigquery" and parts and "$" in parts[-1]:
+        parts[-1] = parts[-1].partition("$")[0]  # a partition of the table
     return Table(tuple(parts))
 
 

@@ -12,16 +12,12 @@ from whence.capture.sql import classes as c
 from whence.capture.sql import tree
 from whence.capture.sql.dialects import Dialect
 from whence.capture.sql.lineage import Budget
-from whence.capture.sql.pipes import PIPED, without_pipes
 from whence.capture.sql.repairs import repaired
+from whence.capture.sql.rewrites import rewritten
 
 _SAID_ELSEWHERE = ("Falling back to parsing", "Invalid JSON path", "Unexpected interval unit")
 logging.getLogger("sqlglot").addFilter(lambda record: not any(text in record.getMessage() for text in _SAID_ELSEWHERE))
 """What the parser cannot read is in the answer (`opaque`), not in the host's log."""
-
-
-_ROWS_OF_XML = re.compile(r"\bXMLTABLE\b", re.IGNORECASE)
-_ORDINALITY = re.compile(r"(\w+)\s+FOR\s+ORDINALITY\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +32,7 @@ class Parsed:
 
 def parse(text: str, dialect: Dialect, budget: Budget) -> Parsed:
     """The statement's tree. Never raises: what cannot be read is an error in the answer."""
-    text = _prepared(text, dialect)
+    text = rewritten(text, dialect)
     first = _parse(text, dialect, budget)
     if first.spent or (first.error is None and not any(_is_command(node) for node in first.nodes)):
         return first
@@ -48,13 +44,6 @@ def parse(text: str, dialect: Dialect, budget: Budget) -> Parsed:
         if again.error is None and again.nodes and not any(_is_command(node) for node in again.nodes):
             return Parsed(again.nodes, repaired=True)
     return first
-
-
-def _prepared(text: str, dialect: Dialect) -> str:
-    """The text without what the parser takes for something else, or warns of."""
-    if "|>" in text and dialect.name in PIPED:
-        text = without_pipes(text, dialect) or text
-    return _ORDINALITY.sub(r"\1 int", text) if _ROWS_OF_XML.search(text) else text
 
 
 def _is_command(node: tree.Node) -> bool:

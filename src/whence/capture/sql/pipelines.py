@@ -19,6 +19,12 @@ _STREAM = re.compile(
     rf"(?:EXTERNAL\s+|DYNAMIC\s+|EVENT\s+)?(?:TABLE|VIEW|STAGE)\s+{_NAME}",
     _I,
 )
+_DICTIONARY = re.compile(
+    rf"^CREATE\s+(?:OR\s+REPLACE\s+)?DICTIONARY\s+(?:IF\s+NOT\s+EXISTS\s+)?(?P<name>{_NAME})\s*(?:ON\s+CLUSTER\s+\S+\s*)?"
+    r"\((?P<columns>[^()]*(?:\([^()]*\)[^()]*)*)\).*?\bSOURCE\s*\((?P<source>.*)$",
+    _I,
+)
+_SETTING = re.compile(r"\b(DB|TABLE|QUERY|PATH|URL)\s+'((?:[^']|'')*)'", _I)
 _CHANGES = re.compile(
     rf"^(?:CREATE\s+FLOW\s+\S+\s+AS\s+)?(?:AUTO\s+CDC|APPLY\s+CHANGES)(?:\s+ONCE)?\s+INTO\s+{_NAME}\s+FROM\s+"
     rf"(?:STREAM\s*\(\s*{_NAME}\s*\)|(?:STREAM\s+)?{_NAME})(?P<rest>.*)$",
@@ -31,6 +37,8 @@ def read_pipeline(reading: Reading, text: str) -> Moved | None:
     """What a stream or a change flow moves; None if the text is none of them."""
     if reading.dialect.name == "snowflake":
         return _stream(reading, text)
+    if reading.dialect.name == "clickhouse":
+        return _dictionary(reading, text)
     return _changes(reading, text) if reading.dialect.name == "databricks" else None
 
 
@@ -43,6 +51,30 @@ def _stream(reading: Reading, text: str) -> Moved | None:
     reading.session.own[target] = Known(reading.session.columns(source)[0])
     result = Moved("create")
     result.into(whole(reading, target, source), [source])
+    return result
+
+
+def _dictionary(reading: Reading, text: str) -> Moved | None:
+    """ClickHouse's dictionary has the columns of its source by name."""
+    found = _DICTIONARY.match(text)
+    if found is None:
+        return None
+    said = {name.lower(): value.replace("''", "'") for name, value in _SETTING.findall(found["source"])}
+    columns = [column_of(reading.dialect, one.split()[0]) for one in found["columns"].split(",") if one.strip()]
+    result = Moved("create")
+    if "query" in said:
+        nodes = parse(said["query"], reading.dialect, Budget()).nodes
+    elif "table" in said:
+        name = f"{said['db']}.{said['table']}" if said.get("db") else said["table"]
+        nodes = parse(f"SELECT * FROM {name}", reading.dialect, Budget()).nodes
+    else:
+        path = said.get("path") or said.get("url") or "dictionary source"
+        return Moved("create", reads={Table((path,))}, writes=[_table(reading, found["name"])])
+    for node in nodes:
+        relation = query(node, Scope(reading))
+        outputs = [relation.find(name) or relation.guess(name) for name in columns]
+        move = Move(_table(reading, found["name"]), [one for one in outputs if one is not None], relation.rows)
+        result.into(move, relation.reads)
     return result
 
 

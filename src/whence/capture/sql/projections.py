@@ -25,7 +25,11 @@ def project(scope: Scope, nodes: list[tree.Node], struct: bool = False) -> list[
         nodes_named = {column_name(scope.reading.dialect, tree.alias_of(one)): one for one in nodes if _aliased(one)}
         scope.aliases = {**scope.aliases, **_all_aliases(scope, nodes_named)}
     for node in nodes:
+        around = scope.aliases
+        if lateral == "after" and isinstance(node, c.Alias) and scope.aliases:
+            scope.aliases = _not_made_of(scope.aliases, column_name(scope.reading.dialect, tree.alias_of(node)))
         made = list(_one(scope, node, len(outputs), counted))
+        scope.aliases = around
         counted += len(made) == 1 and made[0].name == f"f{counted}_"
         outputs.extend(made)
         if lateral == "after" and isinstance(node, c.Alias) and made[0].name not in scope.proven:
@@ -43,15 +47,42 @@ def _aliased(node: tree.Node) -> bool:
 def _all_aliases(scope: Scope, nodes: dict[str, tree.Node]) -> dict[str, Output]:
     """ClickHouse: an alias is seen by the whole list, in any order; not by its own expression."""
     found: dict[str, Output] = {}
+    nodes = {name: node for name, node in nodes.items() if not _is_circular(name, nodes)}
     for _ in range(3):
         for name, node in nodes.items():
             inner = Scope(scope.reading, scope)
             inner.sources, inner.merged, inner.row, inner.before = scope.sources, scope.merged, scope.row, True
+            inner.windows, inner.extra_reads = scope.windows, scope.extra_reads
             inner.aliases = {other: output for other, output in found.items() if other != name}
             found[name] = Output(name, flow_of(inner, tree.this(node)))
         if not any(name in _words(node) for name in nodes for node in nodes.values()):
             break
     return found
+
+
+def _not_made_of(aliases: dict[str, Output], name: str) -> dict[str, Output]:
+    """The aliases without those that read a column called `name`: in `a AS b, b AS a` both mean columns."""
+    return {
+        other: output
+        for other, output in aliases.items()
+        if not (isinstance(output.node, c.Alias) and name in _words(output.node)) or other == name
+    }
+
+
+def _is_circular(name: str, nodes: dict[str, tree.Node]) -> bool:
+    """Whether an alias is made of others that are made of it: then all of them mean columns."""
+    seen: set[str] = set()
+    todo = [one for one in _words(nodes[name]) if one in nodes and one != name]
+    while todo:
+        one = todo.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        inside = [other for other in _words(nodes[one]) if other in nodes and other != one]
+        if name in inside:
+            return True
+        todo += inside
+    return False
 
 
 def _words(node: tree.Node) -> set[str]:
@@ -61,6 +92,13 @@ def _words(node: tree.Node) -> set[str]:
 def _one(scope: Scope, node: tree.Node, before: int, unnamed_before: int = 0) -> Iterator[Output]:
     dialect = scope.reading.dialect
     match node:
+        case c.Alias() if isinstance(tree.this(node), c.Columns):
+            yield from _renamed(scope, tree.this(node), column_name(dialect, tree.alias_of(node)))
+        case c.Like() if tree.is_star(tree.this(node)):
+            pattern = tree.arg(node, tree.EXPRESSION)
+            for one in _one(scope, tree.this(node), before):
+                if one.name == STAR or _like(one.name, pattern) != bool(tree.arg(node, "negate")):
+                    yield one
         case c.Alias():
             value = value_of(scope, tree.this(node))
             name = column_name(dialect, tree.alias_of(node))
@@ -98,6 +136,14 @@ def _one(scope: Scope, node: tree.Node, before: int, unnamed_before: int = 0) ->
             value = value_of(scope, node)
             name = unnamed(dialect, node, before + 1, unnamed_before)
             yield Output(name, value.flow, value.fields, node=node, element=value.element)
+
+
+def _renamed(scope: Scope, columns: tree.Node, name: str) -> Iterator[Output]:
+    r"""DuckDB: `COLUMNS('m_(.*)') AS 'n_\1'` names each column by what its pattern finds."""
+    pattern, string = tree.text_of(tree.this(columns))
+    for output in _matching(scope, columns):
+        found = re.search(pattern, output.name, re.IGNORECASE) if string else None
+        yield output.called(found.expand(name) if found is not None and "\\" in name else name)
 
 
 def _for_each(scope: Scope, node: tree.Node, columns: tree.Node) -> Iterator[Output]:
@@ -197,9 +243,24 @@ def _matching(scope: Scope, node: tree.Node) -> Iterator[Output]:
     if isinstance(inside, c.Star):
         yield from _modified(scope, inside, _row(scope))
         return
+    if isinstance(inside, c.Lambda):
+        yield from _chosen(scope, tree.this(inside))
+        return
     text, string = tree.text_of(inside)
     for output in _row(scope):
         if not string or output.name == STAR or re.search(text, output.name, re.IGNORECASE):
+            yield output
+
+
+def _chosen(scope: Scope, test: tree.Node) -> Iterator[Output]:
+    """DuckDB's COLUMNS(c -> c LIKE 'a%'): the columns whose names fit; any other test is not known."""
+    pattern = tree.arg(test, tree.EXPRESSION)
+    if not isinstance(test, c.Like) or not isinstance(pattern, c.Literal):
+        scope.reading.report("star_not_expanded", "COLUMNS")
+        yield from _row(scope)
+        return
+    for output in _row(scope):
+        if output.name == STAR or _like(output.name, pattern) != bool(tree.arg(test, "negate")):
             yield output
 
 

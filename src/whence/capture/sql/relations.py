@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from whence.capture.sql.confidence import SINGLE
+from whence.capture.sql.confidence import SINGLE, STALE
 from whence.capture.sql.flows import IDENTITY, NOTHING, TRANSFORMATION, Flow, Home, Leaf, joined
 from whence.capture.sql.lineage import Table
 
@@ -118,6 +118,10 @@ class Base(Relation):
         other = _folded(self._names).get(name.lower())
         return self._made(other) if other is not None else None
 
+    def missing(self, name: str) -> Output:
+        """A column that is not known: the schema may be older than the statement."""
+        return Output(name, {self._home.leaf(name, *STALE): IDENTITY})
+
     def _made(self, name: str) -> Output:
         found = self._found.get(name)
         if found is None:
@@ -127,6 +131,11 @@ class Base(Relation):
 
 
 EMPTY = Relation([])
+
+
+def stale_column(relation: Relation, name: str) -> Output | None:
+    """A column of a table whose known columns do not have it, but which may have changed since."""
+    return relation.missing(name) if isinstance(relation, Base) else None
 
 
 @lru_cache(maxsize=4_096)

@@ -150,7 +150,20 @@ _ONE = (
         r"(?:AS\s+)?(?P<name>\w+)\s*(?P<columns>\([^()]*\))?(?P<rest>[^()]*)$", _composed),
     _rule("spark databricks", r"\s+WATERMARK\s+\S+\s+DELAY\s+OF\s+INTERVAL\s+\S+\s+\w+", ""),
     _rule("trino", r"\bTABLE\s*\(\s*([\w.]+)\s*\)(?=\s*(?:PARTITION|ORDER|,|\)|AS\b))", r"(SELECT * FROM \1)"),
+    _rule("sqlite", r"^UPDATE\s+OR\s+\w+\s+", "UPDATE "),
+    _rule("teradata", r"^(CREATE\s+(?:\w+\s+)*?TABLE\s+[\w.\"]+)\s*(?:,\s*(?:NO\s+)?(?:LOG|FALLBACK|"
+        r"(?:BEFORE|AFTER)\s+JOURNAL|\w+\s*=\s*\w+)"
+        r"(?:\s+PROTECTION)?\s*)+(?=\(|AS\b)", r"\1 "),
+    _rule("teradata", r"\bWITH\s+(NO\s+)?DATA\b.*$", r"WITH \1DATA"),
+    _rule("teradata", r"^LOCK(?:ING)?\s.*?\bFOR\s+\w+(?:\s+MODE)?(?:\s+NOWAIT)?\s+"
+        r"(?=INSERT|INS|UPDATE|DELETE|MERGE|SEL|LOCKING)", ""),
+    _rule("teradata", r"\s+LOGGING\s+(?:ALL\s+)?ERRORS\b.*$", ""),
+    _rule("teradata", r"^USING\s*\((?:[^()]|\([^()]*\))*\)\s*(?=INSERT|UPDATE|DELETE|MERGE|SEL)", ""),
+    _rule("teradata", r"\b(BEGIN|END|LAST)\s*\((?=\s*[\w.]+\s*\))", r"PERIOD_\1("),
+    _rule("teradata", r"(PERIOD_.*?)\b(?:CONTAINS|OVERLAPS|MEETS|PRECEDES|SUCCEEDS)\b", r"\1 = "),
     _rule("mysql", r"\b(?:ALGORITHM|DEFINER)\s*=\s*\S+\s+|\bSQL\s+SECURITY\s+\w+\s+", ""),
+    _rule("tsql", r"\bOPENROWSET\s*\(\s*BULK\s+N?('[^']*')[^()]*\)(?:\s*WITH\s*\((?:[^()]|\([^()]*\))*"
+        r"\))?", r"read_files(\1)"),
     _rule("tsql", r"^CREATE\s+TABLE\s+(\S+)\s+AS\s+CLONE\s+OF\s+(\S+).*$", r"CREATE TABLE \1 CLONE \2"),
     _rule("tsql", r"^DELETE\s+(?:TOP\s*\([^)]*\)\s*(?:PERCENT\s+)?)?FROM\s+([\w.\[\]]+)\s+FROM\b", r"DELETE \1 FROM"),
     _rule("tsql", r"^INSERT\s+TOP\s*\([^)]*\)\s*(?:PERCENT\s+)?(?:INTO\s+)?", "INSERT INTO "),
@@ -196,6 +209,11 @@ _ONE = (
         r".*$", r"ALTER TABLE \1 SWAP WITH \2"),
     _rule("tsql", r"^ALTER\s+TABLE\s+(\S+)\s+SWITCH\s+(?:PARTITION\s+\S+\s+)?TO\s+(\S+)"
         r".*$", r"INSERT INTO \2 SELECT * FROM \1"),
+    _rule("clickhouse", r"(\bLIMIT\s+\d+(?:\s*(?:,|OFFSET)\s*\d+)?\s+BY\s+[\w.,\s()]+?)\s+LIMIT\s+\d+[\w\s,]*$", r"\1"),
+    _rule("clickhouse", r"^ALTER\s+TABLE\s+(\S+)\s+MOVE\s+PARTITION\s+.*?\s+TO\s+TABLE\s+(\S+).*$",
+        r"INSERT INTO \2 SELECT * FROM \1"),
+    _rule("clickhouse", r"^(CREATE\s+(?:OR\s+REPLACE\s+)?TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?\S+)\s+(?:.*?\s)?CLONE"
+        r"\s+AS\s+(\S+).*$", r"\1 CLONE \2"),
     _rule("clickhouse", r"^EXCHANGE\s+TABLES\s+(\S+)\s+AND\s+(\S+).*$", r"ALTER TABLE \1 SWAP WITH \2"),
     _rule("clickhouse", r"^ALTER\s+TABLE\s+(\S+)\s+UPDATE\s+(.*)$", r"UPDATE \1 SET \2"),
     _rule("teradata", r"^(?:UPDATE|UPD)\s+(?P<target>\S+)\s+FROM\s+(?P<from>.*?)\s+SET\s+(?P<set>.*?)"

@@ -18,6 +18,7 @@ from whence.capture.sql.flows import (
     WINDOW,
     Flow,
     Step,
+    absorb,
     composed,
 )
 from whence.capture.sql.functions import (
@@ -29,7 +30,8 @@ from whence.capture.sql.functions import (
     MASKING,
     UNITS,
 )
-from whence.capture.sql.names import column_name
+from whence.capture.sql.lineage import Table
+from whence.capture.sql.names import column_name, parts_of
 from whence.capture.sql.scopes import Scope
 
 Todo = list[tuple[tree.Node, Step]]
@@ -61,6 +63,20 @@ def having_max(scope: Scope, node: tree.Node, step: Step, into: Flow, todo: Todo
     """BigQuery: ANY_VALUE(x HAVING MAX y)."""
     todo.append((tree.arg(node, tree.EXPRESSION), composed(step, SORT)))
     todo.append((tree.this(node), step))
+
+
+def member(scope: Scope, node: tree.Node, step: Step, into: Flow, todo: Todo) -> None:
+    """`x IN t` of ClickHouse and SQLite: a name there is a table."""
+    place = tree.arg(node, "field")
+    if scope.reading.dialect.name not in ("clickhouse", "sqlite") or not isinstance(place, c.Column):
+        each(node, composed(step, TRANSFORMATION), todo)
+        return
+    parts = tree.column_parts(place)
+    table = c.Table(this=parts[-1].copy(), db=parts[-2].copy() if len(parts) > 1 else None)
+    relation = scope.query(table)
+    for output in relation.outputs:
+        absorb(into, output.flow, composed(step, TRANSFORMATION))
+    todo.append((tree.this(node), composed(step, TRANSFORMATION)))
 
 
 def named_value(scope: Scope, node: tree.Node, step: Step, into: Flow, todo: Todo) -> None:
@@ -123,11 +139,20 @@ def parametric(scope: Scope, node: tree.Node, step: Step, into: Flow, todo: Todo
 def by_name(scope: Scope, node: tree.Node, step: Step, into: Flow, todo: Todo) -> None:
     """A function that the parser has no class for: what it does to its arguments is told by its name."""
     name = str(tree.this(node)).lower() if not isinstance(tree.this(node), tree.Node) else ""
+    if name.startswith("dictget") or name == "dicthas":
+        _read_dictionary(scope, tree.items(node))
     arguments = tree.items(node) if name not in DATED else _without_unit(scope, tree.items(node))
     if name in CONDITIONED or name in LEADING_CONDITION:
         _conditioned(name, arguments, step, todo)
         return
     todo.extend((one, composed(step, way_of(name))) for one in reversed(arguments))
+
+
+def _read_dictionary(scope: Scope, arguments: list[tree.Node]) -> None:
+    """ClickHouse's dictGet('d', …) reads the dictionary; which of its rows, the key says."""
+    if arguments and isinstance(arguments[0], c.Literal):
+        name = Table(parts_of(scope.reading.dialect, tree.text_of(arguments[0])[0]))
+        scope.reading.inner_reads.add(scope.reading.session.resolve(name))
 
 
 def way_of(name: str) -> Step:

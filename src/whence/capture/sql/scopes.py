@@ -7,7 +7,7 @@ from whence.capture.sql.lineage import Table
 from whence.capture.sql.names import cased, column_name
 from whence.capture.sql.pseudocolumns import FILES, kind_of
 from whence.capture.sql.reading import Reading
-from whence.capture.sql.relations import NAMELESS, STAR, Output, Relation, weakened
+from whence.capture.sql.relations import NAMELESS, STAR, Output, Relation, stale_column, weakened
 from whence.capture.sql.relations import field as field_of
 
 
@@ -206,6 +206,7 @@ class Scope:
         found = self._guess(names)
         if found is None or kind != "either":
             return found
+        self.reading.report("column_ambiguous", names[0])
         return Output(found.name, weakened(found.flow, *EITHER), found.fields)
 
     def _guess(self, names: list[str]) -> Output | None:
@@ -216,9 +217,8 @@ class Scope:
             return None
         if len(names) == 1 and self._is_open_row(names[0]):
             return self._whole_row(names)
-        candidates = [
-            found for found in (source.relation.guess(names[0]) for source in self.sources) if found is not None
-        ]
+        relations = {id(source.relation): source.relation for source in self.sources}.values()
+        candidates = [found for found in (one.guess(names[0]) for one in relations) if found is not None]
         if not candidates:
             return self._guess_field(names)
         homes = len({leaf.home for leaf in candidates[0].flow})
@@ -270,7 +270,7 @@ class Scope:
             return merged
         found = [one for one in (source.relation.find(name) for source in self.sources) if one is not None]
         if not found:
-            return _of_source(self.sources[0], name) if name[1:].isdigit() and len(self.sources) == 1 else None
+            return _of_source(self.sources[0], name) if _is_place(name) and len(self.sources) == 1 else None
         if len(found) == 1:
             return found[0]
         self.reading.report("column_ambiguous", name)
@@ -281,6 +281,9 @@ class Scope:
         name = names[1]
         if kind_of(self.reading.dialect, parts[:2]) == "column":
             self.reading.report("column_not_found", ".".join(names))
+            stale = stale_column(source.relation, name) if len(names) == 2 else None
+            if stale is not None:
+                return stale
         return Output(name, NOTHING)
 
     def _unknown(self, names: list[str], parts: list[tree.Node]) -> Output:
@@ -313,12 +316,17 @@ class Scope:
 def _of_source(source: Source, name: str) -> Output | None:
     """A column of one source, by name or, as `$2`, by place."""
     relation = source.relation
-    if name[:1] == "$" and name[1:].isdigit() and not relation.opens and 0 < int(name[1:]) <= len(relation.outputs):
+    if _is_place(name) and not relation.opens and 0 < int(name[1:]) <= len(relation.outputs):
         return relation.outputs[int(name[1:]) - 1]
     found = relation.find(name) or relation.guess(name)
     if found is None and relation.element is not None:
         return field_of(relation.element, name)
     return found
+
+
+def _is_place(name: str) -> bool:
+    """Snowflake's `$2`: a column by its place."""
+    return name[:1] == "$" and name[1:].isdigit()
 
 
 def _fields(output: Output, names: list[str]) -> Output:

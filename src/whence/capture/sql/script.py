@@ -206,7 +206,7 @@ def _statement(
 ) -> StatementLineage:
     reading = _reading(script, piece)
     try:
-        done = by_text(reading, piece.text) if isinstance(node, c.Command | c.Execute | c.ExecuteSql) else None
+        done = by_text(reading, piece.text) if _is_text(node) else None
         done = done or (assign(reading, node) if isinstance(node, c.Set | c.Declare) else None)
         done = done or (use(reading, node) if isinstance(node, c.Use | c.Set) else moved(reading, node))
         _add(done, reading)
@@ -228,6 +228,13 @@ def _statement(
     if piece.record is not None:
         _keep_record(script, piece.record, done)
     return _answer(script, piece, done, reading, span, error)
+
+
+def _is_text(node: tree.Node) -> bool:
+    """Whether the tree of a statement does not say what it does."""
+    if isinstance(node, c.Create):
+        return str(tree.arg(node, tree.KIND)).upper() == "DICTIONARY"
+    return isinstance(node, c.Command | c.Execute | c.ExecuteSql)
 
 
 def _left_unread(script: Script, piece: Piece, node: tree.Node, done: Moved) -> str | None:

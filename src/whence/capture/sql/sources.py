@@ -15,6 +15,8 @@ from whence.capture.sql.scopes import Scope, Source, alias_name, cte_name
 from whence.capture.sql.tablefunctions import function_rows, unnested
 from whence.capture.sql.using import merge_columns
 
+_NESTED = ("bigquery", "redshift", "spark", "databricks", "impala")
+"""Dialects in which an array of a table can stand in FROM by its name."""
 _RIGHT_HIDDEN = ("SEMI", "ANTI")
 
 
@@ -117,16 +119,20 @@ def open_table(reading: Reading, table: Table) -> Relation:
 def _nested(scope: Scope, node: tree.Node) -> Relation | None:
     """`FROM t, t.items`: an array of a source before it, where a table could stand."""
     parts = tree.table_parts(node)
-    if len(parts) < 2 or not scope.sources:
+    if len(parts) < 2 or scope.reading.dialect.name not in _NESTED:
         return None
     names = [column_name(scope.reading.dialect, part) for part in parts]
-    source = scope.source(names[:1])
-    if source is None or scope.reading.dialect.name not in ("bigquery", "redshift", "spark", "databricks", "impala"):
+    around: Scope | None = scope
+    while around is not None and around.source(names[:1]) is None:
+        around = around.outer
+    if around is None or (around is not scope and scope.reading.dialect.name not in ("impala", "bigquery")):
         return None
     value = scope.value(parts, [])
     element = Output(names[-1], stepped(value.flow, TRANSFORMATION), value.fields, element=declared(scope))
     alias = tree.alias_of(node)
-    relation = Relation([element.called(column_name(scope.reading.dialect, alias)) if alias is not None else element])
+    own = element.called(column_name(scope.reading.dialect, alias)) if alias is not None else element
+    implied = ("item", "pos", "key", "value") if scope.reading.dialect.name == "impala" else ()
+    relation = Relation([own, *(element.called(name) for name in implied)])
     relation.element = element
     return relation
 
@@ -169,7 +175,7 @@ def _plain(node: tree.Node) -> tree.Node:
 
 def _around(scope: Scope) -> Scope:
     """What a subquery in FROM sees: not its neighbours, but the query around all of them."""
-    lateral = scope.reading.dialect.name == "duckdb" and scope.sources
+    lateral = scope.reading.dialect.name in ("duckdb", "impala") and scope.sources
     inner = Scope(scope.reading, scope if lateral else scope.outer)
     inner.ctes = scope.ctes
     return inner

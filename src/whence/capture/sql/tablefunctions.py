@@ -4,8 +4,8 @@ from whence.capture.sql import classes as c
 from whence.capture.sql import tree
 from whence.capture.sql.expressions import declared, flow_of, value_of
 from whence.capture.sql.flows import TRANSFORMATION, Flow, joined, stepped
-from whence.capture.sql.names import cased, column_name
-from whence.capture.sql.relations import NAMELESS, STAR, Output, Relation, listed
+from whence.capture.sql.names import cased, column_name, table_of
+from whence.capture.sql.relations import EMPTY, NAMELESS, STAR, Output, Relation, listed
 from whence.capture.sql.scopes import Scope
 from whence.capture.sql.tablereaders import read_source
 
@@ -20,6 +20,10 @@ _NAMES = {
     "strtok_split_to_table": ("seq", "index", "value"),
 }
 """The columns of functions whose alias does not say them."""
+
+
+_PASSING = ("view", "appends", "changes")
+"""Functions that give the columns of their input: ClickHouse's view(), BigQuery's history of a table."""
 
 
 def unnested(scope: Scope, node: tree.Node, around: tree.Node | None = None) -> Relation:
@@ -95,6 +99,8 @@ def function_rows(
             flow = _arguments(scope, tree.listed(node, tree.PASSING))
             outputs = [Output(column_name(dialect, tree.this(one)), flow) for one in tree.listed(node, tree.COLUMNS)]
             return Relation(outputs, reads=reads)
+        case c.Stack():
+            return Relation(_stacked(scope, node, names), reads=reads)
         case c.Inline() | c.Posexplode() | c.Explode():
             return Relation(_exploded(scope, node, names), reads=reads)
         case c.GenerateSeries() | c.ExplodingGenerateSeries() | c.Generator():
@@ -112,9 +118,13 @@ def _any_function(scope: Scope, node: tree.Node, alias: tree.Node | None, names:
     source = read_source(scope.reading, node)
     if source is not None:
         return listed(source, names)
+    if isinstance(node, c.Func) and isinstance(tree.this(node), c.Table):
+        return _of_model(scope, node)
     inputs = [one for one in tree.children(node) if isinstance(one, c.Query | c.TableFromRows)]
     arguments = [one for one in tree.children(node) if not isinstance(one, c.Query | c.TableFromRows | c.Identifier)]
     relations = [scope.query(one) for one in inputs if isinstance(one, c.Query)]
+    if relations and isinstance(node, c.Anonymous) and str(tree.this(node)).lower() in _PASSING:
+        return listed(relations[0], names)
     flow = joined(
         _arguments(scope, arguments), *(stepped(o.flow, TRANSFORMATION) for r in relations for o in r.outputs)
     )
@@ -134,6 +144,17 @@ def _any_function(scope: Scope, node: tree.Node, alias: tree.Node | None, names:
     if alias is not None and dialect.tuples:
         outputs.append(Output(column_name(dialect, alias), flow))
     return Relation(outputs[1:] or outputs, rows, reads)
+
+
+def _of_model(scope: Scope, node: tree.Node) -> Relation:
+    """BigQuery's ML.PREDICT and its like: the columns of the input as they are, and new ones made of all of them."""
+    model = table_of(scope.reading.dialect, tree.this(node))
+    inside = next((one for one in tree.children(node) if isinstance(one, c.Query)), None)
+    given = scope.query(inside) if inside is not None else EMPTY
+    flow = joined(*(stepped(one.flow, TRANSFORMATION) for one in given.outputs if one.name != STAR))
+    reads = given.reads | {scope.reading.session.resolve(model)}
+    scope.reading.inner_reads |= reads
+    return Relation([*given.outputs, Output(STAR, flow)], given.rows, reads)
 
 
 def _arguments(scope: Scope, nodes: list[tree.Node]) -> Flow:
@@ -162,6 +183,18 @@ def _exploded(scope: Scope, node: tree.Node, names: list[str]) -> list[Output]:
             *(Output(name, flow, value.fields, element=declared(scope)) for name in called[1:]),
         ]
     return [Output(name, flow, value.fields, element=declared(scope)) for name in names or ["col"]]
+
+
+def _stacked(scope: Scope, node: tree.Node, names: list[str]) -> list[Output]:
+    """STACK(n, a, b, …): n rows, so each column has every width-th value."""
+    count, values = tree.this(node), tree.items(node)
+    if count is None or not isinstance(count, c.Literal):
+        count, values = values[0], values[1:]
+    rows = max(1, int(tree.text_of(count)[0])) if tree.text_of(count)[0].isdigit() else 1
+    width = -(-len(values) // rows)
+    called = names or [f"col{place}" for place in range(width)]
+    flows = [_arguments(scope, values[place::width]) for place in range(width)]
+    return [Output(name, flow) for name, flow in zip(called, flows, strict=False)]
 
 
 def _openjson(scope: Scope, node: tree.Node) -> list[Output]:

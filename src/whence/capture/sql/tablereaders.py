@@ -53,13 +53,7 @@ def read_source(reading: Reading, node: tree.Node) -> Relation | None:
         return _named(reading, Table(parts_of(reading.dialect, tree.text_of(arguments[0])[0])))
     if name in _PLACES:
         return _placed(reading, arguments, *_PLACES[name])
-    inside = next((one for one in arguments if isinstance(one, c.Table) and _is_change_function(name)), None)
-    return None if inside is None else _named(reading, Table(_parts(reading, [inside])))
-
-
-def _is_change_function(name: str) -> bool:
-    """BigQuery's functions of the history of a table."""
-    return name in ("appends", "changes")
+    return None
 
 
 def _call(node: tree.Node) -> tuple[str, list[tree.Node]]:

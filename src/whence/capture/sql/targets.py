@@ -10,6 +10,8 @@ from whence.capture.sql.names import column_name, parts_of, table_of
 from whence.capture.sql.reading import Reading
 from whence.capture.sql.relations import STAR, Output, renamed, weakened
 
+_DEFAULTS_MISSING = ("postgres", "redshift", "generic")
+"""Dialects in which columns that an INSERT has no value for get their defaults, without a list."""
 _NAMED = (c.ColumnDef, c.Identifier, c.Column, c.Dot, c.Literal, c.Alias, c.Parameter, c.Var)
 """What names a column in a list; keys and constraints do not."""
 
@@ -64,6 +66,9 @@ def placed(
     open_columns = [name for name in known if name not in static]
     if len(outputs) > len(open_columns):
         reading.report("positions_differ", str(target))
+    elif len(outputs) < len(open_columns) and reading.dialect.name not in _DEFAULTS_MISSING:
+        reading.report("positions_differ", str(target))
+        return unplaced(outputs)
     return [one.called(name) for one, name in zip(outputs, open_columns, strict=False)]
 
 

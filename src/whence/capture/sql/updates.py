@@ -12,7 +12,7 @@ from whence.capture.sql.names import column_name, table_of
 from whence.capture.sql.queries import with_ctes
 from whence.capture.sql.reading import Reading
 from whence.capture.sql.relations import Output, with_columns
-from whence.capture.sql.scopes import Scope, Source
+from whence.capture.sql.scopes import Scope, Source, cte_name
 from whence.capture.sql.sources import add_source
 
 
@@ -87,9 +87,10 @@ def _owner(scope: Scope, column: tree.Node, first: Table) -> Table:
 
 def _beneath(scope: Scope, own: Source, table: Table, name: str) -> tuple[Table, str]:
     """A common table expression or a view in brackets is updated where its column comes from."""
-    if own.parts and (table.parts[-len(own.parts) :] == own.parts or not scope.ctes):
+    is_expression = len(own.parts) == 1 and cte_name(scope.reading, own.parts) in scope.ctes
+    if own.parts and not is_expression:
         return table, name
-    output = own.relation.find(name)
+    output = own.relation.find(name) or own.relation.guess(name)
     leaves = [leaf for leaf, bits in output.flow.items() if bits == IDENTITY] if output is not None else []
     return (leaves[0].home.table, leaves[0].name) if len(leaves) == 1 else (table, name)
 
