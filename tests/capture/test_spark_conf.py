@@ -1,10 +1,13 @@
 """What `attach` and `conf` put on a session: golden lines, and what the user set stays."""
 
+from pathlib import Path
 from uuid import UUID
 
+import pytest
 from pyspark.sql import SparkSession
 
 from whence.capture.spark import LISTENER_CLASS, Parent, attach, conf, properties_file
+from whence.capture.spark.installation import scala_version
 
 GOLDEN = """\
 spark.jars.packages io.openlineage:openlineage-spark_2.13:1.53.0
@@ -33,6 +36,30 @@ RUN = str(UUID(int=1))
 
 def test_the_properties_file() -> None:
     assert properties_file(conf(url="http://127.0.0.1:8080/", namespace="sales")) == GOLDEN
+
+
+@pytest.mark.parametrize(
+    ("jars", "scala"),
+    [
+        (["scala-library-2.12.18.jar", "scala-reflect-2.12.18.jar"], "2.12"),  # PySpark 3.5 of PyPI
+        (["scala-library-2.13.18.jar"], "2.13"),
+        (["spark-core_2.12-3.5.9.jar"], "2.13"),
+        ([], "2.13"),
+    ],
+)
+def test_the_listener_is_for_the_scala_of_the_spark(tmp_path: Path, jars: list[str], scala: str) -> None:
+    (tmp_path / "jars").mkdir()
+    for name in jars:
+        (tmp_path / "jars" / name).touch()
+    assert scala_version(tmp_path) == scala
+
+
+def test_the_listener_is_for_the_installed_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "jars").mkdir()
+    (tmp_path / "jars" / "scala-library-2.12.18.jar").touch()
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    package = conf(url="http://c", namespace="sales")["spark.jars.packages"]
+    assert package == "io.openlineage:openlineage-spark_2.12:1.53.0"
 
 
 def test_each_option_adds_its_own_lines() -> None:

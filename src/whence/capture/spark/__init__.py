@@ -1,11 +1,16 @@
 """Put the official OpenLineage listener on a Spark session and point it at a collector, at no risk to the job."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from whence.capture.spark.installation import can_load, has_listener, running_jvm, scala_version
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_log = logging.getLogger(__name__)
 
 LISTENER_VERSION = "1.53.0"
 LISTENER_CLASS = "io.openlineage.spark.agent.OpenLineageSparkListener"
@@ -40,9 +45,13 @@ def attach(
 ) -> "SparkSession.Builder":
     """Add the listener to a session that is yet to be built. Packages and listeners already on the builder stay.
 
-    Call it before the first `getOrCreate()` of the process: Spark loads packages when the JVM starts. The arguments are
-    those of `conf`.
+    Call it before the first `getOrCreate()` of the process: Spark loads packages when the JVM starts. Where a JVM
+    already runs without the listener, the builder is returned as it is, and a warning says what to do. The listener is
+    the one for the Scala version of the installed Spark. The arguments are those of `conf`.
     """
+    if obstacle := _obstacle():
+        _log.warning("no lineage is captured: %s", obstacle)
+        return builder
     lines = conf(
         url=url,
         namespace=namespace,
@@ -66,17 +75,17 @@ def conf(
     parent: Parent | None = None,
     application_run_id: str | None = None,
     rdd_events: bool = False,
-    scala: str = "2.13",
+    scala: str | None = None,
 ) -> dict[str, str]:
     """The Spark properties that do what `attach` does.
 
     `url` is the collector's base address. `app_name` renames the application in events only. `application_run_id` fixes
     the run id of the application (UUID). `rdd_events` also reports jobs outside of Spark SQL; off, because Spark SQL
-    itself starts such jobs (file footers, model training) and the listener never completes those. `scala` is "2.12" for
-    a Spark built with it.
+    itself starts such jobs (file footers, model training) and the listener never completes those. `scala` is the Scala
+    version of the Spark that will run ("2.12", "2.13"); that of the installed one if not given.
     """
     return {
-        "spark.jars.packages": f"io.openlineage:openlineage-spark_{scala}:{LISTENER_VERSION}",
+        "spark.jars.packages": f"io.openlineage:openlineage-spark_{scala or scala_version()}:{LISTENER_VERSION}",
         "spark.extraListeners": LISTENER_CLASS,
         # The listener defines a class in its connectors' loader; without this it logs a stack trace on Java 17.
         _JVM_OPTIONS: "--add-opens=java.base/java.security=ALL-UNNAMED",
@@ -95,6 +104,18 @@ def conf(
 def properties_file(lines: Mapping[str, str]) -> str:
     """The text of a file for `spark-submit --properties-file`, one property a line."""
     return "".join(f"{key} {value}\n" for key, value in lines.items())
+
+
+def _obstacle() -> str:
+    """Why the listener cannot join a Spark that already runs in this process; empty if it can."""
+    jvm = running_jvm()
+    if jvm is None:
+        return ""
+    if has_listener(jvm, LISTENER_CLASS) is False:
+        return "a session already runs without the listener; call attach before the first session of the process"
+    if not can_load(jvm, LISTENER_CLASS):
+        return "Spark's JVM already runs without the listener; restart the process, or set spark.jars.packages for it"
+    return ""
 
 
 def _transport(url: str, api_key: str | None) -> dict[str, str]:
