@@ -30,6 +30,7 @@ WhenceError
 ├── AuditError             a row of the audit log was changed, removed or moved
 ├── AccessError            who asks is not known, or may not
 ├── ApiError               the API cannot be reached, or is overloaded
+├── AddressError           `whence up` cannot listen at its address; carries it
 ├── ArtifactError          a file that is to be captured from cannot be read
 ├── JavaNotFoundError      Spark needs a Java; says how to get one
 ├── SparkStartError        Spark's JVM ended, or could not be reached in time
@@ -37,6 +38,7 @@ WhenceError
 """
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 
 class WhenceError(Exception):
@@ -216,8 +218,10 @@ class NodeNotFoundError(WhenceError):
     nearest: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        hint = f"; did you mean {', '.join(self.nearest)}?" if self.nearest else "; try `whence search`"
-        return f"no dataset, field, job or run is named {self.name!r}{hint}"
+        missing = f"no dataset, column, job or run is named {self.name!r}"
+        if not self.nearest:
+            return f"{missing}; try `whence search`"
+        return "\n  ".join((f"{missing}; did you mean:", *self.nearest))
 
 
 @dataclass(eq=False)
@@ -280,6 +284,18 @@ class ApiError(WhenceError):
 
 
 @dataclass(eq=False)
+class AddressError(WhenceError):
+    """Nothing can listen at this address."""
+
+    host: str
+    port: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"cannot listen at {self.host}:{self.port}: {self.reason}; choose another with --port or --host"
+
+
+@dataclass(eq=False)
 class ReceiptNotFoundError(WhenceError):
     """Nothing was received at this position, or with this key."""
 
@@ -319,7 +335,9 @@ class DialectError(WhenceError):
     known: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"no SQL dialect is named {self.name!r}; there are {', '.join(self.known)}"
+        close = get_close_matches(self.name.lower(), self.known, 1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        return f"no SQL dialect is named {self.name!r}; {hint}choose one of {', '.join(self.known)}"
 
 
 class JavaNotFoundError(WhenceError):

@@ -71,11 +71,25 @@ def test_the_pipeline_around_it_goes_on_unless_it_is_strict(strict: list[str], c
     assert CliRunner().invoke(app, [*COMMAND, "--url", nobody(), *strict]).exit_code == code
 
 
-@pytest.mark.parametrize(("strict", "code"), [([], 0), (["--strict"], 1)])
-def test_no_manifest(tmp_path: Path, strict: list[str], code: int) -> None:
-    said = CliRunner().invoke(app, ["capture", "dbt", str(tmp_path), "-o", "ndjson", *strict])
-    assert said.exit_code == code
-    assert "manifest.json: it is missing" in said.stderr.replace("\n", "")
+@pytest.mark.parametrize("strict", [[], ["--strict"]])
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["dbt", "."], "no manifest.json in ."),
+        (["dbt", "nowhere"], "does not exist"),
+        (["dbt", ""], "no manifest.json"),
+        (["dbt"], "Missing argument"),
+        (["sql-log", "nofile.csv", "--format", "postgres", "--namespace", "postgres://prod"], "no file nofile.csv"),
+        (["sql-log", "", "--format", "postgres", "--namespace", "postgres://prod"], "is empty"),
+    ],
+)
+def test_an_argument_that_names_nothing_is_never_forgiven(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], told: str, strict: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = CliRunner().invoke(app, ["capture", *arguments, "-o", "ndjson", *strict])
+    assert said.exit_code == 2
+    assert told in " ".join(said.stderr.replace("│", " ").split())
 
 
 def test_events_can_be_printed(cache: Path) -> None:

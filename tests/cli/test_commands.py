@@ -2,6 +2,8 @@
 
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -74,11 +76,20 @@ def test_paths_and_search_as_json(data: Path) -> None:
         (
             ("upstream", "predictions.churn"),
             Exit.MISTAKE,
-            "did you mean datasetField:file:/lake/predictions:churn_probability",
+            "did you mean:\n  datasetField:file:/lake/predictions:churn_probability\n",
         ),
         (("upstream", "minutes\x1b[2J"), Exit.MISTAKE, r"\x1b[2J"),
         (("upstream",), Exit.USAGE, "Missing argument"),
-        (("upstream", "model", "--as-of", "soon"), Exit.USAGE, "is no time"),
+        (("upstream", "model", "--as-of", "soon"), Exit.USAGE, "is not a time"),
+        (("upstream", "model", "--as-of", "9999-01-01"), Exit.USAGE, "is in the future"),
+        (("diff", "1d ago", "9999-01-01"), Exit.USAGE, "is in the future"),
+        (("upstream", "model", "--output", "yaml"), Exit.USAGE, "choose text, json or csv, not 'yaml'"),
+        (("dump", "--output", "yaml"), Exit.USAGE, "No such option"),
+        (("upstream", ""), Exit.USAGE, "it is empty"),
+        (("search", " "), Exit.USAGE, "it is empty"),
+        (("runs", "latest"), Exit.MISTAKE, "no dataset, column, job or run is named 'latest'"),
+        (("sql", ""), Exit.USAGE, "the SQL is empty"),
+        (("doctor", "--url", "http://host.invalid:1"), Exit.OUT_OF_SERVICE, "the name of the host cannot be resolved"),
         (("upstream", "model", "--types", "some"), Exit.USAGE, "say direct, indirect or both"),
         (("upstream", "model", "--depth", "-1"), Exit.USAGE, "--depth"),
         (("nonsense",), Exit.USAGE, "No such command"),
@@ -97,6 +108,62 @@ def test_what_goes_wrong_is_on_stderr(data: Path, arguments: tuple[str, ...], co
     assert told in done.stderr
     assert "Traceback" not in done.stderr
     assert "\x1b" not in done.stderr
+
+
+def test_nothing_was_recorded_before_the_first_event(data: Path) -> None:
+    done = whence("upstream", "predictions.churn_probability", "--as-of", "2020-01-01", data=data)
+    assert done.returncode == Exit.CUT
+    assert "Complete" not in done.stdout
+    assert "Not known: the first event is of 2026-11-1" in done.stdout
+    told = json.loads(whence("impact", "usage_logs", "--as-of", "2020-01-01", "-o", "json", data=data).stdout)
+    assert (told["complete"], told["stopped_by"]) == (False, "beginning")
+    assert told["recorded_from"].startswith("2026-11-1")
+    apart = json.loads(whence("diff", "2020-01-01", "now", "-o", "json", data=data).stdout)
+    assert apart["complete"]
+
+
+def test_no_path_in_this_direction_but_in_the_other(data: Path) -> None:
+    done = whence("why-not", "predictions.churn_probability", "customers.email", data=data)
+    assert done.returncode == Exit.OK
+    assert "there is no path in this direction; there is one the other way, from datasetField:" in done.stdout
+
+
+def test_runs_of_a_job_are_those_of_its_latest_run(data: Path) -> None:
+    by_job = whence("runs", "job:churn:report", "-o", "json", data=data)
+    assert by_job.returncode == Exit.OK, by_job.stderr
+    run = json.loads(by_job.stdout)["runs"][0]
+    assert run["job"] == "job:churn:report"
+    assert json.loads(whence("runs", run["run"], "-o", "json", data=data).stdout) == json.loads(by_job.stdout)
+
+
+@pytest.mark.parametrize("arguments", [("dump",), ("upstream", "predictions.churn_probability"), ("search", "churn")])
+def test_a_reader_that_has_read_enough_ends_it_silently(data: Path, arguments: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "whence.cli", *arguments]
+    reading, writing = os.pipe()
+    os.close(reading)
+    with subprocess.Popen(
+        command, stdout=writing, stderr=subprocess.PIPE, env=os.environ | {"WHENCE_DATA": str(data)}
+    ) as process:
+        os.close(writing)
+        assert process.communicate(timeout=120) == (None, b"")
+    assert process.returncode == 128 + signal.SIGPIPE
+
+
+def test_a_port_that_is_taken_is_found_before_a_key_is_made(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = whence("up", "--port", str(port), data=tmp_path)
+    assert (done.returncode, done.stdout) == (Exit.OUT_OF_SERVICE, "")
+    assert f"cannot listen at 127.0.0.1:{port}: Address already in use" in done.stderr
+    assert "key" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_lists_without_rows_say_so(tmp_path: Path) -> None:
+    assert whence("keys", "list", data=tmp_path).stdout == "No keys.\n"
+    measured = whence("kpis", data=tmp_path)
+    assert (measured.returncode, measured.stderr) == (Exit.OK, "")
+    assert "No KPI was measured yet; `whence publish` measures them." in measured.stdout
 
 
 def test_an_error_as_json(data: Path) -> None:

@@ -44,6 +44,25 @@ def test_what_is_not_sure_has_its_reason() -> None:
     assert "orders.day  IDENTITY  0.5 the target's columns are not known" in text
 
 
+def test_what_is_not_known_is_said_in_words(tmp_path: Path) -> None:
+    code, text = run("insert into daily select * from orders", "--dialect", "duckdb")
+    assert (code, "the columns of orders are not known; give them with --schema" in text) == (0, True)
+    code, text = run("select x from orders", "--dialect", "duckdb", "--schema", _written(tmp_path, {"orders": ["day"]}))
+    assert "no table has the column x" in text
+
+
+def test_a_directory_without_sql_is_wrong_usage(tmp_path: Path) -> None:
+    (tmp_path / "staging").mkdir()
+    code, text = run(str(tmp_path / "staging"), "--dialect", "duckdb")
+    assert (code, "no .sql files in" in text) == (2, True)
+
+
+def _written(directory: Path, columns: dict[str, list[str]]) -> str:
+    file = directory / "columns.json"
+    file.write_text(json.dumps(columns), "utf-8")
+    return str(file)
+
+
 def test_a_document_for_a_program(schema: str, tmp_path: Path) -> None:
     file = tmp_path / "load.sql"
     file.write_text(STATEMENT, "utf-8")
@@ -70,7 +89,9 @@ def test_stdin_and_a_statement_that_fails() -> None:
 
 
 def test_a_dialect_or_a_schema_that_is_none(tmp_path: Path) -> None:
-    assert run("select 1", "--dialect", "klingon")[0] == 1
+    code, said = run("select 1", "--dialect", "postgress")
+    assert (code, "did you mean 'postgres'?" in said) == (2, True)
+    assert run("select 1", "--dialect", "klingon")[0] == 2
     wrong = tmp_path / "wrong.json"
     wrong.write_text("[1]", "utf-8")
     code, said = run("select 1", "--schema", str(wrong))

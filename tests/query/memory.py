@@ -42,6 +42,9 @@ class MemoryGraph:
     def forgotten_before(self) -> int | None:
         return None
 
+    def recorded_from(self) -> int | None:
+        return None
+
     def hidden(self, ids: Iterable[int]) -> frozenset[int]:
         return frozenset()
 

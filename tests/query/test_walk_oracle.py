@@ -115,7 +115,11 @@ def _check(engine: Engine, world: World, question: dict[str, object]) -> None:
     assert {(gap.at, gap.owner, frozenset(gap.datasets)) for gap in answer.gaps} == expected.gaps
     assert set(answer.extent.frontier) == expected.more == {node.name for node in answer.nodes if node.more}
     assert answer.extent.frontier_nodes == len(expected.more)
-    assert answer.extent.complete == (not expected.more)
+    at = question["at"]
+    first = min(one.start for one in world.said)
+    is_recorded = at is None or (isinstance(at, int) and at >= first)
+    assert answer.extent.recorded_from == (None if is_recorded else first)
+    assert answer.extent.complete == (is_recorded and not expected.more)
     assert answer.extent.depth_reached == max(expected.distance.values())
     assert answer == _answer(engine, question)
     _check_witnesses(answer)
@@ -158,7 +162,7 @@ def test_budgets_are_kept_and_admitted(
     assert {(one.source, one.target, one.owner) for one in answer.edges} <= whole.edges
     left_out = set(whole.distance) - set(reached)
     assert not (left_out and answer.extent.complete)
-    assert bool(answer.extent.frontier) == (answer.extent.stopped_by is not None)
+    assert bool(answer.extent.frontier) == (answer.extent.stopped_by not in (None, "beginning"))
     assert set(answer.extent.frontier) <= set(reached)
 
 

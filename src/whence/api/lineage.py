@@ -16,7 +16,7 @@ from whence.query.blast import blast_document, blast_radius
 from whence.query.diff import Side, diff
 from whence.query.history import history
 from whence.query.impact import impact
-from whence.query.instants import instant
+from whence.query.instants import past_instant
 from whence.query.lineage import reach_downstream, reach_upstream
 from whence.query.listings import Listing, Whole
 from whence.query.narrowed import narrowed
@@ -171,7 +171,7 @@ def side(graph: Asked, text: str, now: int) -> Side:
     if text.startswith("run:"):
         return Side(graph, run=resolve_run(graph, text))
     try:
-        at = instant(text, now)
+        at = past_instant(text, now)
     except ValueError as error:
         raise EventError("/query", str(error), 422) from None
     return Side(graph, None if text.strip().lower() == "now" else at)

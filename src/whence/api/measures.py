@@ -16,7 +16,6 @@ from whence.api.pages import Cursor, PageLimit, after, cut, window
 from whence.api.paths import Plain
 from whence.api.silence import mentioned, visible
 from whence.derive.kpis.series import Measured, kpis, read_series
-from whence.errors import TableError
 from whence.model.access import Action, Viewer
 from whence.model.catalog import Entry, Window, name_key
 from whence.store.catalog import snapshot
@@ -32,7 +31,7 @@ What = Literal["lineage", "columns", "owner", "description", "upstream"]
 def router(engine: Engine, tables: str) -> APIRouter:
     """`/api/v2/kpis` and `/api/v2/coverage`."""
     routes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
-    series = Kept(partial(_series, tables), least_seconds=KPI_SECONDS)
+    series = Kept(partial(read_series, tables), least_seconds=KPI_SECONDS)
     covered = Kept(partial(_covered, engine))
 
     @routes.get("/kpis", responses=answered_with(Kpis))
@@ -99,13 +98,6 @@ def _by_name(one: Covered) -> tuple[str | int, ...]:
 def _covered(engine: Engine) -> Sequence[Covered]:
     with snapshot(engine) as connection:
         return read_coverage(connection)
-
-
-def _series(tables: str) -> dict[str, tuple[Measured, ...]]:
-    try:
-        return read_series(tables)
-    except TableError:
-        return {}
 
 
 def _kpis_document(series: dict[str, tuple[Measured, ...]]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from whence.api.asking import Terms
 from whence.api.envelopes import PAGE, Paging
 from whence.query.answers import BOTH, DIRECT, Filter, Question
-from whence.query.instants import instant
+from whence.query.instants import instant, past_instant
 from whence.query.resolve import resolve
 from whence.query.veil import Asked
 
@@ -26,7 +26,7 @@ def _no_nul(text: str) -> str:
 
 
 def _is_time(text: str) -> str:
-    instant(text, time.time_ns() // 1_000)
+    past_instant(text, time.time_ns() // 1_000)
     return text
 
 

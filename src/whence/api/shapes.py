@@ -30,7 +30,7 @@ class Extent(Shape):
     """
 
     complete: bool
-    stopped_by: Literal["depth", "nodes", "edges", "paths", "retention"] | None
+    stopped_by: Literal["depth", "nodes", "edges", "paths", "retention", "beginning"] | None
     depth_reached: int
     frontier: list[str]
     frontier_nodes: int
@@ -38,6 +38,7 @@ class Extent(Shape):
     as_of: str | None
     graph_version: str
     forgotten_before: str | None
+    recorded_from: str | None
 
 
 class PageInfo(Shape):

@@ -13,7 +13,7 @@ import typer
 
 from whence.cli import capture, encryption, guarding, publishing, questions, upkeep
 from whence.cli.options import COLUMNS, Archive, Data, EventLog, Form, Security, Store, Url, parse_instant
-from whence.cli.output import Output, reporting
+from whence.cli.output import Output, reporting, until_reader_leaves
 from whence.cli.settings import archive_uri, data_directory, log_url, security_db, store_url
 
 _EPILOG = (
@@ -65,6 +65,7 @@ def up(
         where, target = log_url(directory, log), store_url(directory, store)
         guard = serve.Guard(security=security_db(target, security), tls_cert=tls_cert, tls_key=tls_key)
         what = serve.plan(directory, target, log=where, host=host, port=port, guard=guard)
+        serve.check_address(host, port)
         keys.show_first_key(guard.security)
         serve.up(what)
 
@@ -252,4 +253,5 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name may have letters that the terminal has not
-    app()
+    with until_reader_leaves():
+        app()

@@ -2,7 +2,7 @@
 
 They stand in other people's pipelines (`dbt build && whence capture dbt target/`), so they end with 0 even where the
 collector is away: what it did not take is kept in a file, and the message says how to send it. `--strict` ends with an
-error instead.
+error instead. An argument that names nothing is wrong usage, and ends with 2 in any case.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whence.cli.options import COLUMNS, Data, Store, Url
+from whence.cli.options import COLUMNS, Data, Store, Url, choice_option
 from whence.cli.output import Output, reporting
 from whence.cli.settings import data_directory, store_url
 
@@ -33,7 +33,8 @@ class Sink(StrEnum):
 
 
 To = Annotated[
-    Sink, typer.Option("--output", "-o", help="The form of the report; ndjson: print the events and send nothing")
+    Sink,
+    choice_option(Sink, "--output", "-o", help="The form of the report; ndjson: print the events and send nothing"),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="End with an error if anything was not read or not sent")]
 Columns = Annotated[str | None, typer.Option("--columns", help=COLUMNS)]
@@ -42,9 +43,35 @@ Jobs = Annotated[
 ]
 
 
+def _has_manifest(target: Path) -> Path:
+    if not (target / "manifest.json").is_file():
+        raise typer.BadParameter(f"no manifest.json in {target}; run `dbt build` first")
+    return target
+
+
+def _are_named(files: list[str]) -> list[str]:
+    if not all(map(str.strip, files)):
+        raise typer.BadParameter("the name of a file is empty")
+    return files
+
+
+def _refuse_missing(files: list[str]) -> None:
+    for one in files:
+        if one != "-" and not Path(one).exists():
+            raise typer.BadParameter(f"there is no file {one}")
+
+
 @app.command()
 def dbt(
-    target: Annotated[Path, typer.Argument(help="The project's target directory, with manifest.json")],
+    target: Annotated[
+        Path,
+        typer.Argument(
+            help="The project's target directory, with manifest.json",
+            exists=True,
+            file_okay=False,
+            callback=_has_manifest,
+        ),
+    ],
     namespace: Annotated[
         str | None,
         typer.Option("--namespace", help="The warehouse, such as postgres://host:5432; else as profiles.yml says"),
@@ -77,7 +104,7 @@ def dbt(
 
 @app.command("sql-log")
 def sql_log(
-    files: Annotated[list[str], typer.Argument(help="Logs, gzip too; - is standard input")],
+    files: Annotated[list[str], typer.Argument(help="Logs, gzip too; - is standard input", callback=_are_named)],
     form: Annotated[str, typer.Option("--format", help="postgres, snowflake, bigquery, … (docs/sql-log.md)")],
     namespace: Annotated[str, typer.Option("--namespace", help="The database, such as postgres://host:5432")],
     dialect: Annotated[
@@ -107,6 +134,8 @@ def sql_log(
     """Lineage of the queries in a log, each with who ran it and when."""
     from whence.cli.captured import LogOptions, log_lines
 
+    if not spark:
+        _refuse_missing(files)
     options = LogOptions(
         form=form,
         dialect=dialect,

@@ -14,18 +14,22 @@ from whence.cli.labels import age
 from whence.cli.listing import path_lines
 from whence.cli.output import Exit, safe
 from whence.cli.tree import Style
-from whence.model.graph import Direction, Evidence
+from whence.errors import NodeNotFoundError
+from whence.model.graph import Direction, Evidence, RunRow
+from whence.model.ids import node_id
+from whence.model.names import JobName
 from whence.query import listings
 from whence.query.answers import Paths, Question
 from whence.query.changes import EdgeChange
 from whence.query.diff import Diff, Side, diff
 from whence.query.history import History, LineageVersion, SchemaVersion, history
-from whence.query.instants import instant, iso
+from whence.query.instants import iso, past_instant
 from whence.query.reports import versions_of
 from whence.query.resolve import resolve
 from whence.query.runs import AnswerRun, RunLineage, resolve_run, run_lineage
 from whence.query.transformations import Transformation
 from whence.query.why import WhyNot, why, why_not
+from whence.store.catalog import StoreCatalog
 from whence.store.graph import StoreGraph, open_graph
 
 SIGNS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow")}
@@ -76,8 +80,20 @@ def show_runs(asking: Asking, run: str, following: Following) -> Exit:
     """The runs behind a run, or after it."""
     direction = Direction.DOWNSTREAM if following.down else Direction.UPSTREAM
     with open_graph(asking.store_url) as graph:
-        found = run_lineage(graph, resolve_run(graph, run), direction, following.depth, following.max_runs)
+        found = run_lineage(graph, _run_named(graph, run), direction, following.depth, following.max_runs)
     return show(asking, listings.runs_listing(found), lambda style: _run_lines(found, style))
+
+
+def _run_named(graph: StoreGraph, typed: str) -> RunRow:
+    """The run with this id, else the latest run of this job. Raises NodeNotFoundError, AmbiguousNodeError."""
+    try:
+        return resolve_run(graph, typed)
+    except NodeNotFoundError:
+        job = resolve(graph, typed)
+        latest = StoreCatalog(graph.connection).latest_runs([node_id(job)], 1) if isinstance(job, JobName) else {}
+        for entries in latest.values():
+            return graph.runs([entries[0].id])[0]
+        raise
 
 
 def _side(stack: ExitStack, graph: StoreGraph, text: str) -> Side:
@@ -86,7 +102,7 @@ def _side(stack: ExitStack, graph: StoreGraph, text: str) -> Side:
     if "://" in text:
         return Side(stack.enter_context(open_graph(text)))
     try:
-        return Side(graph, None if text == "now" else instant(text, time.time_ns() // 1_000))
+        return Side(graph, None if text == "now" else past_instant(text, time.time_ns() // 1_000))
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 

@@ -3,6 +3,8 @@
 import http.client
 import json
 import os
+import socket
+import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,9 +32,9 @@ class Client:
     """
 
     def __init__(self, url: str, *, patience: float = 60) -> None:
-        parts = urlsplit(url if "://" in url else f"http://{url}")
+        self.url = url if "://" in url else f"http://{url}"
+        parts = urlsplit(self.url)
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        self._url = url
         self._path = parts.path.rstrip("/")
         self._connection = kind(parts.hostname or "127.0.0.1", parts.port, timeout=120)
         self._patience = patience
@@ -57,13 +59,13 @@ class Client:
                 reply = self._once(method, self._path + path, body)
             except (OSError, http.client.HTTPException) as error:
                 self._connection.close()
-                reason, pause = str(error) or type(error).__name__, _PAUSE_SECONDS
+                reason, pause = explain(error), _PAUSE_SECONDS
             else:
                 if reply.status not in retry:
                     return reply
                 reason, pause = str(reply.json.get("reason", "is busy")), _retry_after(reply)
             if time.monotonic() + pause > give_up:
-                raise ApiError(self._url, reason)
+                raise ApiError(self.url, reason)
             time.sleep(pause)
 
     def _once(self, method: str, path: str, body: bytes | None) -> Reply:
@@ -78,6 +80,32 @@ class Client:
         except ValueError:
             value = {"reason": f"an answer that is no JSON (status {response.status}); is this Whence?"}
         return Reply(response.status, {name.lower(): text for name, text in response.getheaders()}, value)
+
+
+def explain(error: OSError | http.client.HTTPException) -> str:
+    """Why there is no answer, in the words of who asked."""
+    match error:
+        case ConnectionRefusedError():
+            return "nothing listens there; is `whence up` running?"
+        case socket.gaierror():
+            return "the name of the host cannot be resolved"
+        case TimeoutError():
+            return "no answer in time"
+        case ssl.SSLCertVerificationError():
+            return f"its certificate is not trusted: {error.verify_message}"
+        case ssl.SSLError():
+            return "it does not speak https; try http://"
+        case http.client.RemoteDisconnected():
+            return "it ended the connection without an answer; does it speak https?"
+    return str(error) or type(error).__name__
+
+
+def refusal(reply: Reply) -> str:
+    """Why the API refused, in the words of who sits at a terminal."""
+    if reply.status == 401:
+        given = bool(os.environ.get("WHENCE_API_KEY"))
+        return "the key in WHENCE_API_KEY is not accepted" if given else "an API key is needed: set WHENCE_API_KEY"
+    return str(reply.json.get("detail") or reply.json.get("reason") or f"status {reply.status}")
 
 
 def _retry_after(reply: Reply) -> float:

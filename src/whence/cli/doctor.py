@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from whence import __version__
-from whence.cli.client import Client
+from whence.cli.client import Client, refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def doctor(url: str, *, timeout: float = 30) -> Diagnosis:
         reply = client.post("/api/v1/lineage", probe())
         position = str(reply.json.get("position") or "")
         accepted = reply.status == 201
-        said = f"durable at {position}" if accepted else str(reply.json.get("reason"))
+        said = f"durable at {position}" if accepted else refusal(reply)
         stations = (*health, Station("accept", accepted, time.monotonic() - began, said))
         if not accepted:
             return Diagnosis(stations, position, _status(client))
@@ -87,10 +88,18 @@ def _health(client: Client) -> tuple[Station, ...]:
     took = time.monotonic() - began
     checks = reply.json.get("checks", {})
     if not checks:
-        return (Station("reach", False, took, str(reply.json.get("reason", f"status {reply.status}"))),)
+        return (
+            Station("reach", False, took, f"{client.url} is not the address of a collector{_without_path(client.url)}"),
+        )
     reached = Station("reach", True, took, "the API answers")
     # Their time is in the reach: one answer holds all three.
     return (reached, *(Station(name, check["ok"], 0.0, check["detail"]) for name, check in checks.items()))
+
+
+def _without_path(url: str) -> str:
+    """A hint at the address without its path, if it has one."""
+    parts = urlsplit(url)
+    return f"; did you mean {parts.scheme}://{parts.netloc}?" if parts.path.strip("/") else ""
 
 
 def _status(client: Client) -> Mapping[str, Any]:
@@ -103,7 +112,7 @@ def _landing(client: Client, position: str, timeout: float) -> Station:
     reply = client.get(f"/api/v2/progress?wait_for={position}&timeout={timeout:g}")
     took = time.monotonic() - began
     if reply.status != 200:
-        return Station("derive", False, took, str(reply.json.get("reason")))
+        return Station("derive", False, took, refusal(reply))
     landed = bool(reply.json["reached"])
     has = "has" if landed else "does not have"
     return Station("derive", landed, took, f"the store {has} it: it is at {reply.json['position']}")

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from whence.cli.labels import label
 from whence.cli.output import safe
-from whence.cli.tree import Style, forgotten, number
+from whence.cli.tree import Style, number, past_limit_text
 from whence.query.answers import Extent
 from whence.query.impact import Impact
 
@@ -36,8 +36,8 @@ def impact_lines(found: Impact, limit: int, style: Style) -> Iterator[Text]:
 
 def closing_line(extent: Extent) -> Text:
     """Whether an answer is all, and if not, why."""
-    if extent.forgotten_before is not None:
-        return forgotten(extent.forgotten_before)
+    if limit := past_limit_text(extent):
+        return limit
     if extent.complete:
         return Text("Complete.", style="bold green")
     why = {"depth": "at the depth asked for", "nodes": "by --max-nodes", "edges": "by --max-edges"}

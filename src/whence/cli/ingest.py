@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from whence.cli.client import Client, Reply
+from whence.cli.client import Client, refusal
 
 _BATCH_EVENTS = 500
 _BATCH_BYTES = 4 << 20
@@ -158,7 +158,10 @@ def _send(client: Client, batch: Sequence[_Element], query: str) -> tuple[tuple[
     if len(batch) == 1:
         reply = client.post(f"/api/v1/lineage{query}", batch[0].body)
         position = reply.json.get("position") or ""
-        return ((), position) if reply.status == 201 else ((Failure(batch[0].place, _reason(reply)),), position)
+        if reply.status == 201:
+            return (), position
+        reason = refusal(reply) if _is_json(batch[0].body) else "not valid JSON; it is kept in quarantine"
+        return (Failure(batch[0].place, reason),), position
     body = b"[" + b",".join(element.body for element in batch) + b"]"
     reply = client.post(f"/api/v1/lineage/batch{query}", body)
     if reply.status != 200:
@@ -167,7 +170,3 @@ def _send(client: Client, batch: Sequence[_Element], query: str) -> tuple[tuple[
     failed = reply.json["failed_events"]
     failures = tuple(Failure(batch[one["index"]].place, one["reason"]) for one in failed)
     return failures, reply.headers.get("whence-position", "")
-
-
-def _reason(reply: Reply) -> str:
-    return str(reply.json.get("detail") or reply.json.get("reason") or f"status {reply.status}")

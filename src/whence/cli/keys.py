@@ -79,7 +79,7 @@ def show_keys(url: str, now: int, output: Output) -> None:
     if output is Output.JSON:
         print_document({"keys": [key_document(one, now) for one in found]})
         return
-    print_lines([Text(safe(_line(one, now))) for one in found])
+    print_lines([Text(safe(_line(one, now))) for one in found] or [Text("No keys.", "dim")])
 
 
 def _show(key: Key, subject: str, output: Output) -> None:

@@ -42,8 +42,11 @@ def show_published(what: Publishing, at: datetime, days: float, output: Output) 
 
 
 def show_kpis(tables: str, explain: bool, output: Output) -> Exit:
-    """The latest measurement of each KPI, beside the one before. Raises TableError if there is none."""
+    """The latest measurement of each KPI, beside the one before."""
     series = read_series(tables)
+    if not series and output is Output.TEXT:
+        print_lines([Text("No KPI was measured yet; `whence publish` measures them.", "yellow")])
+        return Exit.OK
     latest = tuple(some[-1] for some in series.values())
     before = {name: some[-2] for name, some in series.items() if len(some) > 1}
     known = {one.name: one for one in kpis()}

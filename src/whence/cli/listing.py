@@ -6,7 +6,7 @@ from rich.text import Text
 
 from whence.cli.labels import Labels, age, label, run_of
 from whence.cli.output import safe
-from whence.cli.tree import Style, forgotten, transformation_text
+from whence.cli.tree import Style, past_limit_text, transformation_text
 from whence.model.blast import COUNTED, BlastRadius
 from whence.model.names import FieldName, Node
 from whence.query.answers import Path, Paths, Step
@@ -87,8 +87,8 @@ def _closing(paths: Paths, labels: Labels) -> Text:
     ends = f"from {labels.of(paths.source)} to {labels.of(paths.target)}"
     count = len(paths.paths)
     told = f"{count} path{'' if count == 1 else 's'} {ends}." if count else f"no path {ends}."
-    if paths.extent.stopped_by == "retention":
-        return forgotten(paths.extent.forgotten_before or 0)
+    if limit := past_limit_text(paths.extent):
+        return limit
     if paths.extent.complete:
         return Text.assemble(("Complete: ", "bold green"), told)
     return Text.assemble(("Not all: ", "bold yellow"), told, " There may be more.")

@@ -1,14 +1,18 @@
 """Options that several modules of commands share."""
 
 import time
+from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from whence.cli.output import Output, Rows
 from whence.cli.settings import ARCHIVE, DATA, LOG, SECURITY, STORE, TABLES
-from whence.query.instants import instant
+from whence.query.instants import instant, past_instant
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
 
 MOST = 1_000_000_000
 """The largest limit: databases count no further than 2⁶³."""
@@ -43,14 +47,43 @@ Security = Annotated[
     str | None,
     typer.Option("--security", envvar=SECURITY, help="The security database's URL; beside the store if not given"),
 ]
-Form = Annotated[Output, typer.Option("--output", "-o", help="The form of the answer")]
-RowsForm = Annotated[Rows, typer.Option("--output", "-o", help="The form of the answer; csv: its rows")]
 Url = Annotated[str, typer.Option("--url", envvar="OPENLINEAGE_URL", help="The collector's address")]
 
 
 def parse_instant(text: str) -> int:
     """A time as people write it, in microseconds UTC."""
+    return _parsed(instant, text)
+
+
+def parse_past_instant(text: str) -> int:
+    """A time that is not in the future, in microseconds UTC."""
+    return _parsed(past_instant, text)
+
+
+def _parsed(read: Callable[[str, int], int], text: str) -> int:
     try:
-        return instant(text, time.time_ns() // 1_000)
+        return read(text, time.time_ns() // 1_000)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def parse_choice(choices: type[_Choice]) -> Callable[[str], _Choice]:
+    """A parser of an option's value, for `typer.Option`: one of `choices`, in any case."""
+
+    def parse(text: str) -> _Choice:
+        try:
+            return choices(text.lower())
+        except ValueError:
+            *others, last = choices
+            raise typer.BadParameter(f"choose {', '.join(others)} or {last}, not {text!r}") from None
+
+    return parse
+
+
+def choice_option(choices: type[StrEnum], *names: str, help: str) -> Any:
+    """A `typer.Option` whose value is one of `choices`."""
+    return typer.Option(*names, parser=parse_choice(choices), metavar=f"<{'|'.join(choices)}>", help=help)
+
+
+Form = Annotated[Output, choice_option(Output, "--output", "-o", help="The form of the answer")]
+RowsForm = Annotated[Rows, choice_option(Rows, "--output", "-o", help="The form of the answer; csv: its rows")]

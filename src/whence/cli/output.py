@@ -1,20 +1,24 @@
 """How commands speak: answers on stdout, as text or as one JSON document; everything else on stderr."""
 
 import json
+import os
+import signal
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum, StrEnum
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from whence.errors import (
+    AddressError,
     AmbiguousNodeError,
     ApiError,
+    DialectError,
     LogError,
     NodeNotFoundError,
     StoreError,
@@ -90,8 +94,40 @@ def reporting(output: Output) -> Iterator[None]:
         yield
     except WhenceError as error:
         print_error(error, output)
-        out_of_service = isinstance(error, StoreError | LogError | TableError | ApiError)
-        raise typer.Exit(Exit.OUT_OF_SERVICE if out_of_service else Exit.MISTAKE) from None
+        raise typer.Exit(_exit_code(error)) from None
+
+
+def _exit_code(error: WhenceError) -> Exit:
+    match error:
+        case StoreError() | LogError() | TableError() | ApiError() | AddressError():
+            return Exit.OUT_OF_SERVICE
+        case DialectError():
+            return Exit.USAGE
+    return Exit.MISTAKE
+
+
+@contextmanager
+def until_reader_leaves() -> Iterator[None]:
+    """End silently, as SIGPIPE ends a program, when the reader of stdout has left (`whence … | head`)."""
+    try:
+        yield
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):
+            _leave()  # Typer or Rich has met the closed pipe, and made it an exit code of 1
+        _flush()
+        raise
+    _flush()
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _leave()
+
+
+def _leave() -> NoReturn:
+    os._exit(128 + signal.SIGPIPE)  # an orderly end would flush again, and complain
 
 
 def safe(text: str, keep: str = "") -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whence.cli.options import MOST, Data, RowsForm, Store, parse_instant
+from whence.cli.options import MOST, Data, RowsForm, Store, parse_past_instant
 from whence.cli.output import Rows, reporting
 from whence.cli.settings import data_directory, store_url
 from whence.query.answers import BOTH, DIRECT, Filter, Question
@@ -22,7 +22,16 @@ def _types(text: str) -> frozenset[str]:
     return {"direct": DIRECT, "indirect": BOTH - DIRECT, "both": BOTH}[text.lower()]
 
 
-Node = Annotated[str, typer.Argument(help="A node id, or the end of a name: orders.total, gold.daily_revenue")]
+def _is_given(text: str) -> str:
+    if not text.strip():
+        raise typer.BadParameter("it is empty")
+    return text
+
+
+Node = Annotated[
+    str,
+    typer.Argument(help="A node id, or the end of a name: orders.total, gold.daily_revenue", callback=_is_given),
+]
 Depth = Annotated[int | None, typer.Option("--depth", "-d", min=0, help="Hops; all if not given")]
 Types = Annotated[
     frozenset[str] | None,
@@ -37,7 +46,7 @@ AsOf = Annotated[
     int | None,
     typer.Option(
         "--as-of",
-        parser=parse_instant,
+        parser=parse_past_instant,
         metavar="TIME",
         help="As it was then: 2026-11-20T06:00, 2h ago, yesterday (UTC)",
     ),
@@ -205,7 +214,7 @@ def diff(
 
 
 def runs(
-    run: Annotated[str, typer.Argument(help="A run id, or <id>@<job> if several jobs claim it")],
+    run: Annotated[str, typer.Argument(help="A run id, <id>@<job> if several jobs claim it, or a job: its latest run")],
     down: Annotated[bool, typer.Option("--down", help="The runs that read what it wrote")] = False,
     depth: Depth = None,
     max_runs: Annotated[int, typer.Option("--max-runs", min=1, max=MOST, help="Stop after so many runs")] = 1_000,
@@ -221,7 +230,7 @@ def runs(
 
 
 def search(
-    text: Annotated[str, typer.Argument(help="Words of a name, a tag, an owner or a description")],
+    text: Annotated[str, typer.Argument(help="Words of a name, a tag, an owner or a description", callback=_is_given)],
     namespace: Namespaces = None,
     tag: Tags = None,
     owner: Owners = None,

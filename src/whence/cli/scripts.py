@@ -27,6 +27,10 @@ def scripts_of(arguments: Iterable[str]) -> Iterator[Script]:
             yield Script("stdin", sys.stdin.read())
             continue
         found = list(_files(one))
+        if not one.strip():
+            raise typer.BadParameter("the SQL is empty")
+        if not found and _is_directory(one):
+            raise typer.BadParameter(f"no .sql files in {one}")
         yield from (Script(str(file), text_in(file)) for file in found)
         if not found:
             yield Script("", one)
@@ -37,6 +41,13 @@ def text_in(file: Path) -> str:
     content = file.read_bytes()
     encoding = "utf-16" if content.startswith(_UTF_16) else "utf-8-sig"
     return content.decode(encoding, errors="replace")
+
+
+def _is_directory(argument: str) -> bool:
+    try:
+        return Path(argument).is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def _files(argument: str) -> Iterator[Path]:

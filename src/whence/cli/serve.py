@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from whence.cli.ingest import ingest
 from whence.cli.settings import archive_uri, tables_uri
 from whence.cli.supervise import Plan
 from whence.death_signal import with_parent
-from whence.errors import WhenceError
+from whence.errors import AddressError, WhenceError
 from whence.log.address import open_log
 
 __all__ = ["OPEN", "Guard", "doctor", "ingest", "plan", "running", "up"]
@@ -69,6 +70,15 @@ def plan(
     children = {"api": api, "pipeline": [*derive, "--cache", str(user_cache_path("whence", appauthor=False))]}
     is_tls = guard.tls_cert is not None
     return Plan(data=str(data), host=host, port=port, children=children, tls=is_tls, need_space=("pipeline",))
+
+
+def check_address(host: str, port: int) -> None:
+    """See that nothing else listens at an address. Raises AddressError."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        raise AddressError(host, port, error.strerror or str(error)) from error
 
 
 def up(what: Plan) -> NoReturn:

@@ -12,6 +12,14 @@ from whence.cli.scripts import Script
 from whence.cli.tree import UNICODE, Glyphs
 
 _COLOURS = {"parsed": "green", "partial": "yellow", "opaque": "dim", "failed": "bold red"}
+_UNKNOWN: Mapping[str, str] = {
+    "column_not_found": "no table has the column {}",
+    "column_ambiguous": "several tables may have the column {}",
+    "star_not_expanded": "the columns of {} are not known; give them with --schema",
+    "positions_differ": "two lists of columns have different lengths: {}",
+    "dynamic_sql": "the statement is put together when it runs: {}",
+    "budget_spent": "reading stopped at the limit of time or size: {}",
+}
 _WIDEST = 60
 """Letters of an expression that are shown."""
 
@@ -95,7 +103,9 @@ def lines(script: ScriptLineage, glyphs: Glyphs = UNICODE) -> Iterator[Text]:
     for one in script.statements:
         yield _headline(one, glyphs)
         yield from _targets(one.edges, glyphs)
-        yield from (Text(f"   ? {unknown.reason} {safe(unknown.name)}", "yellow") for unknown in one.unknowns)
+        yield from (
+            Text(f"   ? {safe(_UNKNOWN[unknown.reason].format(unknown.name))}", "yellow") for unknown in one.unknowns
+        )
         if one.error is not None:
             yield Text(f"   ! {safe(one.error)}", "red")
     through = {edge for one in script.statements for edge in one.edges}

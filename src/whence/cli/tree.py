@@ -10,7 +10,7 @@ from whence.cli.labels import Labels, label, run_of
 from whence.cli.output import safe
 from whence.model.graph import Direction
 from whence.model.names import DatasetName, FieldName, JobName, Node
-from whence.query.answers import Answer, AnswerEdge, AnswerNode, Gap, dataset_of
+from whence.query.answers import Answer, AnswerEdge, AnswerNode, Extent, Gap, dataset_of
 from whence.query.instants import iso
 from whence.query.transformations import Transformation, directness
 
@@ -121,13 +121,13 @@ def closing(answer: Answer, labels: Labels) -> Iterator[Text]:
         yield Text.assemble(("Complete: ", "bold green"), f"nothing {answer.direction} is known{when}.")
     elif extent.complete:
         yield Text.assemble(("Complete: ", "bold green"), counted)
-    elif extent.stopped_by != "retention":
+    elif extent.stopped_by not in ("retention", "beginning"):
         places = _some([labels.of(name) for name in extent.frontier], 3, extent.frontier_nodes)
         why = {"depth": "at the depth asked for", "nodes": "by --max-nodes", "edges": "by --max-edges"}
         stopped = f"Stopped {why.get(extent.stopped_by or '', '')}: "
         yield Text.assemble((stopped, "bold yellow"), f"{counted} There is more beyond {places}.")
-    if extent.forgotten_before is not None:
-        yield forgotten(extent.forgotten_before)
+    if limit := past_limit_text(extent):
+        yield limit
     if answer.gaps:
         places = _some(sorted({labels.of(gap.at) for gap in answer.gaps}), 3)
         yield Text.assemble(
@@ -135,10 +135,16 @@ def closing(answer: Answer, labels: Labels) -> Iterator[Text]:
         )
 
 
-def forgotten(before: int) -> Text:
-    """Why an answer about the past says little."""
-    told = f"history before {iso(before)} was deleted by retention. This held then, and still later."
-    return Text.assemble(("Not all is known: ", "bold yellow"), told)
+def past_limit_text(extent: Extent) -> Text | None:
+    """Why the store cannot know the time that was asked about; None if it can."""
+    if extent.forgotten_before is not None:
+        before = iso(extent.forgotten_before)
+        told = f"history before {before} was deleted by retention. This held then, and still later."
+        return Text.assemble(("Not all is known: ", "bold yellow"), told)
+    if extent.recorded_from is not None:
+        told = f"the first event is of {iso(extent.recorded_from)}; nothing was recorded before it."
+        return Text.assemble(("Not known: ", "bold yellow"), told)
+    return None
 
 
 def transformation_text(edges: Iterable[AnswerEdge]) -> tuple[str, str]:

@@ -58,7 +58,7 @@ class Extent:
     nearest. `graph_version` is how far the graph had come: a position in each lane of the log. `hidden_nodes`: how many
     of the nodes that were reached the asker may not see; tokens stand for them. `forgotten_before`: `as_of` lies before
     this time, from before which history was deleted (`stopped_by` is `retention`, unless a budget stopped the walk as
-    well).
+    well). `recorded_from`: `as_of` lies before the first event, which happened then (`stopped_by` is `beginning`).
     """
 
     complete: bool
@@ -70,6 +70,7 @@ class Extent:
     graph_version: str
     hidden_nodes: int = 0
     forgotten_before: int | None = None
+    recorded_from: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

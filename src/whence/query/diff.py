@@ -6,7 +6,7 @@ of what changed, and for two stores that of the list of what holds in each.
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from whence.model.graph import FOREVER, HeldRow, RunRow, SchemaRow
@@ -218,7 +218,11 @@ def _columns(schemas: Mapping[int, tuple[SchemaRow | None, SchemaRow | None]], n
 
 def _extent(side: Side) -> Extent:
     at = side.at if side.run is None else side.run.seen_from
-    return whole(side.graph, at)
+    extent = whole(side.graph, at)
+    if extent.stopped_by != "beginning":
+        return extent
+    # Before the first event there was nothing, and that is all there is to compare with.
+    return replace(extent, complete=True, stopped_by=None)
 
 
 def _all(changes: Changes) -> tuple[int, int, int]:

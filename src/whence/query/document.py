@@ -81,6 +81,7 @@ def extent_document(extent: Extent) -> Json:
         "as_of": None if extent.as_of is None else iso(extent.as_of),
         "graph_version": extent.graph_version,
         "forgotten_before": None if extent.forgotten_before is None else iso(extent.forgotten_before),
+        "recorded_from": None if extent.recorded_from is None else iso(extent.recorded_from),
     }
 
 

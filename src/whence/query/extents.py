@@ -1,9 +1,10 @@
 """How much of the truth answers hold that are no walk, and several together."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from whence.log.position import Position, positions_text
+from whence.model.graph import EVER
 from whence.query.answers import Extent
 from whence.query.ports import Graph
 
@@ -12,9 +13,8 @@ def whole(
     graph: Graph, at: int | None, stopped_by: str | None = None, depth: int = 0, reached: Iterable[int] = ()
 ) -> Extent:
     """The extent of an answer without a frontier. `stopped_by`: the budget that cut it; `reached`: nodes or runs."""
-    horizon = graph.forgotten_before()
-    gone = horizon if at is not None and horizon is not None and at < horizon else None
-    stopped = stopped_by or (None if gone is None else "retention")
+    past = past_limit(graph, at)
+    stopped = stopped_by or past.stopped_by
     return Extent(
         complete=not stopped,
         stopped_by=stopped,
@@ -24,8 +24,35 @@ def whole(
         as_of=at,
         graph_version=graph_version(graph),
         hidden_nodes=len(graph.hidden(reached)),
-        forgotten_before=gone,
+        forgotten_before=past.forgotten_before,
+        recorded_from=past.recorded_from,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastLimit:
+    """Why a time that is asked about is beyond what the graph knows, if it is: at most one of the times (µs) is set."""
+
+    forgotten_before: int | None = None
+    recorded_from: int | None = None
+
+    @property
+    def stopped_by(self) -> str | None:
+        """What `Extent.stopped_by` says of it."""
+        if self.forgotten_before is not None:
+            return "retention"
+        return None if self.recorded_from is None else "beginning"
+
+
+def past_limit(graph: Graph, at: int | None) -> PastLimit:
+    """Whether the graph as of `at` (µs) lies before the first event, or in a time that retention has deleted."""
+    if at is None:
+        return PastLimit()
+    horizon = graph.forgotten_before()
+    if horizon is not None:
+        return PastLimit(forgotten_before=horizon if at < horizon else None)
+    first = None if at == EVER else graph.recorded_from()
+    return PastLimit(recorded_from=first if first is not None and at < first else None)
 
 
 def of_all_times(graph: Graph) -> Extent:

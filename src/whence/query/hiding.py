@@ -86,6 +86,10 @@ class HidingGraph:
         """Nothing to hide."""
         return self._graph.forgotten_before()
 
+    def recorded_from(self) -> int | None:
+        """Nothing to hide."""
+        return self._graph.recorded_from()
+
     def hidden(self, ids: Iterable[int]) -> frozenset[int]:
         """The tokens."""
         return frozenset(filter(self.veil.is_token, ids))

@@ -32,6 +32,18 @@ def instant(text: str, now: int) -> int:
     return microseconds(_parse(written))
 
 
+CLOCK_SKEW = 60 * SECOND
+"""How far ahead of this machine's clock the clock of who asks may be."""
+
+
+def past_instant(text: str, now: int) -> int:
+    """An instant at which something can have held. Raises ValueError as `instant` does, and if it is in the future."""
+    at = instant(text, now)
+    if at > now + CLOCK_SKEW:
+        raise ValueError(f"{iso(at)} is in the future; it is {iso(now // SECOND * SECOND)} now")
+    return at
+
+
 def _in_range(time: float) -> int:
     if not FIRST <= time <= LAST:
         raise ValueError("years go from 0001 to 9999")
@@ -71,5 +83,5 @@ def _parse(written: str) -> datetime:
     try:
         moment = datetime.fromisoformat(written)
     except (ValueError, OverflowError):
-        raise ValueError(f"{written!r} is no time: write 2026-11-20T06:00, or 2h ago") from None
+        raise ValueError(f"{written!r} is not a time; write 2026-11-20T06:00 (UTC), 2h ago or yesterday") from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -147,6 +147,10 @@ class Graph(Protocol):
         """What held only before this time (µs) was deleted by retention; None: nothing was."""
         ...
 
+    def recorded_from(self) -> int | None:
+        """When the first event happened (µs); None: there is none."""
+        ...
+
     def hidden(self, ids: Iterable[int]) -> frozenset[int]:
         """Those of the ids that stand for nodes which the asker may not see."""
         ...

@@ -13,6 +13,7 @@ from whence.model.ids import Kind, kind_of
 from whence.model.names import DatasetName, Node
 from whence.query.answers import Answer, AnswerNode, Extent, Gap
 from whence.query.edges import Edges, assemble_edges, transformations_of
+from whence.query.extents import past_limit
 from whence.query.order import ByDistance
 from whence.query.transformations import Transformation, in_a_row, side_by_side
 from whence.query.walk import Link, Walk
@@ -100,9 +101,8 @@ def far_end(walk: Walk, link: Link) -> int:
 def extent(walk: Walk) -> Extent:
     """How much of the truth a finished walk holds."""
     frontier = ByDistance(walk, walk.unfinished)
-    at, horizon = walk.question.at, walk.graph.forgotten_before()
-    gone = horizon if at is not None and horizon is not None and at < horizon else None
-    stopped_by = walk.stopped_by or (None if gone is None else "retention")
+    past = past_limit(walk.graph, walk.question.at)
+    stopped_by = walk.stopped_by or past.stopped_by
     return Extent(
         complete=not stopped_by,
         stopped_by=stopped_by,
@@ -112,7 +112,8 @@ def extent(walk: Walk) -> Extent:
         as_of=walk.question.at,
         graph_version=positions_text(map(Position.from_int, walk.graph.reached())),
         hidden_nodes=len(walk.graph.hidden(walk.depth)),
-        forgotten_before=gone,
+        forgotten_before=past.forgotten_before,
+        recorded_from=past.recorded_from,
     )
 
 

@@ -97,8 +97,14 @@ def _reason(graph: Past, source: Node, target: Node, question: Question) -> WhyN
         or _coarse(graph, source, target, question, about)
         or _superseded(graph, source, target, question, about)
         or _mismatched(graph, source, target, question, about)
-        or replace(about, reason=Reason.NO_EVENT, detail="no event says so, and none ever did")
+        or replace(about, reason=Reason.NO_EVENT, detail=_unasserted(graph, source, target, question))
     )
+
+
+def _unasserted(graph: Past, source: Node, target: Node, question: Question) -> str:
+    if paths(graph, target, source, question, 1).paths:
+        return f"there is no path in this direction; there is one the other way, from {target} to {source}"
+    return "no event ever reported it"
 
 
 def _connected(asked: Paths) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, Select, select
+from sqlalchemy import Connection, Engine, Select, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from whence.errors import StoreError
@@ -52,7 +52,9 @@ from whence.store.graph_search import search_names
 from whence.store.graph_words import Vocabulary, find_candidates, find_told
 from whence.store.revision import refuse_other_schema
 from whence.store.summary import forgotten_history
-from whence.store.tables import progress
+from whence.store.tables import event, progress
+
+_FIRST_EVENT = select(func.min(event.c.time))
 
 
 def existing_store(url: str, *, any_schema: bool = False) -> Engine:
@@ -95,7 +97,9 @@ def _open_existing(url: str) -> Engine:
         raise StoreError(f"the store cannot be read: {str(error).splitlines()[0]}") from error
     file = engine.url.database
     if engine.dialect.name == "sqlite" and not (file and Path(file).is_file()):
-        raise StoreError(f"no store at {file}; `whence up` or `whence demo` makes one")
+        raise StoreError(
+            f"no store at {file}; `whence up` or `whence demo` makes one, --data or --store name another place"
+        )
     return engine
 
 
@@ -124,6 +128,11 @@ class StoreGraph:
     def forgotten_before(self) -> int | None:
         """What held only before this time (µs) was deleted by retention; None: nothing was."""
         return self._extent().forgotten_before
+
+    def recorded_from(self) -> int | None:
+        """When the first event happened (µs); None: there is none."""
+        first: int | None = self.connection.scalar(_FIRST_EVENT)
+        return first
 
     def hidden(self, ids: Iterable[int]) -> frozenset[int]:
         """None: `query.hiding` hides."""

@@ -8,7 +8,6 @@ from itertools import groupby, takewhile
 from operator import attrgetter, itemgetter
 
 from whence.derive.delta.table import find_table, table_uri
-from whence.errors import TableError
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +42,13 @@ def kpis() -> tuple[Kpi, ...]:
 
 
 def read_series(root: str) -> dict[str, tuple[Measured, ...]]:
-    """Every measurement of each KPI, the oldest first, without Spark. Raises TableError if nothing was measured yet."""
-    uri = table_uri(root, "kpi")
-    table = find_table(uri)
+    """Every measurement of each KPI, the oldest first, without Spark. Empty if nothing was measured yet.
+
+    Raises TableError if the table cannot be read.
+    """
+    table = find_table(table_uri(root, "kpi"))
     if table is None:
-        raise TableError(uri, "nothing was measured yet: run `whence publish`")
+        return {}
     rows = sorted(table.to_pyarrow_table().to_pylist(), key=lambda row: (row["name"], row["measured_at"]))
     return {name: tuple(Measured(**row) for row in some) for name, some in groupby(rows, key=itemgetter("name"))}
 
