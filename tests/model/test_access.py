@@ -1,6 +1,7 @@
 """Denied unless granted: patterns, roles, scopes and hidden fields, against words and regular expressions."""
 
 import re
+from itertools import product
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,6 +50,44 @@ def test_a_field_is_seen_where_its_dataset_is_unless_it_is_hidden(
         assert viewer.sees(dataset) == viewer.sees(JobName(namespace, "j")) == (namespace in namespaces)
         for field in "xyz":
             assert viewer.sees(FieldName(dataset, field)) == (namespace in namespaces and field not in hidden)
+
+
+patterns = st.sampled_from(("a", "b", "ab", "a*", "*a", "a*b", "*"))
+TEXTS = tuple("".join(letters) for size in range(1, 5) for letters in product("abc", repeat=size))
+
+
+@given(
+    grants=st.lists(st.tuples(st.sampled_from(Role), patterns), max_size=3),
+    hidings=st.lists(patterns, max_size=2),
+    more=patterns,
+)
+def test_a_hiding_that_somebody_is_exempt_from_everywhere_changes_nothing(
+    grants: list[tuple[Role, str]], hidings: list[str], more: str
+) -> None:
+    before, after = (
+        Viewer(name="v", grants=tuple(Grant(*one) for one in grants), hidings=tuple(map(_hiding, rules)))
+        for rules in (hidings, [*hidings, more])
+    )
+    kept = [where for role, where in grants if role >= Role.STEWARD]
+    # Every namespace of up to four letters stands for all of them: no pattern here is longer than two.
+    is_exempt = all(any(_matches(one, text) for one in kept) for text in TEXTS if _matches(more, text))
+    assert (before == after) or not is_exempt
+    sees_all = any(where == "*" for _, where in grants)
+    rules_left = any(not _is_covered(one, kept) for one in [*hidings, more])
+    assert after.sees_all == (sees_all and not rules_left)
+    assert any(after.is_hidden(DatasetName(text, "t"), "f") for text in TEXTS) == rules_left
+
+
+def _hiding(namespaces: str) -> Hiding:
+    return Hiding(namespaces, "*", "*")
+
+
+def _is_covered(pattern: str, by: list[str]) -> bool:
+    return all(any(_matches(one, text) for one in by) for text in TEXTS if _matches(pattern, text))
+
+
+def _matches(pattern: str, text: str) -> bool:
+    return re.fullmatch(pattern.replace("*", ".*"), text) is not None
 
 
 def test_nobody_sees_nothing_and_open_sees_all() -> None:

@@ -58,12 +58,20 @@ class Hiding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Viewer:
-    """Somebody who asks: `key:<id>`, `user:<subject>`, or `open`. `scopes` bound what the grants allow."""
+    """Somebody who asks: `key:<id>`, `user:<subject>`, or `open`. `scopes` bound what the grants allow.
+
+    A hiding that they are exempt from wherever it applies is dropped, so it changes no answer of theirs.
+    """
 
     name: str
     grants: tuple[Grant, ...] = ()
     hidings: tuple[Hiding, ...] = ()
     scopes: frozenset[Action] = SCOPES
+
+    def __post_init__(self) -> None:
+        # A star of the hiding's pattern fits a star of the grant's only, so `fits` says here that one covers the other.
+        in_force = tuple(one for one in self.hidings if not self._keeps(one.namespaces))
+        object.__setattr__(self, "hidings", in_force)
 
     def may(self, action: Action, namespace: str | None = None) -> bool:
         """Whether they may act in a namespace; without one: whether there is any in which they may."""
