@@ -137,6 +137,8 @@ def test_depth_has_a_limit_of_its_own() -> None:
         ({"eventTime": "2026-02-30T00:00:00Z"}, "/eventTime"),
         ({"eventTime": "0000-01-01T00:00:00Z"}, "/eventTime"),
         ({"eventTime": "10000-01-01T00:00:00Z"}, "/eventTime"),
+        ({"eventTime": "0001-01-01T00:00:00+14:00"}, "/eventTime"),
+        ({"eventTime": "9999-12-31T23:59:59-14:00"}, "/eventTime"),
         ({"run": None, "job": None, "dataset": {"namespace": "n"}}, "/dataset"),
         ({"run": None, "job": None, "dataset": {"namespace": "n", "name": ""}}, "/dataset"),
         ({"run": None, "job": None, "dataset": []}, "/dataset"),

@@ -4,11 +4,12 @@ import inspect
 from enum import Enum
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from openlineage.client.naming import dataset as naming
 
 from openlineage_cases import GOLDEN
+from oracle import naming as oracle
 from whence.model.names import DatasetName, JobName
 from whence.openlineage.naming import Fold, NameRules, field_name, job_name, normalise, without_credentials
 
@@ -113,3 +114,32 @@ def test_nul_is_refused(name: tuple[str, str]) -> None:
         normalise(*name)
     with pytest.raises(ValueError, match=r"U\+0000"):
         job_name(*name)
+
+
+SECRETS = st.sampled_from(
+    [
+        *("?", "&", ";", "=", "/", "//", "@", ":", "://", ".", "-", "_", " ", "k", "K", "ſ", "x" * 79),
+        *("password", "passwort", "PWD", "sig", "Token", "api", "access", "Key", "key=", "secret=", "signature="),
+        *("ghp_", "glpat-", "AKIA", "hf_", "npm_", "dapi", "AIza", "whence_", "sk_live_", "xoxb-", "github_pat_"),
+        *("0123456789abcdef", "ABCDEF0123", "01234567_", "hooks.slack.com/", "services/", "s3", "file", "postgres"),
+    ]
+)
+HOSTILE = st.lists(SECRETS, min_size=1, max_size=12).map("".join)
+
+
+@given(HOSTILE, HOSTILE)
+@example("x://a:b?token=/&@h", "t")
+@example("s3", "hooks.slack.com//services//0123456789abcdef0123456789abcdef")
+def test_names_lose_their_credentials_as_the_oracle_says(namespace: str, name: str) -> None:
+    once = normalise(namespace, name)
+    assert (once.namespace, once.name) == oracle.normal(namespace, name)
+    assert normalise(once.namespace, once.name) == once
+    assert job_name(namespace, name).name == oracle.without_credentials(name)
+
+
+ORDINARY = st.text("abcXYZ019_.-/ =,:$#%+~()[]{}'\"äß漢", max_size=120)
+
+
+@given(ORDINARY, st.sampled_from(["", "s3://bucket/", "postgres://db:5432/", "hive://h:9083/token=", "dt=1/password="]))
+def test_ordinary_names_stay(text: str, before: str) -> None:
+    assert without_credentials(before + text) == before + text

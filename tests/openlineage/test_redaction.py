@@ -19,6 +19,7 @@ CASES = load("redaction.txt")
 WORDS = "password PWD token api_key secret = ' \" \\ :// @ : / eyJ .eyJ AKIA 0123456789ABCDEF ghp_ ?sig= -- ſ K u 80 x"
 PIECES = st.sampled_from(
     [
+        *("?", "&", ";", "api", "Key=", "curl -u ", "mysql -p", "glpat-", "xoxb-", "hooks.slack.com/", "services/"),
         *WORDS.split(),
         *(" ", ": ", "\n", "bearer ", "Authorization: Basic ", "identified by ", "[redacted]"),
         *("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"),
@@ -68,8 +69,19 @@ def test_glance_misses_nothing(value: Any) -> None:
 
 @given(TEXTS)
 def test_identities_lose_nothing_but_credentials(text: str) -> None:
-    before = {"namespace": text.replace("@", ""), "name": text.replace("@", "")}
+    for one in ("@", "?", "&", ";", "ghp_", "AKIA", "glpat-", "xoxb-", "hooks"):
+        text = text.replace(one, "-")
+    before = {"namespace": text, "name": text}
     assert redacted(before) == before
+
+
+@given(TEXTS, st.sampled_from(["name", "namespace", "key of an object"]))
+@example("?apiKey=x", "name")
+@example("//hooks.slack.com//services//T0000/B0000/abcdefghij0123", "namespace")
+def test_glance_sees_what_names_lose(text: str, where: str) -> None:
+    """`redact` is only called where the glance found something: a name that it would change must be among that."""
+    event: dict[str, Any] = {"x": {where: text} if where.startswith("name") else {text: 1}}
+    assert redact(event, KINDS)[0] == event or suspects(canonical(event))
 
 
 def test_no_secret_in_what_is_accepted() -> None:
@@ -157,6 +169,14 @@ def test_refused_bodies_without_secrets_stay_as_they_came(body: bytes) -> None:
         "identified with ",
         "-----BEGIN PRIVATE KEY-----",
         "api_",
+        "curl -u a",
+        "curl ",
+        "mysql -",
+        "mysql ",
+        "?a.",
+        "&token",
+        "glpat-",
+        "hooks.slack.com/services/",
     ],
 )
 def test_hostile_texts_take_linear_time(unit: str) -> None:

@@ -53,8 +53,69 @@ def names_paths(namespace: str) -> bool:
 
 
 def without_credentials(text: str) -> str:
-    """`://user:password@` as `://`."""
-    return re.sub("(?<=://)[^/]*@", lambda found: "" if ":" in found[0] else found[0], text)
+    """Tokens and the values of secret parameters as `[redacted]`, then `://user:password@` as `://`."""
+    text = re.sub(r"(?P<kept>hooks\.slack\.com/+(services|workflows|triggers)/+)[\w/-]{20,}", _kept, text, flags=re.A)
+    text = re.sub("|".join(rf"(?<!\w){one}" for one in TOKENS), "[redacted]", text, flags=re.A)
+    parts = re.split("([&;])", text)
+    for place in range(0, len(parts), 2):
+        parts[place] = _without_value(parts[place], is_first=place == 0)
+    return re.sub("(?<=://)[^/]*@", lambda found: "" if ":" in found[0] else found[0], "".join(parts))
+
+
+TOKENS = (
+    "AKIA[0-9A-Z]{12,}",
+    "ghp_[a-zA-Z0-9]{20,}",
+    "gho_[a-zA-Z0-9]{20,}",
+    "ghu_[a-zA-Z0-9]{20,}",
+    "ghs_[a-zA-Z0-9]{20,}",
+    "ghr_[a-zA-Z0-9]{20,}",
+    r"github_pat_\w{20,}",
+    r"glpat-[\w-]{20,}",
+    "xox[abeprs]-[a-zA-Z0-9-]{10,}",
+    "sk_live_[a-zA-Z0-9]{16,}",
+    "rk_live_[a-zA-Z0-9]{16,}",
+    r"AIza[\w-]{35,}",
+    "npm_[a-zA-Z0-9]{36,}",
+    "hf_[a-zA-Z0-9]{30,}",
+    "dapi[0-9a-f]{32,}",
+    "whence_[0-9a-f]{8}_[0-9a-f]{56,}",
+)
+SECRET_WORDS = [
+    "password",
+    "passwort",
+    "passwd",
+    "kennwort",
+    "passphrase",
+    "pwd",
+    "secret",
+    "credential",
+    "credentials",
+    "token",
+    "signature",
+]
+KEYS = ["api", "access", "account", "private", "shared", "encryption", "master", "signing"]
+
+
+def _kept(found: re.Match[str]) -> str:
+    return f"{found['kept']}[redacted]"
+
+
+def _without_value(part: str, *, is_first: bool) -> str:
+    starts = [place + 1 for place, letter in enumerate(part) if letter == "?"]
+    for start in starts if is_first else [0, *starts]:
+        name, equals, value = part[start:].partition("=")
+        if equals and value and _is_secret(name):
+            return f"{part[:start]}{name}=[redacted]"
+    return part
+
+
+def _is_secret(parameter: str) -> bool:
+    lowered = parameter.lower()
+    if not parameter.isascii() or lowered == "sig":
+        return lowered == "sig"
+    ends = [*SECRET_WORDS, *(f"{one}{between}key" for one in KEYS for between in ("", "_", ".", "-"))]
+    word = next((one for one in ends if lowered.endswith(one)), None)
+    return word is not None and re.fullmatch("[a-z0-9_.-]{0,80}", lowered[: -len(word)]) is not None
 
 
 def _namespace(namespace: str) -> str:

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from whence.model.names import DatasetName, FieldName, JobName
+from whence.openlineage.tokens import MASK, PREFIXES, mask_tokens
 
 NO_NUL = "a name holds U+0000, which databases cannot keep"
 
@@ -118,15 +119,29 @@ def is_path(namespace: str) -> bool:
 
 
 def without_credentials(text: str) -> str:
-    """`scheme://user:password@host` without `user:password@`; a user alone (`container@account`) stays.
+    """A name without tokens, values of secret parameters, and `user:password@` in URIs (`container@account` stays).
 
     >>> without_credentials("mysql://root:pw@db:3306")
     'mysql://db:3306'
+    >>> without_credentials("jdbc:mysql://db/shop?user=bob&password=pw")
+    'jdbc:mysql://db/shop?user=bob&password=[redacted]'
     """
+    if not any(map(text.__contains__, _SIGNS)):
+        return text
+    # In this order: what is masked may be what a URI's user was taken for.
+    text = _SECRET_PARAMETER.sub(rf"\1{MASK}", mask_tokens(text))
     if "@" not in text:
         return text
     head, *rest = text.split("://")
     return "://".join([head, *map(_without_user, rest)])
+
+
+_SECRET_PARAMETER = re.compile(
+    r"([?&;](?:[\w.-]{0,80}(?:passw(?:or[dt]|d)|kennwort|passphrase|pwd|secret|credentials?|token|signature"
+    r"|(?:api|access|account|private|shared|encryption|master|signing)[_.-]?key)|sig)=)[^&;]+",
+    re.IGNORECASE | re.ASCII,
+)
+_SIGNS = ("@", "=", *PREFIXES)
 
 
 def _without_user(rest: str) -> str:

@@ -1,9 +1,10 @@
 """Taking secrets out of events before they are stored (reference rule 48): in URIs, SQL, code, variables, messages.
 
-Identities (`namespace`, `name`, `field`, object keys) lose credentials in URIs and nothing else, so that no two names
-become one that were not. Redacting again changes nothing.
+Identities (`namespace`, `name`, `field`, object keys) lose what `naming.without_credentials` takes out and nothing
+else, so that no two names become one that were not. Redacting again changes nothing.
 """
 
+import re
 from typing import Any
 
 from ahocorasick_rs import BytesAhoCorasick
@@ -12,6 +13,7 @@ from whence.errors import EventError
 from whence.openlineage.facets import CODE_MEMBERS, SQL_MEMBERS
 from whence.openlineage.naming import without_credentials
 from whence.openlineage.secrets import KINDS, MASK, Kind, Language, mask_pairs, names_secret
+from whence.openlineage.tokens import is_likely
 from whence.openlineage.wire import Json, canonical, decode
 
 _IDENTITIES = frozenset({"namespace", "name", "field"})
@@ -22,6 +24,7 @@ _KEYS = tuple(
     for word in (b"api", b"access", b"account", b"private", b"shared", b"encryption", b"master", b"signing")
     for separator in (b"", b"_", b"-", b".")
 )
+_MYSQL_OPTION = re.compile(rb"(?:\s|\\[nrtf]|\\u00)-p")
 
 
 def suspects(canonical_event: bytes) -> tuple[Kind, ...]:
@@ -30,7 +33,7 @@ def suspects(canonical_event: bytes) -> tuple[Kind, ...]:
     # One pass for all probes: a quarter of the time of a search for each (and a tenth of one regular expression).
     found = {match[0] for match in _GLANCE.find_matches_as_indexes(text, overlapping=True)}
     hits = [_PROBES[index] for index in sorted(found)]
-    likely = {kind.name for probe, kind in hits if _is_likely(probe, text)} if hits else frozenset()
+    likely = {kind.name for probe, kind in hits if _is_likely(probe, text, canonical_event)} if hits else frozenset()
     return tuple([kind for kind in KINDS if kind.name in likely]) if likely else ()
 
 
@@ -62,9 +65,15 @@ def _redact_broken(body: bytes) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _is_likely(probe: bytes, text: bytes) -> bool:
-    """A second glance for the two probes that stand in many events without a secret."""
+def _is_likely(probe: bytes, text: bytes, event: bytes) -> bool:
+    """A second glance for the probes that stand in many events without a secret. `text` is the event in lower case."""
+    if (is_token := is_likely(probe, event)) is not None:
+        return is_token
     match probe:
+        case b"curl":
+            return b"-u" in text
+        case b"mysql" | b"mariadb":
+            return _MYSQL_OPTION.search(event) is not None
         case b"@":
             return any(b":" in part.rpartition(b"@")[0] for part in text.split(b"://")[1:])
         case b"key":
@@ -106,9 +115,7 @@ class _Walk:
         members = {}
         masked = self._masked_members(value, key)
         for name in sorted(value):
-            members[self._key(name) if "@" in name else name] = (
-                self._mask(value[name]) if name in masked else self.value(value[name], name)
-            )
+            members[self._key(name)] = self._mask(value[name]) if name in masked else self.value(value[name], name)
         return members
 
     def _masked_members(self, one: Json, under: str) -> frozenset[str]:

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
-MASK = "[redacted]"
+from whence.openlineage.tokens import MASK, PATTERNS, SHAPES, WEBHOOK, WEBHOOK_PROBES
+
+__all__ = ["KINDS", "MASK", "Kind", "Language", "mask_pairs", "names_secret"]
 
 
 class Language(Enum):
@@ -34,7 +36,7 @@ class Kind:
 # ASCII: else a long s would match an s, which no probe sees.
 _FLAGS = re.IGNORECASE | re.ASCII
 _WORD = (
-    r"(?:passw(?:or)?d|passphrase|pwd|secret|credentials?|token(?!s|iz)"
+    r"(?:passw(?:or)?d|passwort|kennwort|passphrase|pwd|secret|credentials?|token(?!s|iz)"
     r"|(?:api|access|account|private|shared|encryption|master|signing)(?:[_.-]?access)?[_.-]?key)"
 )
 _QUOTED = r"'(?:[^'\\]|\\.|''){1,4096}'|\"(?:[^\"\\]|\\.){1,4096}\""
@@ -53,7 +55,9 @@ _PAIR = re.compile(
     _FLAGS,
 )
 _PLAIN_VALUE = re.compile(rf"({_WORD}[\w.-]{{0,40}}\s{{0,2}}=\s{{0,2}})(?!/)({_PLAIN})", _FLAGS)
-_COLON_VALUE = re.compile(rf"((?:passw(?:or)?d|passphrase|secret)[\w.-]{{0,40}}:\s{{0,2}})({_PLAIN})", _FLAGS)
+_COLON_VALUE = re.compile(
+    rf"((?:passw(?:or)?d|passwort|kennwort|passphrase|secret)[\w.-]{{0,40}}:\s{{0,2}})({_PLAIN})", _FLAGS
+)
 _OPTION_VALUE = re.compile(rf"(--[\w.-]{{0,40}}{_WORD}[\w.-]{{0,40}}\s{{1,2}})(?!-)({_PLAIN})", _FLAGS)
 _TIGHT_VALUE = re.compile(rf"({_WORD}[\w.-]{{0,40}}=)(?![/=])(?!\w+[.(\[])({_PLAIN})", _FLAGS)
 _IDENTIFIED = re.compile(
@@ -72,11 +76,13 @@ _AUTHORIZATION = re.compile(
     _FLAGS,
 )
 _PEM = re.compile(r"(-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----).*?(-----END [A-Z ]{0,30}PRIVATE KEY-----|\Z)", re.DOTALL)
-_TOKENS = {
-    "access key": ((b"akia",), re.compile(r"\bAKIA[0-9A-Z]{12,124}")),
-    "GitHub token": ((b"ghp_", b"github_pat_"), re.compile(r"\b(?:ghp_[A-Za-z0-9]{20,255}|github_pat_\w{20,255})")),
-    "JSON web token": ((b".eyj",), re.compile(r"(?<![\w-])eyJ[\w-]{4,8192}\.eyJ[\w-]{4,65536}(?:\.[\w-]{0,8192})?")),
-}
+_WEB_TOKEN = re.compile(r"(?<![\w-])eyJ[\w-]{4,8192}\.eyJ[\w-]{4,65536}(?:\.[\w-]{0,8192})?")
+_CURL_USER = re.compile(
+    r"(\bcurl\s(?:[^\n|;]{0,400}?\s)?(?:-u|--user)[ =]?[\"']?[^\s:\"'@/]{1,128}:)(?!//)[^\s\"']{1,256}"
+)
+_MYSQL_PASSWORD = re.compile(
+    rf"(\b(?:mysql|mariadb)(?:-?(?:dump|admin|import|check|show))?\s(?:[^\n|;]{{0,400}}?\s)?-p)({_QUOTED}|[^\s\"';|]{{1,256}})"
+)
 
 
 def names_secret(name: str) -> bool:
@@ -131,11 +137,15 @@ KINDS: tuple[Kind, ...] = (
     Kind(name="authorization", probes=(b"authorization",), mask=_sub(_AUTHORIZATION, rf"\1{MASK}")),
     Kind(name="bearer", probes=(b"bearer",), mask=_sub(_BEARER, rf"\1{MASK}")),
     Kind(name="signature", probes=(b"sig=", b"signature="), mask=_sub(_SIGNATURE, rf"\1{MASK}")),
-    *(Kind(name=name, probes=probes, mask=_sub(pattern, MASK)) for name, (probes, pattern) in _TOKENS.items()),
+    *(Kind(name=one.name, probes=one.probes, mask=_sub(PATTERNS[one.name], MASK)) for one in SHAPES),
+    Kind(name="Slack webhook", probes=WEBHOOK_PROBES, mask=_sub(WEBHOOK, rf"\1{MASK}")),
+    Kind(name="JSON web token", probes=(b".eyj",), mask=_sub(_WEB_TOKEN, MASK)),
+    Kind(name="curl", probes=(b"curl",), mask=_sub(_CURL_USER, rf"\1{MASK}")),
+    Kind(name="mysql", probes=(b"mysql", b"mariadb"), mask=lambda text, _: _MYSQL_PASSWORD.sub(_keep_quotes, text)),
     Kind(name="user", probes=(b"identified",), mask=lambda text, _: _IDENTIFIED.sub(_keep_quotes, text)),
     Kind(
         name="value",
-        probes=(b"passw", b"pwd", b"passphrase", b"secret", b"token", b"credential", b"key"),
+        probes=(b"passw", b"kennwort", b"pwd", b"passphrase", b"secret", b"token", b"credential", b"key"),
         mask=_mask_values,
         names=True,
     ),

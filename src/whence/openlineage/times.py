@@ -7,14 +7,14 @@ _MOMENT = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(:\d\d)?(?:[.,](\d+))?\s*(?:([Zz])|([+-])(\d\d):?(\d\d)?)?)?", re.ASCII
 )
 _EPOCH = datetime(1970, 1, 1)
-LAST = (datetime.max - _EPOCH) // timedelta(microseconds=1)
-"""The last time that `iso` can write."""
+FIRST, LAST = [(one - _EPOCH) // timedelta(microseconds=1) for one in (datetime.min, datetime.max)]
+"""The times that `iso` can write: in UTC, the years 1 to 9999."""
 
 
 def micros(text: str) -> tuple[int, bool]:
     """Microseconds since 1970 UTC, and whether the text says its offset (none is UTC). Digits after the sixth are cut.
 
-    Raises ValueError.
+    Raises ValueError, also for a time that an offset moves out of the years 1 to 9999: no RFC 3339 text is that time.
     """
     if not (found := _MOMENT.fullmatch(text.strip())):
         raise ValueError("not an ISO 8601 time")
@@ -22,7 +22,10 @@ def micros(text: str) -> tuple[int, bool]:
     passed = datetime.fromisoformat(f"{day}T{minute or '00:00'}{second or ':00'}") - _EPOCH
     whole = (passed.days * 86_400 + passed.seconds) * 1_000_000
     part = int(fraction[:6].ljust(6, "0")) if fraction else 0
-    return whole + part - _offset(sign, hours, minutes), bool(zulu or sign)
+    time = whole + part - _offset(sign, hours, minutes)
+    if not FIRST <= time <= LAST:
+        raise ValueError("in UTC it is not in the years 1 to 9999")
+    return time, bool(zulu or sign)
 
 
 def _offset(sign: str | None, hours: str | None, minutes: str | None) -> int:
