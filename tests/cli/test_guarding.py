@@ -161,7 +161,9 @@ def test_a_plan_says_how_the_api_is_guarded(tmp_path: Path) -> None:
     cert = tmp_path / "cert.pem"
     guarded = plan(tmp_path, "sqlite://", guard=Guard(security="sqlite:///s.db", tls_cert=cert))
     assert guarded.tls
-    assert guarded.children["api"][-4:] == ["--security", "sqlite:///s.db", "--tls-cert", str(cert)]
+    assert guarded.children["api"][-2:] == ["--tls-cert", str(cert)]
+    assert guarded.environment["WHENCE_SECURITY"] == "sqlite:///s.db"
+    assert "s.db" not in str((guarded.children, guarded))
     assert "--open" not in plan(tmp_path, "sqlite://").children["api"]
 
 

@@ -4,14 +4,24 @@ import argparse
 import math
 import os
 import socket
+from dataclasses import fields
 from pathlib import Path
 
 from whence.api.limits import RateSettings
 from whence.api.provider import ProviderSettings
 from whence.api.serve import serve
-from whence.api.settings import MAX_BODY_BYTES, Settings
+from whence.api.settings import Settings
 from whence.errors import LogError, WhenceError
+from whence.file_modes import restrict_new_files
 from whence.log.address import open_log
+
+_BOUNDS = {
+    "max_body_bytes": ("WHENCE_MAX_BODY_BYTES", int, "the largest body"),
+    "head_seconds": ("WHENCE_HEAD_SECONDS", float, "how long a request's headers may take"),
+    "body_seconds": ("WHENCE_BODY_SECONDS", float, "how long a request's body may take"),
+    "policy_grace_seconds": ("WHENCE_POLICY_GRACE_SECONDS", float, "how long the last known policy lets events in"),
+    "peer_connections": ("WHENCE_PEER_CONNECTIONS", int, "connections of one address; 0: no limit"),
+}
 
 _RATES = {
     "producer_events": ("WHENCE_PRODUCER_EVENTS", "events a second of one producer"),
@@ -19,6 +29,8 @@ _RATES = {
     "peer_events": ("WHENCE_PEER_EVENTS", "events a second from one address"),
     "peer_bytes": ("WHENCE_PEER_BYTES", "bytes a second from one address"),
 }
+
+_DEFAULTS = {one.name: one.default for one in fields(Settings)}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -40,8 +52,9 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--security", default=security, help="the security database's URL (WHENCE_SECURITY)")
     parser.add_argument("--tls-cert", type=Path, help="serve https with this certificate (PEM, the chain in it)")
     parser.add_argument("--tls-key", type=Path, help="the certificate's key, if it is in a file of its own")
-    most = os.environ.get("WHENCE_MAX_BODY_BYTES", MAX_BODY_BYTES)
-    parser.add_argument("--max-body-bytes", type=int, default=most, help="the largest body (WHENCE_MAX_BODY_BYTES)")
+    for name, (variable, kind, meaning) in _BOUNDS.items():
+        flag, default = f"--{name.replace('_', '-')}", os.environ.get(variable, _DEFAULTS[name])
+        parser.add_argument(flag, type=kind, default=default, help=f"{meaning} ({variable})")
     for name, (variable, meaning) in _RATES.items():
         flag, default = f"--{name.replace('_', '-')}", os.environ.get(variable, getattr(RateSettings(), name))
         parser.add_argument(flag, type=_rate, default=default, help=f"{meaning} ({variable}); 0: no limit")
@@ -50,13 +63,14 @@ def parser() -> argparse.ArgumentParser:
 
 def main() -> None:
     """Serve until told to stop."""
+    restrict_new_files()
     options = parser().parse_args()
     settings = Settings(
         data=options.data,
         store_url=options.store,
         log_url=options.log,
         tables_url=os.environ.get("WHENCE_TABLES", ""),
-        max_body_bytes=options.max_body_bytes,
+        **{name: getattr(options, name) for name in _BOUNDS},
         open=options.open,
         security_url=options.security,
         provider=_provider(),

@@ -28,13 +28,20 @@ class Settings:
     """How much of a body over the limit stays in quarantine."""
     max_reading_bytes: int = 256 << 20
     """Large bodies being read, or waiting for their answer, together."""
+    head_seconds: float = 30
+    """How long a peer may take for a request's line and headers."""
     body_seconds: float = 60
+    """How long a peer may take for a request's body."""
+    peer_connections: int = 1_000
+    """How many connections a peer may have at once; 0: no limit."""
     stale_seconds: float = 30
     """How long an event may wait for the pipeline before the API calls itself not ready."""
     open: bool = False
     """Let everybody on this machine in without a key: the demo, and tests."""
     security_url: str = ""
     """The security database; beside the store if empty (`store.security.database.security_url`)."""
+    policy_grace_seconds: float = 900
+    """How long events are taken by the last known policy while the security database does not answer."""
     provider: ProviderSettings | None = None
     """Who signs people in; None: nobody, there are API keys only."""
     session_seconds: float = 12 * 3_600

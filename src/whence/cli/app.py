@@ -15,6 +15,7 @@ from whence.cli import capture, encryption, guarding, publishing, questions, upk
 from whence.cli.options import COLUMNS, Archive, Data, EventLog, Form, Security, Store, Url, parse_instant
 from whence.cli.output import Output, reporting, until_reader_leaves
 from whence.cli.settings import archive_uri, data_directory, log_url, security_db, store_url
+from whence.file_modes import restrict_new_files
 
 _EPILOG = (
     "Exit codes: 0 answered; 1 a mistake, such as no such node or an ambiguous name; 2 wrong usage; "
@@ -250,6 +251,7 @@ def version() -> None:
 
 def main() -> None:
     """The `whence` command."""
+    restrict_new_files()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name may have letters that the terminal has not

@@ -37,7 +37,7 @@ class Guard:
     @property
     def arguments(self) -> list[str]:
         """What the API's process is told."""
-        named = {"--security": self.security, "--tls-cert": self.tls_cert, "--tls-key": self.tls_key}
+        named = {"--tls-cert": self.tls_cert, "--tls-key": self.tls_key}
         given = [part for name, value in named.items() if value for part in (name, str(value))]
         return [*given, "--open"] if self.is_open else given
 
@@ -57,19 +57,32 @@ def plan(
     guard: Guard = Guard(),
 ) -> Plan:
     """What runs: the API on the socket that the supervisor owns, and the pipeline. Raises LogError if the log's address
-    is malformed.
+    is malformed. URLs are in the environment of these processes, for everybody on a machine can read arguments.
     """
     data = data.expanduser().absolute()
     log = log or str(data / "log")
     open_log(log)
     python = [sys.executable, "-m"]
-    api = [*python, "whence.api", "--data", str(data), "--store", store_url, "--log", log, "--fd", "{fd}"]
-    api += guard.arguments
-    derive = [*python, "whence.derive", "--log", log, "--store", store_url, "--master", master]
-    derive += ["--archive", archive_uri(data), "--tables", tables_uri(data)]
-    children = {"api": api, "pipeline": [*derive, "--cache", str(user_cache_path("whence", appauthor=False))]}
-    is_tls = guard.tls_cert is not None
-    return Plan(data=str(data), host=host, port=port, children=children, tls=is_tls, need_space=("pipeline",))
+    cache = str(user_cache_path("whence", appauthor=False))
+    urls = {
+        "WHENCE_STORE": store_url,
+        "WHENCE_LOG": log,
+        "WHENCE_ARCHIVE": archive_uri(data),
+        "WHENCE_TABLES": tables_uri(data),
+        "WHENCE_SECURITY": guard.security,
+    }
+    return Plan(
+        data=str(data),
+        host=host,
+        port=port,
+        children={
+            "api": [*python, "whence.api", "--data", str(data), "--fd", "{fd}", *guard.arguments],
+            "pipeline": [*python, "whence.derive", "--master", master, "--cache", cache],
+        },
+        environment=urls,
+        tls=guard.tls_cert is not None,
+        need_space=("pipeline",),
+    )
 
 
 def check_address(host: str, port: int) -> None:
@@ -84,7 +97,7 @@ def check_address(host: str, port: int) -> None:
 def up(what: Plan) -> NoReturn:
     """Run it in the foreground, in place of this process, until SIGTERM or SIGINT."""
     command = _command(what)
-    os.execv(command[0], command)
+    os.execve(command[0], command, os.environ | what.environment)
 
 
 @contextmanager
@@ -99,6 +112,7 @@ def running(what: Plan) -> Iterator[str]:
         stdin=subprocess.DEVNULL,
         text=True,
         process_group=0,
+        env=os.environ | what.environment,
         preexec_fn=with_parent(signal.SIGTERM),
     )
     assert process.stdout is not None
@@ -113,4 +127,5 @@ def running(what: Plan) -> Iterator[str]:
 
 
 def _command(what: Plan) -> list[str]:
-    return [sys.executable, "-m", "whence.cli.supervise", json.dumps(asdict(what))]
+    shown = {name: value for name, value in asdict(what).items() if name != "environment"}
+    return [sys.executable, "-m", "whence.cli.supervise", json.dumps(shown)]

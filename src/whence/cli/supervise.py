@@ -1,6 +1,7 @@
 """A small parent process: owns the socket, starts API and pipeline, restarts what dies, and ends all of it together.
 
-`python -m whence.cli.supervise PLAN`, where PLAN is a `Plan` as JSON. Standard library only, so that it stays small.
+`python -m whence.cli.supervise PLAN`, where PLAN is a `Plan` as JSON. It imports little, so that it stays small.
+URLs, which may have passwords, are in the environment: everybody on a machine can read arguments.
 Prints `ready URL after SECONDS s` once all children are ready, and what happens to them on stderr.
 
 A child reports on stdout, one line each: `ready`, once it serves; before that `step WHAT` for each step of its start,
@@ -17,13 +18,14 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 from subprocess import Popen
 
 from whence.cli.child import Child
 from whence.cli.process_group import adopt_orphans, end_leftovers, is_group_alive, signal_group, spawn
+from whence.file_modes import restrict_directory, restrict_new_files
 
 _STDOUT, _STDERR = 1, 2
 _GRACE_SECONDS = 10.0
@@ -42,6 +44,8 @@ class Plan:
     host: str
     port: int
     children: dict[str, list[str]]
+    environment: dict[str, str] = field(default_factory=dict, repr=False)
+    """Of the supervisor and so of its children; not in its arguments, for it may have passwords."""
     tls: bool = False
     patience: float = 120.0
     """Seconds that one step of a child's start may take. They double with each start in a row that took too long."""
@@ -242,10 +246,13 @@ def probe_space(path: Path) -> None:
 
 def supervise(plan: Plan) -> int:
     """Run the plan. Returns the exit code: 0 after a clean end, 1 if the data directory or the port is taken."""
+    restrict_new_files()
     run = Path(plan.data) / "run"
     try:
         run.mkdir(parents=True, exist_ok=True, mode=0o750)
         lock_file = (run / "LOCK").open("w")
+        for path in restrict_directory(Path(plan.data)):
+            _say(_STDERR, f"others may read {path}: let its owner take that right (chmod g-w,o-rwx)")
     except OSError as error:
         _say(_STDERR, f"cannot use {plan.data}: {error.strerror}; free some space, or choose another --data")
         return 1

@@ -29,6 +29,7 @@ from whence.derive.schedule import Periodic, Schedule
 from whence.derive.session import close_session, open_session
 from whence.diagnostics import log_to_stderr
 from whence.errors import StoreGoneError, WhenceError
+from whence.file_modes import restrict_new_files
 from whence.log import Log
 from whence.log.address import open_log
 from whence.store.checkpoint import Checkpoints
@@ -85,6 +86,7 @@ def main() -> int:
     """Run until the stream fails (1), the rebuild is done (0) or SIGTERM stops the stream (0). Before the stream runs,
     and in a rebuild, SIGTERM ends the process at once.
     """
+    restrict_new_files()
     given = parser().parse_args()
     stopping = Event()
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))

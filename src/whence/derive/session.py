@@ -19,6 +19,7 @@ from whence.derive.source import LogSource
 _MANAGERS = "org.apache.spark.sql.execution.streaming.checkpointing"
 
 _NEEDED = {
+    "spark.hadoop.fs.permissions.umask-mode": "027",  # else Hadoop lets everybody read the checkpoint
     "spark.sql.session.timeZone": "UTC",
     # The stream starts at the store's own position: its checkpoint is scratch, and need not survive.
     "spark.sql.streaming.checkpointFileManagerClass": f"{_MANAGERS}.FileSystemBasedCheckpointFileManager",
