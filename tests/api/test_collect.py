@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from api.process import Api, Serving
+from whence.api.bodies import inflate
 from whence.log import Kind, Position, Record
 
 
@@ -71,6 +72,38 @@ def test_gzip_is_read(api: Api, encoding: str) -> None:
     assert json.loads(at(api, answer.json["position"]).payload) == body
 
 
+def test_gzip_of_very_many_members_is_refused() -> None:
+    with pytest.raises(EOFError, match="more than 10000 members"):
+        inflate(gzip.compress(b"", mtime=0) * 10_001, 10)
+
+
+@pytest.mark.parametrize("cuts", [1, 2, 999])
+def test_gzip_of_several_members_is_read_as_one_body(api: Api, cuts: int) -> None:
+    body = json.dumps(event(producer="p" * 100_000)).encode()
+    size = -(-len(body) // (cuts + 1))
+    members = [gzip.compress(body[at : at + size], 1, mtime=0) for at in range(0, len(body), size)]
+    answer = api.post(b"".join(members), Content_Encoding="gzip")
+    assert answer.status == 201
+    assert at(api, answer.json["position"]).payload == body
+
+
+@pytest.mark.parametrize("blanks", [b" ", b"\n\t \r"])
+def test_blanks_around_a_body_are_not_kept(api: Api, blanks: bytes) -> None:
+    body, around = json.dumps(event()).encode(), blanks * 20_000
+    answers = [api.post(around + one + around) for one in (body, b'{"eventTime": 1}')]
+    assert [answer.status for answer in answers] == [201, 422]
+    kept = [at(api, answer.json["position"]).payload for answer in answers]
+    assert kept == [body, b'{"eventTime": 1}']
+
+
+def test_blanks_within_a_body_are_not_kept_where_they_are_most_of_it(api: Api) -> None:
+    body = event()
+    spread = json.dumps(body).replace(", ", ", " + " " * 2_000).encode()
+    kept = at(api, api.post(spread).json["position"]).payload
+    assert json.loads(kept) == body
+    assert len(kept) < 1_000
+
+
 def test_other_encodings_are_refused_by_name(api: Api) -> None:
     answer = api.post(b"...", Content_Encoding="br")
     assert answer.status == 415
@@ -83,7 +116,8 @@ def test_other_encodings_are_refused_by_name(api: Api) -> None:
         (b"not gzip at all", "not sound gzip"),
         (gzip.compress(b"{}" * 5000, mtime=0)[:-9], "ends too early"),
         (gzip.compress(b"{}", mtime=0)[:-4] + b"\0\0\0\7", "not sound gzip"),
-        (gzip.compress(b"{}", mtime=0) + b"more", "follows its end"),
+        (gzip.compress(b"{}", mtime=0) + b"more", "not sound gzip"),
+        (gzip.compress(b"{}", mtime=0) * 2 + gzip.compress(b"{}", mtime=0)[:-1], "ends too early"),
     ],
 )
 def test_damaged_gzip_is_kept_in_quarantine(api: Api, body: bytes, reason: str) -> None:

@@ -16,6 +16,8 @@ INLINE_BYTES = 256 << 10
 """Bodies up to this size are worked on in the event loop; larger ones in a thread, so that others need not wait."""
 
 _GZIP = 16 + zlib.MAX_WBITS
+_PIECE_BYTES = 64 << 10
+_MOST_MEMBERS = 10_000
 
 _T = TypeVar("_T")
 
@@ -107,18 +109,11 @@ class BodyReader:
         stream = zlib.decompressobj(_GZIP)
         try:
             data = stream.decompress(body, min(INLINE_BYTES, bounds.max_body_bytes + 1))
-            if not stream.eof:
-                data = await self.beside(
-                    bounds.max_body_bytes, lambda: _inflate(data, stream, bounds.max_body_bytes + 1 - len(data))
-                )
-        except zlib.error as error:
+            if not stream.eof or stream.unused_data:
+                data = await self.beside(bounds.max_body_bytes, lambda: inflate(body, bounds.max_body_bytes + 1))
+        except (zlib.error, EOFError) as error:
             return Refusal(400, f"the body is not sound gzip: {error}", body[: bounds.kept_bytes])
-        if len(data) > bounds.max_body_bytes:
-            return _too_large(bounds, data)
-        if not stream.eof or stream.unused_data:
-            trouble = "something follows its end" if stream.eof else "it ends too early"
-            return Refusal(400, f"the body is not sound gzip: {trouble}", body[: bounds.kept_bytes])
-        return data
+        return data if len(data) <= bounds.max_body_bytes else _too_large(bounds, data)
 
 
 async def _next_chunk(request: Request) -> tuple[bytes, bool]:
@@ -128,8 +123,24 @@ async def _next_chunk(request: Request) -> tuple[bytes, bool]:
     return message.get("body", b""), message.get("more_body", False)
 
 
-def _inflate(begun: bytes, stream: "zlib._Decompress", limit: int) -> bytes:
-    return begun + stream.decompress(stream.unconsumed_tail, limit) if limit > 0 else begun
+def inflate(body: bytes, most: int) -> bytes:
+    """The first `most` bytes of all members (RFC 1952), one after the other. Raises zlib.error, EOFError."""
+    data, members, stream = bytearray(), 1, zlib.decompressobj(_GZIP)
+    for start in range(0, len(body), _PIECE_BYTES):
+        # In pieces, because what follows a member's end is copied for each member.
+        piece = body[start : start + _PIECE_BYTES]
+        while piece:
+            if stream.eof:
+                members, stream = members + 1, zlib.decompressobj(_GZIP)
+            if members > _MOST_MEMBERS:
+                raise EOFError(f"it has more than {_MOST_MEMBERS} members")
+            data += stream.decompress(piece, most - len(data))
+            if len(data) >= most:
+                return bytes(data)
+            piece = stream.unused_data
+    if not stream.eof:
+        raise EOFError("it ends too early")
+    return bytes(data)
 
 
 def _too_large(bounds: Settings, body: bytes | bytearray) -> Refusal:

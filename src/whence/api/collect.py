@@ -27,6 +27,8 @@ from whence.model.events import DatasetEvent, Event, JobEvent, RunEvent
 from whence.openlineage.accept import accept
 from whence.openlineage.transport import message_key
 
+_BLANK = b" \t\r\n"
+"""What may stand around JSON. The log does not keep it, so nobody fills a disk with what gzip makes of nothing."""
 _MOST_COMMAS = 4_000_000
 """In a batch. Bounds the memory that splitting takes, before it is known how many events there are."""
 
@@ -185,6 +187,7 @@ def _announced_bytes(request: Request) -> int:
 
 
 def _check(body: bytes, strict: bool) -> _Checked:
+    body = body.strip(_BLANK)
     try:
         accepted = accept(body, strict=strict)
     except EventError as error:

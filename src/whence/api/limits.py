@@ -84,7 +84,7 @@ class Limits:
 
         Raises RateLimitError. An address of this machine is a proxy's, or its owner's: not limited here.
         """
-        network = _network(peer)
+        network = network_of(peer)
         if not network:
             return 0
         delay = self._peers.delay(network.encode(), self._clock())
@@ -97,7 +97,7 @@ class Limits:
 
         Returns the seconds to hold it back. Raises RateLimitError: then no source is charged.
         """
-        now, network = self._clock(), _network(peer)
+        now, network = self._clock(), network_of(peer)
         if network:
             events, size = (sum(amounts) for amounts in zip(*said.values(), strict=True)) if said else (1, charged)
             self._peers.take(network.encode(), max(events - 1, 0), max(size - charged, 0), now)
@@ -153,7 +153,7 @@ def _later(full_at: float, amount: int, rate: float, now: float) -> float:
 
 
 @lru_cache(maxsize=1_024)
-def _network(peer: str) -> str:
+def network_of(peer: str) -> str:
     """The address as one customer has it: of IPv6 the network of 64 bits; empty for this machine's own."""
     try:
         address = ipaddress.ip_address(peer)

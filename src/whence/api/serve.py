@@ -1,16 +1,19 @@
 """Serving the API on a socket, with uvicorn."""
 
+import asyncio
 import gc
 import ipaddress
 import logging
 import socket
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 import uvicorn
 
 from whence.api.app import create_app
+from whence.api.connections import BoundedHttp, ConnectionBounds, Connections, most_connections
 from whence.api.requests import Requests
 from whence.api.settings import Settings
 from whence.diagnostics import log_to_stderr, says_json
@@ -34,7 +37,7 @@ def serve(settings: Settings, listening: socket.socket) -> None:
     app = create_app(settings)
     config = uvicorn.Config(
         Requests(app) if says_json() else app,
-        http="httptools",
+        http=cast("type[asyncio.Protocol]", partial(BoundedHttp, Connections(_bounds(settings)))),
         loop="uvloop",
         ws="none",
         access_log=False,
@@ -49,6 +52,15 @@ def serve(settings: Settings, listening: socket.socket) -> None:
     # A large answer is a million objects without cycles: looking for some again and again took a fifth of its time.
     gc.set_threshold(50_000, 20, 100)
     _AnnouncedServer(config, end_traces).run(sockets=[listening])
+
+
+def _bounds(settings: Settings) -> ConnectionBounds:
+    return ConnectionBounds(
+        head_seconds=settings.head_seconds,
+        body_seconds=settings.body_seconds,
+        per_peer=settings.peer_connections,
+        total=most_connections(),
+    )
 
 
 def _nameless() -> "SpanProcessor":

@@ -7,10 +7,15 @@ from whence.openlineage.read import read_event
 from whence.openlineage.redact import redact, suspects
 from whence.openlineage.wire import Json, canonical, decode, key_of
 
+_MOST_TIMES = 8
+"""How much longer than its canonical JSON a body may be kept: it is indented, or has escapes."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """An event fit to be stored. `payload` is the body as it came unless redaction changed it; `key`: 32 hex digits."""
+    """An event fit to be stored. `payload` is the body as it came, unless redaction changed it or it is mostly blanks;
+    `key`: 32 hex digits.
+    """
 
     payload: bytes
     key: str
@@ -60,4 +65,5 @@ def _sealed(body: bytes, event: Json) -> Sealed:
         if redacted:
             text = canonical(event)
             return Sealed(payload=text, key=key_of(text), value=event, redacted=redacted)
-    return Sealed(payload=body, key=key_of(text), value=event)
+    is_blown_up = len(body) > _MOST_TIMES * len(text)
+    return Sealed(payload=text if is_blown_up else body, key=key_of(text), value=event)
