@@ -260,8 +260,9 @@ class AuditError(WhenceError):
 
 @dataclass(eq=False)
 class AccessError(WhenceError):
-    """Who asks is not known (`status` 401), or may not do this (403). Says nothing of what there is.
+    """Who asks is not known (`status` 401), is one of too many (503), or may not do this (403).
 
+    Says nothing of what there is.
     Of keys and grants: there is none such (404), it is written wrongly (422), or something stands against it (409).
     """
 

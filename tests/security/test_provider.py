@@ -18,7 +18,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from joserfc import jwt
-from joserfc.jwk import RSAKey
+from joserfc.jwk import ECKey, RSAKey
 
 from security.conftest import House, now
 from whence.api.credentials import COOKIE
@@ -38,6 +38,7 @@ class Keys:
 
     def __init__(self) -> None:
         self.key = RSAKey.generate_key(2048, {"kid": "one"}, private=True)
+        self.others: list[Any] = []
         keys = self
 
         class Answers(BaseHTTPRequestHandler):
@@ -57,7 +58,7 @@ class Keys:
 
     def document(self, path: str) -> dict[str, Any]:
         if path == "/keys":
-            return {"keys": [self.key.as_dict(private=False)]}
+            return {"keys": [one.as_dict(private=False) for one in (*self.others, self.key)]}
         return {"issuer": self.url, "jwks_uri": f"{self.url}/keys"}
 
     def token(self, key: Any = None, header: dict[str, Any] | None = None, **changes: Any) -> str:
@@ -154,6 +155,27 @@ def test_a_token_gives_what_the_groups_in_it_were_granted(house: Make, keys: Key
             assert (await client.get("/metrics", headers=bearer(keys.token(groups=groups)))).status_code == status
 
     made.run(work)
+
+
+def test_a_token_without_a_key_id_may_be_of_any_key_of_the_provider(house: Make, keys: Keys) -> None:
+    made, stranger = house(of(keys)), RSAKey.generate_key(2048, private=True)
+    grant(made, "group:eng")
+    keys.others = [ECKey.generate_key("P-256", {"kid": "zero"}), RSAKey.generate_key(2048, {"kid": "two"})]
+    nameless: dict[str, Any] = {"alg": "RS256"}
+
+    async def work(client: httpx.AsyncClient, _: FastAPI) -> None:
+        for signer, status in ((keys.key, 200), (keys.others[1], 200), (stranger, 401)):
+            answer = await client.get("/metrics", headers=bearer(keys.token(signer, nameless)))
+            assert answer.status_code == status
+        elliptic = keys.token(keys.others[0], {"alg": "ES256"})
+        assert (await client.get("/metrics", headers=bearer(elliptic))).status_code == 200
+        named = keys.token(keys.others[1], {"alg": "RS256", "kid": "one"})
+        assert (await client.get("/metrics", headers=bearer(named))).status_code == 401
+
+    try:
+        made.run(work)
+    finally:
+        keys.others = []
 
 
 def test_without_a_provider_no_token_is_taken(house: Make, keys: Keys) -> None:

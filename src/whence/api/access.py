@@ -109,7 +109,8 @@ class Access:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        said, route = _Status(send), self._find(scope["method"], routed_path(scope))
+        route = self._find(scope["method"], routed_path(scope))
+        said = _Status(send, is_public=route is not None and route.action is Action.PUBLIC)
         try:
             refusal = await self._refusal(scope, route)
             await (refusal or self._app)(scope, receive, said)
@@ -131,9 +132,9 @@ class Access:
         if route is not None and route.action is Action.PUBLIC:
             return None
         try:
-            known = await self._known(scope)
-            if self._auditing and (route is None or route.action is not Action.WRITE):
-                self._auditing.check()
+            known = await self._known(scope, route.action if route else None)
+            if self._auditing:
+                self._auditing.check(writes=route is not None and route.action is Action.WRITE)
         except StoreError as error:
             return unavailable(error)
         scope.setdefault("state", {})["known"] = known
@@ -142,11 +143,11 @@ class Access:
         _check(scope, route, known)
         return None
 
-    async def _known(self, scope: Scope) -> Known:
+    async def _known(self, scope: Scope, action: Action | None) -> Known:
         if self._credentials is None:
             _refuse_strangers(scope)
             return _OPEN
-        return await self._credentials.known(scope)
+        return await self._credentials.known(scope, action)
 
     def _write_down(self, scope: Scope, route: Needed | None, status: int) -> None:
         if self._auditing is None or (route is not None and route.action is Action.PUBLIC):
@@ -177,16 +178,27 @@ def _entry(scope: Scope, route: Needed | None, status: int, state: Mapping[str, 
 
 
 class _Status:
-    """Passes messages on, and remembers the answer's status."""
+    """Passes messages on, remembers the answer's status, and adds what every answer says of itself."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, *, is_public: bool) -> None:
         self._send = send
+        self._added = _PUBLIC_HEADERS if is_public else _GUARDED_HEADERS
         self.status = 0
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
+            given = {name for name, _ in message["headers"]}
+            message["headers"] = [*message["headers"], *(one for one in self._added if one[0] not in given)]
         await self._send(message)
+
+
+_PUBLIC_HEADERS = ((b"x-content-type-options", b"nosniff"),)
+_GUARDED_HEADERS = (
+    *_PUBLIC_HEADERS,
+    (b"cache-control", b"private, no-cache"),  # two people's answers differ
+    (b"vary", b"Accept, Authorization, Cookie"),
+)
 
 
 def _check(scope: Scope, route: Needed, known: Known) -> None:

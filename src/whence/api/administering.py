@@ -245,6 +245,7 @@ def _recorded(request: Request, action: str, status: int, *nodes: str) -> Iterat
     with changing(security_of(request)) as connection:
         yield connection
         append(connection, [Entry(at=_now(), who=who, action=action, what=what, nodes=nodes, status=status)])
+    request.app.state.expire_policy()
     recorded(request)
 
 

@@ -12,6 +12,7 @@ from whence.errors import StoreError
 from whence.store.security.audit import Entry, append
 from whence.store.security.database import changing
 
+_log = logging.getLogger(__name__)
 _PAUSE_SECONDS = 0.2
 _MOST_WAITING = 10_000
 """Entries that wait while the database does not take them; then no more questions are answered."""
@@ -29,10 +30,11 @@ class Auditing:
         self._tallied: dict[_Key, tuple[Entry, int]] = {}
         self._work: list[Callable[[Connection], None]] = []
         self._task: asyncio.Task[None] | None = None
+        self._writing: asyncio.Task[bool] | None = None
 
-    def check(self) -> None:
-        """Raises StoreError if too much waits: what cannot be logged is not answered."""
-        if len(self._waiting) >= _MOST_WAITING:
+    def check(self, *, writes: bool = False) -> None:
+        """Raises StoreError if too much waits: what cannot be logged is not answered. Writes are counted."""
+        if len(self._tallied if writes else self._waiting) >= _MOST_WAITING:
             raise StoreError("the audit log takes no more: its database does not answer")
 
     def note(self, entry: Entry) -> None:
@@ -42,9 +44,7 @@ class Auditing:
 
     def tally(self, entry: Entry) -> None:
         """Have its count written soon, in one entry with all that differ in nothing else but the time."""
-        key = (entry.who, entry.action, entry.what, entry.nodes, entry.status)
-        first, count = self._tallied.get(key, (entry, 0))
-        self._tallied[key] = first, count + entry.count
+        self._count(entry, entry.count)
         self._begin()
 
     def along(self, work: Callable[[Connection], None]) -> None:
@@ -57,7 +57,10 @@ class Auditing:
         if self._task:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._write, *self._taken())
+        if self._writing:
+            await self._writing
+        if not await self._write_all():
+            _log.error("the audit log has lost the entries above: the process ends while its database does not answer")
         self._thread.shutdown(wait=True)
 
     def _begin(self) -> None:
@@ -67,16 +70,26 @@ class Auditing:
     async def _flush(self) -> None:
         while self._waiting or self._tallied or self._work:
             await asyncio.sleep(_PAUSE_SECONDS)
-            taken = self._taken()
-            writing = asyncio.get_running_loop().run_in_executor(self._thread, self._write, *taken)
-            if not await asyncio.shield(writing):
-                self._waiting[:0] = taken[0]
+            self._writing = asyncio.get_running_loop().create_task(self._write_all())
+            await asyncio.shield(self._writing)
 
-    def _taken(self) -> tuple[Sequence[Entry], Sequence[Callable[[Connection], None]]]:
-        tallied = [replace(entry, count=count) for entry, count in self._tallied.values()]
-        entries, work = [*self._waiting, *tallied], self._work
+    async def _write_all(self) -> bool:
+        """Write what waits; what the database does not take waits again, but for `along`'s."""
+        waiting, tallied, work = self._waiting, self._tallied, self._work
         self._waiting, self._tallied, self._work = [], {}, []
-        return entries, work
+        entries = [*waiting, *(replace(entry, count=count) for entry, count in tallied.values())]
+        if await asyncio.get_running_loop().run_in_executor(self._thread, self._write, entries, work):
+            return True
+        self._waiting[:0] = waiting
+        came, self._tallied = self._tallied, tallied
+        for entry, count in came.values():
+            self._count(entry, count)
+        return False
+
+    def _count(self, entry: Entry, more: int) -> None:
+        key = (entry.who, entry.action, entry.what, entry.nodes, entry.status)
+        first, count = self._tallied.get(key, (entry, 0))
+        self._tallied[key] = first, count + more
 
     def _write(self, entries: Sequence[Entry], work: Sequence[Callable[[Connection], None]]) -> bool:
         try:
@@ -85,6 +98,6 @@ class Auditing:
                     one(connection)
                 append(connection, entries)
         except StoreError as error:
-            logging.getLogger(__name__).error("%d entries of the audit log wait: %s", len(entries), error)
+            _log.error("%d entries of the audit log wait: %s", len(entries), error)
             return False
         return True

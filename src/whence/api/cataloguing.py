@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from whence.api.access import secret_of, viewer_of
+from whence.api.access import secret_of, viewer_of, viewer_tag
 from whence.api.raw import raw_events
 from whence.model.catalog import EventEntry
 from whence.query.catalog import Catalog
@@ -33,6 +33,8 @@ class Catalogued:
     graph: Graph
     whole: Catalog
     veil: Veil | None = None
+    viewer: str = ""
+    """Whose answer it is, for its tag (`viewer_tag`)."""
 
     def bodies(self, request: Request, events: Sequence[EventEntry]) -> list[bytes]:
         """The JSON of events of this catalog. Raises LogError."""
@@ -51,7 +53,9 @@ def open_catalogued(request: Request) -> Iterator[Catalogued]:
             return
         veil = Veil(graph, Cloak.of(viewer, secret_of(request)))
         scoped = StoreCatalog(connection, scope_of(viewer, whole.every_namespace()))
-        yield Catalogued(HidingCatalog(veil, scoped), HidingGraph(veil, Expressions(veil)), whole, veil)
+        yield Catalogued(
+            HidingCatalog(veil, scoped), HidingGraph(veil, Expressions(veil)), whole, veil, viewer_tag(request)
+        )
 
 
 Asked = Annotated[Catalogued, Depends(open_catalogued)]

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
+from hmac import compare_digest
 
 from sqlalchemy import Connection, Engine
 from starlette.requests import Request
@@ -13,12 +14,13 @@ from starlette.types import Scope
 
 from whence.api.auditing import Auditing
 from whence.api.provider import Provider
-from whence.errors import AccessError
-from whence.govern.keys import is_hash_of, read_key
-from whence.model.access import Viewer
+from whence.api.settings import Settings
+from whence.errors import AccessError, StoreError
+from whence.govern.keys import Key, fingerprint, is_hash_of, read_key
+from whence.model.access import Action, Viewer
 from whence.store.security.database import asking
 from whence.store.security.grants import read_state
-from whence.store.security.keys import StoredKey, used_keys
+from whence.store.security.keys import StoredKey, keep_fingerprint, used_keys
 from whence.store.security.policy import Policy, read_policy
 from whence.store.security.sessions import Session, find_session, use_session
 
@@ -28,6 +30,10 @@ COOKIE = "__Host-whence"
 CSRF = "x-whence-csrf"
 _FRESH_SECONDS = 1.0
 """How long a revoked key, or a grant taken back, may still count: the longest time between two looks."""
+_PATIENCE_SECONDS = 1.0
+"""How long an event waits for the policy to be read before the last known one counts."""
+_MOST_WAITING = 8
+"""Keys without a fingerprint that wait for Argon2 at a time."""
 _MINUTE = 60_000_000
 _UNKNOWN = "say who you are: send an API key or a token of your provider as `Authorization: Bearer ...`"
 _REFUSED = "this key is not known, was revoked or has expired; `whence keys list` shows which are live"
@@ -49,23 +55,26 @@ _NOTHING: _Checked = (None, None, None)
 class Credentials:
     """Finds out who asks, for one event loop. Keys are checked with Argon2 once, and then by a hash in memory."""
 
-    def __init__(self, engine: Engine, auditing: Auditing, provider: Provider | None, idle_seconds: float) -> None:
+    def __init__(self, engine: Engine, auditing: Auditing, provider: Provider | None, settings: Settings) -> None:
         self._engine = engine
         self._auditing = auditing
         self._provider = provider
-        self.idle = int(idle_seconds * 1e6)
+        self.idle = int(settings.session_idle_seconds * 1e6)
+        self._grace = settings.policy_grace_seconds
         self._policy: Policy | None = None
-        self._read_at = 0.0
-        self._reading = asyncio.Lock()
+        self._read_at = self._changed_at = self._asked_at = 0.0
+        self._reading: asyncio.Task[Policy] | None = None
         self._checked: dict[bytes, _Checked] = {}
         """By SHA-256 of the key: what it is good for, under which policy. Only keys that are right are in it."""
         self._used: dict[str, int] = {}
-        # One: however many wrong keys come, guessing them takes no more than one core.
+        # Wrong keys are told by their fingerprint, so only right ones wait here, and never for others' guesses.
         self._slow = ThreadPoolExecutor(1, "argon2")
+        self._guessed = ThreadPoolExecutor(1, "argon2-guessed")
+        self._guesses = 0
 
-    async def known(self, scope: Scope) -> Known:
-        """Who asks. Raises AccessError (401), StoreError."""
-        policy = await self.policy()
+    async def known(self, scope: Scope, action: Action | None = None) -> Known:
+        """Who asks. Raises AccessError (401, 503), StoreError. Who writes is known for a while without the database."""
+        policy = await self.policy(may_be_old=action is Action.WRITE)
         said = [value for name, value in scope["headers"] if name == b"authorization"]
         if not said and (cookie := Request(scope).cookies.get(COOKIE)):
             return await self._by_session(policy, cookie)
@@ -82,22 +91,52 @@ class Credentials:
         assert key is not None  # else it would not be known
         return known, key.id
 
-    async def policy(self) -> Policy:
-        """Who may do what, at most a second old. Raises StoreError."""
+    async def policy(self, *, may_be_old: bool = False) -> Policy:
+        """Who may do what, at most a second old. Raises StoreError.
+
+        `may_be_old`: while the database does not answer, the last policy that was read, within the grace period.
+        """
         if self._policy and self._is_fresh():
             return self._policy
-        async with self._reading:
-            if self._policy is None or not self._is_fresh():
-                self._policy = await asyncio.to_thread(self._read, self._policy)
-                self._read_at = time.monotonic()
-            return self._policy
+        if self._reading is None or self._reading.done():
+            if may_be_old and self._may_be_used() and time.monotonic() - self._asked_at < _PATIENCE_SECONDS:
+                return self._last_known()
+            self._asked_at = time.monotonic()
+            self._reading = asyncio.get_running_loop().create_task(self._read_again())
+            self._reading.add_done_callback(lambda task: task.cancelled() or task.exception())
+        patience = self._asked_at + _PATIENCE_SECONDS - time.monotonic() if may_be_old and self._policy else None
+        try:
+            return await asyncio.wait_for(asyncio.shield(self._reading), patience)
+        except (StoreError, TimeoutError):
+            if not may_be_old:
+                raise
+            return self._last_known()
+
+    async def _read_again(self) -> Policy:
+        self._policy = await asyncio.to_thread(self._read, self._policy)
+        self._read_at = self._asked_at
+        return self._policy
+
+    def _last_known(self) -> Policy:
+        if self._policy is None or not self._may_be_used():
+            raise StoreError("the security database does not answer, and the last policy that was read is too old")
+        return self._policy
+
+    def _may_be_used(self) -> bool:
+        """Whether the last policy counts without the database. One that this process has changed since does not."""
+        return self._read_at > self._changed_at and time.monotonic() - self._read_at <= self._grace
+
+    def expire_policy(self) -> None:
+        """Read the policy again before the next answer: this process has changed it. Safe in any thread."""
+        self._changed_at = time.monotonic()
 
     def _is_fresh(self) -> bool:
-        return time.monotonic() - self._read_at <= _FRESH_SECONDS
+        return self._read_at > self._changed_at and time.monotonic() - self._read_at <= _FRESH_SECONDS
 
     def close(self) -> None:
-        """Let the thread end."""
+        """Let the threads end."""
         self._slow.shutdown(wait=False, cancel_futures=True)
+        self._guessed.shutdown(wait=False, cancel_futures=True)
 
     def _read(self, known: Policy | None) -> Policy:
         with asking(self._engine) as connection:
@@ -126,10 +165,30 @@ class Credentials:
         stored = policy.keys.get(key.id) if key else None
         if key is None or stored is None:
             raise AccessError(_REFUSED)
-        is_checked = checked is not None and checked.hash == stored.hash
-        if not is_checked and not await asyncio.get_running_loop().run_in_executor(self._slow, is_hash_of, stored, key):
+        if checked is not None and checked.hash == stored.hash:
+            return stored
+        if stored.fingerprint is None:
+            return await self._guess(stored, key)
+        if not compare_digest(stored.fingerprint, fingerprint(key)) or not await self._verify(self._slow, stored, key):
             raise AccessError(_REFUSED)
         return stored
+
+    async def _guess(self, stored: StoredKey, key: Key) -> StoredKey:
+        """Check a key that was kept before keys had fingerprints, and keep its fingerprint once it is right."""
+        if self._guesses >= _MOST_WAITING:
+            raise AccessError("too many keys are being checked; send it again", 503)
+        self._guesses += 1
+        try:
+            is_right = await self._verify(self._guessed, stored, key)
+        finally:
+            self._guesses -= 1
+        if not is_right:
+            raise AccessError(_REFUSED)
+        self._auditing.along(partial(keep_fingerprint, id_=key.id, text=fingerprint(key)))
+        return stored
+
+    async def _verify(self, lane: ThreadPoolExecutor, stored: StoredKey, key: Key) -> bool:
+        return await asyncio.get_running_loop().run_in_executor(lane, is_hash_of, stored, key)
 
     async def _by_token(self, policy: Policy, token: str) -> Known:
         if self._provider is None:

@@ -61,9 +61,10 @@ def after(found: Iterable[T], window: Window, key: Callable[[T], Key]) -> Sequen
 
 
 def enveloped(asked: Catalogued, data: object, page: object = None) -> Response:
-    """`data` and `page`; the ETag is the version of the graph that they are of."""
+    """`data` and `page`; the ETag is the version of the graph that they are of, and of what the viewer may see."""
     version = positions_text(map(Position.from_int, asked.catalog.reached()))
-    return answer({"data": data, "page": page}, headers={"ETag": f'"{version}"'})
+    tag = f"{version}-{asked.viewer}" if asked.viewer else version
+    return answer({"data": data, "page": page}, headers={"ETag": f'"{tag}"'})
 
 
 def _cursor(key: Key) -> str:

@@ -103,10 +103,12 @@ def _on_validation(request: Request, error: Exception) -> Response:
     return problem(status, first["msg"], pointer=pointer, also=_marquez(request, status, first["msg"]))
 
 
+_REFUSAL_HEADERS = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "1"}}
+
+
 def refused(error: AccessError) -> Response:
-    """401 or 403."""
-    headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else None
-    return problem(error.status, error.reason, headers=headers)
+    """401, 403 or 503."""
+    return problem(error.status, error.reason, headers=_REFUSAL_HEADERS.get(error.status))
 
 
 def _on_access(_: Request, error: Exception) -> Response:

@@ -5,6 +5,7 @@ choose `none`, nor a shared secret that is really the provider's public key.
 """
 
 import asyncio
+import contextlib
 import secrets
 import time
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ from authlib.integrations.httpx_client import AsyncOAuth2Client  # type: ignore[
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
+from joserfc.util import json_b64decode
 
 from whence.errors import AccessError, StoreError
 
@@ -101,10 +103,10 @@ class Provider:
     async def _claims(self, token: str, audience: str) -> Mapping[str, Any]:
         try:
             try:
-                decoded = jwt.decode(token, await self._key_set(), algorithms=list(ALGORITHMS))
+                decoded = _decode(token, await self._key_set())
             except (JoseError, ValueError, KeyError):
                 # The provider may have new keys.
-                decoded = jwt.decode(token, await self._key_set(newer=True), algorithms=list(ALGORITHMS))
+                decoded = _decode(token, await self._key_set(newer=True))
             self._rules(audience).validate(decoded.claims)
         except (JoseError, ValueError, KeyError, TypeError):
             raise AccessError("this token is not one of the provider's for Whence, or has expired") from None
@@ -163,6 +165,20 @@ class Provider:
             code_challenge_method="S256",
             timeout=_TIMEOUT_SECONDS,
         )
+
+
+def _decode(token: str, keys: KeySet) -> jwt.Token:
+    """A token with a good signature. One that does not name its key may be of any of them.
+
+    Raises JoseError, ValueError, KeyError.
+    """
+    header = json_b64decode(token.partition(".")[0].encode())
+    if not isinstance(header, dict) or "kid" in header:
+        return jwt.decode(token, keys, algorithms=list(ALGORITHMS))
+    for key in keys.keys:
+        with contextlib.suppress(JoseError, ValueError, KeyError):
+            return jwt.decode(token, key, algorithms=list(ALGORITHMS))
+    raise ValueError("no key of the provider has signed this token")
 
 
 def _unreachable(url: str, error: Exception) -> StoreError:

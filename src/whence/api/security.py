@@ -54,6 +54,7 @@ def secure(app: FastAPI, settings: Settings) -> Security | None:
     app.include_router(administration())
     app.include_router(audit_log())
     app.state.security = security.engine if security else None
+    app.state.expire_policy = security.credentials.expire_policy if security else None
     app.add_middleware(
         Access,
         routes=lambda: app.routes,
@@ -67,7 +68,7 @@ def _opened(app: FastAPI, settings: Settings) -> Security:
     engine = open_security(settings.security_url or security_url(settings.store_url))
     auditing = Auditing(engine)
     provider = Provider(settings.provider) if settings.provider else None
-    credentials = Credentials(engine, auditing, provider, settings.session_idle_seconds)
+    credentials = Credentials(engine, auditing, provider, settings)
     lifetime = int(settings.session_seconds * 1e6)
     sessions = Sessions(engine=engine, credentials=credentials, auditing=auditing, lifetime=lifetime)
     if provider:

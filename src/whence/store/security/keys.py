@@ -22,6 +22,8 @@ class StoredKey:
     expires_at: int | None = None
     revoked_at: int | None = None
     used_at: int | None = None
+    fingerprint: str | None = None
+    """The beginning of its SHA-256; None: it was made before keys had one, and not used since."""
 
     def is_live(self, now: int) -> bool:
         """Neither revoked nor expired."""
@@ -44,6 +46,7 @@ def add_key(connection: Connection, one: StoredKey) -> None:
             scopes=" ".join(sorted(one.scopes)),
             created_at=one.created_at,
             expires_at=one.expires_at,
+            fingerprint=one.fingerprint,
         )
     )
     changed(connection)
@@ -65,3 +68,9 @@ def revoke_keys(connection: Connection, ids: Sequence[str], at: int) -> None:
 def used_keys(connection: Connection, ids: Sequence[str], at: int) -> None:
     """The keys were used."""
     connection.execute(update(key).where(key.c.id.in_(ids)).values(used_at=at))
+
+
+def keep_fingerprint(connection: Connection, id_: str, text: str) -> None:
+    """Keep the fingerprint of a key that has none yet."""
+    connection.execute(update(key).where(key.c.id == id_, key.c.fingerprint.is_(None)).values(fingerprint=text))
+    changed(connection)

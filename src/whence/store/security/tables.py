@@ -30,6 +30,7 @@ key = Table(
     _column("expires_at", BigInteger, nullable=True),
     _column("revoked_at", BigInteger, nullable=True),
     _column("used_at", BigInteger, nullable=True),  # to the minute
+    _column("fingerprint", Text, nullable=True),  # the beginning of its SHA-256: tells a wrong key at once
     Index("access_key_name", "name"),
 )
 
