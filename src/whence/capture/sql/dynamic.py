@@ -15,7 +15,7 @@ from whence.capture.sql.variables import set_variable
 
 _NAMES = r":?[@\w]+(?:\.\w+)?(?:\s*,\s*:?[@\w]+(?:\.\w+)?)*"
 _RETURNS = re.compile(
-    rf"(\bRETURN(?:ING)?\s(?:(?!\bRETURNING\b).)*?)\s+(?P<bulk>BULK\s+COLLECT\s+)?INTO\s+(?:STRICT\s+)?"
+    rf"(\bRETURN(?:ING)?\s(?:(?!\bRETURN(?:ING)?\b).)*?)\s+(?P<bulk>BULK\s+COLLECT\s+)?INTO\s+(?:STRICT\s+)?"
     rf"(?P<names>{_NAMES})\s*$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -32,7 +32,7 @@ def without_returned(text: str) -> tuple[str, list[str]]:
     """A statement without its `INTO a, b`, and those variables: behind RETURNING, and MySQL's `INTO @a`."""
     if text[:6].upper() == "SELECT" and (signed := _SELECTS_INTO.search(text)):
         return f"{text[: signed.start()]} {text[signed.end() :]}", _names(signed)
-    found = _RETURNS.search(text) if "into" in text.lower() else None
+    found = _RETURNS.search(text) if "return" in text.lower() else None
     return (text[: found.end(1)], _names(found)) if found is not None else (text, [])
 
 

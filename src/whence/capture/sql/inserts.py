@@ -129,6 +129,7 @@ def returned(scope: Scope, node: tree.Node, move: Move, result: Moved) -> None:
     around.ctes = scope.ctes
     around.sources = [one for one in scope.sources if move.target not in one.relation.reads]
     inner = Scope(reading, around)
+    inner.shared = True
     own = base(reading.home(move.target), *reading.session.columns(move.target))
     inner.add(Source("inserted", own))
     inner.add(Source("deleted", own), visible=False)

@@ -26,8 +26,8 @@ def project(scope: Scope, nodes: list[tree.Node], struct: bool = False) -> list[
         scope.aliases = {**scope.aliases, **_all_aliases(scope, nodes_named)}
     for node in nodes:
         around = scope.aliases
-        if lateral == "after" and isinstance(node, c.Alias) and scope.aliases:
-            scope.aliases = _not_made_of(scope.aliases, column_name(scope.reading.dialect, tree.alias_of(node)))
+        if lateral == "after" and scope.aliases and isinstance(node, c.Alias) and type(tree.this(node)) is c.Column:
+            scope.aliases = _not_made_of(scope.aliases, node, column_name(scope.reading.dialect, tree.alias_of(node)))
         made = list(_one(scope, node, len(outputs), counted))
         scope.aliases = around
         counted += len(made) == 1 and made[0].name == f"f{counted}_"
@@ -60,13 +60,13 @@ def _all_aliases(scope: Scope, nodes: dict[str, tree.Node]) -> dict[str, Output]
     return found
 
 
-def _not_made_of(aliases: dict[str, Output], name: str) -> dict[str, Output]:
-    """The aliases without those that read a column called `name`: in `a AS b, b AS a` both mean columns."""
-    return {
-        other: output
-        for other, output in aliases.items()
-        if not (isinstance(output.node, c.Alias) and name in _words(output.node)) or other == name
-    }
+def _not_made_of(aliases: dict[str, Output], node: tree.Node, name: str) -> dict[str, Output]:
+    """The aliases without the one that `node` names, if that reads `name`: in `a AS b, b AS a` both are columns."""
+    other = tree.text_of(tree.this(node))[0].lower()
+    for key, output in aliases.items():
+        if key.lower() == other and key != name and isinstance(output.node, c.Alias) and name in _words(output.node):
+            return {one: value for one, value in aliases.items() if one != key}
+    return aliases
 
 
 def _is_circular(name: str, nodes: dict[str, tree.Node]) -> bool:

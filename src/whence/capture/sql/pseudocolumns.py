@@ -5,6 +5,7 @@ to be functions everywhere but in Teradata. Sources: the reference manuals, chap
 on reserved words.
 """
 
+from functools import cache
 from typing import Final, Literal
 
 from whence.capture.sql import classes as c
@@ -75,6 +76,15 @@ _EITHER: Final[dict[str, frozenset[str]]] = {
 }
 """Names that the manual lets a table use too."""
 _SEQUENCES: Final = {"oracle": ("nextval", "currval"), "snowflake": ("nextval",), "generic": ("nextval", "currval")}
+
+
+@cache
+def special_names(dialect: Dialect) -> frozenset[str]:
+    """The names that may be no column."""
+    own = (_SYSTEM, _EITHER)
+    found = frozenset().union(*(names.get(dialect.name, frozenset()) for names in own))
+    sequences = frozenset(_SEQUENCES.get(dialect.name, ()))
+    return found | sequences | _KEYWORDS.get(dialect.name, _ANSI_WORDS) | {"default", "level"}
 
 
 def kind_of(dialect: Dialect, parts: list[tree.Node]) -> Kind:

@@ -12,7 +12,6 @@ _SEMANTIC_VIEW = re.compile(
     re.IGNORECASE,
 )
 _QUALIFIER = re.compile(r"(?<![\w.'])[A-Za-z_]\w*\.(?=[A-Za-z_\"])")
-_ROWS_OF_XML = re.compile(r"\bXMLTABLE\b", re.IGNORECASE)
 _ORDINALITY = re.compile(r"(\w+)\s+FOR\s+ORDINALITY\b", re.IGNORECASE)
 
 
@@ -21,10 +20,10 @@ def rewritten(text: str, dialect: Dialect) -> str:
     if "|>" in text and dialect.name in PIPED:
         text = without_pipes(text, dialect) or text
     if dialect.name == "snowflake":
-        return _SEMANTIC_VIEW.sub(_view_query, text)
+        return _SEMANTIC_VIEW.sub(_view_query, text) if "semantic_view" in text.lower() else text
     if dialect.name == "bigquery":
-        return _TABLE_ARGUMENT.sub(r"\1 (SELECT * FROM \2)", text)
-    return _ORDINALITY.sub(r"\1 int", text) if _ROWS_OF_XML.search(text) else text
+        return _TABLE_ARGUMENT.sub(r"\1 (SELECT * FROM \2)", text) if "(" in text else text
+    return _ORDINALITY.sub(r"\1 int", text) if "xmltable" in text.lower() else text
 
 
 def _view_query(found: re.Match[str]) -> str:

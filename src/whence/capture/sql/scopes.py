@@ -5,7 +5,7 @@ from whence.capture.sql.confidence import EITHER, REMAINING, one_of
 from whence.capture.sql.flows import IDENTITY, NOTHING, TRANSFORMATION, Flow, joined, stepped
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.names import cased, column_name
-from whence.capture.sql.pseudocolumns import FILES, kind_of
+from whence.capture.sql.pseudocolumns import FILES, kind_of, special_names
 from whence.capture.sql.reading import Reading
 from whence.capture.sql.relations import NAMELESS, STAR, Output, Relation, stale_column, weakened
 from whence.capture.sql.relations import field as field_of
@@ -50,6 +50,7 @@ class Scope:
         "proven",
         "reading",
         "scalars",
+        "shared",
         "sources",
         "standing",
         "windows",
@@ -74,6 +75,8 @@ class Scope:
         self.bound: frozenset[str] = frozenset()
         """Parameters of a lambda."""
         self.windows: dict[str, tree.Node] = {}
+        self.shared = False
+        """Several sources are the same table: T-SQL's `inserted` and `deleted`."""
         self.proven: set[str] = set()
         """Columns that a source must have, since they were named before any alias of that name."""
         self.scalars: dict[str, tree.Node] = {}
@@ -172,7 +175,9 @@ class Scope:
 
     def _is_added(self, source: Source, name: str, parts: list[tree.Node]) -> bool:
         """Whether the engine adds this column to each table, and the source does not have its own."""
-        if not source.relation.opens or source.relation.find(name) is not None or name.lower() in FILES:
+        if name.lower() not in special_names(self.reading.dialect) or not source.relation.opens:
+            return False
+        if source.relation.find(name) is not None or name.lower() in FILES:
             return False
         return kind_of(self.reading.dialect, parts) == "pseudo"
 
@@ -200,7 +205,8 @@ class Scope:
 
     def guess(self, names: list[str], parts: list[tree.Node]) -> Output | None:
         """A column that one of the open sources may have; less sure where the name may be a pseudo-column."""
-        kind = kind_of(self.reading.dialect, parts[:1])
+        special = names[0].lower() in special_names(self.reading.dialect)
+        kind = kind_of(self.reading.dialect, parts[:1]) if special else "column"
         if kind == "pseudo" and not (names[0].lower() in FILES and len(self.sources) == 1):
             return None
         found = self._guess(names)
@@ -217,8 +223,10 @@ class Scope:
             return None
         if len(names) == 1 and self._is_open_row(names[0]):
             return self._whole_row(names)
-        relations = {id(source.relation): source.relation for source in self.sources}.values()
-        candidates = [found for found in (one.guess(names[0]) for one in relations) if found is not None]
+        candidates = [found for found in (one.relation.guess(names[0]) for one in self.sources) if found is not None]
+        if len(candidates) > 1 and self.shared:
+            relations = {id(source.relation): source.relation for source in self.sources}.values()
+            candidates = [found for found in (one.guess(names[0]) for one in relations) if found is not None]
         if not candidates:
             return self._guess_field(names)
         homes = len({leaf.home for leaf in candidates[0].flow})

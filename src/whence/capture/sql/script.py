@@ -20,7 +20,6 @@ from whence.capture.sql.flows import NOTHING, Flow, joined
 from whence.capture.sql.functions import words
 from whence.capture.sql.lineage import (
     Budget,
-    Column,
     Edge,
     ScriptLineage,
     Span,
@@ -44,6 +43,9 @@ from whence.capture.sql.variables import QUERIED, assign, keep, query_text, set_
 
 _NO_DATA = words("open close fetch deallocate call print return raise raiserror throw go commit rollback begin end")
 """Verbs of statements that move no data, and that the parser takes for something else."""
+
+_CONTROLS = ("DECLA", "FETCH", "OPEN ", "SET @")
+"""How statements about cursors begin outside of procedures."""
 
 
 @dataclass(slots=True)
@@ -116,10 +118,11 @@ def _read_piece(script: Script, piece: Piece) -> None:
     if piece.procedural and (queried := QUERIED.match(piece.text)):
         _keep_value(script, piece, queried, span)
         return
-    reading = _reading(script, piece)
-    if (done := _control(script, reading, piece)) is not None:
-        script.statements.append(_answer(script, piece, done, reading, span, None))
-        return
+    if piece.procedural or piece.text[:5].upper() in _CONTROLS:
+        reading = _reading(script, piece)
+        if (done := _control(script, reading, piece)) is not None:
+            script.statements.append(_answer(script, piece, done, reading, span, None))
+            return
     if _run(script, piece, span):
         return
     text, returned = without_returned(piece.text) if script.dialect.name != "tsql" else (piece.text, [])
@@ -322,8 +325,7 @@ def _answer(
         reading.report("dynamic_sql", done.kind)
     unknowns = tuple(_unknown(script, span, reason, name) for reason, name in reading.unknowns)
     status = _status(done, bool(found), error, bool(unknowns))
-    sources = {_table_of(edge.source) for edge in found}
-    reads = tuple(sorted(done.reads | reading.inner_reads | sources, key=str))
+    reads = tuple(sorted(done.reads | reading.inner_reads | _sources(done), key=str))
     return StatementLineage(done.kind, span, status, reads, tuple(done.writes), found, unknowns, error)
 
 
@@ -346,8 +348,11 @@ def _tables(done: Moved) -> set[Table]:
     return {*done.reads, *done.writes, *(move.target for move in done.moves), *(new for _, new in done.renames)}
 
 
-def _table_of(end: Column | Table) -> Table:
-    return end.table if isinstance(end, Column) else end
+def _sources(done: Moved) -> set[Table]:
+    """The tables that what is moved comes from."""
+    flows = (flow for move in done.moves for flow in (move.rows, *(one.flow for one in move.columns)))
+    homes = {id(leaf.home): leaf.home for flow in flows for leaf in flow}
+    return {home.table for home in homes.values()}
 
 
 def _unknown(script: Script, span: Span, reason: UnknownReason, name: str) -> Unknown:
