@@ -57,8 +57,8 @@ predictions.churn_probability  upstream, DIRECT only
       │ build_features · run 22222222, 5 min ago
       └─ customers.email  ← sha2(email, 256)  TRANSFORMATION masked
 
-Complete: 6 nodes, 6 edges, 3 hops.
-Columns not known: some jobs speak of whole datasets only, at sessions.minutes."""
+Not complete: 6 nodes, 6 edges, 3 hops.
+Columns not known: some jobs report whole datasets only, at sessions.minutes."""
     )
 
 
@@ -111,7 +111,7 @@ predictions.churn_probability  upstream, as of 2026-11-18T11:06:40Z
 
 Stopped at the depth asked for: 7 nodes, 7 edges, 2 hops as of 2026-11-18T11:06:40Z. \
 There is more beyond gold.features.email_hash.
-Columns not known: some jobs speak of whole datasets only, at sessions.customer_id, sessions.minutes."""
+Columns not known: some jobs report whole datasets only, at sessions.customer_id, sessions.minutes."""
     )
 
 

@@ -21,12 +21,15 @@ from whence.derive.enrichment import OWN_PRODUCER
 from whence.derive.memory import Memory
 from whence.derive.reading import say
 from whence.model.lineage import Origin
-from whence.model.names import DatasetName, FieldName
+from whence.model.names import DatasetName, FieldName, JobName
 from whence.openlineage.facets import SQL_COMPARISON, SQL_LINEAGE
 from whence.openlineage.read import read_event
-from whence.query.answers import Question
+from whence.openlineage.times import micros
+from whence.query.answers import Gap, GapReason, Question
 from whence.query.evidence import prove_all
-from whence.query.why import why
+from whence.query.impact import impact
+from whence.query.lineage import downstream, upstream
+from whence.query.why import Reason, why, why_not
 from whence.store.disagreements import count_disagreements
 from whence.store.dump import dump
 from whence.store.engine import reading
@@ -212,3 +215,108 @@ def test_memory_keeps_the_latest_up_to_its_weight() -> None:
     memory.of(("d",), lambda: "x" * 100)
     of("a")
     assert made == ["a", "b", "c", "b", "a"]
+
+
+def airflow(*fields: Json, query: str) -> Json:
+    """A task that reads o and c, and writes b (name, total); the producer reports these columns' sources."""
+    schemas = {"o": ("id", "customer", "amount"), "c": ("id", "name"), "b": ("name", "total", "loaded_at")}
+    facets = {of: {"schema": {"fields": [{"name": one} for one in names]}} for of, names in schemas.items()}
+    lineage = {"fields": {"total": {"inputFields": list(fields)}, "loaded_at": {"inputFields": []}}}
+    event = run(1, "COMPLETE", 1, "", [dataset("b", facets["b"] | {"columnLineage": lineage})], sql(query, "postgres"))
+    return event | {"inputs": [dataset(of, facets[of]) for of in "oc"]}
+
+
+REPORT = "insert into b select c.name, sum(o.amount) from o join c on o.customer = c.id group by c.name"
+
+
+def test_sql_completes_what_airflow_reports(store: Engine) -> None:
+    apply_bodies(store, [body(airflow(column("o.amount"), query=REPORT))])
+    total, name, joined = FieldName(DatasetName("n", "b"), "total"), DatasetName("n", "b"), DatasetName("n", "c")
+    with reading(store) as connection:
+        graph = StoreGraph(connection)
+        (edge,) = upstream(graph, total, Question()).edges
+        assert [(one.subtype, one.description) for one in edge.transformations if one.type == "DIRECT"] == [
+            ("AGGREGATION", "SUM(o.amount)")
+        ]
+        assert edge.origins == ("columnLineage", "parsed")
+        (said,) = upstream(graph, FieldName(name, "name"), Question()).edges
+        assert (said.source, said.parsed) == (FieldName(joined, "name"), True)
+        found = impact(graph, FieldName(joined, "id"), Question())
+        assert [one.name for one in found.nodes()] == [name]
+        assert found.extent.complete
+
+
+def test_what_the_sql_contradicts_stays_the_producers(store: Engine) -> None:
+    apply_bodies(store, [body(airflow(column("o.id"), query=REPORT))])
+    total = FieldName(DatasetName("n", "b"), "total")
+    with reading(store) as connection:
+        found = upstream(StoreGraph(connection), total, Question())
+        counted = count_disagreements(connection)
+    assert [(str(edge.source), edge.origins) for edge in found.edges] == [("datasetField:n:o:id", ("columnLineage",))]
+    # The SQL has amount and name, the report has id.
+    assert (counted.jobs, counted.missing_in_report, counted.missing_in_parse) == (1, 2, 1)
+
+
+def test_a_text_of_another_job_is_marked_and_ends_its_comparison(store: Engine) -> None:
+    apply_bodies(store, [body(airflow(column("o.id"), query=REPORT))])
+    foreign = airflow(column("o.id"), query="create view pv as select id, amount from o")
+    foreign["eventTime"] = run(1, "COMPLETE", 2)["eventTime"]
+    apply_bodies(store, [body(foreign)], first=9)
+    assert facets_of(foreign)[SQL_LINEAGE]["status"] == "unrelated"
+    with reading(store) as connection:
+        assert count_disagreements(connection).compared == 0
+
+
+def spark_udf(*named: str) -> list[Json]:
+    """Output b of a DataFrame: id is reported, `named` are reported to have no source, the others are not reported."""
+    schema = {"schema": {"fields": [{"name": one} for one in ("id", "uname", "lit", "st")]}}
+    fields = {"id": {"inputFields": [direct("a.id")]}} | {one: {"inputFields": []} for one in named}
+    return [dataset("b", schema | {"columnLineage": {"fields": fields}})]
+
+
+def test_a_column_that_is_not_reported_is_a_gap_in_both_directions(store: Engine) -> None:
+    event = run(1, "COMPLETE", 1, "", spark_udf("lit", "st"))
+    event["inputs"] = [dataset("a", {"schema": {"fields": [{"name": "id"}, {"name": "name"}]}})]
+    apply_bodies(store, [body(event)])
+    a, b = DatasetName("n", "a"), DatasetName("n", "b")
+    job = JobName("n", "j")
+    with reading(store) as connection:
+        graph = StoreGraph(connection)
+        up = {name: upstream(graph, FieldName(b, name), Question()) for name in ("id", "uname", "lit")}
+        down = downstream(graph, FieldName(a, "name"), Question())
+        blamed = why_not(graph, "n.a.name", "n.b.uname", Question())
+        counted = impact(graph, FieldName(a, "name"), Question())
+    gap = Gap(at=FieldName(b, "uname"), owner=job, datasets=(a,), reason=GapReason.UNREPORTED)
+    assert {name: one.gaps for name, one in up.items()} == {"id": (), "uname": (gap,), "lit": ()}
+    assert {name: one.extent.complete for name, one in up.items()} == {"id": True, "uname": False, "lit": True}
+    assert up["uname"].extent.stopped_by == "columns"
+    assert down.gaps == (Gap(at=FieldName(a, "name"), owner=job, datasets=(b,), reason=GapReason.UNREPORTED),)
+    assert (blamed.reason, blamed.nearest) == (Reason.NO_COLUMN_LINEAGE, (str(job),))
+    assert (counted.counts.nodes, counted.extent.complete) == (0, False)
+
+
+def test_a_gap_lasts_until_the_column_is_reported(store: Engine) -> None:
+    events = [run(1, "COMPLETE", 1, "a", spark_udf()), run(2, "COMPLETE", 5, "a", spark_udf("uname", "lit", "st"))]
+    apply_bodies(store, [body(event) for event in (*events[::-1], events[0])])
+    uname, then = FieldName(DatasetName("n", "b"), "uname"), micros(events[0]["eventTime"])[0]
+    with reading(store) as connection:
+        graph = StoreGraph(connection)
+        asked = [upstream(graph, uname, Question(at=at)).gaps for at in (None, then, then - 1)]
+    assert [len(gaps) for gaps in asked] == [0, 1, 0]
+
+
+def test_a_statement_that_was_read_whole_says_which_columns_have_no_source(store: Engine) -> None:
+    query = "insert into b select a.id, upper(a.name), 'x', a.id is null from a"
+    event = run(1, "COMPLETE", 1, "a", spark_udf(), sql(query))
+    event["inputs"] = [dataset("a", {"schema": {"fields": [{"name": "id"}, {"name": "name"}]}})]
+    apply_bodies(store, [body(event)])
+    with reading(store) as connection:
+        graph = StoreGraph(connection)
+        found = {
+            one: upstream(graph, FieldName(DatasetName("n", "b"), one), Question()) for one in ("uname", "lit", "st")
+        }
+    assert {one: (len(answer.edges), answer.gaps) for one, answer in found.items()} == {
+        "uname": (1, ()),
+        "lit": (0, ()),
+        "st": (1, ()),
+    }

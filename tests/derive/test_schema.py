@@ -19,7 +19,7 @@ ARROW = {
     Boolean: pa.bool_(),
     LargeBinary: pa.binary(),
 }
-CONTENT = {"field", "lineage_edge", "schema_body"}
+CONTENT = {"field", "lineage_edge", "schema_body", "unreported_column"}
 """Tables whose rows come packed in the content of others."""
 
 TABLES = [table for table in (*FACTS, touched) if table.name not in CONTENT]

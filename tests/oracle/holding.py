@@ -1,6 +1,7 @@
 """Which sets hold, and when: the fold of each owner's statements into spans (docs/state.md, "Statements")."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from oracle.nodes import Node
@@ -25,10 +26,22 @@ class Statement:
     sets: Held
 
 
-def known_best(sets: set[LineageSet]) -> Held:
-    """Without what is inferred for outputs of which the run knows better."""
-    better = {output for _, output, _, origin, _ in sets if origin in ("explicit", "columnLineage")}
-    return frozenset(one for one in sets if not (one[3] in ("parsed", "inferred") and one[1] in better))
+def known_best(said: list[set[LineageSet]]) -> Held:
+    """Of the sets of a run's events: without what one guesses of outputs of which another reports more."""
+    better = set().union(*map(_told, said))
+    best: set[LineageSet] = set()
+    for sets in said:
+        elsewhere = better - _told(sets)
+        for one in sets:
+            guess = one[3] in ("parsed", "unreported") and one[1] in elsewhere
+            if not guess and not (one[3] == "inferred" and one[1] in better):
+                best.add(one)
+    return frozenset(best)
+
+
+def _told(sets: Iterable[LineageSet]) -> set[Node | None]:
+    """The outputs of which a producer reports lineage."""
+    return {output for _, output, _, origin, _ in sets if origin in ("explicit", "columnLineage")}
 
 
 def spans(statements: list[Statement]) -> dict[tuple[Node, str], list[Span]]:
@@ -58,8 +71,8 @@ def _history(statements: list[Statement]) -> list[Span]:
 
 def _observed(before: Held, sets: Held) -> Held:
     """What is reported of columns stays until it is reported anew; what is parsed only until anything is."""
-    told = {one[1] for one in before if one[2] == "field" and one[3] in ("explicit", "columnLineage")}
-    own = frozenset(one for one in sets if not (one[2:4] == ("field", "parsed") and one[1] in told))
+    told = _told(one for one in before if one[2] == "field") - _told(one for one in sets if one[2] == "field")
+    own = frozenset(one for one in sets if not (one[2] == "field" and one[1] in told))
     outputs = {output for _, output, *_ in own if output}
     fine = {output for _, output, level, *_ in own if level == "field"}
     return own | frozenset(one for one in before if one[2] == "field" and one[1] in outputs - fine)

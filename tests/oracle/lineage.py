@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from oracle.naming import dataset_node, job_node, names_paths
@@ -16,20 +17,88 @@ Sets = set[tuple[Node | None, str, str, frozenset[Edge]]]
 """(output or None, level, origin, edges)."""
 
 How = tuple[str, str, str, str]
+Names = dict[Node, Node]
+
+
+@dataclass
+class Output:
+    """An output: its columnLineage facets, and the columns that its schema lists."""
+
+    facets: list[Json]
+    listed: set[str]
 
 
 def job_lineage(
-    job: Node, inputs: set[Node], outputs: dict[Node, list[Json]], explicit: Json | None, spoken: Spoken
+    job: Node, inputs: set[Node], outputs: dict[Node, Output], explicit: Json | None, spoken: Spoken, names: Names
 ) -> Sets:
-    """All that a run or job event says. `outputs`: each with its columnLineage facets; `spoken`: what its SQL says."""
+    """All that a run or job event says. `spoken`: what its SQL says; `names`: the event's names for other names."""
+    sets = _stated(job, inputs, outputs, explicit, spoken, names)
+    if inputs:
+        named = _named(outputs, explicit)
+        sets |= {one for output in outputs for one in _unreported(job, output, outputs[output], named, sets, spoken)}
+    return sets | _boundary(job, inputs, set(outputs))
+
+
+def _unreported(
+    job: Node, output: Node, of: Output, named: set[Node], sets: Sets, spoken: Spoken
+) -> Iterator[tuple[Node | None, str, str, frozenset[Edge]]]:
+    """The columns of an output that its schema lists and of which nobody says where they come from."""
+    edges = {edge for one in sets if one[:2] == (output, "field") for edge in one[3]}
+    if not edges or any(edge[1] == output and edge[2] != "INDIRECT" for edge in edges):
+        return
+    known = {edge[1][3] for edge in edges if edge[1][0] == "field"} | {one[3] for one in named if whole(one) == output}
+    unknown = {one for one in of.listed if not any(_within(one, other) or _within(other, one) for other in known)}
+    if spoken.complete and output in spoken.edges:
+        unknown &= {edge[1][3] for edge in spoken.edges[output] if edge[1][0] == "field"}
+    if unknown:
+        fields: list[Node] = [("field", *output[1:], one) for one in unknown]
+        yield output, "field", "unreported", frozenset((job, one, "UNKNOWN", "", "", "") for one in fields)
+
+
+def _within(column: str, other: str) -> bool:
+    return column == other or column.startswith(f"{other}.")
+
+
+def _named(outputs: dict[Node, Output], explicit: Json | None) -> set[Node]:
+    """The columns that the producer names in its lineage, with sources or without."""
+    facets = [(output, facet) for output, one in outputs.items() for facet in one.facets]
+    entries = [one for one in _entries(explicit or {}) if one.get("type", "DATASET") == "DATASET"]
+    facets += [(target, one) for one in entries if (target := dataset_node(one))]
+    return {("field", *output[1:], name) for output, facet in facets for name, _ in _objects(facet.get("fields"))}
+
+
+def _completing(edges: set[Edge], named: set[str], parsed: set[Edge], names: Names) -> set[Edge]:
+    """What the SQL adds to what the producer reports of one output, without contradicting it."""
+
+    def ends(edge: Edge) -> tuple[Node, str, str]:
+        source = whole(edge[0])
+        columns = [end[3].lower() if end[0] == "field" else "" for end in edge[:2]]
+        return names.get(source, source), columns[0], columns[1]
+
+    types: dict[tuple[Node, str, str], set[str]] = defaultdict(set)
+    for edge in edges:
+        types[ends(edge)].add(edge[2])
+    mentioned = {one.lower() for one in named} | {column for *_, column in types}
+    return {
+        edge
+        for edge in parsed
+        if ("INDIRECT" not in types[ends(edge)] if edge[2] == "INDIRECT" else types[ends(edge)] == {"UNKNOWN"})
+        or (edge[2] != "INDIRECT" and edge[1][0] == "field" and edge[1][3].lower() not in mentioned)
+    }
+
+
+def _stated(
+    job: Node, inputs: set[Node], outputs: dict[Node, Output], explicit: Json | None, spoken: Spoken, names: Names
+) -> Sets:
     sets: Sets = set()
-    sets |= _boundary(job, inputs, set(outputs))
     if explicit is not None:
-        return sets | _explicit(_entries(explicit), job)
-    for output, facets in outputs.items():
-        edges = {_joined(edge, inputs, set(outputs)) for facet in facets for edge in _column_edges(output, facet)}
+        return _explicit(_entries(explicit), job)
+    for output, one in outputs.items():
+        edges = {_joined(edge, inputs, set(outputs)) for facet in one.facets for edge in _column_edges(output, facet)}
         if edges:
+            named = {name for facet in one.facets for name, _ in _objects(facet.get("fields"))}
             sets |= _split(output, "columnLineage", edges)
+            sets |= _split(output, "parsed", _completing(edges, named, spoken.edges.get(output, set()), names))
             continue
         if output in spoken.edges:
             sets |= _split(output, "parsed", spoken.edges[output])

@@ -220,7 +220,7 @@ def _declared(readings: list[Reading]) -> Iterator[Line]:
 
 def _run_statements(readings: list[Reading]) -> Iterator[Statement]:
     for run, events in _by_run(readings).items():
-        sets = known_best({one for event in events for one in _sets_of(event)})
+        sets = known_best([_sets_of(event) for event in events])
         if not sets:
             continue
         state, state_at = _final(events)
@@ -260,10 +260,10 @@ def _edges(histories: dict[tuple[Node, str], list[Span]]) -> Iterator[Line]:
     for (owner, aspect), history in histories.items():
         for _, end, confirmed, sets in history:
             if end is None:
-                yield from _current(text(owner), aspect, confirmed, sets)
+                yield from _current(text(owner), aspect, confirmed, {one for one in sets if one[3] != "unreported"})
 
 
-def _current(owner: str, aspect: str, confirmed: bool, sets: Held) -> Iterator[Line]:
+def _current(owner: str, aspect: str, confirmed: bool, sets: Iterable[LineageSet]) -> Iterator[Line]:
     for one in sets:
         head = {
             "derived": "edge",

@@ -9,10 +9,10 @@ from hashlib import blake2b
 from typing import Any
 
 from oracle.canonical import canonical
-from oracle.lineage import Sets, clean, dataset_lineage, job_lineage, reported
+from oracle.lineage import Output, Sets, clean, dataset_lineage, job_lineage, reported
 from oracle.naming import dataset_node, job_node
 from oracle.nodes import Node, whole
-from oracle.sql import Mentioned, Spoken, comparison, read_sql
+from oracle.sql import UNRELATED, Mentioned, Spoken, comparison, read_sql
 
 Json = dict[str, Any]
 
@@ -190,20 +190,23 @@ def _job(reading: Reading, job: Node, event: Json) -> None:
     if not gone(facets.get("jobType", DELETED)):
         reading.streaming = str(facets["jobType"].get("processingType")).upper() in ("STREAMING", "SERVICE")
     inputs = {node for node, _ in _named(event.get("inputs"))}
-    columns: dict[Node, list[Json]] = {node: [] for node, _ in _named(event.get("outputs"))}
+    columns = {node: Output([], set()) for node, _ in _named(event.get("outputs"))}
     for node, one in _named(event.get("outputs")):
-        facet = facets_of(one).get("columnLineage", DELETED)
-        if not gone(facet):
-            columns[node].append(facet)
+        said = facets_of(one)
+        if not gone(said.get("columnLineage", DELETED)):
+            columns[node].facets.append(said["columnLineage"])
+        if not gone(said.get("schema", DELETED)):
+            columns[node].listed |= set(_columns(said["schema"].get("fields"), ""))
     explicit = facets.get("lineage", DELETED)
     mentioned = _mentioned(event)
     read, written = ([mentioned[node] for node in dict.fromkeys(some)] for some in (inputs, columns))
     query = _query(facets.get("sql", DELETED)) if columns else None
     spoken = read_sql(query, read, written) if query else Spoken()
-    reading.sets = job_lineage(job, inputs, columns, None if gone(explicit) else explicit, spoken)
+    names = _known_as(mentioned)
+    reading.sets = job_lineage(job, inputs, columns, None if gone(explicit) else explicit, spoken, names)
     if query:
-        said = _sql_facets(reading.sets, spoken, mentioned)
-        reading.facets += [(job, "", None, key, canonical(facet)) for key, facet in said]
+        own = _sql_facets(reading.sets, spoken, names)
+        reading.facets += [(job, "", None, key, canonical(facet) if facet else "") for key, facet in own]
     if "sql" in facets and gone(facets["sql"]):
         reading.facets += [(job, "", None, key, "") for key in OWN_FACETS]
 
@@ -229,10 +232,14 @@ def _mentioned(event: Json) -> dict[Node, Mentioned]:
     return found
 
 
-def _sql_facets(sets: Sets, spoken: Spoken, mentioned: dict[Node, Mentioned]) -> Iterator[tuple[str, Json]]:
-    yield "whence_sqlLineage", {"dialect": "spark", "status": spoken.status, "unmatched": spoken.unmatched}
+def _known_as(mentioned: dict[Node, Mentioned]) -> dict[Node, Node]:
+    """The event's name for each other name of one dataset."""
     claims = [(name, one.node) for one in mentioned.values() for name in (one.node, *one.others)]
-    names = {name: node for name, node in claims if [other for other, _ in claims].count(name) == 1}
+    return {name: node for name, node in claims if [other for other, _ in claims].count(name) == 1}
+
+
+def _sql_facets(sets: Sets, spoken: Spoken, names: dict[Node, Node]) -> Iterator[tuple[str, Json]]:
+    yield "whence_sqlLineage", {"dialect": "spark", "status": spoken.status, "unmatched": spoken.unmatched}
     told = reported(sets)
     compared = [comparison(one, spoken, told[one], names) for one in sorted(spoken.edges) if one in told]
     if compared:
@@ -240,6 +247,8 @@ def _sql_facets(sets: Sets, spoken: Spoken, mentioned: dict[Node, Mentioned]) ->
         words = ("agreed", "missingInReport", "missingInParse")
         outputs = [{key: value for key, value in one.items() if key != "counts"} for one in compared]
         yield "whence_sqlComparison", dict(zip(words, totals, strict=True)) | {"outputs": outputs}
+    elif spoken.status == UNRELATED:
+        yield "whence_sqlComparison", {}
 
 
 def _dataset(reading: Reading, node: Node, dataset: Json) -> None:

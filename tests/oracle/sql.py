@@ -33,6 +33,7 @@ STATEMENT = re.compile(
 JOIN = re.compile(r"left join (\S+) as (\w+) on ([^\n]+)")
 NO_SQL = ("selec x", ")(")
 UNJUDGED = "unjudged"
+UNRELATED = "unrelated"
 REFERENCE = re.compile(r"\b(\w+)\.(\w+)\b")
 
 
@@ -71,18 +72,18 @@ def read_sql(query: str, inputs: list[Mentioned], outputs: list[Mentioned]) -> S
     names, misplaced = _targets(found["columns"], found["items"], columns)
     missing = misplaced
     edges: set[Edge] = set()
+    written: set[str] = set()
 
     def references(text: str) -> Iterator[tuple[Mentioned | None, str]]:
         nonlocal missing
         for alias, column in REFERENCE.findall(text):
             known = known_columns(tables[alias], inputs, outputs)
-            if known is None or column.lower() in [one.lower() for one in known]:
-                yield sources[tables[alias]], column
-            else:
-                missing = True
+            missing = missing or (known is not None and column.lower() not in [one.lower() for one in known])
+            yield sources[tables[alias]], column
 
     for (expression, _), name in zip(_items(found["items"]), names, strict=False):
         for source, column in references(expression):
+            written.add(name.lower())
             if source and target:
                 how = _subtype(expression), "", expression
                 edges.add((spelled(source, column), spelled(target, name), "DIRECT", *how))
@@ -90,9 +91,21 @@ def read_sql(query: str, inputs: list[Mentioned], outputs: list[Mentioned]) -> S
         for source, column in references(text):
             if source and target:
                 edges.add((spelled(source, column), target.node, "INDIRECT", subtype, "", ""))
+    if _contradicts(found["target"], target, outputs, written):
+        return Spoken(status=UNRELATED, unmatched=unmatched)
     complete = not (missing or unmatched)
     status = "parsed" if complete else "partial" if edges else "failed"
     return Spoken({target.node: edges} if target and edges else {}, complete, status, unmatched)
+
+
+def _contradicts(name: str, target: Mentioned | None, outputs: list[Mentioned], written: set[str]) -> bool:
+    """The text cannot be of this job: it writes another table, or columns that the output does not have."""
+    last = name.lower().split(".")[-1]
+    called = {re.split("[./]", node[2])[-1].lower() for one in outputs for node in (one.node, *one.others)}
+    if target is None:
+        return last not in called
+    known = {column.lower() for column in target.columns}
+    return bool(known and written) and not known & written
 
 
 def _items(text: str) -> list[tuple[str, str]]:

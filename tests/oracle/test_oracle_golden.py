@@ -19,6 +19,10 @@ from oracle.stories import (
 
 AB = [dataset("b", column_lineage(x=["a.k"]))]
 """Output b with b.x from a.k."""
+LISTED = {"schema": {"fields": [{"name": one} for one in ("x", "y", "s", "s.t")]}}
+INSERT = {"sql": {"query": "insert into b (x)\nselect\n  t.k as x\nfrom a as t\nwhere t.k = '1'", "dialect": "spark"}}
+PARTLY = [dataset("b", {**LISTED, **column_lineage(x=["a.k"], s=[])})]
+"""Output b with columns x, y and s: x is from a.k, s from nothing."""
 GONE = {"whence_lifecycle": {"state": "DECOMMISSIONED"}}
 
 HISTORIES: dict[str, tuple[list[Json], list[str]]] = {
@@ -77,6 +81,36 @@ HISTORIES: dict[str, tuple[list[Json], list[str]]] = {
     "a streaming run that failed and completed is not believed": (
         [run(1, "START", 1, "a", "b", STREAMING), run(1, "FAIL", 3), run(1, "COMPLETE", 4)],
         ["@j observed 1- unsure: ~a>b"],
+    ),
+    "a column that is listed and not reported is unreported, unless it is named or nested in one that is": (
+        [run(1, "COMPLETE", 1, "a", PARTLY)],
+        ["@j observed 1- sure: !@j>b.y a.k>b.x a>b"],
+    ),
+    "a job without inputs has no unreported columns": (
+        [run(1, "COMPLETE", 1, "", PARTLY)],
+        ["@j observed 1- sure: a.k>b.x a>b"],
+    ),
+    "unreported columns stay with the reported ones, and go with them": (
+        [
+            run(1, "COMPLETE", 1, "a", PARTLY),
+            run(2, "COMPLETE", 3, "a", "b"),
+            run(3, "COMPLETE", 5, "a", [dataset("b", {**LISTED, **column_lineage(x=["a.k"], y=[], s=[])})]),
+        ],
+        [
+            "@j observed 1-3 sure: !@j>b.y a.k>b.x a>b",
+            "@j observed 3-5 sure: !@j>b.y a.k>b.x ~a>b",
+            "@j observed 5- sure: a.k>b.x a>b",
+        ],
+    ),
+    "what is unreported beside a guess gives way with it": (
+        [
+            run(1, "START", 1, "a", [dataset("b", LISTED)], INSERT),
+            run(1, "COMPLETE", 3, "a", AB, INSERT),
+        ],
+        [
+            "@j observed 3- sure: ?a.k>b.x[DIRECT/IDENTITY/t.k] ?a.k>b[INDIRECT/FILTER] "
+            "?a>b[DIRECT] ?a>b[INDIRECT] a.k>b.x a>b"
+        ],
     ),
     "a read-only run erases nothing of what was written": (
         [run(1, "COMPLETE", 1, "a", "b"), run(2, "COMPLETE", 5, "c")],

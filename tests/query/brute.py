@@ -16,7 +16,7 @@ class Brute:
 
     distance: dict[Node, int]
     edges: frozenset[tuple[Node, Node, Node]]
-    gaps: frozenset[tuple[Node, Node, frozenset[Node]]]
+    gaps: frozenset[tuple[Node, Node, frozenset[Node], str]]
     more: frozenset[Node]
     takes: dict[Node, set[tuple[Node, Node, Node]]]
 
@@ -36,14 +36,15 @@ def one_name(world: World) -> Callable[[Node], Node]:
 def holding(world: World, at: int | None) -> Iterator[tuple[Node, Edge, Origin]]:
     """(owner, edge, origin) of all that holds at a time, under one name each."""
     name = one_name(world)
+    for owner, one, origin in _holding(world, at):
+        yield owner, Edge(source=name(one.source), target=name(one.target), type=one.type, subtype=one.subtype), origin
+
+
+def _holding(world: World, at: int | None) -> Iterator[tuple[Node, Edge, Origin]]:
+    """The same under the names that were said."""
     for said in world.said:
         if said.end > 10**18 if at is None else said.start <= at < said.end:
-            for one, origin in said.edges:
-                yield (
-                    said.owner,
-                    Edge(source=name(one.source), target=name(one.target), type=one.type, subtype=one.subtype),
-                    origin,
-                )
+            yield from ((said.owner, one, origin) for one, origin in said.edges)
 
 
 def whole(node: Node) -> Node | None:
@@ -57,7 +58,7 @@ def meets(node: Node, end: Node) -> bool:
 def ask(world: World, root: Node, direction: str, types: set[str], depth: int | None, at: int | None) -> Brute:
     """The whole answer, without budgets."""
     root = one_name(world)(root)
-    all_edges = list(holding(world, at))
+    all_edges = [one for one in holding(world, at) if one[2] is not Origin.UNREPORTED]
     fine = isinstance(root, FieldName)
     if fine:
         usable = [one for one in all_edges if FieldName in (type(one[1].source), type(one[1].target))]
@@ -97,13 +98,14 @@ def ask(world: World, root: Node, direction: str, types: set[str], depth: int | 
         distance.update(dict.fromkeys(frontier, round_))
         frontier = {node for node in frontier if not isinstance(node, JobName)}
     more = {node for node in frontier if follow(node) - taken}
-    gaps = frozenset(find_gaps(all_edges, set(distance) - more, direction)) if fine else frozenset()
-    return Brute(distance, frozenset(taken), gaps, frozenset(more), takes)
+    ended = set(distance) - more
+    gaps = {*find_gaps(all_edges, ended, direction), *find_unreported(world, at, ended, direction)} if fine else set()
+    return Brute(distance, frozenset(taken), frozenset(gaps), frozenset(more), takes)
 
 
 def find_gaps(
     all_edges: list[tuple[Node, Edge, Origin]], nodes: set[Node], direction: str
-) -> Iterator[tuple[Node, Node, frozenset[Node]]]:
+) -> Iterator[tuple[Node, Node, frozenset[Node], str]]:
     """For each node, the owners that speak of its whole dataset only."""
     fine = {(o, whole(e.target) or e.target) for o, e, _ in all_edges if FieldName in (type(e.source), type(e.target))}
     coarse = [
@@ -121,12 +123,32 @@ def find_gaps(
                 node,
                 owner,
                 frozenset(e.source if direction == "upstream" else e.target for o, e in here if o == owner),
+                "no column lineage",
             )
         if direction == "downstream":
             readers = {e.target for _, e, _ in all_edges if e.source == of and isinstance(e.target, JobName)}
             for reader in readers - {o for o, _ in here}:
                 if not any(_says_more(o, e, reader, of) for o, e, _ in all_edges):
-                    yield node, reader, frozenset()
+                    yield node, reader, frozenset(), "no column lineage"
+
+
+def find_unreported(
+    world: World, at: int | None, nodes: set[Node], direction: str
+) -> Iterator[tuple[Node, Node, frozenset[Node], str]]:
+    """For each node, the jobs that write it, or read it for what they write, and do not say where a column is from."""
+    name, said = one_name(world), list(_holding(world, at))
+    reached = {(o, e.target) for o, e, origin in said if origin is not Origin.UNREPORTED}
+    columns = {(o, e.target) for o, e, origin in said if origin is Origin.UNREPORTED} - reached
+    edges = [(o, e) for o, e, origin in said if origin is not Origin.UNREPORTED]
+    reads = {(name(e.source), o) for o, e in edges if e.target == o and isinstance(e.source, DatasetName)}
+    for node in nodes:
+        for owner in {o for o, _ in columns}:
+            mine = {name(column) for o, column in columns if o == owner}
+            if direction == "upstream":
+                if any(node in (column, whole(column)) for column in mine):
+                    yield node, owner, frozenset(of for of, o in reads if o == owner), "column not reported"
+            elif (whole(node) or node, owner) in reads:
+                yield node, owner, frozenset(of for column in mine if (of := whole(column))), "column not reported"
 
 
 def _says_more(owner: Node, one: Edge, reader: Node, of: Node) -> bool:

@@ -23,7 +23,7 @@ from whence.model.graph import (
     Tellings,
 )
 from whence.model.ids import Kind, kind_of, node_id
-from whence.model.lineage import Edge
+from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName, Node, RunName
 from whence.query.answers import dataset_of
 from whence.store.tables import FOREVER
@@ -68,6 +68,21 @@ class MemoryGraph:
         if hop.direction is Direction.DOWNSTREAM:
             found |= self._readers(rows, dataset_ids)
         return sorted(found)[:limit]
+
+    def unreported(self, ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
+        edges = [one for one, _ in self._rows(Hop(Direction.DOWNSTREAM, hop.grain, hop.at), unreported=True)]
+        reached = {(row.owner_id, row.far_id) for row in edges if row.origin != Origin.UNREPORTED}
+        columns = [row for row in edges if row.origin == Origin.UNREPORTED]
+        columns = [row for row in columns if (row.owner_id, row.far_id) not in reached]
+        whole = [row for row in edges if kind_of(row.near_id) is Kind.DATASET]
+        reads = [(row.near_id, row.owner_id) for row in whole if row.far_id == row.owner_id]
+        if hop.direction is Direction.UPSTREAM:
+            inputs = {row.owner_id: [0, *(of for of, job in reads if job == row.owner_id)] for row in columns}
+            found = {GapRow(row.far_id, row.owner_id, one) for row in columns for one in inputs[row.owner_id]}
+        else:
+            pairs = [(near, row) for near, job in reads for row in columns if row.owner_id == job]
+            found = {GapRow(near, row.owner_id, row.far_dataset_id) for near, row in pairs}
+        return sorted(row for row in found if row.near_id in ids)[:limit]
 
     def nodes(self, ids: Iterable[int]) -> Mapping[int, Node]:
         return {id_: self._names[id_] for id_ in ids if id_ in self._names}
@@ -122,8 +137,10 @@ class MemoryGraph:
             for told, one, digest in sets
         ]
 
-    def _rows(self, hop: Hop) -> Iterator[tuple[EdgeRow, int]]:
+    def _rows(self, hop: Hop, *, unreported: bool = False) -> Iterator[tuple[EdgeRow, int]]:
         for told, set_id, edges, _, origin in self._told:
+            if origin == Origin.UNREPORTED and not unreported:
+                continue
             if told.end == FOREVER if hop.at is None else told.start <= hop.at < told.end:
                 for ordinal, one in enumerate(edges):
                     ends = (

@@ -48,7 +48,9 @@ owned = st.lists(said_of, min_size=len(DATASETS + JOBS), max_size=len(DATASETS +
 told_worlds = st.builds(with_facets, worlds(), owned)
 retold = st.dictionaries(st.sampled_from(DATASETS + JOBS), st.sampled_from(("gold", "bronze")), max_size=2)
 """Tiers that are said later."""
-changes = st.dictionaries(st.sampled_from((*JOBS, DatasetName("ns", "new"))), st.lists(edges(), max_size=6), max_size=2)
+changes = st.dictionaries(
+    st.sampled_from((*JOBS, DatasetName("ns", "new"))), st.lists(edges(JOBS[0]), max_size=6), max_size=2
+)
 
 
 BEYOND = {

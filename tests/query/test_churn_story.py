@@ -85,7 +85,10 @@ def test_every_edge_has_its_evidence(graph: StoreGraph) -> None:
 
 def test_every_answer_says_what_it_stands_on(graph: StoreGraph) -> None:
     extent = upstream(graph, CHURN, Question(at=NOW)).extent
-    assert (extent.as_of, extent.graph_version, extent.hidden_nodes, extent.complete) == (NOW, f"0:{POSITION}", 0, True)
+    assert (extent.as_of, extent.graph_version, extent.hidden_nodes) == (NOW, f"0:{POSITION}", 0)
+    assert (extent.complete, extent.stopped_by) == (False, "columns")  # where clean_sessions reports no columns
+    of_model = upstream(graph, MODEL, Question(at=NOW)).extent
+    assert (of_model.complete, of_model.stopped_by) == (True, None)
     cut = upstream(graph, CHURN, Question(depth=1)).extent
     assert (cut.complete, cut.stopped_by, cut.depth_reached) == (False, "depth", 1)
     assert cut.frontier == (MODEL, FieldName(TABLE, "avg_minutes"))

@@ -30,7 +30,9 @@ at_job = st.tuples(st.sampled_from(DATASETS + FIELDS[:4]), st.sampled_from(JOBS)
 
 
 @st.composite
-def edges(draw: st.DrawFn) -> tuple[Edge, Origin]:
+def edges(draw: st.DrawFn, owner: JobName) -> tuple[Edge, Origin]:
+    if not draw(st.integers(0, 5)):
+        return Edge(source=owner, target=draw(st.sampled_from(FIELDS))), Origin.UNREPORTED
     source, target = draw(st.one_of(fine, fine, coarse, at_job))
     if JobName in (type(source), type(target)):
         return Edge(source=source, target=target), Origin.BOUNDARY
@@ -46,7 +48,7 @@ def edges(draw: st.DrawFn) -> tuple[Edge, Origin]:
 def worlds(draw: st.DrawFn) -> World:
     said = []
     for owner in JOBS:
-        then, now = (draw(st.lists(edges(), max_size=size)) for size in (4, 12))
+        then, now = (draw(st.lists(edges(owner), max_size=size)) for size in (4, 12))
         said.append(Said(owner=owner, edges=tuple(then), start=10, end=20))
         said.append(
             Said(owner=owner, edges=tuple(now), start=20, end=FOREVER, run_id="0b5ba1e0-0000-4000-8000-000000000002")
@@ -112,14 +114,14 @@ def _check(engine: Engine, world: World, question: dict[str, object]) -> None:
     event(f"nodes reached: {min(len(expected.distance) // 3 * 3, 12)}")
     assert {node.name: node.depth for node in answer.nodes} == expected.distance
     assert {(one.source, one.target, one.owner) for one in answer.edges} == expected.edges
-    assert {(gap.at, gap.owner, frozenset(gap.datasets)) for gap in answer.gaps} == expected.gaps
+    assert {(gap.at, gap.owner, frozenset(gap.datasets), gap.reason) for gap in answer.gaps} == expected.gaps
     assert set(answer.extent.frontier) == expected.more == {node.name for node in answer.nodes if node.more}
     assert answer.extent.frontier_nodes == len(expected.more)
     at = question["at"]
     first = min(one.start for one in world.said)
     is_recorded = at is None or (isinstance(at, int) and at >= first)
     assert answer.extent.recorded_from == (None if is_recorded else first)
-    assert answer.extent.complete == (is_recorded and not expected.more)
+    assert answer.extent.complete == (is_recorded and not expected.more and not expected.gaps)
     assert answer.extent.depth_reached == max(expected.distance.values())
     assert answer == _answer(engine, question)
     _check_witnesses(answer)
@@ -162,7 +164,7 @@ def test_budgets_are_kept_and_admitted(
     assert {(one.source, one.target, one.owner) for one in answer.edges} <= whole.edges
     left_out = set(whole.distance) - set(reached)
     assert not (left_out and answer.extent.complete)
-    assert bool(answer.extent.frontier) == (answer.extent.stopped_by not in (None, "beginning"))
+    assert bool(answer.extent.frontier) == (answer.extent.stopped_by not in (None, "beginning", "columns"))
     assert set(answer.extent.frontier) <= set(reached)
 
 

@@ -32,6 +32,7 @@ from whence.store.tables import (
     schema_body,
     schema_version,
     span,
+    unreported_column,
     version,
 )
 from whence.store.words import index_all
@@ -216,6 +217,10 @@ def _rows(said: Said) -> Iterator[tuple[Table, dict[str, Any]]]:
         )
         yield run_lineage, {"run_id": run_id, "version": version_id, "time": said.start, "event_id": event_id(key)}
         for ordinal, one in enumerate(lineage.edges):
+            if lineage.origin is Origin.UNREPORTED:
+                column = {"field_id": node_id(one.target), "dataset_id": _dataset_id(one.target)}
+                yield unreported_column, {"set_id": set_id, **column}
+                continue
             row = {"set_id": set_id, "ordinal": ordinal, **_edge(one)}
             yield lineage_edge, row
             if said.end == FOREVER:

@@ -56,6 +56,7 @@ export interface Gap {
   at: string;
   owner: string;
   datasets: string[];
+  reason: string;
 }
 export interface Extent {
   complete: boolean;
@@ -192,6 +193,7 @@ export interface Run {
   facets: Record<string, unknown>;
 }
 export interface Job extends SaidOf {
+  sql: { status: string; problems: string[] } | null;
   inputs: string[];
   outputs: string[];
   latest_runs: Run[];

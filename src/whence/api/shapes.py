@@ -30,7 +30,7 @@ class Extent(Shape):
     """
 
     complete: bool
-    stopped_by: Literal["depth", "nodes", "edges", "paths", "retention", "beginning"] | None
+    stopped_by: Literal["depth", "nodes", "edges", "paths", "retention", "beginning", "columns"] | None
     depth_reached: int
     frontier: list[str]
     frontier_nodes: int
@@ -119,11 +119,12 @@ class NodeReached(Shape):
 
 
 class Gap(Shape):
-    """Where a walk over fields ends, because `owner` speaks of whole datasets only."""
+    """Where a walk over fields ends, because `owner` reports whole datasets only, or not this column."""
 
     at: str
     owner: str
     datasets: list[str]
+    reason: Literal["no column lineage", "column not reported"]
 
 
 class Lineage(Shape):

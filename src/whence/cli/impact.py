@@ -40,6 +40,9 @@ def closing_line(extent: Extent) -> Text:
         return limit
     if extent.complete:
         return Text("Complete.", style="bold green")
+    if extent.stopped_by == "columns":
+        text = "some jobs do not report which columns they read and write. More may depend on it."
+        return Text.assemble(("Not complete: ", "bold yellow"), text)
     why = {"depth": "at the depth asked for", "nodes": "by --max-nodes", "edges": "by --max-edges"}
     stopped = why.get(extent.stopped_by or "", f"by the budget of {extent.stopped_by}")
     return Text.assemble((f"Stopped {stopped}: ", "bold yellow"), "there is more.")

@@ -10,7 +10,7 @@ from whence.cli.labels import Labels, label, run_of
 from whence.cli.output import safe
 from whence.model.graph import Direction
 from whence.model.names import DatasetName, FieldName, JobName, Node
-from whence.query.answers import Answer, AnswerEdge, AnswerNode, Extent, Gap, dataset_of
+from whence.query.answers import Answer, AnswerEdge, AnswerNode, Extent, Gap, GapReason, dataset_of
 from whence.query.instants import iso
 from whence.query.transformations import Transformation, directness
 
@@ -121,6 +121,8 @@ def closing(answer: Answer, labels: Labels) -> Iterator[Text]:
         yield Text.assemble(("Complete: ", "bold green"), f"nothing {answer.direction} is known{when}.")
     elif extent.complete:
         yield Text.assemble(("Complete: ", "bold green"), counted)
+    elif extent.stopped_by == "columns":
+        yield Text.assemble(("Not complete: ", "bold yellow"), counted)
     elif extent.stopped_by not in ("retention", "beginning"):
         places = _some([labels.of(name) for name in extent.frontier], 3, extent.frontier_nodes)
         why = {"depth": "at the depth asked for", "nodes": "by --max-nodes", "edges": "by --max-edges"}
@@ -128,11 +130,15 @@ def closing(answer: Answer, labels: Labels) -> Iterator[Text]:
         yield Text.assemble((stopped, "bold yellow"), f"{counted} There is more beyond {places}.")
     if limit := past_limit_text(extent):
         yield limit
-    if answer.gaps:
-        places = _some(sorted({labels.of(gap.at) for gap in answer.gaps}), 3)
-        yield Text.assemble(
-            ("Columns not known: ", "bold yellow"), f"some jobs speak of whole datasets only, at {places}."
-        )
+    for reason, text in _GAPS.items():
+        if at := sorted({labels.of(gap.at) for gap in answer.gaps if gap.reason is reason}):
+            yield Text.assemble(("Columns not known: ", "bold yellow"), f"{text}, at {_some(at, 3)}.")
+
+
+_GAPS = {
+    GapReason.NO_COLUMNS: "some jobs report whole datasets only",
+    GapReason.UNREPORTED: "some jobs do not report where all the columns that they write come from",
+}
 
 
 def past_limit_text(extent: Extent) -> Text | None:
@@ -295,8 +301,10 @@ def _gap_line(drawing: _Drawing, gap: Gap, prefix: str, *, last: bool) -> Text:
     upstream = drawing.answer.direction is Direction.UPSTREAM
     told = f"{owner} derives it from {others}" if upstream else f"{owner} derives {others} from it"
     told = told if others else f"{owner} reads it"
+    unreported = "from which columns is not reported" if upstream else "not all columns are reported"
+    which = "its columns are not known" if gap.reason is GapReason.NO_COLUMNS else unreported
     line = Text().append(prefix + (glyphs.ends if last else glyphs.branches)[2], style="dim")
-    return line.append("? ", style="bold yellow").append(f"{told}; its columns are not known", style="yellow")
+    return line.append("? ", style="bold yellow").append(f"{told}; {which}", style="yellow")
 
 
 def _aliases(drawing: _Drawing, name: Node) -> Iterator[tuple[str, str]]:

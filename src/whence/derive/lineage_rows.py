@@ -9,7 +9,7 @@ from whence.derive.enrichment import speaks_sql
 from whence.derive.memory import Memory
 from whence.model.events import DatasetEvent, Event, JobEvent, RunEvent
 from whence.model.ids import hash64, node_id, version_id
-from whence.model.lineage import Edge, LineageSet, digest
+from whence.model.lineage import Edge, LineageSet, Origin, digest
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.openlineage.lineage import lineage_sets
 from whence.store.packed import SetContent, pack_set
@@ -65,7 +65,9 @@ def _decides(event: Event) -> tuple[str, ...]:
             return (*_texts(dataset.name), payload_of(dataset.facets, "lineage"))
         case RunEvent() | JobEvent():
             said = [
-                text for one in event.outputs for text in (*_texts(one.name), payload_of(one.facets, "columnLineage"))
+                text
+                for one in event.outputs
+                for text in (*_texts(one.name), *(payload_of(one.facets, key) for key in ("columnLineage", "schema")))
             ]
             inputs = [text for one in event.inputs for text in _texts(one.name)]
             return (*_texts(event.job.name), payload_of(event.job.facets, "lineage"), str(len(inputs)), *inputs, *said)
@@ -104,12 +106,15 @@ _enriched = Memory(32 * 2**20, _weight)
 def _set(owner: JobName | DatasetName, one: LineageSet) -> tuple[int, *tuple[object, ...]]:
     address = digest(owner, one)
     set_id, output = hash64(address), node_id(one.output) if one.output else 0
+    return set_id, address, node_id(owner), output, one.level.value, one.origin.value, pack_set(_content(set_id, one))
+
+
+def _content(set_id: int, one: LineageSet) -> SetContent:
     fields = {end for edge in one.edges for end in (edge.source, edge.target) if isinstance(end, FieldName)}
-    content = SetContent(
-        edges=[(set_id, ordinal, *_edge(edge)) for ordinal, edge in enumerate(one.edges)],
-        fields=[(node_id(name), node_id(name.dataset), name.field, 0) for name in fields],
-    )
-    return set_id, address, node_id(owner), output, one.level.value, one.origin.value, pack_set(content)
+    rows = [(node_id(name), node_id(name.dataset), name.field, 0) for name in fields]
+    if one.origin is Origin.UNREPORTED:
+        return SetContent([], rows, [(set_id, node_id(name), node_id(name.dataset)) for name in fields])
+    return SetContent([(set_id, ordinal, *_edge(edge)) for ordinal, edge in enumerate(one.edges)], rows)
 
 
 def _edge(edge: Edge) -> Flat:

@@ -4,23 +4,24 @@ disagree on (docs/sql.md). All of it follows from the event alone, so order and 
 To be imported only where there is SQL: the parser costs memory.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import msgspec
 
 from whence.capture.sql.datasets import EventDataset
-from whence.capture.sql.enrichment import Asked, EventLineage, dialect_named, read_asked, reader
+from whence.capture.sql.enrichment import UNRELATED, Asked, EventLineage, dialect_named, read_asked, reader
 from whence.capture.sql.masking import masked
 from whence.derive.comparison import Comparison, compare
+from whence.derive.completion import completing_edges
 from whence.derive.dataset_rows import CACHED_CHARACTERS, FacetRow, body_id, payload_of
 from whence.model.events import JobEvent, RunEvent
 from whence.model.ids import node_id
-from whence.model.lineage import Edge
+from whence.model.lineage import Edge, Parsed
 from whence.model.names import DatasetName, FieldName
 from whence.openlineage.facets import ALIASES, CUT, JOINED, SQL_COMPARISON, SQL_LINEAGE
-from whence.openlineage.lineage import Outputs
+from whence.openlineage.unreported import Outputs, outputs_of
 from whence.openlineage.wire import Json
 from whence.openlineage.write import own_facet
 
@@ -37,6 +38,7 @@ class EventSql:
     event: RunEvent | JobEvent
     query: str
     dialect: str
+    is_of_spark: bool
     decides: tuple[str, ...]
 
 
@@ -60,7 +62,16 @@ def sql_of(event: RunEvent | JobEvent) -> EventSql | None:
         return None
     said = [payload_of(one.facets, key) for one in (*event.inputs, *event.outputs) for key in ("schema", "symlinks")]
     aliases = [payload_of(one.facets, ALIASES) for one in (*event.inputs, *event.outputs)]
-    return EventSql(event=event, query=query, dialect=dialect, decides=(dialect, query, *said, *aliases))
+    of_spark = is_of_spark(event)
+    decides = (dialect, query, str(of_spark), *said, *aliases)
+    return EventSql(event=event, query=query, dialect=dialect, is_of_spark=of_spark, decides=decides)
+
+
+def is_of_spark(event: RunEvent | JobEvent) -> bool:
+    """Whether openlineage-spark reports the event: its schemas are whole, its SQL may be another statement's."""
+    job_type = payload_of(event.job.facets, "jobType")
+    integration = _decode(job_type).get("integration") if job_type else None
+    return "/integration/spark" in event.producer or str(integration).upper() == "SPARK"
 
 
 def _said(sql: str, type_: str, namespaces: tuple[str, ...]) -> tuple[str, str]:
@@ -85,6 +96,7 @@ def _asked(sql: EventSql) -> Asked:
         dialect=sql.dialect,
         inputs=tuple(known[name] for name in inputs),
         outputs=tuple(known[name] for name in outputs),
+        has_whole_schemas=sql.is_of_spark,
     )
 
 
@@ -124,9 +136,20 @@ def read_sql(sql: EventSql) -> SqlLineage:
         if output in reported
     ]
     job = node_id(sql.event.job.name)
-    facets = [(SQL_LINEAGE, _reading(asked, read))]
-    facets += [(SQL_COMPARISON, _comparison(compared))] if compared else []
-    return SqlLineage(read.outputs, tuple(_row(job, key, facet) for key, facet in facets))
+    rows = [_row(job, SQL_LINEAGE, _encoded(_reading(asked, read)))]
+    if compared or read.status == UNRELATED:  # what was compared with a text that is no longer believed ends
+        rows.append(_row(job, SQL_COMPARISON, _encoded(_comparison(compared)) if compared else ""))
+    return SqlLineage(_completing(sql.event, read.outputs, names), tuple(rows))
+
+
+def _completing(
+    event: RunEvent | JobEvent, parsed: Outputs, names: Mapping[DatasetName, DatasetName]
+) -> dict[DatasetName, Parsed]:
+    reported = outputs_of(event)
+    return {
+        output: replace(one, completing=completing_edges(reported[output], one.edges, names))
+        for output, one in parsed.items()
+    }
 
 
 def _names(datasets: Iterable[EventDataset]) -> dict[DatasetName, DatasetName]:
@@ -160,6 +183,9 @@ def _comparison(compared: list[Comparison]) -> Json:
     )
 
 
-def _row(job: int, key: str, facet: Json) -> FacetRow:
-    payload = _encode(facet).decode()
+def _encoded(facet: Json) -> str:
+    return _encode(facet).decode()
+
+
+def _row(job: int, key: str, payload: str) -> FacetRow:
     return job, key, body_id(payload), payload

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from whence.model.lineage import Edge
-from whence.model.names import DatasetName, JobName, RunName
+from whence.model.names import DatasetName, FieldName, JobName, RunName
 
 
 class RunState(IntEnum):
@@ -65,6 +65,8 @@ class Dataset:
     symlinks: tuple[Symlink, ...] = ()
     edges: tuple[Edge, ...] = ()
     """What flows into it: of an output by its columnLineage facet, on a dataset event by its lineage facet."""
+    named: tuple[str, ...] = ()
+    """The columns of an output that its columnLineage facet names, with sources or without any."""
     source: bytes = field(default=b"", compare=False, repr=False)
     """The JSON of its facets where that was kept: all but `run_facets` and `edges` follows from it and the names."""
 
@@ -81,6 +83,8 @@ class Job:
     """Its whence_lifecycle facet says that it runs no more."""
     edges: tuple[Edge, ...] | None = None
     """All that its explicit lineage facet says, possibly nothing; None if there is no such facet."""
+    named: tuple[FieldName, ...] = ()
+    """The columns that its explicit lineage facet names, with sources or without any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

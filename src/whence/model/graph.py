@@ -63,9 +63,11 @@ class EdgeRow(NamedTuple):
 
 
 class GapRow(NamedTuple):
-    """An owner whose lineage of a dataset has no columns. `other_id`: the dataset at the far end; 0: it only reads."""
+    """An owner whose lineage at a dataset or column is not known by columns. `other_id`: the dataset at the far end; 0:
+    it only reads.
+    """
 
-    dataset_id: int
+    near_id: int
     owner_id: int
     other_id: int
 

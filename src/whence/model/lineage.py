@@ -16,6 +16,8 @@ class Origin(StrEnum):
     PARSED = "parsed"
     """Read by the pipeline from the text in the job's `sql` facet; no producer said it."""
     INFERRED = "inferred"
+    UNREPORTED = "unreported"
+    """From a job to a column of which nobody says where it comes from. No edge of the graph: it makes a gap."""
     BOUNDARY = "boundary"
 
 
@@ -51,11 +53,14 @@ class LineageSet:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
     """What the text of a job's SQL says of one output: the edges into it, and `explained`, the inputs of which it says
-    all that there is to say.
+    all that there is to say. `completing` are the edges that complete what the producer reports of the output.
+    `is_whole`: the text was read whole, so a column that no edge reaches has no source.
     """
 
     edges: tuple[Edge, ...]
     explained: frozenset[DatasetName]
+    completing: tuple[Edge, ...] = ()
+    is_whole: bool = False
 
 
 def digest(owner: JobName | DatasetName, lineage: LineageSet) -> str:

@@ -36,6 +36,11 @@ def column_edges(payload: str, facet: Json, output: DatasetName, at: str, notes:
     return edges
 
 
+def named_columns(facet: Json) -> tuple[str, ...]:
+    """The columns that the facet names, with sources or without any."""
+    return tuple([name for name, one in members_of(facet.get("fields")) if type(one) is dict])
+
+
 _Read = tuple[tuple[Edge, ...], tuple[Note, ...]]
 
 

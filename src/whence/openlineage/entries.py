@@ -26,6 +26,19 @@ def job_edges(facet: Json, own: JobName, at: str, notes: Notes) -> tuple[Edge, .
     return tuple(_entries(facet, at, _Reading(own, notes)))
 
 
+def named_fields(facet: Json, own: JobName) -> tuple[FieldName, ...]:
+    """The columns that a job's lineage facet names, with sources or without any."""
+    reading = _Reading(own, Notes())  # what is wrong with the facet, `job_edges` says
+    entries = [(_node(entry, "", reading), entry) for _, entry in objects_in(facet.get("entries"))]
+    return tuple(
+        FieldName(target, name)
+        for target, entry in entries
+        if isinstance(target, DatasetName)
+        for name, one in members_of(entry.get("fields"))
+        if type(one) is dict
+    )
+
+
 def dataset_edges(facet: Json, dataset: DatasetName, at: str, notes: Notes) -> tuple[Edge, ...]:
     """All edges of a dataset event's lineage facet: its own inputs and fields, and its entries."""
     reading = _Reading(None, notes)

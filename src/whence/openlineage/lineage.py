@@ -1,13 +1,11 @@
 """What one event says of lineage, as sets of edges (docs/state.md, "Lineage sets"; reference rules 39-45)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from whence.model.events import DatasetEvent, Event, JobEvent, RunEvent
 from whence.model.lineage import Edge, Level, LineageSet, Origin, Parsed
 from whence.model.names import DatasetName, FieldName, JobName, Node
-
-Outputs = Mapping[DatasetName, Parsed]
-"""What the SQL of an event says of each of its outputs, as far as it was read."""
+from whence.openlineage.unreported import Output, Outputs, lineage_set, outputs_of, unreported_sets
 
 
 def lineage_sets(event: Event, parsed: Outputs | None = None) -> tuple[LineageSet, ...]:
@@ -20,18 +18,29 @@ def lineage_sets(event: Event, parsed: Outputs | None = None) -> tuple[LineageSe
 
 
 def _stated(event: RunEvent | JobEvent, parsed: Outputs) -> Iterator[LineageSet]:
-    if event.job.edges is not None:
-        yield from _explicit(event.job.edges)
-        return
+    """What the event reports of its outputs, what its SQL adds, and the columns of which neither says anything."""
     inputs = {one.name for one in event.inputs}
-    by_output: dict[DatasetName, list[Edge]] = {}
-    for one in event.outputs:
-        by_output.setdefault(one.name, []).extend(one.edges)
-    for output, edges in by_output.items():
-        if edges:
-            yield from _levels(output, Origin.COLUMN, edges)
-        else:
-            yield from _unreported(output, inputs, parsed.get(output))
+    outputs = outputs_of(event)
+    found: list[LineageSet] = []
+    if event.job.edges is not None:
+        found += _explicit(event.job.edges)
+    else:
+        for name, output in outputs.items():
+            found += _of_output(name, output, inputs, parsed.get(name))
+    yield from found
+    if inputs:
+        yield from unreported_sets(event.job.name, found, outputs, parsed)
+
+
+def _of_output(
+    name: DatasetName, output: Output, inputs: set[DatasetName], parsed: Parsed | None
+) -> Iterator[LineageSet]:
+    if not output.edges:
+        yield from _unreported(name, inputs, parsed)
+        return
+    yield from _levels(name, Origin.COLUMN, output.edges)
+    if parsed:
+        yield from _levels(name, Origin.PARSED, parsed.completing)
 
 
 def _unreported(output: DatasetName, inputs: set[DatasetName], parsed: Parsed | None) -> Iterator[LineageSet]:
@@ -40,15 +49,17 @@ def _unreported(output: DatasetName, inputs: set[DatasetName], parsed: Parsed | 
         yield from _levels(output, Origin.PARSED, parsed.edges)
     if unexplained := inputs - (parsed.explained if parsed else frozenset()):
         inferred = [Edge(source=source, target=output) for source in unexplained]
-        yield _set(output, Level.DATASET, Origin.INFERRED, inferred)
+        yield lineage_set(output, Level.DATASET, Origin.INFERRED, inferred)
 
 
 def _boundary(event: RunEvent | JobEvent) -> Iterator[LineageSet]:
     job = event.job.name
     if event.inputs:
-        yield _set(None, Level.DATASET, Origin.BOUNDARY, [Edge(source=one.name, target=job) for one in event.inputs])
+        yield lineage_set(
+            None, Level.DATASET, Origin.BOUNDARY, [Edge(source=one.name, target=job) for one in event.inputs]
+        )
     for output in {one.name: None for one in event.outputs}:
-        yield _set(output, Level.DATASET, Origin.BOUNDARY, [Edge(source=job, target=output)])
+        yield lineage_set(output, Level.DATASET, Origin.BOUNDARY, [Edge(source=job, target=output)])
 
 
 def _explicit(edges: tuple[Edge, ...]) -> Iterator[LineageSet]:
@@ -57,7 +68,7 @@ def _explicit(edges: tuple[Edge, ...]) -> Iterator[LineageSet]:
         by_output.setdefault(_output(edge.target), []).append(edge)
     for output, some in by_output.items():
         if output is None:
-            yield _set(None, Level.DATASET, Origin.EXPLICIT, some)
+            yield lineage_set(None, Level.DATASET, Origin.EXPLICIT, some)
         else:
             yield from _levels(output, Origin.EXPLICIT, some)
 
@@ -72,20 +83,9 @@ def _levels(output: DatasetName, origin: Origin, edges: Iterable[Edge]) -> Itera
     follow = {(_whole(edge.source), edge.type) for edge in fine}
     coarse += [Edge(source=source, target=output, type=kind) for source, kind in follow]
     if fine:
-        yield _set(output, Level.FIELD, origin, fine)
+        yield lineage_set(output, Level.FIELD, origin, fine)
     if coarse:
-        yield _set(output, Level.DATASET, origin, coarse)
-
-
-def _set(output: DatasetName | None, level: Level, origin: Origin, edges: Iterable[Edge]) -> LineageSet:
-    distinct = {_texts(edge): edge for edge in edges}
-    ordered = tuple([distinct[texts] for texts in sorted(distinct)])
-    return LineageSet(output=output, level=level, origin=origin, edges=ordered)
-
-
-def _texts(edge: Edge) -> tuple[str, ...]:
-    masking = "masked" if edge.masking else ""
-    return (str(edge.source), str(edge.target), edge.type, edge.subtype, masking, edge.description)
+        yield lineage_set(output, Level.DATASET, origin, coarse)
 
 
 def _output(target: Node) -> DatasetName | None:

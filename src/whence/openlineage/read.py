@@ -13,8 +13,8 @@ from whence.errors import EventError
 from whence.model.events import Dataset, DatasetEvent, Event, Facet, Job, JobEvent, Run, RunEvent, RunState
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, JobName, RunName
-from whence.openlineage.columns import column_edges
-from whence.openlineage.entries import dataset_edges, job_edges
+from whence.openlineage.columns import column_edges, named_columns
+from whence.openlineage.entries import dataset_edges, job_edges, named_fields
 from whence.openlineage.facets import (
     Facets,
     alive,
@@ -174,6 +174,7 @@ def _job(event: Json, notes: Notes) -> Job:
         streaming=is_streaming(facets),
         decommissioned=is_decommissioned(facets),
         edges=edges,
+        named=named_fields(lineage, name) if lineage is not None else (),
     )
 
 
@@ -278,6 +279,7 @@ def _listed_anew(one: object, role: str, at: str, notes: Notes) -> Dataset | Non
         fields=schema_fields(kept, at, notes),
         symlinks=symlinks(facets, name, f"{at}/facets", notes),
         edges=_column_edges(facets, kept, name, at, notes) if role == "output" else (),
+        named=named_columns(alive(facets, "columnLineage") or {}) if role == "output" else (),
     )
 
 

@@ -1,6 +1,7 @@
 """Questions and answers about lineage, as values. Times are microseconds UTC."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from whence.model.graph import Direction, Evidence, Grain
 from whence.model.names import DatasetName, FieldName, JobName, Node
@@ -53,7 +54,8 @@ class Question:
 class Extent:
     """How much of the truth an answer holds (design decision 10).
 
-    `complete`: nothing was left out; else `stopped_by` says what stopped the walk (`depth`, `nodes`, `edges`, `paths`)
+    `complete`: nothing was left out; else `stopped_by` says what stopped the walk (`depth`, `nodes`, `edges`, `paths`,
+    or `columns`: nothing did, but at the gaps of the answer columns are not known)
     and `frontier` where: the nodes beyond which there is more (or may be, after a budget), of `frontier_nodes` the
     nearest. `graph_version` is how far the graph had come: a position in each lane of the log. `hidden_nodes`: how many
     of the nodes that were reached the asker may not see; tokens stand for them. `forgotten_before`: `as_of` lies before
@@ -116,9 +118,18 @@ class AnswerNode:
     more: bool = False
 
 
+class GapReason(StrEnum):
+    """Why columns are not known."""
+
+    NO_COLUMNS = "no column lineage"
+    """The owner reports whole datasets only."""
+    UNREPORTED = "column not reported"
+    """The owner reports some columns of a dataset that it writes, and not where the others come from."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """Where a walk over fields ends for want of column lineage: `owner` speaks of whole datasets only.
+    """Where a walk over fields ends for want of column lineage, by what `owner` reports.
 
     `datasets` are those at the far end; none: the owner is a job that reads the dataset, who knows which columns.
     """
@@ -126,6 +137,7 @@ class Gap:
     at: Node
     owner: Node
     datasets: tuple[DatasetName, ...]
+    reason: GapReason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

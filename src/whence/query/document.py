@@ -154,7 +154,8 @@ def transformation_document(one: Transformation) -> Json:
 
 
 def _gap(gap: Gap) -> Json:
-    return {"at": str(gap.at), "owner": str(gap.owner), "datasets": [str(name) for name in gap.datasets]}
+    datasets = [str(name) for name in gap.datasets]
+    return {"at": str(gap.at), "owner": str(gap.owner), "datasets": datasets, "reason": gap.reason}
 
 
 def path_document(path: Path) -> Json:

@@ -107,9 +107,11 @@ class HidingGraph:
 
     def gaps(self, dataset_ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
         """All gaps, likewise."""
-        rows = self._graph.gaps(list(self.veil.real(dataset_ids).values()), hop, limit)
-        self.veil.meet(id_ for row in rows for id_ in row)
-        return sorted(GapRow._make(map(self.veil.shown, row)) for row in rows)
+        return self._gaps(self._graph.gaps(list(self.veil.real(dataset_ids).values()), hop, limit))
+
+    def unreported(self, ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
+        """Likewise."""
+        return self._gaps(self._graph.unreported(list(self.veil.real(ids).values()), hop, limit))
 
     def nodes(self, ids: Iterable[int]) -> Mapping[int, Node]:
         """A hidden node is known by the id of its token only."""
@@ -254,6 +256,10 @@ class HidingGraph:
         """Numbers only: hidden things are counted."""
         real = self.veil.real([node_id]).get(node_id)
         return None if real is None else self._graph.blast(real)
+
+    def _gaps(self, rows: Sequence[GapRow]) -> Sequence[GapRow]:
+        self.veil.meet(id_ for row in rows for id_ in row)
+        return sorted(GapRow._make(map(self.veil.shown, row)) for row in rows)
 
     def _visible(self, found: Sequence[Named]) -> list[Named]:
         self.veil.meet(one.id for one in found)

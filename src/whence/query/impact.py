@@ -13,10 +13,13 @@ from whence.query.edges import names_of
 from whence.query.lineage import grain_of, walked
 from whence.query.order import ByDistance
 from whence.query.ports import Graph
-from whence.query.reached import extent
+from whence.query.reached import extent, read_gaps
 from whence.query.trail import Tally, Trail
 from whence.query.traits import Knowledge
 from whence.query.walk import Walk
+
+ASKED_FOR_GAPS = 100
+"""Of an impact, so many of the nearest nodes are asked for gaps."""
 
 KINDS = {Kind.DATASET: "dataset", Kind.FIELD: "field", Kind.JOB: "job"}
 
@@ -80,10 +83,19 @@ def impact(graph: Graph, root: Node, question: Question) -> Impact:
         grain=grain_of(root),
         types=types,
         counts=count(walk, affected, knowledge),
-        extent=extent(walk),
+        extent=extent(walk, has_gaps=_has_gaps(walk, root, root_id, affected)),
         order=ByDistance(walk, affected),
         _page=lambda ids: _affected(walk, ids, knowledge),
     )
+
+
+def _has_gaps(walk: Walk, root: Node, root_id: int, affected: Iterable[int]) -> bool:
+    """Whether columns are not known at the root, or at one of the nearest nodes."""
+    if grain_of(root) is not Grain.FIELD:
+        return False
+    nearest = ByDistance(walk, affected)[:ASKED_FOR_GAPS]
+    walk.fetch(nearest)
+    return bool(read_gaps(walk, {root_id, *nearest}))
 
 
 def count(walk: Walk, ids: Iterable[int], knowledge: Knowledge) -> Counts:

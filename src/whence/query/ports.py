@@ -167,6 +167,12 @@ class Graph(Protocol):
         """Where the lineage that an owner gives of these datasets has no columns, at most `limit` rows."""
         ...
 
+    def unreported(self, ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
+        """Where a job does not say where all columns that it writes come from, at most `limit` rows: upstream one
+        without a dataset at the far end, and one for each.
+        """
+        ...
+
     def nodes(self, ids: Iterable[int]) -> Mapping[int, Node]:
         """As in `Names`."""
         ...

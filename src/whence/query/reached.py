@@ -6,17 +6,18 @@ Naming an edge and proving it costs more than walking it, and a page shows few.
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from whence.log.position import Position, positions_text
 from whence.model.graph import Direction, Grain, Hop
 from whence.model.ids import Kind, kind_of
 from whence.model.names import DatasetName, Node
-from whence.query.answers import Answer, AnswerNode, Extent, Gap
+from whence.query.answers import Answer, AnswerNode, Extent, Gap, GapReason
 from whence.query.edges import Edges, assemble_edges, transformations_of
 from whence.query.extents import past_limit
 from whence.query.order import ByDistance
 from whence.query.transformations import Transformation, in_a_row, side_by_side
-from whence.query.walk import Link, Walk
+from whence.query.walk import Link, Walk, asked_at
 
 FRONTIER = 100
 """Nodes beyond which there is more that an answer names, at most."""
@@ -32,13 +33,14 @@ class Reached:
     chosen: AbstractSet[int]
     order: ByDistance
     _vias: dict[int, Transformation] = field(default_factory=dict)
-    _extents: dict[tuple[str | None, int], Extent] = field(default_factory=dict)
+    _has_gaps: bool = False
+    _extents: dict[tuple[str | None, int, bool], Extent] = field(default_factory=dict)
 
     def extent(self) -> Extent:
         """How much of the truth the walk holds, and what was read of its gaps by now."""
-        stopped = (self.walk.stopped_by, len(self.walk.unfinished))
+        stopped = (self.walk.stopped_by, len(self.walk.unfinished), self._has_gaps)
         if stopped not in self._extents:
-            self._extents[stopped] = extent(self.walk)
+            self._extents[stopped] = extent(self.walk, has_gaps=self._has_gaps)
         return self._extents[stopped]
 
     def answer(self, start: int = 0, end: int | None = None) -> Answer:
@@ -48,7 +50,8 @@ class Reached:
         self.order.know({self.root, *(self.walk.via[id_].parent for id_ in ids if id_ in self.walk.via)})
         gaps = read_gaps(self.walk, ids) if self.grain is Grain.FIELD and ids else {}
         links = [link for link in self.walk.links if far_end(self.walk, link) in ids]
-        named = {id_ for key, others in gaps.items() for id_ in (*key, *others)}
+        self._has_gaps = self._has_gaps or bool(gaps)
+        named = {id_ for key, others in gaps.items() for id_ in (key.at, key.owner, *others)}
         edges = assemble_edges(self.walk, links, named, self.order.names)
         return Answer(
             root=self.order.name(self.root),
@@ -98,11 +101,11 @@ def far_end(walk: Walk, link: Link) -> int:
     return link.source if walk.direction is Direction.UPSTREAM else link.target
 
 
-def extent(walk: Walk) -> Extent:
-    """How much of the truth a finished walk holds."""
+def extent(walk: Walk, *, has_gaps: bool = False) -> Extent:
+    """How much of the truth a finished walk holds. `has_gaps`: somewhere columns are not known."""
     frontier = ByDistance(walk, walk.unfinished)
     past = past_limit(walk.graph, walk.question.at)
-    stopped_by = walk.stopped_by or past.stopped_by
+    stopped_by = walk.stopped_by or past.stopped_by or ("columns" if has_gaps else None)
     return Extent(
         complete=not stopped_by,
         stopped_by=stopped_by,
@@ -117,37 +120,41 @@ def extent(walk: Walk) -> Extent:
     )
 
 
-GapKey = tuple[int, int]
-"""The node where the walk ends, and the owner who has no columns for it."""
+class GapKey(NamedTuple):
+    """The node where the walk ends, the owner who does not know its columns, and why."""
+
+    at: int
+    owner: int
+    reason: GapReason
 
 
 def read_gaps(walk: Walk, nodes: set[int]) -> dict[GapKey, list[int]]:
     """Where the walk ends at one of these nodes for want of columns."""
-    inside: dict[int, list[int]] = {}
-    for node in sorted(nodes - walk.unfinished):
-        if kind_of(node) is not Kind.JOB:
-            for member in walk.identity.members(walk.identity.dataset_of[node]):
-                inside.setdefault(member, []).append(node)
-    limit = walk.question.max_edges
-    rows = walk.graph.gaps(list(inside), Hop(walk.direction, Grain.FIELD, walk.question.at), limit + 1)
+    asking = asked_at(
+        walk, sorted(node for node in nodes - walk.unfinished if kind_of(node) is not Kind.JOB), Grain.FIELD
+    )
+    limit, hop = walk.question.max_edges, Hop(walk.direction, Grain.FIELD, walk.question.at)
+    coarse = walk.graph.gaps([id_ for id_ in asking if kind_of(id_) is Kind.DATASET], hop, limit + 1)
+    partial = walk.graph.unreported(list(asking), hop, limit + 1) if len(coarse) <= limit else ()
+    rows = [*((row, GapReason.NO_COLUMNS) for row in coarse), *((row, GapReason.UNREPORTED) for row in partial)]
     if len(rows) > limit:
         walk.stopped_by = walk.stopped_by or "edges"
-        walk.unfinished |= {node for nodes in inside.values() for node in nodes}
-    walk.identity.learn((row.other_id, row.other_id) for row in rows if row.other_id)
+        walk.unfinished |= {node for nodes in asking.values() for node in nodes}
+    walk.identity.learn((row.other_id, row.other_id) for row, _ in rows if row.other_id)
     gaps: dict[GapKey, list[int]] = {}
-    for row in rows[:limit]:
+    for row, reason in rows[:limit]:
         others = [walk.identity.canonical(row.other_id)] if row.other_id else []
-        for node in inside[row.dataset_id]:
-            gaps.setdefault((node, row.owner_id), []).extend(others)
+        for node in asking[row.near_id]:
+            gaps.setdefault(GapKey(node, row.owner_id, reason), []).extend(others)
     return gaps
 
 
 def _gaps(edges: Edges, gaps: dict[GapKey, list[int]]) -> tuple[Gap, ...]:
     found = [
-        Gap(at=edges.name(at), owner=edges.name(owner), datasets=_datasets(edges, others))
-        for (at, owner), others in gaps.items()
+        Gap(at=edges.name(key.at), owner=edges.name(key.owner), datasets=_datasets(edges, others), reason=key.reason)
+        for key, others in gaps.items()
     ]
-    return tuple(sorted(found, key=lambda gap: (str(gap.at), str(gap.owner))))
+    return tuple(sorted(found, key=lambda gap: (str(gap.at), str(gap.owner), gap.reason)))
 
 
 def _datasets(edges: Edges, ids: Iterable[int]) -> tuple[DatasetName, ...]:

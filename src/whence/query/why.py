@@ -116,7 +116,7 @@ def _connected(asked: Paths) -> str:
 
 def _pruned(graph: Past, source: Node, target: Node, question: Question, about: WhyNot) -> WhyNot | None:
     """A budget stopped the walk, or the question leaves out the edges that there are."""
-    if about.extent.stopped_by not in (None, "retention"):
+    if about.extent.stopped_by not in (None, "retention", "beginning", "columns"):
         told = {"depth": "at the depth asked for", "nodes": "by the budget of nodes", "edges": "by the budget of edges"}
         where = told.get(about.extent.stopped_by or "", "by the budget of paths")
         return replace(about, reason=Reason.PRUNED, detail=f"the walk was stopped {where}")
@@ -160,7 +160,9 @@ def _coarse(graph: Past, source: Node, target: Node, question: Question, about: 
             for evidence in edge.evidence
         }
     )
-    detail = f"the datasets depend on each other, by jobs whose producer gives no columns: {', '.join(producers)}"
+    detail = (
+        f"the datasets depend on each other, by jobs whose producer does not give all columns: {', '.join(producers)}"
+    )
     names = tuple(sorted(map(str, blind)))
     return replace(about, reason=Reason.NO_COLUMN_LINEAGE, detail=detail, nearest=names, path=between.paths[0])
 

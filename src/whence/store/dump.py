@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, Row, Table, select
 
 from whence.model.events import EventKind, RunState
 from whence.model.ids import NOTHING, key_of
+from whence.model.lineage import Origin
 from whence.model.names import DatasetName, FieldName, JobName
 from whence.store.engine import reading
 from whence.store.keyring import keys_in, open_expression, open_pack, open_payload
@@ -37,6 +38,7 @@ from whence.store.tables import (
     schema_body,
     schema_version,
     span,
+    unreported_column,
     version,
 )
 
@@ -190,7 +192,11 @@ def _sets(state: _State) -> Iterator[Line]:
     edges: dict[int, list[tuple[int, list[Any]]]] = {}
     for row in state.rows(lineage_edge):
         edges.setdefault(row.set_id, []).append((row.ordinal, _edge(state, row)))
+    for row in state.rows(unreported_column):
+        edges.setdefault(row.set_id, []).append((0, ["", state.node[row.field_id], "UNKNOWN", "", False, ""]))
     for row in state.rows(lineage_set):
+        if row.origin == Origin.UNREPORTED:
+            edges[row.id] = [(0, [state.node[row.owner_id], *edge[1:]]) for _, edge in edges[row.id]]
         head = {
             "fact": "set",
             "set": row.digest,

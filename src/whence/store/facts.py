@@ -87,7 +87,7 @@ def _write(facts: Facts, folded: Mapping[Table, Sequence[Row]], names: Sequence[
     close_edition(connection)
 
 
-_CONTENT = (tables.lineage_edge, tables.field, tables.schema_body, tables.version)
+_CONTENT = (tables.lineage_edge, tables.unreported_column, tables.field, tables.schema_body, tables.version)
 _PLACED = (tables.event, tables.receipt)
 _FOLDED = tuple(table for table in tables.FACTS if table not in (*_CONTENT, *_PLACED))
 
@@ -107,6 +107,9 @@ def _content(engine: Engine, facts: Facts, folded: Mapping[Table, Sequence[Row]]
     fields += [row for schema in new_schemas.values() for row in schema.fields]
     return {
         tables.lineage_edge: fold(tables.lineage_edge, (row for one in new_sets.values() for row in one.edges)),
+        tables.unreported_column: fold(
+            tables.unreported_column, (row for one in new_sets.values() for row in one.unreported)
+        ),
         tables.field: fold(tables.field, fields),
         tables.schema_body: sorted((*key, one.payload) for key, one in new_schemas.items()),
         tables.version: sorted(row for row in members if (row[0],) in new_versions),

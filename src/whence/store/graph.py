@@ -39,7 +39,15 @@ from whence.store.adjacency import StoreAdjacency
 from whence.store.arrays import giving
 from whence.store.blast import find
 from whence.store.engine import open_store, reading
-from whence.store.graph_edges import PROBE, coarse_statement, edges_statement, opened, readers_statement, when
+from whence.store.graph_edges import (
+    PROBE,
+    coarse_statement,
+    edges_statement,
+    opened,
+    readers_statement,
+    unreported_statements,
+    when,
+)
 from whence.store.graph_evidence import read_evidence
 from whence.store.graph_names import (
     datasets_named,
@@ -174,6 +182,13 @@ class StoreGraph:
             readers = self.connection.execute(readers_statement(dialect, time), left)
             rows += [GapRow(dataset_id, owner_id, 0) for dataset_id, owner_id in readers]
         return sorted(rows)
+
+    def unreported(self, ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
+        """Where a job does not say which columns some of the columns that it writes come from, at most `limit` rows."""
+        dialect = self.connection.dialect.name
+        values = giving(dialect, PROBE, list(enumerate(ids))) | {"at": hop.at, "most": limit}
+        statements = unreported_statements(dialect, hop.direction, when(hop.at))
+        return [GapRow._make(row) for one in statements for row in self.connection.execute(one, values)][:limit]
 
     def nodes(self, ids: Iterable[int]) -> Mapping[int, Node]:
         """The names of the given datasets, fields and jobs; an unknown id is left out."""

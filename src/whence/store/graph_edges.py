@@ -1,6 +1,6 @@
 """The edges of a hop and the gaps in them, as queries: of what holds now, held at a time, or was ever said."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -17,15 +17,17 @@ from sqlalchemy import (
     exists,
     func,
     literal,
+    literal_column,
     or_,
     select,
 )
 
 from whence.model.graph import EVER, Direction, EdgeRow, Grain, Hop, SetEdge
 from whence.model.ids import Kind
+from whence.model.lineage import Origin
 from whence.store.arrays import given
 from whence.store.keyring import SEALED_TEXT, keys_in, open_expression
-from whence.store.tables import alias_group, edge, lineage_edge, lineage_set, span, version
+from whence.store.tables import FOREVER, alias_group, edge, lineage_edge, lineage_set, span, unreported_column, version
 
 KIND_BITS = 3
 
@@ -51,6 +53,14 @@ def coarse_statement(dialect: str, direction: Direction, when: str) -> Select[An
 def readers_statement(dialect: str, when: str) -> Select[Any]:
     """The jobs that say no columns, likewise."""
     return readers_query(given(dialect, *PROBE), _TIMES[when]).limit(_MOST)
+
+
+@lru_cache(maxsize=64)
+def unreported_statements(dialect: str, direction: Direction, when: str) -> Sequence[Select[Any]]:
+    """The columns of which a job does not say where they come from, likewise."""
+    probe, at = given(dialect, *PROBE), _TIMES[when]
+    reads = unreported_reads_query(probe, direction, at).limit(_MOST)
+    return (reads,) if direction is Direction.DOWNSTREAM else (unreported_query(probe, at).limit(_MOST), reads)
 
 
 PROBE = ("place", "id")
@@ -160,6 +170,47 @@ def readers_query(probe: Subquery, at: Time) -> Select[Any]:
         .where(_is(edges.c.target_id, Kind.JOB), ~exists().where(says_more))
         .order_by(probe.c.id, edges.c.target_id)
     )
+
+
+def unreported_query(probe: Subquery, at: Time) -> Select[Any]:
+    """Columns that a job writes, and that no edge of it reaches."""
+    columns = _unreported(at)
+    found = select(probe.c.id, columns.c.owner_id, literal(0))
+    found = found.join_from(probe, columns, columns.c.field_id == probe.c.id).where(_is_unreached(columns, at))
+    return found.distinct().order_by(probe.c.id, columns.c.owner_id)
+
+
+def unreported_reads_query(probe: Subquery, direction: Direction, at: Time) -> Select[Any]:
+    """The same with the job's inputs; downstream: the inputs, with the datasets that have such columns."""
+    columns, reads = _unreported(at), held(at)
+    own = and_(reads.c.owner_id == columns.c.owner_id, reads.c.target_id == columns.c.owner_id)
+    read = and_(own, _is(reads.c.source_id, Kind.DATASET))
+    near, far = columns.c.field_id, reads.c.source_id
+    if direction is Direction.DOWNSTREAM:
+        near, far = reads.c.source_id, columns.c.dataset_id
+    found = select(probe.c.id, columns.c.owner_id, far).join_from(probe, columns.join(reads, read), near == probe.c.id)
+    return found.where(_is_unreached(columns, at)).distinct().order_by(probe.c.id, columns.c.owner_id, far)
+
+
+def _is_unreached(columns: Subquery, at: Time) -> ColumnElement[bool]:
+    edges = held(at).alias("reaching")
+    reaching = and_(edges.c.owner_id == columns.c.owner_id, edges.c.target_id == columns.c.field_id)
+    return ~exists().where(reaching)
+
+
+def _unreported(at: Time) -> Subquery:
+    """The columns of all sets that hold now, held at a time, or were ever said."""
+    said = unreported_column
+    # Written out, for an index of this origin alone is found by it.
+    of_set = and_(lineage_set.c.id == said.c.set_id, lineage_set.c.origin == literal_column(f"'{Origin.UNREPORTED}'"))
+    query = select(said.c.field_id, said.c.dataset_id, lineage_set.c.owner_id).join_from(said, lineage_set, of_set)
+    if isinstance(at, int) and at == EVER:
+        return query.subquery()
+    holds = span.c.valid_to == FOREVER if at is None else and_(span.c.valid_from <= at, span.c.valid_to > at)
+    query = query.join(version, version.c.set_id == said.c.set_id)
+    return query.join(
+        span, and_(span.c.version == version.c.id, span.c.owner_id == lineage_set.c.owner_id, holds)
+    ).subquery()
 
 
 def opened(connection: Connection, rows: Iterable[E]) -> list[E]:

@@ -38,10 +38,11 @@ _decode_facets = msgspec.msgpack.Decoder(list[RunFacet]).decode
 
 @dataclass(frozen=True, slots=True)
 class SetContent:
-    """The rows of `lineage_edge` of one set, and those of `field` for the fields at their ends."""
+    """The rows of `lineage_edge` and `unreported_column` of one set, and those of `field` for the fields in them."""
 
     edges: Sequence[Row]
     fields: Sequence[Row]
+    unreported: Sequence[Row] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +55,12 @@ class SchemaContent:
 
 def pack_set(content: SetContent) -> bytes:
     """The inverse of `unpack_set`."""
-    return _encode((content.edges, content.fields))
+    return _encode((content.edges, content.fields, content.unreported))
 
 
 def unpack_set(data: bytes) -> SetContent:
     """Rows as they were packed."""
-    edges, fields = _decode_rows(data)
-    return SetContent(edges, fields)
+    return SetContent(*_decode_rows(data))
 
 
 def pack_schema(content: SchemaContent) -> bytes:
@@ -85,5 +85,5 @@ def unpack_facets(data: bytes) -> list[RunFacet]:
     return _decode_facets(zlib.decompressobj(wbits=-15, zdict=_COMMON).decompress(data[len(_FORMAT) :]))
 
 
-_decode_rows = msgspec.msgpack.Decoder(tuple[list[tuple], list[tuple]]).decode  # type: ignore[type-arg]  # any columns
+_decode_rows = msgspec.msgpack.Decoder(tuple[list[tuple], list[tuple], list[tuple]]).decode  # type: ignore[type-arg]
 _decode_schema = msgspec.msgpack.Decoder(tuple[str, list[tuple]]).decode  # type: ignore[type-arg]  # any columns

@@ -51,6 +51,7 @@ from whence.store.tables import (
     span,
     statement,
     touched,
+    unreported_column,
     version,
 )
 
@@ -167,7 +168,7 @@ _PURGES: Mapping[str, _Purge] = {
     "declaration": _Purge(((declaration.c.event_id,),)),
     "span": _Purge(((span.c.owner_id, span.c.aspect, span.c.valid_from),)),
     "version": _Purge(((version.c.id,),)),
-    "lineage_set": _Purge(((lineage_edge.c.set_id,), (lineage_set.c.id,))),
+    "lineage_set": _Purge(((lineage_edge.c.set_id,), (unreported_column.c.set_id,), (lineage_set.c.id,))),
     "schema_version": _Purge(
         (
             (schema_body.c.dataset_id, schema_body.c.body_id),

@@ -22,7 +22,6 @@ from whence.store.engine import reading, transact
 from whence.store.groups import settle_groups
 from whence.store.history import read_versions, restate
 from whence.store.statements import (
-    HeldSet,
     RunFacts,
     Statement,
     Version,
@@ -122,9 +121,9 @@ def _run_statements(connection: Connection, ids: Sequence[int]) -> Iterable[tupl
         select(run_lineage.c.run_id, run_lineage.c.version).join(wanted, wanted.c.id == run_lineage.c.run_id)
     ).all()
     versions = read_versions(connection, {version for _, version in said})
-    by_run: dict[int, list[HeldSet]] = {}
+    by_run: dict[int, list[Version]] = {}
     for run_id, version in said:
-        by_run.setdefault(run_id, []).extend(versions[version])
+        by_run.setdefault(run_id, []).append(versions[version])
     for id_, job_id, state, state_at, seen_from, streaming in facts:
         if seen_from is not None:
             made = run_statement(

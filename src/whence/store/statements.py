@@ -1,8 +1,10 @@
 """The fold of an owner's statements: which lineage sets hold after each (docs/state.md, "Statements"). Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import chain
 
 from whence.model.events import RunState
 from whence.model.ids import NOTHING, ending_id, version_id
@@ -75,8 +77,8 @@ def version_of(version: Version) -> int:
     return version_id(held.id for held in version)
 
 
-def run_statement(run: RunFacts, said: Iterable[HeldSet]) -> tuple[Statement, Version] | None:
-    """The statement that a run makes with the sets that its events said, or None if they said nothing."""
+def run_statement(run: RunFacts, said: Iterable[Version]) -> tuple[Statement, Version] | None:
+    """The statement that a run makes with the sets that its events said together, or None if they said nothing."""
     sets = _best_origins(said)
     if not sets:
         return None
@@ -126,30 +128,39 @@ def changes(before: Held, held: Sequence[tuple[int, int, Held]]) -> Iterator[tup
         last = now
 
 
-def _best_origins(said: Iterable[HeldSet]) -> Version:
-    """Without the parsed and inferred sets of outputs for which the run's producer knows better."""
-    sets = tuple(sorted(set(said), key=lambda held: held.id))
-    better = {held.output_id for held in sets if held.origin in _REPORTED}
-    return tuple(held for held in sets if held.origin not in _GUESSED or held.output_id not in better)
+def _best_origins(said: Iterable[Version]) -> Version:
+    """Without what was parsed and inferred for outputs for which another event of the run knows better."""
+    versions = list(said)
+    better = {held.output_id for held in chain(*versions) if held.origin in _REPORTED}
+    kept = {held for version in versions for held in _beside(version, better)}
+    return tuple(sorted(kept, key=lambda held: held.id))
+
+
+def _beside(said: Version, better: AbstractSet[int]) -> Iterator[HeldSet]:
+    """The sets of one event, without what it guesses where others report. Beside a report, SQL completes it."""
+    own = {held.output_id for held in said if held.origin in _REPORTED}
+    for held in said:
+        is_worse = held.origin in _GUESSED and held.output_id in better - own
+        if not is_worse and not (held.origin == Origin.INFERRED and held.output_id in better):
+            yield held
 
 
 _REPORTED = (Origin.EXPLICIT, Origin.COLUMN)
-_GUESSED = (Origin.PARSED, Origin.INFERRED)
+_GUESSED = (Origin.PARSED, Origin.INFERRED, Origin.UNREPORTED)
 
 
 def _keep_fields(before: Version, own: Version) -> Version:
     """A run without column lineage for an output it writes does not erase what is known of its columns (rule 46); and
-    what was parsed never replaces columns that the job's producer reported.
+    what was parsed alone never replaces columns that the job's producer reported.
     """
     outputs = {held.output_id for held in own if held.output_id}
-    reported = {held.output_id for held in before if _is_fine(held) and held.origin in _REPORTED}
-    stays = [
-        held for held in own if not (_is_fine(held) and held.origin == Origin.PARSED and held.output_id in reported)
-    ]
-    fine = {held.output_id for held in stays if _is_fine(held)}
-    kept = [held for held in before if _is_fine(held) and held.output_id in outputs - fine]
+    reported = _reported(before) - _reported(own)
+    stays = [held for held in own if not (held.level == Level.FIELD and held.output_id in reported)]
+    fine = {held.output_id for held in stays if held.level == Level.FIELD}
+    kept = [held for held in before if held.level == Level.FIELD and held.output_id in outputs - fine]
     return tuple(sorted({*stays, *kept}, key=lambda held: held.id))
 
 
-def _is_fine(held: HeldSet) -> bool:
-    return held.level == Level.FIELD
+def _reported(version: Version) -> set[int]:
+    """The outputs of which a producer reports columns."""
+    return {held.output_id for held in version if held.level == Level.FIELD and held.origin in _REPORTED}

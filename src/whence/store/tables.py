@@ -165,9 +165,7 @@ run_facets = Table(
     "run_facets",
     metadata,
     fact_column("run_id", BigInteger, "key"),
-    fact_column(
-        "shape_id", BigInteger, "key"
-    ),  # of what is said together: equal shapes replace each other facet by facet
+    fact_column("shape_id", BigInteger, "key"),  # of facets said together: equal shapes replace each other
     fact_column("time", BigInteger, "latest"),
     fact_column("rank", SmallInteger, "latest"),
     fact_column("event_id", BigInteger, "latest"),
@@ -204,6 +202,7 @@ schema_body = Table(
     **COMPACT,
 )
 
+_UNREPORTED = text("origin = 'unreported'")
 lineage_set = Table(
     "lineage_set",
     metadata,
@@ -215,6 +214,7 @@ lineage_set = Table(
     fact_column("origin", Text, "identity"),
     *witness_columns(),
     Index("lineage_set_owner", "owner_id"),
+    Index("lineage_set_unreported", "owner_id", sqlite_where=_UNREPORTED, postgresql_where=_UNREPORTED),
 )
 
 lineage_edge = Table(
@@ -232,6 +232,16 @@ lineage_edge = Table(
     fact_column("description", Text, "identity"),
     Index("lineage_edge_source", "source_id"),
     Index("lineage_edge_target", "target_id"),
+    **COMPACT,
+)
+
+unreported_column = Table(
+    "unreported_column",
+    metadata,
+    fact_column("set_id", BigInteger, "key"),
+    fact_column("field_id", BigInteger, "key"),
+    fact_column("dataset_id", BigInteger, "identity"),
+    Index("unreported_column_field", "field_id"),
     **COMPACT,
 )
 
@@ -266,26 +276,10 @@ declaration = Table(
     Index("declaration_owner", "owner_id"),
 )
 
-FACTS: tuple[Table, ...] = (
-    event,
-    receipt,
-    producer,
-    dataset,
-    field,
-    job,
-    run,
-    containment,
-    facet,
-    run_facets,
-    alias,
-    schema_version,
-    schema_body,
-    lineage_set,
-    lineage_edge,
-    version,
-    run_lineage,
-    declaration,
-)
+_NAMED = (event, receipt, producer, dataset, field, job, run, containment)
+_REPORTED = (facet, run_facets, alias, schema_version, schema_body)
+_LINEAGE = (lineage_set, lineage_edge, unreported_column, version, run_lineage, declaration)
+FACTS: tuple[Table, ...] = (*_NAMED, *_REPORTED, *_LINEAGE)
 """In the order in which one transaction merges them: the same in every writer, so that two never deadlock."""
 
 facet_body = Table(

@@ -397,7 +397,11 @@ const Standing = ({ seen }: { seen: Seen }) => {
       {hidden > 0 && <span>{words.explorer.hidden(hidden)}</span>}
       {seen.picture.boxes.length > MOST_BOXES && <span className="warn">{words.explorer.capped(MOST_BOXES)}</span>}
       {owners.length > 0 && (
-        <span title={owners.map((one) => words.explorer.gapsWhy(shortName(one))).join("\n")}>
+        <span
+          title={[...new Set(seen.gaps.map((gap) => words.explorer.gapsWhy[gap.reason]?.(shortName(gap.owner))))].join(
+            "\n",
+          )}
+        >
           {words.explorer.gaps(owners.length)}
         </span>
       )}

@@ -165,6 +165,9 @@ const JobParts = ({ job }: { job: Job }) => {
       </Section>
       {typeof sql === "string" && (
         <Section title={words.node.sql}>
+          {job.sql?.status === "unrelated" && (
+            <p className="warn">{words.node.unrelatedSql(job.sql.problems.join("; "))}</p>
+          )}
           <pre tabIndex={0}>{sql}</pre>
         </Section>
       )}

@@ -1,6 +1,6 @@
 """What a model's compiled SQL says, column by column, and why the other columns have no source."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from whence.capture.dbt.columns import Spelling, catalog_of, spelling_of, table_of
@@ -14,6 +14,7 @@ from whence.capture.sql.naming import Naming
 from whence.openlineage.wire import Json
 from whence.openlineage.write import facet, own_facet
 
+_NO_SOURCE = "no_source: it is made of no column, as a constant or count(*) is"
 _BUILT = ("model", "snapshot")
 _RENDERED = "not_compiled: the model's raw SQL, rendered without dbt"
 _RENDERED_IS_WORTH = 0.6
@@ -113,10 +114,19 @@ def _explained(facts: SqlFacts, node: Node, names: Names, why: str) -> SqlFacts:
     unexplained = [
         {"field": name, "reason": META_COLUMNS.get(name, why) if node.kind == "snapshot" else why} for name in bare
     ]
-    facets = facts.outputs.get(output, {})
+    sourceless = [one["field"] for one in unexplained if one["reason"] in (_NO_SOURCE, *META_COLUMNS.values())]
+    facets = _without_sources(facts.outputs.get(output, {}), sourceless)
     evidence: Json = {**facets.get(EVIDENCE, own_facet("ColumnEvidenceDatasetFacet", method="dbt", doubts=[]))}
     outputs = {**facts.outputs, output: {**facets, EVIDENCE: {**evidence, "unexplained": unexplained}}}
     return replace(facts, outputs=outputs)
+
+
+def _without_sources(facets: Json, columns: Iterable[str]) -> Json:
+    """The facets of an output, if its columnLineage is known with an empty entry for each column without a source."""
+    if "columnLineage" not in facets:
+        return facets
+    fields = {name: {"inputFields": []} for name in columns} | facets["columnLineage"]["fields"]
+    return {**facets, "columnLineage": {**facets["columnLineage"], "fields": fields}}
 
 
 def _why_none(node: Node) -> str:
@@ -142,4 +152,4 @@ def _why_not(script: ScriptLineage) -> str:
         return ", ".join(said)
     if any(one.status == "failed" for one in script):
         return "statement_not_read"
-    return "no_source: it is made of no column, as a constant or count(*) is"
+    return _NO_SOURCE

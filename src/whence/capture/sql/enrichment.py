@@ -14,6 +14,7 @@ from whence.capture.sql.events import edge_between, said, shortened
 from whence.capture.sql.lineage import RESULT, Budget, Column, ScriptLineage, Table
 from whence.capture.sql.lineage import Edge as SqlEdge
 from whence.capture.sql.relations import STAR
+from whence.capture.sql.relevance import Claims, contradiction
 from whence.capture.sql.script import read_script
 from whence.errors import DialectError
 from whence.model.lineage import Edge, Parsed
@@ -24,6 +25,7 @@ BUDGET = Budget(seconds=5, tokens=50_000, edges=5_000)
 CHARACTERS = 200_000
 """Of a longer text nothing is read."""
 _SHOWN = 20
+UNRELATED = "unrelated"
 
 _BY_SCHEME = {
     "awsathena": "trino",
@@ -36,20 +38,21 @@ _BY_SCHEME = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """The SQL of an event, and the datasets that the event names."""
+    """The SQL of an event, and the datasets that the event names. `has_whole_schemas`: with all columns of outputs."""
 
     query: str
     dialect: str
     inputs: tuple[EventDataset, ...]
     outputs: tuple[EventDataset, ...]
+    has_whole_schemas: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventLineage:
     """What an event's SQL says of its outputs, and what it does not.
 
-    `status`: `parsed` all of it, `partial`, `failed` nothing. `problems` say what is not known, and where;
-    `unmatched` are tables of the SQL that are none of the event's datasets. Both begin the whole lists.
+    `status`: `parsed` all of it, `partial`, `failed` nothing, `unrelated` another job's text. `problems` say what is
+    not known, and where; `unmatched` are tables of the SQL that are none of the event's datasets. Both begin the lists.
     """
 
     status: str
@@ -105,6 +108,8 @@ def _resolved(asked: Asked, dialect: Dialect, script: ScriptLineage) -> EventLin
     if len(script.collapsed) > BUDGET.edges:
         return _failed(f"budget_spent: more than {BUDGET.edges:,} edges")
     names = _Names(asked, dialect, script)
+    if reason := contradiction(names.claims(script)):
+        return EventLineage(status=UNRELATED, outputs={}, problems=(shortened(reason),), unmatched=names.unmatched)
     edges = [edge for one in script.collapsed for edge in names.edges(one)]
     by_output: dict[DatasetName, list[Edge]] = {}
     for edge in edges:
@@ -112,18 +117,24 @@ def _resolved(asked: Asked, dialect: Dialect, script: ScriptLineage) -> EventLin
     is_complete = not problems and not names.unmatched
     return EventLineage(
         status="parsed" if is_complete else "partial" if edges else "failed",
-        outputs=_explaining(by_output, is_complete),
+        outputs=_explaining(by_output, is_complete, is_whole=is_complete and not names.is_part),
         problems=tuple(problems[:_SHOWN]),
-        unmatched=tuple(sorted(names.unmatched)[:_SHOWN]),
+        unmatched=names.unmatched,
     )
 
 
-def _explaining(by_output: Mapping[DatasetName, list[Edge]], is_complete: bool) -> dict[DatasetName, Parsed]:
+def _explaining(
+    by_output: Mapping[DatasetName, list[Edge]], is_complete: bool, *, is_whole: bool
+) -> dict[DatasetName, Parsed]:
     """An input is explained where it flows in; and if all of the SQL was read, where it flows elsewhere."""
     sources = {output: frozenset(_whole(edge.source) for edge in edges) for output, edges in by_output.items()}
     everywhere = frozenset[DatasetName]().union(*sources.values()) if is_complete else frozenset[DatasetName]()
     return {
-        output: Parsed(edges=tuple(sorted(set(edges), key=_texts)), explained=sources[output] | everywhere)
+        output: Parsed(
+            edges=tuple(sorted(set(edges), key=_texts)),
+            explained=sources[output] | everywhere,
+            is_whole=is_whole,
+        )
         for output, edges in by_output.items()
     }
 
@@ -141,7 +152,7 @@ class _Names:
     def __init__(self, asked: Asked, dialect: Dialect, script: ScriptLineage) -> None:
         self._asked, self._dialect = asked, dialect
         self._spellings = fields_of((*asked.inputs, *asked.outputs))
-        self.unmatched = set[str]()
+        self._unmatched = set[str]()
         written = {table for one in script for table in one.writes}
         self._is_query = not written and sum(one.kind == "select" for one in script) == 1
         lasting = {_table(end) for edge in script.collapsed for end in (edge.source, edge.target)}
@@ -150,6 +161,27 @@ class _Names:
         self._sources = {table: self._source(table) for table in sorted(read | lasting - written, key=str)}
         targets = {_table(edge.target) for edge in script.collapsed} | (written - folded)
         self._targets = {table: self._target(table) for table in sorted(targets, key=str)}
+
+    @property
+    def is_part(self) -> bool:
+        """The text may be a part of the job: a DataFrame goes on where a SELECT of Spark ends."""
+        return self._is_query and self._asked.has_whole_schemas
+
+    @property
+    def unmatched(self) -> tuple[str, ...]:
+        """The first of the tables that are no datasets of the event."""
+        return tuple(sorted(self._unmatched)[:_SHOWN])
+
+    def claims(self, script: ScriptLineage) -> Claims:
+        """What the script names, to be compared with the event."""
+        return Claims(
+            sources=self._sources,
+            targets=self._targets,
+            edges=script.collapsed,
+            outputs=self._asked.outputs,
+            result=self._targets.get(RESULT),
+            has_whole_schemas=self._asked.has_whole_schemas,
+        )
 
     def edges(self, edge: SqlEdge) -> Iterator[Edge]:
         """The edge between datasets or fields; none, if an end of it is no dataset of the event."""
@@ -174,7 +206,7 @@ class _Names:
 
     def _noted(self, table: Table, found: DatasetName | None) -> DatasetName | None:
         if found is None:
-            self.unmatched.add(shortened(str(table)))
+            self._unmatched.add(shortened(str(table)))
         return found
 
     def _node(self, end: Column | Table, dataset: DatasetName) -> Node:
