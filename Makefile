@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help demo ui pictures test chaos lint accuracy bench bench-sql bench-scale bench-million bench-query bench-lineage bench-schema bench-ui docs lock clean
+.PHONY: help demo ui pictures test chaos nightly-faults lint accuracy bench bench-sql bench-scale bench-million bench-query bench-lineage bench-schema bench-ui docs lock clean
 
 help: ## Show what there is to make
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,6 +23,9 @@ test: .venv/ready-dev .venv/browser ## Run all tests, two files at a time (ARGS=
 
 chaos: .venv/ready-dev ## Run all 200 schedules of kills, duplicates, disorder and wrong clocks, each over within 60 s (an hour; ARGS="--seeds 1017-1017" for one)
 	@$(BIN)/python -m pytest tests/chaos/test_schedules.py --schedules 200 --back 60 --log-cli-level=INFO $(ARGS)
+
+nightly-faults: .venv/ready-dev ## Fill the disk under a running Whence, in every way; it must be well 60 s after there is space again (minutes)
+	@unshare -rm $(BIN)/python -m pytest tests/nightly/full_disk.py --back 60 --log-cli-level=INFO $(ARGS)
 
 lint: .venv/ready-dev ## Check format, style, types and the direction of imports
 	$(BIN)/ruff format --check src tests bench deploy
