@@ -6,11 +6,17 @@ import signal
 import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from urllib.request import urlopen
 
 from api.process import Api, Serving
 from api.test_collect import event
+from applying import apply
 from generators.mutations import mutations
-from whence.log import Kind
+from retention.worlds import opened
+from whence.cli.standing import standing_lines
+from whence.log import Kind, Position
+from whence.log.segments import committed
+from whence.log.segments.files import segment_path
 from whence.log.segments.write import SegmentWriter
 
 
@@ -122,3 +128,43 @@ def test_no_mutated_event_is_a_server_error_or_harms_its_neighbours(serving: Ser
     kinds = [record.kind is Kind.QUARANTINED for record in api.records()]
     assert kinds == [status != 201 for status in statuses]
     assert api.post(event()).status == 201
+
+
+def test_damage_is_sealed_and_reported_and_collecting_goes_on(serving: Serving) -> None:
+    api = serving()
+    for number in range(5):
+        api.post(event(producer=f"https://example.org/{number}") if number != 3 else b"{]")
+    records = api.records()
+    api.down()
+    with opened(api.store_url) as engine:
+        apply(engine, [one for one in records if one is not records[1]], committed(api.data / "log"))
+    for one in (records[1], records[3]):
+        with segment_path(api.data / "log", 1).open("r+b") as file:
+            file.seek(one.position.offset + 40)
+            file.write(b"\xff")
+    api.up()
+    after = api.post(event())
+    assert (after.status, after.json["position"]) == (201, "2:16")
+    assert [one.position for one in api.records()] == [
+        records[0].position,
+        records[2].position,
+        records[4].position,
+        Position(2, 16),
+    ]
+
+    status = api.ask("GET", "/api/v2/status").json
+    assert [(one["from"], one["state"], one["records"]) for one in status["damaged"]] == [
+        (str(one.position), "sealed", 1) for one in (records[1], records[3])
+    ]
+    assert (status["received"]["records"], status["missing"]) == (6, 1)
+    (first, _) = [line.plain for line in standing_lines(status) if line.plain.startswith("damaged")]
+    assert first.endswith(
+        f"from {records[1].position} to {records[2].position}, at least 1 records: see whence log repair"
+    )
+    lost = api.ask("GET", "/api/v2/lost-records").json["data"]["records"]
+    assert lost == [{"position": str(records[1].position), "received_at": None}]
+    (refused,) = api.ask("GET", "/api/v2/quarantine").json["data"]
+    assert (refused["position"], refused["bytes"]) == (str(records[3].position), None)
+    assert api.ask("GET", f"/api/v2/quarantine/{records[3].position}").status == 503
+    with urlopen(f"http://127.0.0.1:{api.port}/metrics") as answer:
+        assert b'whence_log_damaged_records{state="sealed"} 2.0' in answer.read()

@@ -20,6 +20,7 @@ OTHERWISE = {
     "up": "upgrades it",
     "rebuild": "upgrades it",
     "blast": "upgrades it",
+    "log repair": "reads the store for --accept-loss only",
     "backup": "copies any",
     "restore": "wants an empty place",
     "capture dbt": "reads no store",

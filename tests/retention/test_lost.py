@@ -4,19 +4,23 @@ import json
 import random
 from collections.abc import Iterable
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
+from confluent_kafka import Producer
 from sqlalchemy import Engine, insert
 
 from applying import apply_lanes
 from filling import fill
+from kafka_broker import KafkaBroker
 from logs import records_of
 from retention.worlds import bodies, opened
 from whence.cli.ledger import show_lost
 from whence.cli.output import Output
-from whence.govern.lost import find_lost
+from whence.govern.lost import LostCount, find_lost
 from whence.log import Kind, Lanes, Log, Position
 from whence.log.address import open_log
+from whence.log.kafka.log import KafkaLog
 from whence.log.segments.log import SegmentLog
 from whence.store.engine import reading, sqlite_url, writing
 from whence.store.summary import horizon
@@ -108,3 +112,39 @@ def test_the_terminal_lists_them_and_says_what_to_do(tmp_path: Path, capsys: pyt
     assert capsys.readouterr().out.splitlines() == ["30 records looked at, each has an outcome"]
     assert show_lost(url, str(log.directory), Output.JSON) == 0
     assert json.loads(capsys.readouterr().out) == {"lost": [], "looked": 30}
+
+
+@pytest.fixture
+def kafka_log(kafka_broker: KafkaBroker) -> KafkaLog:
+    """An empty topic."""
+    return KafkaLog.at(kafka_broker.new_topic(partitions=3))
+
+
+def test_what_is_no_record_of_a_topic_is_not_lost(kafka_log: KafkaLog, tmp_path: Path) -> None:
+    """Markers of transactions, and messages of an aborted one, have offsets too."""
+    some = bodies(12, jobs=3)
+    fill(kafka_log, some[:4])
+    settings = {"bootstrap.servers": kafka_log.address.servers, "transactional.id": uuid4().hex}
+    producer = Producer(settings)
+    producer.init_transactions(20)
+    for number, end in ((4, producer.commit_transaction), (6, producer.abort_transaction)):
+        producer.begin_transaction()
+        for partition, body in enumerate(some[number : number + 2]):
+            producer.produce(kafka_log.address.topic, body, partition=partition)
+        producer.flush(10)
+        end(20)
+    offsets = [one for lane in kafka_log.lanes() for one in kafka_log.positions(lane.start, lane.end, 100)]
+    records = [one for one in kafka_log.records(offsets) if one]
+    assert len(records) == 6
+    with opened(sqlite_url(tmp_path / "store.db")) as engine:
+        counting = LostCount(kafka_log, engine)
+        apply_lanes(engine, records[:-1], ends(kafka_log))
+        positions, looked = found(kafka_log, engine)
+        assert (positions, looked) == ([records[-1].position], kafka_log.amount(ends(kafka_log)).records)
+        assert looked >= 6 + 2 + 4, "two aborted messages and four markers"
+        assert [counting.count(), counting.count()] == [1, 1]
+        apply_lanes(engine, records, ends(kafka_log))
+        assert counting.count() == 0
+        fill(kafka_log, some[8:])
+        apply_lanes(engine, (), ends(kafka_log))
+        assert counting.count() == 4

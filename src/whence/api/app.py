@@ -45,9 +45,11 @@ from whence.api.security import Security, secure
 from whence.api.settings import Settings
 from whence.api.status import StatusWatch
 from whence.api.upkeep import Upkeep
+from whence.govern.lost import LostCount
 from whence.log import Log
 from whence.log.commit import GroupCommit
 from whence.log.position import positions_text
+from whence.log.segments.log import SegmentLog
 from whence.model.access import Action
 from whence.store.engine import open_store, read_progress
 from whence.store.kept_arrays import KeptArrays
@@ -96,7 +98,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(_health(settings, log, commit, progress, collector, engine, security))
     app.include_router(_progress(log, progress))
     app.include_router(needing(Action.READ, lineage.router(asking)))
-    watch = StatusWatch(log, progress, partial(read_standing, engine))
+    count_lost = None if isinstance(log, SegmentLog) else LostCount(log, engine).count
+    watch = StatusWatch(log, progress, partial(read_standing, engine), count_lost)
     app.include_router(needing(Action.READ, standing.router(watch, collector)))
     boards = (
         measures.router(engine, settings.tables),

@@ -59,6 +59,8 @@ def families(status: Status) -> Iterator[Metric]:
         yield _gauge("whence_lag_bytes", "Bytes of these records", status.waiting.bytes)
     yield _gauge("whence_lag_seconds", "How long the oldest of them waits", status.waiting_seconds)
     yield _gauge("whence_store_up", "Whether the store can be read", float(status.standing is not None))
+    damaged = {state: sum(one.count for one in status.damaged if one.state == state) for state in ("sealed", "lost")}
+    yield _gauges("whence_log_damaged_records", "Records in damaged ranges of the log, at least", "state", damaged)
     if status.standing is not None:
         yield _gauge("whence_store_counted_timestamp_seconds", "When the store was counted last", status.counted_at)
         yield _gauge("whence_missing_records", "Passed by the pipeline, and in no ledger: loss", status.missing or 0)

@@ -125,6 +125,9 @@ def _record(log: Log, request: Request, text: str) -> Record:
         raise EventError("/path/position", str(error), 422) from None
     try:
         (record,) = log.records([position])
+        sealed = [one for one in log.seals() if one.begin <= position < one.end and one.state == "sealed"]
+        if record is None and sealed:
+            raise LogCorruptError(f"the record at {position} is damaged; see `whence log repair`")
     except LogCorruptError:
         # Nor can a record be read from its middle. A body that the store knows was there, and is damaged.
         if _is_refused(request, position.as_int):

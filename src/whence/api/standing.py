@@ -10,6 +10,7 @@ from whence.api.access import Asker
 from whence.api.collect import Collector
 from whence.api.metrics import as_one, bounded, exposition
 from whence.api.status import Status, StatusWatch
+from whence.log import Seal
 from whence.model.access import Viewer
 from whence.store.disagreements import Disagreements
 
@@ -44,9 +45,15 @@ def document(status: Status, collector: Collector, viewer: Viewer) -> dict[str, 
         "received": asdict(status.received),
         "waiting": {**asdict(status.waiting), "seconds": round(status.waiting_seconds, 3)},
         "missing": status.missing,
+        "damaged": [_damage(one) for one in status.damaged],
         "refused": collector.meters.refusals(),
         "store": _store(status, viewer),
     }
+
+
+def _damage(seal: Seal) -> dict[str, Any]:
+    place = {"from": str(seal.begin), "to": str(seal.end), "state": seal.state}
+    return place | {"records": seal.count, "found_at": round(seal.found_at / 1e6, 3)}
 
 
 def _store(status: Status, viewer: Viewer) -> dict[str, Any] | None:

@@ -2,12 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from whence.api.progress import ProgressWatch
 from whence.errors import StoreError
-from whence.log import Amount, Lanes, Log, Position
+from whence.log import Amount, Lanes, Log, Position, Seal
 from whence.store.standing import Standing
 
 _SHARE = 0.02
@@ -31,15 +31,24 @@ class Status:
     standing: Standing | None
     counted_at: float
     missing: int | None
+    damaged: tuple[Seal, ...] = ()
+    """Ranges of the log that are sealed, or whose loss was accepted."""
 
 
 class StatusWatch:
     """Asks log and store how they stand. For one event loop."""
 
-    def __init__(self, log: Log, progress: ProgressWatch, read_standing: Callable[[], Standing]) -> None:
+    def __init__(
+        self,
+        log: Log,
+        progress: ProgressWatch,
+        read_standing: Callable[[], Standing],
+        count_lost: Callable[[], int] | None = None,
+    ) -> None:
         self._log = log
         self._progress = progress
         self._read_standing = read_standing
+        self._count_lost = count_lost
         self._standing: Standing | None = None
         self._counted_at = self._took = 0.0
         self._counting: asyncio.Task[None] | None = None
@@ -59,6 +68,7 @@ class StatusWatch:
         received = self._log.amount({lane.name: lane.end for lane in self._log.lanes()})
         passed = self._log.amount(reached)
         oldest = self._log.oldest(reached)
+        damaged = tuple(one for one in self._log.seals() if one.state != "restored")
         seconds = max(0.0, time.time() - oldest / 1e6) if oldest is not None else 0.0
         return Status(
             received=received,
@@ -66,13 +76,17 @@ class StatusWatch:
             waiting_seconds=seconds,
             standing=standing,
             counted_at=self._counted_at,
-            missing=self._missing(standing) if standing else None,
+            missing=self._missing(standing, damaged) if standing else None,
+            damaged=damaged,
         )
 
-    def _missing(self, standing: Standing) -> int:
+    def _missing(self, standing: Standing, damaged: Iterable[Seal]) -> int:
         passed = self._log.amount(positions(standing.progress))
         # A micro-batch under way is in the ledger before it is passed.
-        return max(0, passed.records - standing.ledger.received)
+        lost = sum(one.lost for one in damaged if one.state == "lost")
+        missing = max(0, passed.records - lost - standing.ledger.received)
+        # Not every offset of a topic is a record: so what seems to be missing is looked for.
+        return self._count_lost() if missing and self._count_lost else missing
 
     async def _counted(self, reached: Lanes) -> Standing | None:
         known = self._standing

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from whence.cli import capture, encryption, guarding, publishing, questions, upkeep
+from whence.cli.log import log_commands
 from whence.cli.options import COLUMNS, Archive, Data, EventLog, Form, Security, Store, Url, parse_instant
 from whence.cli.output import Output, reporting, until_reader_leaves
 from whence.cli.settings import archive_uri, data_directory, log_url, security_db, store_url
@@ -239,6 +240,7 @@ upkeep.add_to(app)
 publishing.add_to(app)
 guarding.add_to(app)
 encryption.add_to(app)
+app.add_typer(log_commands)
 
 
 @app.command()

@@ -20,6 +20,8 @@ def standing_lines(status: Json) -> Iterator[Text]:
     yield _line("received", f"{received['records']:,} records{_size(received['bytes'])}")
     lag = f"{waiting['records']:,} records{_size(waiting['bytes'])}, the oldest for {waiting['seconds']:.1f} s"
     yield _line("waiting", lag if waiting["records"] else "nothing")
+    for one in status.get("damaged", ()):
+        yield _line("damaged", _damage(one), "bold red" if one["state"] == "sealed" else "yellow")
     if status["refused"]:
         yield _line("refused", f"{_counts(status['refused'])} (requests since the API began)", "yellow")
     if (store := status["store"]) is not None:
@@ -44,6 +46,11 @@ def _store_lines(store: Json, missing: int) -> Iterator[Text]:
         seen = iso(int(one["last_seen"]) * 1_000_000)
         name = safe(f"{one['producer']} {one['version']}".rstrip())
         yield _line("producer", f"{name:40} {one['events']:>12,} events, the latest of {seen}")
+
+
+def _damage(one: Json) -> str:
+    what = "lost for good" if one["state"] == "lost" else "see whence log repair"
+    return f"the log from {one['from']} to {one['to']}, at least {one['records']:,} records: {what}"
 
 
 def _sql_lines(sql: Json) -> Iterator[Text]:

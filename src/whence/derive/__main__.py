@@ -24,16 +24,17 @@ from whence.derive.blast.refresh import refresh
 from whence.derive.jars import jars_for
 from whence.derive.jvm import UNSUPERVISED, JvmLimits
 from whence.derive.meters import serving_metrics
-from whence.derive.pipeline import run_stream
+from whence.derive.pipeline import run_stream, where_to_go_on
+from whence.derive.restored import derive_restored
 from whence.derive.schedule import Periodic, Schedule
 from whence.derive.session import close_session, open_session
 from whence.diagnostics import log_to_stderr
-from whence.errors import StoreGoneError, WhenceError
+from whence.errors import LogCorruptError, StoreGoneError, WhenceError
 from whence.file_modes import restrict_new_files
 from whence.log import Log
 from whence.log.address import open_log
 from whence.store.checkpoint import Checkpoints
-from whence.store.engine import open_store
+from whence.store.engine import open_store, read_progress
 from whence.store.lock import Check, deriving
 from whence.store.migrate import migrate
 from whence.store.purge import resume
@@ -164,6 +165,8 @@ class _Stations:
 def _stream_once(given: argparse.Namespace, at: _Stations, stopping: Event) -> None:
     """Raises StoreGoneError when the store's lock is lost, and what the stream raises if that is not why it failed."""
     with tempfile.TemporaryDirectory(prefix="whence-", ignore_cleanup_errors=True) as scratch:
+        seals = at.log.seals()
+        derive_restored(at.session, at.log, at.engine, seals)
         query = run_stream(at.session, at.log, at.engine, Path(scratch) / "checkpoint")
         schedule = Schedule(at.session, at.engine, scheduled_jobs(at.log, given))
         schedule.start()
@@ -172,14 +175,17 @@ def _stream_once(given: argparse.Namespace, at: _Stations, stopping: Event) -> N
         checkpoints = Checkpoints(at.engine)
         try:
             # A call into the JVM must not be broken off: it is left again and again to look.
-            while not stopping.is_set() and not query.awaitTermination(LOOK_SECONDS):
+            while not stopping.is_set() and at.log.seals() == seals and not query.awaitTermination(LOOK_SECONDS):
                 at.check_lock()
                 checkpoints.look()
                 if given.alive:
                     given.alive.touch()
-        except StreamingQueryException:
+        except StreamingQueryException as error:
             at.check_lock()
-            raise
+            # Damage ends the stream; once it is sealed, the next stream passes it.
+            is_damage = LogCorruptError.__name__ in str(error)
+            if not (is_damage and at.log.seal_damage(where_to_go_on(at.log, read_progress(at.engine)))):
+                raise
         finally:
             schedule.stop()
             query.stop()

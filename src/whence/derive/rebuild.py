@@ -17,6 +17,8 @@ from whence.derive.source import PARTITION_BYTES
 from whence.derive.sources import source_of
 from whence.errors import StoreError
 from whence.log import Lane, Lanes, Log, Position
+from whence.log.segments.log import LANE, SegmentLog
+from whence.log.segments.sealing import begin_behind, is_empty
 from whence.query.instants import iso
 from whence.store.engine import open_store, read_progress, reading
 from whence.store.migrate import migrate
@@ -32,6 +34,7 @@ def rebuild(session: SparkSession, log: Log, store_url: str, archive: str | None
     Raises StoreBusyError while a pipeline runs, LogGapError if archive and log together do not have everything.
     """
     with log.retained(), replacing(store_url) as engine:
+        begin_lost_log(log, archive)
         found, tail = _find(log, archive)
         for part, horizon in parts([_whole(found, lane) for lane in tail], _horizons(store_url)):
             history = source_of(log).batch(session, [_common(*both) for both in zip(part, tail, strict=True)])
@@ -40,6 +43,17 @@ def rebuild(session: SparkSession, log: Log, store_url: str, archive: str | None
             run_batch(history, engine, {lane.name: lane.end for lane in (part if horizon else tail)})
             if horizon:
                 enforce(engine, horizon)
+
+
+def begin_lost_log(log: Log, archive: str | None) -> None:
+    """Begin a log that is empty behind its archive, so that a position never means two records.
+
+    Raises LogBusyError while a collector has it open.
+    """
+    found = find_archive(archive) if archive and isinstance(log, SegmentLog) else None
+    reach = found.reach(LANE) if found else None
+    if found and reach and isinstance(log, SegmentLog) and is_empty(log.directory):
+        begin_behind(log.directory, Position.from_int(reach.until), sum(file.records for file in found.files()))
 
 
 def _whole(archive: Archive | None, lane: Lane) -> Lane:

@@ -97,7 +97,9 @@ class LogStream(DataSourceStreamReader):
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[LogRange]:
         since, until = Position.from_int(start["position"]), Position.from_int(end["position"])
-        return [LogRange(low.as_int, high.as_int) for low, high in plan(self._directory, since, until, PARTITION_BYTES)]
+        planned = plan(self._directory, since, until, PARTITION_BYTES)
+        # There may be nothing but a damaged range.
+        return [LogRange(low.as_int, high.as_int) for low, high in planned] or [LogRange(since.as_int, until.as_int)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return read_batches(_records(self._directory, partition))

@@ -1,11 +1,12 @@
 """Records that the pipeline passed and no ledger has. There must be none; if there are, these are they."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Engine, select
 
 from whence.log import Log, Position
+from whence.store.engine import reading
 from whence.store.ledger import accounted
 from whence.store.summary import read_horizons
 from whence.store.tables import progress
@@ -35,12 +36,38 @@ def find_lost(log: Log, connection: Connection, since: Position | None = None, m
         places = log.positions(low, high, most - looked)
         if not places:
             continue
-        known = accounted(connection, places[0].as_int, places[-1].as_int)
-        found += [one for one in places if one.as_int not in known]
+        found += _lost_among(log, connection, places)
         looked += len(places)
         if looked >= most:
             return Lost(positions=tuple(found), looked=looked, until=places[-1].after)
     return Lost(positions=tuple(found), looked=looked, until=None)
+
+
+class LostCount:
+    """Counts the lost records of a log. What was looked at is not looked at again, but for what was lost then."""
+
+    def __init__(self, log: Log, engine: Engine) -> None:
+        self._log, self._engine = log, engine
+        self._looked: dict[str, Position] = {}
+        self._lost: list[Position] = []
+
+    def count(self) -> int:
+        """How many there are before the store's progress, as `find_lost` finds them. Raises LogError."""
+        with reading(self._engine) as connection:
+            still = [one for one in self._lost if not accounted(connection, one.as_int, one.as_int)]
+            for low, high in _passed(self._log, connection, None):
+                lane = self._log.lane_of(low)
+                begin = max(low, self._looked.get(lane, low))
+                while begin < high and (places := self._log.positions(begin, high, LOOKED)):
+                    still += _lost_among(self._log, connection, places)
+                    self._looked[lane] = begin = places[-1].after
+        self._lost = still
+        return len(still)
+
+
+def _lost_among(log: Log, connection: Connection, places: Sequence[Position]) -> Sequence[Position]:
+    known = accounted(connection, places[0].as_int, places[-1].as_int)
+    return log.present([one for one in places if one.as_int not in known])
 
 
 def _passed(log: Log, connection: Connection, since: Position | None) -> Iterator[tuple[Position, Position]]:

@@ -2,8 +2,8 @@
 imports what they share only.
 """
 
-from whence.log.port import Amount, Lane, Lanes, Log, Writer
+from whence.log.port import Amount, Lane, Lanes, Log, Seal, Writer
 from whence.log.position import Position
 from whence.log.record import Kind, Record
 
-__all__ = ["Amount", "Kind", "Lane", "Lanes", "Log", "Position", "Record", "Writer"]
+__all__ = ["Amount", "Kind", "Lane", "Lanes", "Log", "Position", "Record", "Seal", "Writer"]

@@ -34,6 +34,35 @@ class Amount:
     bytes: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """A damaged range [start, stop) of a segment. `state`: `sealed` until somebody decides, `restored`, or `lost`.
+
+    `records`: offset and key of those known to have been there, the key empty where it is not known. `count`: how many
+    there were, at least; `lost`: of these, records that no store had derived when the loss was accepted.
+    """
+
+    segment: int
+    start: int
+    stop: int
+    state: str
+    found_at: int
+    """Microseconds UTC."""
+    records: tuple[tuple[int, str], ...] = ()
+    count: int = 0
+    lost: int = 0
+
+    @property
+    def begin(self) -> Position:
+        """Where the range begins."""
+        return Position(self.segment, self.start)
+
+    @property
+    def end(self) -> Position:
+        """Where the range ends."""
+        return Position(self.segment, self.stop)
+
+
 class Writer(Protocol):
     """The open end of a log. After any LogError from `append`, close it and open a new one."""
 
@@ -70,7 +99,20 @@ class Log(Protocol):
         """
 
     def records(self, positions: Sequence[Position]) -> Sequence[Record | None]:
-        """The record at each position, in their order; None for one that the log has no more. Raises LogError."""
+        """The record at each position, in their order; None for one that the log has no more, or that is in a range
+        which is sealed. Raises LogError.
+        """
+
+    def present(self, positions: Sequence[Position]) -> Sequence[Position]:
+        """Those of `positions` (of the method) that are records. Only a topic has others: the markers of transactions,
+        and messages of those that were aborted. Raises LogError.
+        """
+
+    def seals(self) -> Sequence[Seal]:
+        """The damaged ranges that were found, restored ones too, in order. Raises LogError."""
+
+    def seal_damage(self, since: Lanes) -> Sequence[Seal]:
+        """Look for damage from these positions on, and seal it. Returns the new seals. Raises LogError."""
 
     def retained(self) -> AbstractContextManager[None]:
         """Meanwhile Whence deletes nothing from the log's beginning. Raises LogBusyError while it does."""

@@ -10,7 +10,7 @@ from itertools import groupby
 
 from pyspark.sql import DataFrame, SparkSession
 
-from whence.derive.archive.coverage import rest
+from whence.derive.archive.coverage import before_damage, rest
 from whence.derive.archive.source import read_files
 from whence.derive.archive.table import Archive, ArchiveFile, Reach, find_archive, open_archive
 from whence.derive.archive.write import write_files
@@ -50,12 +50,15 @@ class Copied:
 
 
 def archive_log(session: SparkSession, log: Log, uri: str, sizes: Sizes = Sizes()) -> Copied:
-    """Archive the log up to where it is durable now. Raises LogGapError, TableBusyError, TableError."""
+    """Archive the log up to where it is durable now, or to where it is damaged.
+
+    Raises LogCorruptError if damage is what comes next, LogGapError, TableBusyError, TableError.
+    """
     source = source_of(log)
     written: list[ArchiveFile] = []
     with log.retained():
         archive = open_archive(uri)
-        lanes = rest(archive, log.lanes())
+        lanes = tuple(before_damage(lane, log.seals()) for lane in rest(archive, log.lanes()))
         for portion in source.cut(lanes, sizes.portion):
             archive, files = append(archive, portion, source.records(session, portion, sizes.task))
             written += files

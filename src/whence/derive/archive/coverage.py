@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from whence.derive.archive.table import Archive
-from whence.errors import LogGapError, TableError
-from whence.log import Lane, Position
+from whence.errors import LogCorruptError, LogGapError, TableError
+from whence.log import Lane, Position, Seal
 
 
 def rest(archive: Archive | None, lanes: Iterable[Lane]) -> tuple[Lane, ...]:
@@ -18,6 +18,20 @@ def rest(archive: Archive | None, lanes: Iterable[Lane]) -> tuple[Lane, ...]:
 def rest_of_all(archive: Archive | None, lanes: Iterable[Lane]) -> tuple[Lane, ...]:
     """The same, if archive and log have all that ever was in the lanes. An empty log adds nothing to its archive."""
     return tuple(_rest_of_all(archive, lane) for lane in lanes)
+
+
+def before_damage(lane: Lane, seals: Iterable[Seal]) -> Lane:
+    """A lane up to the first range that is sealed: an archive must not pass records that may still be restored.
+
+    Raises LogCorruptError if the lane begins with that range.
+    """
+    ahead = [seal for seal in seals if seal.state == "sealed" and lane.start <= seal.begin < lane.end]
+    first = min(ahead, key=lambda seal: seal.begin, default=None)
+    if first is None:
+        return lane
+    if first.begin == lane.start:
+        raise LogCorruptError(f"the log is damaged from {first.begin} to {first.end}: run `whence log repair` first")
+    return Lane(lane.name, lane.start, first.begin)
 
 
 def _rest(archive: Archive | None, lane: Lane) -> Lane:

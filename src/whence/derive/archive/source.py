@@ -17,10 +17,11 @@ from pyspark.sql.types import StructType
 
 from whence.derive.archive.table import Archive, ArchiveFile
 from whence.derive.delta.parquet import read_slice, slices
+from whence.derive.delta.table import table_errors
 from whence.derive.read import read_batches
 from whence.derive.records import RECORD_SCHEMA, record_batches, to_records
 from whence.derive.schema import READING_SCHEMA
-from whence.log import Record
+from whence.log import Position, Record
 
 FORMAT = "whence-archive"
 
@@ -78,6 +79,15 @@ def read_files(
     if before is not None:
         options["before"] = str(before)
     return session.read.format(FORMAT).options(**options).load()
+
+
+def records_between(archive: Archive, since: Position, until: Position) -> Iterator[Record]:
+    """The archived records with positions in [since, until), in order; read here, without Spark. Raises TableError."""
+    low, high = since.as_int, until.as_int
+    files = [(file.path, file.records) for file in archive.files() if file.first < high and file.last >= low]
+    with table_errors(archive.uri):
+        found = [one for part in slices(files) for one in _records(archive.uri, part) if since <= one.position < until]
+    yield from sorted(found, key=lambda one: one.position)
 
 
 @cache

@@ -12,7 +12,7 @@ from whence.log.kafka.address import KafkaAddress, client_settings, lane_name, p
 from whence.log.kafka.message import record_of
 from whence.log.kafka.topic import lanes, unreachable
 from whence.log.kafka.write import KafkaWriter
-from whence.log.port import Amount, Lane, Lanes
+from whence.log.port import Amount, Lane, Lanes, Seal
 from whence.log.position import Position
 from whence.log.record import Record
 
@@ -56,6 +56,16 @@ class KafkaLog:
         found = _read_each(self.address, sorted(set(held)))
         return [found.get(one) for one in positions]
 
+    def present(self, positions: Sequence[Position]) -> Sequence[Position]:
+        found = _read_each(self.address, positions)
+        return [one for one in positions if one in found]
+
+    def seals(self) -> Sequence[Seal]:
+        return ()  # the brokers repair their replicas
+
+    def seal_damage(self, since: Lanes) -> Sequence[Seal]:
+        return ()
+
     def retained(self) -> AbstractContextManager[None]:
         return nullcontext()  # what the brokers keep is for the topic's settings to say
 
@@ -76,9 +86,11 @@ def _read_each(address: KafkaAddress, positions: Sequence[Position]) -> dict[Pos
         for one in positions:
             consumer.assign([TopicPartition(address.topic, one.segment, one.offset)])
             message = consumer.poll(address.timeout)
-            if message is None or message.error():
+            if message is None:
                 raise LogError(f"the topic {address.topic} at {address.servers} cannot be read: no answer")
-            if message.offset() == one.offset:  # else it was compacted away
+            if (error := message.error()) and error.code() != KafkaError._PARTITION_EOF:
+                raise unreachable(address, error)
+            if not error and message.offset() == one.offset:  # else it is no record
                 said: list[Any] = list(message.headers() or ())
                 headers = {key: value for key, value in said if isinstance(value, bytes)}
                 found[one] = record_of(one, message.timestamp()[1] * 1000, message.value(), headers)

@@ -30,6 +30,23 @@ def encode(draft: Draft) -> bytes:
     return _frame(Kind.QUARANTINED, draft.key, draft.received_at, body)
 
 
+def encode_record(record: Record) -> bytes:
+    """The bytes of a record that was read: those that it was read from."""
+    key = bytes.fromhex(record.key)
+    if record.original is not None:
+        return encode_receipt(key, record.received_at, record.original)
+    return encode(
+        Draft(
+            kind=record.kind,
+            key=key,
+            received_at=record.received_at,
+            payload=record.payload,
+            pointer=record.pointer,
+            reason=record.reason,
+        )
+    )
+
+
 def encode_receipt(key: bytes, received_at: int, original: Position) -> bytes:
     """The record that says: `key` came again; it is at `original`."""
     return _frame(Kind.RECEIPT, key, received_at, _ORIGINAL.pack(original.as_int))
@@ -51,6 +68,12 @@ def extent(data: Bytes, offset: int, end: int) -> int:
 def is_sound(data: Bytes, offset: int, stop: int) -> bool:
     """Whether the checksum of the record in data[offset:stop] holds."""
     return crc32(data[offset + 4 : stop]) == int.from_bytes(data[offset : offset + 4], "little")
+
+
+def header_at(data: Bytes, offset: int) -> tuple[int, bytes]:
+    """The kind and the key in the header at `offset`, without checking them."""
+    _, _, kind, key, _ = _HEADER.unpack_from(data, offset)
+    return kind, key
 
 
 def sound_end(data: Bytes, offset: int, end: int) -> int:

@@ -9,6 +9,7 @@ from whence.log.position import Position
 from whence.log.segments.counts import counts_path
 from whence.log.segments.files import open_head, segment_path, segments
 from whence.log.segments.read import committed
+from whence.log.segments.seals import read_seals, write_seals
 
 
 def copy_segments(source: Path, target: Path) -> Position:
@@ -19,6 +20,8 @@ def copy_segments(source: Path, target: Path) -> Position:
     target.mkdir(parents=True, exist_ok=True)
     if counts_path(source).exists():  # of segments that are gone, it alone knows what they had
         _copy(counts_path(source), counts_path(target), counts_path(source).stat().st_size)
+    if read_seals(source):
+        write_seals(target, read_seals(source))
     end = committed(source)
     for segment in segments(source):
         if segment <= end.segment:

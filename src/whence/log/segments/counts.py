@@ -6,15 +6,17 @@ that cannot be counted anew as long as the segments are there.
 
 import json
 import os
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 
-from whence.log.port import Amount
+from whence.log.port import Amount, Seal
 from whence.log.position import Position
 from whence.log.segments.codec import extent
 from whence.log.segments.files import FIRST_OFFSET, segment_path, segments
 from whence.log.segments.read import mapped
+from whence.log.segments.seals import gaps_of, sound_ranges
 
 _REMEMBERED = 8
 
@@ -48,12 +50,16 @@ class _Counts:
     def _closed_before(self, segment: int) -> list[tuple[int, int]]:
         self._learn()
         uncounted = [one for one in segments(self._directory) if one < segment and one not in self._closed]
-        for one in uncounted:
-            size = segment_path(self._directory, one).stat().st_size
-            self._closed[one] = self._within(Position(one, size)), size - FIRST_OFFSET
-        if uncounted:
+        sealed = {one: self._count_closed(one) for one in uncounted if gaps_of(self._directory, one)}
+        fresh = {one: self._count_closed(one) for one in uncounted if one not in sealed}
+        if fresh:
+            self._closed |= fresh
             _save(self._path, self._closed)
-        return [count for one, count in self._closed.items() if one < segment]
+        return [count for one, count in (self._closed | sealed).items() if one < segment]
+
+    def _count_closed(self, segment: int) -> tuple[int, int]:
+        size = segment_path(self._directory, segment).stat().st_size
+        return self._within(Position(segment, size)), size - FIRST_OFFSET
 
     def _learn(self) -> None:
         """Take over what other processes have counted: their segments may be gone."""
@@ -65,6 +71,8 @@ class _Counts:
         """How many records of its segment begin before a position."""
         if position.offset <= FIRST_OFFSET or not segment_path(self._directory, position.segment).exists():
             return 0
+        if gaps := gaps_of(self._directory, position.segment):
+            return self._within_sealed(position, gaps)
         begin = Position(position.segment, FIRST_OFFSET)
         known = [one for one in self._places if begin <= one <= position]
         place = max(known, default=begin)
@@ -79,6 +87,21 @@ class _Counts:
             while len(self._places) > _REMEMBERED:
                 del self._places[next(iter(self._places))]
         return count
+
+    def _within_sealed(self, position: Position, gaps: Sequence[Seal]) -> int:
+        """The same where not all records are there: what is known to have been there counts, too."""
+        gone = sum(gap.count for gap in gaps if gap.start < position.offset or gap.begin == gap.end)
+        count, size = 0, segment_path(self._directory, position.segment).stat().st_size
+        with mapped(self._directory, position.segment, size) as data:
+            for low, high in sound_ranges(self._directory, position.segment, FIRST_OFFSET, position.offset):
+                while 0 <= low < high:
+                    low, count = extent(data, low, size), count + 1
+        return count + gone
+
+
+def closed_sizes(directory: Path) -> dict[int, int]:
+    """The sizes of closed segments, as far as they were counted while they were whole."""
+    return {segment: size + FIRST_OFFSET for segment, (_, size) in _load(counts_path(directory)).items()}
 
 
 amounts = lru_cache(maxsize=16)(_Counts)

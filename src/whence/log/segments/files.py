@@ -3,12 +3,15 @@
 `HEAD` has two slots, written in turn, so that a torn write leaves the other one whole; the larger sound one counts.
 """
 
+import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from struct import Struct
 from zlib import crc32
 
-from whence.errors import LogCorruptError
+from whence.errors import LogBusyError, LogCorruptError
 from whence.log.position import Position
 
 MAGIC = b"whence-log 1\n\0\0\0"
@@ -50,6 +53,27 @@ def create_segment(directory: Path, segment: int) -> int:
         os.close(fd)
         raise
     return fd
+
+
+def lock(directory: Path) -> int:
+    """Become the only writer of a log, until the file descriptor is closed. Raises LogBusyError."""
+    fd = os.open(directory / "LOCK", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        raise LogBusyError(f"another process writes the event log in {directory}") from None
+    return fd
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Be the only writer of a log meanwhile. Raises LogBusyError."""
+    fd = lock(directory)
+    try:
+        yield
+    finally:
+        os.close(fd)
 
 
 def make_directory(directory: Path) -> None:

@@ -6,13 +6,16 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from whence.log.port import Amount, Lane, Lanes
+from whence.errors import LogError
+from whence.log.port import Amount, Lane, Lanes, Seal
 from whence.log.position import Position
 from whence.log.record import Record
 from whence.log.segments.counts import amounts
 from whence.log.segments.drop import retaining
 from whence.log.segments.files import ORIGIN
 from whence.log.segments.read import committed, places, read, records_at, start
+from whence.log.segments.sealing import seal_damage
+from whence.log.segments.seals import read_seals
 from whence.log.segments.write import SegmentSettings, SegmentWriter
 
 LANE = "log"
@@ -46,6 +49,18 @@ class SegmentLog:
 
     def records(self, positions: Sequence[Position]) -> Sequence[Record | None]:
         return records_at(self.directory, positions)
+
+    def present(self, positions: Sequence[Position]) -> Sequence[Position]:
+        return positions
+
+    def seals(self) -> Sequence[Seal]:
+        return read_seals(self.directory)
+
+    def seal_damage(self, since: Lanes) -> Sequence[Seal]:
+        try:
+            return seal_damage(self.directory, since=since[LANE].segment if LANE in since else 0)
+        except OSError as error:
+            raise LogError(f"the damage of the event log cannot be sealed: {error}") from error
 
     def retained(self) -> AbstractContextManager[None]:
         return retaining(self.directory)

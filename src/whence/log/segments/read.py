@@ -2,7 +2,7 @@
 
 import mmap
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from whence.log.position import Position
 from whence.log.record import Record
 from whence.log.segments.codec import decode, extent, is_sound
 from whence.log.segments.files import FIRST_OFFSET, MAGIC, ORIGIN, read_head, segment_path, segments
+from whence.log.segments.seals import gaps_of, sound_ranges
 
 Range = tuple[Position, Position]
 
@@ -27,7 +28,8 @@ def start(directory: Path) -> Position:
 
 
 def plan(directory: Path, start: Position, end: Position, target_bytes: int) -> Iterator[Range]:
-    """Cut [start, end) into contiguous ranges of about `target_bytes` (one record at least), none crossing a segment.
+    """Cut [start, end) into ranges of about `target_bytes` (one record at least), none crossing a segment. They are
+    contiguous but for sealed ranges.
 
     `end` must not lie after the committed mark, both must be record boundaries. Only as much of the log is looked at as
     ranges are taken. Raises LogCorruptError.
@@ -45,39 +47,57 @@ def read(directory: Path, start: Position, end: Position) -> Iterator[Record]:
 
 
 def places(directory: Path, since: Position, end: Position) -> Iterator[Position]:
-    """Where the records in [since, end) begin, without reading them; segments that were dropped are passed over.
+    """Where the records in [since, end) begin, without reading them; segments that were dropped are passed over, and
+    records in sealed ranges are named as far as they are known.
 
     `since` may be any position, `end` not after the committed mark. Raises LogCorruptError.
     """
     for segment in segments(directory):
-        if not since.segment <= segment <= end.segment:
-            continue
-        low, high = FIRST_OFFSET, end.offset if segment == end.segment else _size(directory, segment)
-        with mapped(directory, segment, high) as data:
+        if since.segment <= segment <= end.segment:
+            size = end.offset if segment == end.segment else _size(directory, segment)
+            yield from (one for one in _places_in(directory, segment, size) if one >= since)
+
+
+def _places_in(directory: Path, segment: int, size: int) -> Iterator[Position]:
+    """Where the records of a segment begin, those in sealed ranges too, as far as they are known."""
+    sealed = [at for gap in gaps_of(directory, segment) for at, _ in gap.records if at < size or gap.start == gap.stop]
+    with mapped(directory, segment, size) as data:
+        for low, high in sound_ranges(directory, segment, FIRST_OFFSET, size):
+            while sealed and sealed[0] < low:
+                yield Position(segment, sealed.pop(0))
             while low < high:
-                if since <= (place := Position(segment, low)):
-                    yield place
+                yield Position(segment, low)
                 low = _record_end(data, segment, low, high)
+    yield from (Position(segment, at) for at in sealed)
 
 
 def records_at(directory: Path, positions: Sequence[Position]) -> Sequence[Record | None]:
-    """The record that begins at each position; None where that segment was dropped. Raises LogCorruptError."""
+    """The record that begins at each position; None where that segment was dropped, or the range is known as damaged.
+
+    Raises LogCorruptError where damage is met that is not known yet.
+    """
     end, found = committed(directory), dict[Position, Record]()
     present = set(segments(directory))
     for segment in sorted({one.segment for one in positions} & present):
         size = end.offset if segment == end.segment else _size(directory, segment)
         with mapped(directory, segment, size) as data:
-            for one in {one for one in positions if one.segment == segment and FIRST_OFFSET <= one.offset < size}:
+            wanted = {one for one in positions if one.segment == segment and FIRST_OFFSET <= one.offset < size}
+            for one in wanted - _gone_among(directory, segment, wanted):
                 found[one] = next(_records(data, segment, one.offset, _record_end(data, segment, one.offset, size)))
     return [found.get(one) for one in positions]
+
+
+def _gone_among(directory: Path, segment: int, wanted: Iterable[Position]) -> set[Position]:
+    """The positions that are in a damaged range."""
+    gaps = gaps_of(directory, segment)
+    return {one for one in wanted if any(gap.start <= one.offset < gap.stop for gap in gaps)}
 
 
 def _by_segment(directory: Path, start: Position, end: Position) -> Iterator[tuple[int, int, int]]:
     for segment in range(start.segment, end.segment + 1):
         low = start.offset if segment == start.segment else FIRST_OFFSET
         high = end.offset if segment == end.segment else _size(directory, segment)
-        if low < high:
-            yield segment, low, high
+        yield from ((segment, *sound) for sound in sound_ranges(directory, segment, low, high))
 
 
 def _size(directory: Path, segment: int) -> int:

@@ -1,13 +1,12 @@
 """The only writer of a log in segments: holds the lock, recovers after a crash, appends durably."""
 
-import fcntl
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from whence.errors import LogBusyError, LogError
+from whence.errors import LogError
 from whence.log.position import Position
 from whence.log.recent import RecentKeys
 from whence.log.record import Appended, Draft, Kind
@@ -16,6 +15,7 @@ from whence.log.segments.files import (
     FIRST_OFFSET,
     ORIGIN,
     create_segment,
+    lock,
     make_directory,
     open_head,
     segment_path,
@@ -25,6 +25,7 @@ from whence.log.segments.files import (
 )
 from whence.log.segments.read import mapped
 from whence.log.segments.recover import recover
+from whence.log.segments.seals import sound_ranges
 
 _REHEARSED_BYTES = 1 << 16
 
@@ -36,7 +37,7 @@ class SegmentSettings:
     segment_bytes: int = 64 << 20
     recent_keys: int = 100_000
     recent_segments: int = 4
-    """How many of the last segments are read for their keys when the log is opened."""
+    """How many of the last segments are read for damage and for their keys when the log is opened."""
 
 
 class SegmentWriter:
@@ -52,7 +53,7 @@ class SegmentWriter:
         self._end = ORIGIN
         with _io_errors("open"):
             make_directory(directory)
-            self._lock_fd = _lock(directory)
+            self._lock_fd = lock(directory)
             try:
                 self._recover()
             except (OSError, LogError):
@@ -125,7 +126,7 @@ class SegmentWriter:
         self._end = end
 
     def _recover(self) -> None:
-        self._end = recover(self._directory)
+        self._end = recover(self._directory, self._settings.recent_segments)
         self._segment_fd = os.open(segment_path(self._directory, self._end.segment), os.O_RDWR | os.O_CLOEXEC)
         self._head_fd = open_head(self._directory, self._end)
         self._load_recent()
@@ -136,8 +137,9 @@ class SegmentWriter:
             is_last = segment == self._end.segment
             size = self._end.offset if is_last else segment_path(self._directory, segment).stat().st_size
             with mapped(self._directory, segment, size) as data:
-                for key, offset in event_keys(data, FIRST_OFFSET, size):
-                    self._recent.add(key, Position(segment, offset))
+                for low, high in sound_ranges(self._directory, segment, FIRST_OFFSET, size):
+                    for key, offset in event_keys(data, low, high):
+                        self._recent.add(key, Position(segment, offset))
 
 
 @contextmanager
@@ -146,13 +148,3 @@ def _io_errors(doing: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise LogError(f"cannot {doing} the event log: {error}") from error
-
-
-def _lock(directory: Path) -> int:
-    fd = os.open(directory / "LOCK", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(fd)
-        raise LogBusyError(f"another process writes the event log in {directory}") from None
-    return fd
