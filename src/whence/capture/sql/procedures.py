@@ -45,6 +45,8 @@ _CONTROLS = (
     re.compile(r"FORALL\s+\w+\s+IN\s+.*?(?=\b(?:INSERT|UPDATE|DELETE|MERGE|EXECUTE)\b)", re.IGNORECASE | re.DOTALL),
     re.compile(r"<<\s*\w+\s*>>|\w+\s*:(?!=)\s*(?=BEGIN|LOOP|WHILE|REPEAT|FOR)", re.IGNORECASE),
 )
+_RETURNED = re.compile(r"RETURN\s+(?:QUERY\s+|\(\s*)?(?=(?:SELECT|WITH|VALUES)\b)", re.IGNORECASE)
+"""RETURN of a query: its rows are the result."""
 _LOCAL = re.compile(
     r"(?:PROCEDURE|FUNCTION)\s+[\w.\"]+\s*(?:\((?:[^()]|\([^()]*\))*\))?\s*(?:RETURN\s+[\w.%]+(?:\([^()]*\))?\s*)?"
     r"(?:(?:DETERMINISTIC|PIPELINED|PARALLEL_ENABLE|RESULT_CACHE)\s+)*(?:IS|AS)\b",
@@ -162,6 +164,14 @@ def _inner(text: str, start: int, dialect: Dialect, depth: int) -> Iterator[Piec
         yield Piece(f"DECLARE {rest}", start + skip, procedural=True, head=True)
     word = re.match(r"\w+", rest)
     verb = word.group().upper() if word is not None else ""
+    if returned := _RETURNED.match(rest):
+        inside = rest[returned.end() :]
+        inside = inside[:-1] if inside.endswith(")") and inside.count(")") > inside.count("(") else inside
+        yield Piece(inside, start + skip + returned.end(), procedural=True)
+        return
+    if verb == "PERFORM" and names_data(rest[7:], dialect):
+        yield Piece(f"SELECT {rest[7:]}", start + skip, procedural=True, condition=True)
+        return
     controls = ("SET", "DECLARE", "LET", "PREPARE", "RETURN", "PERFORM", "FETCH")
     set_or_cursor = _SETS.match(rest) or _CURSOR.match(rest) or (QUERIED.match(rest) and verb != "DECLARE")
     if verb in VERBS or verb in controls or set_or_cursor or names_data(rest, dialect):

@@ -64,7 +64,9 @@ def _not_made_of(aliases: dict[str, Output], node: tree.Node, name: str) -> dict
     """The aliases without the one that `node` names, if that reads `name`: in `a AS b, b AS a` both are columns."""
     other = tree.text_of(tree.this(node))[0].lower()
     for key, output in aliases.items():
-        if key.lower() == other and key != name and isinstance(output.node, c.Alias) and name in _words(output.node):
+        if key.lower() != other or key == name or not isinstance(output.node, c.Alias):
+            continue
+        if name.lower() in map(str.lower, _words(output.node)):
             return {one: value for one, value in aliases.items() if one != key}
     return aliases
 

@@ -150,6 +150,8 @@ _ONE = (
         r"(?:AS\s+)?(?P<name>\w+)\s*(?P<columns>\([^()]*\))?(?P<rest>[^()]*)$", _composed),
     _rule("spark databricks", r"\s+WATERMARK\s+\S+\s+DELAY\s+OF\s+INTERVAL\s+\S+\s+\w+", ""),
     _rule("trino", r"\bTABLE\s*\(\s*([\w.]+)\s*\)(?=\s*(?:PARTITION|ORDER|,|\)|AS\b))", r"(SELECT * FROM \1)"),
+    _rule("postgres duckdb trino mysql generic", r"^EXPLAIN\s+(?:ANALYZE\b|\([^()]*\bANALYZE\b[^()]*\))\s*"
+        r"(?:VERBOSE\s+)?(?=INSERT|UPDATE|DELETE|MERGE|CREATE|WITH)", ""),
     _rule("sqlite", r"^UPDATE\s+OR\s+\w+\s+", "UPDATE "),
     _rule("teradata", r"^(CREATE\s+(?:\w+\s+)*?TABLE\s+[\w.\"]+)\s*(?:,\s*(?:NO\s+)?(?:LOG|FALLBACK|"
         r"(?:BEFORE|AFTER)\s+JOURNAL|\w+\s*=\s*\w+)"

@@ -118,6 +118,8 @@ def _any_function(scope: Scope, node: tree.Node, alias: tree.Node | None, names:
     source = read_source(scope.reading, node)
     if source is not None:
         return listed(source, names)
+    if isinstance(node, c.Anonymous) and str(tree.this(node)).lower() == "result_scan":
+        scope.reading.report("dynamic_sql", "result_scan")
     if isinstance(node, c.Func) and isinstance(tree.this(node), c.Table):
         return _of_model(scope, node)
     inputs = [one for one in tree.children(node) if isinstance(one, c.Query | c.TableFromRows)]
