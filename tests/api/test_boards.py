@@ -666,6 +666,8 @@ def test_answers_have_the_documented_shapes(store_url: str, tmp_path: Path) -> N
         assert traits["latest"]["state"] == last.state.name
         good = [one.ended for one in own if one.state is RunState.COMPLETE]
         assert (traits["written"] is None) == (not good)
+        entry = client.get(f"/api/v2/datasets/db%3A%2F%2Fx/{told[0].job.namespace}.{told[0].job.name}").json["data"]
+        assert (traits["first_seen"], traits["deleted"]) == (entry["first_seen"], False)
         assert client.get("/api/v2/traits", node="no node").status == 422
 
 

@@ -299,6 +299,8 @@ class Traits(Shape):
     written: Written | None
     latest: Latest | None
     quality: Checked | None
+    first_seen: str | None
+    deleted: bool
 
 
 class TraitsOf(Shape):

@@ -12,6 +12,7 @@ from whence.api.access import viewer_of
 from whence.api.answers import MISSING, answer
 from whence.api.asking import open_asked
 from whence.api.board_shapes import SchemaChanges, TraitsOf, answered_with
+from whence.api.cataloguing import Asked as Catalogued
 from whence.api.pages import Cursor, PageLimit, after, cut, window
 from whence.api.paths import Plain
 from whence.errors import EventError
@@ -19,6 +20,7 @@ from whence.model.graph import Direction, Grain, Hop, RunRow, RunSeen, SchemaRow
 from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import Node, parse_node
 from whence.model.traits import FACETS, NONE, Traits, read_traits
+from whence.query.catalog import Catalog
 from whence.query.instants import instant, iso
 from whence.query.schemas import column_changes, columns_of
 from whence.query.veil import Asked
@@ -34,10 +36,11 @@ routes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
 @routes.get("/traits", responses=answered_with(TraitsOf))
 def traits_of(
     request: Request,
+    asked: Catalogued,
     node: Annotated[list[Plain], Query(min_length=1, max_length=MOST, description="node ids of datasets and jobs")],
     as_of: Annotated[Plain, Query(description="the last write before this time")] = "now",
 ) -> Response:
-    """Owners, tags, types, tier, last write and data quality of several nodes, in one answer.
+    """Owners, tags, types, tier, first event, last write and data quality of several nodes, in one answer.
 
     Data quality is null for those who may not read everything.
     """
@@ -47,9 +50,9 @@ def traits_of(
         known = {id_: name for id_, name in graph.nodes(wanted).items() if name == wanted[id_]}
         said, written = _said(graph, known), _written(graph, known, at)
         latest = _latest(graph, known, None if as_of == "now" else at)
-    quality = _quality(request, known)
+    quality, period = _quality(request, known), _period(asked.catalog, known)
     data = [
-        _document(name, said.get(id_, NONE), written.get(id_), latest.get(id_), quality.get(id_))
+        _document(name, said.get(id_, NONE), written.get(id_), latest.get(id_), quality.get(id_)) | period[id_]
         for id_, name in known.items()
     ]
     return answer({"data": data, "page": None})
@@ -126,6 +129,15 @@ def _latest(graph: Asked, known: Mapping[int, Node], at: int | None) -> Mapping[
         for seen in evidence[row.set_id].runs if row.set_id in evidence else ():
             found[row.near_id] = max(found.get(row.near_id, seen), seen, key=attrgetter("said_at"))
     return found
+
+
+def _period(catalog: Catalog, known: Mapping[int, Node]) -> Mapping[int, dict[str, Any]]:
+    """When the first event of each was, and whether it was deleted since."""
+    entries, deleted = catalog.entries(known), catalog.deleted(known)
+    return {
+        id_: {"first_seen": iso(entries[id_].first_seen) if id_ in entries else None, "deleted": id_ in deleted}
+        for id_ in known
+    }
 
 
 def _quality(request: Request, known: Mapping[int, Node]) -> Mapping[int, tuple[Checked, str]]:
