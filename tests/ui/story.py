@@ -34,6 +34,21 @@ DASHBOARD = DatasetName("looker://acme", "Customer health")
 DATES = DatasetName(WAREHOUSE, "shared.dim_date")
 CHARGES = DatasetName(WAREHOUSE, "revenue.silver.charges")
 REVENUE = DatasetName("looker://acme", "Revenue today")
+STRIPE = DatasetName("https://stripe", "charges")
+
+ENVIRONMENTS = ("prod", "staging", "dev")
+TWINS = tuple(DatasetName(f"snowflake://{one}", "DWH.MART.ORDERS") for one in ENVIRONMENTS)
+"""The same table in three accounts."""
+OVERVIEW = DatasetName("looker://acme", "Orders overview")
+_CLUSTER = "postgres://analytics-platform-{}-eu-west-1.cluster-c9x8y7z6.rds.internal.example.com:5432"
+LONG_TWINS = tuple(DatasetName(_CLUSTER.format(one), "shop.public.orders") for one in ("production", "staging"))
+"""The same table on two hosts whose names begin and end alike."""
+HOSTILE = DatasetName(
+    "s3://<img src=x onerror=alert(1)>-staging",
+    "marts/fct_marketing_attribution_by_channel_and_campaign_v2_\u202egnirts\u202c_\U0001f4a5_" + "x" * 160,
+)
+"""A name of 240 characters that wants to be markup, and to be read backwards."""
+PARTITION = DatasetName("s3://lake-production", "marts/attribution_by_channel_v2/date=2026-11-23/hour=07")
 
 SCHEMAS: dict[DatasetName, dict[str, str]] = {
     CUSTOMERS: {"id": "bigint", "email": "text", "country": "text", "signed_up_at": "timestamp", "plan": "text"},
@@ -55,6 +70,7 @@ SCHEMAS: dict[DatasetName, dict[str, str]] = {
     DASHBOARD: {"customers_at_risk": "int", "revenue_at_risk": "double"},
     CHARGES: {"charge_id": "string", "amount": "numeric", "charged_at": "timestamp"},
     REVENUE: {"revenue": "numeric"},
+    **{twin: {"order_id": "bigint", "total": "numeric"} for twin in TWINS},
     DATES: {"day": "date", "week": "int", "is_holiday": "boolean"},
 }
 
@@ -199,9 +215,7 @@ REPORTING = Step(
     ),
     facets=_code("a41d0c9"),
 )
-LOADING = Step(
-    name=JobName("revenue", "load_charges"), reads=(DatasetName("https://stripe", "charges"),), writes=CHARGES
-)
+LOADING = Step(name=JobName("revenue", "load_charges"), reads=(STRIPE,), writes=CHARGES)
 SUMMING = Step(
     name=JobName("bi", "refresh_revenue"),
     reads=(CHARGES,),
@@ -211,6 +225,20 @@ SUMMING = Step(
 IMPORTING = Step(
     name=JobName("ingest", "import_tickets"), reads=(DatasetName("https://zendesk", "tickets"),), writes=TICKETS
 )
+COMPARING = Step(
+    name=JobName("shop", "compare_environments"),
+    reads=(*TWINS, *LONG_TWINS, HOSTILE, PARTITION),
+    writes=OVERVIEW,
+    edges=tuple(
+        direct((one, "total"), (OVERVIEW, "orders"), "AGGREGATION", "sum(total)")
+        for one in (*TWINS, *LONG_TWINS, HOSTILE, PARTITION)
+    ),
+)
+REPLICATING = tuple(
+    Step(name=JobName(f"shop-{one}", "load_orders"), reads=(), writes=twin)
+    for one, twin in zip(ENVIRONMENTS, TWINS, strict=True)
+)
+"""The same job in three environments; that of dev fails."""
 
 
 def bodies() -> list[bytes]:
@@ -241,9 +269,11 @@ def events() -> list[dict[str, Any]]:
         for place, step in enumerate(steps):
             told += _run(step, NOW - ago * HOUR + place * HOUR // 6, HOUR // 12 + place * HOUR // 60)
     told += [one for number in range(CONSUMERS) for one in _run(_reader(number), NOW - 8 * HOUR, HOUR // 30)]
-    for ago in range(20, 4, -1):
+    for ago in range(56, 4, -1):
         told += _run(LOADING, NOW - ago * HOUR, HOUR // 20)
     told += _run(SUMMING, NOW - 5 * HOUR, HOUR // 40)
+    told += [one for step in (*REPLICATING[:2], COMPARING) for one in _run(step, NOW - 3 * HOUR, HOUR // 60)]
+    told += _failed(REPLICATING[2], NOW - 3 * HOUR, "SnowparkSQLException: warehouse DEV_XS is suspended")
     told += _failed(
         replace(REPORTING, facets=_code("b77e2f0")),
         NOW - HOUR,
@@ -303,6 +333,11 @@ def _checks(of: DatasetName) -> dict[str, Any]:
     assertions = [{"assertion": name, "success": one} for name, one in zip(names, found, strict=False)]
     said = facet("DataQualityAssertionsDatasetFacet", assertions=assertions)
     return {"dataQualityAssertions": said} if assertions else {}
+
+
+def failed_run() -> str:
+    """The id of the report's run that failed."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{REPORTING.name}{NOW - HOUR}"))
 
 
 def _schema(of: DatasetName, at: int) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -15,6 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from ui.conftest import Screen, address
 from ui.guarded import House, guarded, sign_in
 from ui.story import CUSTOMERS, DASHBOARD, FEATURES, PREDICTIONS
+from whence.model.names import FieldName
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&=1"
 
@@ -119,15 +121,66 @@ def test_who_may_see_less_sees_hidden_nodes_as_counts(screen: Screen, house: Hou
     page = opened(screen, house, "guest", "lineage", node=str(FEATURES))
     expect(page.locator(f'[data-node="{PREDICTIONS}"]')).to_be_visible()
     expect(page.locator(".standing")).to_contain_text(re.compile(r"\d+ nodes? (is|are) hidden from you"))
-    expect(page.locator('[data-node^="dataset:hidden:"]').first).to_be_visible()
+    hidden_boxes = page.locator('[data-node^="dataset:hidden:"]')
+    expect(hidden_boxes.first).to_contain_text("Hidden dataset")
+    expect(hidden_boxes.first.locator(".glyph-hidden")).to_be_visible()
+    expect(hidden_boxes.first.locator(".box-name")).to_have_attribute("title", re.compile("Ask an administrator"))
     for hidden in ("payments", "support_tickets", "Customer health"):
         assert hidden not in page.content()
     screen.open("lineage", node=str(DASHBOARD))
-    expect(page.get_by_role("alert")).to_contain_text("Nothing has this name")
+    expect(page.get_by_role("alert")).to_contain_text("Not found")
     page.get_by_role("button", name="Account of guest").click()
     expect(page.get_by_text("API key · Reader in some namespaces")).to_be_visible()
     expect(page.get_by_role("link", name="Audit log")).to_have_count(0)
     forgive(screen, "404")
+
+
+TOKEN = re.compile(r"(?<![0-9a-f])[0-9a-f]{20}(?![0-9a-f])")
+CHURN = str(FieldName(PREDICTIONS, "churn_probability"))
+
+
+HIDING = (
+    ("lineage", {"node": str(PREDICTIONS), "col": CHURN}, "hidden column"),
+    ("lineage", {"node": str(PREDICTIONS), "col": CHURN, "view": "list"}, "hidden columns"),
+    ("lineage", {"node": str(FEATURES), "panel": "time"}, "Hidden job"),
+    ("lineage", {"node": str(FEATURES), "at": str(FEATURES), "panel": "about"}, "features"),
+    ("node", {"node": str(FEATURES)}, "Hidden dataset"),
+    ("", {}, "of hidden datasets and jobs"),
+    ("board", {}, "hidden from you"),
+    ("board", {"of": "debug"}, "Schema changes"),
+    ("board", {"of": "executive"}, "Coverage"),
+)
+"""Pages on which a reader of one namespace meets what they may not see, and what is said of it."""
+
+
+def test_hidden_things_look_hidden_and_never_like_hashes(screen: Screen, house: House) -> None:
+    page = opened(screen, house, "guest")
+    for where, query, says in HIDING:
+        screen.open(where, **query)
+        expect(page.locator("main")).to_contain_text(says)
+        page.wait_for_load_state("networkidle")
+        labels = page.locator("[aria-label], [title]").evaluate_all(
+            "some => some.map(one => `${one.ariaLabel} ${one.title}`).join('\\n')"
+        )
+        assert TOKEN.findall(page.locator("body").inner_text() + str(labels)) == [], where
+    forgive(screen, "403")  # the quarantine is for who may read everything
+
+
+def test_a_first_visitor_is_not_told_of_an_ended_session(screen: Screen) -> None:
+    screen.open("lineage", node=str(FEATURES))
+    expect(screen.page.get_by_role("heading", name="Sign in to Whence")).to_be_visible()
+    expect(screen.page.get_by_text("Your session has ended.")).to_have_count(0)
+
+
+def test_without_a_role_there_is_one_page_that_says_whom_to_ask(screen: Screen, house: House) -> None:
+    page = opened(screen, house, "nobody")
+    for where, query in (("", {}), ("board", {}), ("lineage", {"node": str(FEATURES)})):
+        screen.open(where, **query)
+        main = page.locator("main")
+        expect(main.get_by_role("heading")).to_have_text("You have no role yet")
+        expect(main).to_contain_text("whence access grant key:nobody --role reader")
+        page.wait_for_load_state("networkidle")
+        expect(main).not_to_contain_text("Something went wrong")
 
 
 def test_who_may_only_read_changes_nothing(screen: Screen, house: House) -> None:
@@ -136,6 +189,26 @@ def test_who_may_only_read_changes_nothing(screen: Screen, house: House) -> None
     page.goto(f"{house.base}/ui/{address('lineage', node=str(FEATURES), panel='about', at=str(FEATURES))}")
     expect(page.locator(f'[data-node="{PREDICTIONS}"]')).to_be_visible()
     expect(page.get_by_role("button", name="Add a tag")).to_have_count(0)
+
+
+def test_an_open_page_shows_what_others_change_without_being_asked(screen: Screen, house: House) -> None:
+    screen.page.clock.install()
+    page = opened(screen, house, "ada", "lineage", node=str(FEATURES), panel="about", at=str(FEATURES))
+    box = page.locator(f'[data-node="{FEATURES}"]')
+    expect(box).to_be_visible()
+    page.clock.run_for(16_000)  # how far the graph is now
+    expect(page.locator(".age")).to_contain_text(re.compile(r"As of \d\d:\d\d:\d\d UTC.* s ago"))
+    places = screen.places()
+    node = quote(str(FEATURES), safe="")
+    headers = {"Authorization": f"Bearer {house.keys['root']}"}
+    said = httpx.put(f"{house.base}/api/v2/nodes/{node}/tags/reviewed", headers=headers, json={}, timeout=30)
+    assert said.status_code in (200, 202), said.text
+    for _ in range(4):
+        page.clock.run_for(16_000)
+    expect(box.locator(".box-tags")).to_have_text("reviewed")
+    expect(page.get_by_role("complementary", name="features")).to_contain_text("reviewed")
+    assert screen.places() == places
+    httpx.delete(f"{house.base}/api/v2/nodes/{node}/tags/reviewed", headers=headers, timeout=30)
 
 
 def test_a_tag_is_added_in_the_graph_seen_there_and_taken_back(screen: Screen, house: House) -> None:

@@ -30,18 +30,18 @@ def test_on_call_what_fails_what_is_downstream_and_the_last_good_commit(screen: 
     expect(section(screen, "Late jobs")).to_contain_text("load_charges")
     page.get_by_role("link", name="Dashboards").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("On call")
-    failing = page.locator(".trouble-failing")
+    failing = page.locator(".trouble-failing", has_text="refresh_customer_health")
     expect(failing).to_contain_text("refresh_customer_health")
     expect(failing).to_contain_text("12 % of values are null")
     expect(failing).to_contain_text("1 dashboard")
     expect(failing).to_contain_text("commit a41d0c9 → b77e2f0")
-    expect(failing).to_contain_text("another commit than now")
+    expect(failing).to_contain_text("Commit changed since last success")
     expect(page.locator(".trouble-late")).to_contain_text("load_charges")
     expect(page.locator(".trouble-late")).to_contain_text("never paused longer than 1.0 h")
-    refused = page.get_by_role("region", name="Events refused")
+    refused = page.get_by_role("region", name="Events rejected")
     expect(refused).to_contain_text("3")
     refused.get_by_text("How it is counted").click()
-    expect(refused).to_contain_text("Bodies that were no events")
+    expect(refused).to_contain_text("Requests that were not valid events")
     page.get_by_role("link", name="See what breaks: Customer health").click()
     expect(page.get_by_role("complementary", name="Impact")).to_be_visible()
     expect(mark(screen, DASHBOARD)).to_have_text("Failed")
@@ -78,8 +78,8 @@ def test_debug_filters_events_and_shows_one_as_it_was_sent(screen: Screen) -> No
     stream = section(screen, "Events")
     expect(stream.locator(".stream-item")).to_have_count(25)
     stream.get_by_role("button", name="FAIL").click()
-    expect(stream.locator(".stream-item")).to_have_count(1)
-    stream.get_by_role("button", name=re.compile("^Show: Event")).click()
+    expect(stream.locator(".stream-item")).to_have_count(2)
+    stream.get_by_role("button", name=re.compile("^Show: Event")).first.click()
     expect(stream.locator("pre")).to_contain_text('"eventType": "FAIL"')
     stream.get_by_role("button", name="All").click()
     stream.get_by_label("Namespace").fill("ingest")
@@ -118,7 +118,7 @@ def test_failed_checks_and_lost_events_are_lists_behind_their_tiles(screen: Scre
     expect(failed.locator("li")).to_have_count(4)
     first = failed.locator("li").first
     expect(first).to_contain_text("accepted_values")
-    expect(first).to_contain_text("1 other check held")
+    expect(first).to_contain_text("1 other check passed")
     first.get_by_role("link", name=re.compile("refresh_customer_health")).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("refresh_customer_health")
     screen.open("board", of="oncall")
@@ -133,7 +133,7 @@ def test_failed_checks_and_lost_events_are_lists_behind_their_tiles(screen: Scre
         ("fresh", {FEATURES: re.compile("ago"), TICKETS: re.compile("ago")}, "within a day"),
         (
             "quality",
-            {FEATURES: "3 checks held", PREDICTIONS: "1 check failed", SESSIONS: "nothing known"},
+            {FEATURES: "3 checks passed", PREDICTIONS: "1 check failed", SESSIONS: "no data"},
             "a check failed",
         ),
         ("tags", {PREDICTIONS: "certified", SESSIONS: "no tags"}, "certified"),
@@ -194,7 +194,7 @@ def saved(screen: Screen, tmp_path: Path) -> dict[str, Path]:
     for kind in ("SVG", "PNG"):
         screen.page.locator(".menu summary").press("Enter")
         with screen.page.expect_download() as told:
-            screen.page.get_by_role("button", name=kind, exact=True).press("Enter")
+            screen.page.get_by_role("button", name=f"Save as {kind}", exact=True).press("Enter")
         assert told.value.suggested_filename == f"predictions.{kind.lower()}"
         found[kind] = tmp_path / told.value.suggested_filename
         told.value.save_as(found[kind])

@@ -3,10 +3,12 @@
 import json
 import re
 
+import pytest
 from playwright.sync_api import Locator, expect
 
 from ui.conftest import Screen
 from ui.story import (
+    CHARGES,
     CLEAN,
     CONSUMERS,
     DASHBOARD,
@@ -16,6 +18,7 @@ from ui.story import (
     PAYMENTS,
     PREDICTIONS,
     SESSIONS,
+    STRIPE,
     TICKETS,
     USAGE,
 )
@@ -48,7 +51,8 @@ def test_search_then_trace_then_evidence_then_the_same_from_the_address(screen: 
     expect(box(screen, DASHBOARD)).to_contain_text("customers_at_risk")
     expect(lines(screen, "flow-indirect")).to_have_count(1)
 
-    page.get_by_role("button", name="minutes to minutes_30d: Values flow. Show evidence").press("Enter")
+    line = "usage_logs.minutes to sessions.minutes_30d: Values flow. Show evidence"
+    page.get_by_role("button", name=line).press("Enter")
     panel = page.get_by_role("complementary", name="Evidence")
     expect(panel).to_contain_text("sum(minutes)")
     expect(panel).to_contain_text("build_sessions")
@@ -126,10 +130,10 @@ def test_a_search_may_look_for_one_kind_only(screen: Screen) -> None:
     typed.fill("session")
     kinds = page.get_by_role("group", name="What to look for")
     found = page.locator(".palette-kind")
-    expect(found.filter(has_text="Dataset").first).to_be_visible()
+    expect(found.filter(has_text="Table").first).to_be_visible()
     expect(found.filter(has_text="Job").first).to_be_visible()
     kinds.get_by_role("button", name="Jobs").click()
-    expect(found.filter(has_text="Dataset")).to_have_count(0)
+    expect(found.filter(has_text="Table")).to_have_count(0)
     assert set(found.all_inner_texts()) == {"Job"}
     expect(typed).to_be_focused()
     page.keyboard.press("Enter")
@@ -183,12 +187,124 @@ def test_then_and_now_on_one_picture(screen: Screen) -> None:
     expect(box(screen, TICKETS)).to_be_visible()
     page.keyboard.press("t")
     page.get_by_role("button", name="Compare with now").first.click()
-    expect(box(screen, TICKETS)).to_have_class(re.compile("fate-added"))
+    # The table was there a day ago; its way into the features is new.
+    expect(box(screen, TICKETS)).to_have_class(re.compile("fate-connected"))
+    expect(box(screen, TICKETS)).to_contain_text("Newly connected")
+    expect(lines(screen, "fate-added")).to_have_count(1)
+    expect(box(screen, FEATURES)).to_contain_text("Inputs changed")
     expect(box(screen, SESSIONS)).not_to_have_class(re.compile("fate-"))
+    expect(page.locator(".legend")).to_contain_text("Newly connected")
     page.get_by_role("button", name="Stop comparing").click()
     page.get_by_role("button", name="1 day ago").click()
     expect(box(screen, TICKETS)).to_have_count(0)
     expect(box(screen, SESSIONS)).to_be_visible()
+
+
+CROSSINGS = """() => {
+    const rects = [...document.querySelectorAll(".react-flow__node")].map(one => {
+        const at = new DOMMatrix(getComputedStyle(one).transform);
+        return { id: one.dataset.id, x: at.e, y: at.f, width: one.offsetWidth, height: one.offsetHeight };
+    });
+    const inside = ({ x, y }, of, room) =>
+        x > of.x + room && x < of.x + of.width - room && y > of.y + room && y < of.y + of.height - room;
+    return [...document.querySelectorAll("path.react-flow__edge-path")].flatMap(path => {
+        const length = path.getTotalLength();
+        const ends = [path.getPointAtLength(0), path.getPointAtLength(length)];
+        const foreign = rects.filter(of => !ends.some(end => inside(end, of, -6)));
+        const points = Array.from({ length: Math.ceil(length / 4) }, (_, at) => path.getPointAtLength(at * 4));
+        return foreign.filter(of => points.some(point => inside(point, of, 1))).map(of => of.id);
+    });
+}"""
+
+
+def test_no_line_crosses_a_box_that_it_does_not_belong_to(screen: Screen) -> None:
+    page = screen.page
+    screen.open("lineage", node=str(DASHBOARD))
+    # Payments lead to the features and, past them and the predictions, to the dashboard.
+    page.get_by_role("button", name="Show what predictions comes from").click()
+    page.get_by_role("button", name="Show what features comes from").click()
+    expect(box(screen, SESSIONS)).to_be_attached()
+    expect(page.locator("path.react-flow__edge-path")).to_have_count(7)
+    assert page.evaluate(CROSSINGS) == []
+    page.keyboard.press("l")
+    expect(page.locator(".react-flow.moving")).to_have_count(0)
+    assert page.evaluate(CROSSINGS) == []
+    screen.open("lineage", node=str(PREDICTIONS), col=CHURN, **{"with": "influence"})
+    expect(box(screen, FEATURES)).to_contain_text("days_since_login")
+    assert page.evaluate(CROSSINGS) == []
+
+
+def test_escape_closes_the_keys_and_a_ticked_box_leaves_shortcuts_alone(screen: Screen) -> None:
+    page = screen.page
+    screen.open("lineage", node=str(PREDICTIONS), col=CHURN)
+    expect(box(screen, FEATURES)).to_be_visible()
+    page.get_by_label("Joins and filters too").check()
+    page.keyboard.press("i")
+    expect(page.get_by_role("complementary", name="Impact")).to_be_visible()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Keys")).to_have_count(0)
+    expect(page.get_by_role("complementary", name="Impact")).to_be_visible()
+
+
+def test_the_keyboard_reaches_boxes_first_and_lines_beside_them(screen: Screen) -> None:
+    page = screen.page
+    screen.open("lineage", node=str(FEATURES), at=str(FEATURES), panel="about")
+    expect(box(screen, SESSIONS)).to_be_visible()
+    assert page.locator(".react-flow__edge[tabindex='0']").count() == 0
+    page.get_by_text("Evidence of 6 lines").press("Enter")
+    page.get_by_role("button", name="sessions → features direct").press("Enter")
+    expect(page.get_by_role("complementary", name="Evidence")).to_contain_text("build_features")
+
+
+@pytest.mark.parametrize(
+    ("page", "query", "says"),
+    [
+        ("nosuchpage", {}, "There is no such page."),
+        ("board", {"of": "nosuch"}, "There is no such page."),
+        ("node", {"node": "garbage"}, "This is not the id of a dataset, column or job"),
+        ("lineage", {"node": "garbage"}, "This is not the id of a dataset, column or job"),
+    ],
+)
+def test_what_is_not_there_says_so_once(screen: Screen, page: str, query: dict[str, str], says: str) -> None:
+    screen.open(page, **query)
+    expect(screen.page.get_by_role("alert")).to_contain_text(says)
+    expect(screen.page.get_by_role("alert")).to_have_count(1)
+    expect(screen.page.get_by_role("link", name="Open lineage")).to_have_count(0)
+    screen.page.get_by_role("alert").get_by_role("link", name="Home").click()
+    expect(screen.page.get_by_role("heading", name="Where did this number come from?")).to_be_visible()
+
+
+def test_how_much_is_shown_is_said_in_numbers(screen: Screen) -> None:
+    screen.open("lineage", node=str(DATES))
+    standing = screen.page.locator(".standing")
+    expect(standing).to_contain_text(f"Showing 0 of {CONSUMERS} datasets directly downstream of dim_date")
+    expect(standing).not_to_contain_text("Complete")
+    screen.open("lineage", node=str(PREDICTIONS), col=CHURN)
+    expect(standing).to_contain_text("The whole trace of churn_probability")
+    screen.open("lineage", node=str(CHARGES))
+    expect(standing).to_contain_text("Complete: there is nothing more upstream or downstream of charges")
+
+
+def test_a_columns_page_marks_the_column(screen: Screen) -> None:
+    screen.open("node", node=str(FieldName(FEATURES, "signal_53")))
+    row = screen.page.get_by_role("row", name=re.compile("^signal_53"))
+    expect(row).to_have_attribute("aria-current", "true")
+    expect(row).to_be_in_viewport()
+
+
+def test_what_is_new_since_a_time_says_so_the_start_too(screen: Screen) -> None:
+    page = screen.page
+    screen.open("lineage", node=str(CHARGES), vs="60h ago", panel="time")
+    expect(box(screen, CHARGES)).to_contain_text("Added")
+    expect(box(screen, STRIPE)).to_contain_text("Added")
+    expect(lines(screen, "fate-added")).to_have_count(2)
+    panel = page.get_by_role("complementary", name="Time")
+    expect(panel).to_contain_text("It is new since the time compared with.")
+    screen.open("lineage", node=str(STRIPE), vs="60h ago", panel="time")
+    expect(panel).to_contain_text(re.compile("First seen .* It is new since .*No later change"))
+    expect(box(screen, STRIPE)).to_contain_text("Added")
 
 
 def test_impact_is_counted_listed_and_exported(screen: Screen) -> None:
@@ -235,7 +351,7 @@ def test_pages_of_datasets_jobs_and_runs(screen: Screen) -> None:
 
 def test_a_name_that_nothing_has_says_so_and_offers_the_nearest(screen: Screen) -> None:
     screen.open("lineage", node=str(DatasetName("snowflake://acme", "churn.gold.prediction")))
-    expect(screen.page.get_by_role("alert")).to_contain_text("Nothing has this name")
+    expect(screen.page.get_by_role("alert")).to_contain_text("Not found")
     expect(screen.page.get_by_role("alert").get_by_role("link", name=re.compile("^predictions"))).to_be_visible()
     # A browser says that a request failed, whatever one does with the answer.
     screen.complaints[:] = [one for one in screen.complaints if "404" not in one]

@@ -22,7 +22,7 @@ def test_where_a_prediction_comes_from_in_four_clicks(screen: Screen) -> None:
     page.keyboard.type("prediction")
     page.get_by_role("option", name="predictions").first.click()
     page.get_by_role("button", name="Columns of predictions").click()
-    page.get_by_role("button", name="churn_probability").click()
+    page.locator(".row").get_by_role("button", name="churn_probability").click()
     for one in (FEATURES, CLEAN, SESSIONS, TICKETS, PAYMENTS, USAGE):
         expect(page.locator(f'[data-node="{one}"]')).to_be_visible()
     expect(page.locator(f'[data-node="{USAGE}"]')).to_contain_text("last_login")

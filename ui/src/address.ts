@@ -3,7 +3,7 @@
 import { useSyncExternalStore } from "react";
 import { boxOf } from "./names";
 
-export type Page = "home" | "lineage" | "node" | "run" | "board" | "admin";
+export type Page = "home" | "lineage" | "node" | "run" | "board" | "admin" | "unknown";
 export type Side = "up" | "down";
 export type Lens = "run" | "fresh" | "quality" | "tags" | "owner" | "change" | "column";
 export const LENSES: readonly Lens[] = ["run", "fresh", "quality", "tags", "owner", "change", "column"];
@@ -53,7 +53,7 @@ export const useWhere = (): Where => {
   const href = useSyncExternalStore(listen, () => window.location.pathname + window.location.search);
   const url = new URL(href, window.location.origin);
   const last = url.pathname.slice(url.pathname.lastIndexOf("/") + 1) || "home";
-  return { page: PAGES.find((one) => one === last) ?? "home", query: url.searchParams };
+  return { page: PAGES.find((one) => one === last) ?? "unknown", query: url.searchParams };
 };
 
 export const go = (to: string, how: "push" | "replace" = "push"): void => {
@@ -62,12 +62,21 @@ export const go = (to: string, how: "push" | "replace" = "push"): void => {
   if (how === "push") window.scrollTo(0, 0);
 };
 
-export const pageAddress = (page: Exclude<Page, "home">, values: Record<string, string>): string =>
+export const pageAddress = (page: Exclude<Page, "home" | "unknown">, values: Record<string, string>): string =>
   `./${page}?${new URLSearchParams(values)}`;
 
 /** A time in the past as the address keeps it: one that is the same tomorrow. */
 export const instantAgo = (seconds: number): string =>
   new Date(Date.now() - seconds * 1_000).toISOString().slice(0, 19);
+
+const UNITS: Record<string, number> = { s: 1, m: 60, min: 60, h: 3_600, d: 86_400, w: 604_800 };
+
+/** An instant of the address (`2026-11-20T06:00`, `12h ago`) in milliseconds; NaN if it is neither. */
+export const instantOf = (text: string): number => {
+  const ago = /^(\d+)\s*(min|[smhdw])(\s+ago)?$/.exec(text.trim());
+  if (ago) return Date.now() - Number(ago[1]) * (UNITS[ago[2]!] ?? 0) * 1_000;
+  return Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}${text.includes("T") ? "" : "T00:00"}Z`);
+};
 
 export const lineageAddress = (node: string): string => explorerAddress(fresh(node));
 

@@ -296,6 +296,21 @@ export const refresh = (): void => {
   refreshed.forEach((one) => one());
 };
 
+/** Until all that was asked since is answered. Throws a Problem if the server could not. */
+export const settledAnswers = async (): Promise<void> => {
+  let asked = -1;
+  // An answer may be what another question waits for.
+  while (asked !== known.size) {
+    asked = known.size;
+    await new Promise((done) => setTimeout(done, 50));
+    for (const one of await Promise.allSettled([...known.values()].map(({ answer }) => answer)))
+      if (one.status === "rejected" && isAway(one.reason)) throw one.reason;
+  }
+};
+
+/** Whether an error says nothing of what was asked: the server was away, or in trouble. */
+const isAway = (error: unknown): boolean => !(error instanceof Problem) || error.status === 0 || error.status >= 500;
+
 /** Grows with each refresh. */
 export const useFreshness = (): number => useSyncExternalStore(hear, () => freshness);
 
@@ -349,7 +364,11 @@ export const useAnswers = <Answer>(addresses: readonly string[]): Answered<Answe
     let current = true;
     const list = key === "" ? [] : key.split("\n");
     void Promise.allSettled(list.map((one) => get<Answer>(one))).then((settled) => {
-      if (current) setHeld({ key, by: new Map(settled.map((one, place) => [list[place]!, outcome(one)])) });
+      if (!current) return;
+      setHeld(({ by }) => ({
+        key,
+        by: new Map(settled.map((one, place) => [list[place]!, outcome(one, by.get(list[place]!))])),
+      }));
     });
     return () => {
       current = false;
@@ -365,10 +384,13 @@ const numbers = new WeakMap<object, number>();
 export const identity = (answers: readonly Answered<unknown>[]): string =>
   answers.map((one) => (one.waiting ? "w" : (numbers.get(one) ?? (numbers.set(one, ++counted), counted)))).join(" ");
 
-const outcome = <Answer>(one: PromiseSettledResult<Answer>): Answered<Answer> =>
-  one.status === "fulfilled"
-    ? { answer: one.value, waiting: false }
-    : { problem: one.reason instanceof Problem ? one.reason : new Problem(0, String(one.reason)), waiting: false };
+/** What was answered before is kept where the server is away: its age is on the screen. */
+const outcome = <Answer>(one: PromiseSettledResult<Answer>, before?: Answered<Answer>): Answered<Answer> => {
+  if (one.status === "fulfilled") return { answer: one.value, waiting: false };
+  if (before?.answer !== undefined && isAway(one.reason)) return before;
+  const problem = one.reason instanceof Problem ? one.reason : new Problem(0, String(one.reason));
+  return { problem, waiting: false };
+};
 
 export const useAnswer = <Answer>(address: string | null): Answered<Answer> => {
   const fresh = useFreshness();
@@ -376,14 +398,9 @@ export const useAnswer = <Answer>(address: string | null): Answered<Answer> => {
   useEffect(() => {
     if (address === null) return;
     let current = true;
-    const tell = (one: Answered<Answer>) => {
-      if (current) setHeld({ ...one, of: address });
-    };
-    get<Answer>(address).then(
-      (answer) => tell({ answer, waiting: false }),
-      (error: unknown) =>
-        tell({ problem: error instanceof Problem ? error : new Problem(0, String(error)), waiting: false }),
-    );
+    void Promise.allSettled([get<Answer>(address)]).then(([one]) => {
+      if (current) setHeld((held) => ({ ...outcome(one, held.of === address ? held : undefined), of: address }));
+    });
     return () => {
       current = false;
     };

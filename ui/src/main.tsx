@@ -7,22 +7,31 @@ import "./styles/explorer.css";
 import "./styles/access.css";
 import { lazy, StrictMode, Suspense, useEffect, useMemo } from "react";
 import { createRoot } from "react-dom/client";
-import { explored, useWhere } from "./address";
+import { explored, useWhere, type Page } from "./address";
 import { Explorer } from "./explorer/Explorer";
-import { shortName } from "./names";
+import { isNodeId, shortName } from "./names";
 import { Admin } from "./admin/Admin";
 import { Home } from "./pages/Home";
+import { NoRole } from "./pages/NoRole";
+import { NotFound } from "./pages/NotFound";
 import { NodePage } from "./pages/NodePage";
 import { RunPage } from "./pages/RunPage";
 import { Awaited } from "./parts/bits";
 import { applyTheme, Shell } from "./parts/Shell";
-import { Gate } from "./session";
+import { Gate, useSession } from "./session";
 import { words } from "./words";
 
 // Charts come when somebody looks at some.
 const Boards = lazy(() => import("./boards/Boards"));
 
+/** No such page, or one about something that cannot be a name. */
+const isLost = (page: Page, node: string, run: string): boolean => {
+  if (page === "lineage" || page === "node") return !isNodeId(node);
+  return page === "unknown" || (page === "run" && !run);
+};
+
 const App = () => {
+  const { me } = useSession();
   const { page, query } = useWhere();
   const key = query.toString();
   const seen = useMemo(() => explored(query), [key]);
@@ -36,7 +45,14 @@ const App = () => {
   return (
     <Shell page={page}>
       {(openSearch) =>
-        page === "lineage" && node ? (
+        isLost(page, node, run) ? (
+          <NotFound
+            title={page === "unknown" ? words.problem.noPage : undefined}
+            asked={page === "unknown" ? undefined : node}
+          />
+        ) : !me.role && !me.sees_all && page !== "admin" ? (
+          <NoRole />
+        ) : page === "lineage" && node ? (
           <Explorer key={node} explored={seen} />
         ) : page === "node" && node ? (
           <NodePage key={node} node={node} />

@@ -1,5 +1,7 @@
 // Node ids, as the API writes them, and how people read them.
 
+import { words } from "./words";
+
 export type Kind = "dataset" | "field" | "job";
 
 export interface Name {
@@ -32,6 +34,8 @@ export const parseName = (id: string): Name => {
   return { id, kind: kind === "job" ? "job" : "dataset", namespace: parts.join(":"), name };
 };
 
+export const isNodeId = (id: string): boolean => /^(dataset|datasetField|job):.*:./s.test(id);
+
 export const datasetId = (namespace: string, name: string): string => `dataset:${namespace}:${escaped(name)}`;
 
 export const fieldId = (dataset: string, field: string): string =>
@@ -43,33 +47,116 @@ export const boxOf = (id: string): string => {
   return name.kind === "field" ? datasetId(name.namespace, name.name) : id;
 };
 
-const cut = (name: string): number => {
-  const trimmed = name.replace(/\/+$/, "");
-  const slash = trimmed.lastIndexOf("/");
-  return slash >= 0 ? slash : trimmed.includes(" ") ? -1 : trimmed.lastIndexOf(".");
+// What the API writes in the place of names that the viewer may not see (query/cloak.py).
+const TOKEN = /^[0-9a-f]{20}$/;
+const HIDDEN_NAMESPACE = "hidden";
+
+/** A column of which the viewer may not know the name. */
+export const isHiddenField = (field: string): boolean => field.startsWith("hidden-") && TOKEN.test(field.slice(7));
+
+/** A run or an event of a job that the viewer may not see. */
+export const isHiddenKey = (key: string): boolean => TOKEN.test(key);
+
+/** A node that the viewer may not see: all that is known of it is that it is there. */
+export const isHidden = (id: string): boolean => {
+  const { namespace, name, field } = parseName(id);
+  return (namespace === HIDDEN_NAMESPACE && TOKEN.test(name)) || (field !== undefined && isHiddenField(field));
 };
 
-const FITTING = 27;
+const FILES = /^(s3a?|gs|gcs|abfss?|wasbs?|hdfs|dbfs|file|sftp|ftp)(:|$)/i;
 
-/** The end of a place that does not fit into a box: its beginning is what many places share. */
-export const tailOf = (text: string): string =>
-  text.length > FITTING ? `…${text.slice(-FITTING).replace(/^[^./]*(?=[./])/, "")}` : text;
+// Where the last part of a name begins, less one. The dot of a file's name parts nothing.
+const cut = (namespace: string, name: string): number => {
+  const trimmed = name.replace(/\/+$/, "");
+  const slash = trimmed.lastIndexOf("/");
+  return slash >= 0 ? slash : trimmed.includes(" ") || FILES.test(namespace) ? -1 : trimmed.lastIndexOf(".");
+};
+
+// A path of partitions (`orders/date=2026-11-23/hour=07`) is called by its table, with the partitions behind it.
+const partitions = (name: string): number => /\/[^/=]+=[^/=]*(\/[^/=]+=[^/=]*)*\/?$/.exec(name)?.index ?? name.length;
 
 /** The last part of a name: what people call it. */
 export const shortName = (id: string): string => {
-  const { name, field } = parseName(id);
-  return field ?? name.slice(cut(name) + 1);
+  const { namespace, name, field, kind } = parseName(id);
+  if (isHidden(id)) return words.hidden.names[kind] ?? kind;
+  if (field !== undefined) return field;
+  const whole = name.slice(0, partitions(name));
+  return whole.slice(cut(namespace, whole) + 1) || name;
 };
 
-/** What comes before the last part, after the kind of system that has it. */
-export const place = (id: string): string => {
+/** The name of a column with that of its dataset; of any other node its short one. */
+export const wholeName = (id: string): string =>
+  parseName(id).kind === "field" ? `${shortName(boxOf(id))}.${shortName(id)}` : shortName(id);
+
+/** Where a node is: the kind of system, which one of them, and the path within it. */
+export interface Place {
+  system: string;
+  instance: string;
+  path: string;
+}
+
+export const placeOf = (id: string): Place => {
   const { namespace, name, kind, field } = parseName(id);
-  const scheme = namespace.includes("://") ? namespace.slice(0, namespace.indexOf("://")) : namespace;
-  const path = field === undefined ? name.slice(0, Math.max(0, cut(name))) : name;
-  return [kind === "job" ? namespace : scheme, path].filter(Boolean).join(" · ");
+  const scheme = namespace.indexOf("://");
+  const [whole, parts] = [name.slice(0, partitions(name)), name.slice(partitions(name) + 1)];
+  const above = whole.slice(0, Math.max(0, cut(namespace, whole)));
+  const path = field === undefined ? [above, parts].filter(Boolean).join(" · ") : name;
+  if (kind === "job") return { system: "", instance: namespace, path };
+  return scheme < 0
+    ? { system: namespace, instance: "", path }
+    : { system: namespace.slice(0, scheme), instance: namespace.slice(scheme + 3), path };
 };
 
-export const systemOf = (id: string): string => {
-  const { namespace } = parseName(id);
-  return namespace.includes("://") ? namespace.slice(0, namespace.indexOf("://")) : namespace;
+/** What comes before the last part, as one text that tells all places apart. */
+export const place = (id: string): string => {
+  if (isHidden(id)) return words.hidden.noAccess;
+  const { system, instance, path } = placeOf(id);
+  return [system, instance, path].filter(Boolean).join(" · ");
+};
+
+/** All of a name, for a title. */
+export const fullName = (id: string): string => {
+  if (isHidden(id)) return words.hidden.ask;
+  const { namespace, name, field } = parseName(id);
+  return [namespace, name, field].filter((one) => one !== undefined).join(" ");
+};
+
+export type Type = "table" | "view" | "file" | "topic" | "dashboard" | "model" | "dataset" | "field" | "job";
+
+const SYSTEMS: readonly [RegExp, Type][] = [
+  [FILES, "file"],
+  [/^(kafka|pulsar|kinesis|pubsub|eventhubs?|rabbitmq|nats)$/i, "topic"],
+  [/^(looker|tableau|powerbi|superset|metabase|mode|quicksight|qlik|grafana)$/i, "dashboard"],
+  [/^(mlflow|sagemaker|vertexai)$/i, "model"],
+  [
+    /^(postgres(ql)?|mysql|mariadb|snowflake|bigquery|redshift|oracle|sqlserver|mssql|athena|trino|presto|hive|duckdb|sqlite|clickhouse|teradata|db2|databricks|unitycatalog|awsglue|arn|spanner|cockroach|vertica|iceberg)$/i,
+    "table",
+  ],
+];
+const SAID: Record<string, Type> = {
+  table: "table",
+  view: "view",
+  materialized_view: "view",
+  file: "file",
+  topic: "topic",
+  stream: "topic",
+  dashboard: "dashboard",
+  report: "dashboard",
+  chart: "dashboard",
+  model: "model",
+};
+const saidTypes = new Map<string, Type>();
+
+/** Remember what producers call a dataset. */
+export const learnType = (id: string, said: string): void => {
+  const type = SAID[said.toLowerCase()];
+  if (type) saidTypes.set(boxOf(id), type);
+};
+
+/** What a node is: as its producers say, else as the kind of its system suggests. */
+export const typeOf = (id: string): Type => {
+  const { kind, namespace } = parseName(id);
+  if (kind !== "dataset") return kind;
+  const system = /^[a-z][a-z0-9+.-]*/i.exec(namespace)?.[0] ?? "";
+  return saidTypes.get(id) ?? SYSTEMS.find(([pattern]) => pattern.test(system))?.[1] ?? "dataset";
 };

@@ -1,6 +1,6 @@
 // Who is signed in, and what they may; the door before all pages, and the way to write.
 
-import { createContext, useContext, useEffect, useState, type ReactNode } from "react";
+import { createContext, useContext, useEffect, useRef, useState, type ReactNode } from "react";
 import { asked, Problem, read, refresh, SIGNED_OUT, useAnswer } from "./api";
 import { SignIn } from "./pages/SignIn";
 import { Notices } from "./parts/Notices";
@@ -102,8 +102,10 @@ export const Gate = ({ children }: { children: ReactNode }) => {
       return undefined;
     }
   };
+  const wasIn = useRef(false);
+  if (ways?.me) wasIn.current = true;
   useEffect(() => {
-    const ended = () => void look().then((found) => setExpired(found?.me === null));
+    const ended = () => void look().then((found) => setExpired(wasIn.current && found?.me === null));
     window.addEventListener(SIGNED_OUT, ended);
     void look();
     return () => window.removeEventListener(SIGNED_OUT, ended);

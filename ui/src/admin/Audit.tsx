@@ -184,11 +184,11 @@ const Row = ({ entry }: { entry: Entry }) => {
       <td className="nowrap" title={`${said.number} ${entry.number}`}>
         {exact(entry.at).slice(0, 19)}
       </td>
-      <th scope="row" className="breaks">
+      <th scope="row" className="who" title={entry.who}>
         {entry.who}
       </th>
       <td>
-        <span className={isRefused ? "chip chip-bad" : "chip"}>{said.actions[entry.action] ?? entry.action}</span>
+        <span className={isRefused ? "chip chip-bad" : "chip"}>{actionOf(entry, isRefused)}</span>
       </td>
       <td className="what">
         <span className="mono breaks">{entry.what}</span>
@@ -196,10 +196,16 @@ const Row = ({ entry }: { entry: Entry }) => {
       </td>
       <td className="nowrap quiet">
         {entry.status || said.command}
-        {entry.count > 1 && <span className="count">{entry.count.toLocaleString("en")}</span>}
+        {entry.count > 1 && <span className="count">{said.repeated(entry.count)}</span>}
       </td>
     </tr>
   );
+};
+
+const actionOf = ({ action, what }: Entry, isRefused: boolean): string => {
+  if (isRefused && action === "login") return said.signInFailed;
+  if (action === "admin" && what.startsWith("GET ")) return said.readAdmin;
+  return said.actions[action] ?? action;
 };
 
 /** Reads the whole log, and says whether it is as it was written. */

@@ -3,6 +3,7 @@
 import "uplot/dist/uPlot.min.css";
 import "../styles/boards.css";
 import { Go } from "../parts/bits";
+import { NotFound } from "../pages/NotFound";
 import { words } from "../words";
 import { boardAddress, BOARDS } from "./where";
 import { Debug } from "./Debug";
@@ -10,7 +11,9 @@ import { Executive } from "./Executive";
 import { OnCall } from "./OnCall";
 
 const Boards = ({ query }: { query: URLSearchParams }) => {
-  const of = BOARDS.find((one) => one === query.get("of")) ?? "oncall";
+  const wanted = query.get("of") ?? "oncall";
+  const of = BOARDS.find((one) => one === wanted);
+  if (!of) return <NotFound title={words.problem.noPage} />;
   return (
     <div className="page board">
       <header className="page-head board-head">

@@ -1,6 +1,6 @@
 // What dashboards ask. Shapes are those of src/whence/api/board_shapes.py.
 
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { asked, get, Problem, useFreshness, type Answered } from "../api";
 
 export interface Kpi {
@@ -74,6 +74,21 @@ export interface Pages<Answer> {
   state: Answered<unknown>;
 }
 
+const readAll = async <Answer extends Paged>(
+  path: string,
+  values: Record<string, string | number | undefined>,
+  count: number,
+): Promise<Answer[]> => {
+  const pages: Answer[] = [];
+  let cursor: string | null | undefined;
+  do {
+    const page: Answer = await get<Answer>(asked(path, { ...values, cursor }));
+    pages.push(page);
+    cursor = page.page?.next;
+  } while (cursor && pages.length < count);
+  return pages;
+};
+
 /** Pages of an answer, one after the other, as far as they were asked for. */
 export const usePages = <Answer extends Paged>(
   path: string,
@@ -109,7 +124,30 @@ export const usePages = <Answer extends Paged>(
     },
     [first],
   );
-  useEffect(() => read(first, []), [first, read, fresh]);
+  const shown = useRef(0);
+  shown.current = held.of === first ? held.pages.length : 0;
+  // As many pages again as are on the screen, so that a list does not become shorter under whoever reads it.
+  useEffect(() => {
+    let current = true;
+    void readAll<Answer>(path, values, Math.max(1, shown.current)).then(
+      (pages) => current && setHeld({ of: first, pages, waiting: false }),
+      (error: unknown) =>
+        current &&
+        setHeld((now) =>
+          now.of === first && now.pages.length
+            ? now
+            : {
+                of: first,
+                pages: [],
+                problem: error instanceof Problem ? error : new Problem(0, String(error)),
+                waiting: false,
+              },
+        ),
+    );
+    return () => {
+      current = false;
+    };
+  }, [first, fresh]);
   const now = held.of === first ? held : { pages: [], waiting: true, problem: undefined };
   const next = now.pages.at(-1)?.page?.next;
   const more = next ? () => void read(asked(path, { ...values, cursor: next }), now.pages) : undefined;

@@ -3,26 +3,34 @@
 import { useState } from "react";
 import { named, useAnswer, type Dataset, type Job } from "../api";
 import { go, lineageAddress, pageAddress } from "../address";
-import { fieldId, parseName, place, shortName } from "../names";
-import { Awaited, Go, Icon } from "../parts/bits";
+import { fieldId, isHiddenField, parseName, shortName, wholeName } from "../names";
+import { Awaited, Go, HiddenColumns, Icon } from "../parts/bits";
 import { Runs } from "../parts/Runs";
 import { Owners, TagsEditor } from "../facts/editors";
+import { WhereView } from "../parts/where";
 import { useMay } from "../session";
 import { words } from "../words";
+import type { Line } from "../graph/model";
 import { useActing } from "./acting";
 import { Panel } from "./Panel";
 
-export const AboutPanel = ({ node }: { node: string }) => {
+interface Props {
+  node: string;
+  lines: readonly Line[];
+}
+
+export const AboutPanel = ({ node, lines }: Props) => {
   const { kind, namespace, name } = parseName(node);
   const acting = useActing();
   const [filter, setFilter] = useState("");
   const told = useAnswer<{ data: Dataset | Job }>(named(kind === "job" ? "jobs" : "datasets", namespace, name));
   const one = told.answer?.data;
   const mayEdit = useMay("steward", namespace);
-  const fields = one && "fields" in one ? one.fields : [];
+  const all = one && "fields" in one ? one.fields : [];
+  const fields = all.filter((field) => !isHiddenField(field.name));
   const fitting = fields.filter((field) => field.name.toLowerCase().includes(filter.toLowerCase()));
   return (
-    <Panel title={shortName(node)} sub={place(node)}>
+    <Panel title={shortName(node)} sub={<WhereView id={node} />}>
       <div className="panel-actions">
         <Go to={pageAddress("node", { node })} className="button">
           <Icon name="open" />
@@ -34,6 +42,7 @@ export const AboutPanel = ({ node }: { node: string }) => {
         </button>
       </div>
       <Awaited of={told} />
+      <Lines node={node} lines={lines} />
       {one && (
         <>
           {one.description && <p>{one.description}</p>}
@@ -77,7 +86,8 @@ export const AboutPanel = ({ node }: { node: string }) => {
                   </li>
                 ))}
               </ul>
-              {!fields.length && <p className="quiet">{words.explorer.noColumns}</p>}
+              {!all.length && <p className="quiet">{words.explorer.noColumns}</p>}
+              <HiddenColumns count={all.length - fields.length} />
             </>
           )}
           {"latest_runs" in one && (
@@ -89,5 +99,32 @@ export const AboutPanel = ({ node }: { node: string }) => {
         </>
       )}
     </Panel>
+  );
+};
+
+/** The lines at a box, each with the way to its evidence. */
+const Lines = ({ node, lines }: Props) => {
+  const { change } = useActing();
+  const own = lines.filter((line) => line.source === node || line.target === node);
+  if (!own.length) return null;
+  return (
+    <details className="panel-lines">
+      <summary>{words.explorer.lines(own.length)}</summary>
+      <ul className="fields">
+        {own.map((line) => (
+          <li key={line.id}>
+            <button
+              type="button"
+              onClick={() => change({ edge: { source: line.from, target: line.to }, panel: "edge" })}
+            >
+              <span>
+                {wholeName(line.from)} → {wholeName(line.to)}
+              </span>
+              <i>{words.shortFlows[line.flow]}</i>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 };

@@ -3,20 +3,21 @@
 import { Handle, Position, type Node, type NodeProps } from "@xyflow/react";
 import { createContext, memo, useContext, useState } from "react";
 import type { Answered, Dataset } from "../api";
-import type { Side } from "../address";
-import { fieldId, parseName, place, shortName, systemOf, tailOf } from "../names";
+import { pageAddress, type Side } from "../address";
+import { fieldId, fullName, isHidden, isHiddenField, shortName } from "../names";
 import type { Box as BoxOfPicture, Stub } from "../graph/model";
 import { WIDTH } from "../graph/place";
 import { BoxTags } from "../facts/tagged";
 import { words } from "../words";
-import { Glyph, Icon } from "../parts/bits";
+import { Go, Icon, NodeGlyph } from "../parts/bits";
+import { useLabel, WhereView } from "../parts/where";
 import { useActing } from "./acting";
 import { MarkView, type Mark } from "./lens";
 
 export const MOST_ROWS = 12;
-const HEAD = 56,
-  FOOT = 26,
-  ROW = 24,
+const HEAD = 58,
+  FOOT = 28,
+  ROW = 28,
   FIND = 34,
   NOTE = 24;
 
@@ -37,32 +38,55 @@ export type StubNode = Node<{ stub: Stub }, "stub">;
 
 interface Rows {
   traced: string[];
-  hiddenTraced: number;
+  moreTraced: number;
+  /** Columns that the viewer may not know, on the way and others: one row for all. */
+  hidden: number;
+  isHiddenTraced: boolean;
   rest: string[];
   total: number;
 }
 
+/** The handle of the row of all hidden columns. */
+export const HIDDEN_ROW = "(hidden)";
+const LONGEST_TITLE = 22;
+
 /** Which columns of a box are shown: the traced ones first. */
 export const rowsOf = (data: BoxData, filter = ""): Rows => {
-  const traced = data.box.traced.slice(0, MOST_ROWS);
+  const known = data.box.traced.filter((name) => !isHiddenField(name));
+  const traced = known.slice(0, MOST_ROWS);
   const all = data.schema?.answer?.data.fields.map((one) => one.name) ?? [];
-  const other = data.isUnfolded ? all.filter((name) => !data.box.traced.includes(name)) : [];
+  const folded = data.isUnfolded ? all : [];
+  const other = folded.filter((name) => !isHiddenField(name) && !known.includes(name));
   const fitting = filter ? other.filter((name) => name.toLowerCase().includes(filter.toLowerCase())) : other;
   return {
     traced,
-    hiddenTraced: data.box.traced.length - traced.length,
+    moreTraced: known.length - traced.length,
+    hidden: new Set([...data.box.traced, ...folded].filter(isHiddenField)).size,
+    isHiddenTraced: known.length < data.box.traced.length,
     rest: fitting.slice(0, MOST_ROWS),
     total: other.length,
   };
 };
 
 export const heightOf = (data: BoxData): number => {
-  const { traced, hiddenTraced, rest, total } = rowsOf(data);
-  const note =
-    (data.isUnfolded && (total > MOST_ROWS || (total === 0 && !traced.length)) ? NOTE : 0) + (hiddenTraced ? NOTE : 0);
+  const { traced, moreTraced, hidden, rest, total } = rowsOf(data);
+  const isEmpty = total === 0 && !traced.length && !hidden;
+  const note = (data.isUnfolded && (total > MOST_ROWS || isEmpty) ? NOTE : 0) + (moreTraced ? NOTE : 0);
   const find = data.isUnfolded && total > MOST_ROWS ? FIND : 0;
-  const rows = (traced.length + rest.length) * ROW;
+  const rows = (traced.length + rest.length + (hidden ? 1 : 0)) * ROW;
   return HEAD + (rows || note || find ? 9 : 0) + rows + find + note + (data.box.writer ? FOOT : 0);
+};
+
+const HEAD_HANDLE = 29;
+
+/** How far below its top a line meets a box: at the row of its column, else at its head. */
+export const handleAt = (data: BoxData, handle: string | null | undefined): number => {
+  const field = handle?.slice(handle.indexOf(":") + 1);
+  if (!field || !handle?.includes(":")) return HEAD_HANDLE;
+  const { traced, moreTraced } = rowsOf(data);
+  const at = traced.indexOf(field);
+  const above = at >= 0 ? at * ROW : traced.length * ROW + (moreTraced ? NOTE : 0);
+  return HEAD + 5 + above + ROW / 2;
 };
 
 export const boxSize = (data: BoxData) => ({ width: WIDTH, height: heightOf(data) });
@@ -76,12 +100,15 @@ export const BoxView = memo(({ data }: NodeProps<BoxNode>) => {
   const isFar = useContext(FarContext);
   const acting = useActing();
   const [filter, setFilter] = useState("");
-  const { traced, hiddenTraced, rest, total } = rowsOf(data, filter);
+  const { traced, moreTraced, hidden, isHiddenTraced, rest, total } = rowsOf(data, filter);
   const name = shortName(box.id);
+  const title = useLabel("title", name, LONGEST_TITLE);
+  const isVeiled = isHidden(box.id);
   const marks = [
     isRoot && "root",
     isSelected && "selected",
     box.faded && "faded",
+    isVeiled && "veiled",
     box.fate && `fate-${box.fate}`,
     data.mark && `lensed tone-${data.mark.tone}`,
   ]
@@ -100,26 +127,27 @@ export const BoxView = memo(({ data }: NodeProps<BoxNode>) => {
       <BoxTags id={box.id} />
       <Handle type="target" position={Position.Left} id="in" isConnectable={false} />
       <Handle type="source" position={Position.Right} id="out" isConnectable={false} />
-      {data.mark && <MarkView mark={data.mark} className="box-mark" />}
-      <HopButton box={box} side="up" name={name} />
-      <HopButton box={box} side="down" name={name} />
+      {box.fate && <em className={`fate fate-${box.fate}`}>{words.fates[box.fate]}</em>}
+      {data.mark && !(data.columnMarks?.size && traced.length) && <MarkView mark={data.mark} className="box-mark" />}
+      {!isVeiled && <HopButton box={box} side="up" name={name} />}
+      {!isVeiled && <HopButton box={box} side="down" name={name} />}
       <div className="box-head">
         <button
           type="button"
           className="box-name"
-          title={`${parseName(box.id).namespace} ${parseName(box.id).name}`}
+          title={fullName(box.id)}
+          disabled={isVeiled}
           onClick={() => acting.select(box.id)}
         >
-          <Glyph kind={box.kind} />
+          <NodeGlyph id={box.id} />
           <span className="box-text">
-            <span className="box-title">
-              {name}
-              {box.fate && <em className={`fate fate-${box.fate}`}>{words.fates[box.fate]}</em>}
+            <span className="box-title">{title}</span>
+            <span className="box-place">
+              <WhereView id={box.id} isNarrow />
             </span>
-            <span className="box-place">{tailOf(place(box.id)) || systemOf(box.id)}</span>
           </span>
         </button>
-        {box.kind === "dataset" && (
+        {box.kind === "dataset" && !isVeiled && (
           <button
             type="button"
             className="icon-button box-fold"
@@ -132,12 +160,13 @@ export const BoxView = memo(({ data }: NodeProps<BoxNode>) => {
           </button>
         )}
       </div>
-      {(traced.length > 0 || isUnfolded) && (
+      {(traced.length > 0 || hidden > 0 || isUnfolded) && (
         <div className="box-columns">
           {traced.map((field) => (
             <Row key={field} data={data} field={field} isTraced />
           ))}
-          {hiddenTraced > 0 && <p className="box-note">{words.explorer.hiddenTraced(hiddenTraced)}</p>}
+          {moreTraced > 0 && <p className="box-note">{words.explorer.hiddenTraced(moreTraced)}</p>}
+          {hidden > 0 && <HiddenRow count={hidden} isTraced={isHiddenTraced} />}
           {isUnfolded && total > MOST_ROWS && (
             <input
               className="box-find nodrag nowheel"
@@ -150,7 +179,7 @@ export const BoxView = memo(({ data }: NodeProps<BoxNode>) => {
           {rest.map((field) => (
             <Row key={field} data={data} field={field} />
           ))}
-          {isUnfolded && !data.schema?.waiting && total === 0 && !traced.length && (
+          {isUnfolded && !data.schema?.waiting && total === 0 && !traced.length && !hidden && (
             <p className="box-note">{words.explorer.noColumns}</p>
           )}
           {isUnfolded && total > MOST_ROWS && !filter && (
@@ -173,7 +202,13 @@ const Writer = ({ box }: { box: BoxOfPicture }) => (
     }
   >
     <span className={`state-dot state-${(box.run?.state ?? "other").toLowerCase()}`} aria-hidden="true" />
-    <span className="box-writer">{box.writer && shortName(box.writer)}</span>
+    {box.writer && !isHidden(box.writer) ? (
+      <Go to={pageAddress("node", { node: box.writer })} className="box-writer" title={fullName(box.writer)}>
+        {shortName(box.writer)}
+      </Go>
+    ) : (
+      <span className="box-writer">{box.writer && shortName(box.writer)}</span>
+    )}
     <span className="box-when">
       {box.run && words.ago((Date.now() - Date.parse(box.run.ended_at ?? box.run.said_at)) / 1_000)}
     </span>
@@ -204,6 +239,18 @@ const Row = ({ data, field, isTraced = false }: { data: BoxData; field: string; 
   );
 };
 
+/** Columns without names: how many there are, and no more. */
+const HiddenRow = ({ count, isTraced }: { count: number; isTraced: boolean }) => (
+  <div className="row hidden-row" title={words.hidden.ask}>
+    {isTraced && <Handle type="target" position={Position.Left} id={`in:${HIDDEN_ROW}`} isConnectable={false} />}
+    <span className="row-name">
+      <span>{words.hidden.columns(count)}</span>
+      <Icon name="lock" size={13} />
+    </span>
+    {isTraced && <Handle type="source" position={Position.Right} id={`out:${HIDDEN_ROW}`} isConnectable={false} />}
+  </div>
+);
+
 const HopButton = ({ box, side, name }: { box: BoxOfPicture; side: Side; name: string }) => {
   const { toggleHop } = useActing();
   const beyond = box.beyond[side];
@@ -222,7 +269,7 @@ const HopButton = ({ box, side, name }: { box: BoxOfPicture; side: Side; name: s
       aria-expanded={isOpen}
       onClick={() => toggleHop(box.id, side, !isOpen)}
     >
-      <Icon name={isOpen ? "minus" : "plus"} size={12} />
+      <Icon name={isOpen ? "minus" : "plus"} size={13} />
     </button>
   );
 };

@@ -3,6 +3,7 @@
 import { useState } from "react";
 import type { Edge, Evidence } from "../api";
 import type { Line } from "../graph/model";
+import { isHiddenKey } from "../names";
 import { Icon, NodeLink, When } from "../parts/bits";
 import { RawEvent } from "../parts/RawEvent";
 import { Runs } from "../parts/Runs";
@@ -77,7 +78,9 @@ const EvidenceView = ({ evidence }: { evidence: Evidence }) => (
         <When time={evidence.last_seen.time} />
       </dd>
       <dt>{words.evidence.producer}</dt>
-      <dd className="mono breaks">{evidence.last_seen.producer}</dd>
+      <dd className="mono breaks">
+        {isHiddenKey(evidence.last_seen.event) ? words.hidden.noAccess : evidence.last_seen.producer}
+      </dd>
     </dl>
     {evidence.runs.length > 0 && (
       <>
@@ -85,7 +88,7 @@ const EvidenceView = ({ evidence }: { evidence: Evidence }) => (
         <Runs runs={evidence.runs} />
       </>
     )}
-    <EventView event={evidence.last_seen.event} />
+    {!isHiddenKey(evidence.last_seen.event) && <EventView event={evidence.last_seen.event} />}
   </div>
 );
 

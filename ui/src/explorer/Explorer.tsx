@@ -2,12 +2,14 @@
 
 import { ReactFlowProvider } from "@xyflow/react";
 import { useMemo, useRef, useState } from "react";
-import { refresh } from "../api";
 import { explorerAddress, go, LENSES, pageAddress, type Explored, type Lens, type Side } from "../address";
 import { Tagged } from "../facts/tagged";
 import type { Point } from "../graph/place";
-import { parseName, place, shortName } from "../names";
-import { Glyph, Go, Icon, Trouble } from "../parts/bits";
+import { fullName, shortName } from "../names";
+import { Glyph, Go, Icon, NodeGlyph, Trouble } from "../parts/bits";
+import { WhereView } from "../parts/where";
+import { NotFound } from "../pages/NotFound";
+import { notify } from "../parts/Notices";
 import { Search } from "../parts/Search";
 import { useKeys } from "../parts/Shell";
 import { words } from "../words";
@@ -19,29 +21,26 @@ import { EvidencePanel } from "./EvidencePanel";
 import { ImpactPanel } from "./ImpactPanel";
 import { TimePanel } from "./TimePanel";
 import { Picker } from "./Picker";
-import { useSeen, type Seen } from "./told";
+import { useFated, useSeen, type Seen } from "./told";
+import { useTraits } from "./traits";
 import { MarkView, useLens, type Lensed } from "./lens";
 import { savePng, saveSvg } from "./image";
 import { pressed } from "./keyboard";
 
-export const Explorer = ({ explored }: { explored: Explored }) => {
-  const [fresh, setFresh] = useState(0);
-  return (
-    <ReactFlowProvider key={fresh}>
-      <Exploring
-        explored={explored}
-        onRefresh={() => {
-          refresh();
-          setFresh(fresh + 1);
-        }}
-      />
-    </ReactFlowProvider>
-  );
-};
+export const Explorer = ({ explored }: { explored: Explored }) => (
+  <ReactFlowProvider>
+    <Exploring explored={explored} />
+  </ReactFlowProvider>
+);
 
-const Exploring = ({ explored, onRefresh }: { explored: Explored; onRefresh: () => void }) => {
-  const seen = useSeen(explored);
-  const lensed = useLens(explored, seen.picture);
+const Exploring = ({ explored }: { explored: Explored }) => {
+  const plain = useSeen(explored);
+  const traits = useTraits(
+    plain.picture.boxes.slice(0, MOST_BOXES).map((box) => box.id),
+    explored.asOf,
+  );
+  const seen = useFated(plain, traits);
+  const lensed = useLens(explored, seen.picture, traits);
   const [picking, setPicking] = useState<{ node: string; side: Side }>();
   const [isPathing, setPathing] = useState(false);
   const [hasKeys, setKeys] = useState(false);
@@ -69,6 +68,7 @@ const Exploring = ({ explored, onRefresh }: { explored: Explored; onRefresh: () 
       order: order.current,
       commands: commands.current,
       openPath: () => setPathing(true),
+      hasKeys,
       toggleKeys: () => setKeys(!hasKeys),
     }),
   );
@@ -85,11 +85,14 @@ const Exploring = ({ explored, onRefresh }: { explored: Explored; onRefresh: () 
           canUndo={canUndo}
           onPath={() => setPathing(true)}
           onKeys={() => setKeys(!hasKeys)}
-          onRefresh={onRefresh}
         />
         <div className="stage" aria-busy={seen.waiting}>
           {seen.problem && (explored.versus || !seen.picture.lines.length) ? (
-            <Trouble problem={seen.problem} />
+            seen.problem.status === 404 ? (
+              <NotFound asked={explored.node} candidates={seen.problem.candidates} />
+            ) : (
+              <Trouble problem={seen.problem} />
+            )
           ) : explored.view === "list" ? (
             <ListView explored={explored} picture={seen.picture} lensed={lensed} />
           ) : (
@@ -121,9 +124,11 @@ const Exploring = ({ explored, onRefresh }: { explored: Explored; onRefresh: () 
         {explored.panel === "impact" && (
           <ImpactPanel node={explored.focus ?? explored.selected ?? explored.node} explored={explored} />
         )}
-        {explored.panel === "about" && <AboutPanel key={explored.selected} node={explored.selected ?? explored.node} />}
+        {explored.panel === "about" && (
+          <AboutPanel key={explored.selected} node={explored.selected ?? explored.node} lines={seen.picture.lines} />
+        )}
         {explored.panel === "time" && <TimePanel explored={explored} />}
-        <Standing seen={seen} />
+        <Standing seen={seen} explored={explored} />
       </div>
       {picking && (
         <Picker
@@ -151,9 +156,6 @@ const Exploring = ({ explored, onRefresh }: { explored: Explored; onRefresh: () 
   );
 };
 
-/** Tools that go without a word. */
-const MINOR = new Set(["tidy", "fit", "link", "refresh", "keys"]);
-
 interface HeadProps {
   explored: Explored;
   seen: Seen;
@@ -161,46 +163,35 @@ interface HeadProps {
   canUndo: boolean;
   onPath: () => void;
   onKeys: () => void;
-  onRefresh: () => void;
 }
 
-const Head = ({ explored, commands, canUndo, onPath, onKeys, onRefresh }: HeadProps) => {
-  const [isCopied, setCopied] = useState(false);
+const Head = ({ explored, commands, canUndo, onPath, onKeys }: HeadProps) => {
   const change = (patch: Partial<Explored>) => go(explorerAddress({ ...explored, ...patch }));
   const panel = (name: "impact" | "time") =>
     change({ panel: explored.panel === name ? undefined : name, edge: undefined });
   const tool = (icon: string, label: string, act: () => void, isOn?: boolean) => (
-    <button
-      type="button"
-      className={MINOR.has(icon) ? "tool minor" : "tool"}
-      onClick={act}
-      aria-pressed={isOn}
-      title={label}
-    >
+    <button type="button" className="tool" onClick={act} aria-pressed={isOn} title={label}>
       <Icon name={icon} />
       <span>{label}</span>
     </button>
   );
-  const copy = () =>
-    void navigator.clipboard?.writeText(window.location.href).then(() => {
-      setCopied(true);
-      setTimeout(() => setCopied(false), 1_500);
-    });
   return (
     <div className="head">
       <div className="head-name">
-        <Glyph kind={parseName(explored.node).kind} />
+        <NodeGlyph id={explored.node} />
         <div>
           <h1>
             <Go to={pageAddress("node", { node: explored.node })}>{shortName(explored.node)}</Go>
           </h1>
-          <p>{place(explored.node)}</p>
+          <p title={fullName(explored.node)}>
+            <WhereView id={explored.node} />
+          </p>
         </div>
       </div>
       <div className="head-chips">
         {explored.focus && (
           <span className="pill pill-focus">
-            <Glyph kind="field" />
+            <Glyph type="field" />
             {shortName(explored.focus)}
             <label>
               <input
@@ -270,15 +261,13 @@ const Head = ({ explored, commands, canUndo, onPath, onKeys, onRefresh }: HeadPr
         {tool("path", words.explorer.path, onPath)}
         {tool("run", words.explorer.time, () => panel("time"), explored.panel === "time")}
         <LensChoice value={explored.lens} onChoose={(lens) => change({ lens })} />
-        {explored.view === "graph" &&
-          tool("tidy", canUndo ? words.explorer.undo : words.explorer.tidy, () =>
-            canUndo ? commands.current.undo?.() : commands.current.tidy(),
-          )}
-        {explored.view === "graph" && tool("fit", words.explorer.fit, () => commands.current.fit())}
-        {explored.view === "graph" && <Saving commands={commands} name={shortName(explored.node)} />}
-        {tool("link", isCopied ? words.explorer.copied : words.explorer.copy, copy)}
-        {tool("refresh", words.explorer.refresh, onRefresh)}
-        {tool("keys", words.explorer.keys, onKeys)}
+        <More
+          isGraph={explored.view === "graph"}
+          name={shortName(explored.node)}
+          commands={commands}
+          canUndo={canUndo}
+          onKeys={onKeys}
+        />
       </div>
     </div>
   );
@@ -302,12 +291,35 @@ const LensChoice = ({ value, onChoose }: { value?: Lens; onChoose: (lens: Lens |
   </label>
 );
 
-const Saving = ({ commands, name }: { commands: React.RefObject<Commands>; name: string }) => {
+interface MoreProps {
+  isGraph: boolean;
+  name: string;
+  commands: React.RefObject<Commands>;
+  canUndo: boolean;
+  onKeys: () => void;
+}
+
+/** What is wanted less often, each with its word. */
+const More = ({ isGraph, name, commands, canUndo, onKeys }: MoreProps) => {
   const menu = useRef<HTMLDetailsElement>(null);
-  const save = (how: (svg: string, name: string) => void | Promise<void>) => {
-    menu.current?.removeAttribute("open");
+  const save = (how: (svg: string, name: string) => void | Promise<void>) =>
     void commands.current.image?.().then((svg) => how(svg, name));
-  };
+  const copy = () =>
+    void navigator.clipboard?.writeText(window.location.href).then(() => notify({ text: words.explorer.copied }));
+  const item = (icon: string, label: string, act: () => void, key?: string) => (
+    <button
+      type="button"
+      className="tool"
+      onClick={() => {
+        menu.current?.removeAttribute("open");
+        act();
+      }}
+    >
+      <Icon name={icon} />
+      <span>{label}</span>
+      {key && <kbd>{key}</kbd>}
+    </button>
+  );
   return (
     <details
       className="menu"
@@ -322,22 +334,34 @@ const Saving = ({ commands, name }: { commands: React.RefObject<Commands>; name:
         event.currentTarget.querySelector("summary")?.focus();
       }}
     >
-      <summary className="tool minor" title={words.image.title} aria-label={words.image.export}>
-        <Icon name="image" />
+      <summary className="tool">
+        <Icon name="more" />
+        <span>{words.explorer.more}</span>
       </summary>
-      <div className="menu-items" role="group" aria-label={words.image.export}>
-        <button type="button" className="tool" onClick={() => save(saveSvg)}>
-          {words.image.svg}
-        </button>
-        <button type="button" className="tool" onClick={() => save(savePng)}>
-          {words.image.png}
-        </button>
+      <div className="menu-items" role="group" aria-label={words.explorer.more}>
+        {isGraph && (
+          <>
+            {item(
+              "tidy",
+              canUndo ? words.explorer.undo : words.explorer.tidy,
+              () => (canUndo ? commands.current.undo?.() : commands.current.tidy()),
+              "L",
+            )}
+            {item("fit", words.explorer.fit, () => commands.current.fit(), "F")}
+            {item("image", words.image.svg, () => save(saveSvg))}
+            {item("image", words.image.png, () => save(savePng))}
+          </>
+        )}
+        {item("link", words.explorer.copy, copy)}
+        {item("keys", words.explorer.keys, onKeys, "?")}
       </div>
     </details>
   );
 };
 
 const nice = (time: string): string => time.replace("T", " ").slice(0, 16);
+
+const FATES = ["added", "connected", "changed", "disconnected", "removed"] as const;
 
 const Legend = ({ seen, lensed }: { seen: Seen; lensed: Lensed }) => (
   <div className="legend">
@@ -360,41 +384,59 @@ const Legend = ({ seen, lensed }: { seen: Seen; lensed: Lensed }) => (
           {words.flows[flow]}
         </li>
       ))}
-      {seen.picture.boxes.some((box) => box.fate) &&
-        (["added", "removed"] as const).map((fate) => (
+      {FATES.filter((fate) => [...seen.picture.boxes, ...seen.picture.lines].some((one) => one.fate === fate)).map(
+        (fate) => (
           <li key={fate}>
             <span className={`swatch fate-${fate}`} />
             {words.fates[fate]}
           </li>
-        ))}
+        ),
+      )}
     </ul>
   </div>
 );
 
+/** How much of what there is the picture shows. */
+const shownOf = ({ picture, trace, extents, noPath }: Seen, explored: Explored): string[] => {
+  if (explored.pathTo) return noPath || !extents.length ? [] : [words.explorer.wholePath(extents[0]!.complete)];
+  const traced = trace?.complete && explored.focus ? [words.explorer.wholeTrace(shortName(explored.focus))] : [];
+  const folded = picture.stubs.map(({ of, side, count, atLeast }) => {
+    const ends = picture.lines.flatMap(({ source, target }) => (side === "up" ? [target, source] : [source, target]));
+    const drawn = new Set(ends.filter((_, at) => at % 2 === 1 && ends[at - 1] === of));
+    return words.explorer.showing(drawn.size, count, atLeast, side, shortName(of));
+  });
+  const more = picture.boxes.filter((box) => Object.values(box.beyond).includes("more")).length;
+  if (more) return [...traced, ...folded, words.explorer.moreBeyond(more)];
+  if (folded.length || traced.length) return [...traced, ...folded];
+  if (!extents.length) return [];
+  return [explored.shut.length ? words.explorer.partly : words.explorer.complete(shortName(explored.node))];
+};
+
 /** How much of the truth this is. */
-const Standing = ({ seen }: { seen: Seen }) => {
+const Standing = ({ seen, explored }: { seen: Seen; explored: Explored }) => {
   const reasons = new Set(
     seen.extents.flatMap((one) =>
       one.stopped_by && one.stopped_by !== "depth" ? [words.explorer.stoppedBy[one.stopped_by] ?? one.stopped_by] : [],
     ),
   );
-  const isOpened = seen.extents.some((one) => one.stopped_by === "depth");
+  // Of a hop with a count the count says it.
+  if (seen.picture.stubs.length) reasons.delete(words.explorer.stoppedBy["nodes"]!);
   const hidden = seen.extents.reduce((sum, one) => sum + one.hidden_nodes, 0);
   const owners = [...new Set(seen.gaps.map((gap) => gap.owner))];
+  const isUnread = seen.problem && seen.problem.status !== 404;
   return (
     <footer className="standing" aria-live="polite">
-      <span className={reasons.size || seen.problem ? "warn" : ""}>
-        {seen.problem
-          ? words.explorer.unread(seen.problem.message)
-          : reasons.size
-            ? words.explorer.incomplete([...reasons].join(", "))
-            : isOpened
-              ? words.explorer.stoppedBy["depth"]
-              : seen.waiting
-                ? words.explorer.asking
-                : seen.extents.length > 0 && words.explorer.complete}
-      </span>
-      {hidden > 0 && <span>{words.explorer.hidden(hidden)}</span>}
+      {isUnread && <span className="warn">{words.explorer.unread(seen.problem?.message ?? "")}</span>}
+      {!seen.problem && reasons.size > 0 && (
+        <span className="warn">{words.explorer.incomplete([...reasons].join(", "))}</span>
+      )}
+      {!seen.problem &&
+        (seen.waiting && !seen.extents.length ? (
+          <span>{words.explorer.asking}</span>
+        ) : (
+          shownOf(seen, explored).map((one) => <span key={one}>{one}</span>)
+        ))}
+      {hidden > 0 && <span title={words.hidden.ask}>{words.explorer.hidden(hidden)}</span>}
       {seen.picture.boxes.length > MOST_BOXES && <span className="warn">{words.explorer.capped(MOST_BOXES)}</span>}
       {owners.length > 0 && (
         <span

@@ -12,8 +12,9 @@ import {
 } from "@xyflow/react";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Explored } from "../address";
-import { parseName, place, shortName } from "../names";
-import { bounds, placed, settled, WIDTH, type Link, type Point, type Sized } from "../graph/place";
+import { boxOf, isHidden, isHiddenField, place, shortName, typeOf, wholeName } from "../names";
+import { bounds, placed, settled, WIDTH, type Link, type Places, type Point, type Sized } from "../graph/place";
+import { routed } from "../graph/route";
 import { tidy } from "../graph/tidy";
 import type { Line } from "../graph/model";
 import { words } from "../words";
@@ -21,6 +22,8 @@ import {
   boxSize,
   BoxView,
   FarContext,
+  handleAt,
+  HIDDEN_ROW,
   rowsOf,
   STUB_SIZE,
   StubView,
@@ -41,8 +44,10 @@ const EDGES: EdgeTypes = { line: LineView };
 export const MOST_BOXES = 400;
 const CULLED_FROM = 80;
 const MAP_FROM = 60;
-const LEAST_ZOOM = 0.42;
+/** Below this, text is smaller than 11 px, and rows are too small to be pressed. */
+const LEAST_ZOOM = 0.87;
 const FAR_ZOOM = 0.32;
+const LARGE_SCREEN = 2_200;
 const SLOWLY = { duration: 250 };
 
 export interface Commands {
@@ -81,11 +86,23 @@ export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
   const show = (camera: { duration?: number }, root?: Point) => {
     const stage = stageSize();
     const all = flow.getNodesBounds(flow.getNodes());
-    const isReadable = !root || Math.min(stage.width / all.width, stage.height / all.height) > LEAST_ZOOM;
-    if (isReadable) return void flow.fitView({ ...camera, padding: 0.1, maxZoom: 1 });
-    void flow.setCenter(root.x + WIDTH / 2, root.y + 40, { ...camera, zoom: LEAST_ZOOM + 0.2 });
+    const whole = Math.min(stage.width / (all.width + 2 * EDGE), stage.height / (all.height + 2 * EDGE));
+    const most = stage.width > LARGE_SCREEN ? 1.5 : 1;
+    if (!root || whole > LEAST_ZOOM) return void flow.fitView({ ...camera, padding: `${EDGE}px`, maxZoom: most });
+    // As much of the rest as there is room for.
+    const x = within(root.x + WIDTH / 2, all.x, all.width, stage.width / LEAST_ZOOM);
+    const y = within(root.y + 40, all.y, all.height, stage.height / LEAST_ZOOM);
+    void flow.setCenter(x, y, { ...camera, zoom: LEAST_ZOOM });
   };
   const fit = () => show(SLOWLY);
+  const bringIntoSight = ({ x, y }: Point) => {
+    const { width, height } = stageSize();
+    const { x: left, y: top, zoom } = flow.getViewport();
+    const [from, to] = [left + x * zoom, left + (x + WIDTH) * zoom];
+    const middle = top + (y + 40) * zoom;
+    const isSeen = from >= 0 && to <= width && middle >= 40 && middle <= height - 40;
+    if (!isSeen) void flow.setCenter(x + WIDTH / 2, y + 40, { ...SLOWLY, zoom });
+  };
 
   useLayoutEffect(() => {
     if (isFirst || seen.waiting) return;
@@ -104,8 +121,24 @@ export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
   }, [ids, isFirst, seen.waiting, key]);
 
   const resettled = useMemo(() => settled(sized, places.at), [sized, places]);
+  const edges = useMemo(() => withRoutes(lines, boxes, sized, resettled), [lines, boxes, sized, resettled]);
   const ground = useMemo(() => bounds(sized, resettled), [resettled]);
   useEffect(() => onOrder(resettled), [resettled]);
+
+  const isBeyond = useStore(({ transform: [x, y, zoom], width, height }) => {
+    const edges = [x + ground.x * zoom, y + ground.y * zoom];
+    const ends = [edges[0]! + ground.width * zoom - width, edges[1]! + ground.height * zoom - height];
+    return !isFirst && sized.length > 6 && (edges.some((one) => one < -BEYOND) || ends.some((one) => one > BEYOND));
+  });
+  // What a panel is about stays in sight when the panel takes a part of the stage.
+  const about =
+    explored.panel && (explored.edge?.target ? boxOf(explored.edge.target) : (explored.selected ?? explored.node));
+  useEffect(() => {
+    const at = about && fitted.current ? resettled.get(about) : undefined;
+    if (!at) return;
+    const wait = requestAnimationFrame(() => bringIntoSight(at));
+    return () => cancelAnimationFrame(wait);
+  }, [about, explored.panel]);
 
   // Once for each start, path and traced column; opening hops leaves the camera alone.
   const scene = `${key} ${explored.focus ?? ""} ${explored.influence}`;
@@ -158,9 +191,8 @@ export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
     () => [
       ...boxes.flatMap((data): BoxNode[] => {
         const position = resettled.get(data.box.id);
-        const { kind } = parseName(data.box.id);
         const label = words.explorer.box(
-          words.kinds[kind] ?? kind,
+          words.types[typeOf(data.box.id)] ?? data.box.kind,
           shortName(data.box.id),
           place(data.box.id),
           data.box.traced.length,
@@ -182,7 +214,7 @@ export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
         {...camera}
         className={isMoving ? "moving" : undefined}
         nodes={nodes}
-        edges={lines}
+        edges={edges}
         nodeTypes={NODES}
         edgeTypes={EDGES}
         nodesDraggable={false}
@@ -205,25 +237,64 @@ export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
           })
         }
         onNodeClick={({ target }, node) => {
-          if (node.type === "box" && !isControl(target)) select(node.id);
+          if (node.type === "box" && !isControl(target) && !isHidden(node.id)) select(node.id);
         }}
         onKeyDown={(event) => {
           const id =
             event.key === "Enter" && event.target instanceof Element ? event.target.getAttribute("data-id") : null;
           const line = lines.find((one) => one.id === id)?.data?.line;
           if (line) showEvidence(line);
-          else if (id && seen.picture.boxes.some((box) => box.id === id)) select(id);
+          else if (id && !isHidden(id) && seen.picture.boxes.some((box) => box.id === id)) select(id);
         }}
         zoomOnDoubleClick={false}
+        role="group"
         aria-label={words.explorer.map}
       >
         <Ground {...ground} />
         <Controls showInteractive={false} showFitView={false} position="bottom-right" />
-        {nodes.length > MAP_FROM && <MiniMap pannable zoomable position="top-right" />}
+        {(nodes.length > MAP_FROM || isBeyond) && <MiniMap pannable zoomable position="top-right" />}
         {isFirst && sized.length > 0 && <div className="laying">{words.explorer.first}</div>}
       </ReactFlow>
     </FarContext>
   );
+};
+
+/** Each line with its way between the boxes. */
+const withRoutes = (
+  lines: readonly LineEdge[],
+  boxes: readonly BoxData[],
+  sized: readonly Sized[],
+  places: Places,
+): LineEdge[] => {
+  const drawn = new Map(boxes.map((data) => [data.box.id, data]));
+  const rects = sized.flatMap((one) => {
+    const at = places.get(one.id);
+    return at ? [{ ...one, ...at }] : [];
+  });
+  const heightOf = (id: string, handle: string | null | undefined): number => {
+    const data = drawn.get(id);
+    return (places.get(id)?.y ?? 0) + (data ? handleAt(data, handle) : STUB_SIZE.height / 2);
+  };
+  const wires = lines.map(({ id, source, target, sourceHandle, targetHandle }) => ({
+    id,
+    source,
+    target,
+    from: heightOf(source, sourceHandle),
+    to: heightOf(target, targetHandle),
+  }));
+  const routes = routed(rects, wires);
+  return lines.map((line) => ({ ...line, data: { isSelected: false, ...line.data, route: routes.get(line.id) } }));
+};
+
+/** So much of a graph may be out of sight without a map. */
+const BEYOND = 60;
+/** Room around the graph, the buttons at its sides among it. */
+const EDGE = 20;
+
+/** The middle of a window over `from … from + length` that has `wanted` near its middle and shows nothing beyond. */
+const within = (wanted: number, from: number, length: number, window: number): number => {
+  const half = window / 2 - EDGE;
+  return length <= 2 * half ? from + length / 2 : Math.min(Math.max(wanted, from + half), from + length - half);
 };
 
 const painted = (): Promise<void> =>
@@ -234,8 +305,13 @@ const stageSize = (): { width: number; height: number } => {
   return { width: clientWidth, height: clientHeight };
 };
 
+const handleOf = (end: "in" | "out", field: string | undefined, rows: ReadonlySet<string>): string => {
+  if (field === undefined) return end;
+  return isHiddenField(field) ? `${end}:${HIDDEN_ROW}` : rows.has(field) ? `${end}:${field}` : end;
+};
+
 const isControl = (target: EventTarget): boolean =>
-  target instanceof Element && target.closest("button, input") !== null;
+  target instanceof Element && target.closest("button, input, a") !== null;
 
 /** What React Flow draws, without the places. */
 const useDrawn = (explored: Explored, seen: Seen, lensed: Lensed) => {
@@ -270,15 +346,15 @@ const useDrawn = (explored: Explored, seen: Seen, lensed: Lensed) => {
         type: "line",
         source: line.source,
         target: line.target,
-        sourceHandle:
-          line.sourceField && rows.get(line.source)!.has(line.sourceField) ? `out:${line.sourceField}` : "out",
-        targetHandle:
-          line.targetField && rows.get(line.target)!.has(line.targetField) ? `in:${line.targetField}` : "in",
+        sourceHandle: handleOf("out", line.sourceField, rows.get(line.source)!),
+        targetHandle: handleOf("in", line.targetField, rows.get(line.target)!),
         data: { line, isSelected: explored.edge?.source === line.from && explored.edge.target === line.to },
         className: line.faded ? "faded" : undefined,
         zIndex: line.faded ? 0 : 1,
         ariaRole: "button",
-        ariaLabel: words.explorer.line(shortName(line.from), shortName(line.to), words.flows[line.flow]),
+        // Boxes come first for the keyboard; the lines of a box are listed beside it.
+        domAttributes: { tabIndex: -1 },
+        ariaLabel: words.explorer.line(wholeName(line.from), wholeName(line.to), words.flows[line.flow]),
         markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14, color: "var(--line-head)" },
       }));
     const drawnStubs: LineEdge[] = stubLinks.map((link) => ({

@@ -3,11 +3,15 @@
 import { useState } from "react";
 import { asked, get, useAnswer, type Envelope, type Impact } from "../api";
 import { type Explored } from "../address";
-import { shortName } from "../names";
+import { learnType, shortName } from "../names";
 import { Awaited, NodeLink } from "../parts/bits";
 import { words } from "../words";
 import { impactMarkdown, save } from "./exporting";
 import { Panel } from "./Panel";
+
+/** Types as producers write them, in the words of this UI. */
+const typeWord = (type: string): string =>
+  words.types[type.toLowerCase()] ?? type.charAt(0).toUpperCase() + type.slice(1).toLowerCase().replaceAll("_", " ");
 
 export const ImpactPanel = ({ node, explored }: { node: string; explored: Explored }) => {
   const [filter, setFilter] = useState<{ by: "type" | "owner" | "tier"; value: string }>();
@@ -15,6 +19,7 @@ export const ImpactPanel = ({ node, explored }: { node: string; explored: Explor
   const address = (limit?: number, format?: string) => asked("impact", { node, limit, format, as_of: explored.asOf });
   const told = useAnswer<Envelope<Impact>>(address(1_000));
   const impact = told.answer?.data;
+  for (const one of impact?.nodes ?? []) learnType(one.node, one.type);
   const shown =
     impact?.nodes.filter(
       (one) =>
@@ -26,7 +31,13 @@ export const ImpactPanel = ({ node, explored }: { node: string; explored: Explor
           : one[filter.by] === filter.value),
     ) ?? [];
   const whole = () => get<Envelope<Impact>>(address(10_000));
-  const chips = (by: "type" | "owner" | "tier", title: string, counts: Record<string, number>, none: string) => (
+  const chips = (
+    by: "type" | "owner" | "tier",
+    title: string,
+    counts: Record<string, number>,
+    none: string,
+    shown: (value: string) => string = (value) => value,
+  ) => (
     <div className="facet">
       <h3>{title}</h3>
       <p className="chips">
@@ -43,7 +54,7 @@ export const ImpactPanel = ({ node, explored }: { node: string; explored: Explor
                 aria-pressed={isOn}
                 onClick={() => setFilter(isOn ? undefined : { by, value })}
               >
-                {value || none}
+                {value ? shown(value) : none}
                 <b>{count.toLocaleString("en")}</b>
               </button>
             );
@@ -61,11 +72,9 @@ export const ImpactPanel = ({ node, explored }: { node: string; explored: Explor
           <>
             <div className="big-count">
               <strong>{impact.counts.nodes.toLocaleString("en")}</strong> {words.impact.nodes}
-              <span>
-                {impact.counts.jobs.toLocaleString("en")} {words.impact.jobs}
-              </span>
+              <span>{words.impact.jobs(impact.counts.jobs)}</span>
             </div>
-            {chips("type", words.impact.type, impact.counts.by_type, "")}
+            {chips("type", words.impact.type, impact.counts.by_type, "", typeWord)}
             {chips("owner", words.impact.owner, impact.counts.by_owner, words.impact.noOwner)}
             {chips("tier", words.impact.tier, impact.counts.by_tier, words.impact.noTier)}
             <div className="export" role="group" aria-label={words.impact.export}>

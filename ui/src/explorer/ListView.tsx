@@ -2,9 +2,9 @@
 
 import { useMemo } from "react";
 import type { Explored, Side } from "../address";
-import { fieldId, shortName } from "../names";
+import { fieldId, isHiddenField, shortName } from "../names";
 import type { Box, Line, Picture } from "../graph/model";
-import { Icon, NodeLink, State, When } from "../parts/bits";
+import { HiddenColumns, Icon, NodeLink, State, When } from "../parts/bits";
 import { words } from "../words";
 import { useActing } from "./acting";
 import { MarkView, type Lensed } from "./lens";
@@ -68,19 +68,20 @@ export const ListView = ({ explored, picture, lensed }: Props) => {
     if (beyond === "none") return null;
     const isOpen = beyond === "open";
     const name = shortName(box.id);
-    const label = {
+    const act = {
       up: isOpen ? words.explorer.shutUp : words.explorer.openUp,
       down: isOpen ? words.explorer.shutDown : words.explorer.openDown,
     }[side](name);
+    const text = side === "up" ? words.list.up : words.list.down;
     return (
       <button
         type="button"
         className="button small"
-        aria-label={label}
+        aria-label={`${text}: ${act}`}
         aria-expanded={isOpen}
         onClick={() => toggleHop(box.id, side, !isOpen)}
       >
-        {isOpen ? "−" : "+"} {side === "up" ? words.list.up : words.list.down}
+        <span aria-hidden="true">{isOpen ? "−" : "+"}</span> {text}
       </button>
     );
   };
@@ -119,17 +120,20 @@ export const ListView = ({ explored, picture, lensed }: Props) => {
                 {box.fate && <span className={`chip fate-${box.fate}`}>{words.fates[box.fate]}</span>}
                 {box.traced.length > 0 && (
                   <span className="traced-list">
-                    {box.traced.map((field) => (
-                      <button
-                        key={field}
-                        type="button"
-                        className="chip chip-button"
-                        aria-pressed={explored.focus === fieldId(box.id, field)}
-                        onClick={() => focus(fieldId(box.id, field))}
-                      >
-                        {field}
-                      </button>
-                    ))}
+                    {box.traced
+                      .filter((field) => !isHiddenField(field))
+                      .map((field) => (
+                        <button
+                          key={field}
+                          type="button"
+                          className="chip chip-button"
+                          aria-pressed={explored.focus === fieldId(box.id, field)}
+                          onClick={() => focus(fieldId(box.id, field))}
+                        >
+                          {field}
+                        </button>
+                      ))}
+                    <HiddenColumns count={box.traced.filter(isHiddenField).length} />
                   </span>
                 )}
               </th>

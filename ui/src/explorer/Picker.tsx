@@ -3,9 +3,10 @@
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { asked, get, type Envelope, type Lineage } from "../api";
 import type { Side } from "../address";
-import { parseName, place, shortName } from "../names";
+import { fullName, isHidden, place, shortName } from "../names";
 import { MOST_AT_ONCE } from "../graph/model";
-import { Glyph, Icon } from "../parts/bits";
+import { Icon, NodeGlyph } from "../parts/bits";
+import { WhereView } from "../parts/where";
 import { words } from "../words";
 
 const READ = 1_000;
@@ -29,7 +30,8 @@ export const Picker = ({ node, side, asOf, picked, onPick, onClose }: Props) => 
   useEffect(() => dialog.current?.showModal(), []);
   // What is typed is shown at once; hundreds of rows follow when there is time.
   const wanted = useDeferredValue(filter).toLowerCase();
-  const fitting = useMemo(() => all.filter((id) => id.toLowerCase().includes(wanted)), [all, wanted]);
+  const named = useMemo(() => all.filter((id) => !isHidden(id)), [all]);
+  const fitting = useMemo(() => named.filter((id) => id.toLowerCase().includes(wanted)), [named, wanted]);
   const flip = (id: string) =>
     setChosen((now) => {
       const then = new Set(now);
@@ -37,17 +39,19 @@ export const Picker = ({ node, side, asOf, picked, onPick, onClose }: Props) => 
       return then;
     });
   const list = useMemo(() => {
-    const groups = Map.groupBy(fitting.slice(0, SHOWN), (id) => place(id) || parseName(id).namespace);
+    const groups = Map.groupBy(fitting.slice(0, SHOWN), place);
     return [...groups].map(([group, ids]) => (
       <fieldset key={group}>
         <legend>
-          {group} <span className="quiet">{ids.length}</span>
+          <WhereView id={ids[0]!} /> <span className="quiet">{ids.length}</span>
         </legend>
         {ids.map((id) => (
           <label key={id}>
             <input type="checkbox" checked={chosen.has(id)} onChange={() => flip(id)} />
-            <Glyph kind={parseName(id).kind} />
-            {shortName(id)}
+            <NodeGlyph id={id} />
+            <span className="picker-name" title={fullName(id)}>
+              {shortName(id)}
+            </span>
           </label>
         ))}
       </fieldset>
@@ -82,6 +86,12 @@ export const Picker = ({ node, side, asOf, picked, onPick, onClose }: Props) => 
       </div>
       <div className="picker-list">
         {list}
+        {named.length < all.length && (
+          <p className="hidden-note" title={words.hidden.ask}>
+            <Icon name="lock" size={14} />
+            {words.hidden.datasets(all.length - named.length)}
+          </p>
+        )}
         {fitting.length > SHOWN && <p className="quiet">{words.explorer.moreColumns(fitting.length - SHOWN)}</p>}
         {next && (
           <button type="button" className="button" onClick={more}>

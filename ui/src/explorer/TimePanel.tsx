@@ -1,17 +1,24 @@
 // The graph as it was, and when it changed.
 
 import { useContext } from "react";
-import { asked, useAnswer, type Envelope, type History, type Version } from "../api";
-import { instantAgo, type Explored } from "../address";
-import { shortName } from "../names";
+import { asked, useAnswer, type Change, type Envelope, type History, type Version } from "../api";
+import { instantAgo, instantOf, type Explored } from "../address";
+import { boxOf, fullName, isHidden, placeOf, shortName, wholeName } from "../names";
 import { Awaited, exact } from "../parts/bits";
+import { Instance, WhereView } from "../parts/where";
 import { words } from "../words";
 import { ActingContext, useActing } from "./acting";
 import { Panel } from "./Panel";
+import { useTraits } from "./traits";
+
+const MOST_CHANGES = 12;
 
 export const TimePanel = ({ explored }: { explored: Explored }) => {
   const { change } = useActing();
   const told = useAnswer<Envelope<History>>(asked("history", { node: explored.focus ?? explored.node, limit: 100 }));
+  const node = boxOf(explored.node);
+  const known = useTraits([node])?.get(node);
+  const isNew = explored.versus && known?.first_seen && Date.parse(known.first_seen) > instantOf(explored.versus);
   const set = (asOf: string) => change({ asOf: asOf || undefined });
   return (
     <Panel title={words.time.title} sub={shortName(explored.focus ?? explored.node)}>
@@ -51,6 +58,11 @@ export const TimePanel = ({ explored }: { explored: Explored }) => {
         ))}
       </p>
       <h3>{words.time.versions}</h3>
+      {known?.first_seen && (
+        <p>
+          {words.time.firstSeen(exact(known.first_seen))} {isNew && <strong>{words.time.isNew}</strong>}
+        </p>
+      )}
       <Awaited of={told} />
       {told.answer &&
         (told.answer.data.versions.length ? (
@@ -66,11 +78,22 @@ export const TimePanel = ({ explored }: { explored: Explored }) => {
   );
 };
 
+const ChangeView = ({ change: { what, node, source, target } }: { change: Change }) =>
+  what === "edge" && source && target ? (
+    <span title={`${fullName(source)} → ${fullName(target)}`}>
+      {wholeName(source)} <Instance text={placeOf(source).instance} /> → {shortName(target)}
+    </span>
+  ) : (
+    <>{node && isHidden(node) ? words.hidden.names["field"] : node}</>
+  );
+
 export const VersionView = ({ version }: { version: Version }) => {
   const acting = useContext(ActingContext);
   const count = { added: 0, removed: 0, changed: 0 };
   for (const one of version.changes) count[one.change] += 1;
-  const just = new Date(Date.parse(version.from) - 1_000).toISOString().slice(0, 19);
+  // Before the run that brought it: what a run reports when it starts holds when it completes.
+  const began = Math.min(Date.parse(version.from), Date.parse(version.run?.started_at ?? version.from));
+  const just = new Date(began - 1_000).toISOString().slice(0, 19);
   return (
     <li className={`version version-${version.kind}`}>
       <p>
@@ -80,8 +103,10 @@ export const VersionView = ({ version }: { version: Version }) => {
         </time>
       </p>
       <p className="quiet">
-        {shortName(version.said_by)} ·{" "}
-        {version.kind === "schema" ? words.time.columns(version.size) : words.time.edges(version.size)}
+        <span title={fullName(version.said_by)}>
+          {shortName(version.said_by)} <WhereView id={version.said_by} />
+        </span>{" "}
+        · {version.kind === "schema" ? words.time.columns(version.size) : words.time.edges(version.size)}
       </p>
       <p className="chips">
         {count.added > 0 && <span className="chip fate-added">+{count.added}</span>}
@@ -106,13 +131,16 @@ export const VersionView = ({ version }: { version: Version }) => {
           </button>
         )}
       </p>
-      {version.changes.length > 0 && version.changes.length <= 12 && (
+      {version.changes.length > 0 && (
         <ul className="changes">
-          {version.changes.map((one, number) => (
+          {version.changes.slice(0, MOST_CHANGES).map((one, number) => (
             <li key={number} className={`fate-${one.change}`}>
-              {one.what === "edge" ? `${shortName(one.source ?? "")} → ${shortName(one.target ?? "")}` : one.node}
+              <ChangeView change={one} />
             </li>
           ))}
+          {version.changes.length > MOST_CHANGES && (
+            <li className="quiet">{words.node.moreRows(version.changes.length - MOST_CHANGES)}</li>
+          )}
         </ul>
       )}
     </li>

@@ -2,6 +2,7 @@
 
 import type { Envelope, Impact } from "../api";
 import { place, shortName } from "../names";
+import { words } from "../words";
 
 export const save = (name: string, type: string, text: string | Blob): void => {
   const link = document.createElement("a");
@@ -21,7 +22,7 @@ export const impactMarkdown = ({ data, extent }: Envelope<Impact>, link: string)
       `| ${plain(shortName(one.node))} | ${plain(place(one.node))} | ${plain(one.type)} | ${plain(one.owners.join(", "))} | ${one.tier} | ${one.distance} |`,
   );
   return [
-    `**Impact of ${plain(shortName(data.root))}** (${plain(place(data.root))}): ${data.counts.nodes} affected, ${data.counts.jobs} jobs`,
+    `**Impact of ${plain(shortName(data.root))}** (${plain(place(data.root))}): ${data.counts.nodes} ${words.impact.nodes}, ${words.impact.jobs(data.counts.jobs)}`,
     extent?.complete ? "" : `\nIncomplete: stopped by ${extent?.stopped_by}.`,
     "",
     "| Name | Where | Type | Owners | Tier | Hops |",

@@ -13,6 +13,7 @@ interface Situation {
   order: ReadonlyMap<string, Point>;
   commands: Commands;
   openPath: () => void;
+  hasKeys: boolean;
   toggleKeys: () => void;
 }
 
@@ -40,7 +41,7 @@ export const pressed = (event: KeyboardEvent, now: Situation): void => {
     l: commands.tidy,
     f: commands.fit,
     "?": now.toggleKeys,
-    Escape: () => acting.change(cleared(explored)),
+    Escape: () => (now.hasKeys ? now.toggleKeys() : acting.change(cleared(explored))),
   };
   const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
   if (!action || (event.key.startsWith("Arrow") && explored.view === "list")) return;

@@ -1,11 +1,12 @@
 // What the boxes are coloured by: each mark is a colour, a shape and a word, never a colour alone.
 
 import { useMemo } from "react";
-import { asked, identity, useAnswer, useAnswers, type Change, type Diff, type Envelope } from "../api";
+import { asked, useAnswer, type Change, type Diff, type Envelope } from "../api";
 import { instantAgo, type Explored, type Lens } from "../address";
 import type { Box, Line, Picture } from "../graph/model";
 import { boxOf, fieldId, parseName } from "../names";
 import { words } from "../words";
+import type { Traits } from "./traits";
 
 export type Tone = "good" | "warn" | "bad" | "busy" | "violet" | "teal" | "indigo" | "none";
 
@@ -22,15 +23,6 @@ export interface Lensed {
   /** By field id. */
   columns: ReadonlyMap<string, Mark>;
   legend: readonly { mark: Mark; count: number }[];
-}
-
-interface Traits {
-  node: string;
-  owners: string[];
-  tags: { key: string; value: string; field: string }[];
-  written: { run: string; job: string; time: string } | null;
-  latest: { run: string; job: string; state: string; time: string } | null;
-  quality: { held: number; failed: number } | null;
 }
 
 const SHAPES = {
@@ -61,14 +53,16 @@ export const MarkView = ({ mark, className }: { mark: Mark; className: string })
 
 const UNKNOWN: Mark = { tone: "none", icon: "dash", text: words.lenses.unknown };
 const NONE: Lensed = { marks: new Map(), columns: new Map(), legend: [] };
-const CHUNK = 40;
 /** Lenses that ask for what is said of the nodes. */
 const SAID: readonly Lens[] = ["run", "fresh", "quality", "tags", "owner"];
 const WEEK = 7 * 86_400;
 
-export const useLens = (explored: Explored, picture: Picture): Lensed => {
+export const useLens = (
+  explored: Explored,
+  picture: Picture,
+  traits: ReadonlyMap<string, Traits> | undefined,
+): Lensed => {
   const { lens } = explored;
-  const traits = useTraits(lens && SAID.includes(lens) ? picture.boxes.map((box) => box.id) : [], explored.asOf);
   const changes = useChanges(lens === "change" ? explored : undefined);
   return useMemo(() => {
     if (!lens) return NONE;
@@ -184,26 +178,6 @@ const ownerMark = (owners: readonly string[], known: readonly string[]): Mark =>
   return place < 0
     ? { tone: "indigo", icon: "shield", text: few(owners), kind: words.lenses.otherOwner }
     : { ...OWNED[place]!, text: few(owners), kind: first };
-};
-
-const useTraits = (ids: readonly string[], asOf: string | undefined): Map<string, Traits> | undefined => {
-  const chunks = Array.from({ length: Math.ceil(ids.length / CHUNK) }, (_, at) =>
-    ids.slice(at * CHUNK, (at + 1) * CHUNK),
-  );
-  const addresses = chunks.map((some) => {
-    const query = new URLSearchParams(some.map((node) => ["node", node]));
-    if (asOf) query.set("as_of", asOf);
-    return `${asked("traits")}?${query}`;
-  });
-  const answers = useAnswers<{ data: Traits[] }>(addresses);
-  const key = addresses.join("\n") + identity(answers);
-  return useMemo(
-    () =>
-      answers.some((one) => one.waiting)
-        ? undefined
-        : new Map(answers.flatMap((one) => (one.answer?.data ?? []).map((said) => [said.node, said] as const))),
-    [key],
-  );
 };
 
 const FATES: Record<Change["change"], Mark> = {

@@ -16,9 +16,11 @@ import {
   type Paths,
   type Problem,
 } from "../api";
-import type { Explored, Side } from "../address";
+import { instantOf, type Explored, type Side } from "../address";
 import { boxOf, parseName } from "../names";
+import { fatedOf } from "../graph/fates";
 import { MOST_AT_ONCE, picture, type Hop, type Picture, type Walked } from "../graph/model";
+import type { Traits } from "./traits";
 
 const TRACED = 2_000;
 
@@ -36,6 +38,10 @@ export interface Seen {
   extents: Extent[];
   gaps: Gap[];
   noPath: boolean;
+  /** How much of the traced column's way is known. */
+  trace?: Extent;
+  /** The time compared with, in milliseconds. */
+  since?: number;
 }
 
 const way = (side: Side): string => (side === "up" ? "upstream" : "downstream");
@@ -97,6 +103,8 @@ export const useSeen = (one: Explored): Seen => {
       }),
       extents: answers.flatMap((answer) => answer.answer?.extent ?? []),
       gaps: focused.flatMap((address) => at.get(address)?.data.gaps ?? []),
+      trace: at.get(focused[0] ?? "")?.extent ?? undefined,
+      since: one.versus && !onPath ? compared(told, one.versus) : undefined,
     };
     // The addresses and which answers they have say all that the picture depends on.
   }, [addresses.join("\n"), key, paths.answer, one.node, one.picked.join("\n")]);
@@ -115,6 +123,12 @@ export const useSeen = (one: Explored): Seen => {
     problem,
     noPath: onPath && paths.answer?.data.paths.length === 0,
   };
+};
+
+/** When it is compared with: as the API understood it, else as the address has it. */
+const compared = (hops: readonly Hop[], versus: string): number => {
+  const said = hops.map((hop) => hop.then?.extent?.as_of).find(Boolean);
+  return said ? Date.parse(said) : instantOf(versus);
 };
 
 /** What there is of a node at a time at which it was not yet there. */
@@ -140,6 +154,16 @@ const usePaths = (one: Explored): Answered<Envelope<Paths>> => {
   const back = useAnswer<Envelope<Paths>>(one.pathTo && isEmpty ? address(one.pathTo, source) : null);
   if (!one.pathTo) return { waiting: false };
   return isEmpty ? { ...back, answer: back.answer ?? undefined } : forth;
+};
+
+/** With the marks of a comparison, once it is known since when there is each box. */
+export const useFated = (seen: Seen, traits: ReadonlyMap<string, Traits> | undefined): Seen => {
+  const { picture: plain, since, waiting } = seen;
+  const drawn = useMemo(
+    () => (since === undefined || !traits ? plain : fatedOf(plain, traits, since)),
+    [plain, since, traits],
+  );
+  return { ...seen, picture: drawn, waiting: waiting || (since !== undefined && !traits) };
 };
 
 /** The columns of the unfolded boxes, as their schemas tell them. */

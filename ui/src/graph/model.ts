@@ -1,11 +1,15 @@
 // From answers to a picture: which boxes and lines there are. Pure; nothing here knows where they are drawn.
 
 import type { Edge, Extent, Lineage, Paths, Reached, RunSeen } from "../api";
-import { boxOf, parseName, type Kind } from "../names";
+import { boxOf, isHidden, parseName, type Kind } from "../names";
 import type { Side } from "../address";
 
 export type Flow = "direct" | "indirect" | "inferred";
-export type Fate = "added" | "removed";
+/** What happened to a box or line between two times. `connected`: it was there before, and came into this picture;
+ *  `disconnected`: it is still there, and left it; `changed`: what comes into it is not the same. */
+export type Fate = "added" | "connected" | "changed" | "disconnected" | "removed";
+/** In which of two pictures something is, if not in both. */
+export type Only = "now" | "then";
 
 /** `more`: the API said that there is more beyond; `none`: that there is not; `unknown`: it was not asked. */
 export type Beyond = "open" | "more" | "none" | "unknown";
@@ -18,6 +22,7 @@ export interface Box {
   beyond: Record<Side, Beyond>;
   writer?: string;
   run?: RunSeen;
+  only?: Only;
   fate?: Fate;
   faded: boolean;
 }
@@ -42,6 +47,7 @@ export interface Line {
   targetField?: string;
   flow: Flow;
   edges: Edge[];
+  only?: Only;
   fate?: Fate;
   faded: boolean;
 }
@@ -99,7 +105,7 @@ export const picture = (told: Told): Picture => {
   const compared = told.hops.some((hop) => hop.then);
   for (const hop of told.hops) addHop(draft, hop, told.picked);
   if (told.focus) addFocus(draft, told.focus);
-  if (compared) tellFates(draft, told.root);
+  if (compared) tellOnly(draft, told.root);
   return drawn(draft);
 };
 
@@ -116,7 +122,7 @@ const box = (draft: Draft, id: string): Box => {
     id,
     kind: parseName(id).kind,
     traced: [],
-    beyond: { up: "unknown", down: "unknown" },
+    beyond: isHidden(id) ? { up: "none", down: "none" } : { up: "unknown", down: "unknown" },
     faded: false,
   };
   draft.boxes.set(id, made);
@@ -251,9 +257,8 @@ const onPaths = (draft: Draft, paths: Paths): Draft => {
   return draft;
 };
 
-const tellFates = (draft: Draft, root: string): void => {
-  const fate = (now: boolean, then: boolean): Fate | undefined =>
-    now === then ? undefined : now ? "added" : "removed";
+const tellOnly = (draft: Draft, root: string): void => {
+  const only = (now: boolean, then: boolean): Only | undefined => (now === then ? undefined : now ? "now" : "then");
   const ends = (seen: Set<string>) =>
     new Set(
       [...seen].flatMap((id) => {
@@ -262,6 +267,6 @@ const tellFates = (draft: Draft, root: string): void => {
       }),
     );
   const [now, then] = [ends(draft.now), ends(draft.then)];
-  for (const line of draft.lines.values()) line.fate = fate(draft.now.has(line.id), draft.then.has(line.id));
-  for (const one of draft.boxes.values()) if (one.id !== root) one.fate = fate(now.has(one.id), then.has(one.id));
+  for (const line of draft.lines.values()) line.only = only(draft.now.has(line.id), draft.then.has(line.id));
+  for (const one of draft.boxes.values()) if (one.id !== root) one.only = only(now.has(one.id), then.has(one.id));
 };

@@ -17,8 +17,8 @@ export interface Link {
   target: string;
 }
 
-export const WIDTH = 252;
-export const LAYER_GAP = 88;
+export const WIDTH = 268;
+export const LAYER_GAP = 64;
 export const ROW_GAP = 22;
 
 /** Places for all boxes; those in `known` stay where they are. */

@@ -1,6 +1,6 @@
 // The start: search first, then what happened lately.
 
-import { useMemo } from "react";
+import { useMemo, type ReactNode } from "react";
 import {
   asked,
   useAnswer,
@@ -11,10 +11,11 @@ import {
   type EventSaid,
   type Run,
   type Status,
+  type Trouble,
   type Troubles,
 } from "../api";
 import { explorerAddress, fresh } from "../address";
-import { shortName } from "../names";
+import { isHidden, shortName } from "../names";
 import { Awaited, Go, Icon, NodeLink, runId, RunLink, State, Took, When } from "../parts/bits";
 import { words } from "../words";
 
@@ -36,14 +37,23 @@ export const Home = ({ onSearch }: { onSearch: () => void }) => {
           <kbd>/</kbd>
         </button>
       </section>
-      <Tiles status={status.answer} />
       <div className="cards">
-        <Runs events={events} title={words.home.failing} none={words.home.failingNone} states={["FAIL", "ABORT"]} />
-        <Late />
-        <Runs events={events} title={words.home.running} none={words.home.runningNone} states={["START", "RUNNING"]} />
-        <Changed />
-        <Runs events={events} title={words.home.latest} none={words.node.none} states={["COMPLETE"]} />
+        <div>
+          <Failing />
+          <Late />
+          <Runs
+            events={events}
+            title={words.home.running}
+            none={words.home.runningNone}
+            states={["START", "RUNNING"]}
+          />
+        </div>
+        <div>
+          <Changed />
+          <Runs events={events} title={words.home.latest} none={words.node.none} states={["COMPLETE"]} />
+        </div>
       </div>
+      <Tiles status={status.answer} />
     </div>
   );
 };
@@ -132,35 +142,77 @@ const Runs = ({ events, title, none, states }: RunsProps) => {
   );
 };
 
-const Late = () => {
-  const told = useAnswer<{ data: Troubles }>(asked("troubles", { trouble: "late", limit: SHOWN }));
+/** Jobs in trouble, those with the most downstream first; and by which rule. */
+const InTrouble = ({ trouble, title, none, row }: InTroubleProps) => {
+  const told = useAnswer<{ data: Troubles }>(asked("troubles", { trouble, limit: SHOWN }));
   const jobs = told.answer?.data.jobs ?? [];
   return (
     <section className="card">
-      <h2>{words.home.late}</h2>
+      <h2>{title}</h2>
       <Awaited of={told} />
-      {told.answer && !jobs.length && <p className="quiet">{words.home.lateNone}</p>}
+      {told.answer && !jobs.length && <p className="quiet">{none}</p>}
       {jobs.length > 0 && (
         <ul className="run-list">
           {jobs.map((one) => (
-            <li key={one.job}>
-              <div className="run-main">
-                <NodeLink id={one.job} />
-              </div>
-              <span className="run-side">
-                <When time={one.since} />
-                <span className="quiet">{words.home.lateSince}</span>
-              </span>
-            </li>
+            <li key={one.job}>{row(one)}</li>
           ))}
         </ul>
       )}
       <p className="card-foot">
-        <Go to="./board?of=oncall">{words.boards.tiles["late"]?.[1]}</Go>
+        <Go to="./board?of=oncall">{words.boards.tiles[trouble]?.[1]}</Go>
       </p>
     </section>
   );
 };
+
+interface InTroubleProps {
+  trouble: "failing" | "late";
+  title: string;
+  none: string;
+  row: (one: Trouble) => ReactNode;
+}
+
+const Failing = () => (
+  <InTrouble
+    trouble="failing"
+    title={words.home.failing}
+    none={words.home.failingNone}
+    row={({ job, last }) => (
+      <>
+        <State state={last?.state ?? "FAIL"} quiet />
+        <div className="run-main">
+          <NodeLink id={job} />
+          {last?.error && <p className="run-error">{last.error}</p>}
+        </div>
+        <span className="run-side">
+          <When time={last?.ended_at} />
+          <span className="quiet">
+            <Took from={last?.started_at ?? null} to={last?.ended_at ?? null} /> {last && <RunLink run={last.run} />}
+          </span>
+        </span>
+      </>
+    )}
+  />
+);
+
+const Late = () => (
+  <InTrouble
+    trouble="late"
+    title={words.home.late}
+    none={words.home.lateNone}
+    row={({ job, since }) => (
+      <>
+        <div className="run-main">
+          <NodeLink id={job} />
+        </div>
+        <span className="run-side">
+          <When time={since} />
+          <span className="quiet">{words.home.lateSince}</span>
+        </span>
+      </>
+    )}
+  />
+);
 
 const RunError = ({ run }: { run: Run }) => (run.error === null ? null : <p className="run-error">{run.error}</p>);
 
@@ -168,7 +220,8 @@ const Changed = () => {
   // To the minute, so that the same minute asks the same question.
   const before = useMemo(() => new Date((minutes() - 1_440) * 60_000).toISOString().slice(0, 16), []);
   const told = useAnswer<Envelope<Diff>>(asked("diff", { before, limit: 200 }));
-  const edges = useMemo(() => byTarget(told.answer?.data.changes ?? []), [told.answer]);
+  const all = useMemo(() => byTarget(told.answer?.data.changes ?? []), [told.answer]);
+  const edges = all.filter(({ node }) => !isHidden(node));
   const counts = told.answer?.data.counts ?? {};
   return (
     <section className="card">
@@ -206,6 +259,12 @@ const Changed = () => {
           </li>
         ))}
       </ul>
+      {edges.length < all.length && (
+        <p className="hidden-note" title={words.hidden.ask}>
+          <Icon name="lock" size={14} />
+          {words.hidden.changes(all.length - edges.length)}
+        </p>
+      )}
       {told.answer?.page?.total ? <p className="card-foot">{words.home.allChanges(told.answer.page.total)}</p> : null}
     </section>
   );

@@ -1,14 +1,40 @@
 // All that is known of a dataset or job, on one page.
 
-import { useState, type ReactNode } from "react";
-import { asked, named, useAnswer, type Dataset, type Envelope, type History, type Job, type Lineage } from "../api";
+import { useEffect, useRef, useState, type ReactNode } from "react";
+import {
+  asked,
+  named,
+  useAnswer,
+  type Dataset,
+  type Edge,
+  type Envelope,
+  type History,
+  type Job,
+  type Lineage,
+  type Run,
+} from "../api";
 import { lineageAddress } from "../address";
-import { boxOf, fieldId, parseName, place, shortName } from "../names";
-import { Awaited, exact, Glyph, Go, Icon, NodeLink, RunLink, State, When } from "../parts/bits";
+import { useTraits } from "../explorer/traits";
+import { boxOf, fieldId, fullName, isHiddenField, parseName, shortName } from "../names";
+import {
+  Awaited,
+  exact,
+  Go,
+  HiddenColumns,
+  Icon,
+  NodeGlyph,
+  NodeLink,
+  runId,
+  RunLink,
+  State,
+  When,
+} from "../parts/bits";
 import { Runs } from "../parts/Runs";
+import { WhereView } from "../parts/where";
 import { VersionView } from "../explorer/TimePanel";
 import { Description, Owners, TagsEditor, Trust } from "../facts/editors";
 import { useMay } from "../session";
+import { NotFound } from "./NotFound";
 import { words } from "../words";
 
 const MOST = 50;
@@ -18,17 +44,21 @@ export const NodePage = ({ node }: { node: string }) => {
   const { kind, namespace, name } = parseName(box);
   const told = useAnswer<{ data: Dataset | Job }>(named(kind === "job" ? "jobs" : "datasets", namespace, name));
   const one = told.answer?.data;
+  const isUnknown = told.problem?.status === 404;
   const mayEdit = useMay("steward", namespace);
+  if (isUnknown) return <NotFound asked={box} candidates={told.problem?.candidates} />;
   return (
     <div className="page">
       <header className="page-head">
-        <Glyph kind={kind} />
+        <NodeGlyph id={box} />
         <div>
           <h1>
             {shortName(box)}
             {one?.deleted && <span className="chip chip-bad">{words.node.deleted}</span>}
           </h1>
-          <p>{place(box)}</p>
+          <p title={fullName(box)}>
+            <WhereView id={box} />
+          </p>
         </div>
         <Go to={lineageAddress(node)} className="button primary">
           <Icon name="graph" />
@@ -42,10 +72,20 @@ export const NodePage = ({ node }: { node: string }) => {
             <Section title={words.node.description}>
               <Description node={one.node} facts={one} mayEdit={mayEdit} />
             </Section>
-            {"fields" in one && <Schema dataset={one} mayEdit={mayEdit} />}
+            {"fields" in one && <Schema dataset={one} mayEdit={mayEdit} marked={parseName(node).field} />}
             {"latest_runs" in one && <JobParts job={one} />}
-            <Neighbours node={box} side="upstream" title={words.node.upstream} />
-            <Neighbours node={box} side="downstream" title={words.node.downstream} />
+            <Neighbours
+              node={box}
+              side="upstream"
+              title={kind === "job" ? words.node.inputs : words.node.upstream}
+              hasJobs={kind !== "job"}
+            />
+            <Neighbours
+              node={box}
+              side="downstream"
+              title={kind === "job" ? words.node.outputs : words.node.downstream}
+              hasJobs={kind !== "job"}
+            />
           </div>
           <aside>
             <Section title={words.node.owners}>
@@ -68,14 +108,8 @@ export const NodePage = ({ node }: { node: string }) => {
               <dd title={exact(one.last_seen)}>
                 <When time={one.last_seen} />
               </dd>
-              {"last_write" in one && one.last_write && (
-                <>
-                  <dt>{words.node.lastWrite}</dt>
-                  <dd>
-                    <When time={one.last_write.time} /> · <RunLink run={one.last_write.run} />
-                  </dd>
-                </>
-              )}
+              {"last_write" in one && one.last_write && <LastWrite of={one.last_write} node={box} />}
+              {kind === "dataset" && <Checks node={box} />}
               <dt>{words.node.nodeId}</dt>
               <dd className="mono breaks">{one.node}</dd>
             </dl>
@@ -85,6 +119,57 @@ export const NodePage = ({ node }: { node: string }) => {
         </div>
       )}
     </div>
+  );
+};
+
+/** The run that last wrote a dataset, and how many rows it reported. */
+const LastWrite = ({ of, node }: { of: NonNullable<Dataset["last_write"]>; node: string }) => {
+  const told = useAnswer<{ data: Run[] }>(`../api/v2/runs/${encodeURIComponent(runId(of.run))}`);
+  const written = told.answer?.data.flatMap((run) => run.outputs).find((one) => one.dataset === node);
+  const rows = (written?.facets["outputStatistics"] as { rowCount?: unknown } | undefined)?.rowCount;
+  return (
+    <>
+      <dt>{words.node.lastWrite}</dt>
+      <dd>
+        <When time={of.time} /> · <RunLink run={of.run} />
+      </dd>
+      {typeof rows === "number" && (
+        <>
+          <dt>{words.node.rows}</dt>
+          <dd>{rows.toLocaleString("en")}</dd>
+        </>
+      )}
+    </>
+  );
+};
+
+/** The latest quality checks, and how the latest run ended that writes it. */
+const Checks = ({ node }: { node: string }) => {
+  const known = useTraits([node])?.get(node);
+  return (
+    <>
+      {known?.latest && (
+        <>
+          <dt>{words.list.run}</dt>
+          <dd>
+            <State state={known.latest.state} /> · <RunLink run={known.latest.run} />
+          </dd>
+        </>
+      )}
+      {known?.quality && (
+        <>
+          <dt>{words.node.checks}</dt>
+          <dd className={known.quality.failed ? "bad" : undefined}>
+            {[
+              known.quality.failed ? words.lenses.failed(known.quality.failed) : "",
+              known.quality.held ? words.lenses.held(known.quality.held) : "",
+            ]
+              .filter(Boolean)
+              .join(", ")}
+          </dd>
+        </>
+      )}
+    </>
   );
 };
 
@@ -98,12 +183,21 @@ export const Section = ({ title, count, children }: { title: string; count?: num
   </section>
 );
 
-const Schema = ({ dataset, mayEdit }: { dataset: Dataset; mayEdit: boolean }) => {
+interface SchemaProps {
+  dataset: Dataset;
+  mayEdit: boolean;
+  /** The column that the address names. */
+  marked: string | undefined;
+}
+
+const Schema = ({ dataset, mayEdit, marked }: SchemaProps) => {
   const [filter, setFilter] = useState("");
-  const { fields } = dataset;
+  const row = useRef<HTMLTableRowElement>(null);
+  useEffect(() => row.current?.scrollIntoView({ block: "center" }), [marked]);
+  const fields = dataset.fields.filter((one) => !isHiddenField(one.name));
   const fitting = fields.filter((one) => one.name.toLowerCase().includes(filter.toLowerCase()));
   return (
-    <Section title={words.node.schema} count={fields.length}>
+    <Section title={words.node.schema} count={dataset.fields.length}>
       {fields.length > 20 && (
         <input
           className="input"
@@ -113,7 +207,8 @@ const Schema = ({ dataset, mayEdit }: { dataset: Dataset; mayEdit: boolean }) =>
           onChange={(event) => setFilter(event.target.value)}
         />
       )}
-      {fields.length === 0 ? (
+      <HiddenColumns count={dataset.fields.length - fields.length} />
+      {dataset.fields.length === 0 ? (
         <p className="quiet">{words.explorer.noColumns}</p>
       ) : (
         <table className="table plain">
@@ -126,8 +221,13 @@ const Schema = ({ dataset, mayEdit }: { dataset: Dataset; mayEdit: boolean }) =>
             </tr>
           </thead>
           <tbody>
-            {fitting.slice(0, 500).map((one) => (
-              <tr key={one.name}>
+            {firstWith(fitting, marked, 500).map((one) => (
+              <tr
+                key={one.name}
+                ref={one.name === marked ? row : undefined}
+                className={one.name === marked ? "marked" : undefined}
+                aria-current={one.name === marked || undefined}
+              >
                 <th scope="row">
                   <Go to={lineageAddress(fieldId(dataset.node, one.name))} className="mono">
                     {one.name}
@@ -153,6 +253,10 @@ const Schema = ({ dataset, mayEdit }: { dataset: Dataset; mayEdit: boolean }) =>
     </Section>
   );
 };
+
+/** The first of them, and the marked one wherever it stands. */
+const firstWith = (fields: Dataset["fields"], marked: string | undefined, most: number): Dataset["fields"] =>
+  fields.filter((one, at) => at < most || one.name === marked);
 
 const JobParts = ({ job }: { job: Job }) => {
   const sql = (job.facets["sql"] as { query?: unknown } | undefined)?.query;
@@ -189,55 +293,72 @@ const JobParts = ({ job }: { job: Job }) => {
   );
 };
 
-const Neighbours = ({ node, side, title }: { node: string; side: "upstream" | "downstream"; title: string }) => {
+interface NeighboursProps {
+  node: string;
+  side: "upstream" | "downstream";
+  title: string;
+  /** Of a dataset: how each neighbour is connected, and by which job. */
+  hasJobs: boolean;
+}
+
+const Neighbours = ({ node, side, title, hasJobs }: NeighboursProps) => {
   const told = useAnswer<Envelope<Lineage>>(asked(`lineage/${side}`, { node, depth: 1, limit: MOST + 1 }));
   const { nodes = [], edges = [] } = told.answer?.data ?? {};
   const near = nodes.filter((one) => one.depth > 0);
   const total = (told.answer?.page?.total ?? 1) - 1;
+  const heads = [words.list.name, ...(hasJobs ? [words.node.how, words.node.by] : []), words.list.run];
   return (
     <Section title={title} count={told.answer ? total : undefined}>
       <Awaited of={told} />
       {told.answer && !near.length && <p className="quiet">{words.node.none}</p>}
       {near.length > 0 && (
-        <table className="table plain">
+        <table className={`table plain fixed neighbours ${hasJobs ? "with-jobs" : ""}`}>
           <thead>
             <tr>
-              <th scope="col">{words.list.name}</th>
-              <th scope="col">{words.node.how}</th>
-              <th scope="col">{words.node.by}</th>
-              <th scope="col">{words.list.run}</th>
+              {heads.map((one) => (
+                <th key={one} scope="col">
+                  {one}
+                </th>
+              ))}
             </tr>
           </thead>
           <tbody>
-            {near.map((one) => {
-              const edge = one.edge === null ? undefined : edges[one.edge];
-              const run = edge?.evidence.flatMap((said) => said.runs)[0];
-              return (
-                <tr key={one.node}>
-                  <th scope="row">
-                    <NodeLink id={one.node} />
-                  </th>
-                  <td>
-                    {edge?.inferred
-                      ? words.shortFlows.inferred
-                      : [...new Set(edge?.transformations.map((how) => how.type.toLowerCase()))].join(", ")}
-                  </td>
-                  <td>{edge && <NodeLink id={edge.owner} />}</td>
-                  <td>
-                    {run && (
-                      <>
-                        <State state={run.state} quiet /> <When time={run.ended_at ?? run.said_at} />
-                      </>
-                    )}
-                  </td>
-                </tr>
-              );
-            })}
+            {near.map((one) => (
+              <Neighbour
+                key={one.node}
+                node={one.node}
+                edge={one.edge === null ? undefined : edges[one.edge]}
+                hasJobs={hasJobs}
+              />
+            ))}
           </tbody>
         </table>
       )}
       {total > near.length && <p className="quiet">{words.node.moreRows(total - near.length)}</p>}
     </Section>
+  );
+};
+
+const Neighbour = ({ node, edge, hasJobs }: { node: string; edge: Edge | undefined; hasJobs: boolean }) => {
+  const run = edge?.evidence.flatMap((said) => said.runs)[0];
+  const how = edge?.inferred
+    ? words.shortFlows["inferred"]
+    : [...new Set(edge?.transformations.map((one) => one.type.toLowerCase()))].join(", ");
+  return (
+    <tr>
+      <th scope="row">
+        <NodeLink id={node} />
+      </th>
+      {hasJobs && <td data-label={words.node.how}>{how}</td>}
+      {hasJobs && <td data-label={words.node.by}>{edge && <NodeLink id={edge.owner} />}</td>}
+      <td data-label={words.list.run}>
+        {run && (
+          <>
+            <State state={run.state} quiet /> <When time={run.ended_at ?? run.said_at} />
+          </>
+        )}
+      </td>
+    </tr>
   );
 };
 

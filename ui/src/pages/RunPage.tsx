@@ -37,7 +37,7 @@ const OneRun = ({ run }: { run: Run }) => {
   return (
     <>
       <header className="page-head">
-        <Glyph kind="run" />
+        <Glyph type="run" />
         <div>
           <h1>
             {shortName(run.job)} <State state={run.state} />

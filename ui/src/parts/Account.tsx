@@ -21,9 +21,10 @@ export const Account = () => {
   const role = me.role ? (words.roles[me.role] ?? me.role) : words.session.noRole;
   return (
     <>
-      <button type="button" className="account" popoverTarget={id} aria-label={words.session.account(title)}>
+      <button type="button" className="account" popoverTarget={id}>
         <Icon name="person" />
         <span className="account-text">
+          <span className="hidden">{words.session.accountOf}</span>
           <span className="account-name">{title}</span>
           <span className="account-role">{role}</span>
         </span>

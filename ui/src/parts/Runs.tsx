@@ -11,9 +11,12 @@ interface Row {
   ended_at: string | null;
   said_at?: string;
   last_seen?: string | null;
+  error?: string | null;
 }
 
-const HEADS = [words.node.state, words.node.run, words.node.when, words.node.took];
+const HEADS = [words.node.state, words.node.run, words.node.when, words.node.took, words.node.error];
+
+const LONGEST = 300;
 
 /** `isWide` where there is room for heads. */
 export const Runs = ({ runs, isWide = false }: { runs: readonly Row[]; isWide?: boolean }) => (
@@ -44,6 +47,7 @@ export const Runs = ({ runs, isWide = false }: { runs: readonly Row[]; isWide?: 
           <td>
             <Took from={run.started_at} to={run.ended_at} />
           </td>
+          {isWide && <td className="run-error">{run.error?.slice(0, LONGEST)}</td>}
         </tr>
       ))}
     </tbody>

@@ -2,9 +2,10 @@
 
 import { useEffect, useId, useRef, useState } from "react";
 import { asked, get, type Envelope, type Found } from "../api";
-import { place, shortName } from "../names";
+import { fullName, shortName, typeOf } from "../names";
 import { words } from "../words";
-import { Glyph, Icon } from "./bits";
+import { WhereView } from "./where";
+import { Icon, NodeGlyph } from "./bits";
 
 const SHOWN = 30;
 /** Milliseconds without a keystroke until it is asked. */
@@ -106,20 +107,21 @@ export const Search = ({ onChoose, onClose, hint = words.search.hint }: Props) =
             id={`${id}-${number}`}
             role="option"
             aria-selected={number === chosen}
+            title={fullName(one.node)}
             className="palette-item"
             onPointerMove={() => setChosen(number)}
             onClick={() => onChoose(one.node)}
           >
-            <Glyph kind={one.kind} />
+            <NodeGlyph id={one.node} />
             <span className="node-link-text">
               <span className="node-link-name">
                 <Marked text={shortName(one.node)} words={text} />
               </span>
               <span className="node-link-place">
-                <Marked text={place(one.node)} words={text} />
+                <WhereView id={one.node} drawn={(part) => <Marked text={part} words={text} />} />
               </span>
             </span>
-            <span className="palette-kind">{words.kinds[one.kind]}</span>
+            <span className="palette-kind">{words.types[typeOf(one.node)]}</span>
           </li>
         ))}
       </ul>

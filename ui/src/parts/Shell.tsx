@@ -4,11 +4,13 @@ import { useEffect, useState, type ReactNode } from "react";
 import { go, lineageAddress, type Page } from "../address";
 import { words } from "../words";
 import { Account } from "./Account";
+import { Age } from "./Age";
 import { Go, Icon } from "./bits";
 import { Search } from "./Search";
 
 const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  target instanceof HTMLElement &&
+  (target.isContentEditable || target.matches("textarea, select, input:not([type=checkbox], [type=radio])"));
 
 /** Calls back for a key that is pressed outside of inputs and dialogs. */
 export const useKeys = (press: (event: KeyboardEvent) => void): void => {
@@ -59,6 +61,7 @@ export const Shell = ({ children, page }: { children: (openSearch: () => void) =
           <Icon name="board" />
           <span>{words.boards.open}</span>
         </Go>
+        <Age />
         <Theme />
         <Account />
       </header>

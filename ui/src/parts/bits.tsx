@@ -3,8 +3,9 @@
 import type { ReactNode } from "react";
 import type { Answered } from "../api";
 import { go, lineageAddress, pageAddress } from "../address";
-import { parseName, place, shortName, type Kind } from "../names";
+import { fullName, isHidden, isHiddenKey, parseName, shortName, typeOf, wholeName } from "../names";
 import { words } from "../words";
+import { WhereView } from "./where";
 
 const SHAPES: Record<string, ReactNode> = {
   dataset: (
@@ -13,7 +14,27 @@ const SHAPES: Record<string, ReactNode> = {
       <path d="M3 4v8c0 1.100 2.200 2 5 2s5-.900 5-2V4M3 8c0 1.100 2.200 2 5 2s5-.900 5-2" />
     </>
   ),
-  field: <path d="M3 3h10v10H3zM3 6.500h10M8 6.500V13" />,
+  table: <path d="M2.500 3.500h11v9h-11zM2.500 6.500h11M6.500 6.500v6M10 6.500v6" />,
+  view: (
+    <>
+      <path d="M1.500 8c2.500-5 10.500-5 13 0-2.500 5-10.500 5-13 0z" />
+      <circle cx="8" cy="8" r="2" />
+    </>
+  ),
+  file: <path d="M4 2.500h5.500L12.500 5.500v8H4zM9.500 2.500v3h3M6 8.500h4.500M6 11h4.500" />,
+  topic: <path d="M2.500 4.500h11M2.500 8h11M2.500 11.500h11M5 3v3M10 6.500v3M7 10v3" />,
+  dashboard: <path d="M2.500 2.500h11v11h-11zM5.500 11V8M8 11V5M10.500 11V7" />,
+  model: (
+    <>
+      <circle cx="3.500" cy="4.500" r="1.500" />
+      <circle cx="3.500" cy="11.500" r="1.500" />
+      <circle cx="8.500" cy="8" r="1.500" />
+      <circle cx="13" cy="8" r="1.200" />
+      <path d="M4.800 5.300l2.500 1.800M4.800 10.700l2.500-1.800M10 8h1.800" />
+    </>
+  ),
+  lock: <path d="M4 7.500h8v6H4zM5.500 7.500V5.500a2.500 2.500 0 0 1 5 0v2M8 10v1.500" />,
+  field: <path d="M5.500 2.500h5v11h-5zM5.500 6h5M5.500 9.500h5" />,
   job: <path d="M5 3.500v9l7-4.500z" />,
   run: (
     <>
@@ -56,6 +77,7 @@ const SHAPES: Record<string, ReactNode> = {
   ),
   list: <path d="M5.500 4H13M5.500 8H13M5.500 12H13M3 4h.01M3 8h.01M3 12h.01" />,
   board: <path d="M2.500 13.500h11M4 11V8M8 11V3M12 11V6" />,
+  more: <path d="M3.500 8h.01M8 8h.01M12.500 8h.01" strokeWidth="2.500" />,
   lens: (
     <>
       <circle cx="8" cy="8" r="5" />
@@ -102,11 +124,14 @@ export const Icon = ({ name, size = 16 }: { name: string; size?: number }) => (
   </svg>
 );
 
-export const Glyph = ({ kind }: { kind: Kind | string }) => (
-  <span className={`glyph glyph-${kind}`} title={words.kinds[kind]}>
-    <Icon name={kind} />
+export const Glyph = ({ type }: { type: string }) => (
+  <span className={`glyph glyph-${type}`} title={words.types[type]}>
+    <Icon name={type === "hidden" ? "lock" : type} />
   </span>
 );
+
+/** The sign of what a node is, or a lock. */
+export const NodeGlyph = ({ id }: { id: string }) => <Glyph type={isHidden(id) ? "hidden" : typeOf(id)} />;
 
 /** A link inside the UI; the browser's own ways to open a link keep working. */
 export const Go = ({
@@ -114,16 +139,19 @@ export const Go = ({
   children,
   className,
   label,
+  title,
 }: {
   to: string;
   children: ReactNode;
   className?: string;
   label?: string;
+  title?: string;
 }) => (
   <a
     href={to}
     className={className}
     aria-label={label}
+    title={title}
     onClick={(event) => {
       if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
       event.preventDefault();
@@ -134,31 +162,47 @@ export const Go = ({
   </a>
 );
 
-export const NodeLink = ({
-  id,
-  lineage = false,
-  whole = false,
-}: {
+interface NodeLinkProps {
   id: string;
   lineage?: boolean;
   whole?: boolean;
-}) => {
-  const { kind, field } = parseName(id);
-  const to = lineage || kind === "field" ? lineageAddress(id) : pageAddress("node", { node: id });
-  return (
-    <Go to={to} className="node-link">
-      <Glyph kind={kind} />
+}
+
+/** A node by name and place. What the viewer may not see is no link: nothing is behind it. */
+export const NodeLink = ({ id, lineage = false, whole = false }: NodeLinkProps) => {
+  const text = (
+    <>
+      <NodeGlyph id={id} />
       <span className="node-link-text">
-        <span className="node-link-name">
-          {field !== undefined && whole
-            ? `${shortName(id.slice(0, id.lastIndexOf(":")).replace("datasetField", "dataset"))}.${field}`
-            : shortName(id)}
+        <span className="node-link-name">{whole ? wholeName(id) : shortName(id)}</span>{" "}
+        <span className="node-link-place">
+          <WhereView id={id} />
         </span>
-        <span className="node-link-place">{place(id)}</span>
       </span>
+    </>
+  );
+  if (isHidden(id))
+    return (
+      <span className="node-link node-hidden" title={words.hidden.ask}>
+        {text}
+      </span>
+    );
+  const to = lineage || parseName(id).kind === "field" ? lineageAddress(id) : pageAddress("node", { node: id });
+  return (
+    <Go to={to} className="node-link" title={fullName(id)}>
+      {text}
     </Go>
   );
 };
+
+/** How many columns there are of which the viewer may not know the names. */
+export const HiddenColumns = ({ count }: { count: number }) =>
+  count > 0 && (
+    <p className="hidden-note" title={words.hidden.ask}>
+      <Icon name="lock" size={14} />
+      {words.hidden.columns(count)}
+    </p>
+  );
 
 export const State = ({ state, quiet = false }: { state: string; quiet?: boolean }) => (
   <span className={`state state-${state.toLowerCase()}`} title={words.states[state] ?? state}>
@@ -187,11 +231,16 @@ export const Took = ({ from, to }: { from: string | null; to: string | null }) =
 
 export const runId = (run: string): string => run.replace(/^run:/, "");
 
-export const RunLink = ({ run }: { run: string }) => (
-  <Go to={pageAddress("run", { run: runId(run) })} className="mono">
-    {runId(run).slice(0, 8)}
-  </Go>
-);
+export const RunLink = ({ run }: { run: string }) =>
+  isHiddenKey(runId(run)) ? (
+    <span className="quiet" title={words.hidden.ask}>
+      {words.hidden.run}
+    </span>
+  ) : (
+    <Go to={pageAddress("run", { run: runId(run) })} className="mono run-link" title={runId(run)}>
+      {runId(run).slice(0, 8)}
+    </Go>
+  );
 
 /** What is shown while, or instead of, an answer. */
 export const Awaited = ({ of, lines = 3 }: { of: Answered<unknown>; lines?: number }) => {
@@ -206,22 +255,10 @@ export const Awaited = ({ of, lines = 3 }: { of: Answered<unknown>; lines?: numb
   );
 };
 
-export const Trouble = ({ problem }: { problem: { status: number; message: string; candidates: string[] } }) => (
+export const Trouble = ({ problem }: { problem: { status: number; message: string } }) => (
   <div className="trouble" role="alert">
     <strong>{problem.status === 404 ? words.problem.unknown : words.problem.title}</strong>
     <p>{problem.status === 0 ? words.problem.offline : problem.message}</p>
-    {problem.candidates.length > 0 && (
-      <>
-        <p>{words.problem.meant}</p>
-        <ul>
-          {problem.candidates.slice(0, 8).map((id) => (
-            <li key={id}>
-              <NodeLink id={id} lineage />
-            </li>
-          ))}
-        </ul>
-      </>
-    )}
   </div>
 );
 

@@ -1,0 +1,42 @@
+// What is said and known of the boxes of a picture, asked for some at a time.
+
+import { useMemo } from "react";
+import { asked, identity, useAnswers } from "../api";
+import { isHidden, learnType } from "../names";
+
+export interface Traits {
+  node: string;
+  owners: string[];
+  tags: { key: string; value: string; field: string }[];
+  types: string[];
+  written: { run: string; job: string; time: string } | null;
+  latest: { run: string; job: string; state: string; time: string } | null;
+  quality: { held: number; failed: number } | null;
+  first_seen: string | null;
+  deleted: boolean;
+}
+
+const AT_ONCE = 40;
+
+const addresses = (ids: readonly string[], asOf: string | undefined): string[] =>
+  Array.from({ length: Math.ceil(ids.length / AT_ONCE) }, (_, at) => {
+    const query = new URLSearchParams(ids.slice(at * AT_ONCE, (at + 1) * AT_ONCE).map((node) => ["node", node]));
+    if (asOf) query.set("as_of", asOf);
+    return `${asked("traits")}?${query}`;
+  });
+
+/** By node, of those of which something is known; undefined while it is waited for. */
+export const useTraits = (nodes: readonly string[], asOf?: string): ReadonlyMap<string, Traits> | undefined => {
+  const all = addresses(
+    nodes.filter((id) => !isHidden(id)),
+    asOf,
+  );
+  const answers = useAnswers<{ data: Traits[] }>(all);
+  const key = all.join("\n") + identity(answers);
+  return useMemo(() => {
+    if (answers.some((one) => one.waiting)) return undefined;
+    const known = answers.flatMap((one) => one.answer?.data ?? []);
+    for (const one of known) for (const type of one.types) learnType(one.node, type);
+    return new Map(known.map((one) => [one.node, one]));
+  }, [key]);
+};
