@@ -10,6 +10,7 @@ export default defineConfig({
     emptyOutDir: true,
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    rolldownOptions: { input: ["index.html", "docs.html"] },
     chunkSizeWarningLimit: 1500,
   },
   worker: { format: "es" },

@@ -14,7 +14,7 @@ from whence.store.engine import sqlite_url
 
 EXAMPLES = 4
 """Of each operation; four requests for each."""
-NO_PART = {"/", "/docs", "/docs/oauth2-redirect", "/metrics", "/openapi.json", "/redoc", "/ui", "/ui/"}
+NO_PART = {"/", "/docs", "/metrics", "/openapi.json", "/redoc", "/ui", "/ui/"}
 """Pages and files, and what Prometheus reads."""
 
 

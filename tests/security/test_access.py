@@ -69,7 +69,6 @@ def test_every_route_says_what_it_needs(house: Make) -> None:
         "/health/live",
         "/health/ready",
         "/docs",
-        "/docs/oauth2-redirect",
         "/openapi.json",
         "/redoc",
         "/api/v2/session",

@@ -17,7 +17,7 @@ Get = Callable[[str], httpx.Response]
 
 
 def client(files: Path) -> Get:
-    app = FastAPI()
+    app = FastAPI(docs_url=None, redoc_url=None)
     app.include_router(router(files))
 
     async def ask(path: str) -> httpx.Response:
@@ -30,7 +30,14 @@ def client(files: Path) -> Get:
 @pytest.fixture
 def built(tmp_path: Path) -> Get:
     (tmp_path / "assets").mkdir()
-    for name in ("index.html", "icon.svg", "assets/index-1a2b.js", "assets/tidy.worker-3c4d.js", "secret.js"):
+    for name in (
+        "index.html",
+        "docs.html",
+        "icon.svg",
+        "assets/index-1a2b.js",
+        "assets/tidy.worker-3c4d.js",
+        "secret.js",
+    ):
         (tmp_path / name).write_text(name)
     return client(tmp_path)
 
@@ -41,6 +48,15 @@ def test_every_page_is_the_one_document_and_asked_for_again(built: Get) -> None:
         assert (answer.status_code, answer.text) == (200, "index.html"), path
         assert answer.headers["content-security-policy"] == POLICY
         assert answer.headers["cache-control"] == ALWAYS_ASK
+
+
+@pytest.mark.parametrize("path", ["/docs", "/redoc"])
+def test_docs_lead_to_a_page_under_the_same_policy(built: Get, path: str) -> None:
+    assert (built(path).status_code, built(path).headers["location"]) == (307, "ui/api")
+    answer = built("/ui/api")
+    assert (answer.status_code, answer.text) == (200, "docs.html")
+    assert answer.headers["content-security-policy"] == POLICY
+    assert answer.headers["x-content-type-options"] == "nosniff"
 
 
 def test_policy_lets_nothing_run_that_is_not_a_file_of_this_origin() -> None:

@@ -87,7 +87,15 @@ def create_app(settings: Settings) -> FastAPI:
         if security:
             await security.close()
 
-    app = Described(title="Whence", version=__version__, lifespan=lifespan, redirect_slashes=False, telemetry=TELEMETRY)
+    app = Described(
+        title="Whence",
+        version=__version__,
+        lifespan=lifespan,
+        redirect_slashes=False,
+        docs_url=None,  # `ui` has them, without a script of somebody else
+        redoc_url=None,
+        telemetry=TELEMETRY,
+    )
     app.state.engine, app.state.log, app.state.arrays = engine, log, arrays
     app.state.scribe = Scribe(collector, log, progress)
     app.add_middleware(EncodedPaths)

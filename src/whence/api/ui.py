@@ -1,6 +1,7 @@
 """The web UI: files that were built into the package, served as they are, under `/ui/`.
 
 Its pages are `/ui/` and `/ui/<page>?…`, all at one depth, so that relative addresses work below any path of a proxy.
+`/ui/api` shows the API's description, with a copy of Swagger UI that is built in.
 """
 
 from collections.abc import Mapping
@@ -42,6 +43,15 @@ def router(files: Path = FILES) -> APIRouter:
     @routes.get("/ui")
     async def to_the_ui() -> Response:
         return RedirectResponse("ui/", 307)
+
+    @routes.get("/docs")
+    @routes.get("/redoc")
+    async def to_the_docs() -> Response:
+        return RedirectResponse("ui/api", 307)
+
+    @routes.get("/ui/api")
+    async def docs() -> Response:
+        return _file(files / "docs.html")
 
     @routes.get("/ui/assets/{name}")
     async def asset(name: str) -> Response:
