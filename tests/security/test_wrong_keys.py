@@ -64,6 +64,21 @@ def test_a_wrong_key_is_told_without_argon2(house: Make, verified: list[str]) ->
     assert sorted(verified) == sorted(one["Authorization"].removeprefix("Bearer ") for one in (admin, reader))
 
 
+def test_a_flood_of_wrong_keys_is_answered_late(house: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(credentials, "_MOST_WRONG", 3)
+    made = house()
+    admin = made.key("admin", Role.ADMIN)
+
+    async def work(client: httpx.AsyncClient, _: FastAPI) -> None:
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        wrong = [client.get("/metrics", headers=forged(admin, number)) for number in range(100)]
+        assert {one.status_code for one in await asyncio.gather(*wrong)} == {401}
+        assert clock() - began >= 1
+
+    made.run(work)
+
+
 def test_guesses_at_a_key_without_a_fingerprint_wait_apart_and_few(house: Make, verified: list[str]) -> None:
     made = house()
     old, new = made.key("old", Role.READER), made.key("new", Role.READER)

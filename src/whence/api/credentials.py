@@ -34,6 +34,8 @@ _PATIENCE_SECONDS = 1.0
 """How long an event waits for the policy to be read before the last known one counts."""
 _MOST_WAITING = 8
 """Keys without a fingerprint that wait for Argon2 at a time."""
+_MOST_WRONG, _LATE_SECONDS = 200, 1.0
+"""Wrong keys of one second that are answered at once, and how late the others are."""
 _MINUTE = 60_000_000
 _UNKNOWN = "say who you are: send an API key or a token of your provider as `Authorization: Bearer ...`"
 _REFUSED = "this key is not known, was revoked or has expired; `whence keys list` shows which are live"
@@ -70,7 +72,7 @@ class Credentials:
         # Wrong keys are told by their fingerprint, so only right ones wait here, and never for others' guesses.
         self._slow = ThreadPoolExecutor(1, "argon2")
         self._guessed = ThreadPoolExecutor(1, "argon2-guessed")
-        self._guesses = 0
+        self._guesses = self._second = self._refusals = 0
 
     async def known(self, scope: Scope, action: Action | None = None) -> Known:
         """Who asks. Raises AccessError (401, 503), StoreError. Who writes is known for a while without the database."""
@@ -164,14 +166,24 @@ class Credentials:
         key = read_key(text)
         stored = policy.keys.get(key.id) if key else None
         if key is None or stored is None:
-            raise AccessError(_REFUSED)
+            raise await self._wrong()
         if checked is not None and checked.hash == stored.hash:
             return stored
         if stored.fingerprint is None:
             return await self._guess(stored, key)
         if not compare_digest(stored.fingerprint, fingerprint(key)) or not await self._verify(self._slow, stored, key):
-            raise AccessError(_REFUSED)
+            raise await self._wrong()
         return stored
+
+    async def _wrong(self) -> AccessError:
+        """The answer to a wrong key. In a flood it comes late: so those who send them wait, and nobody else."""
+        second = int(time.monotonic())
+        if second != self._second:
+            self._second, self._refusals = second, 0
+        self._refusals += 1
+        if self._refusals > _MOST_WRONG:
+            await asyncio.sleep(_LATE_SECONDS)
+        return AccessError(_REFUSED)
 
     async def _guess(self, stored: StoredKey, key: Key) -> StoredKey:
         """Check a key that was kept before keys had fingerprints, and keep its fingerprint once it is right."""
@@ -183,7 +195,7 @@ class Credentials:
         finally:
             self._guesses -= 1
         if not is_right:
-            raise AccessError(_REFUSED)
+            raise await self._wrong()
         self._auditing.along(partial(keep_fingerprint, id_=key.id, text=fingerprint(key)))
         return stored
 
