@@ -89,7 +89,7 @@ def _conflict(scope: Scope, node: tree.Node, move: Move, inside: tree.Node | Non
     inner.add(Source(name.lower() if reading.dialect.columns == "fold" else name, own, move.target.parts))
     excluded = Relation(list(move.columns))
     for called in ("excluded", "new", "EXCLUDED"):
-        inner.add(Source(called, excluded), visible=False)
+        inner.add(Source(called, excluded, bare=False), visible=False)
     inner.bound = frozenset()
     chooses: Flow = {}
     where = tree.arg(conflict, tree.WHERE)

@@ -11,6 +11,9 @@ _SEMANTIC_VIEW = re.compile(
     r"(?:\s+WHERE\s+(?P<where>[^()]*(?:\([^()]*\)[^()]*)*))?\s*\)",
     re.IGNORECASE,
 )
+_INFILE = re.compile(
+    r"^(INSERT\s+INTO\s+\S+?\s*(?:\([^()]*\))?)\s+FROM\s+INFILE\s+('[^']*').*$", re.IGNORECASE | re.DOTALL
+)
 _QUALIFIER = re.compile(r"(?<![\w.'])[A-Za-z_]\w*\.(?=[A-Za-z_\"])")
 _ORDINALITY = re.compile(r"(\w+)\s+FOR\s+ORDINALITY\b", re.IGNORECASE)
 
@@ -23,6 +26,8 @@ def rewritten(text: str, dialect: Dialect) -> str:
         return _SEMANTIC_VIEW.sub(_view_query, text) if "semantic_view" in text.lower() else text
     if dialect.name == "bigquery":
         return _TABLE_ARGUMENT.sub(r"\1 (SELECT * FROM \2)", text) if "(" in text else text
+    if dialect.name == "clickhouse" and _INFILE.match(text):
+        return _INFILE.sub(r"\1 SELECT * FROM file(\2)", text)
     return _ORDINALITY.sub(r"\1 int", text) if "xmltable" in text.lower() else text
 
 

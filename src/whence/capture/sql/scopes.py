@@ -14,12 +14,14 @@ from whence.capture.sql.relations import field as field_of
 class Source:
     """Something in FROM: the name that it goes by, and what it gives. `parts`: the name of its table, if it is one."""
 
-    __slots__ = ("name", "parts", "relation")
+    __slots__ = ("bare", "name", "parts", "relation")
 
-    def __init__(self, name: str, relation: Relation, parts: tuple[str, ...] = ()) -> None:
+    def __init__(self, name: str, relation: Relation, parts: tuple[str, ...] = (), bare: bool = True) -> None:
         self.name = name
         self.relation = relation
         self.parts = parts
+        self.bare = bare
+        """Its columns can be named without it; not so `excluded`."""
 
 
 ROWS_ARE_VALUES = frozenset({"postgres", "bigquery", "duckdb"})
@@ -276,7 +278,9 @@ class Scope:
         merged = self.merged.get(name)
         if merged is not None:
             return merged
-        found = [one for one in (source.relation.find(name) for source in self.sources) if one is not None]
+        found = [
+            one for one in (source.relation.find(name) for source in self.sources if source.bare) if one is not None
+        ]
         if not found:
             return _of_source(self.sources[0], name) if _is_place(name) and len(self.sources) == 1 else None
         if len(found) == 1:
