@@ -66,15 +66,8 @@ def embedded(directory: Path) -> Iterator[Stack]:
     """`whence up` as it is: segments, SQLite, Spark in the pipeline's own JVM."""
     data = directory / "data"
     store = sqlite_url(data / "store.db")
-    with ExitStack() as ending:
-        url = ending.enter_context(running(planned := plan(data, store, port=0, guard=OPEN)))
-        again = replace(planned, port=int(url.rpartition(":")[2]))
-
-        def revive() -> None:
-            ending.enter_context(running(again))
-
-        victims = _supervised(data) | {"supervisor": Victim(lambda: [int(processes.state_of(data)["pid"])], revive)}
-        yield Stack(data=data, url=url, log_url=str(data / "log"), store_url=store, victims=victims)
+    with running(plan(data, store, port=0, guard=OPEN)) as url:
+        yield Stack(data=data, url=url, log_url=str(data / "log"), store_url=store, victims=_supervised(data))
 
 
 @contextmanager
