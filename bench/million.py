@@ -132,7 +132,7 @@ def databases(directory: Path) -> Iterator[Callable[[], str]]:
 def compare(base: Path, events: int) -> bool:
     """Run every way; whether all dumps are one."""
     broker = KafkaBroker(base / "kafka").start()
-    topic, segments = broker.new_topic(partitions=2), base / "log"
+    topic, segments = broker.new_topic(partitions=2, trusted="*"), base / "log"
     began = time.perf_counter()
     count = fill_both(segments, topic, events)
     say(f"{count:,} records in both logs, {time.perf_counter() - began:,.0f} s")

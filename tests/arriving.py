@@ -12,15 +12,15 @@ from whence.derive.pipeline import derive
 from whence.derive.read import read_batches
 from whence.derive.sink import merge_chunk
 from whence.log import Kind, Position, Record
-from whence.openlineage.accept import accept
+from whence.openlineage.accept import seal
 from whence.store.engine import writing
 from whence.store.settle import settle
 from whence.store.tables import metadata
 
 
 def accepted(bodies: Sequence[bytes]) -> list[tuple[str, bytes]]:
-    """Key and payload of each body, as the collector would log them."""
-    return [(one.key, one.payload) for one in map(accept, bodies)]
+    """Key and payload of each body, as the collector would log them; a restriction that is in a body stays."""
+    return [(one.key, one.payload) for one in map(seal, bodies)]
 
 
 def rows_of(spark: SparkSession, bodies: Sequence[bytes]) -> pa.Table:

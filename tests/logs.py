@@ -38,6 +38,8 @@ def _messages(log: KafkaLog) -> Iterator[Record]:
             assert partition is not None
             assert offset is not None
             headers = {name: value for name, value in message.headers() or () if isinstance(value, bytes)}
-            yield record_of(Position(partition, offset), message.timestamp()[1] * 1000, message.value(), headers)
+            yield record_of(
+                Position(partition, offset), message.timestamp()[1] * 1000, message.value(), headers, log.trust
+            )
             position = Position(partition, offset + 1)
     consumer.close()

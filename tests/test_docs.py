@@ -305,6 +305,7 @@ def test_every_metric_is_documented_with_its_labels() -> None:
     meters = Meters()
     meters.event("accepted", "p", 1)
     meters.refused("large")
+    meters.restricted("p")
     meters.appended(1)
     for name in ("whence_queue_records", "whence_queue_bytes", "whence_held_bytes"):
         meters.watch(name, "", lambda: 0)

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from chaos import processes
@@ -18,6 +19,8 @@ from whence.derive.jars import KAFKA, fetch
 from whence.log import Log
 from whence.log.address import open_log
 from whence.store.engine import sqlite_url
+from whence.store.security.database import security_url
+from whence.store.security.signing import signing_secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class Stack:
     @property
     def log(self) -> Log:
         """The event log."""
-        return open_log(self.log_url)
+        return open_log(self.log_url, partial(signing_secret, security_url(self.store_url)))
 
     @property
     def ways(self) -> tuple[Way, ...]:
@@ -104,7 +107,7 @@ def _servers(directory: Path) -> Iterator[tuple[str, str, dict[str, Victim]]]:
             "broker": Victim(lambda: [broker.process.pid] if broker.process else [], broker.restart),
             "postgres": Victim(lambda: postgres.pids, postgres.restart),
         }
-        yield broker.start().new_topic(partitions=3), make_database(postgres.start().url), victims
+        yield broker.start().new_topic(partitions=3, trusted="*"), make_database(postgres.start().url), victims
 
 
 def _supervised(data: Path) -> dict[str, Victim]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -19,6 +20,7 @@ from log.test_both_logs import append, event, refused
 from logs import records_of
 from oracle import comparable
 from oracle import dump as oracle_dump
+from whence.derive.archive.copy import archive_log
 from whence.derive.kafka import read_messages, readings_of
 from whence.derive.kafka import records_of as records_frame
 from whence.derive.pipeline import run_stream, where_to_go_on
@@ -28,6 +30,8 @@ from whence.errors import LogError
 from whence.log import Kind, Position
 from whence.log.address import open_log
 from whence.log.kafka.log import KafkaLog
+from whence.log.kafka.trust import Trust
+from whence.openlineage.accept import accept
 from whence.store.dump import dump
 from whence.store.engine import open_store, read_progress, sqlite_url
 from whence.store.ledger import Ledger, quarantined, read_ledger
@@ -221,3 +225,59 @@ def test_a_login_is_used_by_spark_too(
     append(log, event(1))
     derive(spark, log, engine, tmp_path / "checkpoint")
     assert read_ledger(engine) == Ledger(applied=1)
+
+
+def test_who_writes_to_the_topic_without_whence_gives_evidence_only(
+    spark: SparkSession, topic: KafkaLog, engine: Engine, tmp_path: Path
+) -> None:
+    """Whatever is in the headers. What the collector signed counts as it was accepted, also in rebuild and archive."""
+    ours = KafkaLog(replace(topic.address, trusted=("s3://trusted*",)), b"the secret of the installation")
+    accepted = accept(json.dumps(governed(1, "s3://prod", "by the collector")).encode())
+    steward = replace(event(1), key=bytes.fromhex(accepted.key), payload=accepted.payload)
+    append(ours, steward)
+    signed = ("whence-signature", ours.trust.sign(steward.key))
+    headers = [("whence-kind", b"event"), ("whence-key", steward.key), signed]
+    forged = [("whence-signature", Trust(b"a guess").sign(steward.key)), *headers[:2]]
+    producer = Producer({"bootstrap.servers": topic.address.servers})
+    for number, namespace, given in (
+        (2, "s3://prod", []),
+        (3, "s3://prod", headers),
+        (4, "s3://prod", forged),
+        (5, "s3://trusted/lake", []),
+    ):
+        body = governed(number, namespace, "PWNED" if "prod" in namespace else "by a trusted producer")
+        producer.produce(topic.address.topic, json.dumps(body).encode(), headers=given)
+    nowhere = governed(6, "s3://prod", "PWNED") | {"job": {"namespace": "", "name": "j"}}
+    producer.produce(topic.address.topic, json.dumps(nowhere).encode())
+    producer.flush(10)
+    derive(spark, ours, engine, tmp_path / "checkpoint")
+    assert read_ledger(engine) == Ledger(applied=5, duplicate=0, quarantined=1)
+    assert quarantined(engine, 10)[0].reason.startswith("/job/namespace")
+    first = list(dump(engine))
+    told = [one for one in map(json.loads, first) if one.get("fact") == "facet" and one["name"] == "documentation"]
+    assert {(one["subject"], one["payload"]["description"]) for one in told} == {
+        ("dataset:s3://prod:d", "by the collector"),
+        ("dataset:s3://trusted/lake:d", "by a trusted producer"),
+    }
+    assert sum('"fact":"run_lineage"' in line for line in first) == 5, "the lineage of each of them counts"
+    payloads = [one.payload for one in records_of(ours) if one.kind is Kind.EVENT]
+    assert comparable(first) == comparable(oracle_dump(one for one in payloads if json.loads(one)["job"]["namespace"]))
+    url = engine.url.render_as_string(hide_password=False)
+    archive_log(spark, ours, archive := str(tmp_path / "archive"))
+    rebuild(spark, topic, url, archive)
+    assert list(dump(engine)) == first, "the archive knows without the secret"
+    rebuild(spark, ours, url)
+    assert list(dump(engine)) == first
+
+
+def governed(number: int, namespace: str, description: str) -> dict[str, object]:
+    """An event of a job in `direct` that describes a dataset."""
+    facets = {"documentation": {"description": description}, "whence_tier": {"tier": number}}
+    return {
+        "eventTime": f"2026-11-20T06:0{number}:00Z",
+        "eventType": "COMPLETE",
+        "producer": "https://example.org/direct",
+        "run": {"runId": f"0190b3a1-7d1e-7b3a-9c55-3f1f5b0c7a1{number}"},
+        "job": {"namespace": "direct", "name": "job"},
+        "outputs": [{"namespace": namespace, "name": "d", "facets": facets}],
+    }

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
 from arriving import arrive, empty, rows_of
-from generators import arrivals, body, histories
+from generators import arrivals, body, governed_events, histories, sent, viewers
 from oracle import comparable
 from oracle import dump as oracle_dump
 from whence.store.dump import dump
@@ -24,4 +24,22 @@ def test_any_arrival_gives_the_oracles_state(spark: SparkSession, sqlite_store: 
     empty(sqlite_store)
     arrive(sqlite_store, rows_of(spark, [one for batch in batches for one in batch]), [len(batch) for batch in batches])
     expected = comparable(oracle_dump([body(event) for event in history]))
+    assert comparable(list(dump(sqlite_store))) == expected
+
+
+@settings(max_examples=25, suppress_health_check=SLOW)
+@given(data=st.data())
+def test_senders_of_differing_authority_in_any_order_give_the_oracles_state(
+    spark: SparkSession, sqlite_store: Engine, data: st.DataObject
+) -> None:
+    """The same event of two senders is two events, so who comes last does not decide."""
+    said = data.draw(st.lists(governed_events(), min_size=1, max_size=5))
+    senders = data.draw(st.lists(viewers, min_size=1, max_size=3))
+    logged = [one for one in (sent(event, sender) for event in said for sender in senders) if one]
+    batches = data.draw(arrivals(logged)) if logged else []
+    empty(sqlite_store)
+    if logged:
+        rows = rows_of(spark, [one for batch in batches for one in batch])
+        arrive(sqlite_store, rows, [len(batch) for batch in batches])
+    expected = comparable(oracle_dump([body(event) for event in logged]))
     assert comparable(list(dump(sqlite_store))) == expected

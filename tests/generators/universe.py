@@ -26,7 +26,7 @@ DATASETS = (
     ("bigquery", "p.d.t"),
     ("inmemory://", "tmp%3A1"),
 )
-JOBS = (("airflow", "dag.task"), ("", ""), ("spark", 'app "x" %41'), ("s3a://jobs/", "j//:"), ("größe", "日次 job"))
+JOBS = (("airflow", "dag.task"), ("-", ""), ("spark", 'app "x" %41'), ("s3a://jobs/", "j//:"), ("größe", "日次 job"))
 FIELDS = ("id", "a.b", "naïve col", "x:y%", "ID")
 RUN_IDS = tuple(f"0194{n}f29-7c00-7abc-8def-00000000000{n}" for n in range(1, 6))
 INSTANTS = (

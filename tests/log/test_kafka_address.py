@@ -43,7 +43,7 @@ def test_an_address_is_read(text: str, address: KafkaAddress) -> None:
         ("kafka://h/a/b", "one topic"),
         ("kafka://h/t#f", "one topic"),
         ("kafka://h/t?partitions=many", "many"),
-        ("kafka://h/t?acks=0", "unknown settings acks; there are partitions, replicas, timeout, settings, security"),
+        ("kafka://h/t?acks=0", "unknown settings acks; there are partitions, replicas, timeout, trusted, settings"),
         ("kafka://h/t?settings=/no/such/file", "cannot be read"),
         ("kafka://h/t?x", "bad query"),
     ],
@@ -102,3 +102,8 @@ def test_scram_has_a_login_of_its_own() -> None:
     security = (("sasl.mechanism", "SCRAM-SHA-512"), ("sasl.username", "u"), ("sasl.password", "p"))
     settings = java_settings(KafkaAddress(servers="h:9092", topic="t", security=security))
     assert settings["sasl.jaas.config"] == f'{SCRAM} required username="u" password="p";'
+
+
+def test_a_topic_is_trusted_for_the_patterns_that_are_named() -> None:
+    assert parse_address("kafka://h/t").trusted == ()
+    assert parse_address("kafka://h/t?trusted=s3://a*, warehouse,").trusted == ("s3://a*", "warehouse")

@@ -1,18 +1,23 @@
 """What a message says: its value decides, whatever anyone wrote into the headers."""
 
+import hmac
 import json
 from collections.abc import Mapping
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from generators import governed_events, sent, viewers
 from generators.mutations import mutations
 from whence.errors import EventError
 from whence.log import Kind, Position, Record
 from whence.log.kafka.message import headers_of, receipt_headers, record_of
+from whence.log.kafka.trust import NOBODY, Trust
 from whence.log.quarantine import quarantined
 from whence.log.record import Draft
+from whence.model.access import Viewer
 from whence.openlineage.accept import Accepted, accept, seal
+from whence.openlineage.read import read_event
 
 HERE = Position(3, 14)
 NAMES = st.sampled_from(["whence-kind", "whence-key", "whence-pointer", "whence-reason", "whence-original", "other"])
@@ -20,6 +25,7 @@ VALUES = st.one_of(
     st.sampled_from([b"event", b"receipt", b"quarantined", b"3:1", b"-1:2", bytes(16)]), st.binary(max_size=20)
 )
 BODIES = list(mutations(seed=5, n=300))
+SIGNATURES = (b"", bytes(32), b"x", Trust().sign(b"key"), hmac.digest(b"", b"key", "sha256"))
 
 
 def event(**more: object) -> bytes:
@@ -45,14 +51,14 @@ def test_a_message_is_what_the_collector_would_have_made_of_its_value(body: byte
             assert said.payload == quarantined(body, error, 7).payload
             assert (said.pointer, said.reason) == (error.pointer, error.reason)
         case EventError() as error, _:  # an object that is no event: the pipeline refuses it when it reads it
-            assert error.status == 422
+            assert error.status in (403, 422)
         case Accepted() as taken, kind:
             assert (kind, said.key, said.payload) == (Kind.EVENT, taken.key, taken.payload)
 
 
 def collected(body: bytes) -> Accepted | EventError:
     try:
-        return accept(body)
+        return accept(body, authority=NOBODY.authority)
     except EventError as error:
         return error
 
@@ -108,5 +114,43 @@ def test_secrets_are_redacted_whoever_wrote_them() -> None:
     assert read(secret, forged).key == accept(secret).key
 
 
-def _as_mapping(draft: Draft) -> dict[str, bytes]:
-    return {name: value for name, value in headers_of(draft) if isinstance(value, bytes)}
+@given(governed_events(), viewers, st.sampled_from(SIGNATURES))
+def test_only_who_has_the_secret_speaks_for_a_sender(event: dict[str, object], sender: Viewer, forged: bytes) -> None:
+    logged = sent(event, sender)
+    assume(logged is not None)
+    ours, draft = Trust(b"secret", ("warehouse",)), _event_draft(json.dumps(logged).encode())
+    said = record_of(HERE, 7, draft.payload, _as_mapping(draft, ours), ours)
+    assert (said.key, said.payload) == (draft.key.hex(), draft.payload), "the collector's own message is as it was sent"
+    foreign = accept(draft.payload, authority=ours.authority)
+    for headers in ({}, _as_mapping(draft, Trust(b"another")), _as_mapping(draft) | {"whence-signature": forged}):
+        said = record_of(HERE, 7, draft.payload, headers, ours)
+        assert (said.key, said.payload) == (foreign.key, foreign.payload)
+    changed = json.dumps(logged | {"producer": "urn:whence:person:key%3Aroot"}).encode()
+    if logged.get("producer") != "urn:whence:person:key%3Aroot":
+        told = record_of(HERE, 7, changed, _as_mapping(draft, ours), ours)
+        assert told.key == accept(changed, authority=ours.authority).key, "a signature is of one event"
+    assert (
+        record_of(HERE, 7, draft.payload, _as_mapping(draft, NOBODY), NOBODY).key
+        == accept(draft.payload, authority=NOBODY.authority).key
+    ), "without a secret nothing is known"
+
+
+def test_a_trusted_topic_is_trusted_in_the_namespaces_that_it_names() -> None:
+    facets = {"whence_tier": {"tier": 1}, "tags": {"tags": [{"key": "certified"}]}}
+    outputs = [{"namespace": namespace, "name": "d", "facets": facets} for namespace in ("s3://prod", "s3://dev")]
+    value = event(producer="urn:whence:person:key%3Aroot", outputs=outputs)
+    none, some, all_ = (
+        read_event(record_of(HERE, 7, value, {}, Trust(namespaces=namespaces)).payload)
+        for namespaces in ((), ("s3://prod*",), ("*",))
+    )
+    assert [[len(one.facets) for one in said.outputs] for said in (none, some, all_)] == [[0, 0], [2, 0], [2, 2]]
+    persons = ["unverified", "unverified", "person"]
+    assert [said.producer for said in (none, some, all_)] == [f"urn:whence:{one}:key%3Aroot" for one in persons]
+
+
+def _event_draft(payload: bytes) -> Draft:
+    return Draft(kind=Kind.EVENT, key=bytes.fromhex(seal(payload).key), received_at=7, payload=payload)
+
+
+def _as_mapping(draft: Draft, trust: Trust = NOBODY) -> dict[str, bytes]:
+    return {name: value for name, value in headers_of(draft, trust) if isinstance(value, bytes)}

@@ -29,14 +29,14 @@ Written = set[tuple[str, str, str | None, str, str]]
 
 @given(event=events)
 def test_the_reader_reads_what_the_oracle_reads(event: dict[str, object]) -> None:
-    _assert_read_alike(accept(body(event)))
+    assert_read_alike(accept(body(event)))
 
 
 def test_what_is_accepted_of_mutated_bodies_is_read_alike() -> None:
     accepted = [one for one in map(_accepted, mutations(seed=1, n=20_000)) if one]
     assert len(accepted) > 1_000
     for one in accepted:
-        _assert_read_alike(one)
+        assert_read_alike(one)
 
 
 def _accepted(mutated: bytes) -> Accepted | None:
@@ -46,7 +46,7 @@ def _accepted(mutated: bytes) -> Accepted | None:
         return None
 
 
-def _assert_read_alike(accepted: Accepted) -> None:
+def assert_read_alike(accepted: Accepted) -> None:
     reading, read = oracle.read(accepted.payload), accepted.event
     assert accepted.key == reading.key
     assert (type(read).__name__, read.time) == (f"{reading.kind.title()}Event", reading.time)

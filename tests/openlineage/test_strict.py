@@ -52,7 +52,7 @@ VALID = [
     event(eventType=...),
     event(dataset={"namespace": "n", "name": "d"}),
     event(run=..., unknown=[1]),
-    event(run=..., job={"namespace": "", "name": ""}),
+    event(run=..., job={"namespace": "n", "name": ""}),
     event(job=..., dataset={"namespace": "n", "name": "d"}),
     job_facets(
         sql={"query": "select 1", "extra": 1},

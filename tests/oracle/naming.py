@@ -28,11 +28,11 @@ def dataset_node(one: dict[str, Any]) -> Node | None:
 
 
 def job_node(one: object) -> Node | None:
-    """The job that an object names with two strings, or None."""
+    """The job that an object names with two strings, the namespace not empty, or None."""
     if not isinstance(one, dict):
         return None
     namespace, name = one.get("namespace"), one.get("name")
-    if not (isinstance(namespace, str) and isinstance(name, str)):
+    if not (isinstance(namespace, str) and isinstance(name, str) and namespace):
         return None
     return ("job", without_credentials(namespace), without_credentials(name))
 

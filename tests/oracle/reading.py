@@ -13,6 +13,7 @@ from oracle.lineage import Output, Sets, clean, dataset_lineage, job_lineage, re
 from oracle.naming import dataset_node, job_node
 from oracle.nodes import Node, whole
 from oracle.sql import UNRELATED, Mentioned, Spoken, comparison, read_sql
+from oracle.withholding import applied
 
 Json = dict[str, Any]
 
@@ -53,10 +54,12 @@ class Reading:
 
 def read(body: bytes) -> Reading:
     """The reading of one accepted event's body."""
-    event = json.loads(body.decode())
+    sent = json.loads(body.decode())
+    event = applied(sent)
     has_run, has_job = (isinstance(event.get(key), dict) for key in ("run", "job"))
     make = _run_event if has_run and has_job else _job_event if has_job else _dataset_event
     reading = make(event)
+    reading.key = blake2b(canonical(sent).encode(), digest_size=16).hexdigest()
     _mention_ends(reading)
     return reading
 
@@ -130,10 +133,9 @@ def _dataset_event(event: Json) -> Reading:
 
 
 def _start(event: Json, kind: str, subject: Node, owner: Node, state: int) -> Reading:
-    key = blake2b(canonical(event).encode(), digest_size=16).hexdigest()
     producer = clean(event.get("producer"))
     return Reading(
-        key=key,
+        key="",
         kind=kind,
         time=micros(event["eventTime"]),
         producer=producer,

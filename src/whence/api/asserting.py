@@ -17,16 +17,19 @@ from fastapi import Request
 
 from whence.api.access import viewer_of
 from whence.api.cataloguing import Catalogued, open_catalogued
-from whence.api.collect import Collector
+from whence.api.collect import Collector, authority_of
 from whence.api.progress import ProgressWatch
 from whence.api.raw import REMEMBERED, raw_events
 from whence.errors import AccessError, EventError, StoreBehindError
-from whence.govern.assertions import Subject, assert_facets, person_uri
+from whence.govern.assertions import Subject, assert_facets
 from whence.log import Lanes, Log, Position
 from whence.model.access import OPEN, Action
-from whence.model.catalog import REGISTRY, FacetSaid, Registered
+from whence.model.catalog import FacetSaid
 from whence.model.ids import node_id
-from whence.model.names import JobName
+from whence.model.names import DatasetName, JobName
+from whence.openlineage.authority import acted_namespace, person_uri
+from whence.openlineage.governed import enforce
+from whence.openlineage.notes import Notes
 from whence.openlineage.times import LAST
 from whence.query.described import decoded
 
@@ -87,15 +90,16 @@ class Scribe:
             await self._settled(str(subject))
             said = await read(request, lambda asked: events(_now(asked, subject)))
             _check(request, said, Action.STEWARD)
-            return await self._say(str(subject), said)
+            return await self._say(request, str(subject), said)
 
     async def say(self, request: Request, events: Sequence[Json], action: Action = Action.STEWARD) -> Asserted:
         """Say events that depend on nothing. Raises LogError, AccessError if who asks may not act on one of them."""
         _check(request, events, action)
-        return await self._say("", events)
+        return await self._say(request, "", events)
 
-    async def _say(self, whose: str, events: Sequence[Json]) -> Asserted:
-        positions = await self._collector.take([json.dumps(event, ensure_ascii=False).encode() for event in events])
+    async def _say(self, request: Request, whose: str, events: Sequence[Json]) -> Asserted:
+        bodies = [json.dumps(event, ensure_ascii=False).encode() for event in events]
+        positions = await self._collector.take(bodies, authority_of(viewer_of(request)))
         wanted = {self._log.lane_of(one): one.after for one in sorted(positions)}
         if whose:
             self._pending[whose] = wanted
@@ -125,6 +129,8 @@ class Scribe:
         event = json.loads(raw_events(self._log, [last])[0])
         if REMEMBERED in event:
             raise EventError("", f"what was declared of {job} is in the log no more; declare it again first", 409)
+        # A steward repeats what was applied of it, and nothing that its sender was not entitled to.
+        event = enforce(event, Notes())
         lineage = event.get("job", {}).get("facets", {}).get("lineage")
         kept = {"lineage": lineage} if isinstance(lineage, dict) else {}
         return kept, (event.get("inputs") or (), event.get("outputs") or ())
@@ -155,8 +161,7 @@ def _check(request: Request, events: Sequence[Json], action: Action) -> None:
 
 def _check_in(request: Request, namespace: str, name: str, action: Action) -> None:
     """Says nothing of what is there. What is said of a namespace or source is an act in the namespace of that name."""
-    viewer = viewer_of(request)
-    acted = name.partition("/")[2] if namespace == REGISTRY and not name.startswith(f"{Registered.TAG}/") else namespace
+    viewer, acted = viewer_of(request), acted_namespace(DatasetName(namespace, name))
     if not viewer.may(action, acted):
         raise AccessError(f"{viewer.name} may not {action} in {acted}", 403)
 

@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import parse_qs
 
 import msgspec
@@ -22,9 +23,9 @@ from whence.log.commit import GroupCommit
 from whence.log.position import Position
 from whence.log.quarantine import quarantined
 from whence.log.record import Appended, Draft, Kind
-from whence.model.access import Action
-from whence.model.events import DatasetEvent, Event, JobEvent, RunEvent
+from whence.model.access import OPEN, Action, Viewer
 from whence.openlineage.accept import accept
+from whence.openlineage.authority import FULL, Authority, Need, person_uri, required
 from whence.openlineage.transport import message_key
 
 _BLANK = b" \t\r\n"
@@ -38,9 +39,11 @@ class _Checked:
     """A body as it goes into the log: an event, or quarantined with its error."""
 
     draft: Draft
-    namespace: str
-    """Whose grant it needs: of the job, or of the dataset of a dataset event; as far as a bad body says."""
+    need: Need
+    """What its sender must be allowed to do; of a bad body as far as it says, else in no namespace (empty)."""
     producer: str = ""
+    restricted: bool = False
+    """Whether a part of it is not applied, because its sender is not entitled to it."""
     warnings: tuple[str, ...] = ()
     error: EventError | None = None
 
@@ -72,12 +75,13 @@ class Collector:
         """
         return await self._entered(request, self._batch)
 
-    async def take(self, bodies: Sequence[bytes]) -> tuple[Position, ...]:
+    async def take(self, bodies: Sequence[bytes], authority: Authority) -> tuple[Position, ...]:
         """Take events that Whence itself makes of what a person asked for, once all are durable: where they are.
+        `authority` is that person's.
 
         Raises EventError for the first that is refused (then none is taken), LogError.
         """
-        results = [_check(body, strict=False) for body in bodies]
+        results = [_check(body, authority) for body in bodies]
         if wrong := next((one.error for one in results if one.error), None):
             raise wrong
         return tuple([appended.position for appended, _ in await self._append(results)])
@@ -101,7 +105,8 @@ class Collector:
     async def _one(self, request: Request, body: bytes, announced: int) -> Response:
         said = await self._bodies.beside(len(body), lambda: tally((body,)))
         await _hold_back(self._limits.inside(_peer(request), said, announced))
-        checked = await self._bodies.beside(len(body), lambda: _check(body, _is_strict(request)))
+        authority, strict = authority_of(viewer_of(request)), _is_strict(request)
+        checked = await self._bodies.beside(len(body), lambda: _check(body, authority, strict=strict))
         if not _may(request, checked):
             raise AccessError(_foreign(checked), 403)
         ((appended, wrong),) = await self._append((checked,))
@@ -113,6 +118,7 @@ class Collector:
             "key": checked.draft.key.hex(),
             "duplicate": appended.original is not None,
             "warnings": checked.warnings,
+            **({"restricted": True} if checked.restricted else {}),
         }
         return Response(msgspec.json.encode(answer), 201, media_type="application/json")
 
@@ -122,15 +128,17 @@ class Collector:
         except EventError as error:
             return await self._refuse(Refusal(error.status, error.reason, body[: self._settings.kept_bytes]))
         await _hold_back(self._limits.inside(_peer(request), said, announced))
-        strict = _is_strict(request)
-        results = await self._bodies.beside(len(body), lambda: [_check(bytes(one), strict) for one in elements])
+        authority, strict = authority_of(viewer_of(request)), _is_strict(request)
+        results = await self._bodies.beside(
+            len(body), lambda: [_check(bytes(one), authority, strict=strict) for one in elements]
+        )
         taken = [one for one in results if _may(request, one)]
         appended = await self._append(taken)
         _note(request, taken)
         headers = {"Whence-Position": str(appended[-1][0].position)} if appended else {}
         outcomes = iter(appended)
         errors = [next(outcomes)[1] if _may(request, one) else _refused(one) for one in results]
-        answer = _batch_answer(errors)
+        answer = _batch_answer(errors) | _withheld(results)
         return Response(msgspec.json.encode(answer), 200, headers, "application/json")
 
     def _split(self, body: bytes) -> tuple[Sequence[msgspec.Raw], Said]:
@@ -159,6 +167,8 @@ class Collector:
             outcome = "quarantined" if wrong else "duplicates" if place.original else "events"
             self.counts[outcome] += 1
             self.meters.event(_OUTCOMES[outcome], checked.producer, len(checked.draft.payload))
+            if checked.restricted:
+                self.meters.restricted(checked.producer)
         return outcomes
 
     def unavailable(self, error: LogError | RateLimitError) -> Response:
@@ -186,10 +196,10 @@ def _announced_bytes(request: Request) -> int:
     return int(text) if text.isdecimal() and len(text) < 12 else 0
 
 
-def _check(body: bytes, strict: bool) -> _Checked:
+def _check(body: bytes, authority: Authority, *, strict: bool = False) -> _Checked:
     body = body.strip(_BLANK)
     try:
-        accepted = accept(body, strict=strict)
+        accepted = accept(body, strict=strict, authority=authority)
     except EventError as error:
         return _quarantine(body, error)
     draft = Draft(
@@ -199,30 +209,34 @@ def _check(body: bytes, strict: bool) -> _Checked:
         payload=accepted.payload,
         owner=message_key(accepted.event),
     )
-    return _Checked(draft, namespace_of(accepted.event), accepted.event.producer, accepted.warnings)
+    event = accepted.event
+    return _Checked(draft, required(event), event.producer, accepted.restricted, accepted.warnings)
 
 
 def _quarantine(body: bytes, error: EventError) -> _Checked:
     source = source_of(body)
-    return _Checked(quarantined(body, error, _now_micros()), source.namespace, source.producer, error=error)
+    need = (Action.WRITE, source.namespace)
+    return _Checked(quarantined(body, error, _now_micros()), need, source.producer, error=error)
 
 
-def namespace_of(event: Event) -> str:
-    """Where who sends an event must be allowed to write."""
-    match event:
-        case RunEvent() | JobEvent():
-            return event.job.name.namespace
-        case DatasetEvent():
-            return event.dataset.name.namespace
+@lru_cache(maxsize=1_024)
+def authority_of(viewer: Viewer) -> Authority:
+    """What somebody may assert. They speak as nobody but themselves."""
+    if viewer == OPEN:
+        return FULL
+    own = person_uri(viewer.name)
+    return Authority(viewer.may, lambda producer, _: producer == own)
 
 
 def _may(request: Request, checked: _Checked) -> bool:
-    """Whether who sends it may write there. A body that names no namespace is kept in quarantine, nowhere else."""
-    return viewer_of(request).may(Action.WRITE, checked.namespace or None)
+    """Whether the sender may send it. A body that names no namespace only goes into quarantine."""
+    action, namespace = checked.need
+    return viewer_of(request).may(action, namespace or None)
 
 
 def _foreign(checked: _Checked) -> str:
-    return f"no grant to write in the namespace {checked.namespace[:200]!r} (`whence access grant`)"
+    action, namespace = checked.need
+    return f"no grant to {action} in the namespace {namespace[:200]!r} (`whence access grant`)"
 
 
 def _refused(checked: _Checked) -> EventError:
@@ -230,7 +244,7 @@ def _refused(checked: _Checked) -> EventError:
 
 
 def _note(request: Request, taken: Sequence[_Checked]) -> None:
-    for namespace, count in Counter(one.namespace for one in taken).items():
+    for namespace, count in Counter(one.need[1] for one in taken).items():
         wrote(request, namespace, count)
 
 
@@ -275,6 +289,12 @@ def _batch_answer(errors: Sequence[EventError | None]) -> dict[str, object]:
         },
         "failed_events": failed,
     }
+
+
+def _withheld(results: Sequence[_Checked]) -> dict[str, object]:
+    """What of a batch is not applied, if anything; OpenLineage's answer has no word for it."""
+    found = [{"index": index, "warnings": one.warnings} for index, one in enumerate(results) if one.restricted]
+    return {"restricted": found} if found else {}
 
 
 def _is_strict(request: Request) -> bool:

@@ -18,6 +18,7 @@ from whence.govern.assertions import Certification, Subject
 from whence.model.ids import node_id
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, Node, parse_node
+from whence.openlineage.facets import CONTRACT, TIER
 from whence.query.catalog_document import facts_document
 from whence.query.described import DescribedDataset, DescribedJob, describe_datasets, describe_jobs
 
@@ -166,27 +167,27 @@ async def delete_certification(request: Request, node: Segment, level: Certifica
 @writes.put("/nodes/{node}/tier")
 async def put_tier(request: Request, node: Segment, body: Tier) -> Response:
     """Say how critical a dataset or job is."""
-    return await _change(request, node, lambda *_: {say.TIER: say.tiered(body.tier)})
+    return await _change(request, node, lambda *_: {TIER: say.tiered(body.tier)})
 
 
 @writes.delete("/nodes/{node}/tier")
 async def delete_tier(request: Request, node: Segment) -> Response:
     """Say nothing of how critical it is."""
-    return await _change(request, node, lambda *_: {say.TIER: say.tiered(None)})
+    return await _change(request, node, lambda *_: {TIER: say.tiered(None)})
 
 
 @writes.put("/nodes/{node}/contract")
 async def put_contract(request: Request, node: Segment, body: Contract) -> Response:
     """Say which version of its contract a dataset keeps."""
     return await _change(
-        request, node, lambda one, *_: {say.CONTRACT: say.contracted(_of_dataset(one, body.contract_version))}
+        request, node, lambda one, *_: {CONTRACT: say.contracted(_of_dataset(one, body.contract_version))}
     )
 
 
 @writes.delete("/nodes/{node}/contract")
 async def delete_contract(request: Request, node: Segment) -> Response:
     """Say that it keeps none."""
-    return await _change(request, node, lambda *_: {say.CONTRACT: say.contracted(None)})
+    return await _change(request, node, lambda *_: {CONTRACT: say.contracted(None)})
 
 
 @writes.put("/edges")

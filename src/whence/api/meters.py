@@ -49,6 +49,12 @@ class Meters:
             "whence_events", "Events acknowledged, by what became of them", ("outcome", *_BY), registry=registry
         )
         self._bytes = Counter("whence_event_bytes", "Bytes of the events acknowledged", _BY, registry=registry)
+        self._restricted = Counter(
+            "whence_restricted_events",
+            "Events acknowledged of which the sender may not assert a part: that part is not applied",
+            _BY,
+            registry=registry,
+        )
         self._refused = Counter(
             "whence_refused_requests",
             "Requests refused: nothing of them was kept as an event",
@@ -67,6 +73,10 @@ class Meters:
         labels = self._labels.of(producer)
         self._events.labels(outcome, *labels).inc()
         self._bytes.labels(*labels).inc(size)
+
+    def restricted(self, producer: str) -> None:
+        """A part of one event that was acknowledged is not applied."""
+        self._restricted.labels(*self._labels.of(producer)).inc()
 
     def refused(self, reason: str) -> None:
         """One request was refused."""

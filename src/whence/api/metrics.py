@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from prometheus_client import generate_latest
@@ -9,7 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from whence.api.meters import HIDDEN, MOST_ADAPTERS, OTHER, Meters
 from whence.api.status import Status
-from whence.store.standing import Produced, Standing
+from whence.store.standing import Produced, Standing, merge_produced
 
 
 def exposition(meters: Meters, status: Status, *, names: bool) -> bytes:
@@ -22,8 +23,8 @@ def as_one(producers: Sequence[Produced]) -> tuple[Produced, ...]:
     """All producers together, for who may not know them."""
     if not producers:
         return ()
-    events, last = sum(one.events for one in producers), max(one.last_seen for one in producers)
-    return (Produced(adapter=HIDDEN, events=events, last_seen=last),)
+    # The example names a namespace.
+    return (replace(merge_produced(producers, HIDDEN), example=""),)
 
 
 def _nameless(metric: Metric) -> Metric:
@@ -84,10 +85,17 @@ def _of_store(standing: Standing) -> Iterator[Metric]:
     last = GaugeMetricFamily(
         "whence_last_event_timestamp_seconds", "The latest eventTime", labels=("producer", "version")
     )
+    restricted = GaugeMetricFamily(
+        "whence_store_restricted_events",
+        "Events of which a part is not applied: the sender may not assert it",
+        labels=("producer", "version"),
+    )
     for one in bounded(standing.producers):
         events.add_metric((one.adapter.name, one.adapter.version), one.events)
+        restricted.add_metric((one.adapter.name, one.adapter.version), one.restricted)
         last.add_metric((one.adapter.name, one.adapter.version), one.last_seen / 1e6)
     yield events
+    yield restricted
     yield last
 
 
@@ -96,8 +104,7 @@ def bounded(producers: tuple[Produced, ...]) -> tuple[Produced, ...]:
     kept, rest = producers[:MOST_ADAPTERS], producers[MOST_ADAPTERS:]
     if not rest:
         return kept
-    events, last = sum(one.events for one in rest), max(one.last_seen for one in rest)
-    return (*kept, Produced(adapter=OTHER, events=events, last_seen=last))
+    return (*kept, merge_produced(rest, OTHER))
 
 
 def _gauge(name: str, meaning: str, value: float) -> Metric:

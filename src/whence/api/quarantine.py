@@ -12,12 +12,13 @@ from sqlalchemy import Connection
 from whence.api.access import Asker, wrote
 from whence.api.answers import MISSING, answer
 from whence.api.board_shapes import OneBody, Quarantine, Replayed, answered_with
-from whence.api.collect import Collector, namespace_of
+from whence.api.collect import Collector, authority_of
 from whence.api.pages import Cursor, PageLimit, cut, window
 from whence.errors import AccessError, EventError, LogCorruptError, ThingNotFoundError
 from whence.log import Kind, Log, Position, Record
-from whence.model.access import Action, Viewer
+from whence.model.access import Viewer
 from whence.openlineage.accept import accept
+from whence.openlineage.authority import Authority, Need, required
 from whence.openlineage.refusals import REFUSALS, refusal
 from whence.query.instants import iso
 from whence.store.catalog import snapshot
@@ -90,10 +91,13 @@ def writes(log: Log, collector: Collector) -> APIRouter:
         The refused one stays in quarantine: the log forgets nothing.
         """
         _check(viewer)
-        body, namespace = await asyncio.to_thread(_mended, log, request, position, mended)
-        if not viewer.may(Action.WRITE, namespace):
-            raise AccessError(f"{viewer.name} may not write in {namespace}", 403)
-        (taken,) = await collector.take([body])
+        authority = authority_of(viewer)
+        body, (action, namespace) = await asyncio.to_thread(
+            lambda: _mended(_record(log, request, position), mended, authority)
+        )
+        if not viewer.may(action, namespace):
+            raise AccessError(f"{viewer.name} may not {action} in {namespace}", 403)
+        (taken,) = await collector.take([body], authority)
         wrote(request, namespace, 1)
         return answer({"data": {"position": str(taken)}, "page": None})
 
@@ -105,11 +109,10 @@ def _check(viewer: Viewer) -> None:
         raise AccessError("the quarantine is for who may read everything", 403)
 
 
-def _mended(log: Log, request: Request, position: str, mended: Mended) -> tuple[bytes, str]:
-    """What to send again, and where it writes. Raises EventError if something is wrong with it."""
-    record = _record(log, request, position)
+def _mended(record: Record, mended: Mended, authority: Authority) -> tuple[bytes, Need]:
+    """What to send again, and what that takes. Raises EventError if something is wrong with it."""
     body = record.payload if mended.body is None else mended.body.encode()
-    return body, namespace_of(accept(body).event)
+    return body, required(accept(body, authority=authority).event)
 
 
 def _rows(connection: Connection, before: int | None) -> Iterator[tuple[int, str]]:

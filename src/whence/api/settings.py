@@ -1,6 +1,7 @@
 """What the API is told when it starts."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from whence.api.limits import RateSettings
@@ -8,6 +9,8 @@ from whence.api.provider import ProviderSettings
 from whence.log import Log
 from whence.log.address import open_log
 from whence.log.commit import CommitSettings
+from whence.store.security.database import security_url
+from whence.store.security.signing import signing_secret
 
 MAX_BODY_BYTES = 32 << 20
 
@@ -53,8 +56,9 @@ class Settings:
 
     @property
     def log(self) -> Log:
-        """The event log. Raises LogError if its address is malformed."""
-        return open_log(self.log_url or str(self.data / "log"))
+        """The event log. Raises LogError if its address is malformed, StoreError if its secret is out of reach."""
+        security = self.security_url or security_url(self.store_url)
+        return open_log(self.log_url or str(self.data / "log"), partial(signing_secret, security))
 
     @property
     def tables(self) -> str:

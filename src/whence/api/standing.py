@@ -71,6 +71,8 @@ def _store(status: Status, viewer: Viewer) -> dict[str, Any] | None:
                 "version": one.adapter.version,
                 "events": one.events,
                 "last_seen": one.last_seen / 1e6,
+                "restricted": one.restricted,
+                "example": one.example,
             }
             for one in (bounded(standing.producers) if viewer.sees_all else as_one(standing.producers))
         ],

@@ -133,9 +133,10 @@ def rebuild(
     if as_of is not None and into is None:
         raise typer.BadParameter("--as-of needs --into: the live store is not replaced by the past")
     directory = data_directory(data)
-    what = Archiving(log=log_url(directory, log), archive=archive_uri(directory, archive))
+    live = store_url(directory, store)
+    what = Archiving(log=log_url(directory, log), archive=archive_uri(directory, archive), security=security_db(live))
     with reporting(Output.TEXT):
-        build_again(what, store_url(directory, store), into, as_of)
+        build_again(what, live, into, as_of)
 
 
 @app.command()
@@ -153,9 +154,10 @@ def archive(
     from whence.cli.archive import Archiving, show_archived
 
     directory = data_directory(data)
-    what = Archiving(log=log_url(directory, log), archive=archive_uri(directory, archive))
+    live = store_url(directory, store)
+    what = Archiving(log=log_url(directory, log), archive=archive_uri(directory, archive), security=security_db(live))
     with reporting(output):
-        raise typer.Exit(show_archived(what, store_url(directory, store) if drop_segments else None, output))
+        raise typer.Exit(show_archived(what, live if drop_segments else None, output))
 
 
 @app.command()

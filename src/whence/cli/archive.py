@@ -16,14 +16,20 @@ from whence.log import Log
 from whence.log.address import open_log
 from whence.log.segments.log import SegmentLog
 from whence.store.engine import open_store, read_progress
+from whence.store.security.signing import known_signing_secret
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archiving:
-    """The event log and the archive, by their addresses."""
+    """The event log, the archive and the security database, by their addresses."""
 
     log: str
     archive: str
+    security: str
+
+    def open_log(self) -> Log:
+        """Raises LogError, and StoreError if the log is a topic and its secret is out of reach."""
+        return open_log(self.log, lambda: known_signing_secret(self.security))
 
 
 def build_again(what: Archiving, live: str, into: str | None, as_of: int | None) -> None:
@@ -31,7 +37,7 @@ def build_again(what: Archiving, live: str, into: str | None, as_of: int | None)
     target = live if into is None else target_url(into)
     if into is not None:
         check_is_new(target)
-    log = open_log(what.log)
+    log = what.open_log()
     session = open_session(jars=jars_for(log))
     if as_of is None:
         rebuild(session, log, target, what.archive)
@@ -43,7 +49,7 @@ def show_archived(what: Archiving, drop_for: str | None, output: Output) -> Exit
     """Archive, tidy, and drop the segments that the archive and the store `drop_for` (a URL) both have. Raises
     LogError, TableError, StoreError.
     """
-    log = open_log(what.log)
+    log = what.open_log()
     applied = read_progress(open_store(drop_for)) if drop_for else None
     segments = _segments(log) if applied is not None else None
     session = open_session(jars=jars_for(log))

@@ -55,4 +55,6 @@ def _send(client: Client, url: str, job: JobName, due: Due) -> str:
     reply = client.post("/api/v1/lineage", json.dumps(decommission(job, due.at, reason)).encode())
     if reply.status != 201:
         raise ApiError(url, str(reply.json.get("reason")))
+    if reply.json.get("restricted"):
+        raise ApiError(url, f"{job}: {reply.json['warnings'][0]} (`whence access grant`)")
     return str(reply.json.get("position") or "")

@@ -38,6 +38,8 @@ from whence.store.engine import open_store, read_progress
 from whence.store.lock import Check, deriving
 from whence.store.migrate import migrate
 from whence.store.purge import resume
+from whence.store.security.database import security_url
+from whence.store.security.signing import signing_secret
 from whence.store.vault import provide_key
 from whence.tracing import is_traced, send_traces
 
@@ -63,6 +65,8 @@ def parser() -> argparse.ArgumentParser:
         help="the event log: a directory, or kafka://HOST:PORT/TOPIC (WHENCE_LOG)",
     )
     parser.add_argument("--store", default=store, required=not store, help="the store's URL (WHENCE_STORE)")
+    security = os.environ.get("WHENCE_SECURITY", "")
+    parser.add_argument("--security", default=security, help="the security database's URL (WHENCE_SECURITY)")
     parser.add_argument("--cache", type=Path, help="a directory that survives: the JVM's class archive")
     parser.add_argument("--master", help="the Spark master; what spark-submit says, else local[2]")
     parser.add_argument("--alive", type=Path, help="a file to touch every second while the stream lives")
@@ -98,7 +102,7 @@ def main() -> int:
         if given.rebuild:
             from whence.derive.rebuild import rebuild
 
-            event_log = open_log(given.log)
+            event_log = _open_log(given)
             session = open_session(given.cache, given.master, jars=jars_for(event_log))
             rebuild(session, event_log, given.store, given.archive)
             return 0
@@ -114,7 +118,7 @@ def stream(given: argparse.Namespace, stopping: Event) -> None:
 
     Raises StoreBusyError, EncryptionError, StoreError, LogError.
     """
-    engine, event_log = open_store(given.store), open_log(given.log)
+    engine, event_log = open_store(given.store), _open_log(given)
     session: SparkSession | None = None
     with serving_metrics(given.metrics):
         while not stopping.is_set():
@@ -150,6 +154,11 @@ def _jvm_limits(attempt: str) -> JvmLimits:
 
 def _report(line: str) -> None:
     print(line, flush=True)  # noqa: T201  # the supervisor reads these lines
+
+
+def _open_log(given: argparse.Namespace) -> Log:
+    """Raises LogError, and StoreError if the log is a topic and the security database does not answer."""
+    return open_log(given.log, partial(signing_secret, given.security or security_url(given.store)))
 
 
 @dataclass(frozen=True, slots=True)

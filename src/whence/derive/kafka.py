@@ -5,9 +5,10 @@ in them.
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -16,7 +17,8 @@ from whence.derive.records import RECORD_SCHEMA, to_batch
 from whence.derive.schema import READING_SCHEMA
 from whence.log import Lane, Lanes, Position, Record
 from whence.log.kafka.address import KafkaAddress, java_settings, lane_name
-from whence.log.kafka.message import EVENT, KIND, record_of
+from whence.log.kafka.message import EVENT, KIND, SIGNATURE, record_of
+from whence.log.kafka.trust import NOBODY, Trust
 
 BATCH_RECORDS = 4_000
 """The most that one micro-batch reads of the topic: about 32 MB of usual events."""
@@ -30,9 +32,10 @@ FETCH_BYTES = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class KafkaSource:
-    """A topic."""
+    """A topic, and how the senders of its messages are judged."""
 
     address: KafkaAddress
+    trust: Trust = NOBODY
 
     def stream(self, session: SparkSession, since: Lanes) -> DataFrame:
         """Partitions that are added to the topic later are read from their beginning."""
@@ -40,13 +43,13 @@ class KafkaSource:
         session.conf.set("spark.sql.streaming.pollingDelay", "100ms")
         start = {"startingOffsets": _offsets(self.address, since), "maxOffsetsPerTrigger": str(BATCH_RECORDS)}
         source = session.readStream.format("kafka").options(**_options(self.address), **start).load()
-        return readings_of(messages(source))
+        return readings_of(messages(source), self.trust)
 
     def batch(self, session: SparkSession, lanes: Sequence[Lane]) -> DataFrame:
-        return readings_of(read_messages(session, self.address, lanes))
+        return readings_of(read_messages(session, self.address, lanes), self.trust)
 
     def records(self, session: SparkSession, lanes: Sequence[Lane], task_bytes: int) -> DataFrame:
-        return records_of(read_messages(session, self.address, lanes))
+        return records_of(read_messages(session, self.address, lanes), self.trust)
 
     def cut(self, lanes: Sequence[Lane], size: int) -> Iterator[tuple[Lane, ...]]:
         step = max(1, size // (USUAL_BYTES * len(lanes)))
@@ -73,25 +76,31 @@ def read_messages(session: SparkSession, address: KafkaAddress, lanes: Sequence[
 
 def messages(source: DataFrame) -> DataFrame:
     """What is needed of a message. Headers are most of a small one, and matter for refused bodies and receipts only."""
-    kind = f.try_element_at(f.filter("headers", lambda one: one["key"] == KIND), f.lit(1))["value"]
+    kind, signature = _header(KIND), _header(SIGNATURE)
     is_plain = kind.isNull() | (kind == f.lit(EVENT))
     return source.select(
         "partition",
         "offset",
         f.unix_micros("timestamp").alias("received_at"),
         f.when(~is_plain, f.col("headers")).alias("headers"),
+        signature.alias("signature"),
         "value",
     )
 
 
-def readings_of(messages: DataFrame) -> DataFrame:
-    """What is read in messages (`schema.READING_SCHEMA`), in one hop to Python."""
-    return messages.mapInArrow(_read, from_arrow_schema(READING_SCHEMA))
+def _header(name: str) -> Column:
+    """The first header of this name."""
+    return f.try_element_at(f.filter("headers", lambda one: one["key"] == name), f.lit(1))["value"]
 
 
-def records_of(messages: DataFrame) -> DataFrame:
+def readings_of(messages: DataFrame, trust: Trust = NOBODY) -> DataFrame:
+    """What is read in messages (`schema.READING_SCHEMA`), in one hop to Python. Executors get the trust with it."""
+    return messages.mapInArrow(partial(_read, trust), from_arrow_schema(READING_SCHEMA))
+
+
+def records_of(messages: DataFrame, trust: Trust = NOBODY) -> DataFrame:
     """The records in messages (`records.RECORD_SCHEMA`), as an archive keeps them."""
-    return messages.mapInArrow(_record, from_arrow_schema(RECORD_SCHEMA))
+    return messages.mapInArrow(partial(_record, trust), from_arrow_schema(RECORD_SCHEMA))
 
 
 def _options(address: KafkaAddress) -> dict[str, str]:
@@ -114,16 +123,19 @@ def _offsets(address: KafkaAddress, lanes: Lanes) -> str:
     return json.dumps({address.topic: {str(one.segment): one.offset for one in lanes.values()}})
 
 
-def _read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    return read_batches(record for batch in batches for record in _records(batch))
+def _read(trust: Trust, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    return read_batches(record for batch in batches for record in _records(trust, batch))
 
 
-def _record(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _record(trust: Trust, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        yield to_batch(_records(batch))
+        yield to_batch(_records(trust, batch))
 
 
-def _records(batch: pa.RecordBatch) -> Iterator[Record]:
-    for partition, offset, received_at, headers, value in zip(*(one.to_pylist() for one in batch.columns), strict=True):
+def _records(trust: Trust, batch: pa.RecordBatch) -> Iterator[Record]:
+    for partition, offset, received_at, headers, signature, value in zip(
+        *(one.to_pylist() for one in batch.columns), strict=True
+    ):
         said = {one["key"]: one["value"] or b"" for one in headers or ()}
-        yield record_of(Position(partition, offset), received_at or 0, value, said)
+        said[SIGNATURE] = signature or b""
+        yield record_of(Position(partition, offset), received_at or 0, value, said, trust)

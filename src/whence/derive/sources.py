@@ -76,4 +76,4 @@ def source_of(log: Log) -> Source:
     from whence.log.kafka.log import KafkaLog
 
     assert isinstance(log, KafkaLog)
-    return KafkaSource(log.address)
+    return KafkaSource(log.address, log.trust)

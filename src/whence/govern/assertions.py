@@ -7,12 +7,11 @@ A facet is replaced whole, so each function takes the facets that a thing has no
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
-from urllib.parse import quote
 
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.openlineage.entries import dataset_edges
-from whence.openlineage.facets import ALIASES, CUT, DECOMMISSIONED, JOINED, LIFECYCLE
+from whence.openlineage.facets import ALIASES, CUT, DECOMMISSIONED, JOINED, LIFECYCLE, USER
 from whence.openlineage.notes import Notes
 from whence.openlineage.write import (
     dataset_event,
@@ -28,21 +27,12 @@ Json = dict[str, Any]
 Facets = Mapping[str, Any]
 Subject = DatasetName | JobName
 
-TIER, CONTRACT = "whence_tier", "whence_contract"
-USER = "USER"
-"""The `source` of a tag that a person gave."""
-
 
 class Certification(StrEnum):
     """What a steward vouches for, as a tag whose value is `true` (docs/kpis.md)."""
 
     CERTIFIED = "certified"
     CANONICAL = "canonical"
-
-
-def person_uri(name: str) -> str:
-    """The producer of what a person asserts."""
-    return f"urn:whence:person:{quote(name, safe='')}"
 
 
 def tagged(subject: Subject, facets: Facets, key: str, value: str = "true", field: str = "") -> Json:

@@ -1,8 +1,10 @@
 """Accepting a body: decoded once, redacted, read, and named by its canonical hash, all before anything is stored."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whence.model.events import Event
+from whence.openlineage.authority import FULL, WITHHELD, Authority
+from whence.openlineage.governed import find_restriction
 from whence.openlineage.read import read_event
 from whence.openlineage.redact import redact, suspects
 from whence.openlineage.wire import Json, canonical, decode, key_of
@@ -21,6 +23,8 @@ class Accepted:
     key: str
     event: Event
     warnings: tuple[str, ...]
+    restricted: bool = False
+    """Whether a part of it is not applied, because the sender is not entitled to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,38 +36,64 @@ class Sealed:
     value: Json
     redacted: int = 0
     """How many secrets were in it."""
+    restricted: bool = False
+    """Whether it was given a restriction (`authority.Restriction`)."""
 
 
-def accept(body: bytes, *, strict: bool = False) -> Accepted:
-    """Read one event's body. Strict also holds it to the specification's schemas.
+def accept(body: bytes, *, strict: bool = False, authority: Authority = FULL) -> Accepted:
+    """Read one event's body. Strict also holds it to the specification's schemas. What its sender has no authority for
+    is recorded in it, and withheld.
 
-    Raises EventError: status 400 if the body is no JSON object, 422 with a JSON pointer if it is no event.
+    Raises EventError: status 400 if the body is no JSON object, 422 with a JSON pointer if it is no event, 403 if
+    nothing of it may be applied.
     """
     event = decode(body)
     if strict:
         from whence.openlineage.strict import require_valid
 
         require_valid(event)
-    sealed = _sealed(body, event)
+    sealed = _sealed(body, event, authority)
     value, redacted = read_event(sealed.value), sealed.redacted
     said = (f"/: {redacted} secret{'s' if redacted > 1 else ''} redacted",) if redacted else ()
-    return Accepted(payload=sealed.payload, key=sealed.key, event=value, warnings=(*value.warnings, *said))
+    return Accepted(
+        payload=sealed.payload,
+        key=sealed.key,
+        event=value,
+        warnings=(*value.warnings, *said),
+        restricted=sealed.restricted,
+    )
 
 
 def seal(body: bytes) -> Sealed:
     """What `accept` does but for reading the event, for those who read it next. Sealing again changes nothing.
 
-    Raises EventError with status 400 if the body is no JSON object.
+    The event keeps the restriction that is recorded in it. Raises EventError with status 400 if the body is no JSON
+    object.
     """
-    return _sealed(body, decode(body))
+    return _sealed(body, decode(body), None)
 
 
-def _sealed(body: bytes, event: Json) -> Sealed:
+def restrict(sealed: Sealed, authority: Authority) -> Sealed:
+    """The event of a sender with this authority, in the place of any restriction that it has."""
+    return _restricted(sealed, canonical(sealed.value), authority)
+
+
+def _sealed(body: bytes, event: Json, authority: Authority | None) -> Sealed:
     text = canonical(event)
+    payload, redacted = (text if len(body) > _MOST_TIMES * len(text) else body), 0
     if kinds := suspects(text):
         event, redacted = redact(event, kinds)
         if redacted:
-            text = canonical(event)
-            return Sealed(payload=text, key=key_of(text), value=event, redacted=redacted)
-    is_blown_up = len(body) > _MOST_TIMES * len(text)
-    return Sealed(payload=text if is_blown_up else body, key=key_of(text), value=event)
+            payload = text = canonical(event)
+    sealed = Sealed(payload=payload, key=key_of(text), value=event, redacted=redacted)
+    return sealed if authority is None else _restricted(sealed, text, authority)
+
+
+def _restricted(sealed: Sealed, text: bytes, authority: Authority) -> Sealed:
+    restriction = find_restriction(sealed.value, text, authority)
+    if not restriction and WITHHELD not in sealed.value:
+        return sealed
+    bare = {name: value for name, value in sealed.value.items() if name != WITHHELD}
+    event = bare | {WITHHELD: restriction.document} if restriction else bare
+    text = canonical(event)
+    return replace(sealed, payload=text, key=key_of(text), value=event, restricted=bool(restriction))

@@ -14,6 +14,11 @@ from whence.openlineage.wire import Json, canonical, decode, members_of, objects
 LIFECYCLE, DECOMMISSIONED = "whence_lifecycle", "DECOMMISSIONED"
 SQL_LINEAGE, SQL_COMPARISON = "whence_sqlLineage", "whence_sqlComparison"
 """Job facets that only the pipeline writes: how the job's SQL was read, and where the job's producer says otherwise."""
+TIER, CONTRACT = "whence_tier", "whence_contract"
+CERTIFICATIONS = ("canonical", "certified")
+"""The tags with which a steward vouches for a dataset or job."""
+USER = "USER"
+"""The `source` of a tag that a person gave."""
 ALIASES, CUT, JOINED = "whence_aliases", "whence:cut", "whence:joined"
 """A dataset facet by which a person says that another name is not this dataset's, or is after all (docs/state.md)."""
 
@@ -198,9 +203,11 @@ def dataset_name(one: Json, at: str) -> DatasetName | None:
 
 
 def job_named(one: Json, at: str) -> JobName | None:
-    """The job's name, or None if namespace or name is no text. Raises EventError if one holds U+0000."""
+    """The job's name, or None if namespace or name is no text, or the namespace empty. Raises EventError if one holds
+    U+0000.
+    """
     namespace, name = one.get("namespace"), one.get("name")
-    if type(namespace) is not str or type(name) is not str:
+    if type(namespace) is not str or type(name) is not str or not namespace:
         return None
     try:
         return job_name(namespace, name)

@@ -13,6 +13,7 @@ from whence.errors import EventError
 from whence.model.events import Dataset, DatasetEvent, Event, Facet, Job, JobEvent, Run, RunEvent, RunState
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, JobName, RunName
+from whence.openlineage.authority import WITHHELD
 from whence.openlineage.columns import column_edges, named_columns
 from whence.openlineage.entries import dataset_edges, job_edges, named_fields
 from whence.openlineage.facets import (
@@ -31,6 +32,7 @@ from whence.openlineage.facets import (
     symlinks,
     uuid,
 )
+from whence.openlineage.governed import enforce
 from whence.openlineage.joining import join
 from whence.openlineage.notes import Note, Notes
 from whence.openlineage.repeats import FACETS, decode_repeats
@@ -41,10 +43,15 @@ _STATES = {state.name: state for state in RunState}
 
 
 def read_event(event: bytes | Json) -> Event:
-    """The event in a body or in its decoded JSON. Raises EventError: 400 no JSON object, 422 no event."""
+    """The event in a body or in its decoded JSON, without what its restriction withholds.
+
+    Raises EventError: 400 no JSON object, 422 no event, 403 nothing of it may be applied.
+    """
     if not isinstance(event, dict):
         event = decode(event)
     notes = Notes()
+    if WITHHELD in event:
+        event = enforce(event, notes)
     run, job, dataset = event.get("run"), event.get("job"), event.get("dataset")
     if run is not None and (job is not None or dataset is None):
         return _run_event(event, notes)
@@ -164,7 +171,7 @@ def _job(event: Json, notes: Notes) -> Job:
             raise EventError(f"/job/{key}", "a job needs a namespace and a name, both texts")
     name = job_named(one, "/job")
     if name is None:
-        raise EventError("/job", "a job needs a namespace and a name, both texts")
+        raise EventError("/job/namespace", "a job needs a namespace that is not empty")
     facets = facets_of(one, "facets", "/job", notes)
     lineage = alive(facets, "lineage")
     edges = job_edges(lineage, name, "/job/facets/lineage", notes) if lineage is not None else None
@@ -193,6 +200,7 @@ class _Wire(msgspec.Struct):
     run: Any = None
     job: Any = None
     dataset: Any = None
+    whence_withheld: Any = None
     inputs: list[msgspec.Raw] = []
     outputs: list[msgspec.Raw] = []
 
@@ -219,7 +227,11 @@ def read_accepted(payload: bytes) -> Event:
         wire = _decode_wire(payload)
     except msgspec.ValidationError:
         return read_event(payload)
-    return read_event(msgspec.structs.asdict(wire))
+    if wire.whence_withheld is not None:
+        return read_event(payload)
+    event = msgspec.structs.asdict(wire)
+    del event[WITHHELD]
+    return read_event(event)
 
 
 def _datasets(event: Json, role: str, notes: Notes) -> tuple[Dataset, ...]:

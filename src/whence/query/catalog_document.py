@@ -6,12 +6,11 @@ from typing import Any
 from whence.model.catalog import EventEntry
 from whence.model.names import DatasetName, RunName
 from whence.openlineage.error_messages import error_message
-from whence.openlineage.facets import SQL_COMPARISON, SQL_LINEAGE
+from whence.openlineage.facets import CERTIFICATIONS, SQL_COMPARISON, SQL_LINEAGE
 from whence.query.described import DescribedDataset, DescribedJob, DescribedRun
 from whence.query.instants import iso
 
 Json = dict[str, Any]
-CERTIFICATIONS = ("canonical", "certified")
 
 
 def dataset_document(one: DescribedDataset) -> Json:

@@ -1,14 +1,16 @@
 """How a store stands: what it has taken from whom, what it refused and why, and what seems to be missing."""
 
+import json
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, Engine, func, select, union_all
+from sqlalchemy import ColumnElement, Connection, Engine, case, func, literal, select, union_all
 from sqlalchemy.exc import SQLAlchemyError
 
 from whence.errors import StoreError
+from whence.openlineage.authority import NOT_APPLIED
 from whence.openlineage.producers import Adapter, adapter
 from whence.openlineage.refusals import refusal
 from whence.store.disagreements import Disagreements, count_disagreements
@@ -27,6 +29,10 @@ class Produced:
     adapter: Adapter
     events: int
     last_seen: int
+    restricted: int = 0
+    """Events of which a part is not applied, because the sender may not assert it; of those that are not forgotten."""
+    example: str = ""
+    """The warning of one of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,23 +74,51 @@ def read_standing(engine: Engine) -> Standing:
 
 
 def _producers(connection: Connection) -> tuple[Produced, ...]:
-    known = select(event.c.producer_id, func.count().label("events"), func.max(event.c.time).label("last"))
-    gone = select(record_summary.c.producer_id, record_summary.c.records, record_summary.c.last_seen)
+    is_restricted = event.c.warnings.like(f'["/: {NOT_APPLIED}%')
+    known = select(
+        event.c.producer_id,
+        func.count().label("events"),
+        func.max(event.c.time).label("last"),
+        func.sum(case((is_restricted, 1), else_=0)).label("restricted"),
+        func.max(case((is_restricted, event.c.warnings), else_="")).label("example"),
+    )
+    gone = select(
+        record_summary.c.producer_id, record_summary.c.records, record_summary.c.last_seen, literal(0), literal("")
+    )
     counted = union_all(
         known.group_by(event.c.producer_id), gone.where(record_summary.c.outcome == "applied")
     ).subquery()
     rows = connection.execute(
-        select(producer.c.uri, counted.c.events, counted.c.last).join_from(
+        select(producer.c.uri, counted.c.events, counted.c.last, counted.c.restricted, counted.c.example).join_from(
             counted, producer, producer.c.id == counted.c.producer_id
         )
     )
-    events: Counter[Adapter] = Counter()
-    last: dict[Adapter, int] = {}
-    for uri, count, latest in rows:
-        one = adapter(uri)
-        events[one] += count
-        last[one] = max(latest, last.get(one, latest))
-    return tuple(Produced(adapter=one, events=count, last_seen=last[one]) for one, count in events.most_common())
+    found: dict[Adapter, Produced] = {}
+    for uri, count, latest, restricted, example in rows:
+        one = Produced(
+            adapter=adapter(uri),
+            events=count,
+            last_seen=latest,
+            restricted=restricted,
+            example=_first_warning(example),
+        )
+        found[one.adapter] = merge_produced([*([found[one.adapter]] if one.adapter in found else []), one], one.adapter)
+    return tuple(sorted(found.values(), key=lambda one: -one.events))
+
+
+def merge_produced(some: Sequence[Produced], name: Adapter) -> Produced:
+    """Several producers as one."""
+    return Produced(
+        adapter=name,
+        events=sum(one.events for one in some),
+        last_seen=max(one.last_seen for one in some),
+        restricted=sum(one.restricted for one in some),
+        example=max(one.example for one in some),
+    )
+
+
+def _first_warning(warnings: str) -> str:
+    return str(json.loads(warnings)[0]) if warnings else ""
 
 
 def _receipts(connection: Connection) -> tuple[int, Mapping[str, int]]:

@@ -5,9 +5,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from whence.govern.assertions import USER, Json, described
+from whence.govern.assertions import Json, described
 from whence.model.catalog import Registered
 from whence.model.names import DatasetName, JobName
+from whence.openlineage.facets import USER
 from whence.openlineage.write import dataset, facet, own_facet
 
 MARQUEZ = "whence_marquez"

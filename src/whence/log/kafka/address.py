@@ -3,8 +3,10 @@
 `kafka://HOST:PORT,HOST:PORT/TOPIC?NAME=VALUE&…`
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from whence.errors import LogError
@@ -19,7 +21,12 @@ SECURITY = (
 )
 """Settings as librdkafka names them. `ssl.key.location` is one PEM file with the client's key and certificates."""
 
-OWN = {"partitions": int, "replicas": int, "timeout": float}
+
+def _patterns(text: str) -> tuple[str, ...]:
+    return tuple(one.strip() for one in text.split(",") if one.strip())
+
+
+OWN: Mapping[str, Callable[[str], Any]] = {"partitions": int, "replicas": int, "timeout": float, "trusted": _patterns}
 """Settings that no client has."""
 
 _PORT = 9092
@@ -37,6 +44,8 @@ class KafkaAddress:
     """How many, where the topic has to be made; -1 leaves it to the broker."""
     timeout: float = 10
     """Seconds until a broker that does not answer counts as down."""
+    trusted: tuple[str, ...] = ()
+    """Patterns of namespaces in which whoever writes to the topic may assert everything."""
     security: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:

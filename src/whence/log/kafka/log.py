@@ -1,8 +1,8 @@
 """A Kafka topic as an event log."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
@@ -11,6 +11,7 @@ from whence.errors import LogError
 from whence.log.kafka.address import KafkaAddress, client_settings, lane_name, parse_address
 from whence.log.kafka.message import record_of
 from whence.log.kafka.topic import lanes, unreachable
+from whence.log.kafka.trust import Trust
 from whence.log.kafka.write import KafkaWriter
 from whence.log.port import Amount, Lane, Lanes, Seal
 from whence.log.position import Position
@@ -22,11 +23,18 @@ class KafkaLog:
     """The log in a topic; each partition is a lane."""
 
     address: KafkaAddress
+    secret: bytes = field(default=b"", repr=False)
+    """What the collector's messages are signed with; without it, no message is known to be the collector's."""
 
     @classmethod
-    def at(cls, text: str) -> "KafkaLog":
-        """The log at an address (`kafka.address`). Raises LogError."""
-        return cls(parse_address(text))
+    def at(cls, text: str, secret: Callable[[], bytes] | None = None) -> "KafkaLog":
+        """The log at an address (`kafka.address`). Raises LogError, and what `secret` raises."""
+        return cls(parse_address(text), secret() if secret else b"")
+
+    @property
+    def trust(self) -> Trust:
+        """How the senders of messages are judged."""
+        return Trust(self.secret, self.address.trusted)
 
     def lanes(self) -> tuple[Lane, ...]:
         return lanes(self.address)
@@ -53,11 +61,11 @@ class KafkaLog:
     def records(self, positions: Sequence[Position]) -> Sequence[Record | None]:
         lanes_ = {lane.start.segment: lane for lane in self.lanes()}
         held = [one for one in positions if one.segment in lanes_ and _is_in(lanes_[one.segment], one)]
-        found = _read_each(self.address, sorted(set(held)))
+        found = _read_each(self, sorted(set(held)))
         return [found.get(one) for one in positions]
 
     def present(self, positions: Sequence[Position]) -> Sequence[Position]:
-        found = _read_each(self.address, positions)
+        found = _read_each(self, positions)
         return [one for one in positions if one in found]
 
     def seals(self) -> Sequence[Seal]:
@@ -70,17 +78,18 @@ class KafkaLog:
         return nullcontext()  # what the brokers keep is for the topic's settings to say
 
     def open_writer(self) -> KafkaWriter:
-        return KafkaWriter(self.address)
+        return KafkaWriter(self.address, self.trust)
 
 
 def _is_in(lane: Lane, position: Position) -> bool:
     return lane.start <= position < lane.end
 
 
-def _read_each(address: KafkaAddress, positions: Sequence[Position]) -> dict[Position, Record]:
+def _read_each(log: KafkaLog, positions: Sequence[Position]) -> dict[Position, Record]:
     """The records at these offsets, one after the other over one connection."""
     if not positions:
         return {}
+    address, trust = log.address, log.trust
     found: dict[Position, Record] = {}
     with _consumer(address, fetch_bytes=1 << 20) as consumer:
         for one in positions:
@@ -93,7 +102,7 @@ def _read_each(address: KafkaAddress, positions: Sequence[Position]) -> dict[Pos
             if not error and message.offset() == one.offset:  # else it is no record
                 said: list[Any] = list(message.headers() or ())
                 headers = {key: value for key, value in said if isinstance(value, bytes)}
-                found[one] = record_of(one, message.timestamp()[1] * 1000, message.value(), headers)
+                found[one] = record_of(one, message.timestamp()[1] * 1000, message.value(), headers, trust)
     return found
 
 

@@ -10,6 +10,7 @@ from whence.errors import LogError
 from whence.log.kafka.address import KafkaAddress, client_settings
 from whence.log.kafka.message import Headers, headers_of, receipt_headers
 from whence.log.kafka.topic import MESSAGE_BYTES, describe, open_topic, unreachable
+from whence.log.kafka.trust import NOBODY, Trust
 from whence.log.position import Position
 from whence.log.recent import RecentKeys
 from whence.log.record import Appended, Draft, Kind
@@ -34,9 +35,10 @@ class _Outgoing:
 class KafkaWriter:
     """A producer of one topic. Any number of them may write; each knows the repeats of what it wrote itself."""
 
-    def __init__(self, address: KafkaAddress) -> None:
+    def __init__(self, address: KafkaAddress, trust: Trust = NOBODY) -> None:
         """Find or make the topic. Raises LogError."""
         self._address = address
+        self._trust = trust
         self._topic = open_topic(address)
         self._recent = RecentKeys(RECENT_KEYS)
         self._producer = _producer(address)
@@ -76,13 +78,13 @@ class KafkaWriter:
 
     def _place(self, drafts: Sequence[Draft]) -> list[Appended]:
         originals = [self._recent.find(one.key) if one.kind is Kind.EVENT else None for one in drafts]
-        outcomes = self._send([_outgoing(*pair) for pair in zip(drafts, originals, strict=True)])
+        outcomes = self._send([_outgoing(*pair, self._trust) for pair in zip(drafts, originals, strict=True)])
         return [self._settled(*each) for each in zip(drafts, originals, outcomes, strict=True)]
 
     def _settled(self, draft: Draft, original: Position | None, outcome: _Outcome) -> Appended:
         if isinstance(outcome, KafkaError) and outcome.code() in _TOO_LARGE:
             # Perhaps only the batch that it was sent in: alone it shows.
-            (outcome,) = self._send([_outgoing(draft, original)])
+            (outcome,) = self._send([_outgoing(draft, original, self._trust)])
             if isinstance(outcome, KafkaError) and outcome.code() in _TOO_LARGE:
                 return self._refuse(draft)
         position = self._confirmed(outcome)
@@ -95,7 +97,7 @@ class KafkaWriter:
             f"{len(draft.payload)} bytes are more than max.message.bytes of the topic {self._address.topic} allows"
         )
         kept = replace(draft, kind=Kind.QUARANTINED, payload=draft.payload[:KEPT_BYTES], reason=draft.reason or refused)
-        (outcome,) = self._send([_outgoing(kept, None)])
+        (outcome,) = self._send([_outgoing(kept, None, self._trust)])
         return Appended(position=self._confirmed(outcome), refused="" if draft.reason else refused)
 
     def _confirmed(self, outcome: _Outcome) -> Position:
@@ -152,10 +154,10 @@ def _producer(address: KafkaAddress) -> Producer:
         raise unreachable(address, error) from None
 
 
-def _outgoing(draft: Draft, original: Position | None) -> _Outgoing:
+def _outgoing(draft: Draft, original: Position | None, trust: Trust) -> _Outgoing:
     if original is not None:
         return _Outgoing(draft.owner, None, receipt_headers(draft.key, original), draft.received_at)
-    return _Outgoing(draft.owner, draft.payload, headers_of(draft), draft.received_at)
+    return _Outgoing(draft.owner, draft.payload, headers_of(draft, trust), draft.received_at)
 
 
 def _note(outcomes: list[_Outcome], index: int, error: KafkaError | None, message: Message) -> None:
