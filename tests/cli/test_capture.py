@@ -108,3 +108,46 @@ def test_wrong_usage_says_what_is_right(wrong: list[str], right: str) -> None:
     said = CliRunner().invoke(app, [*COMMAND, *wrong, "-o", "ndjson"])
     assert said.exit_code == 2
     assert right in said.stderr
+
+
+@pytest.mark.parametrize(("strict", "code"), [([], 0), (["--strict"], 1)])
+@pytest.mark.parametrize("command", ["generate", "compile", "parse"])
+def test_results_of_another_command_than_a_build_are_said_loudly(
+    tmp_path: Path, command: str, strict: list[str], code: int
+) -> None:
+    _write_project(tmp_path, command)
+    said = CliRunner().invoke(app, ["capture", "dbt", str(tmp_path), "--namespace", "pg", "-o", "ndjson", *strict])
+    assert said.exit_code == code
+    assert f"these are the results of `dbt {command}`" in said.stderr.replace("\n", " ")
+    assert "run" not in {key for line in said.stdout.splitlines() for key in json.loads(line)}
+
+
+def test_results_of_a_build_are_captured_without_a_word(tmp_path: Path) -> None:
+    _write_project(tmp_path, "build")
+    said = CliRunner().invoke(app, ["capture", "dbt", str(tmp_path), "--namespace", "pg", "-o", "ndjson", "--strict"])
+    assert (said.exit_code, said.stderr) == (0, "")
+    assert any("run" in json.loads(line) for line in said.stdout.splitlines())
+
+
+def _write_project(target: Path, command: str) -> None:
+    schema = "https://schemas.getdbt.com/dbt/manifest/v12.json"
+    head = {"dbt_schema_version": schema, "generated_at": "2026-02-01T00:00:00Z", "adapter_type": "postgres"}
+    model = {
+        "unique_id": "model.shop.orders",
+        "resource_type": "model",
+        "package_name": "shop",
+        "name": "orders",
+        "database": "db",
+        "schema": "prod",
+        "relation_name": "db.prod.orders",
+        "config": {"materialized": "table"},
+        "compiled_code": "select 1 as id",
+    }
+    nodes = {model["unique_id"]: model}
+    (target / "manifest.json").write_text(json.dumps({"metadata": head, "nodes": nodes, "sources": {}}))
+    results = {
+        "metadata": {"generated_at": "2026-02-01T00:01:00Z", "invocation_id": "0190b3a1-7d1e-7b3a-9c55-3f1f5b0c7a10"},
+        "args": {"which": command},
+        "results": [],
+    }
+    (target / "run_results.json").write_text(json.dumps(results))

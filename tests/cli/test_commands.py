@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from applying import apply_bodies
+from oracle.stories import dataset, run
 from query.churn import NOW, WORLD, column
 from query.worlds import POSITION, load
 from whence.cli.output import Exit
@@ -214,3 +216,20 @@ def test_a_terminal_without_unicode_gets_ascii(data: Path) -> None:
     assert done.returncode == Exit.OK
     assert done.stdout.isascii()
     assert "`- customers.email  <- sha2(email, 256)  TRANSFORMATION masked\n" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["upstream", "downstream", "impact"])
+def test_a_dataset_that_was_dropped_is_said_to_be(command: str, tmp_path: Path) -> None:
+    engine = open_store(sqlite_url(tmp_path / "store.db"))
+    migrate(engine)
+    drop = run(2, "COMPLETE", 5, "", [dataset("prod.t", {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}})])
+    staging = run(3, "COMPLETE", 1, "src", "staging.t") | {"job": {"namespace": "n", "name": "staging"}}
+    told = [run(1, "COMPLETE", 1, "src", "prod.t"), drop, staging]
+    apply_bodies(engine, [json.dumps(one).encode() for one in told])
+    engine.dispose()
+    notice = "Deleted: the dataset was dropped or renamed at 2026-01-01T00:00:05"
+    assert notice in whence(command, "dataset:n:prod.t", data=tmp_path).stdout
+    assert "Deleted" not in whence(command, "dataset:n:staging.t", data=tmp_path).stdout
+    past = whence(command, "dataset:n:prod.t", "--as-of", "2026-01-01T00:00:03", data=tmp_path).stdout
+    assert "Deleted" not in past
+    assert ("src" in past) is (command == "upstream")

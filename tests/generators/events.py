@@ -10,7 +10,8 @@ from generators.universe import NO_NAMES, Json, dataset_names, few, job_names, m
 STATES = ("START", "RUNNING", "COMPLETE", "COMPLETE", "FAIL", "ABORT", "OTHER", "LATER", None)
 PRODUCERS = ("https://example.org/spark", "https://example.org/dbt")
 
-output_facets = facets.with_column_lineage(facets.dataset_facets)
+output_facets = facets.with_change(facets.with_column_lineage(facets.dataset_facets))
+declared_facets = facets.with_change(facets.dataset_facets)
 job_facets = facets.with_job_lineage(facets.job_facets)
 
 
@@ -61,7 +62,7 @@ def job_events(draw: st.DrawFn) -> Json:
 def dataset_events(draw: st.DrawFn) -> Json:
     """Declarations of a dataset: facets, half of them with explicit lineage."""
     dataset: Json = draw(dataset_names)
-    some = draw(facets.dataset_facets)
+    some = draw(declared_facets)
     lineage = draw(st.none() | dataset_lineage | dataset_lineage | st.just(facets.DELETED))
     dataset["facets"] = some if lineage is None else {**some, "lineage": lineage}
     head: Json = draw(st.sampled_from([{"producer": PRODUCERS[0]}, {"producer": PRODUCERS[1]}, {}, {"producer": None}]))

@@ -95,6 +95,28 @@ lifecycle = st.sampled_from(
     [{"state": "DECOMMISSIONED"}, {"state": "DECOMMISSIONED", "_deleted": True}, {"state": ["DECOMMISSIONED"]}, DELETED]
 )
 
+
+@st.composite
+def _change(draw: st.DrawFn) -> Json:
+    """Renames of and to few names: so chains and swaps come about."""
+    word = draw(
+        st.sampled_from(["DROP", "DROP", "RENAME", "RENAME", "CREATE", "OVERWRITE", "TRUNCATE", "ALTER", "drop"])
+    )
+    before = draw(st.none() | dataset_names | dataset_names | dataset_names | st.sampled_from(NO_NAMES))
+    return {"lifecycleStateChange": word} | ({} if before is None else {"previousIdentifier": before})
+
+
+change = _change() | _change() | _change() | st.just(DELETED) | st.just({"lifecycleStateChange": ["DROP"]})
+
+
+def with_change(facets: Events) -> Events:
+    """A third of the time with a change of the dataset's life."""
+    facet = st.none() | st.none() | change
+    return st.tuples(facets, facet).map(
+        lambda pair: pair[0] if pair[1] is None else {**pair[0], "lifecycleStateChange": pair[1]}
+    )
+
+
 job_facets = st.fixed_dictionaries({}, optional={**ANY_KEYS, "jobType": job_type, "whence_lifecycle": lifecycle})
 run_facets = st.fixed_dictionaries(
     {},

@@ -14,6 +14,8 @@ TABLES = ("gold.users", "spark_catalog.gold.users", "users", "public.orders", "s
 COLUMNS = ("id", "ID", "k", "v")
 EXPRESSIONS = ("{0}", "{0}", "SUM({0})", "COALESCE({0}, {1})", "{0} + {1}")
 
+DEFINITIONS = ("create table if not exists gold.users (id int)", "truncate table users", "truncate table no.place")
+
 tables = st.sampled_from((*TABLES, *TABLES, "GOLD.users", "no.place"))
 columns = st.sampled_from(COLUMNS)
 
@@ -22,7 +24,7 @@ columns = st.sampled_from(COLUMNS)
 def queries(draw: st.DrawFn) -> str:
     """A statement; now and then what is none."""
     if not draw(st.integers(0, 9)):
-        return draw(st.sampled_from(["selec x", " ", ")("]))
+        return draw(st.sampled_from(["selec x", " ", ")(", *DEFINITIONS]))
     aliases = ["t", "j"][: draw(st.integers(1, 2))]
     references = st.tuples(st.sampled_from(aliases), columns).map(".".join)
     names = draw(st.lists(st.sampled_from(["id", "k", "v", "w"]), min_size=1, max_size=3, unique=True))
@@ -85,7 +87,7 @@ def with_sql(draw: st.DrawFn, event: Json) -> Json:
     job = event["job"]
     said = {**job.get("facets", {}), "sql": facet}
     ends = {
-        "inputs": draw(few(_dataset(is_output=False), most=4)),
+        "inputs": draw(few(_dataset(is_output=False), most=4) | st.just([])),
         "outputs": draw(few(_dataset(is_output=True), most=4)),
     }
     return event | ends | {"job": job | {"facets": said}}

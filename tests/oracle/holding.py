@@ -24,6 +24,8 @@ class Statement:
     number: int
     confirmed: bool
     sets: Held
+    drops: Node | None = None
+    """The dataset into which nothing that was written holds any more."""
 
 
 def known_best(said: list[set[LineageSet]]) -> Held:
@@ -34,7 +36,7 @@ def known_best(said: list[set[LineageSet]]) -> Held:
         elsewhere = better - _told(sets)
         for one in sets:
             guess = one[3] in ("parsed", "unreported") and one[1] in elsewhere
-            if not guess and not (one[3] == "inferred" and one[1] in better):
+            if one[3] != "dropped" and not guess and not (one[3] == "inferred" and one[1] in better):
                 best.add(one)
     return frozenset(best)
 
@@ -57,8 +59,11 @@ def _history(statements: list[Statement]) -> list[Span]:
     confirmed = False
     at_instant: dict[int, tuple[Held, bool]] = {}
     for one in sorted(statements, key=lambda one: (one.at, one.number)):
-        if one.confirmed or not confirmed:
-            held = _observed(held, one.sets) if one.aspect == "observed" else one.sets
+        if one.drops:
+            held = frozenset(its for its in held if its[1] != one.drops)
+        elif one.confirmed or not confirmed:
+            renames = frozenset(its for its in held if its[3] == "renamed" and one.sets)
+            held = (_observed(held, one.sets) if one.aspect == "observed" else one.sets) | renames
             confirmed = one.confirmed
         at_instant[one.at] = held, confirmed
     changes: list[tuple[int, Held, bool]] = []

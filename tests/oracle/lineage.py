@@ -94,7 +94,7 @@ def _stated(
     if explicit is not None:
         return _explicit(_entries(explicit), job)
     for output, one in outputs.items():
-        edges = {_joined(edge, inputs, set(outputs)) for facet in one.facets for edge in _column_edges(output, facet)}
+        edges = {_joined(edge, inputs, set(outputs)) for facet in one.facets for edge in column_edges(output, facet)}
         if edges:
             named = {name for facet in one.facets for name, _ in _objects(facet.get("fields"))}
             sets |= _split(output, "columnLineage", edges)
@@ -173,7 +173,8 @@ def _job_named(one: Json, job: Node | None) -> Node | None:
     return job_node(one)
 
 
-def _column_edges(output: Node, facet: Json) -> Iterator[Edge]:
+def column_edges(output: Node, facet: Json) -> Iterator[Edge]:
+    """The edges that a columnLineage facet gives."""
     fields = dict(_objects(facet.get("fields")))
     whole_output = _items(facet.get("dataset"))
     by_field = {name: set(_field_edges(one)) for name, one in fields.items()}
@@ -204,7 +205,9 @@ def _joined(edge: Edge, inputs: set[Node], outputs: set[Node]) -> Edge:
         meant = [one for one in near if f"{stranger[2]}/".startswith(f"{one[2].rstrip('/')}/") and one != stranger]
         meant = sorted(meant, key=lambda one: len(one[2]))[-1:]
     else:
-        meant = [one for one in near if one[2].endswith(f".{stranger[2]}")]
+        path, dot, last = stranger[2].rpartition(".")
+        name = last[len("__dbt__cte__") :] if last.startswith("__dbt__cte__") else path + dot + last
+        meant = [one for one in near if one[2].endswith(f".{name}")]
     return (("field", *meant[0][1:], source[3]), *edge[1:]) if len(meant) == 1 else edge
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from oracle.canonical import canonical
 from oracle.holding import Held, LineageSet, Span, Statement, known_best, spans
-from oracle.nodes import Node, ending_number, netstrings, run_number, text
+from oracle.nodes import Node, dropping_number, ending_number, netstrings, run_number, text, whole
 from oracle.reading import OWN_FACETS, STATES, Reading, read
 from oracle.sql import UNJUDGED
 
@@ -19,7 +19,8 @@ Stamp = tuple[int, str]
 def dump(bodies: Iterable[bytes]) -> list[str]:
     """The lines of the state that these accepted events mean, sorted. Order and duplicates do not matter."""
     readings = list({reading.key: reading for reading in map(read, bodies)}.values())
-    histories = spans([*_run_statements(readings), *_declarations(readings)])
+    drops = _drops(readings)
+    histories = spans([*_run_statements(readings), *_declarations(readings), *_ended(readings, drops)])
     lines = [
         *map(_event, readings),
         *_seen(readings),
@@ -34,6 +35,7 @@ def dump(bodies: Iterable[bytes]) -> list[str]:
         *_span_lines(histories),
         *_edges(histories),
         *_groups(readings),
+        *_dropped(drops),
     ]
     return sorted(map(canonical, lines))
 
@@ -245,8 +247,55 @@ def _declarations(readings: list[Reading]) -> Iterator[Statement]:
                 nothing: Held = frozenset()
                 yield Statement(owner=one.owner, aspect=aspect, at=one.time, number=its, confirmed=True, sets=nothing)
         elif one.declares:
-            sets = frozenset(_sets_of(one))
+            sets = frozenset(its for its in _sets_of(one) if its[3] != "dropped")
             yield Statement(owner=one.owner, aspect="declared", at=one.time, number=number, confirmed=True, sets=sets)
+
+
+Drop = tuple[Node, int, int]
+"""A dataset, when it was dropped, and the statement id of what dropped it."""
+
+
+def _drops(readings: list[Reading]) -> list[Drop]:
+    """What completed runs and dataset events drop."""
+    found: list[Drop] = []
+    for run, events in _by_run(readings).items():
+        state, at = _final(events)
+        if STATES[state] == "COMPLETE":
+            found += [(its, at, run_number(run)) for its in {its for one in events for its in _marked(one)}]
+    for one in readings:
+        if one.kind == "dataset":
+            found += [(its, one.time, int(one.key[:16], 16) - (1 << 63)) for its in _marked(one)]
+    return found
+
+
+def _marked(reading: Reading) -> set[Node]:
+    return {output for output, _, origin, _ in reading.sets if origin == "dropped" and output}
+
+
+def _ended(readings: list[Reading], drops: list[Drop]) -> Iterator[Statement]:
+    """A drop ends what any owner wrote into the dataset, unless another dataset had been made of it."""
+    said = [(reading.time, one) for reading in readings for one in _sets_of(reading)]
+    for dataset, at, by in drops:
+        if any(
+            time <= at and output not in (None, dataset) and dataset in _sources(one)
+            for time, one in said
+            for output in one[1:2]
+        ):
+            continue
+        for owner in {one[0] for _, one in said if one[1] == dataset and one[3] != "dropped"}:
+            for aspect in ("observed", "declared"):
+                its = dropping_number(by, dataset, owner, aspect)
+                nothing: Held = frozenset()
+                yield Statement(owner, aspect, at=at, number=its, confirmed=True, sets=nothing, drops=dataset)
+
+
+def _sources(one: LineageSet) -> set[Node]:
+    return {whole(source) for source, *_ in one[4]}
+
+
+def _dropped(drops: list[Drop]) -> Iterator[Line]:
+    for dataset in {dataset for dataset, *_ in drops}:
+        yield {"derived": "dropped", "dataset": text(dataset), "at": max(at for its, at, _ in drops if its == dataset)}
 
 
 def _span_lines(histories: dict[tuple[Node, str], list[Span]]) -> Iterator[Line]:

@@ -42,6 +42,20 @@ def ending_number(key: str, aspect: str) -> int:
     return signed(first - first % 4 + 2)
 
 
+def dropping_number(by: int, dataset: Node, owner: Node, aspect: str) -> int:
+    """The statement id by which a dropped dataset ends what an owner wrote into it: the lowest two bits are 2."""
+    parts = ["L", str(by), str(number(dataset)), str(number(owner)), aspect]
+    first = int.from_bytes(sha256(netstrings(parts)).digest()[:8], "big")
+    return signed(first - first % 4 + 2)
+
+
+def number(node: Node) -> int:
+    """The id of a dataset or job: the lowest two bits are 0 or 2."""
+    letter, bits = {"dataset": ("D", 0), "job": ("J", 2)}[node[0]]
+    first = int.from_bytes(sha256(netstrings([letter, *node[1:]])).digest()[:8], "big")
+    return signed(first - first % 4 + bits)
+
+
 def signed(number: int) -> int:
     """An unsigned 64-bit number as two's complement."""
     return number - 2**64 if number >= 2**63 else number

@@ -9,10 +9,11 @@ from hashlib import blake2b
 from typing import Any
 
 from oracle.canonical import canonical
-from oracle.lineage import Output, Sets, clean, dataset_lineage, job_lineage, reported
+from oracle.life import Mention, life_sets, unwritten
+from oracle.lineage import Output, Sets, clean, column_edges, dataset_lineage, job_lineage, reported
 from oracle.naming import dataset_node, job_node
 from oracle.nodes import Node, whole
-from oracle.sql import UNRELATED, Mentioned, Spoken, comparison, read_sql
+from oracle.sql import DEFINITION, UNRELATED, Mentioned, Spoken, comparison, read_sql
 from oracle.withholding import applied
 
 Json = dict[str, Any]
@@ -129,6 +130,9 @@ def _dataset_event(event: Json) -> Reading:
     if facet is not None:
         reading.declares = True
         reading.sets = set() if gone(facet) else dataset_lineage(dataset, facet)
+    mention = _mention(dataset, event["dataset"])
+    reading.declares |= mention.change == "DROP" or mention.before is not None
+    reading.sets |= life_sets([mention])
     return reading
 
 
@@ -205,7 +209,17 @@ def _job(reading: Reading, job: Node, event: Json) -> None:
     query = _query(facets.get("sql", DELETED)) if columns else None
     spoken = read_sql(query, read, written) if query else Spoken()
     names = _known_as(mentioned)
-    reading.sets = job_lineage(job, inputs, columns, None if gone(explicit) else explicit, spoken, names)
+    mentions = [_mention(node, one) for node, one in _named(event.get("outputs"))]
+    with_columns = {
+        node for node, one in columns.items() if any(True for said in one.facets for _ in column_edges(node, said))
+    }
+    bare = unwritten(mentions, bool(inputs), with_columns)
+    if query and DEFINITION.fullmatch(query) and spoken.status != UNRELATED and not inputs:
+        bare |= columns.keys() - with_columns
+    filled = {node: one for node, one in columns.items() if node not in bare}
+    reading.sets = job_lineage(job, inputs, filled, None if gone(explicit) else explicit, spoken, names)
+    if reading.kind == "run":
+        reading.sets |= life_sets(mentions)
     if query:
         own = _sql_facets(reading.sets, spoken, names)
         reading.facets += [(job, "", None, key, canonical(facet) if facet else "") for key, facet in own]
@@ -214,6 +228,20 @@ def _job(reading: Reading, job: Node, event: Json) -> None:
 
 
 OWN_FACETS = ("whence_sqlLineage", "whence_sqlComparison")
+
+
+def _mention(node: Node, one: Json) -> Mention:
+    facets = facets_of(one)
+    facet, schema = facets.get("lifecycleStateChange", DELETED), facets.get("schema", DELETED)
+    before = None if gone(facet) else next((old for old, _ in _named([facet.get("previousIdentifier")])), None)
+    columns = set() if gone(schema) else set(_columns(schema.get("fields"), ""))
+    others = {
+        link
+        for key in ("symlinks", "whence_aliases")
+        for link, said in ([] if gone(facets.get(key, DELETED)) else _named(facets[key].get("identifiers")))
+        if link != node and said.get("type") not in ("whence:cut", "whence:joined")
+    }
+    return Mention(node, None if gone(facet) else facet, before, columns, others)
 
 
 def _query(facet: Json) -> str | None:

@@ -34,6 +34,8 @@ JOIN = re.compile(r"left join (\S+) as (\w+) on ([^\n]+)")
 NO_SQL = ("selec x", ")(")
 UNJUDGED = "unjudged"
 UNRELATED = "unrelated"
+DEFINITION = re.compile(r"(?:create table if not exists|truncate table) (?P<table>[\w.]+)(?: \([\w ]+\))?")
+"""Text that makes or empties a table: whoever says it writes no data."""
 REFERENCE = re.compile(r"\b(\w+)\.(\w+)\b")
 
 
@@ -61,6 +63,9 @@ class Spoken:
 
 def read_sql(query: str, inputs: list[Mentioned], outputs: list[Mentioned]) -> Spoken:
     """The reading of one statement."""
+    if defined := DEFINITION.fullmatch(query):
+        unmatched = [] if meant(defined["table"], outputs) else [defined["table"].lower()]
+        return Spoken(complete=not unmatched, status=UNRELATED if unmatched else "parsed", unmatched=unmatched)
     found = STATEMENT.fullmatch(query)
     if found is None:
         return Spoken(status="failed" if query in NO_SQL else UNJUDGED)
@@ -113,13 +118,11 @@ def _items(text: str) -> list[tuple[str, str]]:
 
 
 def _targets(listed: str | None, items: str, columns: list[str] | None) -> tuple[list[str], bool]:
-    """The columns that the items go to; and whether the numbers differ. Fewer items go under their own names."""
+    """The columns that the items go to; and whether there are more items than columns."""
     own = [name for _, name in _items(items)]
     if listed is not None:
         return listed.split(", "), False
-    if columns is None or len(own) < len(columns):
-        return own, columns is not None
-    return columns, len(own) > len(columns)
+    return (own, False) if columns is None else (columns, len(own) > len(columns))
 
 
 def _subtype(expression: str) -> str:

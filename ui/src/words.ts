@@ -750,6 +750,7 @@ export const words = {
     checks: "Quality checks that failed",
     checksOf: "Latest result per run, newest run first.",
     checksNone: "No check failed.",
+    checkWarns: "warning",
     checksHeld: (count: number) => `${counted(count, "other check", "other checks")} passed`,
     lost: "Events lost",
     lostOf:

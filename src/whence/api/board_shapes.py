@@ -99,10 +99,11 @@ UnfinishedRuns = Rows[Unfinished]
 
 
 class FailedCheck(Shape):
-    """An assertion that did not hold, and of which column, if of one."""
+    """An assertion that did not hold, and of which column, if of one. `severity`: `warn` is no error."""
 
     assertion: str
     column: str | None
+    severity: str | None
 
 
 class FailedIn(Shape):
@@ -280,12 +281,13 @@ class Latest(Shape):
 
 
 class Checked(Shape):
-    """What the last data quality checks found."""
+    """What the last data quality checks found. `warned`: did not hold, and only warn; not among `failed`."""
 
     run: str
     time: str
     held: int
     failed: int
+    warned: int
 
 
 class Traits(Shape):

@@ -51,6 +51,8 @@ def _document(one: Failed, datasets: Mapping[int, Entry], runs: Mapping[int, Run
         "run": str(run),
         "job": str(run.job),
         "time": iso(one.time),
-        "failed": [{"assertion": check.name, "column": check.column} for check in one.failed],
+        "failed": [
+            {"assertion": check.name, "column": check.column, "severity": check.severity} for check in one.failed
+        ],
         "held": one.held,
     }

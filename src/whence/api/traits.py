@@ -171,7 +171,13 @@ def _document(
             "time": iso(latest.ended_at or latest.said_at),
         },
         "quality": quality
-        and {"run": quality[1], "time": iso(quality[0].time), "held": quality[0].held, "failed": quality[0].failed},
+        and {
+            "run": quality[1],
+            "time": iso(quality[0].time),
+            "held": quality[0].held,
+            "failed": quality[0].failed,
+            "warned": quality[0].warned,
+        },
     }
 
 

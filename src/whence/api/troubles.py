@@ -27,6 +27,7 @@ from whence.query.commits import Commit
 from whence.query.described import DescribedJob, describe_jobs
 from whence.query.instants import iso
 from whence.store import troubles as store
+from whence.store.attempts import group_attempts, read_invocations
 from whence.store.catalog import StoreCatalog, snapshot
 from whence.store.graph import StoreGraph
 
@@ -124,10 +125,13 @@ def _troubled(engine: Engine) -> Sequence[Troubled]:
 def _documents(connection: Connection, log: Log, viewer: Viewer, shown: Sequence[Troubled]) -> list[dict[str, Any]]:
     catalog, graph = StoreCatalog(connection), StoreGraph(connection)
     ids = [one.entry.id for one in shown]
-    bad, good = store.last_bad_runs(connection, ids), store.last_good_runs(connection, ids)
+    attempts = _attempts(connection, shown)
+    last = {id_: groups[0] for id_, groups in attempts.items() if groups}
+    errors = _errors(catalog, [run for group in last.values() for run in group]) if viewer.sees_all else {}
+    bad = {id_: next((run for run in group if run in errors), group[0]) for id_, group in last.items()}
+    good = store.last_good_runs(connection, ids)
     runs = {row.id: row for row in graph.runs({*bad.values(), *good.values()})}
     commits = commits_said(connection, log, runs)
-    errors = _errors(catalog, bad.values()) if viewer.sees_all else {}
     described = describe_jobs(catalog, graph, [one.entry for one in shown], runs=0)
 
     def run(id_: int | None) -> dict[str, Any] | None:
@@ -139,7 +143,7 @@ def _documents(connection: Connection, log: Log, viewer: Viewer, shown: Sequence
             "job": str(one.entry.name),
             "trouble": one.trouble,
             "since": iso(one.since),
-            "failures": one.failures,
+            "failures": one.failures - _repeats(attempts.get(one.entry.id, ())),
             "longest_pause": None if one.longest is None else one.longest / 1e6,
             "last": run(bad.get(one.entry.id)) if one.trouble == "failing" else run(good.get(one.entry.id)),
             "last_good": run(good.get(one.entry.id)),
@@ -148,6 +152,18 @@ def _documents(connection: Connection, log: Log, viewer: Viewer, shown: Sequence
         }
         for one, job in zip(shown, described, strict=True)
     ]
+
+
+def _attempts(connection: Connection, shown: Sequence[Troubled]) -> Mapping[int, Sequence[tuple[int, ...]]]:
+    """The failed runs of each failing job, the latest first, those of one attempt together."""
+    failed = store.failed_runs(connection, {one.entry.id: one.since for one in shown if one.trouble == "failing"})
+    invocations = read_invocations(connection, [run for runs in failed.values() for run in runs])
+    return {job: group_attempts(runs, invocations) for job, runs in failed.items()}
+
+
+def _repeats(attempts: Sequence[tuple[int, ...]]) -> int:
+    """How many runs report an attempt that another run reports."""
+    return sum(len(group) - 1 for group in attempts)
 
 
 def _outputs(viewer: Viewer, job: DescribedJob) -> list[str]:

@@ -11,10 +11,13 @@ from whence.cli.impact import impact_lines
 from whence.cli.listing import found_lines, path_lines, radius_line
 from whence.cli.output import Exit, Rows, print_csv, print_document, print_lines
 from whence.cli.tree import ASCII, UNICODE, Style, tree
+from whence.model.ids import node_id
+from whence.model.names import Node
 from whence.query import listings
-from whence.query.answers import Extent, Filter, Question
+from whence.query.answers import Extent, Filter, Question, dataset_of
 from whence.query.blast import blast_document, blast_radius
 from whence.query.impact import impact
+from whence.query.instants import iso
 from whence.query.lineage import reach_downstream, reach_upstream
 from whence.query.listings import Listing, Whole
 from whence.query.narrowed import narrowed
@@ -22,7 +25,8 @@ from whence.query.paths import paths
 from whence.query.ports import Names
 from whence.query.resolve import resolve
 from whence.query.search import search
-from whence.store.graph import open_graph
+from whence.store.dropped import read_dropped
+from whence.store.graph import StoreGraph, open_graph
 
 Draw = Callable[[Style], Iterable[Text]]
 """An answer as lines."""
@@ -39,8 +43,9 @@ class Asking:
 def show_upstream(asking: Asking, node: str, question: Question) -> Exit:
     """Where a node comes from."""
     with open_graph(asking.store_url) as graph:
-        found = reach_upstream(graph, resolve(graph, node), of_jobs(graph, question))
-        return show(asking, listings.lineage_listing(found), lambda style: tree(found.answer(), style))
+        found = reach_upstream(graph, root := resolve(graph, node), of_jobs(graph, question))
+        lines = list(_dropped_lines(graph, root, question.at))
+        return show(asking, listings.lineage_listing(found), lambda style: [*tree(found.answer(), style), *lines])
 
 
 def show_downstream(asking: Asking, node: str, question: Question) -> Exit:
@@ -51,6 +56,7 @@ def show_downstream(asking: Asking, node: str, question: Question) -> Exit:
         listing = listings.lineage_listing(found)
         counted = {"blast_radius": None if radius is None else blast_document(radius)}
         lines = [] if radius is None else [radius_line(radius, time.time_ns() // 1_000)]
+        lines += _dropped_lines(graph, root, question.at)
         answer = replace(listing, head=listing.head | counted)
         return show(asking, answer, lambda style: [*tree(found.answer(), style), *lines])
 
@@ -58,8 +64,18 @@ def show_downstream(asking: Asking, node: str, question: Question) -> Exit:
 def show_impact(asking: Asking, node: str, question: Question, limit: int) -> Exit:
     """What breaks if a node changes."""
     with open_graph(asking.store_url) as graph:
-        found = impact(graph, resolve(graph, node), of_jobs(graph, question))
-        return show(asking, listings.impact_listing(found), lambda style: impact_lines(found, limit, style))
+        found = impact(graph, root := resolve(graph, node), of_jobs(graph, question))
+        lines = list(_dropped_lines(graph, root, question.at))
+        return show(asking, listings.impact_listing(found), lambda style: [*impact_lines(found, limit, style), *lines])
+
+
+def _dropped_lines(graph: StoreGraph, root: Node, at: int | None) -> Iterable[Text]:
+    """That the dataset asked about is no more, if it is so at that time."""
+    of = dataset_of(root)
+    since = read_dropped(graph.connection, node_id(of), at) if of else None
+    if since is not None:
+        told = f"the dataset was dropped or renamed at {iso(since)}. Ask --as-of an earlier time for what held before."
+        yield Text.assemble(("Deleted: ", "bold yellow"), told)
 
 
 def show_paths(asking: Asking, source: str, target: str, question: Question, limit: int) -> Exit:

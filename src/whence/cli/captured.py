@@ -15,7 +15,7 @@ from platformdirs import user_cache_path
 from rich.console import Console
 from rich.text import Text
 
-from whence.capture.dbt import Warehouse, capture
+from whence.capture.dbt import Warehouse, capture, unread_results
 from whence.capture.sql import Catalog
 from whence.capture.sql_log import FORMATS, Flaw, Line, Settings, capture_logs, capture_scripts, format_of
 from whence.cli.ingest import Ingested, ingest
@@ -92,6 +92,8 @@ def dbt_lines(target: Path, options: DbtOptions) -> Iterator[Line]:
     def more(where: Warehouse) -> Catalog:
         return columns_from(options.columns, where.dialect, options.store, where.namespace)
 
+    if unread := unread_results(target):
+        yield Flaw("run_results.json", unread)
     for event in capture(target, namespace=options.namespace, jobs=options.jobs, root=options.project, columns=more):
         yield msgspec.json.encode(event)
 
@@ -174,7 +176,8 @@ def _report(captured: Captured, as_json: bool) -> None:
         Text.assemble((safe(one.place), "bold"), ": ", safe(one.reason)) for one in captured.sent.failures[:SHOWN]
     ]
     more = [Text(f"… and {captured.unread - SHOWN:,} more that could not be read")] if captured.unread > SHOWN else []
-    print_lines([*map(_flaw, captured.flaws), *more, *refused, Text(_summary(captured))])
+    print_lines([*map(_flaw, captured.flaws), *more], Console(stderr=True, highlight=False))
+    print_lines([*refused, Text(_summary(captured))])
 
 
 def _summary(captured: Captured) -> str:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from whence.derive.dataset_rows import CACHED_CHARACTERS, FacetRow, Flat, named, payload_of
 from whence.derive.enrichment import speaks_sql
 from whence.derive.memory import Memory
-from whence.model.events import DatasetEvent, Event, JobEvent, RunEvent
+from whence.model.events import Dataset, DatasetEvent, Event, JobEvent, RunEvent
 from whence.model.ids import hash64, node_id, version_id
 from whence.model.lineage import Edge, LineageSet, Origin, digest
 from whence.model.names import DatasetName, FieldName, JobName, Node
+from whence.openlineage.facets import ALIASES
+from whence.openlineage.lifecycle import FACET as LIFECYCLE_FACET
 from whence.openlineage.lineage import lineage_sets
 from whence.store.packed import SetContent, pack_set
 
@@ -62,15 +64,27 @@ def _weave_sql(spoken: _Spoken, event: RunEvent | JobEvent) -> Woven:
 def _decides(event: Event) -> tuple[str, ...]:
     match event:
         case DatasetEvent(dataset=dataset):
-            return (*_texts(dataset.name), payload_of(dataset.facets, "lineage"))
+            return (*_texts(dataset.name), payload_of(dataset.facets, "lineage"), *_lifecycle_texts(dataset))
         case RunEvent() | JobEvent():
             said = [
                 text
                 for one in event.outputs
-                for text in (*_texts(one.name), *(payload_of(one.facets, key) for key in ("columnLineage", "schema")))
+                for text in (
+                    *_texts(one.name),
+                    *(payload_of(one.facets, key) for key in ("columnLineage", "schema")),
+                    *_lifecycle_texts(one),
+                )
             ]
             inputs = [text for one in event.inputs for text in _texts(one.name)]
-            return (*_texts(event.job.name), payload_of(event.job.facets, "lineage"), str(len(inputs)), *inputs, *said)
+            kind = f"{type(event).__name__} {len(inputs)}"
+            return (*_texts(event.job.name), payload_of(event.job.facets, "lineage"), kind, *inputs, *said)
+
+
+def _lifecycle_texts(one: Dataset) -> tuple[str, ...]:
+    """What decides the lifecycle sets of a dataset: most events report no change of one."""
+    if one.lifecycle is None:
+        return ("",)
+    return tuple(payload_of(one.facets, key) for key in (LIFECYCLE_FACET, "schema", "symlinks", ALIASES))
 
 
 def _texts(name: DatasetName | JobName) -> tuple[str, str]:
@@ -78,7 +92,8 @@ def _texts(name: DatasetName | JobName) -> tuple[str, str]:
 
 
 def _weave(spoken: _Spoken, read: "SqlLineage | None" = None) -> Woven:
-    lineage = lineage_sets(spoken.event, read.outputs if read else None)
+    only_defines = read is not None and read.only_defines
+    lineage = lineage_sets(spoken.event, read.outputs if read else None, only_defines=only_defines)
     nodes = {end for one in lineage for edge in one.edges for end in (edge.source, edge.target)}
     whole = {node.dataset if isinstance(node, FieldName) else node for node in nodes}
     sets = tuple(_set(spoken.owner, one) for one in lineage)

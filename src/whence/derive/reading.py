@@ -16,6 +16,7 @@ from whence.log import Record
 from whence.model.events import DatasetEvent, Event, EventKind, Job, JobEvent, RunEvent, RunState
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, JobName, RunName
+from whence.openlineage.lifecycle import ends_or_renames
 from whence.openlineage.read import read_accepted
 
 
@@ -129,6 +130,7 @@ def _declarer(event: Event) -> int | None:
     match event:
         case JobEvent(job=Job(name=name)):
             return node_id(name)
-        case DatasetEvent(dataset=dataset) if any(facet.key == "lineage" for facet in dataset.facets):
-            return node_id(dataset.name)
+        case DatasetEvent(dataset=dataset):
+            declares = any(facet.key == "lineage" for facet in dataset.facets) or ends_or_renames(dataset)
+            return node_id(dataset.name) if declares else None
     return None

@@ -21,6 +21,7 @@ from whence.model.ids import node_id
 from whence.model.lineage import Edge, Parsed
 from whence.model.names import DatasetName, FieldName
 from whence.openlineage.facets import ALIASES, CUT, JOINED, SQL_COMPARISON, SQL_LINEAGE
+from whence.openlineage.lifecycle import written_outputs
 from whence.openlineage.unreported import Outputs, outputs_of
 from whence.openlineage.wire import Json
 from whence.openlineage.write import own_facet
@@ -44,10 +45,11 @@ class EventSql:
 
 @dataclass(frozen=True, slots=True)
 class SqlLineage:
-    """What follows from an event's SQL: lineage of its outputs, and facets of its job."""
+    """What follows from an event's SQL: lineage of its outputs, and facets of its job. `only_defines`: it is DDL."""
 
     outputs: Outputs
     facets: tuple[FacetRow, ...]
+    only_defines: bool
 
 
 def sql_of(event: RunEvent | JobEvent) -> EventSql | None:
@@ -117,7 +119,8 @@ def _datasets(event: RunEvent | JobEvent) -> dict[DatasetName, EventDataset]:
 
 def _reported(event: RunEvent | JobEvent) -> dict[DatasetName, tuple[Edge, ...]]:
     """The edges from field to field that the producer reports, by output."""
-    said = event.job.edges if event.job.edges is not None else [edge for one in event.outputs for edge in one.edges]
+    written = written_outputs(event.inputs, event.outputs)
+    said = event.job.edges if event.job.edges is not None else [edge for one in written for edge in one.edges]
     found: dict[DatasetName, list[Edge]] = {}
     for edge in said:
         if isinstance(edge.source, FieldName) and isinstance(edge.target, FieldName):
@@ -139,13 +142,13 @@ def read_sql(sql: EventSql) -> SqlLineage:
     rows = [_row(job, SQL_LINEAGE, _encoded(_reading(asked, read)))]
     if compared or read.status == UNRELATED:  # what was compared with a text that is no longer believed ends
         rows.append(_row(job, SQL_COMPARISON, _encoded(_comparison(compared)) if compared else ""))
-    return SqlLineage(_completing(sql.event, read.outputs, names), tuple(rows))
+    return SqlLineage(_completing(sql.event, read.outputs, names), tuple(rows), read.only_defines)
 
 
 def _completing(
     event: RunEvent | JobEvent, parsed: Outputs, names: Mapping[DatasetName, DatasetName]
 ) -> dict[DatasetName, Parsed]:
-    reported = outputs_of(event)
+    reported = outputs_of(event, event.outputs)
     return {
         output: replace(one, completing=completing_edges(reported[output], one.edges, names))
         for output, one in parsed.items()

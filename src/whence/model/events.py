@@ -52,6 +52,25 @@ class Symlink:
     type: str
 
 
+class Change(IntEnum):
+    """What happened to a dataset as a whole (lifecycleStateChange)."""
+
+    ALTER = 0
+    CREATE = 1
+    DROP = 2
+    OVERWRITE = 3
+    RENAME = 4
+    TRUNCATE = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lifecycle:
+    """A change of a dataset, and the name that it had before it was renamed."""
+
+    change: Change
+    previous: DatasetName | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
     """A dataset as one event speaks of it. `raw` is the identity as written, where normalisation changed it."""
@@ -67,6 +86,7 @@ class Dataset:
     """What flows into it: of an output by its columnLineage facet, on a dataset event by its lineage facet."""
     named: tuple[str, ...] = ()
     """The columns of an output that its columnLineage facet names, with sources or without any."""
+    lifecycle: Lifecycle | None = None
     source: bytes = field(default=b"", compare=False, repr=False)
     """The JSON of its facets where that was kept: all but `run_facets` and `edges` follows from it and the names."""
 

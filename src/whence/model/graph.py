@@ -134,7 +134,9 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSeen:
-    """A run that said something. `ended_at` is None unless its state is terminal."""
+    """A run that said something. `ended_at` is None unless its state is terminal. `within`: the id of its parent run,
+    0 if it has none.
+    """
 
     name: RunName
     state: RunState
@@ -142,6 +144,7 @@ class RunSeen:
     ended_at: int | None
     last_seen: int | None
     said_at: int
+    within: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,6 +78,11 @@ def ending_id(event: int, aspect: str) -> int:
     return hash64(netstrings(("E", f"{event + _HALF:016x}", aspect))) & ~3 | Kind.JOB
 
 
+def dropping_id(statement: int, dataset: int, owner: int, aspect: str) -> int:
+    """The id of the statement by which a dropped dataset ends the sets that an owner wrote into it, in one aspect."""
+    return hash64(netstrings(("L", str(statement), str(dataset), str(owner), aspect))) & ~3 | Kind.JOB
+
+
 def baseline_id(owner: int, aspect: int) -> int:
     """The id of the statement that says all that an owner's forgotten statements left."""
     return hash64(netstrings(("B", str(owner), str(aspect)))) & ~3 | Kind.FIELD

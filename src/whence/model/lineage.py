@@ -18,6 +18,10 @@ class Origin(StrEnum):
     INFERRED = "inferred"
     UNREPORTED = "unreported"
     """From a job to a column of which nobody says where it comes from. No edge of the graph: it makes a gap."""
+    RENAMED = "renamed"
+    """From a dataset's old name to its new one (lifecycleStateChange)."""
+    DROPPED = "dropped"
+    """No edges: the output is dropped (lifecycleStateChange), so sets into it end (docs/state.md)."""
     BOUNDARY = "boundary"
 
 

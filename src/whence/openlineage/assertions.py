@@ -4,15 +4,18 @@ import json
 from dataclasses import dataclass
 
 ASSERTIONS = "dataQualityAssertions"
+WARN = "warn"
+"""The severity of a check that is no error where it does not hold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """What was checked, of which column if of one, and whether it held."""
+    """What was checked, of which column if of one, whether it held, and its severity in lower case, if reported."""
 
     name: str
     column: str | None
     held: bool
+    severity: str | None = None
 
 
 def is_assertions(role: str, key: str) -> bool:
@@ -25,7 +28,15 @@ def assertions_in(payload: str) -> tuple[Assertion, ...]:
     facet = json.loads(payload) if payload else None
     said = facet.get("assertions") if isinstance(facet, dict) else None
     return tuple(
-        Assertion(one["assertion"], column if isinstance(column := one.get("column"), str) else None, one["success"])
+        Assertion(one["assertion"], _text(one.get("column")), one["success"], _severity(one.get("severity")))
         for one in (said if isinstance(said, list) else ())
         if isinstance(one, dict) and isinstance(one.get("assertion"), str) and isinstance(one.get("success"), bool)
     )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _severity(value: object) -> str | None:
+    return value.lower() if isinstance(value, str) and value else None

@@ -1,7 +1,8 @@
 """Column lineage that names its source a little differently from the event's inputs (reference rule 29).
 
 openlineage-spark names each file of a wildcard read where the input is the directory (#4944), and tables without their
-database (#1665). Such a source is read as the input that it must mean, and a warning says so.
+database (#1665). dbt-ol names the common table expression of an ephemeral model where the input is the model. Such a
+source is read as the input that it must mean, and a warning says so.
 """
 
 from collections.abc import Iterable
@@ -12,6 +13,9 @@ from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName
 from whence.openlineage.naming import is_path
 from whence.openlineage.notes import Notes
+
+EPHEMERAL = "__dbt__cte__"
+"""What dbt puts before the name of an ephemeral model, in the SQL of the models that use it."""
 
 
 def join(outputs: tuple[Dataset, ...], inputs: tuple[Dataset, ...], notes: Notes) -> tuple[Dataset, ...]:
@@ -34,7 +38,9 @@ def _meant(stranger: DatasetName, inputs: Iterable[Dataset]) -> tuple[DatasetNam
     if is_path(stranger.namespace):
         parents = [one for one in near if stranger.name.startswith(f"{one.name.rstrip('/')}/")]
         return (max(parents, key=lambda one: len(one.name)), "its parent path") if parents else None
-    fuller = [one for one in near if one.name.endswith(f".{stranger.name}")]
+    *path, last = stranger.name.split(".")
+    called = last.removeprefix(EPHEMERAL) if last.startswith(EPHEMERAL) else ".".join((*path, last))
+    fuller = [one for one in near if one.name.endswith(f".{called}")]
     return (fuller[0], "its full name") if len(fuller) == 1 else None
 
 

@@ -34,6 +34,7 @@ from whence.openlineage.facets import (
 )
 from whence.openlineage.governed import enforce
 from whence.openlineage.joining import join
+from whence.openlineage.lifecycle import lifecycle
 from whence.openlineage.notes import Note, Notes
 from whence.openlineage.repeats import FACETS, decode_repeats
 from whence.openlineage.times import micros
@@ -292,6 +293,7 @@ def _listed_anew(one: object, role: str, at: str, notes: Notes) -> Dataset | Non
         symlinks=symlinks(facets, name, f"{at}/facets", notes),
         edges=_column_edges(facets, kept, name, at, notes) if role == "output" else (),
         named=named_columns(alive(facets, "columnLineage") or {}) if role == "output" else (),
+        lifecycle=lifecycle(facets, name, at, notes) if role == "output" else None,
     )
 
 
@@ -330,4 +332,5 @@ def _alone(one: Json, name: DatasetName, facets: Facets, notes: Notes) -> Datase
         facets=kept,
         fields=schema_fields(kept, "/dataset", notes),
         symlinks=symlinks(facets, name, "/dataset/facets", notes),
+        lifecycle=lifecycle(facets, name, "/dataset", notes),
     )

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from whence.model.events import JobEvent, RunEvent
+from whence.model.events import Dataset, JobEvent, RunEvent
 from whence.model.lineage import Edge, Level, LineageSet, Origin, Parsed
 from whence.model.names import DatasetName, FieldName, JobName
+from whence.openlineage.lineage_sets import lineage_set
 
 Outputs = Mapping[DatasetName, Parsed]
 """What the SQL of an event says of each of its outputs, as far as it was read."""
@@ -22,10 +23,10 @@ class Output:
     listed: set[str] = field(default_factory=set)
 
 
-def outputs_of(event: RunEvent | JobEvent) -> dict[DatasetName, Output]:
-    """The outputs of an event, by name."""
+def outputs_of(event: RunEvent | JobEvent, outputs: Iterable[Dataset]) -> dict[DatasetName, Output]:
+    """Some of the outputs of an event, by name."""
     found: dict[DatasetName, Output] = {}
-    for one in event.outputs:
+    for one in outputs:
         output = found.setdefault(one.name, Output())
         output.edges += one.edges
         output.named.update(one.named)
@@ -72,14 +73,3 @@ def _unreached(output: Output, reached: set[str]) -> set[str]:
 def _parents(column: str) -> list[str]:
     parts = column.split(".")
     return [".".join(parts[:length]) for length in range(1, len(parts))]
-
-
-def lineage_set(output: DatasetName | None, level: Level, origin: Origin, edges: Iterable[Edge]) -> LineageSet:
-    distinct = {_texts(edge): edge for edge in edges}
-    ordered = tuple([distinct[texts] for texts in sorted(distinct)])
-    return LineageSet(output=output, level=level, origin=origin, edges=ordered)
-
-
-def _texts(edge: Edge) -> tuple[str, ...]:
-    masking = "masked" if edge.masking else ""
-    return (str(edge.source), str(edge.target), edge.type, edge.subtype, masking, edge.description)

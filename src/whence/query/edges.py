@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from whence.model.graph import EdgeRow, Evidence
 from whence.model.names import Node
 from whence.query.answers import AnswerEdge
+from whence.query.siblings import fold_siblings
 from whence.query.transformations import Transformation
 from whence.query.walk import Link, Walk
 
@@ -35,8 +36,9 @@ def assemble_edges(
     evidence = walk.graph.evidence(sets, walk.question.at, 1) if sets else {}
     texts = {id_: str(names[id_]) for id_ in ends}
     ordered = sorted(wanted, key=lambda link: [texts[id_] for id_ in link])
-    edges = tuple(_edge(names, link, walk.links[link], evidence) for link in ordered)
-    return Edges(names=names, edges=edges, places={link: place for place, link in enumerate(ordered)})
+    every = [_edge(names, link, walk.links[link], evidence) for link in ordered]
+    edges, places = fold_siblings(every)
+    return Edges(names=names, edges=edges, places=dict(zip(ordered, places, strict=True)))
 
 
 def names_of(walk: Walk, ids: Iterable[int]) -> dict[int, Node]:

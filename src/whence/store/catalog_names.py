@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, and_, func, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Select, Table, and_, func, or_, select, tuple_
 from sqlalchemy import literal_column as literally
 
 from whence.model.catalog import PREFIX, REGISTRY, Entry, Wanted, Window, prefix
@@ -11,6 +11,7 @@ from whence.model.ids import Kind
 from whence.model.names import DatasetName, JobName
 from whence.openlineage.facets import DECOMMISSIONED, LIFECYCLE
 from whence.store.arrays import integers, texts
+from whence.store.dropped import is_dropped
 from whence.store.tables import beginning, dataset, facet, facet_body, job, run
 
 _GONE = f'%"state":"{DECOMMISSIONED}"%'
@@ -133,7 +134,10 @@ def _is_ended(table: Table) -> ColumnElement[bool]:
     said = facet_body.c.name == literally(f"'{LIFECYCLE}'")  # as text, so that the planner sees that the index serves
     ended = select(facet_body.c.subject_id).where(said, facet_body.c.payload.like(_GONE))
     since = select(facet.c.time).where(facet.c.subject_id == table.c.id, facet.c.name == LIFECYCLE).correlate(table)
-    return and_(table.c.id.in_(ended), table.c.last_seen <= since.scalar_subquery())
+    is_decommissioned = and_(table.c.id.in_(ended), table.c.last_seen <= since.scalar_subquery())
+    if table is job:
+        return is_decommissioned
+    return or_(is_decommissioned, is_dropped(table.c.id, table.c.last_seen))
 
 
 def _matches(table: Table, wanted: Wanted) -> ColumnElement[bool]:

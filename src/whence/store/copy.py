@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, Table, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from whence.errors import BackupError, StoreError
-from whence.store import blast, keyring, schedule, summary, words  # noqa: F401  # their tables are copied too
+from whence.store import blast, dropped, keyring, schedule, summary, words  # noqa: F401  # their tables are copied too
 from whence.store.columns import written_columns
 from whence.store.engine import open_store, reading, sqlite_url, writing
 from whence.store.migrate import migrate

@@ -12,6 +12,7 @@ from whence.model.events import EventKind, RunState
 from whence.model.ids import NOTHING, key_of
 from whence.model.lineage import Origin
 from whence.model.names import DatasetName, FieldName, JobName
+from whence.store.dropped import dropped
 from whence.store.engine import reading
 from whence.store.keyring import keys_in, open_expression, open_pack, open_payload
 from whence.store.packed import RunFacet, unpack_facets
@@ -203,7 +204,7 @@ def _sets(state: _State) -> Iterator[Line]:
             "owner": state.node[row.owner_id],
             "output": state.node[row.output_id],
         }
-        content = {"level": row.level, "origin": row.origin, "edges": [one for _, one in sorted(edges[row.id])]}
+        content = {"level": row.level, "origin": row.origin, "edges": [one for _, one in sorted(edges.get(row.id, ()))]}
         yield {**head, **content, **_witnesses(state, row)}
 
 
@@ -267,6 +268,11 @@ def _groups(state: _State) -> Iterator[Line]:
         yield {"derived": "alias_group", "representative": state.node[chosen], "members": sorted(names)}
 
 
+def _dropped(state: _State) -> Iterator[Line]:
+    for row in state.rows(dropped):
+        yield {"derived": "dropped", "dataset": state.node[row.dataset_id], "at": row.at}
+
+
 _PARTS: tuple[Callable[[_State], Iterator[Line]], ...] = (
     _events,
     _seen(dataset),
@@ -283,4 +289,5 @@ _PARTS: tuple[Callable[[_State], Iterator[Line]], ...] = (
     _spans,
     _edges,
     _groups,
+    _dropped,
 )

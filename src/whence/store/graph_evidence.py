@@ -11,7 +11,7 @@ from whence.model.graph import Evidence, RunSeen, Said
 from whence.model.ids import key_of
 from whence.model.names import JobName, RunName
 from whence.store.arrays import given, giving
-from whence.store.tables import event, job, lineage_set, producer, run, run_lineage, version
+from whence.store.tables import containment, event, job, lineage_set, producer, run, run_lineage, version
 
 
 def read_evidence(connection: Connection, set_ids: Sequence[int], at: int | None, runs: int) -> Mapping[int, Evidence]:
@@ -50,6 +50,12 @@ def _events_statement(dialect: str) -> Select[Any]:
     return select(*columns).join(wanted, wanted.c.id == event.c.id)
 
 
+_PARENT_RUN = (
+    select(func.min(containment.c.container_id))
+    .where(containment.c.run_id == run.c.id, containment.c.relation.in_((1, 3)))  # parent, or parent and root
+    .correlate(run)
+    .scalar_subquery()
+)
 Time = int | ColumnElement[int] | None
 
 
@@ -65,6 +71,7 @@ def runs_query(wanted: Subquery, at: Time, runs: int) -> Select[Any]:
         run.c.state_at,
         run.c.started_at,
         run.c.seen_to,
+        _PARENT_RUN.label("within"),
     )
     return (
         select(latest.c.set_id, latest.c.time, latest.c.event_id, *columns)
@@ -167,4 +174,5 @@ def _run(row: Row[Any]) -> RunSeen:
         ended_at=row.state_at if state.rank == RunState.COMPLETE else None,
         last_seen=row.seen_to,
         said_at=row.time,
+        within=row.within or 0,
     )

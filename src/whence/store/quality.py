@@ -7,8 +7,9 @@ from sqlalchemy import Connection, func, select, tuple_
 
 from whence.model.catalog import Window, distinct
 from whence.model.lineage import Origin
-from whence.openlineage.assertions import Assertion, assertions_in, is_assertions
+from whence.openlineage.assertions import WARN, Assertion, assertions_in, is_assertions
 from whence.store.arrays import integers
+from whence.store.attempts import read_twins
 from whence.store.keyring import keys_in, open_pack
 from whence.store.packed import unpack_facets
 from whence.store.tables import lineage_edge, lineage_set, run_facets, run_lineage, version
@@ -22,12 +23,15 @@ _LEAST = -(1 << 63)
 
 
 class Checked(NamedTuple):
-    """The checks of a dataset that a run made last: how many held and how many did not, and when (µs)."""
+    """The checks of a dataset that a run made last: how many held and how many did not, and when (µs). `warned`: how
+    many did not hold that only warn.
+    """
 
     run_id: int
     time: int
     held: int
     failed: int
+    warned: int
 
 
 class Failed(NamedTuple):
@@ -90,11 +94,34 @@ def _runs_until(connection: Connection, after: tuple[str | int, ...] | None) -> 
 def _failed(connection: Connection, runs: Mapping[int, int]) -> Iterator[Failed]:
     """Of these runs, in order."""
     said = _said(connection, runs)
+    twins = read_twins(connection, said)
+    others = {one for some in twins.values() for one in some} - set(runs)
+    times, said = {**runs, **_last_said(connection, others)}, {**said, **_said(connection, others)}
     for run_id, time in runs.items():
-        for dataset_id, results in sorted(said.get(run_id, {}).items(), reverse=True):
+        for dataset_id in sorted(said.get(run_id, {}), reverse=True):
+            same = [one for one in twins.get(run_id, ()) if dataset_id in said.get(one, {})]
+            if any((times[one], one) > (time, run_id) for one in same):
+                continue  # the run of the same attempt that spoke last says it
+            results = _merged([said[one][dataset_id] for one in (run_id, *sorted(same))])
             failed = tuple(one for one in results if not one.held)
             if failed:
                 yield Failed(time, run_id, dataset_id, failed, len(results) - len(failed))
+
+
+def _merged(reports: Sequence[Sequence[Assertion]]) -> Sequence[Assertion]:
+    """The first report, and what only the others say."""
+    first, *others = reports
+    known = {(one.name, one.column) for one in first}
+    more = {(one.name, one.column): one for some in others for one in some}
+    return (*first, *(one for which, one in more.items() if which not in known))
+
+
+def _last_said(connection: Connection, runs: Iterable[int]) -> Mapping[int, int]:
+    """When each run spoke last."""
+    wanted = integers(connection, ("id",), [(one,) for one in distinct(runs)])
+    last = func.max(run_facets.c.time).label("last")
+    query = select(run_facets.c.run_id, last).join(wanted, wanted.c.id == run_facets.c.run_id)
+    return {row.run_id: row.last for row in connection.execute(query.group_by(run_facets.c.run_id))}
 
 
 def _said(connection: Connection, runs: Iterable[int]) -> Mapping[int, Mapping[int, Sequence[Assertion]]]:
@@ -113,7 +140,8 @@ def _said(connection: Connection, runs: Iterable[int]) -> Mapping[int, Mapping[i
 
 def _counted(run_id: int, time: int, results: Sequence[Assertion]) -> Checked:
     held = sum(one.held for one in results)
-    return Checked(run_id, time, held, len(results) - held)
+    warned = sum(one.severity == WARN and not one.held for one in results)
+    return Checked(run_id, time, held, len(results) - held - warned, warned)
 
 
 def _readers(connection: Connection, dataset_ids: Sequence[int]) -> dict[int, int]:

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, text
 
-from whence.store import keyring, summary, words  # noqa: F401  # their tables are replaced too
+from whence.store import dropped, keyring, summary, words  # noqa: F401  # their tables are replaced too
 from whence.store.engine import open_store, sqlite_url, writing
 from whence.store.lock import deriving
 from whence.store.migrate import migrate

@@ -17,6 +17,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from whence.model.events import RunState
 from whence.store.arrays import integers
+from whence.store.drops import settle_drops, touch_drops
 from whence.store.editions import close_edition
 from whence.store.engine import reading, transact
 from whence.store.groups import settle_groups
@@ -61,6 +62,8 @@ def is_much(engine: Engine) -> bool:
 
 def _settle_all(reached: Mapping[str, int], connection: Connection) -> None:
     _settle_owners(range(PARTS), connection)
+    while dropped := _take(connection, touched.c.kind == Touch.LIFE):
+        settle_drops(connection, [row.statement_id for row in dropped])
     while aliased := _take(connection, touched.c.kind == Touch.ALIAS):
         settle_groups(connection, [row.statement_id for row in aliased])
     _write_progress(connection, reached)
@@ -75,12 +78,14 @@ def _settle_part(part: int, connection: Connection) -> None:
 def _settle_owners(parts: Sequence[int], connection: Connection) -> None:
     _lock(connection, parts)
     part_of = touched.c.owner_id.bitwise_rshift(literal(_KIND_BITS)).bitwise_and(literal(PARTS - 1))
-    theirs = and_(touched.c.kind != Touch.ALIAS, *([part_of.in_(parts)] if len(parts) < PARTS else []))
+    of_statements = touched.c.kind.in_((int(Touch.RUN), int(Touch.DECLARATION)))
+    theirs = and_(of_statements, *([part_of.in_(parts)] if len(parts) < PARTS else []))
     while rows := _take(connection, theirs):
         runs = [row.statement_id for row in rows if row.kind == Touch.RUN]
         declared = [row.statement_id for row in rows if row.kind == Touch.DECLARATION]
         stated = [*_run_statements(connection, runs), *_declarations(connection, declared)]
         restate(connection, list({*runs, *declared, *(one.id for one, _ in stated)}), stated)
+        touch_drops(connection, runs, declared)
 
 
 def _lock(connection: Connection, parts: Sequence[int]) -> None:

@@ -7,7 +7,7 @@ from enum import IntEnum
 from itertools import chain
 
 from whence.model.events import RunState
-from whence.model.ids import NOTHING, ending_id, version_id
+from whence.model.ids import NOTHING, dropping_id, ending_id, version_id
 from whence.model.lineage import Level, Origin
 
 
@@ -53,6 +53,15 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
+class Drop:
+    """That a run or event dropped a dataset. `marker` is the set of origin `dropped` that says so."""
+
+    statement_id: int
+    marker: HeldSet
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
 class Held:
     """What holds after a statement: a version id, and whether any confirmed statement was seen."""
 
@@ -79,7 +88,7 @@ def version_of(version: Version) -> int:
 
 def run_statement(run: RunFacts, said: Iterable[Version]) -> tuple[Statement, Version] | None:
     """The statement that a run makes with the sets that its events said together, or None if they said nothing."""
-    sets = _best_origins(said)
+    sets = _best_origins(map(asserted, said))
     if not sets:
         return None
     writes = any(held.output_id for held in sets)
@@ -98,7 +107,8 @@ def run_statement(run: RunFacts, said: Iterable[Version]) -> tuple[Statement, Ve
 def declared_statements(event_id: int, owner_id: int, at: int, sets: Version) -> Iterator[tuple[Statement, Version]]:
     """The statement of an event that declares lineage."""
     owner = Owner(owner_id, Aspect.DECLARED)
-    yield Statement(id=event_id, owner=owner, at=at, confirmed=True, own=version_of(sets)), sets
+    own = asserted(sets)
+    yield Statement(id=event_id, owner=owner, at=at, confirmed=True, own=version_of(own)), own
 
 
 def ending_statements(event_id: int, job_id: int, at: int) -> Iterator[tuple[Statement, Version]]:
@@ -108,12 +118,31 @@ def ending_statements(event_id: int, job_id: int, at: int) -> Iterator[tuple[Sta
         yield Statement(id=id_, owner=Owner(job_id, aspect), at=at, confirmed=True, own=NOTHING), ()
 
 
+def drop_statements(drop: Drop, owner_id: int) -> Iterator[tuple[Statement, Version]]:
+    """The statements by which a dropped dataset ends the sets that an owner wrote into it."""
+    own = (drop.marker,)
+    for aspect in (Aspect.OBSERVED, Aspect.DECLARED):
+        id_ = dropping_id(drop.statement_id, drop.marker.output_id, owner_id, aspect.name.lower())
+        owner = Owner(owner_id, aspect)
+        yield Statement(id=id_, owner=owner, at=drop.at, confirmed=True, own=version_of(own)), own
+
+
+def asserted(said: Iterable[HeldSet]) -> Version:
+    """The sets without those that only end others."""
+    return tuple(held for held in said if held.origin != Origin.DROPPED)
+
+
 def hold(before: Held, statement: Statement, versions: Mapping[int, Version]) -> tuple[Held, Version]:
     """One step of the fold."""
+    if dropped := {held.output_id for held in versions[statement.own] if held.origin == Origin.DROPPED}:
+        left = tuple(held for held in versions[before.version] if held.output_id not in dropped)
+        return Held(version_of(left), before.confirmed), left
     if before.confirmed and not statement.confirmed:
         return before, versions[before.version]
     own = versions[statement.own]
-    after = own if statement.owner.aspect is not Aspect.OBSERVED else _keep_fields(versions[before.version], own)
+    kept = versions[before.version] if own else ()
+    after = own if statement.owner.aspect is not Aspect.OBSERVED else _keep_fields(kept, own)
+    after = _keep_renames(kept, after)
     return Held(version_of(after), statement.confirmed), after
 
 
@@ -159,6 +188,12 @@ def _keep_fields(before: Version, own: Version) -> Version:
     fine = {held.output_id for held in stays if held.level == Level.FIELD}
     kept = [held for held in before if held.level == Level.FIELD and held.output_id in outputs - fine]
     return tuple(sorted({*stays, *kept}, key=lambda held: held.id))
+
+
+def _keep_renames(before: Version, after: Version) -> Version:
+    """A rename stays one, whatever the same job renames next."""
+    renames = {held for held in before if held.origin == Origin.RENAMED}
+    return after if renames <= set(after) else tuple(sorted({*after, *renames}, key=lambda held: held.id))
 
 
 def _reported(version: Version) -> set[int]:

@@ -34,6 +34,7 @@ class Touch(IntEnum):
     RUN = 0
     DECLARATION = 1
     ALIAS = 2
+    LIFE = 3
 
 
 metadata = MetaData()

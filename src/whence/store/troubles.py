@@ -22,6 +22,8 @@ MOST_UNEVEN = 3
 SHORTEST_HISTORY = 2 * 86_400 * 1_000_000
 """Regular runs over less time (µs) are no schedule: a script in a loop, or the tasks of one afternoon."""
 PATIENCE = 1.25
+MOST_FAILED = 500
+"""Failed runs of a job that are told apart by attempt."""
 
 
 class Failing(NamedTuple):
@@ -130,9 +132,18 @@ def last_good_runs(connection: Connection, job_ids: Iterable[int]) -> Mapping[in
     return _last(connection, job_ids, (int(RunState.COMPLETE),))
 
 
-def last_bad_runs(connection: Connection, job_ids: Iterable[int]) -> Mapping[int, int]:
-    """The id of the last run of each job that failed."""
-    return _last(connection, job_ids, FAILED)
+def failed_runs(connection: Connection, since: Mapping[int, int]) -> Mapping[int, Sequence[int]]:
+    """The runs of each job that failed from a time (µs) on, the latest first: MOST_FAILED at most."""
+    wanted = integers(connection, ("id", "since"), sorted(since.items()))
+    newest = (run.c.seen_to.desc(), run.c.id.desc())
+    place = func.row_number().over(partition_by=run.c.job_id, order_by=newest).label("place")
+    failed = select(run.c.job_id, run.c.id, place).join(wanted, wanted.c.id == run.c.job_id)
+    ranked = failed.where(run.c.state.in_(FAILED), run.c.seen_to >= wanted.c.since).subquery()
+    query = select(ranked.c.job_id, ranked.c.id).where(ranked.c.place <= MOST_FAILED)
+    found: dict[int, list[int]] = {}
+    for job_id, run_id in connection.execute(query.order_by(ranked.c.job_id, ranked.c.place)):
+        found.setdefault(job_id, []).append(run_id)
+    return found
 
 
 def events_of(connection: Connection, run_ids: Iterable[int]) -> Mapping[int, Sequence[tuple[int, int, int]]]:

@@ -267,8 +267,12 @@ const FailedChecks = () => {
                   <NodeLink id={one.dataset} />
                   <span className="chips">
                     {one.failed.map((check) => (
-                      <span key={check.assertion + check.column} className="chip chip-bad breaks">
+                      <span
+                        key={check.assertion + check.column}
+                        className={`chip ${check.severity === "warn" ? "chip-warn" : "chip-bad"} breaks`}
+                      >
                         {check.column ? `${check.assertion}: ${check.column}` : check.assertion}
+                        {check.severity === "warn" && ` (${words.boards.checkWarns})`}
                       </span>
                     ))}
                     {one.held > 0 && <span className="quiet">{words.boards.checksHeld(one.held)}</span>}

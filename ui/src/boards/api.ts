@@ -43,7 +43,7 @@ export interface FailedIn {
   run: string;
   job: string;
   time: string;
-  failed: { assertion: string; column: string | null }[];
+  failed: { assertion: string; column: string | null; severity: string | null }[];
   held: number;
 }
 export interface LostRecord {

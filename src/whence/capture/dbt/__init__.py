@@ -9,10 +9,27 @@ from whence.capture.dbt.commit import commit_of
 from whence.capture.dbt.connection import Warehouse, profile_of, warehouse
 from whence.capture.dbt.events import project_events
 from whence.capture.dbt.project import Project
+from whence.capture.dbt.runs import has_run
 from whence.capture.sql import Catalog
 from whence.openlineage.wire import Json
 
-__all__ = ["Warehouse", "capture", "known_columns", "project_events", "read_project"]
+__all__ = ["Warehouse", "capture", "known_columns", "project_events", "read_project", "unread_results"]
+
+
+def unread_results(target: Path) -> str:
+    """Why the results in a `target/` directory give no runs; empty if they do, or if there are none.
+
+    `dbt docs generate` writes results of its own over those of the build before it. Raises ArtifactError.
+    """
+    invocation = read_project(target).invocation
+    if invocation is None or has_run(invocation):
+        return ""
+    command = invocation.command or "an unknown command"
+    return (
+        f"these are the results of `dbt {command}`, which builds and tests nothing: "
+        "no run and no test result is captured. "
+        "Capture after `dbt build`, before `dbt docs generate`; the catalog can be captured after it, once more"
+    )
 
 
 def known_columns(project: Project, dialect: str) -> Catalog:

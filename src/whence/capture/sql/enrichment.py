@@ -9,6 +9,7 @@ from importlib.metadata import version
 
 from whence import __version__
 from whence.capture.sql.datasets import EventCatalog, EventDataset, dataset_of, fields_of, spelled
+from whence.capture.sql.ddl import only_defines
 from whence.capture.sql.dialects import DIALECTS, Dialect, dialect_of
 from whence.capture.sql.events import edge_between, said, shortened
 from whence.capture.sql.lineage import RESULT, Budget, Column, ScriptLineage, Table
@@ -59,6 +60,8 @@ class EventLineage:
     outputs: Mapping[DatasetName, Parsed]
     problems: tuple[str, ...] = ()
     unmatched: tuple[str, ...] = ()
+    only_defines: bool = False
+    """The SQL creates, alters, truncates or drops tables, and nothing else."""
 
     @property
     def is_complete(self) -> bool:
@@ -120,6 +123,7 @@ def _resolved(asked: Asked, dialect: Dialect, script: ScriptLineage) -> EventLin
         outputs=_explaining(by_output, is_complete, is_whole=is_complete and not names.is_part),
         problems=tuple(problems[:_SHOWN]),
         unmatched=names.unmatched,
+        only_defines=only_defines(script, asked.query),
     )
 
 

@@ -122,7 +122,7 @@ TABLES: Mapping[str, Published] = {
             (
                 "origin",
                 TEXT,
-                "`explicit`, `columnLineage`, `parsed` (SQL), `inferred` (inputs × outputs) or `boundary`",
+                "`explicit`, `columnLineage`, `parsed` (SQL), `inferred` (inputs × outputs), `boundary` or `renamed`",
             ),
             ("type", TEXT, "`DIRECT`, `INDIRECT` or `UNKNOWN`"),
             ("subtype", TEXT, "`IDENTITY`, `AGGREGATION`, `JOIN`, `FILTER` …; empty if unknown"),

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from whence.store import keyring, summary, words  # noqa: F401  # their tables are declared when they are imported
+from whence.store import dropped, keyring, summary, words  # noqa: F401  # their tables are declared when they are imported
 from whence.store.tables import metadata
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)

@@ -1,0 +1,65 @@
+"""Runs that are one attempt: dbt-ol and `whence capture dbt` each report what one invocation of dbt did with a node,
+under run ids of their own (docs/dbt.md).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+from sqlalchemy import Connection, and_, select
+
+from whence.model.catalog import distinct
+from whence.store.arrays import integers
+from whence.store.keyring import keys_in, open_pack
+from whence.store.packed import unpack_facets
+from whence.store.tables import run, run_facets
+
+INVOCATIONS: Mapping[str, str] = {"dbt_run": "invocation_id", "whence_dbtRun": "invocationId"}
+"""Run facets that name the invocation of dbt, and the member that does."""
+_NEAR = 3_600_000_000
+"""Runs of one attempt are at most so far apart (µs): their times are those of the node."""
+
+
+def read_invocations(connection: Connection, run_ids: Iterable[int]) -> Mapping[int, str]:
+    """The invocation of dbt that each run belongs to; of other runs, nothing."""
+    wanted = integers(connection, ("id",), [(one,) for one in distinct(run_ids)])
+    packs = select(run_facets.c.run_id, run_facets.c.content).join(wanted, wanted.c.id == run_facets.c.run_id)
+    find = keys_in(connection)
+    found: dict[int, str] = {}
+    for run_id, content in connection.execute(packs.order_by(run_facets.c.run_id, run_facets.c.shape_id)).all():
+        for role, _, key, payload in unpack_facets(open_pack(find, run_id, content)):
+            if not role and key in INVOCATIONS and (name := _member(payload, INVOCATIONS[key])):
+                found[run_id] = name
+    return found
+
+
+def group_attempts(run_ids: Sequence[int], invocations: Mapping[int, str]) -> Sequence[tuple[int, ...]]:
+    """Runs of one job, those of one attempt together, in the order of the first of each."""
+    groups: dict[str | int, list[int]] = {}
+    for run_id in run_ids:
+        groups.setdefault(invocations.get(run_id, run_id), []).append(run_id)
+    return [tuple(group) for group in groups.values()]
+
+
+def read_twins(connection: Connection, run_ids: Iterable[int]) -> Mapping[int, frozenset[int]]:
+    """The other runs of the attempt that each run is a report of; of most runs, none."""
+    invocations = read_invocations(connection, run_ids)
+    wanted = integers(connection, ("id",), [(one,) for one in sorted(invocations)])
+    other = run.alias("other")
+    is_near = other.c.seen_to.between(run.c.seen_to - _NEAR, run.c.seen_to + _NEAR)
+    pairs = connection.execute(
+        select(run.c.id, other.c.id.label("other"))
+        .join(wanted, wanted.c.id == run.c.id)
+        .join(other, and_(other.c.job_id == run.c.job_id, other.c.id != run.c.id, is_near))
+    ).all()
+    known = {**read_invocations(connection, {row.other for row in pairs}), **invocations}
+    found: dict[int, set[int]] = {}
+    for id_, near in pairs:
+        if known.get(near) == invocations[id_]:
+            found.setdefault(id_, set()).add(near)
+    return {id_: frozenset(some) for id_, some in found.items()}
+
+
+def _member(payload: str, name: str) -> str:
+    facet = msgspec.json.decode(payload) if payload else None
+    value = facet.get(name) if isinstance(facet, dict) else None
+    return value if isinstance(value, str) else ""
