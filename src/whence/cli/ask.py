@@ -119,5 +119,5 @@ def style_of(console: Console) -> Style:
 
 
 def _exit(extent: Extent | None) -> Exit:
-    """A depth that was asked for is no failing; a budget that cut the answer is."""
-    return Exit.OK if extent is None or extent.stopped_by in (None, "depth") else Exit.CUT
+    """A depth that was asked for and columns that nobody reports are no failing; a budget that cut the answer is."""
+    return Exit.OK if extent is None or extent.stopped_by in (None, "depth", "columns") else Exit.CUT
