@@ -15,7 +15,7 @@ import {
 } from "../api";
 import { lineageAddress } from "../address";
 import { useTraits } from "../explorer/traits";
-import { boxOf, fieldId, fullName, isHiddenField, parseName, shortName } from "../names";
+import { boxOf, fieldId, fullName, isHiddenField, isHiddenKey, parseName, shortName } from "../names";
 import {
   Awaited,
   exact,
@@ -124,7 +124,8 @@ export const NodePage = ({ node }: { node: string }) => {
 
 /** The run that last wrote a dataset, and how many rows it reported. */
 const LastWrite = ({ of, node }: { of: NonNullable<Dataset["last_write"]>; node: string }) => {
-  const told = useAnswer<{ data: Run[] }>(`../api/v2/runs/${encodeURIComponent(runId(of.run))}`);
+  const run = runId(of.run);
+  const told = useAnswer<{ data: Run[] }>(isHiddenKey(run) ? null : `../api/v2/runs/${encodeURIComponent(run)}`);
   const written = told.answer?.data.flatMap((run) => run.outputs).find((one) => one.dataset === node);
   const rows = (written?.facets["outputStatistics"] as { rowCount?: unknown } | undefined)?.rowCount;
   return (
