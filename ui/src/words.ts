@@ -176,7 +176,7 @@ export const words = {
       columns: "not all columns are reported",
     } as Record<string, string>,
     hidden: (count: number) => `${counted(count, "node is", "nodes are")} hidden from you`,
-    gaps: (count: number) => `${counted(count, "place has", "places have")} no column lineage`,
+    gaps: (count: number) => `the column lineage of ${counted(count, "dataset", "datasets")} is not fully reported`,
     gapsWhy: {
       "no column lineage": (owner) => `${owner} reports whole datasets only, so the trace ends there.`,
       "column not reported": (owner) =>

@@ -5,7 +5,7 @@ import { useMemo, useRef, useState } from "react";
 import { explorerAddress, go, LENSES, pageAddress, type Explored, type Lens, type Side } from "../address";
 import { Tagged } from "../facts/tagged";
 import type { Point } from "../graph/place";
-import { fullName, shortName } from "../names";
+import { boxOf, fullName, shortName } from "../names";
 import { Glyph, Go, Icon, NodeGlyph, Trouble } from "../parts/bits";
 import { WhereView } from "../parts/where";
 import { NotFound } from "../pages/NotFound";
@@ -412,23 +412,31 @@ const shownOf = ({ picture, trace, extents, noPath }: Seen, explored: Explored):
   return [explored.shut.length ? words.explorer.partly : words.explorer.complete(shortName(explored.node))];
 };
 
+/** Why the picture is not all there is. */
+const reasonsOf = ({ extents, picture, gaps }: Seen): string[] => {
+  const stops = new Set(extents.flatMap((one) => one.stopped_by ?? []));
+  stops.delete("depth");
+  // Of a hop with a count the count says it.
+  if (picture.stubs.length) stops.delete("nodes");
+  if (gaps.length) stops.delete("columns");
+  const said = [...stops].map((one) => words.explorer.stoppedBy[one] ?? one);
+  const places = new Set(gaps.map((gap) => boxOf(gap.at)));
+  return places.size ? [...said, words.explorer.gaps(places.size)] : said;
+};
+
 /** How much of the truth this is. */
 const Standing = ({ seen, explored }: { seen: Seen; explored: Explored }) => {
-  const reasons = new Set(
-    seen.extents.flatMap((one) =>
-      one.stopped_by && one.stopped_by !== "depth" ? [words.explorer.stoppedBy[one.stopped_by] ?? one.stopped_by] : [],
-    ),
-  );
-  // Of a hop with a count the count says it.
-  if (seen.picture.stubs.length) reasons.delete(words.explorer.stoppedBy["nodes"]!);
+  const reasons = reasonsOf(seen);
+  const gapsWhy = new Set(seen.gaps.map((gap) => words.explorer.gapsWhy[gap.reason]?.(shortName(gap.owner))));
   const hidden = seen.extents.reduce((sum, one) => sum + one.hidden_nodes, 0);
-  const owners = [...new Set(seen.gaps.map((gap) => gap.owner))];
   const isUnread = seen.problem && seen.problem.status !== 404;
   return (
     <footer className="standing" aria-live="polite">
       {isUnread && <span className="warn">{words.explorer.unread(seen.problem?.message ?? "")}</span>}
-      {!seen.problem && reasons.size > 0 && (
-        <span className="warn">{words.explorer.incomplete([...reasons].join(", "))}</span>
+      {!seen.problem && reasons.length > 0 && (
+        <span className="warn" title={[...gapsWhy].join("\n") || undefined}>
+          {words.explorer.incomplete(reasons.join(", "))}
+        </span>
       )}
       {!seen.problem &&
         (seen.waiting && !seen.extents.length ? (
@@ -438,15 +446,6 @@ const Standing = ({ seen, explored }: { seen: Seen; explored: Explored }) => {
         ))}
       {hidden > 0 && <span title={words.hidden.ask}>{words.explorer.hidden(hidden)}</span>}
       {seen.picture.boxes.length > MOST_BOXES && <span className="warn">{words.explorer.capped(MOST_BOXES)}</span>}
-      {owners.length > 0 && (
-        <span
-          title={[...new Set(seen.gaps.map((gap) => words.explorer.gapsWhy[gap.reason]?.(shortName(gap.owner))))].join(
-            "\n",
-          )}
-        >
-          {words.explorer.gaps(owners.length)}
-        </span>
-      )}
       {seen.extents[0] && (
         <span className="standing-position">
           {words.explorer.position} <code>{seen.extents[0].graph_version}</code>
