@@ -356,6 +356,10 @@ def test_roles_and_hidden_columns(screen: Screen, house: House) -> None:
 def test_the_audit_log_is_filtered_verified_and_exported(screen: Screen, house: House) -> None:
     refused = {"Authorization": f"Bearer {house.keys['nobody']}"}
     assert httpx.get(f"{house.base}/api/v2/status", headers=refused).status_code == 403
+    asking = {"Authorization": f"Bearer {house.keys['root']}"}
+    walked = f"{house.base}/api/v2/lineage/upstream?node={quote(str(PREDICTIONS), safe='')}"
+    nodes = httpx.get(walked, headers=asking, timeout=30).json()["page"]["total"]
+    assert nodes > 1
     page = opened(screen, house, "root", "admin", tab="audit")
     page.get_by_label("Refused only").check()
     page.get_by_role("searchbox", name="Who").fill("nobod")
@@ -375,6 +379,10 @@ def test_the_audit_log_is_filtered_verified_and_exported(screen: Screen, house: 
     assert "key:root" not in text
     page.get_by_role("button", name="Verify").click()
     expect(page.get_by_text(re.compile(r"[\d,]+ rows are as they were written"))).to_be_visible()
+    page.get_by_label("Refused only").uncheck()
+    page.get_by_role("searchbox", name="Who").fill("key:root")
+    walks = page.get_by_role("row").filter(has_text="GET /api/v2/lineage/{direction}")
+    expect(walks.filter(has_text=f"{nodes} rows").first).to_be_visible()
 
 
 PAGES = {

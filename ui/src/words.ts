@@ -540,7 +540,14 @@ export const words = {
       } as Record<string, string>,
       signInFailed: "sign-in failed",
       readAdmin: "read administration",
-      repeated: (count: number) => `${count.toLocaleString("en")} times`,
+      /** What an entry counts: requests, events, or the rows of an answer. */
+      counts: {
+        refused: (count) => counted(count, "time", "times"),
+        login: (count) => counted(count, "time", "times"),
+        write: (count) => counted(count, "event", "events"),
+        steward: (count) => counted(count, "event", "events"),
+      } as Record<string, (count: number) => string>,
+      rowsOf: (count: number) => counted(count, "row", "rows"),
       node: "About",
       nodeHint: "node id or namespace",
       since: "Since",

@@ -196,7 +196,7 @@ const Row = ({ entry }: { entry: Entry }) => {
       </td>
       <td className="nowrap quiet">
         {entry.status || said.command}
-        {entry.count > 1 && <span className="count">{said.repeated(entry.count)}</span>}
+        {entry.count > 1 && <span className="count">{(said.counts[entry.action] ?? said.rowsOf)(entry.count)}</span>}
       </td>
     </tr>
   );
