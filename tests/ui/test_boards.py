@@ -36,6 +36,9 @@ def test_on_call_what_fails_what_is_downstream_and_the_last_good_commit(screen: 
     expect(failing).to_contain_text("1 dashboard")
     expect(failing).to_contain_text("commit a41d0c9 → b77e2f0")
     expect(failing).to_contain_text("Commit changed since last success")
+    # Nothing sticks out of its column.
+    widths = failing.locator("dd").evaluate_all("some => some.map(one => one.scrollWidth - one.clientWidth)")
+    assert max(widths) == 0
     expect(page.locator(".trouble-late")).to_contain_text("load_charges")
     expect(page.locator(".trouble-late")).to_contain_text("never paused longer than 1.0 h")
     refused = page.get_by_role("region", name="Events rejected")
