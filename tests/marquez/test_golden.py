@@ -52,7 +52,7 @@ ASKED = [
     at(NIGHTLY),
     at(LOAD),
     f"{at(LOAD)}/versions",
-    f"{at(LOAD)}/versions/825eecad-ffae-f05b-f922-c5a095b1cdf6",
+    f"{at(LOAD)}/versions/f1ac9651-5f68-6b58-f922-c5a095b1cdf6",
     f"{at(LOAD)}/runs?limit=1&offset=1",
     f"/api/v1/jobs/runs/{RUNS[1]}",
     f"/api/v1/jobs/runs/{RUNS[0]}/facets?type=run",
