@@ -96,12 +96,15 @@ def kafka_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBrok
     broker.kill()
 
 
+SECRET = b"what the collectors of these tests sign with"
+
+
 @pytest.fixture(params=KINDS)
 def log(request: pytest.FixtureRequest, tmp_path: Path) -> Log:
     """An empty event log, of each kind in turn."""
     if request.param == "segments":
         return open_log(str(tmp_path / "log"))
-    return open_log(request.getfixturevalue("kafka_broker").new_topic(partitions=3))
+    return open_log(request.getfixturevalue("kafka_broker").new_topic(partitions=3), lambda: SECRET)
 
 
 @pytest.fixture(scope="session")

@@ -61,7 +61,8 @@ def filled(request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory
     if request.param == "segments":
         log = SegmentLog(directory / "log", SegmentSettings(segment_bytes=1 << 20, recent_keys=50))
     else:
-        log = open_log(request.getfixturevalue("kafka_broker").new_topic(partitions=3))
+        topic = request.getfixturevalue("kafka_broker").new_topic(partitions=3)
+        log = open_log(topic, lambda: b"what the collectors of these tests sign with")
     drafts = [draft(one.body) for one in islice(arrivals(seed=3, jobs=20, days=30, noise=NOISE), RECORDS)]
     writer = log.open_writer()
     for start in range(0, RECORDS, 40):
