@@ -49,9 +49,11 @@ def show_archived(what: Archiving, drop_for: str | None, output: Output) -> Exit
     """Archive, tidy, and drop the segments that the archive and the store `drop_for` (a URL) both have. Raises
     LogError, TableError, StoreError.
     """
+    if drop_for:
+        _refuse_topic(what.log)
     log = what.open_log()
     applied = read_progress(open_store(drop_for)) if drop_for else None
-    segments = _segments(log) if applied is not None else None
+    segments = log if applied is not None and isinstance(log, SegmentLog) else None
     session = open_session(jars=jars_for(log))
     copied = archive_log(session, log, what.archive)
     tidy(session, what.archive)
@@ -63,12 +65,9 @@ def show_archived(what: Archiving, drop_for: str | None, output: Output) -> Exit
     return Exit.OK
 
 
-def _segments(log: Log) -> SegmentLog:
-    if not isinstance(log, SegmentLog):
-        raise LogError(
-            "what a Kafka topic keeps is for its own settings to say (retention.ms), not for --drop-segments"
-        )
-    return log
+def _refuse_topic(log: str) -> None:
+    if log.startswith("kafka://"):
+        raise LogError("a Kafka topic's own settings (retention.ms) decide what it keeps, not --drop-segments")
 
 
 def _lines(copied: Copied, archive: str, dropped: tuple[int, ...]) -> list[Text]:
