@@ -24,8 +24,7 @@ from whence.model.catalog import PREFIX
 from whence.store.columns import COMPACT, Id, derived_column, fact_column, plain_column, witness_columns
 from whence.store.run_states import RUN_STATE, RUN_STATE_AT
 
-FOREVER = 2**63 - 1
-"""`valid_to` of what still holds."""
+FOREVER = 2**63 - 1  # the `valid_to` of what still holds
 
 
 class Touch(IntEnum):
