@@ -111,8 +111,8 @@ def test_what_breaks_if_the_last_login_changes(captured: Captured, variant: Vari
     assert reached - {captured.short(root)} == IMPACT_OF_LAST_LOGIN
     # The listener reports nothing of `lit(…).alias("ingested_on")`: that may come from any input, as a UDF would.
     assert answer.extent.stopped_by == "columns"
-    assert {gap.reason for gap in answer.gaps} == {GapReason.UNREPORTED}
-    assert captured.dataset("bronze/usage_logs") in {one for gap in answer.gaps for one in gap.datasets}
+    unreported = [gap for gap in answer.gaps if gap.reason is GapReason.UNREPORTED]
+    assert captured.dataset("bronze/usage_logs") in {one for gap in unreported for one in gap.datasets}
 
 
 def test_training_is_a_job_from_feature_columns_to_a_model(captured: Captured) -> None:

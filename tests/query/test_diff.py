@@ -41,7 +41,9 @@ def state(world: World, at: int) -> State:
     found: dict[Key, set[tuple[str, str, bool, str]]] = {}
     for said in world.said:
         if said.start <= at < said.end:
-            for one, _ in said.edges:
+            for one, origin in said.edges:
+                if origin is Origin.UNREPORTED:
+                    continue  # a gap, no edge
                 key = (one.source, one.target, said.owner)
                 found.setdefault(key, set()).add((one.type, one.subtype, one.masking, one.description))
     return {key: frozenset(several) for key, several in found.items()}
