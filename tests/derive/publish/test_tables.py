@@ -96,10 +96,10 @@ def edges_of(root: Path) -> Iterator[list[object]]:
 
 def edges_by(lines: list[Row]) -> Iterator[list[object]]:
     """Every edge of every set, for each time in which its owner held the set without a break."""
-    sets = {one["set"]: one for one in lines if one.get("fact") == "set"}
+    sets = {one["set"]: one for one in lines if one.get("fact") == "set" and one["origin"] != "unreported"}
     held: dict[tuple[str, str, str], list[Row]] = {}
     for span in sorted((one for one in lines if one.get("derived") == "span"), key=lambda one: one["from"]):
-        for digest in span["sets"]:
+        for digest in filter(sets.__contains__, span["sets"]):
             spans = held.setdefault((span["owner"], span["aspect"], digest), [])
             if spans and (spans[-1]["to"], spans[-1]["confirmed"]) == (span["from"], span["confirmed"]):
                 spans[-1]["to"] = span["to"]
