@@ -8,6 +8,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from uuid import UUID
@@ -27,6 +28,8 @@ from whence.derive.jars import KAFKA, fetch
 from whence.log.address import open_log
 from whence.store.engine import open_store
 from whence.store.migrate import migrate
+from whence.store.security.database import security_url
+from whence.store.security.signing import signing_secret
 from whence.store.settle import CHUNK
 from whence.store.tables import touched
 
@@ -76,7 +79,8 @@ def engine(postgres_url: str) -> Iterator[Engine]:
 def test_an_executor_killed_within_a_micro_batch_changes_nothing(
     cluster: SparkCluster, kafka_broker: KafkaBroker, engine: Engine, tmp_path: Path
 ) -> None:
-    log = open_log(url := kafka_broker.new_topic(partitions=3))
+    security = security_url(engine.url.render_as_string(hide_password=False))
+    log = open_log(url := kafka_broker.new_topic(partitions=3), partial(signing_secret, security))
     fill(log, bodies())
     conf = CONF | {"spark.jars": ",".join(map(str, fetch(KAFKA)))}
     with driving(submit(ENTRY, cluster.url, derive(url, engine), conf), tmp_path) as driver:
