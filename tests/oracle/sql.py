@@ -118,11 +118,13 @@ def _items(text: str) -> list[tuple[str, str]]:
 
 
 def _targets(listed: str | None, items: str, columns: list[str] | None) -> tuple[list[str], bool]:
-    """The columns that the items go to; and whether there are more items than columns."""
+    """The columns that the items go to; and whether the numbers differ. Fewer items go under their own names."""
     own = [name for _, name in _items(items)]
     if listed is not None:
         return listed.split(", "), False
-    return (own, False) if columns is None else (columns, len(own) > len(columns))
+    if columns is None or len(own) < len(columns):
+        return own, columns is not None
+    return columns, len(own) > len(columns)
 
 
 def _subtype(expression: str) -> str:
