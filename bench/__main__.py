@@ -1,4 +1,4 @@
-"""`make bench`: every figure of the README, one after the other, each in a process of its own; or those named."""
+"""`make bench`: every figure of docs/reference/measurements.md in turn, each in its own process; or those named."""
 
 import os
 import subprocess

@@ -22,7 +22,7 @@ from typing import cast
 
 import uvloop
 
-from bench.events import bodies
+from bench.workloads.events import bodies
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 

@@ -22,16 +22,16 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 from sqlalchemy import Engine, select
 
-from bench.graphs import Graph, layered
 from bench.serve import memory_of
-from whence.derive.blast.count import Effort
-from whence.derive.blast.job import compute, read_graph
-from whence.derive.blast.lineage import read_lineage
-from whence.derive.blast.survey import survey
-from whence.derive.session import open_session
-from whence.store.blast import GraphTables, blast_radius
-from whence.store.engine import open_store, reading, sqlite_url
-from whence.store.migrate import migrate
+from bench.workloads.graphs import Graph, layered
+from whence.derive.blast_radius.count import Effort
+from whence.derive.blast_radius.digraphs import build_survey
+from whence.derive.blast_radius.graph_arrays import read_lineage
+from whence.derive.blast_radius.job import compute, read_graph
+from whence.derive.spark.session import open_session
+from whence.store.connection.engine import open_store, reading, sqlite_url
+from whence.store.graph.blast_radius import GraphTables, blast_radius
+from whence.store.migrations.migrate import migrate
 
 FIELDS, EDGES, DRAWN, ASKED_SECONDS = 1_000_000, 5_000_000, 500, 0.5
 
@@ -144,7 +144,7 @@ def _errors(engine: Engine) -> tuple[float, NDArray[np.float64]]:
         lineage = read_lineage(GraphTables(connection))
         columns = (blast_radius.c.node_id, blast_radius.c.fields, blast_radius.c.datasets, blast_radius.c.estimated)
         found = {node: rest for node, *rest in connection.execute(select(*columns))}
-    reach = survey(lineage).by_field
+    reach = build_survey(lineage).by_field
     ones = np.ones(len(reach.source))
     graph = csr_array((ones, (reach.source, reach.target)), shape=(reach.vertices, reach.vertices))
     of, fields = np.searchsorted(lineage.datasets, lineage.field_dataset), len(lineage.fields)

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from bench.events import bodies
+from bench.workloads.events import bodies
 from whence.derive.pipeline import run_stream
-from whence.derive.session import open_session
+from whence.derive.spark.session import open_session
 from whence.log import Kind
 from whence.log.record import Draft
 from whence.log.segments.log import SegmentLog
 from whence.log.segments.write import SegmentWriter
 from whence.openlineage.accept import accept
-from whence.store.engine import open_store, sqlite_url
-from whence.store.migrate import migrate
+from whence.store.connection.engine import open_store, sqlite_url
+from whence.store.migrations.migrate import migrate
 
 WARM, MEASURED = 3_000, 30_000
 

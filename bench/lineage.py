@@ -15,12 +15,12 @@ from urllib.parse import urlencode
 from sqlalchemy import delete, insert
 
 from bench.query import measure, serving, told, wait_for_arrays
-from query.worlds import Said, World, load
+from query.worlds.random_worlds import Said, World, load
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, JobName
-from whence.store.engine import open_store, sqlite_url, writing
-from whence.store.migrate import migrate
-from whence.store.tables import edition
+from whence.store.connection.engine import open_store, sqlite_url, writing
+from whence.store.migrations.migrate import migrate
+from whence.store.schema.tables import change_version
 
 LAYERS = 10
 TEAM = 100
@@ -81,8 +81,8 @@ def _run(
     migrate(engine)
     load(engine, World(said=tuple(layered_jobs(jobs, of_component))))
     with writing(engine) as connection:
-        connection.execute(delete(edition))
-        connection.execute(insert(edition), {"number": 1, "stamp": time.time_ns()})
+        connection.execute(delete(change_version))
+        connection.execute(insert(change_version), {"number": 1, "stamp": time.time_ns()})
     rng = random.Random(2)
 
     def target() -> str:

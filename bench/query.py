@@ -22,18 +22,18 @@ import numpy as np
 import psutil
 from sqlalchemy import select
 
-from bench.estate import DAY, NOW, Estate, estate, fill, seeded
-from whence.query.instants import iso
-from whence.store.engine import open_store, reading, sqlite_url
-from whence.store.migrate import migrate
-from whence.store.tables import edge
+from bench.workloads.stores import DAY, NOW, Estate, estate, fill, seeded
+from whence.query.answers.instants import iso
+from whence.store.connection.engine import open_store, reading, sqlite_url
+from whence.store.migrations.migrate import migrate
+from whence.store.schema.tables import edge
 
 SIZES = {"S": (10_000, 30_000), "M": (1_000_000, 3_000_000), "L": (10_000_000, 30_000_000)}
 ASKED = 300
 SERVE = """
 import socket, sys
 from pathlib import Path
-from whence.api.serve import serve
+from whence.api.server.serve import serve
 from whence.api.settings import Settings
 
 serve(Settings(data=Path(sys.argv[1]), store_url=sys.argv[2], open=True), socket.socket(fileno=int(sys.argv[3])))

@@ -15,24 +15,24 @@ from typing import TypeVar
 
 from sqlalchemy import Engine, func, select
 
-from bench.workload import JOBS, fill
+from bench.workloads.logs import JOBS, fill
 from whence.derive.pipeline import run_stream
-from whence.derive.session import open_session
-from whence.govern.retention import apply, planning
+from whence.derive.spark.session import open_session
+from whence.govern.retention import apply_plan, open_plan
 from whence.log.segments.log import SegmentLog
-from whence.store.engine import open_store, reading, sqlite_url
-from whence.store.migrate import migrate
-from whence.store.space import shrink, size
-from whence.store.standing import read_standing
-from whence.store.summary import Horizon
-from whence.store.tables import edge, event
+from whence.store.connection.engine import open_store, reading, sqlite_url
+from whence.store.connection.vacuum import measure_store, shrink_store
+from whence.store.ingest.retention_summary import RetentionHorizon
+from whence.store.migrations.migrate import migrate
+from whence.store.schema.tables import edge, event
+from whence.store.status.overview import read_overview
 
 Result = TypeVar("Result")
 
 
 def measure(events: int, jobs: int, engine: Engine, base: Path) -> None:
     """Fill the store if it is empty, forget nine tenths of its days, and say what that took."""
-    if not read_standing(engine).ledger.received:
+    if not read_overview(engine).ledger.received:
         fill(base / "log", events, jobs=jobs)
         session = open_session()
         query = run_stream(session, SegmentLog(base / "log"), engine, base / "checkpoint")
@@ -40,25 +40,25 @@ def measure(events: int, jobs: int, engine: Engine, base: Path) -> None:
         query.stop()
         session.stop()
     horizon = nine_tenths(engine)
-    before, received, current = bytes_of(engine), read_standing(engine).ledger, current_graph(engine)
-    with planning(engine, horizon) as (plan, _):
+    before, received, current = bytes_of(engine), read_overview(engine).ledger, current_graph(engine)
+    with open_plan(engine, horizon) as (plan, _):
         pass
-    rows = timed("planned and applied", lambda: apply(engine, horizon, plan))
-    timed("shrunk", lambda: shrink(engine))
+    rows = timed("planned and applied", lambda: apply_plan(engine, horizon, plan))
+    timed("shrunk", lambda: shrink_store(engine))
     after = bytes_of(engine)
-    with planning(engine, horizon) as (left, _):
+    with open_plan(engine, horizon) as (left, _):
         assert not sum(left.rows.values()), left
     assert current_graph(engine) == current, "the current graph has changed"
-    assert read_standing(engine).ledger == received
+    assert read_overview(engine).ledger == received
     sizes = f"{before / 1e6:,.0f} MB are {after / 1e6:,.0f} MB: down by {1 - after / before:.0%}"
     sys.stdout.write(f"retention  {received.received:,} events, {sum(rows.values()):,} rows deleted; {sizes}\n")
 
 
-def nine_tenths(engine: Engine) -> Horizon:
+def nine_tenths(engine: Engine) -> RetentionHorizon:
     """Behind which nine tenths of the time lie that the store's events span; of lineage, half."""
     with reading(engine) as connection:
         first, last = connection.execute(select(func.min(event.c.time), func.max(event.c.time))).one()
-    return Horizon(runs=first + (last - first) * 9 // 10, keep=1, history=first + (last - first) // 2)
+    return RetentionHorizon(runs=first + (last - first) * 9 // 10, keep=1, history=first + (last - first) // 2)
 
 
 def current_graph(engine: Engine) -> str:
@@ -82,7 +82,7 @@ def timed(what: str, work: Callable[[], Result]) -> Result:
 def bytes_of(engine: Engine) -> int:
     """The store's size."""
     with reading(engine) as connection:
-        return size(connection)
+        return measure_store(connection)
 
 
 def main() -> None:

@@ -15,14 +15,14 @@ from pathlib import Path
 
 from sqlalchemy import Engine, text
 
-from bench.tree import taking
-from bench.workload import fill
+from bench.measures.process_tree import taking
+from bench.workloads.logs import fill
 from whence.derive.archive.copy import archive_log
 from whence.derive.pipeline import run_stream
-from whence.derive.session import open_session
+from whence.derive.spark.session import open_session
 from whence.log.segments.log import SegmentLog
-from whence.store.engine import open_store, sqlite_url
-from whence.store.migrate import migrate
+from whence.store.connection.engine import open_store, sqlite_url
+from whence.store.migrations.migrate import migrate
 
 SIZES = (10**4, 10**5, 10**6)
 

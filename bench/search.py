@@ -15,15 +15,15 @@ from pathlib import Path
 
 from sqlalchemy import Engine, text
 
-from bench.estate import _insert
+from bench.workloads.stores import _insert
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName
-from whence.query.search import search
-from whence.store import tables
-from whence.store.engine import open_store, reading, sqlite_url, writing
-from whence.store.graph import StoreGraph
-from whence.store.migrate import migrate
-from whence.store.words import index_all
+from whence.query.lookup.search import search
+from whence.store.connection.engine import open_store, reading, sqlite_url, writing
+from whence.store.ingest.search_index import index_all
+from whence.store.migrations.migrate import migrate
+from whence.store.schema import tables
+from whence.store.snapshots.graph import StoreGraph
 
 NOUNS = re.findall(
     r"\w+",

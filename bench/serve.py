@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from bench.events import bodies
-from whence.cli.serve import OPEN, plan, running
+from bench.workloads.events import bodies
+from whence.cli.process.serve import OPEN, plan, running
 from whence.cli.settings import store_url
 from whence.log import Position
 from whence.log.segments.log import LANE
-from whence.store.engine import open_store, read_progress
+from whence.store.connection.engine import open_store, read_progress
 
 RATE, SECONDS, WARM = 50, 30, 500
 

@@ -20,11 +20,11 @@ from urllib.request import urlopen
 import numpy as np
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from applying import apply
-from bench.estate import NOW, Estate, estate, fill
-from bench.frames import frame_costs
+from bench.measures.frames import frame_costs
 from bench.query import kept_in, serving
-from ui.chromium import chromium
+from bench.workloads.stores import NOW, Estate, estate, fill
+from fixtures.stores_of_events import apply
+from ui.browser.chromium import chromium
 from whence.api.ui import FILES
 from whence.log import Kind, Position, Record
 from whence.model.events import RunState
@@ -32,9 +32,9 @@ from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, RunName
 from whence.openlineage.accept import accept
 from whence.openlineage.write import column_lineage, dataset, facet, run_event
-from whence.store.engine import open_store, sqlite_url, writing
-from whence.store.migrate import migrate
-from whence.store.words import index_all
+from whence.store.connection.engine import open_store, sqlite_url, writing
+from whence.store.ingest.search_index import index_all
+from whence.store.migrations.migrate import migrate
 
 FIELDS, EDGES = 1_000_000, 1_000_000
 CONSUMERS, WIDE, BOXES = 10_000, 5_000, 400

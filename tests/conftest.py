@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 from sqlalchemy import Engine
 
-from kafka_broker import KafkaBroker
-from logs import KINDS
-from postgres_process import new_database
+from fixtures.both_logs import KINDS
+from services.kafka_broker import KafkaBroker
+from services.postgres import new_database
 from whence.log import Log
 from whence.log.address import open_log
-from whence.store.engine import open_store, sqlite_url
-from whence.store.migrate import migrate
+from whence.store.connection.engine import open_store, sqlite_url
+from whence.store.migrations.migrate import migrate
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,13 +25,16 @@ pytest.register_assert_rewrite("chaos.state")  # what they compare is shown when
 
 STORES = ("sqlite", "postgres")
 
-# A busy machine is no defect: no test of ours is timed.
-settings.register_profile("whence", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A busy machine is no defect: no test of ours is timed. A change is judged by the same examples each time;
+# `make nightly-properties` looks for others.
+settings.register_profile("whence", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("explore", settings.get_profile("whence"), derandomize=False, print_blob=True)
 settings.load_profile("whence")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--schedules", type=int, help="how many schedules of chaos; not given, one for each victim")
+    parser.addoption("--long", action="store_true", help="the sizes of `make nightly-long`")
+    parser.addoption("--schedules", type=int, help="how many schedules of chaos; not given, a few on each stack")
     parser.addoption("--seeds", help="of the schedules, only these: FIRST-LAST")
     parser.addoption("--back", type=float, default=540, help="seconds until all is well again; 60 on a quiet machine")
 
@@ -110,8 +113,8 @@ def log(request: pytest.FixtureRequest, tmp_path: Path) -> Log:
 @pytest.fixture(scope="session")
 def spark() -> "Iterator[SparkSession]":
     """The one Spark session, with the pipeline's settings."""
-    from whence.derive.jars import KAFKA, fetch
-    from whence.derive.session import open_session
+    from whence.derive.spark.jars import KAFKA, fetch
+    from whence.derive.spark.session import open_session
 
     # The one JVM of all tests loads the Kafka source when it starts.
     session = open_session(jars=fetch(KAFKA))

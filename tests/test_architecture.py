@@ -4,12 +4,14 @@ What runs in other processes in life (the Spark source and the executors' part) 
 very batches that Spark would hand over; the stages run on Spark.
 """
 
+import ast
 import asyncio
 import importlib
 import json
 import pkgutil
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,23 +26,29 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
 import whence
-from whence.api.app import create_app
+from whence.api.server.app import create_app
 from whence.api.settings import Settings
-from whence.capture.spark import conf
-from whence.cli.tree import Style, tree
-from whence.derive import sink
-from whence.derive.source import LogSource
-from whence.derive.stages import STAGES
-from whence.log.segments import committed
+from whence.cli.answers.store import answer_of
+from whence.cli.answers.tree import Style, tree
+from whence.client.answers import Lineage
+from whence.derive.sources.log import LogSource
+from whence.derive.writing import sink
+from whence.derive.writing.stages import STAGES
+from whence.log.segments import committed_end
 from whence.log.segments.log import LANE
-from whence.query import Question, resolve, upstream
-from whence.store.engine import open_store, reading, sqlite_url
-from whence.store.graph import StoreGraph
-from whence.store.migrate import migrate
-from whence.store.settle import settle
-from whence.store.vault import address_of
+from whence.query.answers.values import Question
+from whence.query.lookup.resolve import resolve
+from whence.query.questions.lineage import reach_upstream
+from whence.query.rendering.listings import lineage_listing
+from whence.store.connection.data_key import store_address
+from whence.store.connection.engine import open_store, reading, sqlite_url
+from whence.store.ingest.recompute import recompute
+from whence.store.migrations.migrate import migrate
+from whence.store.snapshots.graph import StoreGraph
+from whence_client.spark import conf
 
 ROOT = Path(__file__).parents[1]
+CLIENT = "client/src/"
 ROW = re.compile(r"\| (\d+) \| `([^`]+)` `([^`]+)` \| (.+) \|")
 RUN = "0190b3a1-7d1e-7b3a-9c55-3f1f5b0c7a10"
 EVENT = {
@@ -129,7 +137,7 @@ def test_one_event_passes_every_station_in_the_order_of_the_table(spark: SparkSe
 
 def test_a_station_that_is_not_there_is_found() -> None:
     with pytest.raises(AttributeError):
-        _station("cli/tree.py", "render")
+        _station("cli/answers/tree.py", "render")
     with pytest.raises(ModuleNotFoundError):
         _station("cli/branches.py", "tree")
 
@@ -142,9 +150,26 @@ def test_no_module_takes_the_place_of_what_its_package_offers() -> None:
         if not found.name.endswith(("__main__", ".env")) and ".versions." not in found.name
     ]
     offered = [(one.__name__, name) for one in modules for name in getattr(one, "__all__", ())]
-    assert ("whence.query", "run_lineage") in offered
+    assert ("whence.capture.sql", "Catalog") in offered
     taken = [(place, name) for place, name in offered if isinstance(getattr(sys.modules[place], name), ModuleType)]
     assert taken == []
+
+
+MOST_MODULES = 16
+
+
+def test_no_folder_has_more_modules_than_a_reader_takes_in() -> None:
+    folders = Counter(
+        path.parent for folder in ("src", "tests", "bench", "client") for path in (ROOT / folder).rglob("*.py")
+    )
+    assert {str(one.relative_to(ROOT)): count for one, count in folders.items() if count > MOST_MODULES} == {}
+
+
+def test_every_package_says_what_belongs_there() -> None:
+    inits = [one for one in (ROOT / "src").rglob("__init__.py") if "versions" not in one.parts]
+    assert len(inits) > 40
+    texts = {str(one.relative_to(ROOT)): ast.get_docstring(ast.parse(one.read_text("utf-8"))) for one in inits}
+    assert [place for place, text in texts.items() if not text] == []
 
 
 @contextmanager
@@ -169,8 +194,8 @@ def walk_of_one_event(spark: SparkSession, directory: Path, passed: Passed) -> s
     assert answer["duplicate"] is False
     with calls(passed):
         rows = derived(spark, readings(settings.data / "log"))
-        assert list(sink._writer(address_of(engine))(rows.to_batches())) == []
-        settle(engine, {LANE: committed(settings.data / "log").as_int})
+        assert list(sink._writer(store_address(engine))(rows.to_batches())) == []
+        recompute(engine, {LANE: committed_end(settings.data / "log").as_int})
         shown = asked(engine)
     engine.dispose()
     return shown
@@ -180,8 +205,8 @@ def asked(engine: Engine) -> str:
     """The question at the end of the walk, and its answer."""
     with reading(engine) as connection:
         graph = StoreGraph(connection)
-        found = upstream(graph, resolve(graph, "daily.total"), Question())
-        return "\n".join(line.plain for line in tree(found, Style(now=0)))
+        found = lineage_listing(reach_upstream(graph, resolve(graph, "daily.total"), Question()))
+        return "\n".join(line.plain for line in tree(answer_of(found, Lineage), Style(now=0)))
 
 
 async def post(settings: Settings, path: str, body: bytes, passed: Passed) -> dict[str, Any]:
@@ -220,8 +245,11 @@ def derived(spark: SparkSession, batches: list[pa.RecordBatch]) -> pa.Table:
 
 
 def _station(file: str, name: str) -> Station:
-    module = importlib.import_module("whence." + file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
-    assert module.__file__ == str(ROOT / "src" / "whence" / file)
+    path = ROOT / file if file.startswith(CLIENT) else ROOT / "src" / "whence" / file
+    root = ROOT / CLIENT if file.startswith(CLIENT) else ROOT / "src"
+    named_module = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+    module = importlib.import_module(named_module)
+    assert module.__file__ == str(path)
     named = reduce(getattr, name.split("."), module)
     functions: tuple[Callable[..., Any], ...] = named if isinstance(named, tuple) else (named,)  # type: ignore[assignment]
     return Station(file, name, tuple(function.__code__ for function in functions))

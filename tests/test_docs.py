@@ -1,7 +1,4 @@
-"""The documentation tells the truth: every command, route, error, setting and table is there, as it is in the code.
-
-`python tests/test_docs.py` (or `make docs`) writes the generated part of docs/cli.md anew.
-"""
+"""The documentation tells the truth: every command, route, error, setting and table is there, as it is in the code."""
 
 import asyncio
 import inspect
@@ -16,40 +13,35 @@ import typer.main
 from fastapi import FastAPI
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import Engine
-from typer.testing import CliRunner
 
 import whence.errors
-from query.worlds import Said, World, load
-from whence.api.app import create_app
-from whence.api.meters import Meters
-from whence.api.metrics import exposition
+from query.worlds.random_worlds import Said, World, load
+from reference_pages import GENERATED, WRITTEN
+from whence.api.collector.metrics import CollectorMetrics
+from whence.api.operations.prometheus import exposition
+from whence.api.operations.status import Status
+from whence.api.server.app import create_app
 from whence.api.settings import Settings
-from whence.api.status import Status
-from whence.capture.spark import LISTENER_VERSION, attach, conf
-from whence.cli.app import app as command_line
-from whence.derive.kpis.series import kpis
-from whence.derive.publish.schema import KPI, SCHEMA_VERSION, TABLES
+from whence.cli.commands.app import app as command_line
+from whence.cli.output.streams import exit_code
+from whence.derive.publish.schema import SCHEMA_VERSION
 from whence.errors import WhenceError
 from whence.log import Amount, Position
 from whence.log.kafka.address import OWN, SECURITY
 from whence.log.kafka.topic import SETTINGS as TOPIC
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName
-from whence.openlineage.producers import Adapter
-from whence.openlineage.refusals import REFUSALS
-from whence.store.disagreements import Disagreements
-from whence.store.engine import open_store, sqlite_url, writing
-from whence.store.ledger import Ledger
-from whence.store.migrate import migrate
-from whence.store.standing import Produced, Standing
-from whence.store.tables import FACTS, metadata, progress
+from whence.openlineage.facets.producers import Adapter
+from whence.openlineage.validation.refusals import REFUSALS
+from whence.store.connection.engine import open_store, sqlite_url, writing
+from whence.store.migrations.migrate import migrate
+from whence.store.schema.tables import FACTS, metadata, progress
+from whence.store.status.ledger import Ledger
+from whence.store.status.overview import ProducerCounts, StoreOverview
+from whence.store.status.sql_disagreements import Disagreements
+from whence_client.spark import LISTENER_VERSION, attach, conf
 
 ROOT = Path(__file__).parents[1]
-GENERATED = re.compile(r"<!-- generated -->\n.*<!-- /generated -->\n", re.DOTALL)
-SQL_TYPES = {"int64": "bigint", "string": "string", "bool": "boolean", "double": "double"} | {
-    "timestamp[us, tz=UTC]": "timestamp"
-}
-HELP = re.compile(r"<!-- help -->\n.*<!-- /help -->\n", re.DOTALL)
 EXAMPLE = re.compile(r"```http\n(GET|POST|PUT|DELETE) (\S+)\n(.*?)```\n```json\n(\d+)\n(.*?)```", re.DOTALL)
 VARIABLES = (
     re.compile(r"environ(?:\.get|\.setdefault)?[\[(]\"(\w+)\""),
@@ -59,7 +51,7 @@ VARIABLES = (
 PAGES = (
     "README.md",
     "ARCHITECTURE.md",
-    *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
+    *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md")),
 )
 
 
@@ -76,89 +68,44 @@ def commands() -> list[str]:
     return sorted(typer.main.get_group(command_line).commands)
 
 
-def all_commands() -> list[list[str]]:
-    """The commands as they are typed, those of groups after their group."""
-    found = []
-    for name, command in sorted(typer.main.get_group(command_line).commands.items()):
-        found += [[name], *([name, inner] for inner in sorted(getattr(command, "commands", {})))]
-    return found
-
-
-def help_pages() -> str:
-    """What `whence COMMAND --help` says, for each command, as Markdown."""
-    runner = CliRunner(
-        env={
-            "COLUMNS": "100",
-            "TERM": "dumb",
-            "NO_COLOR": "1",
-            "WHENCE_DATA": None,
-            "WHENCE_STORE": None,
-            "WHENCE_LOG": None,
-        }
-    )
-    parts = []
-    for arguments in ([], *all_commands()):
-        said = runner.invoke(command_line, [*arguments, "--help"], prog_name="whence")
-        assert said.exit_code == 0, said.output
-        lines = [line.rstrip() for line in said.output.strip().splitlines()]
-        parts.append("\n".join([f"### whence {' '.join(arguments)}".rstrip(), "", "```", *lines, "```", ""]))
-    return "\n".join(parts)
-
-
-def with_help(text: str) -> str:
-    """docs/cli.md with the generated part as it should be."""
-    return HELP.sub(lambda _: f"<!-- help -->\n{help_pages()}<!-- /help -->\n", text)
-
-
-def with_tables(text: str) -> str:
-    """docs/tables.md, likewise."""
-    parts = []
-    for name, table in {**TABLES, "kpi": KPI}.items():
-        columns = [f"| `{column}` | {SQL_TYPES[str(type_)]} | {said} |" for column, type_, said in table.columns]
-        head = "| column | type | meaning |\n|---|---|---|"
-        parts.append("\n".join([f"## {name}", "", table.meaning, "", head, *columns, ""]))
-    return _generated(text, "\n".join(parts))
-
-
-def with_kpis(text: str) -> str:
-    """docs/kpis.md, likewise."""
-    rows = [f"| `{one.name}` | {one.unit} | {one.definition} |" for one in kpis()]
-    return _generated(text, "\n".join(["| KPI | unit | definition |", "|---|---|---|", *rows, ""]))
-
-
-def _generated(text: str, part: str) -> str:
-    return GENERATED.sub(lambda _: f"<!-- generated -->\n{part}<!-- /generated -->\n", text)
-
-
-WRITTEN = {"docs/cli.md": with_help, "docs/tables.md": with_tables, "docs/kpis.md": with_kpis}
-
-
 @pytest.mark.parametrize("name", WRITTEN)
 def test_what_is_generated_is_as_the_code_says(name: str) -> None:
     text = page(name)
-    assert HELP.search(text) or GENERATED.search(text)
+    assert GENERATED.search(text)
     assert WRITTEN[name](text) == text, "run `make docs`"
 
 
 def test_the_version_of_the_tables_is_documented() -> None:
-    assert f"what is below, now {SCHEMA_VERSION}." in page("docs/tables.md")
+    assert f"what is below, now {SCHEMA_VERSION}." in page("docs/reference/tables.md")
 
 
 def test_every_environment_variable_is_documented() -> None:
     sources = [path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py")] + [page("tests/conftest.py")]
     used = {name for text in sources for pattern in VARIABLES for name in pattern.findall(text)}
-    settings = set(re.findall(r"^\| `(\w+)` \|", section(page("docs/cli.md"), "## Settings"), re.MULTILINE))
+    settings = set(
+        re.findall(
+            r"^\| `(\w+)` \|",
+            section(page("docs/reference/configuration.md"), "## Environment variables"),
+            re.MULTILINE,
+        )
+    )
     assert {"WHENCE_DATA", "WHENCE_STORE", "JAVA_HOME", "OPENLINEAGE_URL"} <= used
     assert used == settings
 
 
 def test_every_error_is_documented() -> None:
     errors = {name for name, one in inspect.getmembers(whence.errors, inspect.isclass) if issubclass(one, WhenceError)}
-    assert set(re.findall(r"^\| `(\w+)` \|", page("docs/errors.md"), re.MULTILINE)) == errors
+    rows = re.findall(r"^\| `(\w+)` \|.*\| ([^|]+) \| [^|]+ \|$", page("docs/reference/errors.md"), re.MULTILINE)
+    assert {name for name, _ in rows} == errors
+    documented = {name: code for name, code in rows if code.isdigit()}
+    assert len(documented) > 20
+    for name, code in documented.items():
+        error = getattr(whence.errors, name)
+        assert exit_code(error.__new__(error)) == int(code), name
 
 
 def test_every_table_and_column_is_documented_with_its_rule() -> None:
-    text = page("docs/store.md")
+    text = page("docs/reference/store.md")
     assert sorted(re.findall(r"^### (\w+)$", text, re.MULTILINE)) == sorted(metadata.tables)
     for table in metadata.tables.values():
         rules = {
@@ -170,18 +117,18 @@ def test_every_table_and_column_is_documented_with_its_rule() -> None:
 
 
 def test_every_setting_of_a_topic_is_documented() -> None:
-    rows = re.findall(r"^\| (`.+?`) \|", section(page("docs/log.md"), "## Kafka"), re.MULTILINE)
+    rows = re.findall(r"^\| (`.+?`) \|", section(page("docs/reference/event-log.md"), "## Kafka"), re.MULTILINE)
     documented = {name for row in rows for name in re.findall(r"`([\w.]+)`", row)}
     assert documented == {*OWN, "settings", *SECURITY}
     for name, value in TOPIC.items():
-        assert f"{name}={value}" in page("docs/log.md")
+        assert f"{name}={value}" in page("docs/reference/event-log.md")
 
 
 def test_every_option_of_the_spark_listener_is_documented() -> None:
-    options = set(re.findall(r"^\| `(\w+)` \|", section(page("docs/spark.md"), "## Attach"), re.MULTILINE))
+    options = set(re.findall(r"^\| `(\w+)` \|", section(page("docs/how-to/spark.md"), "## Attach"), re.MULTILINE))
     assert options == set(inspect.signature(conf).parameters)
     assert set(inspect.signature(attach).parameters) - {"builder"} <= options
-    assert LISTENER_VERSION in page("docs/spark.md")
+    assert LISTENER_VERSION in page("docs/how-to/spark.md")
     assert LISTENER_VERSION in page("README.md")
 
 
@@ -235,9 +182,13 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
 def test_every_route_is_documented(api: FastAPI) -> None:
     paths = api.openapi()["paths"].items()
     routes = {f"{method.upper()} {path}" for path, methods in paths for method in methods}
-    text = page("docs/api.md") + page("docs/catalog.md") + page("docs/access.md")
+    text = (
+        page("docs/reference/http-api.md")
+        + page("docs/reference/http-catalog.md")
+        + page("docs/reference/http-access.md")
+    )
     with_examples = set(re.findall(r"^### `(\w+ \S+)`$", text, re.MULTILINE))
-    of_marquez = set(re.findall(r"^\| `(\w+ /\S+)` \|", page("docs/marquez.md"), re.MULTILINE))
+    of_marquez = set(re.findall(r"^\| `(\w+ /\S+)` \|", page("docs/reference/marquez.md"), re.MULTILINE))
     assert with_examples | of_marquez == routes
     for route in with_examples:
         example = EXAMPLE.search(section(text, f"### `{route}`"))
@@ -247,7 +198,7 @@ def test_every_route_is_documented(api: FastAPI) -> None:
 
 
 def test_every_example_is_answered_as_it_says(api: FastAPI) -> None:
-    examples = EXAMPLE.findall(page("docs/api.md"))
+    examples = EXAMPLE.findall(page("docs/reference/http-api.md"))
     for (method, target, _, status, body), answer in zip(examples, asyncio.run(answers(api, examples)), strict=True):
         documented = json.loads(body)
         assert answer[0] == int(status), (method, target, answer)
@@ -290,11 +241,11 @@ def shape(value: Any) -> Any:
 
 
 def test_every_metric_is_documented_with_its_labels() -> None:
-    standing = Standing(
+    standing = StoreOverview(
         progress={},
         ledger=Ledger(1, 1, 1),
         refusals=dict.fromkeys(REFUSALS, 1),
-        producers=(Produced(adapter=Adapter("p"), events=1, last_seen=0),),
+        producers=(ProducerCounts(adapter=Adapter("p"), events=1, last_seen=0),),
         runs_without_start=0,
         runs_without_end=0,
         size=0,
@@ -302,7 +253,7 @@ def test_every_metric_is_documented_with_its_labels() -> None:
     )
     amount = Amount(0, 0)
     status = Status(received=amount, waiting=amount, waiting_seconds=0, standing=standing, counted_at=0, missing=0)
-    meters = Meters()
+    meters = CollectorMetrics()
     meters.event("accepted", "p", 1)
     meters.refused("large")
     meters.restricted("p")
@@ -316,7 +267,7 @@ def test_every_metric_is_documented_with_its_labels() -> None:
         for sample in family.samples
         if not sample.name.endswith(("_count", "_sum"))
     }
-    table = section(page("docs/operations.md"), "## Metrics")
+    table = section(page("docs/reference/metrics.md"), "## Series of the API")
     rows = re.findall(r"^\| `(whence_\w+)` \|([^|]*)\|", table, re.MULTILINE)
     assert {(name, tuple(re.findall(r"`(\w+)`", labels))) for name, labels in rows} == metrics
     assert set(REFUSALS) <= set(re.findall(r"`(\w+)`", table))
@@ -327,6 +278,23 @@ def test_links_between_pages_lead_somewhere() -> None:
         text = re.sub(r"```.*?```", "", page(name), flags=re.DOTALL)
         for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
             assert "://" in target or (ROOT / name).parent.joinpath(target).exists(), (name, target)
+
+
+def test_the_readme_is_short() -> None:
+    text = page("README.md")
+    assert text.count("\n") <= 150
+    prose = re.sub(r"^```.*?^```|^\|.*?$|^<!--.*?-->|^!\[.*?$", "", text, flags=re.MULTILINE | re.DOTALL)
+    paragraphs = re.split(r"\n\s*\n|^- ", prose, flags=re.MULTILINE)
+    assert len(paragraphs) > 20
+    assert [one for one in paragraphs if len(one.split()) > 80] == []
+
+
+def test_every_message_of_the_troubleshooting_page_exists() -> None:
+    sources = "\n".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
+    symptoms = re.findall(r"^\| (?!symptom|---)(.+?) \|", page("docs/troubleshooting.md"), re.MULTILINE)
+    messages = [text for symptom in symptoms for text in re.findall(r"`([^`]+)`", symptom)]
+    assert len(messages) > 10
+    assert [one for one in messages if one not in sources] == []
 
 
 def test_the_readme_names_what_there_is() -> None:
@@ -340,17 +308,17 @@ def test_the_readme_names_what_there_is() -> None:
 
 
 def test_the_lock_files_agree_and_name_no_registry() -> None:
-    names = ("requirements.lock", "requirements-dev.lock", "requirements-java.lock", "requirements-ui.lock")
+    kinds = ("", "-base", "-dev", "-docs", "-java", "-ui")
+    names = [f"requirements{kind}.lock" for kind in kinds]
     locks = {name: page(name) for name in names}
     for name, text in locks.items():
         assert not re.search(r"https?://|--index-url|--find-links|^-[if] ", text, re.MULTILINE), name
     pins = {name: set(re.findall(r"^([\w.-]+==[\w.+-]+)", text, re.MULTILINE)) for name, text in locks.items()}
-    assert pins["requirements.lock"] < pins["requirements-dev.lock"]
+    assert pins["requirements-base.lock"] < pins["requirements.lock"] < pins["requirements-dev.lock"]
+    of_both = {pin.partition("==")[0] for pin in pins["requirements-dev.lock"]}
+    assert {pin for pin in pins["requirements-docs.lock"] if pin.partition("==")[0] in of_both} <= pins[
+        "requirements-dev.lock"
+    ]
     assert not re.search(r'"resolved"|//registry\.', page("ui/package-lock.json"))
     assert len(pins["requirements-java.lock"]) == 1
     assert f'java = ["{pins["requirements-java.lock"].pop()}"]' in page("pyproject.toml")
-
-
-if __name__ == "__main__":
-    for page_name, written in WRITTEN.items():
-        (ROOT / page_name).write_text(written(page(page_name)), "utf-8")

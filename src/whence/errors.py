@@ -14,10 +14,9 @@ WhenceError
 │   ├── EncryptionError    the store's encrypted texts cannot be opened, or its key cannot be read
 │   ├── StoreGoneError     PostgreSQL does not answer, or ended the session that held a lock
 │   ├── StoreSchemaError   the store's tables are those of another release; carries both revisions
-│   ├── StoreBusyError     another process derives into this store
+│   ├── StoreBusyError     another process derives into this store, or changes assertions in it
 │   ├── QuestionsBusyError more questions are being answered than there are threads for
-│   ├── NotYetError        the graph does not have yet what a question waits for
-│   └── StoreBehindError   the pipeline has not yet brought an earlier change into the store
+│   └── NotYetError        the graph does not have yet what a question waits for
 ├── CursorError            a cursor is not one of this question
 ├── PlanOutdatedError      the store has moved on since retention was planned
 ├── BackupError            a backup is not whole, or the place to restore it to is not empty
@@ -30,6 +29,10 @@ WhenceError
 ├── AuditError             a row of the audit log was changed, removed or moved
 ├── AccessError            who asks is not known, or may not
 ├── ApiError               the API cannot be reached, or is overloaded
+│   └── ServerVersionError its answers have another form: it is of another version, or is not Whence
+├── QuestionError          the API refuses a parameter of a question; carries which
+├── ProfileError           no server is named, or the file of profiles cannot be read or written
+├── NotInstalledError      a package that this needs is not installed; carries it, and what installs it
 ├── AddressError           `whence up` cannot listen at its address; carries it
 ├── ArtifactError          a file that is to be captured from cannot be read
 ├── JavaNotFoundError      Spark needs a Java; says how to get one
@@ -151,7 +154,7 @@ class StoreSchemaError(StoreError):
 
 
 class StoreBusyError(StoreError):
-    """Another process derives into this store."""
+    """Another process holds a lock of this store: it derives into it, or changes assertions."""
 
 
 class StoreGoneError(StoreError):
@@ -180,16 +183,6 @@ class CursorError(WhenceError):
 
     def __str__(self) -> str:
         return "this cursor is not of an answer to this question; ask again without it"
-
-
-@dataclass(eq=False)
-class StoreBehindError(StoreError):
-    """An earlier change of the same thing is in the log, but not yet in the store. Nothing was written."""
-
-    subject: str
-
-    def __str__(self) -> str:
-        return f"the store does not yet have an earlier change of {self.subject}; send it again when the pipeline is on"
 
 
 @dataclass(eq=False)
@@ -282,6 +275,39 @@ class ApiError(WhenceError):
 
     def __str__(self) -> str:
         return f"{self.url}: {self.reason}"
+
+
+class ServerVersionError(ApiError):
+    """The API gives answers of another form: it is of another version, or is not Whence."""
+
+    def __str__(self) -> str:
+        return f"{self.url}: {self.reason}. The server may be of another version of Whence than this client"
+
+
+@dataclass(eq=False)
+class QuestionError(WhenceError):
+    """The API refuses a parameter of a question (empty: it is not known which)."""
+
+    parameter: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.parameter}: {self.reason}" if self.parameter else self.reason
+
+
+class ProfileError(WhenceError):
+    """No server is named, or the file of profiles cannot be read or written."""
+
+
+@dataclass(eq=False)
+class NotInstalledError(WhenceError):
+    """A package that this needs is not installed. `command` installs it."""
+
+    package: str
+    command: str
+
+    def __str__(self) -> str:
+        return f"this needs {self.package}, which is not installed: {self.command}"
 
 
 @dataclass(eq=False)

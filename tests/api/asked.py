@@ -2,16 +2,19 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import jsonschema_rs
 from fastapi import FastAPI
 
-from whence.api.app import create_app
+from whence.api.server.app import create_app
 from whence.api.settings import Settings
 
 
@@ -52,7 +55,34 @@ class Client:
         scope = {"type": "http", "method": "GET", "path": path, "query_string": query.encode(), "headers": sent}
         await self.app(scope, receive, send)
         got = {name.decode(): value.decode() for name, value in said[0]["headers"]}
-        return Answer(said[0]["status"], got, b"".join(part.get("body", b"") for part in said[1:]))
+        answer = Answer(said[0]["status"], got, b"".join(part.get("body", b"") for part in said[1:]))
+        check_answer(self.app, path, answer)
+        return answer
+
+
+def check_answer(app: FastAPI, path: str, answer: Answer) -> None:
+    """Fail if the OpenAPI document does not describe the answer to a GET request."""
+    media_type = answer.headers.get("content-type", "").partition(";")[0]
+    if not media_type.endswith("json") or not path.startswith(("/api/", "/health/")):
+        return
+    template = next((one for one, pattern in _templates(app) if pattern.fullmatch(path)), None)
+    assert template or answer.status == 404, path
+    if template:
+        _validator(app, template, str(answer.status), media_type).validate(answer.json)
+
+
+@cache
+def _templates(app: FastAPI) -> list[tuple[str, re.Pattern[str]]]:
+    """Paths with a GET operation, those with fewer parameters first."""
+    found = [path for path, methods in app.openapi()["paths"].items() if "get" in methods]
+    return [(one, re.compile(re.sub(r"{\w+}", "[^/]+", one))) for one in sorted(found, key=lambda one: one.count("{"))]
+
+
+@cache
+def _validator(app: FastAPI, template: str, status: str, media_type: str) -> jsonschema_rs.Validator:
+    document = app.openapi()
+    content = document["paths"][template]["get"]["responses"][status]["content"]
+    return jsonschema_rs.validator_for({**content[media_type]["schema"], "components": document["components"]})
 
 
 @contextmanager

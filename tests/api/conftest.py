@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import Engine
 
 from api.process import Api, Serving
-from whence.store.engine import open_store
-from whence.store.migrate import migrate
+from whence.store.connection.engine import open_store
+from whence.store.migrations.migrate import migrate
 
 
 @pytest.fixture

@@ -27,14 +27,14 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from api.process import Api, Serving
-from applying import applying
+from fixtures.stores_of_events import applying
 from marquez import shop
 from marquez.conftest import prepare
-from whence.govern.keys import create_key, new_key
+from whence.govern.keys import create_key, generate_key
 from whence.model.access import SCOPES, Grant, Role
-from whence.store.engine import open_store, sqlite_url
-from whence.store.security.database import changing, open_security
-from whence.store.security.grants import give
+from whence.store.connection.engine import open_store, sqlite_url
+from whence.store.security.database import open_security, write_security
+from whence.store.security.grants import add_grant
 
 Operation = APIOperation[Any, Any, Any, Any]
 CHECKS = [
@@ -206,11 +206,11 @@ def _is_awaited(case: schemathesis.Case, response: schemathesis.Response) -> boo
 
 def _people(security: str) -> dict[str, dict[str, str]]:
     engine = open_security(security)
-    with changing(engine) as connection:
+    with write_security(engine) as connection:
         admin, reader = (create_key(connection, name, SCOPES, 1) for name in ("admin", "reader"))
-        give(connection, "key:admin", Grant(Role.ADMIN, "*"))
-        give(connection, "key:reader", Grant(Role.READER, "shop*"))
+        add_grant(connection, "key:admin", Grant(Role.ADMIN, "*"))
+        add_grant(connection, "key:reader", Grant(Role.READER, "shop*"))
     engine.dispose()
     unsigned = ".".join(urlsafe_b64encode(part).decode() for part in (b'{"alg":"none"}', b'{"sub":"admin"}')) + "."
-    tokens = {"admin": admin.text, "reader": reader.text, "made up": new_key().text, "unsigned": unsigned}
+    tokens = {"admin": admin.text, "reader": reader.text, "made up": generate_key().text, "unsigned": unsigned}
     return {"nobody": {}} | {who: {"Authorization": f"Bearer {token}"} for who, token in tokens.items()}

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from whence.log import Record
-from whence.log.segments import committed, read, start
-from whence.store.engine import sqlite_url
+from whence.log.segments import committed_end, read_records, start_position
+from whence.store.connection.engine import sqlite_url
 
 SERVE = """
 import json, socket, sys
 from pathlib import Path
-from whence.api.limits import RateSettings
-from whence.api.serve import serve
+from whence.api.http.rate_limits import RateSettings
+from whence.api.server.serve import serve
 from whence.api.settings import Settings
-from whence.log.commit import CommitSettings
+from whence.log.group_commit import CommitSettings
 
 data, store, fd, options = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), json.loads(sys.argv[4])
 commit = CommitSettings(**options.pop("commit", {}))
@@ -100,7 +100,7 @@ class Api:
     def records(self) -> list[Record]:
         """All that the log serves."""
         directory = self.data / "log"
-        return list(read(directory, start(directory), committed(directory)))
+        return list(read_records(directory, start_position(directory), committed_end(directory)))
 
 
 class Serving:

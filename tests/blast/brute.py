@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from query.brute import one_name
-from query.worlds import World, nodes_of
+from query.worlds.brute_force import one_name
+from query.worlds.random_worlds import World, nodes_of
 from whence.model.names import DatasetName, FieldName, JobName, Node
-from whence.query import Answer
+from whence.query.answers.values import Answer
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whence.derive.blast.count import UNKNOWN, Prepared, count_share
-from whence.derive.blast.spread import SCALE
+from whence.derive.blast_radius.count import UNKNOWN, Prepared, count_share
+from whence.derive.blast_radius.reachable_sets import SCALE
 from whence.model.blast import COUNTED
 
 

@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Engine, Table, insert
 
-from whence.derive.blast.survey import Lineage
+from whence.derive.blast_radius.digraphs import Lineage
 from whence.model.ids import Kind
-from whence.store.engine import writing
-from whence.store.tables import dataset, edge, facet_body, field, job, progress
+from whence.store.connection.engine import writing
+from whence.store.schema.tables import dataset, edge, facet_body, field, job, progress
 
 POSITION = 4711
 
@@ -46,7 +46,7 @@ def random_lineage(seed: int, datasets: int, edges: int, *, columns: int = 3, lo
 
 
 def reached(lineage: Lineage, node: int) -> tuple[set[int], set[int], set[int]]:
-    """(datasets, fields, jobs) downstream of a field, in plain Python, from the words of docs/blast.md."""
+    """(datasets, fields, jobs) downstream of a field, in plain Python, from the words of blast-radius.md."""
     dataset_of = dict(zip(lineage.fields.tolist(), lineage.field_dataset.tolist(), strict=True))
     inside: dict[int, list[int]] = {}
     for one, of in dataset_of.items():

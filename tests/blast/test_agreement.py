@@ -8,19 +8,20 @@ from sqlalchemy import Engine, delete, insert
 
 from blast.brute import Typed, counts
 from blast.combining import combined
-from query.brute import one_name
-from query.test_walk_oracle import DATASETS, JOBS, worlds
-from query.worlds import World, load, nodes_of
-from whence.derive.blast.count import Effort, prepare
-from whence.derive.blast.lineage import read_lineage
-from whence.derive.blast.survey import survey
+from query.traversal.test_walk_oracle import DATASETS, JOBS, worlds
+from query.worlds.brute_force import one_name
+from query.worlds.random_worlds import World, load, nodes_of
+from whence.derive.blast_radius.count import Effort, prepare
+from whence.derive.blast_radius.digraphs import build_survey
+from whence.derive.blast_radius.graph_arrays import read_lineage
 from whence.model.ids import node_id
 from whence.model.names import FieldName, JobName
-from whence.query import Question, downstream
-from whence.store.blast import GraphTables
-from whence.store.engine import reading, writing
-from whence.store.graph import StoreGraph
-from whence.store.tables import facet_body
+from whence.query.answers.values import Question
+from whence.query.questions.lineage import downstream
+from whence.store.connection.engine import reading, writing
+from whence.store.graph.blast_radius import GraphTables
+from whence.store.schema.tables import facet_body
+from whence.store.snapshots.graph import StoreGraph
 
 slow = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 EXACT = Effort(exact_work=10**9)
@@ -56,14 +57,14 @@ def _check(engine: Engine, world: World, typed: Typed) -> None:
         answers = {name(node): downstream(graph, node, Question()) for node in nodes_of(world)}
         lineage = read_lineage(GraphTables(connection))
     expected = counts(world, typed, answers)
-    found = combined(prepare(survey(lineage), EXACT), shares=2)
+    found = combined(prepare(build_survey(lineage), EXACT), shares=2)
     event(f"most downstream: {max(sum(one.values()) for one in expected.values()) // 5 * 5}")
     assert {node_id(node): tuple(some.values()) for node, some in expected.items()} == found.counts
     assert not any(found.estimated.values())
 
 
 def _without_fields_at_jobs(world: World) -> World:
-    """Jobs are at dataset level (docs/state.md, "Explicit entries"): no edge leads from a field to a job."""
+    """Jobs are at dataset level (state.md, "Explicit entries"): no edge leads from a field to a job."""
     said = tuple(
         replace(
             one,

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from blast.combining import Combined, combined
 from blast.lineages import random_lineage, reached
-from whence.derive.blast.condense import condense
-from whence.derive.blast.count import Effort, prepare
-from whence.derive.blast.lineage import fingerprint
-from whence.derive.blast.spread import standard_error
-from whence.derive.blast.survey import Lineage, survey
+from whence.derive.blast_radius.condense import condense
+from whence.derive.blast_radius.count import Effort, prepare
+from whence.derive.blast_radius.digraphs import Lineage, build_survey
+from whence.derive.blast_radius.graph_arrays import fingerprint
+from whence.derive.blast_radius.reachable_sets import standard_error
 from whence.model.blast import COUNTED
 
 RANKS = 64
@@ -59,7 +59,7 @@ def _reach(edges: list[tuple[int, int]], start: int) -> set[int]:
 def test_what_is_said_to_be_exact_is_exact(seed: int, datasets: int, edges: int, small: int) -> None:
     lineage = random_lineage(seed, datasets, edges)
     for effort in (Effort(), Effort(registers=8, exact_work=0, small=small)):
-        _check_exact(lineage, combined(prepare(survey(lineage), effort), shares=1), effort)
+        _check_exact(lineage, combined(prepare(build_survey(lineage), effort), shares=1), effort)
 
 
 def _check_exact(lineage: Lineage, found: Combined, effort: Effort) -> None:
@@ -78,7 +78,7 @@ def test_estimates_are_as_near_as_stated(registers: int) -> None:
     errors = []
     for seed in range(12):  # ranks come from ids, so other ids are another trial
         lineage = random_lineage(seed, datasets=400, edges=3_000, loops=0.001)
-        found = combined(prepare(survey(lineage), Effort(registers=registers, exact_work=0, small=16)), shares=2)
+        found = combined(prepare(build_survey(lineage), Effort(registers=registers, exact_work=0, small=16)), shares=2)
         for node in lineage.fields[:: len(lineage.fields) // 40].tolist():
             fields = len(reached(lineage, node)[1])
             if "fields" in found.estimated[node]:
@@ -100,8 +100,8 @@ def test_neither_shares_nor_order_change_a_count(effort: Effort) -> None:
             for name in ("fields", "field_dataset", "datasets", "jobs", "dashboards", "models")
         },
     )
-    whole = combined(prepare(survey(lineage), effort), shares=1)
-    assert combined(prepare(survey(again), effort), shares=5) == whole
+    whole = combined(prepare(build_survey(lineage), effort), shares=1)
+    assert combined(prepare(build_survey(again), effort), shares=5) == whole
     assert fingerprint(again) == fingerprint(lineage)
 
 
@@ -123,10 +123,10 @@ def test_a_long_chain_and_a_hub_are_counted() -> None:
     links = 3_000
     ids = np.arange(1, links + 1) * 4
     chain = _of_datasets(ids, np.arange(links - 1), np.arange(1, links))
-    found = combined(prepare(survey(chain), Effort(exact_work=0, small=links)), shares=1)
+    found = combined(prepare(build_survey(chain), Effort(exact_work=0, small=links)), shares=1)
     assert [found.counts[int(one)][0] for one in ids] == list(range(links - 1, -1, -1))
     hub = _of_datasets(ids, np.zeros(links - 1, np.int64), np.arange(1, links))
-    assert combined(prepare(survey(hub), Effort()), shares=1).counts[4][0] == links - 1
+    assert combined(prepare(build_survey(hub), Effort()), shares=1).counts[4][0] == links - 1
 
 
 def _of_datasets(ids: np.ndarray, source: np.ndarray, target: np.ndarray) -> Lineage:

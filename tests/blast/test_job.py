@@ -6,15 +6,15 @@ from sqlalchemy import Engine, delete, func, select, update
 
 from blast.combining import combined
 from blast.lineages import POSITION, random_lineage, store_lineage
-from whence.derive.blast.count import Effort, prepare
-from whence.derive.blast.job import Computed, compute
-from whence.derive.blast.survey import survey
+from whence.derive.blast_radius.count import Effort, prepare
+from whence.derive.blast_radius.digraphs import build_survey
+from whence.derive.blast_radius.job import Computed, compute
 from whence.errors import StoreBusyError, StoreError
 from whence.model.blast import COUNTED
-from whence.store.blast import Generation, begin, blast_radius, find, publish, read_current, write_rows
-from whence.store.engine import open_store, reading, writing
-from whence.store.lock import blasting
-from whence.store.tables import edge, progress
+from whence.store.connection.engine import open_store, reading, writing
+from whence.store.connection.lock import hold_blast_lock
+from whence.store.graph.blast_radius import Generation, begin, blast_radius, find, publish, read_current, write_rows
+from whence.store.schema.tables import edge, progress
 
 LINEAGE = random_lineage(seed=7, datasets=300, edges=1_500)
 SKETCHY = Effort(registers=64, exact_work=0, small=8)
@@ -32,7 +32,7 @@ def rows(engine: Engine) -> dict[int, tuple[tuple[int, ...], frozenset[str]]]:
 def test_the_job_writes_what_the_core_counts(spark: SparkSession, store: Engine, effort: Effort) -> None:
     store_lineage(store, LINEAGE)
     done = compute(spark, store, at=1_000, shares=3, effort=effort)
-    expected = combined(prepare(survey(LINEAGE), effort), shares=1)
+    expected = combined(prepare(build_survey(LINEAGE), effort), shares=1)
     assert done == Computed(rows=len(expected.counts), changed=True)
     assert rows(store) == {id_: (counts, expected.estimated[id_]) for id_, counts in expected.counts.items()}
     assert any(expected.estimated.values()) == (effort is SKETCHY)
@@ -98,7 +98,7 @@ def test_a_generation_that_lost_rows_is_not_published(store: Engine) -> None:
 
 def test_two_do_not_compute_at_once(spark: SparkSession, store: Engine) -> None:
     other = open_store(store.url.render_as_string(hide_password=False))
-    with blasting(other), pytest.raises(StoreBusyError, match="wait for it"):
+    with hold_blast_lock(other), pytest.raises(StoreBusyError, match="wait for it"):
         compute(spark, store, at=1_000, shares=1)
     other.dispose()
     assert compute(spark, store, at=1_000, shares=1).changed

@@ -2,13 +2,13 @@
 
 from sqlalchemy import Engine
 
-from whence.store.blast import Generation, begin, publish, read_current, write_rows
-from whence.store.replace import replacing
+from whence.store.graph.blast_radius import Generation, begin, publish, read_current, write_rows
+from whence.store.lifecycle.replace import replace_store
 
 
 def test_a_rebuild_begins_without_it(store: Engine) -> None:
     _count(store)
-    with replacing(store.url.render_as_string(hide_password=False)):
+    with replace_store(store.url.render_as_string(hide_password=False)):
         pass
     assert read_current(store) is None
     _count(store)

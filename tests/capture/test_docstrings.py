@@ -5,8 +5,8 @@ from types import ModuleType
 
 import pytest
 
-from whence.capture.dbt import ephemeral
-from whence.capture.sql import naming
+from whence.capture.dbt.artifacts import ephemeral
+from whence.capture.sql.events import naming
 from whence.capture.sql_log import fingerprint, prefix, times
 
 

@@ -1,11 +1,11 @@
-"""The example of docs/sql.md runs as it stands there, and prints what it says."""
+"""The example of docs/how-to/sql.md runs as it stands there, and prints what it says."""
 
 import contextlib
 import io
 import re
 from pathlib import Path
 
-PAGE = (Path(__file__).parents[2] / "docs" / "sql.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "sql.md").read_text("utf-8")
 EXAMPLE = re.compile(r"```python\n(.*?)```\n\nprints\n\n```text\n(.*?)```", re.DOTALL)
 
 
@@ -13,5 +13,5 @@ def test_the_library_example() -> None:
     ((code, printed),) = EXAMPLE.findall(PAGE)
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        exec(compile(code, "docs/sql.md", "exec"), {})
+        exec(compile(code, "docs/how-to/sql.md", "exec"), {})
     assert said.getvalue() == printed

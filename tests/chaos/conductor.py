@@ -15,17 +15,17 @@ from chaos.load import Load
 from chaos.processes import kill, state_of
 from chaos.schedule import Act, Moment, Schedule
 from chaos.stacks import Stack
-from waiting import waiting
+from services.postgres_waits import waiting
 from whence.model.ids import event_id
-from whence.store.engine import open_store, reading
-from whence.store.tables import event, progress, touched
+from whence.store.connection.engine import open_store, reading
+from whence.store.schema.tables import dirty_key, event, progress
 
 logger = logging.getLogger(__name__)
 
 STUCK_SECONDS = 600
 """No schedule takes so long: a kill that does not come is a mistake of the test."""
 
-HELD = {Moment.MERGING: touched, Moment.SETTLING: progress}
+HELD = {Moment.MERGING: dirty_key, Moment.SETTLING: progress}
 """What the transaction of a merge, and that of a settlement, write last."""
 
 

@@ -12,7 +12,7 @@ SHOWN_KEY = 100
 
 
 def status_of(body: bytes, limit: int) -> int:
-    """201, 400, 413 or 422 (docs/state.md, "Details of reading")."""
+    """201, 400, 413 or 422 (docs/explanation/state.md, "Details of reading")."""
     if len(body) > limit:
         return 413
     try:

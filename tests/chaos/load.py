@@ -11,14 +11,14 @@ from typing import TypeVar
 from confluent_kafka import KafkaError, Message, Producer
 
 import oracle
-from bench.events import Arrival
+from bench.workloads.events import Arrival
 from chaos.schedule import Parcel, Way
 from chaos.wire import Answer, Wire, get, post
 from whence.errors import EventError
 from whence.log import Log
 from whence.log.kafka.log import KafkaLog
 from whence.openlineage.accept import accept
-from whence.openlineage.transport import message_key
+from whence.openlineage.message_keys import message_key
 
 PER_SECOND = 40
 """Parcels."""

@@ -8,8 +8,9 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from whence.cli.process_group import MARK
+from whence.cli.process.process_group import MARK
 
+SUPERVISOR = "whence.cli.process.supervisor"
 JVM = "org.apache.spark.deploy.SparkSubmit"
 DRIVER = r"^\S*python\S* .*(whence\.derive|derive\.py)"
 
@@ -19,10 +20,15 @@ def state_of(data: Path) -> dict[str, Any]:
     return dict(json.loads((data / "run" / "whence.json").read_text()))
 
 
+def supervisor(data: Path) -> int | None:
+    """`whence up`, if it runs."""
+    pid = int(state_of(data)["pid"])
+    return pid if SUPERVISOR in (said := command(pid)) and f'"{data}"' in said else None
+
+
 def api(data: Path) -> int | None:
     """The API's process, if there is one."""
-    pid: int | None = state_of(data)["api"]["pid"]
-    return pid
+    return _child(data, "api")
 
 
 def driver(data: Path) -> int | None:
@@ -42,8 +48,14 @@ def python_workers(executor: int) -> list[int]:
 
 
 def _pipeline(data: Path) -> list[int]:
-    pid: int | None = state_of(data)["pipeline"]["pid"]
+    pid = _child(data, "pipeline")
     return [pid, *children(pid)] if pid else []
+
+
+def _child(data: Path, name: str) -> int | None:
+    """A child of the supervisor. What a killed supervisor said last may be the number of a stranger by now."""
+    pid: int | None = state_of(data)[name]["pid"]
+    return pid if pid and _mark(data) in _environment(Path(f"/proc/{pid}")) else None
 
 
 async def kill(pid: int) -> bool:
@@ -68,9 +80,13 @@ async def kill(pid: int) -> bool:
 
 def marked(data: Path) -> dict[int, str]:
     """All living processes that the supervisor of this data directory started, and their descendants: what they run."""
-    mark = f"{MARK}={data}".encode()
+    mark = _mark(data)
     found = [one for one in Path("/proc").iterdir() if one.name.isdecimal() and mark in _environment(one)]
     return {int(one.name): command(int(one.name)) for one in found}
+
+
+def _mark(data: Path) -> bytes:
+    return f"{MARK}={data}".encode()
 
 
 def _environment(process: Path) -> list[bytes]:

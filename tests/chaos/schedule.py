@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from random import Random
 
-from bench.events import Arrival
+from bench.workloads.events import Arrival
 from chaos.slices import Slice, slice_of
 
 

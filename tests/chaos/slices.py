@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
-from bench.events import Arrival, bodies, broken
+from bench.workloads.events import Arrival, bodies, broken
 from generators.arrivals import body as written
 
 Json = dict[str, Any]

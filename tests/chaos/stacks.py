@@ -1,6 +1,7 @@
 """The ways in which Whence runs, as things to break: what can be killed in each, and who starts it again."""
 
 import shutil
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -8,19 +9,23 @@ from functools import partial
 from pathlib import Path
 
 from chaos import processes
+from chaos.load import LOOK_SECONDS
 from chaos.schedule import Moment, Way
-from kafka_broker import KafkaBroker
-from postgres_process import PostgresProcess, make_database
-from spark_cluster import CONF, ENTRY, SparkCluster, environment, submit
-from spark_cluster import running as cluster_running
-from whence.cli.serve import OPEN, plan, running
-from whence.cli.supervise import Plan
-from whence.derive.jars import KAFKA, fetch
+from services.kafka_broker import KafkaBroker
+from services.postgres import PostgresProcess, make_database
+from services.spark_cluster import CONF, ENTRY, SparkCluster, environment, submit
+from services.spark_cluster import running as cluster_running
+from whence.cli.process.serve import OPEN, plan, running
+from whence.cli.process.supervisor import Plan
+from whence.derive.spark.jars import KAFKA, fetch
 from whence.log import Log
 from whence.log.address import open_log
-from whence.store.engine import sqlite_url
+from whence.store.connection.engine import sqlite_url
 from whence.store.security.database import security_url
 from whence.store.security.signing import signing_secret
+
+ENDING_SECONDS = 60
+"""No process outlives a killed supervisor for so long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +74,8 @@ def embedded(directory: Path) -> Iterator[Stack]:
     """`whence up` as it is: segments, SQLite, Spark in the pipeline's own JVM."""
     data = directory / "data"
     store = sqlite_url(data / "store.db")
-    with running(plan(data, store, port=0, guard=OPEN)) as url:
-        yield Stack(data=data, url=url, log_url=str(data / "log"), store_url=store, victims=_supervised(data))
+    with _up(plan(data, store, port=0, guard=OPEN)) as (url, victims):
+        yield Stack(data=data, url=url, log_url=str(data / "log"), store_url=store, victims=victims)
 
 
 @contextmanager
@@ -78,8 +83,8 @@ def kafka(directory: Path) -> Iterator[Stack]:
     """`whence up` with a Kafka topic as its log, and PostgreSQL as its store."""
     with _servers(directory) as (log, store, servers):
         data = directory / "data"
-        with running(plan(data, store, log=log, port=0, guard=OPEN)) as url:
-            yield Stack(data=data, url=url, log_url=log, store_url=store, victims=_supervised(data) | servers)
+        with _up(plan(data, store, log=log, port=0, guard=OPEN)) as (url, victims):
+            yield Stack(data=data, url=url, log_url=log, store_url=store, victims=victims | servers)
 
 
 @contextmanager
@@ -87,12 +92,38 @@ def cluster(directory: Path) -> Iterator[Stack]:
     """The same with the pipeline on a Spark cluster of two workers, by `spark-submit`."""
     with _servers(directory) as (log, store, servers), cluster_running(directory / "cluster") as spark:
         data = directory / "data"
-        with running(_submitted(plan(data, store, log=log, port=0, guard=OPEN), spark, log, store)) as url:
-            victims = _supervised(data) | servers | _of_cluster(spark)
+        submitted = _submitted(plan(data, store, log=log, port=0, guard=OPEN), spark, log, store)
+        with _up(submitted) as (url, victims):
+            victims |= servers | _of_cluster(spark)
             yield Stack(data=data, url=url, log_url=log, store_url=store, victims=victims)
 
 
 STACKS = {"embedded": embedded, "kafka": kafka, "cluster": cluster}
+
+
+@contextmanager
+def _up(what: Plan) -> Iterator[tuple[str, dict[str, Victim]]]:
+    """Run a plan: its URL, and what can be killed of it, the supervisor itself as well, which is started again on the
+    same port as systemd would.
+    """
+    data = Path(what.data)
+    with ExitStack() as ending:
+        url = ending.enter_context(running(what))
+        again = replace(what, port=int(url.rpartition(":")[2]))
+
+        def revive() -> None:
+            _wait_until_all_have_ended(data)
+            assert ending.enter_context(running(again)) == url
+
+        yield url, _supervised(data) | {"supervisor": Victim(lambda: _known(processes.supervisor(data)), revive)}
+
+
+def _wait_until_all_have_ended(data: Path) -> None:
+    """The descendants of a killed supervisor end without anybody's help."""
+    began = time.monotonic()
+    while left := processes.marked(data):
+        assert time.monotonic() - began < ENDING_SECONDS, left
+        time.sleep(LOOK_SECONDS)
 
 
 @contextmanager

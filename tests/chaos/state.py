@@ -8,8 +8,8 @@ from sqlalchemy import Engine
 from oracle import comparable, unjudged
 from oracle import dump as oracle_dump
 from whence.log import Kind, Record
-from whence.store.dump import dump
-from whence.store.ledger import Ledger, every_receipt, read_ledger
+from whence.store.lifecycle.dump import dump
+from whence.store.status.ledger import Ledger, read_all_receipts, read_ledger
 
 SHOWN = 5
 
@@ -26,7 +26,7 @@ def assert_ledger_balances(engine: Engine, records: list[Record]) -> None:
         )
         if is_event:
             seen.add(one.key)
-    stored = {one.position: (one.outcome, one.key, one.reason) for one in every_receipt(engine)}
+    stored = {one.position: (one.outcome, one.key, one.reason) for one in read_all_receipts(engine)}
     assert differences(expected.items(), stored.items()) == []
     counts = Counter(outcome for outcome, _, _ in expected.values())
     assert read_ledger(engine) == Ledger(**counts)

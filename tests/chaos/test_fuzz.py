@@ -1,4 +1,4 @@
-"""100,000 mutated events, good ones between them: each gets the answer that it deserves, and none harms another."""
+"""Mutated events, with good ones between them: each gets the answer that it deserves, and none harms another."""
 
 import asyncio
 from collections import Counter
@@ -13,20 +13,21 @@ from pyspark.sql import SparkSession
 
 import oracle
 from api.process import Api, Serving
-from bench.events import bodies
+from bench.workloads.events import bodies
 from chaos.judge import parse, points_into, status_of
 from chaos.state import assert_ledger_balances, assert_state_is_the_oracles, differences
 from chaos.wire import Answer, Wire, post
+from fixtures.both_logs import records_of
 from generators import mutations
 from generators.mutations import DEEP_VALUES
-from logs import records_of
 from whence.derive.pipeline import run_stream
 from whence.log import Kind, Record
 from whence.log.segments.log import SegmentLog
-from whence.store.engine import open_store
-from whence.store.migrate import migrate
+from whence.store.connection.engine import open_store
+from whence.store.migrations.migrate import migrate
 
-MUTATED = 100_000
+MUTATED, MUTATED_LONG = 20_000, 100_000
+"""Mutated events, ordinarily and with `--long`."""
 CHUNK = 16
 CONNECTIONS = 6
 LIMIT = 100_000
@@ -42,9 +43,9 @@ class Heard:
     """Reasons that batches gave for their elements."""
 
 
-def chunks() -> Iterator[list[bytes]]:
+def chunks(count: int) -> Iterator[list[bytes]]:
     """Every mutated body once, and in every eighth chunk a good one; some grow too large."""
-    mutated, good = mutations(seed=11, n=MUTATED), bodies(seed=12, jobs=30, days=100)
+    mutated, good = mutations(seed=11, n=count), bodies(seed=12, jobs=30, days=100)
     number = 0
     while chunk := list(islice(mutated, CHUNK)):
         if number % 8 == 0:
@@ -55,14 +56,14 @@ def chunks() -> Iterator[list[bytes]]:
         number += 1
 
 
-def good_keys() -> set[str]:
+def good_keys(count: int) -> set[str]:
     """The keys of the good ones."""
-    return {oracle.read(one).key for one in islice(bodies(seed=12, jobs=30, days=100), -(-MUTATED // CHUNK // 8))}
+    return {oracle.read(one).key for one in islice(bodies(seed=12, jobs=30, days=100), -(-count // CHUNK // 8))}
 
 
-async def send_all(port: int) -> Heard:
+async def send_all(port: int, count: int) -> Heard:
     """Send the chunks over a few connections, pipelined; of every fourth, what is JSON goes as a batch."""
-    heard, numbered = Heard(), enumerate(chunks())
+    heard, numbered = Heard(), enumerate(chunks(count))
 
     async def send() -> None:
         with closing(Wire(port)) as wire:
@@ -139,10 +140,13 @@ def api(tmp_path: Path) -> Iterator[Api]:
         made.end()
 
 
-def test_mutated_events_get_their_answers_and_harm_nothing(api: Api, spark: SparkSession, tmp_path: Path) -> None:
-    heard = asyncio.run(send_all(api.port))
+def test_mutated_events_get_their_answers_and_harm_nothing(
+    api: Api, spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    count = MUTATED_LONG if pytestconfig.getoption("long") else MUTATED
+    heard = asyncio.run(send_all(api.port, count))
     assert heard.statuses.keys() == {201, 400, 413, 422}
-    assert heard.statuses.total() >= MUTATED
+    assert heard.statuses.total() >= count
     assert api.post(next(bodies(seed=13))).status == 201
     api.down()
     records = records_of(SegmentLog(api.data / "log"))
@@ -155,7 +159,7 @@ def test_mutated_events_get_their_answers_and_harm_nothing(api: Api, spark: Spar
     query.stop()
     assert_ledger_balances(engine, records)
     assert_state_is_the_oracles(engine, records)
-    assert good_keys() <= {one.key for one in records if one.kind is Kind.EVENT}
+    assert good_keys(count) <= {one.key for one in records if one.kind is Kind.EVENT}
     engine.dispose()
 
 

@@ -9,6 +9,8 @@ from typing import Any
 JSON = "application/json"
 MOST_TRIES = 1_000
 """Of one request: a server that never answers it is a finding, not a reason to wait for ever."""
+PAUSE_SECONDS = 0.3
+"""Between tries while nobody listens, for `whence up` itself was killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +59,11 @@ class Wire:
             before = len(answers)
             try:
                 await self._pipeline(requests[before : before + width], answers)
-            except (OSError, asyncio.IncompleteReadError):
+            except (OSError, asyncio.IncompleteReadError) as error:
                 self.close()
                 self.broken, width = self.broken + 1, 1
+                if isinstance(error, ConnectionRefusedError):
+                    await asyncio.sleep(PAUSE_SECONDS)
             tries = 0 if len(answers) > before else tries + 1
             assert tries < MOST_TRIES, requests[before][:500]
         return answers

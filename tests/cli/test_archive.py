@@ -7,9 +7,9 @@ import pytest
 from pyspark.sql import SparkSession
 from typer.testing import CliRunner, Result
 
-from received import FIRST, HOUR, append, hourly, segments
-from whence.cli.app import app
-from whence.query.instants import iso
+from fixtures.received_events import FIRST, HOUR, append, hourly, segments
+from whence.cli.commands.app import app
+from whence.query.answers.instants import iso
 
 THEN = iso(FIRST + 60 * HOUR)
 
@@ -55,7 +55,7 @@ def test_the_past_is_built_elsewhere(data: Path) -> None:
     assert 0 < len(found) < len(dumped(data / "now"))
     again = whence("rebuild", "--data", data, "--as-of", THEN, "--into", data / "then")
     assert again.exit_code == 4
-    assert "wants a new or an empty one" in again.stderr
+    assert "needs a new or an empty one" in again.stderr
     assert dumped(data / "then") == found
 
 

@@ -6,18 +6,19 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, insert, update
 
-from query.churn import WORLD, column
-from query.worlds import POSITION, load
-from whence.cli.ask import Asking, show_downstream
-from whence.cli.listing import radius_line
-from whence.cli.output import Rows
-from whence.model.blast import BlastRadius
+from query.worlds.churn_story import WORLD, column
+from query.worlds.random_worlds import POSITION, load
+from whence.cli.answers.ask import Asking, show_downstream
+from whence.cli.answers.listing import radius_line
+from whence.cli.answers.store import StoreQuestions
+from whence.cli.output.streams import Rows
+from whence.client.values import BlastRadius, Count
+from whence.model.blast import COUNTED
 from whence.model.ids import node_id
-from whence.query import Question
-from whence.store.blast import Generation, begin, publish, write_rows
-from whence.store.engine import open_store, sqlite_url, writing
-from whence.store.migrate import migrate
-from whence.store.tables import progress
+from whence.store.connection.engine import open_store, sqlite_url, writing
+from whence.store.graph.blast_radius import Generation, begin, publish, write_rows
+from whence.store.migrations.migrate import migrate
+from whence.store.schema.tables import progress
 
 MINUTE = 60_000_000
 ASKED = "churn_probability"
@@ -38,8 +39,8 @@ def count(engine: Engine, row: tuple[int, ...]) -> None:
     publish(engine, Generation(number, f"log={POSITION}", 1_763_000_000_000_000, 0.0627, "graph"), rows=1)
 
 
-def shown(engine: Engine, capsys: pytest.CaptureFixture[str], output: Rows, question: Question | None = None) -> str:
-    show_downstream(Asking(store_url=str(engine.url), output=output), ASKED, question or Question())
+def shown(engine: Engine, capsys: pytest.CaptureFixture[str], output: Rows, as_of: str | None = None) -> str:
+    show_downstream(Asking(questions=StoreQuestions(str(engine.url)), output=output), ASKED, as_of=as_of)
     return capsys.readouterr().out
 
 
@@ -83,9 +84,10 @@ def test_nothing_is_said_before_it_is_counted_or_of_the_past(churn: Engine, caps
     assert "Blast" not in shown(churn, capsys, Rows.TEXT)
     assert json.loads(shown(churn, capsys, Rows.JSON))["blast_radius"] is None
     count(churn, (3, 0, 0, 0, 0, 0))
-    assert "Blast" not in shown(churn, capsys, Rows.TEXT, Question(at=1_763_000_000_000_000))
+    assert "Blast" not in shown(churn, capsys, Rows.TEXT, "2025-11-13T02:13:20Z")
 
 
 def test_nothing_downstream_is_said_so() -> None:
-    radius = BlastRadius(counts=(0,) * 5, estimated=frozenset(), error=0.06, computed_at=0, current=True)
+    none = dict.fromkeys(COUNTED, Count(count=0, relative_error=0.0))
+    radius = BlastRadius(**none, computed_at="1970-01-01T00:00:00Z", current=True)
     assert radius_line(radius, 5 * MINUTE).plain == "Blast radius: nothing (counted 5 min ago)."

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from api.process import Serving
-from whence.cli import captured
-from whence.cli.app import app
+from whence.cli.commands.app import app
+from whence.cli.sending import captured_events as captured
 from whence.log import Kind
 
 LOG = Path(__file__).parents[1] / "capture" / "sql_log" / "golden" / "postgres.log"

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from applying import apply_bodies
+from fixtures.stores_of_events import apply_bodies
 from oracle.stories import dataset, run
-from query.churn import NOW, WORLD, column
-from query.worlds import POSITION, load
-from whence.cli.output import Exit
-from whence.store.engine import open_store, sqlite_url
-from whence.store.migrate import migrate
+from query.worlds.churn_story import NOW, WORLD, column
+from query.worlds.random_worlds import POSITION, load
+from whence.cli.output.streams import Exit
+from whence.store.connection.engine import open_store, sqlite_url
+from whence.store.migrations.migrate import migrate
 
 COMMANDS = ("upstream", "downstream", "path", "search", "up", "demo", "ingest", "doctor", "rebuild", "dump", "version")
 
@@ -204,7 +204,7 @@ def test_help_names_commands_and_exit_codes_without_loading_the_heavy_parts() ->
 
 
 def test_every_command_and_exit_code_is_documented() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "cli.md").read_text()
     for command in COMMANDS:
         assert f"whence {command}" in page
     for code in Exit:

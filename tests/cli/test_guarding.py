@@ -19,14 +19,14 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from typer.testing import CliRunner, Result
 
-from whence.cli.app import app
-from whence.cli.keys import show_first_key
-from whence.cli.output import Exit
-from whence.cli.serve import Guard, plan
-from whence.govern.keys import read_key
+from whence.cli.administration.keys import show_first_key
+from whence.cli.commands.app import app
+from whence.cli.output.streams import Exit
+from whence.cli.process.serve import Guard, plan
+from whence.govern.keys import parse_key
 from whence.model.access import Action, Role
-from whence.store.engine import sqlite_url
-from whence.store.security.database import asking, open_security
+from whence.store.connection.engine import sqlite_url
+from whence.store.security.database import open_security, read_security
 from whence.store.security.policy import Policy, read_policy
 from whence.store.security.tables import metadata
 
@@ -49,7 +49,7 @@ def of(whence: Whence, *arguments: str) -> Any:
 
 def policy(directory: Path) -> Policy:
     engine = open_security(sqlite_url(directory / "store.security.db"))
-    with asking(engine) as connection:
+    with read_security(engine) as connection:
         found = read_policy(connection)
     engine.dispose()
     return found
@@ -58,10 +58,10 @@ def policy(directory: Path) -> Policy:
 def test_a_key_is_shown_once_and_its_grant_holds(whence: Whence, tmp_path: Path) -> None:
     more = ["--role", "writer", "-n", "air*", "--scope", "write", "--expires-in", "1d"]
     made = of(whence, "keys", "create", "airflow", *more)
-    assert read_key(made["key"]).id == made["id"]  # type: ignore[union-attr]  # it is a key
+    assert parse_key(made["key"]).id == made["id"]  # type: ignore[union-attr]  # it is a key
     viewer = policy(tmp_path).viewer("key:airflow")
-    assert viewer.may(Action.WRITE, "airport")
-    assert not viewer.may(Action.WRITE, "train")
+    assert viewer.is_allowed(Action.WRITE, "airport")
+    assert not viewer.is_allowed(Action.WRITE, "train")
     listed = of(whence, "keys", "list")["keys"]
     assert [(one["name"], one["state"], one["scopes"]) for one in listed] == [("airflow", "live", ["write"])]
     assert made["key"].split("_")[2] not in f"{listed}{whence('keys', 'list').stdout}"
@@ -140,19 +140,19 @@ def test_the_first_key_is_made_once(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert said.out == ""
     shown = re.search(r"whence_\S+", said.err)
     assert shown
-    assert read_key(shown[0])
+    assert parse_key(shown[0])
     show_first_key(url)
     assert capsys.readouterr().err == ""
     engine = open_security(url)
-    with asking(engine) as connection:
-        assert read_policy(connection).viewer("key:admin").may(Action.ADMIN, "any")
+    with read_security(engine) as connection:
+        assert read_policy(connection).viewer("key:admin").is_allowed(Action.ADMIN, "any")
         assert read_policy(connection).grants["key:admin"][0].role is Role.ADMIN
     engine.dispose()
     assert (tmp_path / "new" / "s.db").stat().st_mode & 0o077 == 0
 
 
 def test_the_tables_are_those_that_are_documented() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "security.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "explanation" / "security.md").read_text("utf-8")
     (listed,) = re.findall(r"tables of their own\s*\(([^)]*)\)", page)
     assert set(re.findall(r"`(\w+)`", listed)) == set(metadata.tables)
 

@@ -10,17 +10,24 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert
 
+from api.collector.test_collect import event
 from api.process import Api, Serving
-from api.test_collect import event
 from whence.cli.client import Client
-from whence.cli.doctor import doctor
-from whence.cli.ingest import Ingested, ingest
+from whence.cli.output.streams import Exit, Output
+from whence.cli.sending.doctor import doctor
+from whence.cli.sending.ingest import Ingested, ingest
+from whence.cli.sending.reports import show_ingested
 from whence.errors import ApiError
+from whence.govern.keys import create_key
 from whence.log import Kind, Position
 from whence.log.segments.write import SegmentWriter
-from whence.store.engine import open_store, writing
-from whence.store.migrate import migrate
-from whence.store.tables import progress
+from whence.model.access import SCOPES, Grant, Role
+from whence.store.connection.engine import open_store, sqlite_url, writing
+from whence.store.migrations.migrate import migrate
+from whence.store.schema.tables import progress
+from whence.store.security.audit import AuditFilter, read_audit
+from whence.store.security.database import open_security, read_security, write_security
+from whence.store.security.grants import add_grant
 
 
 @pytest.fixture
@@ -80,6 +87,37 @@ def test_a_refused_batch_is_sent_one_by_one(serving: Serving, tmp_path: Path) ->
     api = serving(max_body_bytes=50_000)
     done = ingest([path], url(api))
     assert (done.accepted, [failure.place for failure in done.failures]) == (3, [f"{path}:2"])
+
+
+def test_what_is_withheld_of_events_is_said(
+    serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    security = sqlite_url(tmp_path / "security.db")
+    engine = open_security(security)
+    with write_security(engine) as connection:
+        monkeypatch.setenv("WHENCE_API_KEY", create_key(connection, "ci", SCOPES, 0).text)
+        add_grant(connection, "key:ci", Grant(Role.WRITER, "test"))
+    engine.dispose()
+    described = {"namespace": "s3://lake", "name": "b", "facets": {"documentation": {"description": "mine"}}}
+    lines = [event(), event(outputs=[described]), event(outputs=[described]), event()]
+    path = tmp_path / "mixed.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    alone = tmp_path / "one.json"
+    alone.write_text(json.dumps(event(outputs=[described])))
+    api = serving(open=False, security_url=security)
+    done = ingest([path, alone], url(api))
+    assert (done.accepted, done.restricted) == (5, 3)
+    lacking = "not applied: 1 assertion; the sender may not write in 's3://lake'"
+    assert done.withheld == f"{path}:2: {lacking}"
+    assert show_ingested(done, Output.TEXT) is Exit.OK
+    *_, said = capsys.readouterr().out.split("\n3 of them ")
+    assert " ".join(said.split()).startswith("assert what their sender may not (whence access grant); the first: ")
+    engine = open_security(security)
+    api.down()
+    with read_security(engine) as connection:
+        written = [one for _, one in read_audit(connection, AuditFilter()) if one.action == "write"]
+    engine.dispose()
+    assert {one.nodes for one in written} == {("test", lacking)}
 
 
 def test_a_busy_log_is_waited_for(serving: Serving, tmp_path: Path) -> None:

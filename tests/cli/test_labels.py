@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.cli.labels import label, run_of
-from whence.model.events import RunState
-from whence.model.graph import Evidence, RunSeen, Said
-from whence.model.names import DatasetName, FieldName, JobName, RunName
+from whence.cli.output.labels import label, run_of
+from whence.client.values import Evidence, RunSeen, Said
+from whence.model.names import DatasetName, FieldName, JobName
 
 parts = st.lists(st.sampled_from(("a", "b", "orders", "x.csv")), min_size=1, max_size=4)
 datasets = st.builds(
@@ -54,8 +53,16 @@ def test_long_job_names_lose_their_middle_where_that_leaves_them_different() -> 
     ],
 )
 def test_a_run_is_known_by_the_part_of_its_id_that_is_its_own(run_id: str, shown: str) -> None:
-    said = Said(time=0, key="00", position=16, producer="p")
-    name = RunName(run_id, JobName("n", "j"))
-    run = RunSeen(name=name, state=RunState.FAIL, started_at=None, ended_at=0, last_seen=0, said_at=0)
-    evidence = Evidence(set_id=1, digest="00", origin="inferred", first=said, last=said, runs=(run,))
+    epoch = "1970-01-01T00:00:00Z"
+    said = Said(time=epoch, event="00", position=16, producer="p")
+    run = RunSeen(
+        run=f"run:{run_id}",
+        job="job:n:j",
+        state="FAIL",
+        started_at=None,
+        ended_at=epoch,
+        last_seen=epoch,
+        said_at=epoch,
+    )
+    evidence = Evidence(digest="00", origin="inferred", reader=None, first_seen=said, last_seen=said, runs=(run,))
     assert run_of([evidence], now=120_000_000) == shown

@@ -10,11 +10,11 @@ import typer.main
 from sqlalchemy import text
 from typer.testing import CliRunner
 
-from whence.cli.app import app
-from whence.cli.output import Exit
-from whence.store.encryption import create_master
-from whence.store.engine import open_store, sqlite_url, writing
-from whence.store.migrate import migrate
+from whence.cli.commands.app import app
+from whence.cli.output.streams import Exit
+from whence.store.connection.encryption import create_master
+from whence.store.connection.engine import open_store, sqlite_url, writing
+from whence.store.migrations.migrate import migrate
 
 OTHERWISE = {
     "up": "upgrades it",
@@ -36,7 +36,7 @@ FURTHER = {
 }
 ADVICE = {
     "": "the store has no tables yet: `whence up` makes them",
-    "0001": "the store is of an earlier release (revision 0001; this release of Whence needs",
+    "0000": "the store is of an earlier release (revision 0000; this release of Whence needs",
     "9999": "the store is of a later release (revision 9999; this release of Whence needs",
 }
 

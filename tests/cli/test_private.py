@@ -13,12 +13,12 @@ from sqlalchemy import make_url
 from chaos.processes import command
 from security.test_access import event
 from whence.cli.client import Client
-from whence.cli.process_group import MARK
-from whence.cli.serve import Guard, plan, running
+from whence.cli.process.process_group import MARK
+from whence.cli.process.serve import Guard, plan, running
 from whence.file_modes import restrict_directory
 from whence.log.segments.log import SegmentLog
-from whence.store.engine import open_store, sqlite_url
-from whence.store.migrate import migrate
+from whence.store.connection.engine import open_store, sqlite_url
+from whence.store.migrations.migrate import migrate
 from whence.store.security.database import open_security
 
 PASSWORD = "S3cret-PW"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from whence.cli.app import app
+from whence.cli.commands.app import app
 
 TREE = """\
 1:1 insert parsed  orders → daily

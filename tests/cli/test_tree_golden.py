@@ -8,17 +8,25 @@ import pytest
 from rich.console import Console
 from sqlalchemy import Engine
 
-from query.churn import NOW, WORLD, column, direct, job
-from query.worlds import Said, World, load
-from whence.cli.labels import age
-from whence.cli.listing import found_lines, path_lines
-from whence.cli.output import print_lines, safe
-from whence.cli.tree import ASCII, Style, tree
+from query.worlds.churn_story import NOW, WORLD, column, direct, job
+from query.worlds.random_worlds import Said, World, load
+from whence.cli.answers.listing import found_lines, path_lines
+from whence.cli.answers.store import answer_of
+from whence.cli.answers.tree import ASCII, Style, tree
+from whence.cli.output.labels import age
+from whence.cli.output.streams import print_lines, safe
+from whence.client import answers
 from whence.model.names import DatasetName, FieldName, JobName
-from whence.query import Question, downstream, paths, resolve, search, upstream
-from whence.store.engine import open_store, reading, sqlite_url
-from whence.store.graph import StoreGraph
-from whence.store.migrate import migrate
+from whence.query.answers.values import Question
+from whence.query.lookup.resolve import resolve
+from whence.query.lookup.search import search
+from whence.query.questions.lineage import reach_downstream, reach_upstream
+from whence.query.questions.paths import paths
+from whence.query.rendering.listings import found_listing, lineage_listing, paths_listing
+from whence.query.traversal.result import TraversalResult
+from whence.store.connection.engine import open_store, reading, sqlite_url
+from whence.store.migrations.migrate import migrate
+from whence.store.snapshots.graph import StoreGraph
 
 STYLE = Style(now=NOW, width=80)
 HOSTILE = "\x1b[31mred\x1b[0m\r\n[bold]not bold[/bold] \u202egnp.\u202c \x9b2J \x00\u2028"
@@ -33,10 +41,14 @@ def sqlite_store(tmp_path: Path) -> Iterator[Engine]:
     engine.dispose()
 
 
+def of_walk(found: TraversalResult) -> answers.Lineage:
+    return answer_of(lineage_listing(found), answers.Lineage)
+
+
 def upstream_text(engine: Engine, node: str, question: Question, style: Style = STYLE) -> str:
     with reading(engine) as connection:
         graph = StoreGraph(connection)
-        answer = upstream(graph, resolve(graph, node), question)
+        answer = of_walk(reach_upstream(graph, resolve(graph, node), question))
     return "\n".join(line.plain.rstrip() for line in tree(answer, style))
 
 
@@ -65,7 +77,7 @@ Columns not known: some jobs report whole datasets only, at sessions.minutes."""
 def test_what_a_raw_file_feeds(sqlite_store: Engine) -> None:
     with reading(sqlite_store) as connection:
         graph = StoreGraph(connection)
-        answer = downstream(graph, resolve(graph, "usage_logs"), Question())
+        answer = of_walk(reach_downstream(graph, resolve(graph, "usage_logs"), Question()))
     assert (
         "\n".join(line.plain for line in tree(answer, STYLE))
         == """\
@@ -128,8 +140,9 @@ Complete: nothing upstream is known."""
 def test_paths_and_search(sqlite_store: Engine) -> None:
     with reading(sqlite_store) as connection:
         graph = StoreGraph(connection)
-        found = paths(graph, resolve(graph, "customers.email"), resolve(graph, "model"), Question())
-        named = search(graph, "churn")
+        ends = resolve(graph, "customers.email"), resolve(graph, "model")
+        found = answer_of(paths_listing(paths(graph, *ends, Question())), answers.Paths)
+        named = answer_of(found_listing(search(graph, "churn")), answers.Found)
     assert (
         "\n".join(line.plain for line in path_lines(found, STYLE))
         == """\
@@ -167,11 +180,10 @@ def test_hostile_names_cannot_command_a_terminal(sqlite_store: Engine) -> None:
     console = Console(file=out, force_terminal=False, highlight=False)
     with reading(sqlite_store) as connection:
         graph = StoreGraph(connection)
-        print_lines(tree(upstream(graph, FieldName(evil, "y"), Question()), STYLE), console)
-        print_lines(
-            path_lines(paths(graph, FieldName(evil, HOSTILE), FieldName(evil, "y"), Question()), STYLE), console
-        )
-        print_lines(found_lines(search(graph, "bold")), console)
+        print_lines(tree(of_walk(reach_upstream(graph, FieldName(evil, "y"), Question())), STYLE), console)
+        between = paths(graph, FieldName(evil, HOSTILE), FieldName(evil, "y"), Question())
+        print_lines(path_lines(answer_of(paths_listing(between), answers.Paths), STYLE), console)
+        print_lines(found_lines(answer_of(found_listing(search(graph, "bold")), answers.Found)), console)
     shown = out.getvalue()
     assert "[bold]not bold[/bold]" in shown
     assert r"\x1b[31mred\x1b[0m\r\n" in shown

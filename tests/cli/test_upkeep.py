@@ -10,9 +10,9 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner, Result
 
 from api.process import Serving
-from received import append, hourly, segments
-from whence.cli.app import app
-from whence.cli.output import Exit
+from fixtures.received_events import append, hourly, segments
+from whence.cli.commands.app import app
+from whence.cli.output.streams import Exit
 
 OLD = ("--runs", "1d", "--keep", 1, "--history", "1d")
 """The events are older than that."""

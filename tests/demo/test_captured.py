@@ -42,9 +42,10 @@ def captured(data: Path) -> dict[Variant, list[Event]]:
     assert done.returncode == 0, done.stderr[-4000:]
     assert recorder.paths == {"/api/v1/lineage"}
     assert recorder.authorizations == {"Bearer secret"}
-    roots = list(dict.fromkeys(event["run"]["runId"] for event in recorder.events if _job(event) == "churn_pipeline"))
-    by_root = {root: [event for event in recorder.events if _root(event) == root] for root in roots}
-    assert sum(map(len, by_root.values())) == len(recorder.events)
+    of_pipeline = [event for event in recorder.events if "job" in event and event["job"]["namespace"] == "demo"]
+    roots = list(dict.fromkeys(event["run"]["runId"] for event in of_pipeline if _job(event) == "churn_pipeline"))
+    by_root = {root: [event for event in of_pipeline if _root(event) == root] for root in roots}
+    assert sum(map(len, by_root.values())) == len(of_pipeline)
     return dict(zip(VARIANTS, by_root.values(), strict=True))
 
 

@@ -11,36 +11,42 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 import pytest
 from sqlalchemy import select
 
 from demo.expected import IMPACT_OF_LAST_LOGIN, PREDICTIONS, STEPS, Columns, Origins, Variant
 from whence.cli.client import Client
-from whence.cli.serve import OPEN, plan, running
+from whence.cli.process.serve import OPEN, plan, running
+from whence.demo.call_lists import ENVIRONMENTS, call_list, report
+from whence.demo.facts import FACTS_BY_PATH
 from whence.model.events import RunState
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node
-from whence.query.answers import BOTH, DIRECT, Answer, AnswerEdge, GapReason, Question, touches
-from whence.query.lineage import downstream, upstream
-from whence.query.transformations import directness, in_a_row
-from whence.store.engine import open_store, sqlite_url
-from whence.store.graph import open_graph
-from whence.store.tables import facet_body, run
+from whence.query.answers.transformations import directness, in_a_row
+from whence.query.answers.values import BOTH, DIRECT, Answer, AnswerEdge, GapReason, Question, touches
+from whence.query.questions.lineage import downstream, upstream
+from whence.store.connection.engine import open_store, sqlite_url
+from whence.store.schema.tables import facet_body, run
+from whence.store.snapshots.graph import open_graph
 
 VARIANTS: tuple[Variant, ...] = ("first", "altered")
 PREDICTED = ("customer_id", "churn_probability", "churn_label")
 PIPELINE = JobName("demo", "churn_pipeline")
 TRAINING = JobName("demo", "churn_train")
+PUBLISHED = {call_list(one) for one in ENVIRONMENTS}
 MODEL_FIELDS = ("coefficientMatrix", "interceptVector")
 FITTED = STEPS["first"]["models/churn"].direct["coefficientMatrix"]
 
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """A store after both runs. `ends`: when each run of the pipeline ended, in microseconds."""
+    """A store after both runs, and the API over it. `ends`: when each run of the pipeline ended, in microseconds."""
 
     data: Path
+    url: str
     store_url: str
     ends: dict[Variant, int]
 
@@ -77,7 +83,7 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Captured]:
         progress = client.get("/api/v2/progress?wait_for=head&timeout=120").json
         client.close()
         assert progress["reached"], progress
-        yield Captured(data, store_url, dict(zip(VARIANTS, _ends_of_runs(store_url, PIPELINE), strict=True)))
+        yield Captured(data, url, store_url, dict(zip(VARIANTS, _ends_of_runs(store_url, PIPELINE), strict=True)))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -107,10 +113,14 @@ def test_what_breaks_if_the_last_login_changes(captured: Captured, variant: Vari
     root = captured.column("raw/usage_logs.last_login")
     with open_graph(captured.store_url) as graph:
         answer = downstream(graph, root, Question(at=captured.ends[variant]))
-    reached = {captured.short(one.name) for one in answer.nodes if isinstance(one.name, FieldName)}
-    assert reached - {captured.short(root)} == IMPACT_OF_LAST_LOGIN
+    reached = {one.name for one in answer.nodes if isinstance(one.name, FieldName)}
+    published = {one for one in reached if one.dataset in PUBLISHED | {report(captured.data)}}
+    assert {captured.short(one) for one in reached - published} - {captured.short(root)} == IMPACT_OF_LAST_LOGIN
+    # The scores of the first run were published after it, and those of the second were not.
+    calls = {FieldName(one, "churn_probability") for one in PUBLISHED} if variant == "altered" else set()
+    assert {one for one in published if one.dataset in PUBLISHED} == calls
     # The listener reports nothing of `lit(…).alias("ingested_on")`: that may come from any input, as a UDF would.
-    assert answer.extent.stopped_by == "columns"
+    assert answer.completeness.stopped_by == "columns"
     unreported = [gap for gap in answer.gaps if gap.reason is GapReason.UNREPORTED]
     assert captured.dataset("bronze/usage_logs") in {one for gap in unreported for one in gap.datasets}
 
@@ -131,22 +141,56 @@ def test_training_is_a_job_from_feature_columns_to_a_model(captured: Captured) -
 
 def test_every_edge_proves_itself(captured: Captured) -> None:
     answer = captured.upstream("gold/predictions.churn_probability", BOTH, None)
-    assert answer.extent.complete
+    assert answer.completeness.complete
     assert all(edge.confirmed and edge.evidence for edge in answer.edges)
     runs = [run for edge in answer.edges for one in edge.evidence for run in one.runs]
     assert {run.state for run in runs} == {RunState.COMPLETE}
 
 
+def test_the_boards_show_the_one_failure_that_there_is(captured: Captured) -> None:
+    troubles = _asked(captured, "troubles")
+    assert [(one["job"], one["trouble"]) for one in troubles["jobs"]] == [
+        ("job:crm-staging:publish_call_list", "failing")
+    ]
+    (failing,) = troubles["jobs"]
+    assert failing["last"]["error"].endswith("of 400 customers have no score")
+    assert failing["last_good"]["state"] == "COMPLETE"
+    checks = [one for row in _asked(captured, "failed-checks") for one in row["failed"]]
+    assert {(one["assertion"], one["severity"]) for one in checks} == {
+        ("every_customer", "error"),
+        ("unique", "warn"),
+        ("not_negative", "warn"),
+    }
+
+
+def test_owners_state_facts_about_every_dataset_that_they_know(captured: Captured) -> None:
+    for path, facts in FACTS_BY_PATH.items():
+        name = quote(captured.dataset(path).name, safe="")
+        found = _asked(captured, f"datasets/file/{name}")
+        assert [one["name"] for one in found["owners"]] == [facts.owner]
+        assert found["description"] == facts.description
+        pii = {tag["field"] for tag in found["tags"] if tag["key"] == "PII"}
+        assert pii == set(facts.pii)
+        assert pii <= {field["name"] for field in found["fields"]}
+
+
+def _asked(captured: Captured, question: str) -> Any:
+    client = Client(captured.url)
+    answer = client.get(f"/api/v2/{question}").json["data"]
+    client.close()
+    return answer
+
+
 def _origins(captured: Captured, column: str, at: int | None) -> Origins:
     direct = captured.upstream(column, DIRECT, at)
-    assert direct.extent.complete
+    assert direct.completeness.complete
     raw = {name for one in direct.nodes if (name := captured.short(one.name)).startswith("raw/")}
     return Origins(frozenset(raw), _influences(captured, captured.upstream(column, BOTH, at)))
 
 
 def _influences(captured: Captured, answer: Answer) -> Columns:
     """The raw columns at the far end of a path whose transformations, in a row, are INDIRECT."""
-    assert answer.extent.complete
+    assert answer.completeness.complete
     reached: set[tuple[Node, bool]] = set()
     waiting: list[tuple[Node, bool]] = [(answer.root, False)]
     while waiting:

@@ -17,10 +17,10 @@ from typer.testing import CliRunner
 import whence.api.__main__
 import whence.derive.__main__
 from whence import __version__
-from whence.api.app import create_app
+from whence.api.server.app import create_app
 from whence.api.settings import Settings
-from whence.cli.app import app as command_line
-from whence.store.engine import sqlite_url
+from whence.cli.commands.app import app as command_line
+from whence.store.connection.engine import sqlite_url
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 KUBERNETES = DEPLOY / "kubernetes"

@@ -16,22 +16,22 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, text
 
-from bench.events import Noise, arrivals
+from bench.workloads.events import Noise, arrivals
 from chaos.state import assert_ledger_balances, assert_state_is_the_oracles
-from driving import PATIENCE_SECONDS, derive, driving, has_all, until
-from filling import fill
-from kafka_broker import KafkaBroker
-from logs import records_of
-from spark_cluster import CONF, ENTRY, SparkCluster, running, submit
-from waiting import waiting
-from whence.derive.jars import KAFKA, fetch
+from fixtures.both_logs import records_of
+from fixtures.logs_of_events import fill
+from fixtures.pipeline_process import PATIENCE_SECONDS, derive, driving, has_all, until
+from services.kafka_broker import KafkaBroker
+from services.postgres_waits import waiting
+from services.spark_cluster import CONF, ENTRY, SparkCluster, running, submit
+from whence.derive.spark.jars import KAFKA, fetch
 from whence.log.address import open_log
-from whence.store.engine import open_store
-from whence.store.migrate import migrate
+from whence.store.connection.engine import open_store
+from whence.store.ingest.recompute import CHUNK
+from whence.store.migrations.migrate import migrate
+from whence.store.schema.tables import dirty_key
 from whence.store.security.database import security_url
 from whence.store.security.signing import signing_secret
-from whence.store.settle import CHUNK
-from whence.store.tables import touched
 
 NOISE = Noise(duplicates=0.1, late=0.1, malformed=0.05)
 RECORDS = 800
@@ -85,7 +85,7 @@ def test_an_executor_killed_within_a_micro_batch_changes_nothing(
     conf = CONF | {"spark.jars": ",".join(map(str, fetch(KAFKA)))}
     with driving(submit(ENTRY, cluster.url, derive(url, engine), conf), tmp_path) as driver:
         with engine.begin() as connection:
-            connection.execute(text(f"LOCK TABLE {touched.name} IN EXCLUSIVE MODE"))
+            connection.execute(text(f"LOCK TABLE {dirty_key.name} IN EXCLUSIVE MODE"))
             # Each executor now has all that it merged in an open transaction, and cannot commit it.
             until(driver, lambda: waiting(connection) == len(cluster.workers))
             killed = cluster.executors(cluster.workers[0])

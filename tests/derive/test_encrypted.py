@@ -8,20 +8,20 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from sqlalchemy import select
 
-from confidential import BODIES, SECRETS, legible
-from filling import fill
+from fixtures.confidential_events import BODIES, SECRETS, legible
+from fixtures.logs_of_events import fill
 from whence.derive.pipeline import run_stream
 from whence.derive.publish.job import publish
 from whence.derive.rebuild import rebuild
 from whence.errors import EncryptionError
 from whence.log import Log
 from whence.log.address import open_log
-from whence.store.dump import dump
-from whence.store.encryption import KEY_FILE, create_master
-from whence.store.engine import open_store, reading, sqlite_url
-from whence.store.keyring import data_key
-from whence.store.migrate import migrate
-from whence.store.vault import provide_key, read_sealing
+from whence.store.connection.data_key import provide_key, read_encryption_state
+from whence.store.connection.encryption import KEY_FILE, create_master
+from whence.store.connection.engine import open_store, reading, sqlite_url
+from whence.store.connection.keyring import data_key
+from whence.store.lifecycle.dump import dump
+from whence.store.migrations.migrate import migrate
 
 EXPRESSION = "zebra_price * 4711"
 
@@ -104,13 +104,13 @@ def test_a_rebuild_encrypts_what_was_not(
     rebuild(spark, filled, store_url)
     engine = open_store(store_url)
     before = list(dump(engine))
-    assert read_sealing(engine).plain
+    assert read_encryption_state(engine).plain
     engine.dispose()
     create_master(tmp_path / "master.key")
     monkeypatch.setenv(KEY_FILE, str(tmp_path / "master.key"))
     rebuild(spark, filled, store_url)
     assert list(dump(engine)) == before
-    assert read_sealing(engine).plain == 0
+    assert read_encryption_state(engine).plain == 0
     engine.dispose()
     assert [secret for secret in SECRETS if secret.encode() in legible(engine)] == []
     create_master(tmp_path / "after-a-loss.key")

@@ -1,4 +1,4 @@
-"""Live enrichment: SQL that an event carries becomes lineage, below what its producer says (docs/sql.md)."""
+"""Live enrichment: SQL that an event carries becomes lineage, below what its producer says (docs/how-to/sql.md)."""
 
 import json
 from typing import Any
@@ -9,31 +9,31 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from applying import apply_bodies
-from arriving import arrive, empty, rows_of
+from fixtures.spark_batches import arrive, empty, rows_of
+from fixtures.stores_of_events import apply_bodies
 from generators import arrivals, body
 from generators.events import run_events
 from generators.sql import with_sql
 from oracle import comparable
 from oracle import dump as oracle_dump
 from oracle.stories import column, dataset, run, span_lines
-from whence.derive.enrichment import OWN_PRODUCER
-from whence.derive.memory import Memory
-from whence.derive.reading import say
+from whence.derive.reading.record import flatten_event
+from whence.derive.rows.bounded_cache import BoundedCache
+from whence.derive.rows.sql_selection import OWN_PRODUCER
 from whence.model.lineage import Origin
 from whence.model.names import DatasetName, FieldName, JobName
-from whence.openlineage.facets import SQL_COMPARISON, SQL_LINEAGE
+from whence.openlineage.facets.known import SQL_COMPARISON, SQL_LINEAGE
+from whence.openlineage.json.times import parse_micros
 from whence.openlineage.read import read_event
-from whence.openlineage.times import micros
-from whence.query.answers import Gap, GapReason, Question
-from whence.query.evidence import prove_all
-from whence.query.impact import impact
-from whence.query.lineage import downstream, upstream
-from whence.query.why import Reason, why, why_not
-from whence.store.disagreements import count_disagreements
-from whence.store.dump import dump
-from whence.store.engine import reading
-from whence.store.graph import StoreGraph
+from whence.query.answers.values import Gap, GapReason, Question
+from whence.query.questions.impact import impact
+from whence.query.questions.lineage import downstream, upstream
+from whence.query.questions.why import Reason, why, why_not
+from whence.query.traversal.evidence import prove_all
+from whence.store.connection.engine import reading
+from whence.store.lifecycle.dump import dump
+from whence.store.snapshots.graph import StoreGraph
+from whence.store.status.sql_disagreements import count_disagreements
 
 Json = dict[str, Any]
 SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture)
@@ -60,7 +60,7 @@ def spans_of(store: Engine, events: list[Json]) -> list[str]:
 
 
 def facets_of(event: Json) -> dict[str, Json]:
-    said = [(name, payload) for _, name, _, payload in say(read_event(event)).facets if payload]
+    said = [(name, payload) for _, name, _, payload in flatten_event(read_event(event)).facets if payload]
     return {name: json.loads(payload) for name, payload in said if name in (SQL_LINEAGE, SQL_COMPARISON)}
 
 
@@ -155,7 +155,7 @@ def test_sql_that_was_not_read_whole_misses_nothing() -> None:
 def test_sql_that_cannot_be_read_is_said_and_fails_nothing(query: str) -> None:
     event = run(1, "COMPLETE", 1, "a", "b", sql(query))
     found = facets_of(event)
-    origins = {origin for *_, origin, _ in say(read_event(event)).sets}
+    origins = {origin for *_, origin, _ in flatten_event(read_event(event)).sets}
     assert origins == {Origin.BOUNDARY, Origin.INFERRED}
     assert query == "select 1" or found[SQL_LINEAGE]["problems"]
 
@@ -168,7 +168,9 @@ def test_no_sql_is_no_reading(facet: Json) -> None:
 
 
 def test_a_column_that_no_database_keeps_is_not_named() -> None:
-    said = say(read_event(run(1, "COMPLETE", 1, "a", "b", sql("insert into b (x) select a.`k\0` as x from a"))))
+    said = flatten_event(
+        read_event(run(1, "COMPLETE", 1, "a", "b", sql("insert into b (x) select a.`k\0` as x from a")))
+    )
     assert Origin.PARSED in {origin for *_, origin, _ in said.sets}
     assert "\0" not in str(said.facets)
     assert not any(b"\0x" in content or b"k\0" in content for *_, content in said.sets if isinstance(content, bytes))
@@ -203,16 +205,16 @@ def test_why_says_who_read_it(store: Engine) -> None:
 
 
 def test_memory_keeps_the_latest_up_to_its_weight() -> None:
-    memory: Memory[str] = Memory(10, len)
+    memory: BoundedCache[str] = BoundedCache(10, len)
     made: list[str] = []
 
     def of(key: str) -> None:
-        memory.of((key,), lambda: made.append(key) or "xxx")
+        memory.get_or_make((key,), lambda: made.append(key) or "xxx")
 
     for key in ("a", "b", "a", "c", "a", "b"):
         of(key)
     assert made == ["a", "b", "c", "b"]
-    memory.of(("d",), lambda: "x" * 100)
+    memory.get_or_make(("d",), lambda: "x" * 100)
     of("a")
     assert made == ["a", "b", "c", "b", "a"]
 
@@ -243,7 +245,7 @@ def test_sql_completes_what_airflow_reports(store: Engine) -> None:
         assert (said.source, said.parsed) == (FieldName(joined, "name"), True)
         found = impact(graph, FieldName(joined, "id"), Question())
         assert [one.name for one in found.nodes()] == [name]
-        assert found.extent.complete
+        assert found.completeness.complete
 
 
 def test_what_the_sql_contradicts_stays_the_producers(store: Engine) -> None:
@@ -288,17 +290,17 @@ def test_a_column_that_is_not_reported_is_a_gap_in_both_directions(store: Engine
         counted = impact(graph, FieldName(a, "name"), Question())
     gap = Gap(at=FieldName(b, "uname"), owner=job, datasets=(a,), reason=GapReason.UNREPORTED)
     assert {name: one.gaps for name, one in up.items()} == {"id": (), "uname": (gap,), "lit": ()}
-    assert {name: one.extent.complete for name, one in up.items()} == {"id": True, "uname": False, "lit": True}
-    assert up["uname"].extent.stopped_by == "columns"
+    assert {name: one.completeness.complete for name, one in up.items()} == {"id": True, "uname": False, "lit": True}
+    assert up["uname"].completeness.stopped_by == "columns"
     assert down.gaps == (Gap(at=FieldName(a, "name"), owner=job, datasets=(b,), reason=GapReason.UNREPORTED),)
     assert (blamed.reason, blamed.nearest) == (Reason.NO_COLUMN_LINEAGE, (str(job),))
-    assert (counted.counts.nodes, counted.extent.complete) == (0, False)
+    assert (counted.counts.nodes, counted.completeness.complete) == (0, False)
 
 
 def test_a_gap_lasts_until_the_column_is_reported(store: Engine) -> None:
     events = [run(1, "COMPLETE", 1, "a", spark_udf()), run(2, "COMPLETE", 5, "a", spark_udf("uname", "lit", "st"))]
     apply_bodies(store, [body(event) for event in (*events[::-1], events[0])])
-    uname, then = FieldName(DatasetName("n", "b"), "uname"), micros(events[0]["eventTime"])[0]
+    uname, then = FieldName(DatasetName("n", "b"), "uname"), parse_micros(events[0]["eventTime"])[0]
     with reading(store) as connection:
         graph = StoreGraph(connection)
         asked = [upstream(graph, uname, Question(at=at)).gaps for at in (None, then, then - 1)]

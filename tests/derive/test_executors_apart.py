@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine, text
 
-from arriving import empty, rows_of
+from fixtures.spark_batches import empty, rows_of
 from generators import arrivals, body, histories
 from oracle import comparable
 from oracle import dump as oracle_dump
-from waiting import waiting
-from whence.derive.arrow_facts import ArrowFacts
-from whence.store.dump import dump
-from whence.store.engine import open_store
-from whence.store.facts import Rows, merge_facts
-from whence.store.migrate import migrate
-from whence.store.settle import PARTS, settle, settle_part
-from whence.store.tables import dataset
+from services.postgres_waits import waiting
+from whence.derive.writing.arrow_facts import ArrowFacts
+from whence.store.connection.engine import open_store
+from whence.store.ingest.facts import Rows, merge_facts
+from whence.store.ingest.recompute import PARTS, recompute, recompute_part
+from whence.store.lifecycle.dump import dump
+from whence.store.migrations.migrate import migrate
+from whence.store.schema.tables import dataset
 
 SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture)
 EXECUTORS = 3
@@ -45,7 +45,7 @@ def derive_apart(engine: Engine, batches: list[pa.Table]) -> None:
         shuffled = [Random(number).sample(batches, len(batches)) for number in range(EXECUTORS)]
         list(executors.map(lambda some: [merge_facts(engine, ArrowFacts(one)) for one in some], shuffled))
         orders = [Random(number).sample(range(PARTS), PARTS) for number in range(EXECUTORS)]
-        list(executors.map(lambda some: [settle_part(engine, part) for part in some], orders))
+        list(executors.map(lambda some: [recompute_part(engine, part) for part in some], orders))
 
 
 @settings(max_examples=20, suppress_health_check=SLOW)
@@ -60,7 +60,7 @@ def test_any_interleaving_gives_the_oracles_state(spark: SparkSession, engine: E
     tables = [rows.slice(start, end - start) for start, end in pairwise(starts)]
     for some in (tables[:half], tables[half:]):
         derive_apart(engine, some)
-        settle(engine, {})
+        recompute(engine, {})
     expected = comparable(oracle_dump([body(event) for event in history]))
     assert comparable(list(dump(engine))) == expected
 

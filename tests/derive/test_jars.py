@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from whence.derive import jars
+from whence.derive.spark import jars
 from whence.errors import JarsNotFoundError
 from whence.log.address import open_log
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from whence.capture.java import java_home
-from whence.derive.session import is_submitted
+from whence.derive.spark.session import is_submitted
 
 LAUNCH = """
 import resource, sys, tempfile
 from pyspark import SparkConf
-from whence.derive.jvm import JvmLimits, launch_jvm
+from whence.derive.spark.jvm import JvmLimits, launch_jvm
 from whence.errors import SparkStartError
 
 size, seconds = int(sys.argv[1]), float(sys.argv[2])
@@ -54,10 +54,17 @@ def _carrying(variable: str) -> list[int]:
 
 
 def test_a_jvm_that_cannot_write_where_it_is_reached_is_killed(environment: dict[str, str]) -> None:
-    """On a full disk its main thread dies, and the process lives."""
-    command = [sys.executable, "-c", LAUNCH, "0", "6"]
+    """On a full disk its main thread dies, and the process lives: nobody waits for it until its time is over."""
+    command = [sys.executable, "-c", LAUNCH, "0", "100000"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert "could not be reached within 6 s" in done.stdout
+    assert "cannot say where it is reached" in done.stdout
+    assert "File too large" in done.stdout
+
+
+def test_a_jvm_that_takes_too_long_is_killed(environment: dict[str, str]) -> None:
+    command = [sys.executable, "-c", LAUNCH, UNLIMITED, "0.1"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert "could not be reached within 0.1 s" in done.stdout
 
 
 def test_a_jvm_that_ends_is_an_error_whatever_its_exit_code(environment: dict[str, str]) -> None:

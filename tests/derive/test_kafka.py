@@ -15,27 +15,27 @@ from openlineage.client.transport.kafka import KafkaConfig, KafkaTransport
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from kafka_broker import PASSWORD, USER, KafkaBroker
+from fixtures.both_logs import records_of
 from log.test_both_logs import append, event, refused
-from logs import records_of
 from oracle import comparable
 from oracle import dump as oracle_dump
+from services.kafka_broker import PASSWORD, USER, KafkaBroker
 from whence.derive.archive.copy import archive_log
-from whence.derive.kafka import read_messages, readings_of
-from whence.derive.kafka import records_of as records_frame
-from whence.derive.pipeline import run_stream, where_to_go_on
+from whence.derive.pipeline import resume_positions, run_stream
+from whence.derive.reading.records import read_readings, to_records
 from whence.derive.rebuild import rebuild
-from whence.derive.records import readings, to_records
+from whence.derive.sources.kafka import parse_messages, read_messages
+from whence.derive.sources.kafka import records_of as records_frame
 from whence.errors import LogError
 from whence.log import Kind, Position
 from whence.log.address import open_log
 from whence.log.kafka.log import KafkaLog
 from whence.log.kafka.trust import Trust
 from whence.openlineage.accept import accept
-from whence.store.dump import dump
-from whence.store.engine import open_store, read_progress, sqlite_url
-from whence.store.ledger import Ledger, quarantined, read_ledger
-from whence.store.migrate import migrate
+from whence.store.connection.engine import open_store, read_progress, sqlite_url
+from whence.store.lifecycle.dump import dump
+from whence.store.migrations.migrate import migrate
+from whence.store.status.ledger import Ledger, list_quarantined, read_ledger
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def topic(kafka_broker: KafkaBroker) -> KafkaLog:
     """An empty topic of two partitions."""
     log = open_log(kafka_broker.new_topic(partitions=2))
     assert isinstance(log, KafkaLog)
-    log.lanes()
+    log.list_lanes()
     return log
 
 
@@ -63,7 +63,7 @@ def derive(spark: SparkSession, log: KafkaLog, engine: Engine, checkpoint: Path)
 
 
 def ends(log: KafkaLog) -> dict[str, int]:
-    return {lane.name: lane.end.as_int for lane in log.lanes()}
+    return {lane.name: lane.end.as_int for lane in log.list_lanes()}
 
 
 def state(engine: Engine) -> object:
@@ -101,7 +101,7 @@ def test_official_clients_write_to_the_topic_themselves(
     producer.flush(10)
     derive(spark, topic, engine, tmp_path / "checkpoint")
     assert read_ledger(engine) == Ledger(applied=3, duplicate=1, quarantined=3)
-    reasons = {one.reason for one in quarantined(engine, 10)}
+    reasons = {one.reason for one in list_quarantined(engine, 10)}
     assert len(reasons) >= 2
     lines = list(dump(engine))
     assert not any("hunter2" in line for line in lines)
@@ -115,11 +115,11 @@ def test_records_and_readings_of_a_topic_say_the_same(spark: SparkSession, topic
     writer = topic.open_writer()
     writer.append([event(1), event(2), event(2)])
     writer.close()
-    source = read_messages(spark, topic.address, topic.lanes())
+    source = read_messages(spark, topic.address, topic.list_lanes())
     records = records_frame(source)
     read = [one for batch in records.toArrow().to_batches() for one in to_records(batch)]
     assert sorted(read, key=lambda one: one.position) == records_of(topic)
-    assert rows(readings(records).toArrow()) == rows(readings_of(source).toArrow())
+    assert rows(read_readings(records).toArrow()) == rows(parse_messages(source).toArrow())
 
 
 def rows(table: pa.Table) -> list[object]:
@@ -134,10 +134,10 @@ def test_a_partition_that_is_added_is_read_from_its_beginning(
     query.processAllAvailable()
     admin = AdminClient({"bootstrap.servers": topic.address.servers})
     admin.create_partitions([NewPartitions(topic.address.topic, 5)])[topic.address.topic].result(20)
-    while len(topic.lanes()) < 5:
+    while len(topic.list_lanes()) < 5:
         pass
     append(topic, *(event(number, owner=number) for number in range(10, 60)))
-    assert all(lane.start < lane.end for lane in topic.lanes())
+    assert all(lane.start < lane.end for lane in topic.list_lanes())
     query.processAllAvailable()
     query.stop()
     assert read_progress(engine) == ends(topic)
@@ -150,7 +150,7 @@ def test_what_retention_removed_before_it_was_derived_is_an_error_that_says_what
     append(topic, *map(event, range(20)))
     derive(spark, topic, engine, tmp_path / "first")
     append(topic, *map(event, range(20, 60)))
-    (lane, *_) = topic.lanes()
+    (lane, *_) = topic.list_lanes()
     partition, gone = lane.end.segment, lane.end.offset - 1
     admin = AdminClient({"bootstrap.servers": topic.address.servers})
     removed = TopicPartition(topic.address.topic, partition, gone)
@@ -158,7 +158,7 @@ def test_what_retention_removed_before_it_was_derived_is_an_error_that_says_what
     with pytest.raises(LogError, match=r"is gone before it was derived.*rebuild"):
         run_stream(spark, topic, engine, tmp_path / "second")
     reached = read_progress(engine)
-    assert where_to_go_on(topic, {**reached, lane.name: Position(partition, gone).as_int})
+    assert resume_positions(topic, {**reached, lane.name: Position(partition, gone).as_int})
     rebuild(spark, topic, engine.url.render_as_string(hide_password=False))
     assert read_progress(engine) == ends(topic)
     assert state(engine) == oracle(topic)
@@ -252,7 +252,7 @@ def test_who_writes_to_the_topic_without_whence_gives_evidence_only(
     producer.flush(10)
     derive(spark, ours, engine, tmp_path / "checkpoint")
     assert read_ledger(engine) == Ledger(applied=5, duplicate=0, quarantined=1)
-    assert quarantined(engine, 10)[0].reason.startswith("/job/namespace")
+    assert list_quarantined(engine, 10)[0].reason.startswith("/job/namespace")
     first = list(dump(engine))
     told = [one for one in map(json.loads, first) if one.get("fact") == "facet" and one["name"] == "documentation"]
     assert {(one["subject"], one["payload"]["description"]) for one in told} == {

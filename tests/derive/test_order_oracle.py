@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from arriving import arrive, empty, rows_of
+from fixtures.spark_batches import arrive, empty, rows_of
 from generators import arrivals, body, governed_events, histories, sent, viewers
 from oracle import comparable
 from oracle import dump as oracle_dump
-from whence.store.dump import dump
+from whence.store.lifecycle.dump import dump
 
 SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture)
 

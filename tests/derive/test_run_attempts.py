@@ -4,13 +4,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
-from applying import apply_bodies
-from arriving import empty
+from fixtures.spark_batches import empty
+from fixtures.stores_of_events import apply_bodies
 from generators import body
 from oracle import comparable
 from oracle import dump as oracle_dump
 from oracle.stories import STREAMING, Json, run
-from whence.store.dump import dump
+from whence.store.lifecycle.dump import dump
 
 STATES = ("START", "START", "RUNNING", "COMPLETE", "COMPLETE", "ABORT", "FAIL", "FAIL", None)
 SLOW = (HealthCheck.too_slow, HealthCheck.function_scoped_fixture)

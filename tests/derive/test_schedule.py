@@ -9,9 +9,9 @@ import pytest
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from whence.derive import schedule
-from whence.derive.schedule import Periodic, Schedule, is_due
-from whence.store.schedule import LastRun, read_runs, record_run
+from whence.derive.spark import periodic_jobs as schedule
+from whence.derive.spark.periodic_jobs import Periodic, Schedule, is_due
+from whence.store.status.periodic_jobs import LastRun, read_runs, record_run
 
 JOB = Periodic(name="job", every=600, run=lambda *_: True)
 SECOND = 1_000_000

@@ -7,9 +7,9 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from sqlalchemy import BigInteger, Boolean, Integer, LargeBinary, SmallInteger, Table, Text
 
 from whence.derive.pipeline import derive
-from whence.derive.schema import DERIVED, LISTS, READING_SCHEMA, ROW_SCHEMA, SCALARS, SHAPES, Shape
-from whence.store.columns import written_columns
-from whence.store.tables import FACTS, touched
+from whence.derive.reading.schema import DERIVED, LISTS, READING_SCHEMA, ROW_SCHEMA, SCALARS, SHAPES, Shape
+from whence.store.schema.columns import written_columns
+from whence.store.schema.tables import FACTS, dirty_key
 
 ARROW = {
     BigInteger: pa.int64(),
@@ -22,7 +22,7 @@ ARROW = {
 CONTENT = {"field", "lineage_edge", "schema_body", "unreported_column"}
 """Tables whose rows come packed in the content of others."""
 
-TABLES = [table for table in (*FACTS, touched) if table.name not in CONTENT]
+TABLES = [table for table in (*FACTS, dirty_key) if table.name not in CONTENT]
 
 
 def types_of(shape: Shape) -> list[pa.DataType | None]:

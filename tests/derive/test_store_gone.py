@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from bench.events import bodies
+from bench.workloads.events import bodies
 from chaos.processes import children
 from chaos.state import assert_ledger_balances, assert_state_is_the_oracles
-from driving import derive, driving, has_all, until
-from filling import fill
-from logs import records_of
-from postgres_process import PostgresProcess
+from fixtures.both_logs import records_of
+from fixtures.logs_of_events import fill
+from fixtures.pipeline_process import derive, driving, has_all, until
+from services.postgres import PostgresProcess
 from whence.log.address import open_log
-from whence.store.engine import open_store
-from whence.store.migrate import migrate
+from whence.store.connection.engine import open_store
+from whence.store.migrations.migrate import migrate
 
 RECORDS = 60
 

@@ -12,25 +12,25 @@ import pytest
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from bench.events import Noise, arrivals
-from logs import KINDS, records_of
+from bench.workloads.events import Noise, arrivals
+from fixtures.both_logs import KINDS, records_of
 from oracle import comparable
 from oracle import dump as oracle_dump
-from whence.derive.pipeline import run_stream, where_to_go_on
+from whence.derive.pipeline import resume_positions, run_stream
 from whence.derive.rebuild import rebuild
 from whence.errors import EventError, LogError, StoreBusyError, StoreError
 from whence.log import Kind, Log
 from whence.log.address import open_log
-from whence.log.quarantine import quarantined
+from whence.log.quarantine import make_quarantine_draft
 from whence.log.record import Draft
 from whence.log.segments.log import SegmentLog
 from whence.log.segments.write import SegmentSettings
 from whence.openlineage.accept import accept
-from whence.store.dump import dump
-from whence.store.engine import open_store, read_progress, sqlite_url
-from whence.store.ledger import Ledger, read_ledger
-from whence.store.lock import deriving
-from whence.store.migrate import migrate
+from whence.store.connection.engine import open_store, read_progress, sqlite_url
+from whence.store.connection.lock import hold_derive_lock
+from whence.store.lifecycle.dump import dump
+from whence.store.migrations.migrate import migrate
+from whence.store.status.ledger import Ledger, read_ledger
 
 NOISE = Noise(duplicates=0.1, late=0.1, malformed=0.05)
 RECORDS = 400
@@ -40,7 +40,7 @@ def draft(body: bytes) -> Draft:
     try:
         taken = accept(body)
     except EventError as error:
-        return quarantined(body, error, 0)
+        return make_quarantine_draft(body, error, 0)
     return Draft(kind=Kind.EVENT, key=bytes.fromhex(taken.key), received_at=0, payload=taken.payload, owner=taken.key)
 
 
@@ -105,7 +105,7 @@ def test_both_equal_the_oracle(filled: Filled) -> None:
 def test_a_stream_goes_on_where_the_store_is(spark: SparkSession, filled: Filled, tmp_path: Path) -> None:
     engine = open_store(sqlite_url(tmp_path / "store.db"))
     migrate(engine)
-    ends = {lane.name: lane.end.as_int for lane in filled.log.lanes()}
+    ends = {lane.name: lane.end.as_int for lane in filled.log.list_lanes()}
     for attempt in range(2):
         stream(spark, filled.log, engine, tmp_path / f"checkpoint{attempt}")
         assert read_progress(engine) == ends
@@ -116,19 +116,19 @@ def test_a_stream_goes_on_where_the_store_is(spark: SparkSession, filled: Filled
 
 def test_a_store_of_another_log_is_refused(log: Log) -> None:
     with pytest.raises(StoreError, match=r"another event log \(other/0\)"):
-        where_to_go_on(log, {"other/0": 1})
+        resume_positions(log, {"other/0": 1})
 
 
 def test_a_store_that_is_ahead_of_its_log_is_refused(log: Log) -> None:
-    (lane, *_) = log.lanes()
-    assert where_to_go_on(log, {lane.name: lane.end.as_int})[lane.name] == lane.end
+    (lane, *_) = log.list_lanes()
+    assert resume_positions(log, {lane.name: lane.end.as_int})[lane.name] == lane.end
     with pytest.raises(LogError, match="the store is ahead"):
-        where_to_go_on(log, {lane.name: lane.end.after.as_int})
+        resume_positions(log, {lane.name: lane.end.after.as_int})
 
 
 def test_a_rebuild_is_refused_while_a_pipeline_runs(spark: SparkSession, log: Log, store_url: str) -> None:
     engine = open_store(store_url)
     migrate(engine)
-    with deriving(engine), pytest.raises(StoreBusyError):
+    with hold_derive_lock(engine), pytest.raises(StoreBusyError):
         rebuild(spark, log, store_url)
     engine.dispose()

@@ -8,11 +8,11 @@ from typing import Any
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine, func, select
 
-from arriving import arrive, empty, rows_of
+from fixtures.spark_batches import arrive, empty, rows_of
 from openlineage.test_wide import compact, copied
-from whence.store.dump import dump
-from whence.store.engine import reading
-from whence.store.tables import DERIVED, FACTS, event, span
+from whence.store.connection.engine import reading
+from whence.store.lifecycle.dump import dump
+from whence.store.schema.tables import DERIVED, FACTS, event, validity_interval
 
 HOUR = 3_600_000_000
 CLICKS = {"namespace": "kafka://broker:9092", "name": "clicks"}
@@ -34,7 +34,7 @@ def merge(spark: SparkSession, engine: Engine, bodies: list[bytes]) -> None:
 
 def lineage(engine: Engine) -> list[str]:
     """The edges that hold, and the sets that say so."""
-    kinds = ("set", "edge", "span", "field")
+    kinds = ("set", "edge", "validity_interval", "field")
     facts = [(json.loads(line), line) for line in dump(engine)]
     return [line for fact, line in facts if {fact.get("fact"), fact.get("derived")} & {*kinds} and "first" not in fact]
 
@@ -88,7 +88,7 @@ def test_the_lineage_of_a_streaming_run_is_there_all_day(spark: SparkSession, st
     merge(spark, store, [running(one, 24) for one in range(24)])
     with reading(store) as connection:
         first, last = connection.execute(select(func.min(event.c.time), func.max(event.c.time))).one()
-        spans = connection.execute(select(span.c.valid_from, span.c.valid_to)).all()
+        spans = connection.execute(select(validity_interval.c.valid_from, validity_interval.c.valid_to)).all()
     assert last - first == 23 * HOUR
     assert spans
     assert all(begin == first and end > last for begin, end in spans), "in any window in which the run was observed"

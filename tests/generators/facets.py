@@ -46,7 +46,8 @@ schema = optional({"fields": few(columns, most=3)}, _producer=st.just("https://e
 
 @st.composite
 def _link(draw: st.DrawFn) -> Json:
-    kind = draw(st.sampled_from([{"type": "TABLE"}, {"type": "TABLE"}, {"type": "LOCATION"}, {}, {"type": "x" * 201}]))
+    types = ("TABLE", "TABLE", "LOCATION", "LOCATION", "location", "x" * 201)
+    kind = draw(st.sampled_from([*({"type": one} for one in types), {}]))
     return draw(dataset_names | dataset_names | dataset_names | st.sampled_from(NO_NAMES)) | kind
 
 
@@ -61,7 +62,13 @@ def _word(draw: st.DrawFn) -> Json:
 words = st.fixed_dictionaries({"identifiers": few(_word(), least=1)})
 reference = st.fixed_dictionaries({"run": st.fixed_dictionaries({"runId": run_ids}), "job": job_names})
 broken = st.sampled_from(
-    [{}, {"run": {"runId": "manual"}, "job": {"namespace": "n", "name": "j"}}, {"run": {"runId": RUN_IDS[0]}}]
+    [
+        {},
+        {"run": {"runId": RUN_IDS[0]}},
+        {"run": {"runId": ""}, "job": {"namespace": "n", "name": "j"}},
+        {"run": {"runId": "manual"}, "job": {"namespace": "n", "name": "j"}},
+        {"run": {"runId": "scheduled__2022-03-14"}, "job": {"namespace": "n", "name": "dag.task"}},
+    ]
 )
 parent = optional(
     {"run": st.fixed_dictionaries({"runId": run_ids}), "job": job_names}, root=reference | reference | broken
@@ -81,11 +88,13 @@ ANY_KEYS = {
     ),
     "ключ": unknown,
 }
+checks = st.sampled_from([{"assertions": [{"assertion": "unique", "success": False}]}, {"assertions": []}, DELETED])
 
 dataset_facets = st.fixed_dictionaries(
     {},
     optional={
         **ANY_KEYS,
+        "dataQualityAssertions": checks,
         "schema": schema | deleted,
         "symlinks": symlinks | symlinks | deleted,
         "whence_aliases": words | deleted,

@@ -10,7 +10,7 @@ from generators.universe import Json, dataset_names, few, fields, optional
 from whence.errors import EventError
 from whence.model.access import Action, Grant, Role, Viewer
 from whence.openlineage.accept import accept
-from whence.openlineage.authority import Authority
+from whence.openlineage.authority.withheld import Authority
 
 PERSON = "urn:whence:person:key%3Aadmin"
 RESERVED = (
@@ -91,7 +91,7 @@ def sent(event: Json, sender: Viewer) -> Json | None:
     """The event as the collector logs it when this sender sends it; None if they may not send it at all."""
 
     def may(action: Action, namespace: str) -> bool:
-        return sender.may(action, namespace)
+        return sender.is_allowed(action, namespace)
 
     authority = Authority(may, lambda producer, _: producer == PERSON and sender.name == "key:admin")
     try:

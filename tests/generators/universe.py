@@ -27,7 +27,7 @@ DATASETS = (
     ("inmemory://", "tmp%3A1"),
 )
 JOBS = (("airflow", "dag.task"), ("-", ""), ("spark", 'app "x" %41'), ("s3a://jobs/", "j//:"), ("größe", "日次 job"))
-FIELDS = ("id", "a.b", "naïve col", "x:y%", "ID")
+FIELDS = ("id", "a.b", "naïve col", "x:y%", "ID", "_0")
 RUN_IDS = tuple(f"0194{n}f29-7c00-7abc-8def-00000000000{n}" for n in range(1, 6))
 INSTANTS = (
     "2026-01-01T00:00:00Z",

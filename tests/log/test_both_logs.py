@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from logs import records_of
+from fixtures.both_logs import records_of
 from whence.errors import EventError
 from whence.log import Kind, Lane, Log, Position, Record
 from whence.log.address import open_log
-from whence.log.commit import GroupCommit
+from whence.log.group_commit import GroupCommit
 from whence.log.kafka.log import KafkaLog
-from whence.log.quarantine import quarantined
+from whence.log.quarantine import make_quarantine_draft
 from whence.log.record import Appended, Draft
 from whence.log.segments.log import SegmentLog
 from whence.openlineage.accept import accept
@@ -45,7 +45,7 @@ def event(number: int, owner: int | None = None, size: int = 10) -> Draft:
 
 def refused(body: bytes) -> Draft:
     """A refused body, as the collector would keep it."""
-    return quarantined(body, EventError("/run/é", "not a 'uuid'"), 1_700_000_000_000_000)
+    return make_quarantine_draft(body, EventError("/run/é", "not a 'uuid'"), 1_700_000_000_000_000)
 
 
 def append(log: Log, *drafts: Draft) -> list[Appended]:
@@ -72,22 +72,22 @@ def as_record(draft: Draft, appended: Appended) -> Record:
 
 
 def test_a_new_log_is_empty(log: Log) -> None:
-    lanes = log.lanes()
+    lanes = log.list_lanes()
     assert len(lanes) >= 1
     assert all(lane.start == lane.end for lane in lanes)
-    assert log.oldest({}) is None
+    assert log.oldest_received_at({}) is None
     assert records_of(log) == []
 
 
 def test_what_came_before_a_position_is_counted(log: Log) -> None:
-    assert log.amount({}).records == 0
+    assert log.count_before({}).records == 0
     appended = append(log, *(event(number) for number in range(20)))
-    assert log.amount({lane.name: lane.end for lane in log.lanes()}).records == 20
+    assert log.count_before({lane.name: lane.end for lane in log.list_lanes()}).records == 20
     for one in appended:
         lane = log.lane_of(one.position)
         before = [other for other in appended if log.lane_of(other.position) == lane and other.position < one.position]
-        assert log.amount({lane: one.position}).records == len(before)
-        assert log.amount({lane: one.position.after}).records == len(before) + 1
+        assert log.count_before({lane: one.position}).records == len(before)
+        assert log.count_before({lane: one.position.after}).records == len(before) + 1
 
 
 def test_what_is_appended_is_read_as_it_was_given(log: Log) -> None:
@@ -108,13 +108,32 @@ def test_what_is_appended_is_read_as_it_was_given(log: Log) -> None:
 
 def test_every_position_lies_in_its_lane(log: Log) -> None:
     places = [one.position for one in append(log, *map(event, range(30)))]
-    lanes = {lane.name: lane for lane in log.lanes()}
+    lanes = {lane.name: lane for lane in log.list_lanes()}
     for place in places:
         lane = lanes[log.lane_of(place)]
         assert lane.start <= place < lane.end
     filled = {log.lane_of(place) for place in places}
     assert filled == {lane.name for lane in lanes.values() if lane.start < lane.end}
     assert [max(one for one in places if log.lane_of(one) == name).after <= lanes[name].end for name in filled]
+
+
+def test_events_are_found_by_a_text_in_them(log: Log) -> None:
+    needle, held = b"/xxxxxxxxxxx", {4, 5, 17, 39}
+    drafts = [event(number, size=11 if number in held else 10) for number in range(40)]
+    positions = [one.position for one in append(log, *drafts, refused(b"{" + needle))]
+    whole = {lane.name: lane for lane in log.list_lanes()}
+    found = [one for lane in whole.values() for one in log.find_events(needle, lane.start, lane.end)]
+    assert {one.position for one in found} == {positions[n] for n in held}
+    records = by_position(log)
+    assert all(records[one.position] == one for one in found)
+    for n in held:
+        lane = whole[log.lane_of(positions[n])]
+        since, before = (
+            list(log.find_events(needle, positions[n], lane.end)),
+            log.find_events(needle, lane.start, positions[n]),
+        )
+        assert since[0].position == positions[n]
+        assert positions[n] not in {one.position for one in before}
 
 
 def test_the_events_of_one_owner_stay_in_one_lane_in_order(log: Log) -> None:
@@ -154,9 +173,9 @@ def test_a_refused_body_is_kept_each_time(log: Log) -> None:
 def test_appending_nothing_and_rehearsing_leave_nothing(log: Log) -> None:
     writer = log.open_writer()
     assert list(writer.append([])) == []
-    assert list(writer.rehearse()) == []
+    assert list(writer.check_writable()) == []
     writer.append([event(1)])
-    assert list(writer.rehearse()) == []
+    assert list(writer.check_writable()) == []
     writer.close()
     assert len(records_of(log)) == 1
 
@@ -173,13 +192,13 @@ def test_a_log_goes_on_after_its_writer_is_closed(log: Log) -> None:
 def test_the_oldest_that_a_store_lacks_is_known(log: Log) -> None:
     drafts = [event(number) for number in range(12)]
     places = [one.position for one in append(log, *drafts)]
-    ends = {lane.name: lane.end for lane in log.lanes()}
+    ends = {lane.name: lane.end for lane in log.list_lanes()}
     times = dict(zip(places, (one.received_at for one in drafts), strict=True))
-    assert log.oldest({}) == drafts[0].received_at
-    assert log.oldest(ends) is None
+    assert log.oldest_received_at({}) == drafts[0].received_at
+    assert log.oldest_received_at(ends) is None
     for place in places:
         in_lane = {at: time for at, time in times.items() if log.lane_of(at) == log.lane_of(place) and at >= place}
-        assert log.oldest({**ends, log.lane_of(place): place}) == in_lane[place] == min(in_lane.values())
+        assert log.oldest_received_at({**ends, log.lane_of(place): place}) == in_lane[place] == min(in_lane.values())
 
 
 def test_many_waiters_learn_their_own_positions(log: Log) -> None:
@@ -232,7 +251,7 @@ def test_what_a_killed_writer_acknowledged_is_there_whole(log: Log) -> None:
     keys = [read[Position.parse(place)].key for place in acknowledged[:-1]]  # the last line may be torn
     assert keys == [event(number).key.hex() for number in range(len(keys))]
     assert all(one.kind is Kind.EVENT for one in read.values())
-    assert read.keys() == {place for place in read if any(_is_in(place, lane) for lane in log.lanes())}
+    assert read.keys() == {place for place in read if any(_is_in(place, lane) for lane in log.list_lanes())}
 
 
 def _is_in(place: Position, lane: Lane) -> bool:
@@ -251,7 +270,7 @@ def test_an_address_says_which_log_it_is(tmp_path: Path) -> None:
         ("whence.log.segments", "asyncio fastapi sqlalchemy pyspark confluent_kafka ahocorasick_rs"),
         ("whence.log.address", "fastapi sqlalchemy pyspark confluent_kafka"),
         ("whence.log.kafka.message", "fastapi sqlalchemy pyspark confluent_kafka"),
-        ("whence.derive.kafka", "fastapi confluent_kafka"),
+        ("whence.derive.sources.kafka", "fastapi confluent_kafka"),
     ],
 )
 def test_what_executors_import_stays_small(module: str, heavy: str) -> None:
@@ -264,29 +283,29 @@ def test_the_places_of_records_are_told_without_reading_them(log: Log) -> None:
     drafts = [event(number) for number in range(25)]
     append(log, *drafts, drafts[3], refused(b"no JSON"))
     known = sorted(by_position(log))
-    for lane in log.lanes():
+    for lane in log.list_lanes():
         own = [one for one in known if log.lane_of(one) == lane.name]
-        assert list(log.positions(lane.start, lane.end, 1_000)) == own
+        assert list(log.list_positions(lane.start, lane.end, 1_000)) == own
         for start, stop in combinations_with_replacement(range(len(own)), 2):
-            assert list(log.positions(own[start], own[stop], 1_000)) == own[start:stop]
-            assert list(log.positions(own[start], lane.end, 2)) == own[start : start + 2]
+            assert list(log.list_positions(own[start], own[stop], 1_000)) == own[start:stop]
+            assert list(log.list_positions(own[start], lane.end, 2)) == own[start : start + 2]
         beyond = Position(lane.end.segment, lane.end.offset + 1_000)
-        assert list(log.positions(lane.start, beyond, 1_000)) == own
-        assert list(log.positions(lane.end, beyond, 10)) == []
+        assert list(log.list_positions(lane.start, beyond, 1_000)) == own
+        assert list(log.list_positions(lane.end, beyond, 10)) == []
 
 
 def test_records_are_read_where_they_are(log: Log) -> None:
     drafts = [event(number) for number in range(7)]
     *places, again = [one.position for one in append(log, *drafts, drafts[3])]
     known = {place: as_record(draft, Appended(position=place)) for place, draft in zip(places, drafts, strict=True)}
-    assert list(log.records([places[5], places[1], places[5]])) == [
+    assert list(log.read_records([places[5], places[1], places[5]])) == [
         known[places[5]],
         known[places[1]],
         known[places[5]],
     ]
-    (repeat,) = log.records([again])
+    (repeat,) = log.read_records([again])
     assert repeat is not None
     assert (repeat.kind, repeat.original) == (Kind.RECEIPT, places[3])
-    last = max(lane.end for lane in log.lanes())
-    assert list(log.records([Position(last.segment + 50, 20), last])) == [None, None]
-    assert list(log.records([])) == []
+    last = max(lane.end for lane in log.list_lanes())
+    assert list(log.read_records([Position(last.segment + 50, 20), last])) == [None, None]
+    assert list(log.read_records([])) == []

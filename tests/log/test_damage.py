@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from whence.errors import LogCorruptError, LogError
 from whence.log import Kind, Position, Record
 from whence.log.record import Draft
-from whence.log.segments import read
+from whence.log.segments import read_records
 from whence.log.segments.copy import copy_segments
+from whence.log.segments.damage_sealing import begin_after, is_empty
 from whence.log.segments.files import segment_path
 from whence.log.segments.log import LANE, SegmentLog
-from whence.log.segments.repair import accept_loss, restore
-from whence.log.segments.sealing import begin_behind, is_empty
+from whence.log.segments.repair import accept_loss, restore_range
 from whence.log.segments.write import SegmentSettings, SegmentWriter
 
 SMALL = SegmentSettings(segment_bytes=600)
@@ -44,13 +44,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     writer.close()
     log = SegmentLog(directory, SMALL)
     assert len(list(directory.glob("*.log"))) >= 3
-    log.amount({LANE: log.lanes()[0].end})
+    log.count_before({LANE: log.list_lanes()[0].end})
     return directory
 
 
 def served(log: SegmentLog) -> list[Record]:
-    (lane,) = log.lanes()
-    return list(read(log.directory, lane.start, lane.end))
+    (lane,) = log.list_lanes()
+    return list(read_records(log.directory, lane.start, lane.end))
 
 
 def reopen(log: SegmentLog) -> list[Record]:
@@ -94,11 +94,11 @@ def test_whatever_is_damaged_the_rest_is_served_and_all_comes_back_from_a_copy(
     whole: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     log, before = copied(whole, tmp_path_factory), served(SegmentLog(whole))
-    total = log.amount({LANE: log.lanes()[0].end}).records
+    total = log.count_before({LANE: log.list_lanes()[0].end}).records
     assert total == len(before)
     damage = data.draw(st.sampled_from(DAMAGES))
     # A first segment that is missing may have been dropped: it is a gap before the log, as it always was.
-    segment = data.draw(st.integers(2 if damage is lose else 1, log.lanes()[0].end.segment))
+    segment = data.draw(st.integers(2 if damage is lose else 1, log.list_lanes()[0].end.segment))
     path = segment_path(log.directory, segment)
     damage(path, data.draw(st.integers(0, path.stat().st_size - 1)))
 
@@ -107,22 +107,22 @@ def test_whatever_is_damaged_the_rest_is_served_and_all_comes_back_from_a_copy(
     after = served(log)[:-1]
     gone = [one for one in before if one not in after]
     assert [one for one in before if one in after] == after, "what is served is what was written, in order"
-    sealed = [one for one in log.seals() if one.state == "sealed"]
+    sealed = [one for one in log.list_seals() if one.state == "sealed"]
     for one in gone:
         assert any(seal.begin <= one.position < seal.end or seal.begin == seal.end for seal in sealed)
-        assert log.records([one.position]) == [None]
+        assert log.read_records([one.position]) == [None]
     assert log.seal_damage({}) == (), "nothing is sealed twice"
-    (lane,) = log.lanes()
-    assert log.amount({LANE: lane.end}).records >= total + 1 - len(gone) + len(sealed)
+    (lane,) = log.list_lanes()
+    assert log.count_before({LANE: lane.end}).records >= total + 1 - len(gone) + len(sealed)
 
     for seal in sealed:
         stop = seal.end if seal.start < seal.stop else Position(segment + 1, 0)
         within = [one for one in before if seal.begin <= one.position < stop]
-        states = [one.state for one in restore(log.directory, seal, within, Position(99, 16))]
+        states = [one.state for one in restore_range(log.directory, seal, within, Position(99, 16))]
         assert states == ["restored"]
     assert served(log)[:-1] == before
-    assert log.records([one.position for one in before]) == before
-    assert log.amount({LANE: lane.end}).records == total + 1
+    assert log.read_records([one.position for one in before]) == before
+    assert log.count_before({LANE: lane.end}).records == total + 1
     assert reopen(log)[:-1] == before
     assert [path.read_bytes() for path in sorted(whole.glob("*.log"))[:-1]] == [
         segment_path(log.directory, one).read_bytes() for one in range(1, len(list(whole.glob("*.log"))))
@@ -134,8 +134,8 @@ def test_a_lost_mark_does_not_hide_damage(
     whole: Path, tmp_path_factory: pytest.TempPathFactory, damage: Callable[[Path, int], None]
 ) -> None:
     log, before = copied(whole, tmp_path_factory), served(SegmentLog(whole))
-    last = segment_path(log.directory, log.lanes()[0].end.segment)
-    in_last = [one for one in before if one.position.segment == log.lanes()[0].end.segment]
+    last = segment_path(log.directory, log.list_lanes()[0].end.segment)
+    in_last = [one for one in before if one.position.segment == log.list_lanes()[0].end.segment]
     (log.directory / "HEAD").unlink()
     if damage in (flip, zero):
         damage(last, in_last[0].position.offset + 40)
@@ -149,7 +149,7 @@ def test_a_mark_of_which_nothing_is_left_is_found_again(whole: Path, tmp_path_fa
     log, before = copied(whole, tmp_path_factory), served(SegmentLog(whole))
     (log.directory / "HEAD").write_bytes(b"\xff" * 8192)
     with pytest.raises(LogCorruptError):
-        log.lanes()
+        log.list_lanes()
     assert reopen(log) == before
 
 
@@ -159,10 +159,10 @@ def test_a_header_that_is_whole_names_the_lost_record(whole: Path, tmp_path_fact
     (seal,) = log.seal_damage({})
     assert seal.records == ((before[1].position.offset, before[1].key),)
     assert (seal.begin, seal.end, seal.count) == (before[1].position, before[2].position, 1)
-    assert list(log.positions(Position(1, 0), log.lanes()[0].end, 10_000)) == [one.position for one in before]
+    assert list(log.list_positions(Position(1, 0), log.list_lanes()[0].end, 10_000)) == [one.position for one in before]
     lost = accept_loss(log.directory, seal, derived=0)
     assert (lost.state, lost.lost) == ("lost", 1)
-    assert log.records([before[0].position, before[1].position]) == [before[0], None]
+    assert log.read_records([before[0].position, before[1].position]) == [before[0], None]
     assert accept_loss(log.directory, lost, derived=1).lost == 0
 
 
@@ -173,12 +173,12 @@ def test_a_copy_that_ends_within_the_range_restores_what_it_has(
     first = [one for one in before if one.position.segment == 1]
     zero(segment_path(log.directory, 1), first[1].position.offset)
     (seal,) = log.seal_damage({})
-    states = restore(log.directory, seal, first[1:2], first[2].position)
+    states = restore_range(log.directory, seal, first[1:2], first[2].position)
     assert [(one.state, one.begin) for one in states] == [
         ("restored", first[1].position),
         ("sealed", first[2].position),
     ]
-    assert restore(log.directory, states[1], [], first[2].position) == (states[1],)
+    assert restore_range(log.directory, states[1], [], first[2].position) == (states[1],)
 
 
 def test_a_backup_knows_what_is_damaged(whole: Path, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_backup_knows_what_is_damaged(whole: Path, tmp_path_factory: pytest.Te
     flip(segment_path(log.directory, 1), 60)
     log.seal_damage({})
     copy_segments(log.directory, tmp_path / "copy")
-    assert SegmentLog(tmp_path / "copy").seals() == log.seals()
+    assert SegmentLog(tmp_path / "copy").list_seals() == log.list_seals()
     assert served(SegmentLog(tmp_path / "copy")) == served(log)
 
 
@@ -202,19 +202,19 @@ def test_damaged_seals_are_an_error_and_not_silence(whole: Path, tmp_path_factor
 def test_a_log_begins_behind_one_that_was_lost(tmp_path: Path) -> None:
     log = SegmentLog(tmp_path / "log", SMALL)
     assert is_empty(log.directory)
-    begin_behind(log.directory, Position(7, 4_000), count=90)
+    begin_after(log.directory, Position(7, 4_000), count=90)
     assert not is_empty(log.directory)
     assert reopen(log) == []
-    (lane,) = log.lanes()
+    (lane,) = log.list_lanes()
     assert lane.start <= Position(7, 4_000) < lane.end
     assert served(log)[0].position == Position(8, 16)
-    assert log.amount({LANE: Position(8, 16)}).records == 91, "what was there, and what may have come behind it"
-    assert [(one.state, one.begin) for one in log.seals()] == [
+    assert log.count_before({LANE: Position(8, 16)}).records == 91, "what was there, and what may have come behind it"
+    assert [(one.state, one.begin) for one in log.list_seals()] == [
         ("lost", Position(7, 16)),
         ("sealed", Position(7, 4_000)),
     ]
     other = SegmentLog(tmp_path / "other", SMALL)
     writer = other.open_writer()
     with pytest.raises(LogError, match="another process writes"):
-        begin_behind(other.directory, Position(7, 4_000), count=90)
+        begin_after(other.directory, Position(7, 4_000), count=90)
     writer.close()

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from whence.errors import LogBusyError, LogCorruptError
 from whence.log import Kind, Position
 from whence.log.record import Draft
-from whence.log.segments import committed, plan, read, start
-from whence.log.segments.drop import drop_segments, droppable, retaining
-from whence.log.segments.files import open_head, segment_path, segments
+from whence.log.segments import committed_end, plan_ranges, read_records, start_position
+from whence.log.segments.drop import drop_segments, list_droppable, prevent_drops
+from whence.log.segments.files import list_segments, open_head, segment_path
 from whence.log.segments.log import LANE, SegmentLog
 from whence.log.segments.write import SegmentSettings, SegmentWriter
 
@@ -25,7 +25,9 @@ def event(number: int) -> Draft:
 
 
 def served(directory: Path) -> list[int]:
-    return [record.received_at for record in read(directory, start(directory), committed(directory))]
+    return [
+        record.received_at for record in read_records(directory, start_position(directory), committed_end(directory))
+    ]
 
 
 def filled(directory: Path, count: int) -> list[Position]:
@@ -43,7 +45,7 @@ def test_what_lies_after_the_cut_is_served(
 ) -> None:
     directory = tmp_path_factory.mktemp("log")
     places = filled(directory, count)
-    end = committed(directory)
+    end = committed_end(directory)
     before = places[cut] if cut < count else end
     kept = [number for number, place in enumerate(places) if place >= before or place.segment == before.segment]
     with_writer = SegmentWriter(directory, SMALL)
@@ -60,22 +62,22 @@ def test_what_lies_after_the_cut_is_served(
 
 def test_every_question_is_answered_from_what_is_left(tmp_path: Path) -> None:
     places = filled(tmp_path, 9)
-    end = committed(tmp_path)
+    end = committed_end(tmp_path)
     drop_segments(tmp_path, places[6])
-    assert start(tmp_path) == places[6]
+    assert start_position(tmp_path) == places[6]
     log = SegmentLog(tmp_path)
-    assert [(lane.start, lane.end) for lane in log.lanes()] == [(places[6], end)]
-    assert log.oldest({}) == log.oldest({LANE: places[6]}) == 6
-    assert log.oldest({LANE: places[8]}) == 8
-    assert [low for low, _ in plan(tmp_path, places[6], end, 1)] == places[6:]
+    assert [(lane.start, lane.end) for lane in log.list_lanes()] == [(places[6], end)]
+    assert log.oldest_received_at({}) == log.oldest_received_at({LANE: places[6]}) == 6
+    assert log.oldest_received_at({LANE: places[8]}) == 8
+    assert [low for low, _ in plan_ranges(tmp_path, places[6], end, 1)] == places[6:]
     with pytest.raises(LogCorruptError, match="segment 1 of the log is missing"):
-        list(read(tmp_path, places[0], end))
+        list(read_records(tmp_path, places[0], end))
 
 
 def test_the_open_segment_is_never_dropped(tmp_path: Path) -> None:
     filled(tmp_path, 5)
     assert drop_segments(tmp_path, Position(1_000, 16)) == (1, 2)
-    assert segments(tmp_path) == (3,)
+    assert list_segments(tmp_path) == (3,)
     assert served(tmp_path) == [4]
 
 
@@ -84,11 +86,11 @@ def test_a_crash_at_any_segment_leaves_a_log(tmp_path: Path) -> None:
     for gone in range(5):
         directory = tmp_path / str(gone)
         shutil.copytree(tmp_path / "whole", directory)
-        for segment in droppable(directory, committed(directory))[:gone]:
+        for segment in list_droppable(directory, committed_end(directory))[:gone]:
             segment_path(directory, segment).unlink()
         SegmentWriter(directory, SMALL).close()
         assert served(directory) == list(range(2 * gone, 9))
-        drop_segments(directory, committed(directory))
+        drop_segments(directory, committed_end(directory))
         assert served(directory) == [8]
     assert len(places) == 9
 
@@ -113,7 +115,7 @@ def test_repeats_of_what_was_dropped_are_events_again(tmp_path: Path) -> None:
 
 def test_nothing_is_dropped_while_somebody_reads_from_the_beginning(tmp_path: Path) -> None:
     places = filled(tmp_path, 9)
-    with retaining(tmp_path), retaining(tmp_path):
+    with prevent_drops(tmp_path), prevent_drops(tmp_path):
         with pytest.raises(LogBusyError, match="reads the log"):
             drop_segments(tmp_path, places[4])
         assert served(tmp_path) == list(range(9))
@@ -121,6 +123,6 @@ def test_nothing_is_dropped_while_somebody_reads_from_the_beginning(tmp_path: Pa
 
 
 def test_a_log_that_is_not_there_has_nothing_to_drop(tmp_path: Path) -> None:
-    with retaining(tmp_path / "none"):
+    with prevent_drops(tmp_path / "none"):
         assert drop_segments(tmp_path / "none", Position(9, 16)) == ()
     assert not (tmp_path / "none").exists()

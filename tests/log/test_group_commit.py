@@ -11,9 +11,9 @@ import pytest
 
 from whence.errors import LogBusyError, LogError
 from whence.log import Kind
-from whence.log.commit import CommitSettings, GroupCommit
+from whence.log.group_commit import CommitSettings, GroupCommit
 from whence.log.record import Appended, Draft
-from whence.log.segments import committed, read, start
+from whence.log.segments import committed_end, read_records, start_position
 from whence.log.segments.write import SegmentWriter
 
 
@@ -22,7 +22,9 @@ def event(number: int, size: int = 1000) -> Draft:
 
 
 def served(directory: Path) -> list[int]:
-    return [record.received_at for record in read(directory, start(directory), committed(directory))]
+    return [
+        record.received_at for record in read_records(directory, start_position(directory), committed_end(directory))
+    ]
 
 
 class GatedWriter(SegmentWriter):
@@ -62,7 +64,10 @@ def test_many_waiters_share_few_syncs_and_each_learns_its_own_position(tmp_path:
         return results
 
     results = asyncio.run(scenario())
-    records = {record.position: record.received_at for record in read(tmp_path, start(tmp_path), committed(tmp_path))}
+    records = {
+        record.position: record.received_at
+        for record in read_records(tmp_path, start_position(tmp_path), committed_end(tmp_path))
+    }
     assert [records[appended.position] for (appended,) in results] == list(range(500))
     assert len(writer.batches) <= 2
 
@@ -92,7 +97,7 @@ def test_a_full_queue_refuses_at_once_and_takes_more_once_drained(tmp_path: Path
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         refused = [task for task in waiting if task.done()]
         assert all(isinstance(task.exception(), LogBusyError) for task in refused)
-        assert commit.trouble != "the queue of the event log is full", "busy is not broken"
+        assert commit.last_error != "the queue of the event log is full", "busy is not broken"
         writer.gate.set()
         await asyncio.wait(waiting)
         await commit.append((event(99),))
@@ -122,7 +127,7 @@ def test_a_refusing_disk_acknowledges_nothing_says_why_and_heals(tmp_path: Path)
         with file_size_limit(5000):
             with pytest.raises(LogError, match="File too large"):
                 await commit.append((event(1), event(2, 9000)))
-            assert "File too large" in commit.trouble
+            assert "File too large" in commit.last_error
             assert "File too large" in await commit.probe(), "still so"
         assert await commit.probe() == "", "a probe suffices, nobody needs to send an event"
         results = await commit.append((event(2, 9000), event(3)))
@@ -140,10 +145,10 @@ def test_another_writer_is_trouble_until_it_goes(tmp_path: Path) -> None:
         commit = GroupCommit(lambda: SegmentWriter(tmp_path))
         with pytest.raises(LogBusyError, match="another process"):
             await commit.append((event(0),))
-        assert "another process" in commit.trouble
+        assert "another process" in commit.last_error
         other.close()
         await commit.append((event(1),))
-        assert commit.trouble == ""
+        assert commit.last_error == ""
         await commit.close()
 
     asyncio.run(scenario())

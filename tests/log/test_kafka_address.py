@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from whence.errors import LogError
-from whence.log.kafka.address import KafkaAddress, client_settings, java_settings, parse_address
+from whence.log.kafka.address import KafkaAddress, java_settings, librdkafka_settings, parse_address
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
@@ -82,7 +82,7 @@ def test_both_clients_are_told_the_same() -> None:
             ("ssl.key.location", "/client.pem"),
         ),
     )
-    theirs = client_settings(address)
+    theirs = librdkafka_settings(address)
     assert theirs.items() >= dict(address.security).items()
     assert theirs["ssl.certificate.location"] == "/client.pem"
     assert theirs["bootstrap.servers"] == "h:9092"

@@ -11,9 +11,9 @@ from generators import governed_events, sent, viewers
 from generators.mutations import mutations
 from whence.errors import EventError
 from whence.log import Kind, Position, Record
-from whence.log.kafka.message import headers_of, receipt_headers, record_of
+from whence.log.kafka.message import decode_message, encode_headers, encode_receipt_headers
 from whence.log.kafka.trust import NOBODY, Trust
-from whence.log.quarantine import quarantined
+from whence.log.quarantine import make_quarantine_draft
 from whence.log.record import Draft
 from whence.model.access import Viewer
 from whence.openlineage.accept import Accepted, accept, seal
@@ -39,7 +39,7 @@ def event(**more: object) -> bytes:
 
 
 def read(value: bytes | None, headers: Mapping[str, bytes] | None = None) -> Record:
-    return record_of(HERE, 7, value, headers or {})
+    return decode_message(HERE, 7, value, headers or {})
 
 
 @given(st.sampled_from(BODIES))
@@ -48,7 +48,7 @@ def test_a_message_is_what_the_collector_would_have_made_of_its_value(body: byte
     assert (said.position, said.received_at) == (HERE, 7)
     match collected(body), said.kind:
         case EventError() as error, Kind.QUARANTINED:
-            assert said.payload == quarantined(body, error, 7).payload
+            assert said.payload == make_quarantine_draft(body, error, 7).payload
             assert (said.pointer, said.reason) == (error.pointer, error.reason)
         case EventError() as error, _:  # an object that is no event: the pipeline refuses it when it reads it
             assert error.status in (403, 422)
@@ -90,7 +90,7 @@ def test_what_was_stored_once_is_stored_the_same_again(body: bytes, headers: dic
 
 def test_a_receipt_has_no_value_that_could_be_lost() -> None:
     key = seal(event()).key
-    headers = {name: value for name, value in receipt_headers(bytes.fromhex(key), Position(3, 1)) if value}
+    headers = {name: value for name, value in encode_receipt_headers(bytes.fromhex(key), Position(3, 1)) if value}
     said = read(None, headers)
     assert (said.kind, said.key, said.original) == (Kind.RECEIPT, key, Position(3, 1))
     assert read(event(), headers).kind is Kind.EVENT
@@ -119,18 +119,18 @@ def test_only_who_has_the_secret_speaks_for_a_sender(event: dict[str, object], s
     logged = sent(event, sender)
     assume(logged is not None)
     ours, draft = Trust(b"secret", ("warehouse",)), _event_draft(json.dumps(logged).encode())
-    said = record_of(HERE, 7, draft.payload, _as_mapping(draft, ours), ours)
+    said = decode_message(HERE, 7, draft.payload, _as_mapping(draft, ours), ours)
     assert (said.key, said.payload) == (draft.key.hex(), draft.payload), "the collector's own message is as it was sent"
     foreign = accept(draft.payload, authority=ours.authority)
     for headers in ({}, _as_mapping(draft, Trust(b"another")), _as_mapping(draft) | {"whence-signature": forged}):
-        said = record_of(HERE, 7, draft.payload, headers, ours)
+        said = decode_message(HERE, 7, draft.payload, headers, ours)
         assert (said.key, said.payload) == (foreign.key, foreign.payload)
     changed = json.dumps(logged | {"producer": "urn:whence:person:key%3Aroot"}).encode()
     if logged.get("producer") != "urn:whence:person:key%3Aroot":
-        told = record_of(HERE, 7, changed, _as_mapping(draft, ours), ours)
+        told = decode_message(HERE, 7, changed, _as_mapping(draft, ours), ours)
         assert told.key == accept(changed, authority=ours.authority).key, "a signature is of one event"
     assert (
-        record_of(HERE, 7, draft.payload, _as_mapping(draft, NOBODY), NOBODY).key
+        decode_message(HERE, 7, draft.payload, _as_mapping(draft, NOBODY), NOBODY).key
         == accept(draft.payload, authority=NOBODY.authority).key
     ), "without a secret nothing is known"
 
@@ -140,7 +140,7 @@ def test_a_trusted_topic_is_trusted_in_the_namespaces_that_it_names() -> None:
     outputs = [{"namespace": namespace, "name": "d", "facets": facets} for namespace in ("s3://prod", "s3://dev")]
     value = event(producer="urn:whence:person:key%3Aroot", outputs=outputs)
     none, some, all_ = (
-        read_event(record_of(HERE, 7, value, {}, Trust(namespaces=namespaces)).payload)
+        read_event(decode_message(HERE, 7, value, {}, Trust(namespaces=namespaces)).payload)
         for namespaces in ((), ("s3://prod*",), ("*",))
     )
     assert [[len(one.facets) for one in said.outputs] for said in (none, some, all_)] == [[0, 0], [2, 0], [2, 2]]
@@ -153,4 +153,4 @@ def _event_draft(payload: bytes) -> Draft:
 
 
 def _as_mapping(draft: Draft, trust: Trust = NOBODY) -> dict[str, bytes]:
-    return {name: value for name, value in headers_of(draft, trust) if isinstance(value, bytes)}
+    return {name: value for name, value in encode_headers(draft, trust) if isinstance(value, bytes)}

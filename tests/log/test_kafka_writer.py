@@ -10,13 +10,13 @@ from uuid import uuid4
 import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
 
-from kafka_broker import PASSWORD, USER, KafkaBroker
+from fixtures.both_logs import records_of
 from log.test_both_logs import append, by_position, event, refused
-from logs import records_of
+from services.kafka_broker import PASSWORD, USER, KafkaBroker
 from whence.errors import LogError
 from whence.log import Kind
 from whence.log.address import open_log
-from whence.log.commit import GroupCommit
+from whence.log.group_commit import GroupCommit
 from whence.log.kafka.log import KafkaLog
 from whence.log.kafka.write import KEPT_BYTES
 
@@ -54,7 +54,7 @@ def settings_of(log: KafkaLog) -> dict[str, str]:
 def test_a_topic_is_made_for_the_memory_it_is(kafka_broker: KafkaBroker) -> None:
     log = open_log(kafka_broker.new_topic(partitions=4))
     assert isinstance(log, KafkaLog)
-    assert len(log.lanes()) == 4
+    assert len(log.list_lanes()) == 4
     settings = settings_of(log)
     assert settings["cleanup.policy"] == "delete"
     assert settings["retention.ms"] == "-1"
@@ -65,7 +65,7 @@ def test_a_topic_that_is_there_stays_as_it_is(kafka_broker: KafkaBroker) -> None
     log = made(kafka_broker, retention_ms="86400000")
     append(log, event(1))
     assert settings_of(log)["retention.ms"] == "86400000"
-    assert len(log.lanes()) == 1
+    assert len(log.list_lanes()) == 1
 
 
 @pytest.mark.parametrize("policy", ["compact", "compact,delete"])
@@ -118,7 +118,7 @@ def test_a_login_is_used(kafka_broker: KafkaBroker, tmp_path_factory: pytest.Tem
     topic = f"t{uuid4().hex}"
     address = f"kafka://{kafka_broker.servers_with_login}/{topic}?partitions=1&timeout=5&settings={path}"
     append(open_log(address), event(1))
-    assert open_log(address).oldest({}) == event(1).received_at
+    assert open_log(address).oldest_received_at({}) == event(1).received_at
     path.write_text("\n".join([*lines, "sasl.password=wrong"]))
     with pytest.raises(LogError, match="cannot be used"):
         open_log(address.replace("timeout=5", "timeout=1")).open_writer()
@@ -128,7 +128,7 @@ def test_a_broker_that_is_down_is_a_log_error_in_bounded_time(kafka_broker: Kafk
     writer = hurried.open_writer()
     writer.append([event(1)])
     kafka_broker.stop()
-    for action in (lambda: writer.append([event(2)]), writer.rehearse, hurried.open_writer, hurried.lanes):
+    for action in (lambda: writer.append([event(2)]), writer.check_writable, hurried.open_writer, hurried.list_lanes):
         began = time.monotonic()
         with pytest.raises(LogError):
             action()

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from whence.errors import LogBusyError, LogError
 from whence.log import Kind, Position
 from whence.log.record import Draft
-from whence.log.segments import committed, read, start
+from whence.log.segments import committed_end, read_records, start_position
+from whence.log.segments.damaged_ranges import read_seals
 from whence.log.segments.files import open_head
-from whence.log.segments.seals import read_seals
 from whence.log.segments.write import SegmentSettings, SegmentWriter
 
 FIRST = "00000000000000000001.log"
@@ -29,7 +29,9 @@ def event(number: int, size: int = 10) -> Draft:
 
 
 def served(directory: Path) -> list[int]:
-    return [record.received_at for record in read(directory, start(directory), committed(directory))]
+    return [
+        record.received_at for record in read_records(directory, start_position(directory), committed_end(directory))
+    ]
 
 
 def mark(directory: Path, position: Position) -> None:
@@ -136,7 +138,7 @@ def test_a_mark_that_lags_by_segments_is_caught_up(tmp_path: Path) -> None:
     for lagging in ends:
         mark(tmp_path, lagging)
         SegmentWriter(tmp_path).close()
-        assert committed(tmp_path) == ends[-1]
+        assert committed_end(tmp_path) == ends[-1]
         assert served(tmp_path) == [0, 1, 2, 3, 4]
 
 

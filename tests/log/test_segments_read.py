@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from whence.errors import LogCorruptError
 from whence.log import Kind, Position, Record
 from whence.log.record import Draft
-from whence.log.segments import committed, plan, read, start
+from whence.log.segments import committed_end, plan_ranges, read_records, start_position
 from whence.log.segments.write import SegmentSettings, SegmentWriter
 
 KEYS = [bytes([n]) * 16 for n in range(8)]
@@ -22,7 +22,7 @@ def event(key: bytes, payload: bytes = b"{}", at: int = 7) -> Draft:
 
 
 def everything(directory: Path) -> list[Record]:
-    return list(read(directory, start(directory), committed(directory)))
+    return list(read_records(directory, start_position(directory), committed_end(directory)))
 
 
 @given(POSITIONS, POSITIONS)
@@ -42,9 +42,9 @@ def test_a_malformed_position_is_a_value_error(text: str) -> None:
 
 def test_a_log_that_is_not_there_is_empty(tmp_path: Path) -> None:
     nowhere = tmp_path / "none"
-    assert start(nowhere) == committed(nowhere) == Position(1, 16)
+    assert start_position(nowhere) == committed_end(nowhere) == Position(1, 16)
     assert everything(nowhere) == []
-    assert list(plan(nowhere, start(nowhere), committed(nowhere), 1)) == []
+    assert list(plan_ranges(nowhere, start_position(nowhere), committed_end(nowhere), 1)) == []
 
 
 def test_each_kind_comes_back_as_it_went_in(tmp_path: Path) -> None:
@@ -96,8 +96,8 @@ def test_ranges_tile_the_log_and_never_cross_a_segment(
     for number, size in enumerate(sizes):
         writer.append([event(number.to_bytes(16, "big"), b"x" * size)])
     writer.close()
-    ranges = tuple(plan(directory, start(directory), committed(directory), target))
-    pieces = [record for low, high in ranges for record in read(directory, low, high)]
+    ranges = tuple(plan_ranges(directory, start_position(directory), committed_end(directory), target))
+    pieces = [record for low, high in ranges for record in read_records(directory, low, high)]
     assert pieces == everything(directory)
     assert len(pieces) == len(sizes)
     assert all(low.segment == high.segment and low < high for low, high in ranges)
@@ -114,7 +114,7 @@ def test_reading_can_go_on_from_any_record_over_a_rotation(tmp_path: Path) -> No
     records = everything(tmp_path)
     assert records[-1].position.segment > 3
     for number, record in enumerate(records):
-        assert list(read(tmp_path, record.position, committed(tmp_path))) == records[number:]
+        assert list(read_records(tmp_path, record.position, committed_end(tmp_path))) == records[number:]
 
 
 def test_readers_see_only_what_is_committed(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_damage_is_an_error_that_names_the_place(tmp_path: Path) -> None:
         everything(tmp_path)
     path.unlink()
     with pytest.raises(LogCorruptError, match="missing"):
-        list(read(tmp_path, Position(1, 16), committed(tmp_path)))
+        list(read_records(tmp_path, Position(1, 16), committed_end(tmp_path)))
 
 
 def test_a_torn_mark_leaves_the_other_one(tmp_path: Path) -> None:
@@ -158,10 +158,10 @@ def test_a_torn_mark_leaves_the_other_one(tmp_path: Path) -> None:
     head = tmp_path / "HEAD"
     whole = head.read_bytes()
     head.write_bytes(b"\xff" * 20 + whole[20:])
-    one = committed(tmp_path)
+    one = committed_end(tmp_path)
     head.write_bytes(whole[:4096] + b"\xff" * 20)
-    other = committed(tmp_path)
+    other = committed_end(tmp_path)
     assert sorted([one, other]) == ends[-2:]
     head.write_bytes(b"\xff" * len(whole))
     with pytest.raises(LogCorruptError, match="damaged"):
-        committed(tmp_path)
+        committed_end(tmp_path)

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from api.process import Api, Serving
-from applying import apply, applying
-from filling import fill
+from fixtures.logs_of_events import fill
+from fixtures.stores_of_events import apply, applying
 from marquez.shop import bodies
 from whence.log.segments.log import SegmentLog
-from whence.log.segments.read import committed, read, start
-from whence.store.engine import open_store, sqlite_url
-from whence.store.migrate import migrate
+from whence.log.segments.read import committed_end, read_records, start_position
+from whence.store.connection.engine import open_store, sqlite_url
+from whence.store.migrations.migrate import migrate
 
 
 def prepare(base: Path, said: Sequence[bytes]) -> None:
@@ -21,7 +21,7 @@ def prepare(base: Path, said: Sequence[bytes]) -> None:
     fill(SegmentLog(log), said)
     engine = open_store(sqlite_url(base / "store0.db"))
     migrate(engine)
-    apply(engine, list(read(log, start(log), committed(log))), committed(log))
+    apply(engine, list(read_records(log, start_position(log), committed_end(log))), committed_end(log))
     engine.dispose()
 
 

@@ -11,7 +11,7 @@ from whence.openlineage.write import (
     dataset,
     dataset_event,
     facet,
-    parent,
+    parent_facet,
     run_event,
 )
 
@@ -67,7 +67,7 @@ def events() -> list[dict[str, Any]]:
         "sourceCodeLocation": {"url": "https://git/shop", "type": "git"},
         "sql": facet("SQLJobFacet", query="select sum(amount) from orders"),
     }
-    above = {"parent": parent(RunName(RUNS[9], NIGHTLY))}
+    above = {"parent": parent_facet(RunName(RUNS[9], NIGHTLY))}
     nominal = {"nominalTime": {"nominalStartTime": "2026-11-18T00:00:00Z", "nominalEndTime": "2026-11-19T00:00:00Z"}}
     load = {"run_facets": {**above, **nominal}, "job_facets": load_facets, "inputs": [orders], "outputs": [revenue]}
     sum_ = {"inputs": [dataset(REVENUE)], "outputs": [report]}

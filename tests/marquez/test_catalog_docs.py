@@ -1,4 +1,4 @@
-"""docs/catalog.md tells the truth: its examples are answered as it says."""
+"""docs/reference/http-catalog.md tells the truth: its examples are answered as it says."""
 
 import json
 import re
@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from api.process import Api, Serving
-from applying import applying
+from fixtures.stores_of_events import applying
 from marquez.conftest import prepare
 from test_docs import EXAMPLE, page, shape
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
-from whence.openlineage.write import dataset, run_event, said_by
-from whence.store.engine import open_store
+from whence.openlineage.write import dataset, replace_producer, run_event
+from whence.store.connection.engine import open_store
 
 SIX = 1_795_154_400_000_000
 RUN = RunName("0190b3a1-7d1e-7b3a-9c55-3f1f5b0c7a10", JobName("shop", "daily"))
@@ -31,7 +31,7 @@ def world() -> list[bytes]:
         run_event(SIX, RunState.START, RUN, **ends),
         run_event(SIX + 60_000_000, RunState.COMPLETE, RUN, **ends),
     ]
-    return [json.dumps(said_by("https://example.org/nightly", one)).encode() for one in said]
+    return [json.dumps(replace_producer("https://example.org/nightly", one)).encode() for one in said]
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def shop(tmp_path: Path) -> Iterator[Api]:
 
 
 def test_every_example_is_answered_as_it_says(shop: Api) -> None:
-    examples = EXAMPLE.findall(page("docs/catalog.md"))
+    examples = EXAMPLE.findall(page("docs/reference/http-catalog.md"))
     assert len(examples) > 20
     for method, target, body, status, documented in examples:
         headers = {"content-type": "application/json"} if body else {}
@@ -58,6 +58,6 @@ def test_every_example_is_answered_as_it_says(shop: Api) -> None:
 
 
 def test_times_and_names_of_reads_are_exact(shop: Api) -> None:
-    for method, target, _, _, documented in EXAMPLE.findall(page("docs/catalog.md")):
+    for method, target, _, _, documented in EXAMPLE.findall(page("docs/reference/http-catalog.md")):
         if method == "GET" and not re.search("/facts|/events/", target):
             assert shop.ask("GET", target).json == json.loads(documented), target

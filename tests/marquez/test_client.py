@@ -36,6 +36,7 @@ def test_sources(client: MarquezClient) -> None:
 
 def test_datasets(client: MarquezClient) -> None:
     fields = [{"name": "id", "type": "INTEGER", "description": "The key", "tags": ["KEY"]}]
+    client.create_source("warehouse", "postgresql", "jdbc:postgresql://db:5432/shop", "The warehouse")
     made = client.create_dataset(
         "made",
         "public.customers",
@@ -50,17 +51,18 @@ def test_datasets(client: MarquezClient) -> None:
     assert made["fields"] == [{"name": "id", "type": "INTEGER", "description": "The key", "tags": ["KEY"]}]
     assert (made["tags"], made["description"]) == (["PII"], "Who buys")
     assert client.get_dataset("made", "public.customers") == made
-    assert client.list_datasets("made") == {"datasets": [made], "totalCount": 1}
+    assert made in client.list_datasets("made")["datasets"]
     versions = client.list_dataset_versions("made", "public.customers")["versions"]
     assert [one["version"] for one in versions] == [made["currentVersion"]]
     assert client.get_dataset_version("made", "public.customers", made["currentVersion"]) == versions[0]
 
 
 def test_a_stream(client: MarquezClient) -> None:
+    client.create_source("broker", "kafka", "kafka://broker:9092")
     made = client.create_dataset(
         "made", "events", DatasetType.STREAM, "events", "broker", schema_location="http://schema"
     )
-    assert made["type"] == "STREAM"
+    assert (made["type"], made["schemaLocation"]) == ("STREAM", "http://schema")
 
 
 def test_tags(client: MarquezClient) -> None:
@@ -75,6 +77,9 @@ def test_tags(client: MarquezClient) -> None:
 
 def test_a_run_from_its_announcement_to_its_end(client: MarquezClient) -> None:
     inputs, outputs = [DatasetId("made", "a")], [DatasetId("made", "b"), DatasetId("made", "c")]
+    client.create_source("lake", "s3", "s3://lake")
+    for one in "abc":
+        client.create_dataset("made", one, DatasetType.DB_TABLE, one, "lake")
     job = client.create_job("made", "copy", JobType.BATCH, "https://git/copy", inputs, outputs, "Copies", {"sql": "…"})
     assert job["inputs"] == [{"namespace": "made", "name": "a"}]
     assert [one["name"] for one in job["outputs"]] == ["b", "c"]
@@ -87,7 +92,7 @@ def test_a_run_from_its_announcement_to_its_end(client: MarquezClient) -> None:
     assert client.get_job_run(run["id"]) == ended
     assert client.get_job("made", "copy")["latestRun"] == ended
     assert client.list_job_runs("made", "copy") == {"runs": [ended], "totalCount": 1}
-    assert [one["name"] for one in client.list_jobs("made")["jobs"]] == ["copy"]
+    assert "copy" in [one["name"] for one in client.list_jobs("made")["jobs"]]
 
 
 def test_runs_that_fail_or_are_aborted(client: MarquezClient) -> None:

@@ -4,18 +4,18 @@ from pathlib import Path
 
 import pytest
 from marquez_client import MarquezClient
-from marquez_client.models import DatasetId, JobType
+from marquez_client.models import DatasetId, DatasetType, JobType
 from pyspark.sql import SparkSession
 
 from api.process import Serving
-from applying import apply
+from fixtures.stores_of_events import apply
 from marquez.shop import bodies
 from whence.derive.pipeline import run_stream
 from whence.log.segments.log import SegmentLog
-from whence.log.segments.read import committed, read, start
-from whence.store.dump import dump
-from whence.store.engine import open_store, sqlite_url
-from whence.store.migrate import migrate
+from whence.log.segments.read import committed_end, read_records, start_position
+from whence.store.connection.engine import open_store, sqlite_url
+from whence.store.lifecycle.dump import dump
+from whence.store.migrations.migrate import migrate
 
 pytestmark = pytest.mark.filterwarnings("ignore::deprecation.DeprecatedWarning", "ignore::DeprecationWarning")
 
@@ -31,6 +31,9 @@ def test_what_a_client_writes_is_read_back(spark: SparkSession, tmp_path: Path) 
         assert any(api.ask("GET", "/api/v2/progress?wait_for=head&timeout=25").json["reached"] for _ in range(8))
         client = MarquezClient(f"http://127.0.0.1:{api.port}", timeout_ms=120_000)
         assert client.create_namespace("e2e", "ann")["ownerName"] == "ann"
+        client.create_source("lake", "s3", "s3://lake")
+        for one in "ab":
+            client.create_dataset("e2e", one, DatasetType.DB_TABLE, one, "lake")
         job = client.create_job(
             "e2e", "copy", JobType.BATCH, inputs=[DatasetId("e2e", "a")], outputs=[DatasetId("e2e", "b")]
         )
@@ -46,7 +49,7 @@ def test_what_a_client_writes_is_read_back(spark: SparkSession, tmp_path: Path) 
     other = open_store(sqlite_url(tmp_path / "other.db"))
     migrate(other)
     log = api.data / "log"
-    apply(other, list(read(log, start(log), committed(log))), committed(log))
+    apply(other, list(read_records(log, start_position(log), committed_end(log))), committed_end(log))
     assert list(dump(other)) == list(dump(engine))
     for one in (engine, other):
         one.dispose()

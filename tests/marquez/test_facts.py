@@ -24,6 +24,14 @@ def put(api: Api, path: str, body: Any) -> Answer:
     return api.ask("PUT", path, json.dumps(body).encode(), {"content-type": "application/json"})
 
 
+def make(api: Api, namespace: str, *names: str) -> None:
+    """Datasets, for jobs are declared between datasets that are there."""
+    put(api, "/api/v1/sources/s", {"type": "X", "connectionUrl": "x://h"})
+    for name in names:
+        body = {"type": "DB_TABLE", "physicalName": name, "sourceName": "s"}
+        assert put(api, f"/api/v1/namespaces/{namespace}/datasets/{name}", body).status == 200
+
+
 def facts(api: Api, node: Node) -> dict[str, Any]:
     answer = say(api, "GET", node, "facts")
     assert answer.status == 200
@@ -115,6 +123,7 @@ def test_a_fact_of_a_declared_job_keeps_what_was_declared(live: Api) -> None:
         "inputs": [{"namespace": "facts", "name": "a"}],
         "outputs": [{"namespace": "facts", "name": "b"}],
     }
+    make(live, "facts", "a", "b")
     made = put(live, "/api/v1/namespaces/facts/jobs/declared", body)
     assert [one["name"] for one in made.json["outputs"]] == ["b"]
     assert say(live, "PUT", job, "owners/ann").status == 200
@@ -125,11 +134,13 @@ def test_a_fact_of_a_declared_job_keeps_what_was_declared(live: Api) -> None:
 def test_what_is_deleted_is_hidden_until_an_event_speaks_of_it(live: Api) -> None:
     body = {"type": "DB_TABLE", "physicalName": "x", "sourceName": "s"}
     path = "/api/v1/namespaces/bin/datasets/x"
+    put(live, "/api/v1/sources/s", {"type": "X", "connectionUrl": "x://h"})
     assert put(live, path, body).json["deleted"] is False
     assert live.ask("DELETE", path).json["deleted"] is True
     assert live.ask("GET", path).status == 404
     assert live.ask("GET", "/api/v1/namespaces/bin/datasets").json == {"datasets": [], "totalCount": 0}
-    assert live.ask("GET", "/api/v1/namespaces/bin").status == 404
+    assert live.ask("GET", "/api/v1/namespaces/bin").json["isHidden"] is True
+    assert "bin" not in [one["name"] for one in live.ask("GET", "/api/v1/namespaces?limit=1000").json["namespaces"]]
     assert put(live, path, body).json["deleted"] is False
     assert live.ask("GET", "/api/v1/namespaces/bin/datasets").json["totalCount"] == 1
 
@@ -137,6 +148,7 @@ def test_what_is_deleted_is_hidden_until_an_event_speaks_of_it(live: Api) -> Non
 def test_a_deleted_job_ends(live: Api) -> None:
     body = {"type": "BATCH", "outputs": [{"namespace": "bin2", "name": "out"}]}
     path = "/api/v1/namespaces/bin2/jobs/j"
+    make(live, "bin2", "out")
     put(live, path, body)
     assert live.ask("DELETE", path).status == 200
     assert live.ask("GET", path).status == 404
@@ -147,6 +159,7 @@ def test_a_deleted_job_ends(live: Api) -> None:
 
 def test_a_deleted_dataset_is_in_no_graph(live: Api) -> None:
     body = {"type": "BATCH", "inputs": [{"namespace": "bin4", "name": "in"}]}
+    make(live, "bin4", "in", "out")
     put(live, "/api/v1/namespaces/bin4/jobs/j", body | {"outputs": [{"namespace": "bin4", "name": "out"}]})
     assert live.ask("DELETE", "/api/v1/namespaces/bin4/datasets/in").status == 200
     graph = live.ask("GET", "/api/v1/lineage?nodeId=job:bin4:j").json["graph"]
@@ -158,9 +171,10 @@ def test_a_deleted_dataset_is_in_no_graph(live: Api) -> None:
 def test_a_deleted_namespace_is_hidden_with_all_in_it(live: Api) -> None:
     body = {"type": "BATCH", "outputs": [{"namespace": "bin3", "name": "out"}]}
     put(live, "/api/v1/namespaces/bin3", {"ownerName": "ann"})
+    make(live, "bin3", "out")
     put(live, "/api/v1/namespaces/bin3/jobs/j", body)
     assert live.ask("DELETE", "/api/v1/namespaces/bin3").json["isHidden"] is True
-    assert live.ask("GET", "/api/v1/namespaces/bin3").status == 404
+    assert live.ask("GET", "/api/v1/namespaces/bin3").json["isHidden"] is True
     assert live.ask("GET", "/api/v1/namespaces/bin3/jobs").json["totalCount"] == 0
 
 

@@ -11,7 +11,7 @@ import pytest
 from api.process import Api, Serving
 from marquez.conftest import prepare
 from whence.model.names import DatasetName, FieldName, JobName
-from whence.openlineage.naming import normalise
+from whence.openlineage.names.naming import normalise
 from whence.openlineage.write import dataset, facet, job_event
 
 HOSTILE = [

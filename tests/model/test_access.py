@@ -6,7 +6,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.model.access import OPEN, SCOPES, Action, Grant, Hiding, Role, Viewer, fits
+from whence.model.access import OPEN, SCOPES, Action, Grant, Hiding, Role, Viewer, matches_pattern
 from whence.model.names import DatasetName, FieldName, JobName
 
 letters = st.text("ab*.\n", max_size=8)
@@ -16,11 +16,11 @@ NEEDED = {Action.READ: 1, Action.WRITE: 2, Action.STEWARD: 3, Action.ADMIN: 4}
 @given(pattern=letters, text=st.text("ab.\n", max_size=10))
 def test_a_pattern_fits_as_its_regular_expression_does(pattern: str, text: str) -> None:
     expression = ".*".join(re.escape(part) for part in pattern.split("*"))
-    assert fits(pattern, text) == bool(re.fullmatch(expression, text, re.DOTALL))
+    assert matches_pattern(pattern, text) == bool(re.fullmatch(expression, text, re.DOTALL))
 
 
 def test_a_pattern_of_many_stars_takes_no_time() -> None:
-    assert not fits("*a" * 5_000 + "*b", "a" * 100_000)
+    assert not matches_pattern("*a" * 5_000 + "*b", "a" * 100_000)
 
 
 @given(
@@ -34,9 +34,9 @@ def test_what_is_not_granted_is_denied(
 ) -> None:
     viewer = Viewer(name="v", grants=tuple(Grant(*one) for one in grants), scopes=scopes)
     enough = {where for role, where in grants if role >= NEEDED[action] and action in scopes}
-    assert viewer.may(action, namespace) == bool(enough & {namespace, "*"})
-    assert viewer.may(action) == bool(enough)
-    assert viewer.may(Action.PUBLIC)
+    assert viewer.is_allowed(action, namespace) == bool(enough & {namespace, "*"})
+    assert viewer.is_allowed(action) == bool(enough)
+    assert viewer.is_allowed(Action.PUBLIC)
 
 
 @given(namespaces=st.frozensets(st.sampled_from("abc")), hidden=st.frozensets(st.sampled_from("xyz")))
@@ -47,9 +47,9 @@ def test_a_field_is_seen_where_its_dataset_is_unless_it_is_hidden(
     viewer = Viewer(name="v", grants=grants, hidings=tuple(Hiding("*", "t", one) for one in hidden))
     for namespace in "abc":
         dataset = DatasetName(namespace, "t")
-        assert viewer.sees(dataset) == viewer.sees(JobName(namespace, "j")) == (namespace in namespaces)
+        assert viewer.can_see(dataset) == viewer.can_see(JobName(namespace, "j")) == (namespace in namespaces)
         for field in "xyz":
-            assert viewer.sees(FieldName(dataset, field)) == (namespace in namespaces and field not in hidden)
+            assert viewer.can_see(FieldName(dataset, field)) == (namespace in namespaces and field not in hidden)
 
 
 patterns = st.sampled_from(("a", "b", "ab", "a*", "*a", "a*b", "*"))
@@ -74,7 +74,7 @@ def test_a_hiding_that_somebody_is_exempt_from_everywhere_changes_nothing(
     assert (before == after) or not is_exempt
     sees_all = any(where == "*" for _, where in grants)
     rules_left = any(not _is_covered(one, kept) for one in [*hidings, more])
-    assert after.sees_all == (sees_all and not rules_left)
+    assert after.can_see_all == (sees_all and not rules_left)
     assert any(after.is_hidden(DatasetName(text, "t"), "f") for text in TEXTS) == rules_left
 
 
@@ -91,6 +91,6 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 def test_nobody_sees_nothing_and_open_sees_all() -> None:
-    assert not Viewer(name="nobody").sees(DatasetName("a", "t"))
-    assert OPEN.sees_all
-    assert not Viewer(name="w", grants=OPEN.grants, scopes=frozenset({Action.WRITE})).sees_all
+    assert not Viewer(name="nobody").can_see(DatasetName("a", "t"))
+    assert OPEN.can_see_all
+    assert not Viewer(name="w", grants=OPEN.grants, scopes=frozenset({Action.WRITE})).can_see_all

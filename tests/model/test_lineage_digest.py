@@ -1,9 +1,9 @@
-"""A lineage set's content address: as docs/state.md writes it, and different wherever content differs."""
+"""A lineage set's content address: as docs/explanation/state.md writes it, and different wherever content differs."""
 
 from dataclasses import replace
 from hashlib import sha256
 
-from whence.model.lineage import Edge, Level, LineageSet, Origin, digest
+from whence.model.lineage import Edge, Level, LineageSet, Origin, hash_lineage_set
 from whence.model.names import DatasetName, FieldName, JobName
 
 OWNER = JobName("n", "j")
@@ -32,7 +32,7 @@ def test_digest_is_the_documented_hash() -> None:
         "6:masked"
         "1:d"
     )
-    assert digest(OWNER, SET) == sha256(text.encode()).hexdigest()[:32]
+    assert hash_lineage_set(OWNER, SET) == sha256(text.encode()).hexdigest()[:32]
 
 
 def test_digest_differs_wherever_content_differs() -> None:
@@ -53,4 +53,7 @@ def test_digest_differs_wherever_content_differs() -> None:
             for name, value in [("subtype", ""), ("masking", False), ("description", "")]
         ),
     ]
-    assert len({digest(OWNER, one) for one in sets} | {digest(JobName("n", "k"), SET)}) == len(sets) + 1
+    assert (
+        len({hash_lineage_set(OWNER, one) for one in sets} | {hash_lineage_set(JobName("n", "k"), SET)})
+        == len(sets) + 1
+    )

@@ -1,165 +1,104 @@
-"""`whence up` on a disk that becomes full: nothing acknowledged is lost, and it comes back by itself.
+"""`whence up` on disks that become full: nothing acknowledged is lost, nothing is done unaudited, and all comes back by
+itself.
 
-`make nightly-faults` runs it as root of a user namespace of its own (`unshare -rm`), where it may mount a small tmpfs.
+`make nightly-faults` runs it as root of a user namespace of its own (`unshare -rm`), where it may mount small disks.
 """
 
-import errno
-import http.client
-import io
-import json
 import logging
 import os
-import signal
-import subprocess
 import time
-import uuid
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from api.test_collect import event
-from chaos.processes import marked, state_of
-from whence.cli.serve import OPEN, plan, running
-from whence.store.engine import open_store, read_progress, sqlite_url
-from whence.store.ledger import every_receipt
+from chaos.processes import marked
+from nightly.disks import Disks, Served, mounted, serving, until
 
 logger = logging.getLogger(__name__)
 
-DISK_BYTES = 128 << 20
-PATIENCE_SECONDS = 300
-LOOK_SECONDS = 0.2
+Fault = Callable[[Served, Disks, str], None]
 
-
-class Served:
-    """A running Whence on the small disk, and what it acknowledged."""
-
-    def __init__(self, data: Path, url: str) -> None:
-        self.data, self.keys = data, list[str]()
-        self._port = int(url.rpartition(":")[2])
-
-    def ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=30)
-        try:
-            connection.request(method, path, None if body is None else json.dumps(body).encode())
-            response = connection.getresponse()
-            return response.status, json.loads(response.read())
-        finally:
-            connection.close()
-
-    def post(self, size: int = 2_000) -> int:
-        """The status of one event more; 0 if there was no answer."""
-        body = event(run={"runId": str(uuid.uuid4())}, producer="https://example.org/" + "x" * size)
-        try:
-            status, answer = self.ask("POST", "/api/v1/lineage", body)
-        except (OSError, http.client.HTTPException):
-            return 0
-        self.keys += [answer["key"]] if status == 201 else []
-        return status
-
-    def is_well(self) -> bool:
-        """Whether all stations work, and the store has all that was acknowledged."""
-        with suppress(OSError, http.client.HTTPException):
-            return self.ask("GET", "/health/ready")[0] == 200 and self.lacking() == set()
-        return False
-
-    def lacking(self) -> set[str]:
-        engine = open_store(sqlite_url(self.data / "store.db"))
-        found = (
-            {one.key for one in every_receipt(engine) if one.outcome == "applied"} if read_progress(engine) else set()
-        )
-        engine.dispose()
-        return set(self.keys) - found
+ONE_DISK, APART = "one disk", "a disk for each place"
 
 
 @pytest.fixture(scope="module")
-def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A file system of its own, 128 MiB."""
-    directory = tmp_path_factory.mktemp("disk")
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(directory)], check=True)
-    yield directory
-    subprocess.run(["umount", "--lazy", str(directory)], check=True)
+def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Disks]]:
+    """A Whence on one disk, or on one for each place."""
+    data = tmp_path_factory.mktemp("disk") / "data"
+    with mounted(data, apart=request.param == APART) as disks:
+        began = time.monotonic()
+        with serving(data) as served:
+            logger.info("%s: well %.1f s after the start", request.param, time.monotonic() - began)
+            yield served, disks
+        assert marked(data) == {}
 
 
-@pytest.fixture(scope="module")
-def served(disk: Path) -> Iterator[Served]:
-    data = disk / "data"
-    with running(plan(data, sqlite_url(data / "store.db"), port=0, guard=OPEN)) as url:
-        one = Served(data, url)
-        until(one.is_well)
-        yield one
-    assert marked(data) == {}
+def fill(_: Served, disks: Disks, place: str) -> None:
+    disks.fill(place)
 
 
-def until(is_so: Callable[[], object], seconds: float = PATIENCE_SECONDS) -> float:
-    """Wait until something is so; how long that took."""
-    began = time.monotonic()
-    while not is_so():
-        assert time.monotonic() - began < seconds, "nothing happens"
-        time.sleep(LOOK_SECONDS)
-    return time.monotonic() - began
+def fill_then_kill(served: Served, disks: Disks, place: str) -> None:
+    disks.fill(place)
+    served.kill("pipeline")
+    served.kill("api")
 
 
-def fill(disk: Path) -> None:
-    """Leave no byte free."""
-    with (disk / "filler").open("ab", buffering=0) as file:
-        for size in (1 << 20, 1 << 12, 1):
-            write_until_full(file, size)
+def fill_while_spark_starts(served: Served, disks: Disks, place: str) -> None:
+    before = served.pipeline["pid"]
+    served.kill("pipeline")
+    until(lambda: served.pipeline["pid"] != before and "starts Spark" in served.pipeline["detail"])
+    disks.fill(place)
 
 
-def write_until_full(file: io.FileIO, size: int) -> None:
-    try:
-        while file.write(bytes(size)) == size:
-            pass
-    except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise
-
-
-def kill(served: Served, name: str) -> None:
-    pid = state_of(served.data)[name]["pid"]
-    if pid:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-
-
-def fill_then_kill(served: Served, disk: Path) -> None:
-    fill(disk)
-    kill(served, "pipeline")
-    kill(served, "api")
-
-
-def fill_while_spark_starts(served: Served, disk: Path) -> None:
-    before = state_of(served.data)["pipeline"]["pid"]
-    kill(served, "pipeline")
-    until(lambda: before != state_of(served.data)["pipeline"]["pid"] and "starts Spark" in detail(served))
-    fill(disk)
-
-
-def fill_and_go_on(served: Served, disk: Path) -> None:
-    fill(disk)
-
-
-def detail(served: Served) -> str:
-    return str(state_of(served.data)["pipeline"]["detail"])
-
-
-@pytest.mark.parametrize("fault", [fill_then_kill, fill_while_spark_starts, fill_and_go_on])
+@pytest.mark.parametrize(
+    ("running", "place", "fault"),
+    [
+        (ONE_DISK, "run", fill),
+        (ONE_DISK, "run", fill_then_kill),
+        (ONE_DISK, "run", fill_while_spark_starts),
+        (APART, "run", fill),
+        (APART, "run", fill_then_kill),
+        (APART, "run", fill_while_spark_starts),
+        (APART, "store", fill),
+        (APART, "log", fill),
+        (APART, "security", fill),
+    ],
+    indirect=["running"],
+)
 def test_it_comes_back_when_there_is_space_again(
-    served: Served, disk: Path, fault: Callable[[Served, Path], None], pytestconfig: pytest.Config
+    running: tuple[Served, Disks], place: str, fault: Fault, pytestconfig: pytest.Config
 ) -> None:
+    served, disks = running
+    is_apart = len(set(disks.of.values())) > 1
+    full = {place} if is_apart else set(disks.of)
+    supervisor = served.supervisor
     for _ in range(100):
         assert served.post() == 201
-    fault(served, disk)
-    until(lambda: served.post(size=50_000) == 503)
+    until(served.is_well)
+    fault(served, disks, place)
+    until(lambda: served.post(size=50_000) != 0 and served.ask("GET", "/health/ready")[0] == 503)
+    check_meanwhile(served, full)
+    disks.free(place)
+    took = until(served.is_well)
+    load = os.getloadavg()[0]
+    logger.info("%s, %s: well %.1f s after there was space again (load %.1f)", place, fault.__name__, took, load)
+    check_after(served, supervisor)
+    assert took <= pytestconfig.getoption("--back")
+
+
+def check_meanwhile(served: Served, full: set[str]) -> None:
+    """What has a place to write to goes on; questions are answered in any case."""
+    until(lambda: served.post(size=50_000) == (503 if "log" in full else 201))
+    until(lambda: served.act() in ((503,) if full & {"log", "security"} else (200, 202)))
     for _ in range(20):
         served.post()
-    until(lambda: served.ask("GET", "/health/live")[0] == 200)
-    assert served.ask("GET", "/health/ready")[0] == 503
-    (disk / "filler").unlink()
-    took = until(served.is_well)
-    logger.info("%s: well %.1f s after there was space again; %s acknowledged", fault.__name__, took, len(served.keys))
-    assert took <= pytestconfig.getoption("--back")
+    assert served.ask("GET", "/api/v2/status")[0] == 200
+
+
+def check_after(served: Served, supervisor: int) -> None:
+    assert served.supervisor == supervisor
+    assert served.act() in (200, 202)
     assert served.ask("GET", "/api/v2/status")[1]["missing"] == 0
+    assert served.ask("GET", "/api/v2/audit/verification")[1]["data"]["intact"]
+    begun = served.ask("GET", "/api/v2/audit?action=begun&limit=1000")[1]["data"]
+    assert len(begun) >= served.acts, "an act that was done is not in the audit log"

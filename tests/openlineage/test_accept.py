@@ -13,9 +13,9 @@ from generators.events import events
 from generators.mutations import mutations
 from whence.errors import EventError
 from whence.openlineage.accept import Accepted, accept
-from whence.openlineage.lineage import lineage_sets
+from whence.openlineage.json.wire import MAX_DEPTH
+from whence.openlineage.lineage_sets.event_lineage import derive_lineage_sets
 from whence.openlineage.read import read_event
-from whence.openlineage.wire import MAX_DEPTH
 
 RUN_ID = "01941f29-7c00-7abc-8def-000000000001"
 EVENT: dict[str, Any] = {
@@ -215,7 +215,7 @@ def test_a_large_legacy_facet_is_read_in_linear_space() -> None:
         for n in range(300)
     ]
     fields = {f"c{n}": {"inputFields": copies} for n in range(300)}
-    sets = lineage_sets(accept(body(outputs=[output_with(columnLineage={"fields": fields})])).event)
+    sets = derive_lineage_sets(accept(body(outputs=[output_with(columnLineage={"fields": fields})])).event)
     assert [len(one.edges) for one in sets if one.level == "field"] == [300]
 
 
@@ -225,7 +225,7 @@ def test_rule_5_key_and_meaning_do_not_depend_on_order_and_whitespace(event: dic
     again = accept(json.dumps(shuffled(event, random), indent=random.randrange(4)).encode())
     assert again.key == first.key
     assert again.event == first.event
-    assert lineage_sets(again.event) == lineage_sets(first.event)
+    assert derive_lineage_sets(again.event) == derive_lineage_sets(first.event)
 
 
 @given(events)
@@ -238,7 +238,7 @@ def test_the_payload_says_what_was_accepted(event: dict[str, Any]) -> None:
 
 @given(events)
 def test_edges_are_sorted_distinct_and_never_none(event: dict[str, Any]) -> None:
-    sets = lineage_sets(accept(json.dumps(event).encode()).event)
+    sets = derive_lineage_sets(accept(json.dumps(event).encode()).event)
     assert len({(one.output, one.level, one.origin) for one in sets}) == len(sets)
     for one in sets:
         texts = [
@@ -281,7 +281,7 @@ def check(given: bytes, *, strict: bool) -> None:
             assert reason
         case accepted:
             assert len(bytes.fromhex(accepted.key)) == 16
-            lineage_sets(accepted.event)
+            derive_lineage_sets(accepted.event)
 
 
 def outcome(given: bytes, *, strict: bool) -> Accepted | EventError:

@@ -4,7 +4,9 @@ import doctest
 
 import pytest
 
-from whence.openlineage import naming, secrets, write
+from whence.openlineage import write
+from whence.openlineage.names import naming
+from whence.openlineage.redaction import secrets
 
 
 @pytest.mark.parametrize("module", [naming, secrets, write], ids=lambda module: module.__name__)

@@ -13,7 +13,7 @@ from oracle.withholding import applied
 from whence.errors import EventError
 from whence.model.access import Action, Viewer
 from whence.openlineage.accept import accept, restrict, seal
-from whence.openlineage.authority import FULL, NOT_APPLIED, WITHHELD, Authority
+from whence.openlineage.authority.withheld import FULL, NOT_APPLIED, WITHHELD, Authority
 
 EVERYWHERE = ("s3://lake", "postgres://db:5432", "postgres://db:5433", "hdfs", "file", "hive://meta:9083", "warehouse")
 EVERYWHERE += ("ns:with:colons", "bigquery", "inmemory://", "inmemory", "hdfs://", "airflow", "-", "spark", "größe")
@@ -36,7 +36,7 @@ def test_what_a_sender_may_not_assert_is_exactly_what_is_withheld(event: dict[st
         {"action": str(action), "namespace": namespace}
         for namespace in EVERYWHERE
         for action in (Action.WRITE, Action.STEWARD)
-        if not sender.may(action, namespace)
+        if not sender.is_allowed(action, namespace)
     ]
     forged = str(event.get("producer")).startswith("urn:whence:person:") and sender.name != "key:admin"
     assert applied(logged) == applied({**event, WITHHELD: {"needs": lacking, "person": forged}})
@@ -46,7 +46,9 @@ def test_what_a_sender_may_not_assert_is_exactly_what_is_withheld(event: dict[st
 def test_a_restricted_event_is_read_as_the_oracle_reads_it(event: dict[str, Any], sender: Viewer) -> None:
     logged = sent(event, sender)
     assume(logged is not None)
-    authority = Authority(sender.may, lambda producer, _: producer.endswith("admin") and sender.name == "key:admin")
+    authority = Authority(
+        sender.is_allowed, lambda producer, _: producer.endswith("admin") and sender.name == "key:admin"
+    )
     accepted = accept(body(event), authority=authority)
     assert_read_alike(accepted)
     assert accepted.restricted == (WITHHELD in json.loads(accepted.payload))

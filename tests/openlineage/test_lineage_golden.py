@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from openlineage_cases import Case, load
+from fixtures.golden_cases import Case, load
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, Node
-from whence.openlineage.lineage import lineage_sets
+from whence.openlineage.lineage_sets.event_lineage import derive_lineage_sets
 from whence.openlineage.read import read_event
 
 HEAD = {"eventTime": "2026-01-01T00:00:00Z", "producer": "p", "schemaURL": "s"}
@@ -25,7 +25,7 @@ def said(event: dict[str, Any]) -> list[str]:
     """The event's lineage sets, sorted, and its warnings."""
     read = read_event(json.dumps(event).encode())
     lines = []
-    for one in sorted(lineage_sets(read), key=lambda one: (str(one.output or ""), one.level, one.origin)):
+    for one in sorted(derive_lineage_sets(read), key=lambda one: (str(one.output or ""), one.level, one.origin)):
         lines.append(f"{text(one.output) if one.output else '-'} {one.level} {one.origin}")
         lines += sorted(f"  {text(edge.target)} <- {text(edge.source)} [{how(edge)}]" for edge in one.edges)
     return lines + [f"! {warning}" for warning in read.warnings]

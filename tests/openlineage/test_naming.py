@@ -8,10 +8,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from openlineage.client.naming import dataset as naming
 
-from openlineage_cases import GOLDEN
+from fixtures.golden_cases import GOLDEN
 from oracle import naming as oracle
 from whence.model.names import DatasetName, JobName
-from whence.openlineage.naming import Fold, NameRules, field_name, job_name, normalise, without_credentials
+from whence.openlineage.names.naming import (
+    Fold,
+    NameRules,
+    normalise,
+    normalise_job,
+    read_field_name,
+    strip_credentials,
+)
 
 PAIRS = [line.split(" => ") for line in (GOLDEN / "names.txt").read_text().splitlines()[1:] if " => " in line]
 PIECES = st.sampled_from(
@@ -64,7 +71,7 @@ def test_normalising_again_changes_nothing(namespace: str, name: str) -> None:
 
 @given(TEXTS)
 def test_dropping_credentials_again_changes_nothing(text: str) -> None:
-    assert without_credentials(without_credentials(text)) == without_credentials(text)
+    assert strip_credentials(strip_credentials(text)) == strip_credentials(text)
 
 
 @pytest.mark.parametrize("helper", HELPERS, ids=lambda cls: cls.__name__)
@@ -99,13 +106,13 @@ def test_letter_case_is_folded_by_rule_only() -> None:
 def test_names_of_thousands_of_characters() -> None:
     long = "x" * 5_000
     assert normalise("s3a://lake/", f"{long}//{long}/").name == f"{long}/{long}"
-    field = field_name({"namespace": "n", "name": long, "field": long})
+    field = read_field_name({"namespace": "n", "name": long, "field": long})
     assert field is not None
     assert field.field == long
 
 
 def test_job_names_lose_credentials_only() -> None:
-    assert job_name("s3a://u:p@jobs/", "a//b/") == JobName("s3a://jobs/", "a//b/")
+    assert normalise_job("s3a://u:p@jobs/", "a//b/") == JobName("s3a://jobs/", "a//b/")
 
 
 @pytest.mark.parametrize("name", [("a\0", "b"), ("a", "b\0"), ("a", "\0" * 500)])
@@ -113,7 +120,7 @@ def test_nul_is_refused(name: tuple[str, str]) -> None:
     with pytest.raises(ValueError, match=r"U\+0000"):
         normalise(*name)
     with pytest.raises(ValueError, match=r"U\+0000"):
-        job_name(*name)
+        normalise_job(*name)
 
 
 SECRETS = st.sampled_from(
@@ -134,7 +141,7 @@ def test_names_lose_their_credentials_as_the_oracle_says(namespace: str, name: s
     once = normalise(namespace, name)
     assert (once.namespace, once.name) == oracle.normal(namespace, name)
     assert normalise(once.namespace, once.name) == once
-    assert job_name(namespace, name).name == oracle.without_credentials(name)
+    assert normalise_job(namespace, name).name == oracle.without_credentials(name)
 
 
 ORDINARY = st.text("abcXYZ019_.-/ =,:$#%+~()[]{}'\"äß漢", max_size=120)
@@ -142,4 +149,4 @@ ORDINARY = st.text("abcXYZ019_.-/ =,:$#%+~()[]{}'\"äß漢", max_size=120)
 
 @given(ORDINARY, st.sampled_from(["", "s3://bucket/", "postgres://db:5432/", "hive://h:9083/token=", "dt=1/password="]))
 def test_ordinary_names_stay(text: str, before: str) -> None:
-    assert without_credentials(before + text) == before + text
+    assert strip_credentials(before + text) == before + text

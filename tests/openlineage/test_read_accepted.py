@@ -5,7 +5,7 @@ from itertools import islice
 
 import pytest
 
-from bench.events import bodies
+from bench.workloads.events import bodies
 from generators import mutations
 from whence.errors import EventError
 from whence.openlineage.accept import accept

@@ -7,9 +7,9 @@ import pytest
 
 from whence.model.events import DatasetEvent, Facet, JobEvent, RunEvent, RunState, SchemaField, Symlink
 from whence.model.names import DatasetName, JobName, RunName
-from whence.openlineage.lineage import lineage_sets
-from whence.openlineage.notes import LIMIT
-from whence.openlineage.read import read_event
+from whence.openlineage.facets.warnings import LIMIT
+from whence.openlineage.lineage_sets.event_lineage import derive_lineage_sets
+from whence.openlineage.read import read_accepted, read_event
 
 RUN_ID = "01941f29-7c00-7abc-8def-000000000001"
 OTHER_ID = "01941f29-7c00-7abc-8def-000000000002"
@@ -134,7 +134,7 @@ def test_rule_8_job_and_dataset_without_run() -> None:
     assert event.dataset.fields == (SchemaField(name="x"),)
     assert [facet.key for facet in event.dataset.facets] == ["lineage", "schema"]
     assert event.warnings == ("/dataset: stands beside a job; read as a job event, with the dataset's facets",)
-    assert {one.output for one in lineage_sets(event)} == {DatasetName("n", "o")}
+    assert {one.output for one in derive_lineage_sets(event)} == {DatasetName("n", "o")}
 
 
 def test_rule_8_run_job_and_dataset_is_a_run_event() -> None:
@@ -202,15 +202,24 @@ def test_rule_36_a_run_is_not_its_own_parent() -> None:
 
 
 @pytest.mark.parametrize(
-    "parent", [{}, {"run": RUN}, {"run": {"runId": "x"}, "job": JOB}, {"run": RUN, "job": {"name": "x"}}]
+    "parent", [{}, {"run": RUN}, {"run": {"runId": ""}, "job": JOB}, {"run": RUN, "job": {"name": "x"}}]
 )
 def test_a_parent_that_cannot_be_placed_is_ignored(parent: dict[str, Any]) -> None:
     event = with_run_facets(parent=parent)
     assert event.run.parent is None
     assert event.run.facets
     assert event.warnings == (
-        "/run/facets/parent: needs a run with a UUID and a job with a namespace and a name; ignored",
+        "/run/facets/parent: needs a run with an id and a job with a namespace and a name; ignored",
     )
+
+
+def test_a_parent_run_without_a_uuid_has_the_one_that_marquez_gives() -> None:
+    event = with_run_facets(
+        parent={"run": {"runId": "scheduled__2022-03-14"}, "job": {"namespace": "n", "name": "dag"}}
+    )
+    run_id = "7a8bf5e6-8cc5-3450-8fd1-ad5aad2c75fd"
+    assert event.run.parent == RunName(run_id, JobName("n", "dag"))
+    assert event.warnings == (f"/run/facets/parent/run/runId: 'scheduled__2022-03-14' is no UUID; known as {run_id}",)
 
 
 def test_rule_20_partial() -> None:
@@ -293,3 +302,23 @@ def test_warnings_are_bounded() -> None:
     assert len(event.warnings) == LIMIT + 1
     assert event.warnings[-1] == "and 481 more"
     assert all(len(warning) <= 200 for warning in event.warnings)
+
+
+CHECKED, OTHERS = ({"_schemaURL": "u", "assertions": [{"assertion": one, "success": False}]} for one in ("a", "b"))
+
+
+@pytest.mark.parametrize("read", [read_event, lambda event: read_accepted(json.dumps(event).encode())])
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ({"facets": {"dataQualityAssertions": CHECKED}}, CHECKED),
+        ({"facets": {"dataQualityAssertions": CHECKED}, "inputFacets": {"dataQualityAssertions": OTHERS}}, OTHERS),
+        ({"facets": {"dataQualityAssertions": CHECKED}, "inputFacets": {"x": {"_schemaURL": "u"}}}, CHECKED),
+        ({"facets": {"dataQualityAssertions": CHECKED | {"_deleted": True}}}, None),
+    ],
+)
+def test_checks_among_the_facets_of_an_input_are_the_runs(read: Any, said: dict[str, Any], found: Any) -> None:
+    """Airflow's provider 2.20.3 reports them there, and no failed check was known."""
+    event = read({**HEAD, "run": RUN, "job": JOB, "inputs": [{"namespace": "n", "name": "a", **said}]})
+    facets = {one.key: json.loads(one.payload) for one in event.inputs[0].run_facets}
+    assert facets.get("dataQualityAssertions") == found

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from openlineage_cases import Case, load
+from fixtures.golden_cases import Case, load
 from whence.openlineage.accept import accept
+from whence.openlineage.json.wire import encode_canonical
 from whence.openlineage.read import read_event
-from whence.openlineage.redact import redact, redact_body, suspects
-from whence.openlineage.secrets import KINDS
-from whence.openlineage.wire import canonical
+from whence.openlineage.redaction.redact import find_suspect_kinds, redact, redact_body
+from whence.openlineage.redaction.secrets import KINDS
 
 CASES = load("redaction.txt")
 WORDS = "password PWD token api_key secret = ' \" \\ :// @ : / eyJ .eyJ AKIA 0123456789ABCDEF ghp_ ?sig= -- ſ K u 80 x"
@@ -38,7 +38,7 @@ VALUES = st.recursive(
 
 def redacted(value: Any) -> Any:
     event = {"x": value}
-    return redact(event, suspects(canonical(event)))[0]["x"]
+    return redact(event, find_suspect_kinds(encode_canonical(event)))[0]["x"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.title for case in CASES])
@@ -64,7 +64,7 @@ def test_redaction_is_idempotent(value: Any) -> None:
 def test_glance_misses_nothing(value: Any) -> None:
     """What a full search would change, the glance at the canonical JSON has seen coming."""
     event = {"x": value}
-    assert redact(event, suspects(canonical(event))) == redact(event, KINDS)
+    assert redact(event, find_suspect_kinds(encode_canonical(event))) == redact(event, KINDS)
 
 
 @given(TEXTS)
@@ -81,7 +81,7 @@ def test_identities_lose_nothing_but_credentials(text: str) -> None:
 def test_glance_sees_what_names_lose(text: str, where: str) -> None:
     """`redact` is only called where the glance found something: a name that it would change must be among that."""
     event: dict[str, Any] = {"x": {where: text} if where.startswith("name") else {text: 1}}
-    assert redact(event, KINDS)[0] == event or suspects(canonical(event))
+    assert redact(event, KINDS)[0] == event or find_suspect_kinds(encode_canonical(event))
 
 
 def test_no_secret_in_what_is_accepted() -> None:

@@ -15,7 +15,7 @@ from openlineage.client.serde import Serde
 
 from whence.errors import EventError
 from whence.openlineage.accept import accept
-from whence.openlineage.schemas import EVENTS, FACETS, schema_of
+from whence.openlineage.validation.schemas import EVENTS, FACETS, schema_of
 
 RUN_ID = "01941f29-7c00-7abc-8def-000000000001"
 FACET = {"_producer": "https://p", "_schemaURL": "https://s"}

@@ -10,10 +10,10 @@ import pytest
 import oracle
 from generators import mutations
 from oracle.nodes import text
-from whence.openlineage import repeats
 from whence.openlineage.accept import accept
-from whence.openlineage.lineage import lineage_sets
-from whence.openlineage.wire import canonical
+from whence.openlineage.json import interning as repeats
+from whence.openlineage.json.wire import encode_canonical
+from whence.openlineage.lineage_sets.event_lineage import derive_lineage_sets
 
 IDENTITY = {"type": "DIRECT", "subtype": "IDENTITY", "description": "", "masking": False}
 GROUP_BY = {"type": "INDIRECT", "subtype": "GROUP_BY", "description": "", "masking": False}
@@ -68,7 +68,7 @@ def compact(columns: int) -> bytes:
 def test_copies_under_every_field_say_what_the_compact_form_says() -> None:
     older, newer = copied(300), compact(300)
     assert len(older) > repeats.WIDE_BYTES > len(newer)
-    assert lineage_sets(accept(older).event) == lineage_sets(accept(newer).event)
+    assert derive_lineage_sets(accept(older).event) == derive_lineage_sets(accept(newer).event)
 
 
 def test_the_oracle_reads_wide_lineage_alike() -> None:
@@ -89,7 +89,7 @@ def test_wide_lineage_takes_memory_in_proportion_to_its_text() -> None:
     accepted = accept(body)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert sum(len(one.edges) for one in lineage_sets(accepted.event)) <= 2 * 300 + 4
+    assert sum(len(one.edges) for one in derive_lineage_sets(accepted.event)) <= 2 * 300 + 4
     # Canonical JSON, in lower case too, then as a facet. Decoded one by one, the pairs take 13 times their text.
     assert peak < 2.5 * len(body)
 
@@ -112,6 +112,6 @@ def test_what_repeats_is_decoded_as_it_is(monkeypatch: pytest.MonkeyPatch) -> No
 
 def _decoded(body: bytes) -> bytes | None:
     try:
-        return canonical(repeats.decode_repeats(body))
+        return encode_canonical(repeats.decode_interned(body))
     except (msgspec.DecodeError, ValueError, RecursionError):
         return None

@@ -14,19 +14,19 @@ from whence.model.events import JobEvent, RunEvent, RunState
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, Node, RunName
 from whence.openlineage.accept import accept
-from whence.openlineage.schemas import FACETS
-from whence.openlineage.times import iso, micros
+from whence.openlineage.json.times import iso, parse_micros
+from whence.openlineage.validation.schemas import FACETS
 from whence.openlineage.write import (
     SCHEMAS,
     column_lineage,
     dataset,
     dataset_event,
-    deleted,
+    deleted_facet,
     facet,
     job_event,
     job_lineage,
     own_facet,
-    parent,
+    parent_facet,
     run_event,
 )
 
@@ -86,7 +86,11 @@ def test_job_lineage_reads_back(into_datasets: list[Edge], into_jobs: list[Edge]
 def test_events_of_all_kinds_are_valid_and_without_warnings() -> None:
     run = accepted(
         run_event(
-            7, RunState.FAIL, RUN, run_facets={"parent": parent(TOP)}, job_facets={"custom": own_facet("Custom", a=1)}
+            7,
+            RunState.FAIL,
+            RUN,
+            run_facets={"parent": parent_facet(TOP)},
+            job_facets={"custom": own_facet("Custom", a=1)},
         )
     )
     assert (run.time, run.state, run.run.name, run.run.parent, run.run.root) == (7, RunState.FAIL, RUN, TOP, TOP)
@@ -94,7 +98,7 @@ def test_events_of_all_kinds_are_valid_and_without_warnings() -> None:
         dataset_event(-1, OUTPUT, facets={"documentation": facet("DocumentationDatasetFacet", description="d")})
     )
     assert (declared.time, declared.dataset.name) == (-1, OUTPUT)
-    gone = accepted(dataset_event(0, OUTPUT, facets={"schema": deleted("SchemaDatasetFacet")}))
+    gone = accepted(dataset_event(0, OUTPUT, facets={"schema": deleted_facet("SchemaDatasetFacet")}))
     assert gone.dataset.facets[0].deleted
 
 
@@ -116,7 +120,7 @@ def test_lineage_facets_share_one_file() -> None:
 
 @given(st.integers(-62_135_596_800_000_000, 253_402_300_799_999_999))
 def test_times_round_trip(time: int) -> None:
-    assert micros(iso(time)) == (time, True)
+    assert parse_micros(iso(time)) == (time, True)
 
 
 def test_ends_may_be_any_node() -> None:

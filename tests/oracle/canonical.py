@@ -1,4 +1,4 @@
-"""JSON in the one form that hashes, ties and the dump use (docs/state.md, "Canonical JSON")."""
+"""JSON in the one form that hashes, ties and the dump use (docs/explanation/state.md, "Canonical JSON")."""
 
 import json
 import re

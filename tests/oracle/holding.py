@@ -1,4 +1,4 @@
-"""Which sets hold, and when: the fold of each owner's statements into spans (docs/state.md, "Statements")."""
+"""Which sets hold, and when: the fold of each owner's statements into spans (state.md, "Statements")."""
 
 from collections import defaultdict
 from collections.abc import Iterable

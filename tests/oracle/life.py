@@ -1,4 +1,4 @@
-"""The life of a dataset: what an event's lifecycleStateChange facets mean (docs/state.md, "Life of a dataset")."""
+"""The life of a dataset: what an event's lifecycleStateChange facets mean (state.md, "Life of a dataset")."""
 
 from typing import Any
 

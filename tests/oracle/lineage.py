@@ -1,5 +1,6 @@
-"""The lineage sets of one event, by the four cases of docs/state.md ("Lineage sets")."""
+"""The lineage sets of one event, by the four cases of docs/explanation/state.md ("Lineage sets")."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ class Output:
 
     facets: list[Json]
     listed: set[str]
+    placeholders: list[set[str]]
+    """Of each of the facets, the keys of `fields` that are no columns."""
 
 
 def job_lineage(
@@ -61,7 +64,11 @@ def _within(column: str, other: str) -> bool:
 
 def _named(outputs: dict[Node, Output], explicit: Json | None) -> set[Node]:
     """The columns that the producer names in its lineage, with sources or without."""
-    facets = [(output, facet) for output, one in outputs.items() for facet in one.facets]
+    facets = [
+        (output, _columns_of(facet, none))
+        for output, one in outputs.items()
+        for facet, none in zip(one.facets, one.placeholders, strict=True)
+    ]
     entries = [one for one in _entries(explicit or {}) if one.get("type", "DATASET") == "DATASET"]
     facets += [(target, one) for one in entries if (target := dataset_node(one))]
     return {("field", *output[1:], name) for output, facet in facets for name, _ in _objects(facet.get("fields"))}
@@ -94,9 +101,14 @@ def _stated(
     if explicit is not None:
         return _explicit(_entries(explicit), job)
     for output, one in outputs.items():
-        edges = {_joined(edge, inputs, set(outputs)) for facet in one.facets for edge in column_edges(output, facet)}
+        edges = {
+            _folded(_joined(edge, inputs, set(outputs)), none)
+            for facet, none in zip(one.facets, one.placeholders, strict=True)
+            for edge in column_edges(output, facet)
+        }
         if edges:
-            named = {name for facet in one.facets for name, _ in _objects(facet.get("fields"))}
+            columns = [_columns_of(*both) for both in zip(one.facets, one.placeholders, strict=True)]
+            named = {name for facet in columns for name, _ in _objects(facet.get("fields"))}
             sets |= _split(output, "columnLineage", edges)
             sets |= _split(output, "parsed", _completing(edges, named, spoken.edges.get(output, set()), names))
             continue
@@ -105,6 +117,23 @@ def _stated(
         if rest := inputs - spoken.explained(output):
             sets.add((output, "dataset", "inferred", frozenset((one, output, "UNKNOWN", "", "", "") for one in rest)))
     return sets
+
+
+def placeholders(facet: Json, listed: set[str]) -> set[str]:
+    """The keys of a facet's `fields` that openlineage-sql made up, if the output's columns are known."""
+    names = {name for name, _ in _objects(facet.get("fields")) if re.fullmatch("_[0-9]+", name)}
+    return names - listed if listed else set()
+
+
+def _columns_of(facet: Json, none: set[str]) -> Json:
+    return {"fields": {name: one for name, one in _objects(facet.get("fields")) if name not in none}}
+
+
+def _folded(edge: Edge, none: set[str]) -> Edge:
+    """The edge, between datasets if its target is a placeholder."""
+    if edge[1][0] == "field" and edge[1][3] in none:
+        return (whole(edge[0]), whole(edge[1]), edge[2], "", "", "")
+    return edge
 
 
 def reported(sets: Sets) -> dict[Node, set[Edge]]:

@@ -1,4 +1,4 @@
-"""The dump: every line that docs/state.md ("The dump") asks for, from all events at once."""
+"""The dump: every line that docs/explanation/state.md ("The dump") asks for, from all events at once."""
 
 import json
 from collections import defaultdict
@@ -301,7 +301,7 @@ def _dropped(drops: list[Drop]) -> Iterator[Line]:
 def _span_lines(histories: dict[tuple[Node, str], list[Span]]) -> Iterator[Line]:
     for (owner, aspect), history in histories.items():
         for start, end, confirmed, sets in history:
-            line = {"derived": "span", "owner": text(owner), "aspect": aspect, "from": start, "to": end}
+            line = {"derived": "validity_interval", "owner": text(owner), "aspect": aspect, "from": start, "to": end}
             yield line | {"confirmed": confirmed, "sets": sorted(map(digest, sets))}
 
 
@@ -346,6 +346,7 @@ def _groups(readings: list[Reading]) -> Iterator[Line]:
         if kind == "TABLE":
             tables[dataset].add(alias)
     named = set().union(*tables.values())
+    paths = {alias for _, alias, kind in aliases if kind == "LOCATION"} - named
     group = {node: {node} for dataset, alias, _ in aliases for node in (dataset, alias)}
     for dataset, alias, kind in aliases:
         if kind == "TABLE" and len(tables[dataset]) > 1:
@@ -354,5 +355,5 @@ def _groups(readings: list[Reading]) -> Iterator[Line]:
         for member in joined:
             group[member] = joined
     for members in {frozenset(some) for some in group.values() if len(some) > 1}:
-        first = min(members, key=lambda node: (node not in named, node))
+        first = min(members, key=lambda node: (node in paths, node not in named, node))
         yield {"derived": "alias_group", "representative": text(first), "members": sorted(map(text, members))}

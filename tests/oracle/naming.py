@@ -1,4 +1,4 @@
-"""Normalised names (docs/state.md, "Names")."""
+"""Normalised names (docs/explanation/state.md, "Names")."""
 
 import re
 from typing import Any

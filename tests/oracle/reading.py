@@ -1,16 +1,25 @@
-"""What one event says: subject, mentions, facets, runs, aliases, lineage (docs/state.md, "Facts")."""
+"""What one event says: subject, mentions, facets, runs, aliases, lineage (docs/explanation/state.md, "Facts")."""
 
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from hashlib import blake2b
+from hashlib import blake2b, md5
 from typing import Any
 
 from oracle.canonical import canonical
 from oracle.life import Mention, life_sets, unwritten
-from oracle.lineage import Output, Sets, clean, column_edges, dataset_lineage, job_lineage, reported
+from oracle.lineage import (
+    Output,
+    Sets,
+    clean,
+    column_edges,
+    dataset_lineage,
+    job_lineage,
+    placeholders,
+    reported,
+)
 from oracle.naming import dataset_node, job_node
 from oracle.nodes import Node, whole
 from oracle.sql import DEFINITION, UNRELATED, Mentioned, Spoken, comparison, read_sql
@@ -100,7 +109,10 @@ def _run_event(event: Json) -> Reading:
     for role in ("input", "output"):
         for node, one in _named(event.get(f"{role}s")):
             _dataset(reading, node, one)
-            for key, facet in facets_of(one, f"{role}Facets").items():
+            said, checks = facets_of(one, f"{role}Facets"), facets_of(one).get("dataQualityAssertions", DELETED)
+            if role == "input" and not gone(checks):
+                said = {"dataQualityAssertions": checks} | said
+            for key, facet in said.items():
                 reading.facets.append((run, role, node, key, canonical(facet)))
     return reading
 
@@ -156,6 +168,18 @@ def _run_node(run: object, job: object) -> Node | None:
     return ("run", run_id.lower(), *within[1:])
 
 
+def _named_run(run: object, job: object, inner: Node) -> Node | None:
+    """A containing run whose id is no UUID."""
+    run_id, within = run.get("runId") if isinstance(run, dict) else None, job_node(job)
+    if not within or not isinstance(run_id, str) or not run_id:
+        return None
+    dag = within[2][: within[2].rindex(".")] if "." in within[2] else within[2]
+    digest = md5(bytes.fromhex("6ba7b8119dad11d180b400c04fd430c8") + f"{dag}.{run_id}".encode()).hexdigest()
+    variant = "89ab"[int(digest[16], 16) % 4]
+    parts = (digest[:8], digest[8:12], "3" + digest[13:16], variant + digest[17:20], digest[20:])
+    return ("run", "-".join(parts), within[1], dag if within[1:] == inner[2:] else within[2])
+
+
 def _timed_out(debug: Json) -> bool:
     """The Spark listener says so in its debug facet's logs."""
     logs = debug.get("logs")
@@ -181,7 +205,7 @@ def _parent(reading: Reading, run: Node, parent: Json | None) -> None:
         return
     root = parent.get("root")
     for relation, one in (("parent", parent), ("root", root if isinstance(root, dict) else {})):
-        container = _run_node(one.get("run"), one.get("job"))
+        container = _run_node(one.get("run"), one.get("job")) or _named_run(one.get("run"), one.get("job"), run)
         if container:
             reading.jobs.add(("job", *container[2:]))
         if container and container != run:
@@ -196,13 +220,15 @@ def _job(reading: Reading, job: Node, event: Json) -> None:
     if not gone(facets.get("jobType", DELETED)):
         reading.streaming = str(facets["jobType"].get("processingType")).upper() in ("STREAMING", "SERVICE")
     inputs = {node for node, _ in _named(event.get("inputs"))}
-    columns = {node: Output([], set()) for node, _ in _named(event.get("outputs"))}
+    columns = {node: Output([], set(), []) for node, _ in _named(event.get("outputs"))}
     for node, one in _named(event.get("outputs")):
-        said = facets_of(one)
+        said, listed = facets_of(one), set[str]()
+        if not gone(said.get("schema", DELETED)):
+            listed = set(_columns(said["schema"].get("fields"), ""))
+            columns[node].listed |= listed
         if not gone(said.get("columnLineage", DELETED)):
             columns[node].facets.append(said["columnLineage"])
-        if not gone(said.get("schema", DELETED)):
-            columns[node].listed |= set(_columns(said["schema"].get("fields"), ""))
+            columns[node].placeholders.append(placeholders(said["columnLineage"], listed))
     explicit = facets.get("lineage", DELETED)
     mentioned = _mentioned(event)
     read, written = ([mentioned[node] for node in dict.fromkeys(some)] for some in (inputs, columns))

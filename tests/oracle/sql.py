@@ -1,4 +1,4 @@
-"""What the SQL of an event says of its outputs (docs/state.md, "Parsed lineage"), for statements of one form:
+"""What the SQL of an event says of its outputs (state.md, "Parsed lineage"), for statements of one form:
 
     insert into TABLE (COLUMN, …)
     select

@@ -80,7 +80,7 @@ def span_lines(state: Iterable[Json], boundary: bool = False) -> list[str]:
     """The spans of a dump, in short (`history`)."""
     lines = list(state)
     sets = {line["set"]: line for line in lines if line.get("fact") == "set"}
-    spans = [line for line in lines if line.get("derived") == "span"]
+    spans = [line for line in lines if line.get("derived") == "validity_interval"]
     spans.sort(key=lambda span: (span["owner"], span["aspect"], span["from"]))
     return [_span(span, [sets[one] for one in span["sets"]], boundary) for span in spans]
 

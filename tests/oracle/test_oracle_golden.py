@@ -1,4 +1,4 @@
-"""Histories whose meaning was reasoned by hand from docs/state.md."""
+"""Histories whose meaning was reasoned by hand from docs/explanation/state.md."""
 
 import pytest
 
@@ -276,7 +276,33 @@ def test_a_location_that_two_tables_share_joins_neither() -> None:
 
 def test_a_shared_location_still_joins_by_other_links() -> None:
     events = [_links("/path", ("t", "TABLE"), ("u", "TABLE"), ("/mnt/path", "LOCATION"))]
-    assert _groups(events) == [("dataset:n:/mnt/path", ["dataset:n:/mnt/path", "dataset:n:/path"])]
+    assert _groups(events) == [("dataset:n:/path", ["dataset:n:/mnt/path", "dataset:n:/path"])]
+
+
+def test_a_path_represents_no_table() -> None:
+    by_hive, by_spark = _links("t", ("/path", "LOCATION")), _links("/path", ("t", "TABLE"))
+    both = [("dataset:n:t", ["dataset:n:/path", "dataset:n:t"])]
+    assert _groups([by_hive]) == _groups([by_spark]) == _groups([by_hive, by_spark]) == both
+
+
+def test_a_path_comes_after_names_of_other_types() -> None:
+    events = [
+        _links("t", ("/path", "LOCATION"), ("/other", "LOCATION")),
+        _links("u", ("t", "")),
+        _links("/a", ("t", "")),
+    ]
+    assert [first for first, _ in _groups(events)] == ["dataset:n:/a"]
+    assert [first for first, _ in _groups([*events, _links("/other", ("u", "TABLE"))])] == ["dataset:n:u"]
+
+
+def test_what_is_linked_as_a_table_is_none_of_the_paths() -> None:
+    events = [_links("t", ("/b", "LOCATION")), _links("/c", ("/b", "TABLE"))]
+    assert [first for first, _ in _groups(events)] == ["dataset:n:/b"]
+
+
+def test_of_paths_alone_the_smallest_represents() -> None:
+    events = [_links("/b", ("/c", "LOCATION")), _links("/c", ("/b", "LOCATION"))]
+    assert [first for first, _ in _groups(events)] == ["dataset:n:/b"]
 
 
 def _word(time: int, name: str, alias: str, kind: str) -> Json:
@@ -287,7 +313,7 @@ def _word(time: int, name: str, alias: str, kind: str) -> Json:
 def test_a_person_cuts_an_alias_and_joins_it_again() -> None:
     said = [_links("/path", ("t", "TABLE")), _links("/path", ("/mnt", "LOCATION"))]
     cut = _word(2, "t", "/path", "CUT")  # from either end
-    assert _groups([*said, cut]) == [("dataset:n:/mnt", ["dataset:n:/mnt", "dataset:n:/path"])]
+    assert _groups([*said, cut]) == [("dataset:n:/path", ["dataset:n:/mnt", "dataset:n:/path"])]
     again = _word(3, "/path", "t", "JOINED")
     everyone = [("dataset:n:t", ["dataset:n:/mnt", "dataset:n:/path", "dataset:n:t"])]
     assert _groups([*said, cut, again]) == everyone
@@ -318,6 +344,16 @@ def test_a_facet_is_replaced_whole_by_time_then_rank() -> None:
 def test_a_deleted_facet_is_absent_and_brings_no_older_one_back() -> None:
     events = [dataset_event(1, "b", {"doc": {"one": 1}}), dataset_event(2, "b", {"doc": {"_deleted": True}})]
     assert _facet(events, "doc") == (None, 0)
+
+
+@pytest.mark.parametrize(("named", "parent"), [("dag", "dag"), ("dag.task", "dag.task"), ("dag.own", "dag")])
+def test_a_parent_without_a_uuid_has_the_one_that_marquez_gives(named: str, parent: str) -> None:
+    event = run(1, "COMPLETE", 1)
+    event["job"]["name"] = "dag.own"
+    facet = {"run": {"runId": "scheduled__2022-03-14"}, "job": {"namespace": "n", "name": named}}
+    event["run"]["facets"] = {"parent": facet}
+    containers = [line["container"] for line in state([event]) if line.get("fact") == "containment"]
+    assert containers == [f"run:7a8bf5e6-8cc5-3450-8fd1-ad5aad2c75fd@job:n:{parent}"]
 
 
 def test_a_parent_known_from_its_child_only_is_a_placeholder() -> None:

@@ -19,7 +19,7 @@ def test_arrival_does_not_matter(data: st.DataObject, history: list[dict[str, ob
 @given(history=histories())
 def test_spans_of_an_owner_follow_one_another(history: list[dict[str, object]]) -> None:
     lines = [json.loads(line) for line in dump(map(body, history))]
-    spans = [line for line in lines if line.get("derived") == "span"]
+    spans = [line for line in lines if line.get("derived") == "validity_interval"]
     spans.sort(key=lambda span: (span["owner"], span["aspect"], span["from"]))
     for span in spans:
         assert span["sets"]

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 
-from bench.events import Noise, arrivals, bodies
+from bench.workloads.events import Noise, arrivals, bodies
 from oracle import dump
 
 
@@ -30,5 +30,5 @@ def test_what_arrives_means_the_same() -> None:
 
 def test_a_changed_job_changes_its_history() -> None:
     lines = map(json.loads, dump(bodies(seed=5, jobs=30, days=10)))
-    ended = [line for line in lines if line.get("derived") == "span" and line["to"] is not None]
+    ended = [line for line in lines if line.get("derived") == "validity_interval" and line["to"] is not None]
     assert ended

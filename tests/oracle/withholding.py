@@ -1,4 +1,4 @@
-"""What an event does not assert, because its sender was not entitled to it (docs/state.md, "Authority")."""
+"""What an event does not assert, because its sender was not entitled to it (docs/explanation/state.md, "Authority")."""
 
 from typing import Any
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import Engine
 
-from query.churn import WORLD
-from query.worlds import load
-from whence.store.engine import reading
-from whence.store.graph import StoreGraph
+from query.worlds.churn_story import WORLD
+from query.worlds.random_worlds import load
+from whence.store.connection.engine import reading
+from whence.store.snapshots.graph import StoreGraph
 
 
 @pytest.fixture

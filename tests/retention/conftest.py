@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import Engine
 
 from retention.worlds import opened
-from whence.store.engine import sqlite_url
+from whence.store.connection.engine import sqlite_url
 
 
 @pytest.fixture(scope="module")

@@ -14,21 +14,21 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Engine, text
 
 from conftest import STORES
-from logs import records_of
-from postgres_process import new_database
+from fixtures.both_logs import records_of
 from retention.worlds import DAY, FIRST_DAY, bodies, derive, log_of
+from services.postgres import new_database
 from whence.derive.archive.copy import archive_log, drop_archived
 from whence.derive.rebuild import rebuild
 from whence.errors import BackupError, StoreError
-from whence.govern.backup import Place, back_up, check, restore
-from whence.log.segments.files import segments
+from whence.govern.backup import Place, back_up, check_backup, restore_backup
+from whence.log.segments.files import list_segments
 from whence.log.segments.log import SegmentLog
-from whence.store.dump import dump
-from whence.store.engine import open_store, read_progress, sqlite_url, writing
-from whence.store.ledger import every_receipt
-from whence.store.migrate import migrate
-from whence.store.purge import enforce
-from whence.store.summary import Horizon
+from whence.store.connection.engine import open_store, read_progress, sqlite_url, writing
+from whence.store.ingest.retention_summary import RetentionHorizon
+from whence.store.lifecycle.dump import dump
+from whence.store.lifecycle.purge import enforce_horizon
+from whence.store.migrations.migrate import migrate
+from whence.store.status.ledger import read_all_receipts
 
 SOME = bodies(300, 5)
 
@@ -54,7 +54,7 @@ def place_at(directory: Path) -> Place:
 
 
 def everything(engine: Engine) -> Any:
-    return list(dump(engine)), every_receipt(engine), read_progress(engine)
+    return list(dump(engine)), read_all_receipts(engine), read_progress(engine)
 
 
 @pytest.fixture(params=STORES)
@@ -73,13 +73,15 @@ def elsewhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine
 def test_a_store_and_its_log_come_back(
     filled: Engine, log: SegmentLog, elsewhere: Engine, spark: SparkSession, tmp_path: Path
 ) -> None:
-    enforce(filled, Horizon(runs=FIRST_DAY + 5 * DAY, keep=1, history=FIRST_DAY))
+    enforce_horizon(filled, RetentionHorizon(runs=FIRST_DAY + 5 * DAY, keep=1, history=FIRST_DAY))
     archive = tmp_path / "archive"
     archive_log(spark, log, str(archive))
     drop_archived(log, str(archive), read_progress(filled))
     manifest = back_up(Place(engine=filled, log=log, archive=archive), tmp_path / "backup")
     new = SegmentLog(tmp_path / "new")
-    assert restore(tmp_path / "backup", Place(engine=elsewhere, log=new, archive=tmp_path / "archive2")) == manifest
+    assert (
+        restore_backup(tmp_path / "backup", Place(engine=elsewhere, log=new, archive=tmp_path / "archive2")) == manifest
+    )
     assert everything(elsewhere) == everything(filled)
     assert records_of(new) == records_of(log)
     for one in (log, new):
@@ -141,13 +143,13 @@ def test_damage_is_found_before_anything_is_restored(filled: Engine, log: Segmen
         for damaged in (b"", whole[:half], *flipped):
             path.write_bytes(damaged)
             with pytest.raises(BackupError, match=path.name):
-                restore(backup, place_at(target))
+                restore_backup(backup, place_at(target))
         path.unlink()
         with pytest.raises(BackupError, match=path.name):
-            check(backup)
+            check_backup(backup)
         path.write_bytes(whole)
     assert not target.exists()
-    check(backup)
+    check_backup(backup)
 
 
 def test_nothing_is_overwritten(filled: Engine, log: SegmentLog, tmp_path: Path) -> None:
@@ -155,9 +157,9 @@ def test_nothing_is_overwritten(filled: Engine, log: SegmentLog, tmp_path: Path)
     with pytest.raises(BackupError, match="there already"):
         back_up(Place(engine=filled, log=log), tmp_path / "backup")
     with pytest.raises(BackupError, match="not empty"):
-        restore(tmp_path / "backup", Place(engine=filled, log=SegmentLog(tmp_path / "new")))
+        restore_backup(tmp_path / "backup", Place(engine=filled, log=SegmentLog(tmp_path / "new")))
     with pytest.raises(BackupError, match=r"log.* is not empty"):
-        restore(tmp_path / "backup", replace(place_at(tmp_path / "other"), log=log))
+        restore_backup(tmp_path / "backup", replace(place_at(tmp_path / "other"), log=log))
     assert not (tmp_path / "new").exists()
 
 
@@ -169,7 +171,7 @@ def test_what_sqlite_left_of_a_store_is_in_the_way(filled: Engine, log: SegmentL
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(b"of another store")
     with pytest.raises(BackupError, match=f"{file.name} is not empty"):
-        restore(tmp_path / "backup", place)
+        restore_backup(tmp_path / "backup", place)
     assert file.read_bytes() == b"of another store"
 
 
@@ -180,8 +182,8 @@ def test_a_backup_of_a_newer_release_leaves_the_place_empty(filled: Engine, log:
     if filled.dialect.name == "sqlite":  # PostgreSQL's is copied into tables of this release
         back_up(Place(engine=filled, log=log), backup)
         with pytest.raises(BackupError, match="later release"):
-            restore(backup, place_at(tmp_path / "other"))
-        assert not segments(tmp_path / "other" / "log")
+            restore_backup(backup, place_at(tmp_path / "other"))
+        assert not list_segments(tmp_path / "other" / "log")
     with pytest.raises(StoreError, match="later release"):
         migrate(filled)
 
@@ -203,7 +205,7 @@ def test_a_backup_that_was_killed_is_none(filled: Engine, log: SegmentLog, tmp_p
             assert (partial / "manifest.json").exists() is (left >= 3)
         left += 1
     assert left >= 4
-    check(target)
+    check_backup(target)
 
 
 KILLED = """
@@ -211,7 +213,7 @@ import os, signal, sys
 from pathlib import Path
 from whence.govern import backup
 from whence.log.segments.log import SegmentLog
-from whence.store.engine import open_store
+from whence.store.connection.engine import open_store
 url, log, target, left = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4])
 real, calls = backup.sync_file, 0
 def sync_file(path):

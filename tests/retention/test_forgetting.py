@@ -10,26 +10,26 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine, select
 
-from applying import apply_bodies
-from arriving import empty, rows_of
+from fixtures.spark_batches import empty, rows_of
+from fixtures.stores_of_events import apply_bodies
 from generators import body, histories
 from oracle import dump as oracle_dump
 from oracle.lines import without_words
 from oracle.nodes import run_number, text
 from oracle.reading import Reading, read
 from retention.worlds import DAY, FIRST_DAY
-from whence.derive.sink import merge_chunk
+from whence.derive.writing.sink import merge_chunk
 from whence.model.events import RunState
 from whence.model.names import JobName, RunName
 from whence.openlineage.write import run_event
-from whence.query.instants import FIRST
-from whence.store.dump import dump
-from whence.store.engine import reading
-from whence.store.ledger import every_receipt, read_ledger
-from whence.store.purge import enforce, expiring
-from whence.store.settle import settle
-from whence.store.summary import Horizon, run_summary
-from whence.store.troubles import late_jobs
+from whence.query.answers.instants import FIRST
+from whence.store.connection.engine import reading
+from whence.store.ingest.recompute import recompute
+from whence.store.ingest.retention_summary import RetentionHorizon, run_summary
+from whence.store.lifecycle.dump import dump
+from whence.store.lifecycle.purge import enforce_horizon, preview_purge
+from whence.store.status.late_jobs import list_late_jobs
+from whence.store.status.ledger import read_all_receipts, read_ledger
 
 SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture)
 Line = dict[str, Any]
@@ -41,10 +41,10 @@ LASTING = ("dataset", "job", "field", "alias")
 def arrive(engine: Engine, table: pa.Table, start: int, end: int) -> None:
     """Merge and settle the rows from one place to another."""
     merge_chunk(engine, table.slice(start, end - start))
-    settle(engine, {"log": end + 1})
+    recompute(engine, {"log": end + 1})
 
 
-def forgotten_runs(readings: Iterable[Reading], horizon: Horizon) -> set[str]:
+def forgotten_runs(readings: Iterable[Reading], horizon: RetentionHorizon) -> set[str]:
     """The run ids that a horizon takes, told from the events alone."""
     seen: dict[Any, int] = {}
     contains: dict[Any, set[Any]] = {}
@@ -65,11 +65,11 @@ def lines(engine: Engine) -> list[Line]:
     return [json.loads(line) for line in dump(engine)]
 
 
-def remembered(state: Iterable[Line], horizon: Horizon) -> list[str]:
+def remembered(state: Iterable[Line], horizon: RetentionHorizon) -> list[str]:
     """What holds now and held since the horizon, and who and what there is: all that forgetting must not touch."""
     chosen = []
     for line in map(without_words, state):
-        if line.get("derived") == "span":
+        if line.get("derived") == "validity_interval":
             if line["to"] is None or line["to"] > horizon.history:
                 chosen.append(line)
         elif "derived" in line or line["fact"] in LASTING:
@@ -93,7 +93,7 @@ def test_forgetting_changes_nothing_that_is_still_remembered(
     # In order, nearly all that comes later is in time, and all that came before is old.
     runs = readings[cut - 1].time + 1 if in_order else data.draw(st.sampled_from(times)) + data.draw(st.integers(0, 1))
     history = min(runs, data.draw(st.sampled_from(times)))
-    horizon = Horizon(runs=runs, keep=data.draw(st.sampled_from([0, 0, 1, 2])), history=history)
+    horizon = RetentionHorizon(runs=runs, keep=data.draw(st.sampled_from([0, 0, 1, 2])), history=history)
     gone = forgotten_runs(readings[:cut], horizon)
     kept = [place < cut or text(one.subject) not in gone for place, one in enumerate(readings)]
     bodies = [one for one, keep in zip(bodies, kept, strict=True) if keep]
@@ -101,27 +101,29 @@ def test_forgetting_changes_nothing_that_is_still_remembered(
     empty(small)
     arrive(small, table, 0, cut)
     ledger = read_ledger(small)
-    with expiring(small, horizon) as expired:
-        planned, marked = dict(expired.rows), list(expired.listed())
-    assert enforce(small, horizon) == planned
+    with preview_purge(small, horizon) as expired:
+        planned, marked = dict(expired.rows), list(expired.iterate_keys())
+    assert enforce_horizon(small, horizon) == planned
     assert read_ledger(small) == ledger
     state = lines(small)
     assert not {line["node"] for line in state if line.get("fact") == "run"} & gone
     assert remembered(state, horizon) == remembered(map(json.loads, oracle_dump(bodies[:cut])), horizon)
-    assert not [line for line in state if line.get("derived") == "span" and (line["to"] or runs + 1) <= history]
-    with expiring(small, horizon) as expired:
+    assert not [
+        line for line in state if line.get("derived") == "validity_interval" and (line["to"] or runs + 1) <= history
+    ]
+    with preview_purge(small, horizon) as expired:
         assert not any(expired.rows.values()), (dict(expired.rows), marked)
 
     arrive(small, table, cut, len(bodies))
     known = {read(one).key for one in bodies[:cut]}
     late = [one for one in bodies[cut:] if read(one).time < runs]
     in_time = [*bodies[:cut], *(one for one in bodies[cut:] if read(one).time >= runs)]
-    refused = [one for one in every_receipt(small) if one.outcome == "quarantined"]
+    refused = [one for one in read_all_receipts(small) if one.outcome == "quarantined"]
     assert len(refused) == len(late)
     assert read_ledger(small).received == len(bodies)
     assert known or not late
     assert remembered(lines(small), horizon) == remembered(map(json.loads, oracle_dump(in_time)), horizon)
-    enforce(small, horizon)
+    enforce_horizon(small, horizon)
     assert remembered(lines(small), horizon) == remembered(map(json.loads, oracle_dump(in_time)), horizon)
 
 
@@ -133,8 +135,8 @@ def test_clocks_that_are_wrong_by_ages_break_no_sum(store: Engine) -> None:
     said += [run_event(now + number, RunState.COMPLETE, one) for number, one in enumerate(runs)]
     apply_bodies(store, [json.dumps(one).encode() for one in said])
     with reading(store) as connection:
-        assert late_jobs(connection, now - DAY, now + DAY) == []
-    enforce(store, Horizon(runs=now + DAY, keep=0, history=now))
+        assert list_late_jobs(connection, now - DAY, now + DAY) == []
+    enforce_horizon(store, RetentionHorizon(runs=now + DAY, keep=0, history=now))
     with reading(store) as connection:
         (summed,) = connection.execute(select(run_summary)).all()
     assert (summed.runs, summed.timed, summed.microseconds) == (200, 1, 199)

@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Engine, insert, select
 
-from whence.derive.rebuild import parts
+from whence.derive.rebuild import split_at_horizons
 from whence.errors import StoreError
 from whence.log import Lane, Position
-from whence.store.engine import writing
-from whence.store.purge import enforce, expiring
-from whence.store.summary import Enforced, Horizon
-from whence.store.tables import event, progress, receipt
+from whence.store.connection.engine import writing
+from whence.store.ingest.retention_summary import EnforcedHorizon, RetentionHorizon
+from whence.store.lifecycle.purge import enforce_horizon, preview_purge
+from whence.store.schema.tables import event, progress, receipt
 
-HORIZON = Horizon(runs=100, keep=0, history=100)
+HORIZON = RetentionHorizon(runs=100, keep=0, history=100)
 
 
 def place(partition: int, offset: int) -> int:
@@ -39,9 +39,9 @@ def fill(engine: Engine, young: Sequence[int], refused: Sequence[int], ends: Seq
 def test_what_was_refused_goes_if_it_is_older_than_its_own_lane_remembers(store: Engine) -> None:
     refused = [place(0, 4), place(0, 6), place(1, 4), place(1, 6), place(2, 4)]
     fill(store, young=[place(0, 5), place(1, 3)], refused=refused, ends=[9, 9, 9])
-    with expiring(store, HORIZON) as expired:
-        assert [key for table, (*key,) in expired.listed() if table == "receipt"] == [[place(0, 4)]]
-    assert enforce(store, HORIZON)["receipt"] == 1
+    with preview_purge(store, HORIZON) as expired:
+        assert [key for table, (*key,) in expired.iterate_keys() if table == "receipt"] == [[place(0, 4)]]
+    assert enforce_horizon(store, HORIZON)["receipt"] == 1
     with writing(store) as connection:
         left = sorted(connection.execute(select(receipt.c.position)).scalars())
     assert left == [place(0, 6), place(1, 4), place(1, 6), place(2, 4)]
@@ -50,7 +50,7 @@ def test_what_was_refused_goes_if_it_is_older_than_its_own_lane_remembers(store:
 @pytest.mark.parametrize("beyond", [place(0, 9), place(1, 9)])
 def test_a_store_is_not_settled_if_one_lane_is_ahead(store: Engine, beyond: int) -> None:
     fill(store, young=[place(0, 8), beyond], refused=[place(2, 8)], ends=[9, 9, 9])
-    with pytest.raises(StoreError, match="start the pipeline once"), expiring(store, HORIZON):
+    with pytest.raises(StoreError, match="start the pipeline once"), preview_purge(store, HORIZON):
         pass
 
 
@@ -65,7 +65,7 @@ def test_the_parts_of_a_rebuild_are_the_log(lanes: tuple[Lane, ...], data: st.Da
     offsets = [sorted(data.draw(st.lists(st.integers(0, 60), min_size=2, max_size=2))) for _ in lanes]
     segments = [lane.end.segment for lane in lanes]
     enforced = [
-        Enforced(
+        EnforcedHorizon(
             number=number,
             horizon=HORIZON,
             reached={
@@ -77,7 +77,7 @@ def test_the_parts_of_a_rebuild_are_the_log(lanes: tuple[Lane, ...], data: st.Da
         )
         for number in range(2)
     ]
-    found = list(parts(lanes, enforced))
+    found = list(split_at_horizons(lanes, enforced))
     assert [horizon for _, horizon in found] == [HORIZON, HORIZON, None]
     for lane, *pieces in zip(lanes, *(part for part, _ in found), strict=True):
         assert pieces[0].start <= lane.start

@@ -9,27 +9,34 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from arriving import rows_of
+from fixtures.spark_batches import rows_of
 from oracle.stories import START, Json, run, span_lines
-from whence.derive.sink import merge_chunk
-from whence.govern.lifecycle import DAY, Patience, decommission, find_stale, period_of, stale_jobs
+from whence.derive.writing.sink import merge_chunk
+from whence.govern.stale_jobs import (
+    DAY,
+    StalenessRule,
+    compute_period,
+    find_stale,
+    list_stale_jobs,
+    make_decommission_event,
+)
 from whence.model.names import JobName
 from whence.openlineage.accept import accept
-from whence.store.dump import dump
-from whence.store.lives import Life
-from whence.store.settle import settle
+from whence.store.ingest.recompute import recompute
+from whence.store.lifecycle.dump import dump
+from whence.store.status.job_activity import JobActivity
 
 JOB = JobName("n", "j")
 HOURLY = tuple(100 * DAY - hour * DAY // 24 for hour in range(5))
 
 
-def life(starts: tuple[int, ...], **more: object) -> Life:
-    return Life(name=JOB, starts=starts, last_seen=starts[0], **more)  # type: ignore[arg-type]
+def life(starts: tuple[int, ...], **more: object) -> JobActivity:
+    return JobActivity(name=JOB, starts=starts, last_seen=starts[0], **more)  # type: ignore[arg-type]
 
 
-def is_stale(one: Life, days: float, **patience: float) -> bool:
+def is_stale(one: JobActivity, days: float, **patience: float) -> bool:
     now = one.last_seen + int(days * DAY)
-    return bool(list(find_stale([one], now, Patience(**patience))))  # type: ignore[arg-type]
+    return bool(list(find_stale([one], now, StalenessRule(**patience))))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +69,7 @@ def test_a_job_that_ended_is_not_stale_until_it_runs_again() -> None:
 @given(st.lists(st.integers(0, 10**15), min_size=3, max_size=10).map(lambda some: tuple(sorted(some, reverse=True))))
 def test_the_period_is_a_gap_that_half_of_the_gaps_reach(starts: tuple[int, ...]) -> None:
     gaps = [later - earlier for later, earlier in itertools.pairwise(starts)]
-    period = period_of(starts)
+    period = compute_period(starts)
     assert period in gaps
     assert sum(gap <= period for gap in gaps) * 2 >= len(gaps)
     assert sum(gap >= period for gap in gaps) * 2 >= len(gaps)
@@ -70,14 +77,14 @@ def test_the_period_is_a_gap_that_half_of_the_gaps_reach(starts: tuple[int, ...]
 
 def test_the_event_that_ends_a_job_is_accepted_and_ends_it(spark: SparkSession, store: Engine) -> None:
     runs: list[Json] = [run(number, "COMPLETE", 10 * number, "a", "b") for number in (1, 2, 3)]
-    end = decommission(JOB, START + 50_000_000, "moved to another team")
+    end = make_decommission_event(JOB, START + 50_000_000, "moved to another team")
     assert accept(json.dumps(end).encode()).key
     table = rows_of(spark, [json.dumps(one).encode() for one in (*runs, end, run(4, "COMPLETE", 55, "a", "b"))])
     settled = []
     for place, length in ((0, 3), (3, 1), (4, 1)):
         merge_chunk(store, table.slice(place, length))
-        settle(store, {"log": place + length + 1})
-        stale = stale_jobs(store, START + 40 * DAY, Patience())
+        recompute(store, {"log": place + length + 1})
+        stale = list_stale_jobs(store, START + 40 * DAY, StalenessRule())
         settled.append((span_lines(map(json.loads, dump(store))), [one.job for one in stale]))
     assert settled == [
         (["@j observed 10- sure: ~a>b"], [JOB]),

@@ -10,24 +10,24 @@ import pytest
 from confluent_kafka import Producer
 from sqlalchemy import Engine, insert
 
-from applying import apply_lanes
-from filling import fill
-from kafka_broker import KafkaBroker
-from logs import records_of
+from fixtures.both_logs import records_of
+from fixtures.logs_of_events import fill
+from fixtures.stores_of_events import apply_lanes
 from retention.worlds import bodies, opened
-from whence.cli.ledger import show_lost
-from whence.cli.output import Output
-from whence.govern.lost import LostCount, find_lost
+from services.kafka_broker import KafkaBroker
+from whence.cli.administration.ledger import show_lost
+from whence.cli.output.streams import Output
+from whence.govern.lost_records import LostCount, find_lost
 from whence.log import Kind, Lanes, Log, Position
 from whence.log.address import open_log
 from whence.log.kafka.log import KafkaLog
 from whence.log.segments.log import SegmentLog
-from whence.store.engine import reading, sqlite_url, writing
-from whence.store.summary import horizon
+from whence.store.connection.engine import reading, sqlite_url, writing
+from whence.store.ingest.retention_summary import retention_horizon
 
 
 def ends(log: Log) -> Lanes:
-    return {lane.name: lane.end for lane in log.lanes()}
+    return {lane.name: lane.end for lane in log.list_lanes()}
 
 
 def found(log: Log, engine: Engine, most: int = 1_000) -> tuple[list[Position], int]:
@@ -76,7 +76,7 @@ def test_what_has_no_outcome_is_found_and_nothing_else(filled: Log, tmp_path: Pa
 def test_what_the_pipeline_has_not_reached_yet_is_not_lost(filled: Log, tmp_path: Path) -> None:
     with opened(sqlite_url(tmp_path / "store.db")) as engine:
         assert found(filled, engine) == ([], 0)
-        lane = max(filled.lanes(), key=lambda one: one.end)
+        lane = max(filled.list_lanes(), key=lambda one: one.end)
         own = sorted(one.position for one in records_of(filled) if filled.lane_of(one.position) == lane.name)
         apply_lanes(engine, (), {lane.name: own[3]})
         assert found(filled, engine) == (own[:3], 3)
@@ -86,11 +86,11 @@ def test_what_may_be_forgotten_is_not_called_lost(filled: Log, tmp_path: Path) -
     with opened(sqlite_url(tmp_path / "store.db")) as engine:
         apply_lanes(engine, (), ends(filled))
         every = sorted(one.position for one in records_of(filled))
-        lanes = {lane.name: [one for one in every if filled.lane_of(one) == lane.name] for lane in filled.lanes()}
+        lanes = {lane.name: [one for one in every if filled.lane_of(one) == lane.name] for lane in filled.list_lanes()}
         with writing(engine) as connection:
             same = {"runs": 0, "keep": 1, "history": 0, "finished": True}
             rows = [{**same, "lane": lane, "position": own[4].as_int} for lane, own in lanes.items()]
-            connection.execute(insert(horizon), [{**one, "number": 1} for one in rows])
+            connection.execute(insert(retention_horizon), [{**one, "number": 1} for one in rows])
         after = sorted(one for own in lanes.values() for one in own[4:])
         assert found(filled, engine) == (after, len(after))
 
@@ -133,14 +133,14 @@ def test_what_is_no_record_of_a_topic_is_not_lost(kafka_log: KafkaLog, tmp_path:
             producer.produce(kafka_log.address.topic, body, partition=partition)
         producer.flush(10)
         end(20)
-    offsets = [one for lane in kafka_log.lanes() for one in kafka_log.positions(lane.start, lane.end, 100)]
-    records = [one for one in kafka_log.records(offsets) if one]
+    offsets = [one for lane in kafka_log.list_lanes() for one in kafka_log.list_positions(lane.start, lane.end, 100)]
+    records = [one for one in kafka_log.read_records(offsets) if one]
     assert len(records) == 6
     with opened(sqlite_url(tmp_path / "store.db")) as engine:
         counting = LostCount(kafka_log, engine)
         apply_lanes(engine, records[:-1], ends(kafka_log))
         positions, looked = found(kafka_log, engine)
-        assert (positions, looked) == ([records[-1].position], kafka_log.amount(ends(kafka_log)).records)
+        assert (positions, looked) == ([records[-1].position], kafka_log.count_before(ends(kafka_log)).records)
         assert looked >= 6 + 2 + 4, "two aborted messages and four markers"
         assert [counting.count(), counting.count()] == [1, 1]
         apply_lanes(engine, records, ends(kafka_log))

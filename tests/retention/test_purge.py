@@ -12,26 +12,26 @@ from retention.worlds import DAY, FIRST_DAY, bodies, derive, log_of, opened
 from whence.derive.archive.copy import archive_log, drop_archived
 from whence.derive.rebuild import rebuild
 from whence.errors import PlanOutdatedError, StoreBusyError, StoreError
-from whence.govern.retention import apply, planning
+from whence.govern.retention import apply_plan, open_plan
 from whence.log.segments.log import SegmentLog
 from whence.model.names import DatasetName
-from whence.query.answers import Question
-from whence.query.document import answer_document
-from whence.query.lineage import downstream, upstream
-from whence.store import purge
-from whence.store.dump import dump
-from whence.store.engine import read_progress, reading, sqlite_url, writing
-from whence.store.graph import StoreGraph
-from whence.store.ledger import read_ledger
-from whence.store.lock import deriving
-from whence.store.space import shrink, size
-from whence.store.standing import read_standing
-from whence.store.summary import Horizon, read_horizons, record_summary, run_summary
-from whence.store.tables import dataset, touched
+from whence.query.answers.values import Question
+from whence.query.questions.lineage import downstream, upstream
+from whence.query.rendering.answers import answer_document
+from whence.store.connection.engine import read_progress, reading, sqlite_url, writing
+from whence.store.connection.lock import hold_derive_lock
+from whence.store.connection.vacuum import measure_store, shrink_store
+from whence.store.ingest.retention_summary import RetentionHorizon, read_horizons, record_summary, run_summary
+from whence.store.lifecycle import purge
+from whence.store.lifecycle.dump import dump
+from whence.store.schema.tables import dataset, dirty_key
+from whence.store.snapshots.graph import StoreGraph
+from whence.store.status.ledger import read_ledger
+from whence.store.status.overview import read_overview
 
 EVENTS, JOBS = 16_000, 10
 DAYS = EVENTS // JOBS * 10 // 23
-HORIZON = Horizon(runs=FIRST_DAY + DAYS * 9 // 10 * DAY, keep=5, history=FIRST_DAY + DAYS // 2 * DAY)
+HORIZON = RetentionHorizon(runs=FIRST_DAY + DAYS * 9 // 10 * DAY, keep=5, history=FIRST_DAY + DAYS // 2 * DAY)
 
 Json = dict[str, Any]
 
@@ -58,7 +58,8 @@ def now(lines: list[Json]) -> list[str]:
     holding = [
         line
         for line in lines
-        if line.get("derived") in ("edge", "alias_group") or (line.get("derived") == "span" and line["to"] is None)
+        if line.get("derived") in ("edge", "alias_group")
+        or (line.get("derived") == "validity_interval" and line["to"] is None)
     ]
     return sorted(json.dumps(line, sort_keys=True) for line in holding)
 
@@ -79,21 +80,21 @@ def answers(engine: Engine) -> list[Json]:
 
 def counts(engine: Engine) -> Any:
     """What a store says that it received, and from whom."""
-    standing = read_standing(engine)
+    standing = read_overview(engine)
     assert standing.ledger == read_ledger(engine)
     return standing.ledger, standing.refusals, standing.producers
 
 
 def bytes_of(engine: Engine) -> int:
     with reading(engine) as connection:
-        return size(connection)
+        return measure_store(connection)
 
 
 def test_the_graph_stays_and_the_store_shrinks(filled: Engine) -> None:
     before, asked, ledger, old_size = state(filled), answers(filled), counts(filled), bytes_of(filled)
-    with planning(filled, HORIZON) as (plan, expired):
-        assert sum(1 for _ in expired.listed()) > 0
-    assert apply(filled, HORIZON, plan) == plan.rows
+    with open_plan(filled, HORIZON) as (plan, expired):
+        assert sum(1 for _ in expired.iterate_keys()) > 0
+    assert apply_plan(filled, HORIZON, plan) == plan.rows
     assert plan.rows["run"] > 0.85 * sum(1 for line in before if line.get("fact") == "run")
     after = state(filled)
     assert now(after) == now(before)
@@ -101,11 +102,15 @@ def test_the_graph_stays_and_the_store_shrinks(filled: Engine) -> None:
     assert counts(filled) == ledger
     runs = [line for line in after if line.get("fact") == "run" and line["seen_to"] is not None]
     assert min(line["seen_to"] for line in runs) >= HORIZON.runs
-    assert not [line for line in after if line.get("derived") == "span" and (line["to"] or DAY**2) <= HORIZON.history]
+    assert not [
+        line
+        for line in after
+        if line.get("derived") == "validity_interval" and (line["to"] or DAY**2) <= HORIZON.history
+    ]
     counted = sum(1 for line in before if line.get("fact") == "run" and line["seen_to"]) - len(runs)
     with reading(filled) as connection:
         assert connection.execute(select(func.sum(run_summary.c.runs))).scalar() == counted
-    shrink(filled)
+    shrink_store(filled)
     assert bytes_of(filled) < 0.2 * old_size
     assert state(filled) == after
 
@@ -123,15 +128,15 @@ def test_a_purge_that_lost_its_lock_stops_and_the_next_one_finishes(
                 raise StoreError("the lock was lost")
 
     with pytest.raises(StoreError, match="the lock was lost"):
-        purge.enforce(filled, HORIZON, check_lock)
+        purge.enforce_horizon(filled, HORIZON, check_lock)
     assert (read_ledger(filled), now(state(filled))) == before
     with reading(filled) as connection:
         assert [one.finished for one in read_horizons(connection)] == [False]
     monkeypatch.undo()
-    purge.resume(filled)
+    purge.resume_purge(filled)
     with opened(sqlite_url(tmp_path / "other.db")) as other:
         derive(spark, log, other)
-        apply(other, HORIZON)
+        apply_plan(other, HORIZON)
         assert state(filled) == state(other)
         assert summaries(filled) == summaries(other)
 
@@ -145,10 +150,10 @@ def test_a_rebuild_forgets_the_same(spark: SparkSession, store: Engine, store_ur
     some = bodies(1_500, 5)
     log = log_of(tmp_path / "log", some[:800])
     derive(spark, log, store)
-    apply(store, Horizon(runs=FIRST_DAY + 40 * DAY, keep=2, history=FIRST_DAY + 20 * DAY))
+    apply_plan(store, RetentionHorizon(runs=FIRST_DAY + 40 * DAY, keep=2, history=FIRST_DAY + 20 * DAY))
     log_of(tmp_path / "log", [*some[800:1_200], *some[:3]])
     derive(spark, log, store)
-    apply(store, Horizon(runs=FIRST_DAY + 80 * DAY, keep=0, history=FIRST_DAY + 60 * DAY))
+    apply_plan(store, RetentionHorizon(runs=FIRST_DAY + 80 * DAY, keep=0, history=FIRST_DAY + 60 * DAY))
     log_of(tmp_path / "log", some[1_200:])
     derive(spark, log, store)
     before = state(store), summaries(store), read_ledger(store)
@@ -167,27 +172,27 @@ def test_a_plan_of_a_store_that_moved_on_is_refused(spark: SparkSession, store: 
     some = bodies(400, 5)
     log = log_of(tmp_path / "log", some[:300])
     derive(spark, log, store)
-    horizon = Horizon(runs=FIRST_DAY + 30 * DAY, keep=1, history=FIRST_DAY + 30 * DAY)
-    with planning(store, horizon) as (plan, _):
+    horizon = RetentionHorizon(runs=FIRST_DAY + 30 * DAY, keep=1, history=FIRST_DAY + 30 * DAY)
+    with open_plan(store, horizon) as (plan, _):
         pass
     log_of(tmp_path / "log", some[300:])
     derive(spark, log, store)
     before = state(store)
     with pytest.raises(PlanOutdatedError, match="nothing was deleted"):
-        apply(store, horizon, plan)
+        apply_plan(store, horizon, plan)
     assert state(store) == before
-    with deriving(store), pytest.raises(StoreBusyError):
-        apply(store, horizon)
+    with hold_derive_lock(store), pytest.raises(StoreBusyError):
+        apply_plan(store, horizon)
 
 
 def test_what_a_killed_pipeline_left_is_settled_first(store: Engine) -> None:
     with writing(store) as connection:
-        connection.execute(touched.insert().values(statement_id=1, owner_id=2, kind=0))
+        connection.execute(dirty_key.insert().values(statement_id=1, owner_id=2, kind=0))
     with pytest.raises(StoreError, match="start the pipeline once"):
-        apply(store, HORIZON)
+        apply_plan(store, HORIZON)
 
 
 def test_an_empty_store_has_nothing_to_forget(store: Engine) -> None:
-    with planning(store, HORIZON) as (plan, _):
+    with open_plan(store, HORIZON) as (plan, _):
         assert not any(plan.rows.values())
-    assert apply(store, HORIZON) == plan.rows
+    assert apply_plan(store, HORIZON) == plan.rows

@@ -6,19 +6,19 @@ import pytest
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from arriving import empty, rows_of
+from fixtures.spark_batches import empty, rows_of
 from oracle.stories import START, Json, column_lineage, dataset, declared, moment, run, span_lines
-from whence.derive.sink import merge_chunk
+from whence.derive.writing.sink import merge_chunk
 from whence.model.names import DatasetName
-from whence.query.answers import Question
-from whence.query.lineage import downstream
-from whence.store.dump import dump
-from whence.store.engine import reading
-from whence.store.graph import StoreGraph
-from whence.store.ledger import Ledger, every_receipt, read_ledger
-from whence.store.purge import enforce
-from whence.store.settle import settle
-from whence.store.summary import Horizon
+from whence.query.answers.values import Question
+from whence.query.questions.lineage import downstream
+from whence.store.connection.engine import reading
+from whence.store.ingest.recompute import recompute
+from whence.store.ingest.retention_summary import RetentionHorizon
+from whence.store.lifecycle.dump import dump
+from whence.store.lifecycle.purge import enforce_horizon
+from whence.store.snapshots.graph import StoreGraph
+from whence.store.status.ledger import Ledger, read_all_receipts, read_ledger
 
 AB = [dataset("b", column_lineage(x=["a.k"]))]
 GONE = {"whence_lifecycle": {"state": "DECOMMISSIONED"}}
@@ -28,27 +28,27 @@ def at(second: int) -> int:
     return START + second * 1_000_000
 
 
-def horizon(runs: int, history: int = 0, keep: int = 0) -> Horizon:
-    return Horizon(runs=at(runs), keep=keep, history=at(history))
+def horizon(runs: int, history: int = 0, keep: int = 0) -> RetentionHorizon:
+    return RetentionHorizon(runs=at(runs), keep=keep, history=at(history))
 
 
-def tell(spark: SparkSession, engine: Engine, *parts: list[Json] | Horizon) -> list[str]:
+def tell(spark: SparkSession, engine: Engine, *parts: list[Json] | RetentionHorizon) -> list[str]:
     """What a store says that got these events and forgot in between; only what anybody still may ask."""
     empty(engine)
     table = rows_of(spark, [json.dumps(one).encode() for part in parts if isinstance(part, list) for one in part])
     start = 0
     for part in parts:
         match part:
-            case Horizon():
-                enforce(engine, part)
+            case RetentionHorizon():
+                enforce_horizon(engine, part)
             case events:
                 merge_chunk(engine, table.slice(start, len(events)))
                 start += len(events)
-                settle(engine, {"log": start + 1})
+                recompute(engine, {"log": start + 1})
     return span_lines(map(json.loads, dump(engine)))
 
 
-STORIES: dict[str, tuple[list[list[Json] | Horizon], list[str]]] = {
+STORIES: dict[str, tuple[list[list[Json] | RetentionHorizon], list[str]]] = {
     "what holds stays, though all runs that said it are gone": (
         [[run(1, "COMPLETE", 1, "a", AB), run(2, "COMPLETE", 2, "a", AB)], horizon(5)],
         ["@j observed 1- sure: a.k>b.x a>b"],
@@ -112,7 +112,7 @@ def test_a_late_event_is_refused_with_a_reason(spark: SparkSession, small: Engin
     known = run(1, "COMPLETE", 1, "a", "b")
     tell(spark, small, [known], horizon(5), [known, run(2, "COMPLETE", 4, "c", "b"), run(3, "COMPLETE", 5, "a", "b")])
     assert read_ledger(small) == Ledger(applied=2, duplicate=0, quarantined=2)
-    reasons = {one.reason for one in every_receipt(small) if one.outcome == "quarantined"}
+    reasons = {one.reason for one in read_all_receipts(small) if one.outcome == "quarantined"}
     assert reasons == {
         "/eventTime: before 2026-01-01T00:00:05.000000Z, and what happened before then is forgotten here"
     }
@@ -123,7 +123,7 @@ def test_an_answer_about_forgotten_times_says_so(spark: SparkSession, small: Eng
     tell(spark, small, events, horizon(5, history=4))
     with reading(small) as connection:
         graph, node = StoreGraph(connection), DatasetName("n", "a")
-        extents = [downstream(graph, node, Question(at=when)).extent for when in (at(3), at(4), None)]
+        extents = [downstream(graph, node, Question(at=when)).completeness for when in (at(3), at(4), None)]
     assert [(one.complete, one.stopped_by) for one in extents] == [(False, "retention"), (True, None), (True, None)]
     assert extents[0].forgotten_before == at(4)
 

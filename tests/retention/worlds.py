@@ -8,15 +8,15 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from bench.events import Noise, arrivals
-from filling import fill
+from bench.workloads.events import Noise, arrivals
+from fixtures.logs_of_events import fill
 from whence.derive.pipeline import run_batch
-from whence.derive.sources import source_of
+from whence.derive.sources.readings import make_source
 from whence.log import Lane, Position
 from whence.log.segments.log import SegmentLog
 from whence.log.segments.write import SegmentSettings
-from whence.store.engine import open_store, read_progress
-from whence.store.migrate import migrate
+from whence.store.connection.engine import open_store, read_progress
+from whence.store.migrations.migrate import migrate
 
 NOISE = Noise(duplicates=0.05, late=0.05, malformed=0.01)
 DAY = 86_400_000_000
@@ -48,5 +48,7 @@ def opened(store_url: str) -> Iterator[Engine]:
 def derive(spark: SparkSession, log: SegmentLog, engine: Engine) -> None:
     """Bring into the store what the log has beyond it."""
     reached = read_progress(engine)
-    lanes = [Lane(one.name, Position.from_int(reached.get(one.name, one.start.as_int)), one.end) for one in log.lanes()]
-    run_batch(source_of(log).batch(spark, lanes), engine, {lane.name: lane.end for lane in lanes})
+    lanes = [
+        Lane(one.name, Position.from_int(reached.get(one.name, one.start.as_int)), one.end) for one in log.list_lanes()
+    ]
+    run_batch(make_source(log).batch(spark, lanes), engine, {lane.name: lane.end for lane in lanes})

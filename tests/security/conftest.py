@@ -12,15 +12,16 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import Engine
 
-from whence.api.app import create_app
-from whence.api.provider import ProviderSettings
-from whence.api.settings import Settings
+from query.worlds.churn_story import WORLD
+from query.worlds.random_worlds import load
+from whence.api.server.app import create_app
+from whence.api.settings import ProviderSettings, Settings
 from whence.govern.keys import create_key
 from whence.model.access import SCOPES, Action, Grant, Role
-from whence.store.engine import open_store, sqlite_url
-from whence.store.migrate import migrate
-from whence.store.security.database import asking, changing, open_security
-from whence.store.security.grants import give
+from whence.store.connection.engine import open_store, sqlite_url
+from whence.store.migrations.migrate import migrate
+from whence.store.security.database import open_security, read_security, write_security
+from whence.store.security.grants import add_grant
 
 
 def now() -> int:
@@ -45,10 +46,10 @@ class House:
     def key(self, name: str, role: Role | None = None, namespaces: str = "*", **more: Any) -> dict[str, str]:
         """The headers of a new key, with a grant."""
         scopes: frozenset[Action] = more.pop("scopes", SCOPES)
-        with changing(self.engine) as connection:
+        with write_security(self.engine) as connection:
             made = create_key(connection, name, scopes, now(), **more)
             if role is not None:
-                give(connection, f"key:{name}", Grant(role, namespaces))
+                add_grant(connection, f"key:{name}", Grant(role, namespaces))
         return {"Authorization": f"Bearer {made.text}"}
 
     def run(self, work: Callable[[httpx.AsyncClient, FastAPI], Awaitable[None]]) -> None:
@@ -57,11 +58,11 @@ class House:
 
     def audited(self) -> list[Any]:
         """All entries of the audit log, oldest first, once the application has ended."""
-        from whence.store.security.audit import Sought, read_audit, verify
+        from whence.store.security.audit import AuditFilter, read_audit, verify_log
 
-        with asking(self.engine) as connection:
-            verify(connection)
-            return [entry for _, entry in read_audit(connection, Sought(limit=10_000))][::-1]
+        with read_security(self.engine) as connection:
+            verify_log(connection)
+            return [entry for _, entry in read_audit(connection, AuditFilter(limit=10_000))][::-1]
 
     async def _run(self, work: Callable[[httpx.AsyncClient, FastAPI], Awaitable[None]]) -> None:
         app = create_app(self.settings)
@@ -90,3 +91,13 @@ def house(tmp_path: Path) -> Iterator[Callable[..., House]]:
     yield make
     for engine in engines:
         engine.dispose()
+
+
+@pytest.fixture
+def churn(house: Callable[..., House]) -> House:
+    """The churn story, behind keys."""
+    made = house()
+    engine = open_store(made.settings.store_url)
+    load(engine, WORLD)
+    engine.dispose()
+    return made

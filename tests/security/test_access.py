@@ -12,16 +12,16 @@ import pytest
 from fastapi import APIRouter, FastAPI
 
 from security.conftest import House, now
-from whence.api.app import create_app
-from whence.api.front import PATHS
-from whence.api.needs import find, needed_by, needing, needs
+from whence.api.auth.permissions import find, needed_by, needing, needs
+from whence.api.collector.fast_path import PATHS
+from whence.api.server.app import create_app
 from whence.api.settings import Settings
 from whence.errors import StoreError
-from whence.govern.keys import new_key, revoke_key, rotate_key
+from whence.govern.keys import generate_key, revoke_key, rotate_key
 from whence.model.access import Action, Role
-from whence.store.engine import sqlite_url
-from whence.store.security.database import changing
-from whence.store.security.grants import take
+from whence.store.connection.engine import sqlite_url
+from whence.store.security.database import write_security
+from whence.store.security.grants import remove_grant
 
 Make = Callable[..., House]
 Headers = dict[str, str]
@@ -82,7 +82,7 @@ def test_every_route_refuses_who_is_unknown_and_who_has_no_grant(house: Make) ->
     wrong: list[Headers] = [
         {},
         {"Authorization": "Bearer "},
-        {"Authorization": f"Bearer {new_key().text}"},
+        {"Authorization": f"Bearer {generate_key().text}"},
         {"Authorization": "Basic YTpi"},
         {"X-Forwarded-User": "admin", "X-DataHub-Actor": "admin", "Remote-User": "admin"},
         {"Cookie": "__Host-whence=guessed"},
@@ -183,6 +183,9 @@ def test_events_go_into_granted_namespaces_only(house: Make, path: str) -> None:
         assert (await client.post(path, headers=writer, json=bad)).status_code == 403
         batch = await client.post(f"{path}/batch", headers=writer, json=[event("finance"), event("team-b"), event("x")])
         assert [one["index"] for one in batch.json()["failed_events"]] == [0, 2]
+        both = await client.post(f"{path}/batch", headers=writer, json=[event("finance"), dataset])
+        reasons = [one["reason"].partition(": ")[0] for one in both.json()["failed_events"]]
+        assert reasons == ["/job/namespace", "/dataset/namespace"]
         assert "Whence-Position" in batch.headers
         none = await client.post(f"{path}/batch", headers=writer, json=[event("finance")])
         assert none.json()["summary"]["successful"] == 0
@@ -202,9 +205,9 @@ def test_a_revoked_key_and_a_grant_taken_back_count_no_more(house: Make) -> None
     async def work(client: httpx.AsyncClient, app: FastAPI) -> None:
         for headers in (gone, poor):
             assert (await client.get("/metrics", headers=headers)).status_code == 200
-        with changing(made.engine) as connection:
+        with write_security(made.engine) as connection:
             revoke_key(connection, "gone", now())
-            take(connection, "key:poor", "*")
+            remove_grant(connection, "key:poor", "*")
         await until(401, client, "/metrics", gone)
         await until(403, client, "/metrics", poor)
 
@@ -214,13 +217,13 @@ def test_a_revoked_key_and_a_grant_taken_back_count_no_more(house: Make) -> None
 def test_a_rotated_key_and_its_successor_both_work_in_the_overlap(house: Make) -> None:
     made = house()
     old = made.key("ci", Role.READER)
-    with changing(made.engine) as connection:
+    with write_security(made.engine) as connection:
         new = {"Authorization": f"Bearer {rotate_key(connection, 'ci', now(), 3_600_000_000).text}"}
 
     async def work(client: httpx.AsyncClient, app: FastAPI) -> None:
         for headers in (old, new):
             assert (await client.get("/metrics", headers=headers)).status_code == 200
-        with changing(made.engine) as connection:
+        with write_security(made.engine) as connection:
             rotate_key(connection, "ci", now(), 0)
         await until(401, client, "/metrics", old)
         await until(401, client, "/metrics", new)
@@ -312,13 +315,15 @@ def test_a_security_database_that_fails_is_not_ready(house: Make) -> None:
         ready = (await client.get("/health/ready")).json()["checks"]["security"]
         assert ready == {"ok": True, "detail": "knows who may do what"}
         assert (await client.get("/health/ready", params={"of": "security"})).status_code == 200
-        with changing(made.engine) as connection:
+        with write_security(made.engine) as connection:
             connection.exec_driver_sql("alter table access_state rename to lost")
         answer = await client.get("/health/ready", params={"of": "security"})
         assert answer.status_code == 503
         assert "does not answer" in answer.json()["checks"]["security"]["detail"]
-        assert (await client.get("/metrics", headers={"Authorization": f"Bearer {new_key().text}"})).status_code == 503
-        with changing(made.engine) as connection:
+        assert (
+            await client.get("/metrics", headers={"Authorization": f"Bearer {generate_key().text}"})
+        ).status_code == 503
+        with write_security(made.engine) as connection:
             connection.exec_driver_sql("alter table lost rename to access_state")
 
     made.run(work)

@@ -1,4 +1,4 @@
-"""docs/access.md tells the truth: its examples are answered as it says."""
+"""docs/reference/http-access.md tells the truth: its examples are answered as it says."""
 
 import json
 from collections.abc import Callable
@@ -22,7 +22,7 @@ def read(text: str) -> Any:
 def test_every_example_is_answered_as_it_says(house: Callable[..., House]) -> None:
     made = house()
     admin = made.key("root", Role.ADMIN)
-    examples = EXAMPLE.findall(page("docs/access.md"))
+    examples = EXAMPLE.findall(page("docs/reference/http-access.md"))
     assert len(examples) == 16
 
     async def work(client: httpx.AsyncClient, _: FastAPI) -> None:

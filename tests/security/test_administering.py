@@ -12,10 +12,10 @@ from sqlalchemy import update
 
 from security.conftest import House, now
 from security.test_access import until
-from whence.govern.keys import read_key
+from whence.govern.keys import parse_key
 from whence.model.access import Action, Role
-from whence.store.security.audit import Entry, append
-from whence.store.security.database import changing
+from whence.store.security.audit import Entry, append_entries
+from whence.store.security.database import write_security
 from whence.store.security.tables import audit
 
 Make = Callable[..., House]
@@ -31,11 +31,12 @@ def test_a_key_is_made_used_rotated_and_revoked(house: Make) -> None:
         answer = await client.post("/api/v2/keys", json=asked, headers=admin)
         assert answer.status_code == 201, answer.text
         new = answer.json()["data"]
-        assert read_key(new["key"]).id == new["id"]  # type: ignore[union-attr]  # it is a key
+        assert parse_key(new["key"]).id == new["id"]  # type: ignore[union-attr]  # it is a key
         assert (await client.post("/api/v2/keys", json=asked, headers=admin)).status_code == 409
         mine = {"Authorization": f"Bearer {new['key']}"}
-        await until(200, client, "/api/v2/session", mine)
-        me = (await client.get("/api/v2/session", headers=mine)).json()
+        asked_at_once = await client.get("/api/v2/session", headers=mine)
+        assert asked_at_once.status_code == 200, "this process made the key, so it knows it"
+        me = asked_at_once.json()
         assert (me["name"], me["scopes"]) == ("key:ci/main", ["write"])
         assert me["grants"] == [{"role": "writer", "namespaces": "air*"}]
         rotated = await client.post("/api/v2/keys/ci%2Fmain/rotation", json={"overlap": "0s"}, headers=admin)
@@ -46,6 +47,7 @@ def test_a_key_is_made_used_rotated_and_revoked(house: Make) -> None:
         assert new["key"].split("_")[2] not in answer.text
         gone = await client.delete("/api/v2/keys/ci%2Fmain", headers=admin)
         assert [one["state"] for one in gone.json()["data"]] == ["revoked"]
+        assert (await client.get("/api/v2/session", headers=mine)).status_code == 401
         assert (await client.delete("/api/v2/keys/ci%2Fmain", headers=admin)).status_code == 404
         assert (await client.post("/api/v2/keys/ci%2Fmain/rotation", headers=admin)).status_code == 404
 
@@ -178,8 +180,8 @@ def entries(count: int) -> list[Entry]:
 def test_the_log_is_filtered_paged_and_exported(house: Make) -> None:
     made = house()
     admin, told = made.key("root", Role.ADMIN), entries(60)
-    with changing(made.engine) as connection:
-        append(connection, told)
+    with write_security(made.engine) as connection:
+        append_entries(connection, told)
 
     async def work(client: Client, _: FastAPI) -> None:
         async def listed(**query: Any) -> tuple[list[dict[str, Any]], Any]:
@@ -212,8 +214,8 @@ def test_the_log_is_filtered_paged_and_exported(house: Make) -> None:
 def test_a_log_that_was_changed_says_where(house: Make) -> None:
     made = house()
     admin = made.key("root", Role.ADMIN)
-    with changing(made.engine) as connection:
-        head = append(connection, entries(5))
+    with write_security(made.engine) as connection:
+        head = append_entries(connection, entries(5))
 
     async def work(client: Client, _: FastAPI) -> None:
         async def verified() -> dict[str, Any]:
@@ -222,11 +224,11 @@ def test_a_log_that_was_changed_says_where(house: Make) -> None:
 
         before = await verified()
         assert before == {"intact": True, "wrong": None, "problem": None, "rows": 5, "head": head.hash}
-        with changing(made.engine) as connection:
+        with write_security(made.engine) as connection:
             connection.execute(update(audit).where(audit.c.number == 3).values(who="key:nobody", at=now()))
         after = await verified()
         assert (after["intact"], after["wrong"]) == (False, 3)
-        with changing(made.engine) as connection:
+        with write_security(made.engine) as connection:
             one = entries(5)[2]
             connection.execute(update(audit).where(audit.c.number == 3).values(who=one.who, at=one.at))
 

@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 
 from whence.errors import AuditError
-from whence.store.security.audit import NOTHING, Entry, Head, Sought, append, read_audit, verify
-from whence.store.security.database import asking, changing
+from whence.store.security.audit import NOTHING, AuditFilter, Entry, Head, append_entries, read_audit, verify_log
+from whence.store.security.database import read_security, write_security
 from whence.store.security.tables import audit, audit_head
 
 
@@ -18,13 +18,13 @@ def entry(number: int, who: str = "key:ci") -> Entry:
 
 
 def write(engine: Engine, *entries: Entry) -> Head:
-    with changing(engine) as connection:
-        return append(connection, entries)
+    with write_security(engine) as connection:
+        return append_entries(connection, entries)
 
 
 def checked(engine: Engine, *anchors: Head) -> Head:
-    with asking(engine) as connection:
-        return verify(connection, anchors)
+    with read_security(engine) as connection:
+        return verify_log(connection, anchors)
 
 
 def test_what_was_written_is_verified_and_read_newest_first(security: Engine) -> None:
@@ -32,11 +32,11 @@ def test_what_was_written_is_verified_and_read_newest_first(security: Engine) ->
     first = write(security, entry(1), entry(2))
     last = write(security, entry(3, "key:ada"))
     assert checked(security, first, last) == last
-    with asking(security) as connection:
-        assert read_audit(connection, Sought()) == [(3, entry(3, "key:ada")), (2, entry(2)), (1, entry(1))]
-        assert [number for number, _ in read_audit(connection, Sought(who="key:ci", limit=1))] == [2]
-        assert [number for number, _ in read_audit(connection, Sought(node="dataset:n:t2"))] == [2]
-        assert read_audit(connection, Sought(node="dataset:n:t")) == []
+    with read_security(security) as connection:
+        assert read_audit(connection, AuditFilter()) == [(3, entry(3, "key:ada")), (2, entry(2)), (1, entry(1))]
+        assert [number for number, _ in read_audit(connection, AuditFilter(who="key:ci", limit=1))] == [2]
+        assert [number for number, _ in read_audit(connection, AuditFilter(node="dataset:n:t2"))] == [2]
+        assert read_audit(connection, AuditFilter(node="dataset:n:t")) == []
 
 
 def _change(column: str, value: object) -> Callable[[Connection], object]:
@@ -64,7 +64,7 @@ def _write_anew(connection: Connection) -> None:
     """Everything again, hashes and all, without one entry."""
     connection.execute(delete(audit))
     connection.execute(update(audit_head).values(number=0, hash=NOTHING))
-    append(connection, [entry(number) for number in range(10) if number != 5] + [entry(99)])
+    append_entries(connection, [entry(number) for number in range(10) if number != 5] + [entry(99)])
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_row_that_was_changed_removed_or_moved_is_found(
     security: Engine, tamper: Callable[[Connection], object], row: int
 ) -> None:
     write(security, *map(entry, range(10)))
-    with changing(security) as connection:
+    with write_security(security) as connection:
         tamper(connection)
     with pytest.raises(AuditError) as found:
         checked(security)
@@ -97,7 +97,7 @@ def test_a_row_that_was_changed_removed_or_moved_is_found(
 @pytest.mark.parametrize("tamper", [_cut, _write_anew])
 def test_an_anchor_finds_what_was_cut_or_written_anew(security: Engine, tamper: Callable[[Connection], object]) -> None:
     anchor = write(security, *map(entry, range(10)))
-    with changing(security) as connection:
+    with write_security(security) as connection:
         tamper(connection)
     checked(security)
     with pytest.raises(AuditError):
@@ -115,8 +115,8 @@ def test_many_writers_make_one_chain(security: Engine) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    with asking(security) as connection:
-        rows = [one for _, one in read_audit(connection, Sought(limit=1_000))][::-1]
+    with read_security(security) as connection:
+        rows = [one for _, one in read_audit(connection, AuditFilter(limit=1_000))][::-1]
     assert checked(security).number == len(rows) >= 60
     for number in range(6):
         own = [one.at for one in rows if one.who == f"key:{number}"]

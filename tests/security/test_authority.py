@@ -11,7 +11,7 @@ import pytest
 from fastapi import FastAPI
 from pyspark.sql import SparkSession
 
-from logs import records_of
+from fixtures.both_logs import records_of
 from oracle import comparable
 from oracle import dump as oracle_dump
 from security.conftest import House
@@ -20,14 +20,14 @@ from whence.derive.rebuild import rebuild
 from whence.log import Kind
 from whence.log.segments.log import SegmentLog
 from whence.model.access import Grant, Role
-from whence.model.catalog import Registered
+from whence.model.catalog import RegistryKind
 from whence.model.names import DatasetName
-from whence.openlineage.authority import NOT_APPLIED
-from whence.store.dump import dump
-from whence.store.engine import open_store
-from whence.store.security.database import changing
-from whence.store.security.grants import give, take
-from whence.store.standing import read_standing
+from whence.openlineage.authority.withheld import NOT_APPLIED
+from whence.store.connection.engine import open_store
+from whence.store.lifecycle.dump import dump
+from whence.store.security.database import write_security
+from whence.store.security.grants import add_grant, remove_grant
+from whence.store.status.overview import read_overview
 
 Json = dict[str, Any]
 
@@ -178,14 +178,14 @@ def test_what_an_event_says_of_others_things_changes_nothing_but_lineage(
     assert comparable(first) == comparable(oracle_dump(payloads))
     _assert_only_lineage(first, str(DatasetName(**ORDERS)), str(DatasetName(**REVENUE)))
     engine = open_store(url)
-    counted = [one for one in read_standing(engine).producers if one.restricted]
+    counted = [one for one in read_overview(engine).producers if one.restricted]
     engine.dispose()
     assert sum(one.restricted for one in counted) == len(attacks())
     assert all(NOT_APPLIED in one.example for one in counted)
 
-    with changing(made.engine) as connection:
-        give(connection, "key:mallory", Grant(Role.ADMIN, "*"))
-        take(connection, "key:steward", f"{PROD}*")
+    with write_security(made.engine) as connection:
+        add_grant(connection, "key:mallory", Grant(Role.ADMIN, "*"))
+        remove_grant(connection, "key:steward", f"{PROD}*")
     rebuild(spark, log, url)
     assert state(made) == first, "grants of later do not count"
     archive_log(spark, log, archive := str(tmp_path / "archive"))
@@ -202,7 +202,7 @@ def _assert_only_lineage(lines: list[str], orders: str, revenue: str) -> None:
     assert set(said) == {"documentation", "ownership", "tags", "schema"}
     assert facts(lines, revenue)["whence_tier"] == {"tier": 2}
     assert len(facts(lines, revenue)["tags"]["tags"]) == 2
-    space = facts(lines, str(Registered.NAMESPACE.of(PROD)))
+    space = facts(lines, str(RegistryKind.NAMESPACE.dataset_of(PROD)))
     assert space["ownership"]["owners"] == [{"name": "shop"}]
     text = "\n".join(lines)
     assert '"fact":"alias"' not in text

@@ -10,19 +10,19 @@ from sqlalchemy import Engine, select
 from typer.testing import CliRunner
 
 from conftest import STORES
-from postgres_process import new_database
 from security.conftest import now
-from whence.cli.app import app
+from services.postgres import new_database
+from whence.cli.commands.app import app
 from whence.errors import BackupError
-from whence.govern.backup import SECURITY, Place, back_up, restore
+from whence.govern.backup import SECURITY, Place, back_up, restore_backup
 from whence.govern.keys import create_key
 from whence.log.segments.log import SegmentLog
 from whence.model.access import SCOPES, Grant, Hiding, Role
-from whence.store.engine import open_store, sqlite_url
-from whence.store.migrate import migrate
-from whence.store.security.audit import Entry, Head, append, verify
-from whence.store.security.database import asking, changing
-from whence.store.security.grants import give, hide
+from whence.store.connection.engine import open_store, sqlite_url
+from whence.store.migrations.migrate import migrate
+from whence.store.security.audit import Entry, Head, append_entries, verify_log
+from whence.store.security.database import read_security, write_security
+from whence.store.security.grants import add_grant, add_hidings
 from whence.store.security.policy import Policy, read_policy
 from whence.store.security.sessions import Session, add_session
 from whence.store.security.tables import session
@@ -45,11 +45,13 @@ def elsewhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 @pytest.fixture
 def guarded(security: Engine) -> Engine:
     """Keys, grants, hidings, an audit log and a session."""
-    with changing(security) as connection:
+    with write_security(security) as connection:
         create_key(connection, "airflow", SCOPES, now())
-        give(connection, "key:airflow", Grant(Role.WRITER, "team-*"))
-        hide(connection, "*", [Hiding("*", "*", "*ssn*")])
-        append(connection, [Entry(at=n, who="ada", action="read", what=f"GET /{n}", count=n) for n in range(ENTRIES)])
+        add_grant(connection, "key:airflow", Grant(Role.WRITER, "team-*"))
+        add_hidings(connection, "*", [Hiding("*", "*", "*ssn*")])
+        append_entries(
+            connection, [Entry(at=n, who="ada", action="read", what=f"GET /{n}", count=n) for n in range(ENTRIES)]
+        )
         person = Session(subject="user:ada", groups=(), created_at=0, used_at=0, expires_at=now() * 2)
         add_session(connection, "cookie", person)
     return security
@@ -77,8 +79,8 @@ def filled(where: Place) -> Place:
 
 
 def state(engine: Engine) -> tuple[Policy, Head]:
-    with asking(engine) as connection:
-        return read_policy(connection), verify(connection)
+    with read_security(engine) as connection:
+        return read_policy(connection), verify_log(connection)
 
 
 def test_keys_grants_and_the_audit_log_come_back(
@@ -88,12 +90,12 @@ def test_keys_grants_and_the_audit_log_come_back(
     assert SECURITY in manifest.files
     assert (tmp_path / "backup" / SECURITY).stat().st_mode & 0o077 == 0
     new = open_store(elsewhere)
-    restore(tmp_path / "backup", place("new", new))
+    restore_backup(tmp_path / "backup", place("new", new))
     assert state(new) == state(guarded)
-    with changing(new) as connection:
+    with write_security(new) as connection:
         assert connection.execute(select(session)).all() == []
-        assert append(connection, [Entry(at=1, who="bob", action="read", what="GET /")]).number == ENTRIES + 1
-        verify(connection)
+        assert append_entries(connection, [Entry(at=1, who="bob", action="read", what="GET /")]).number == ENTRIES + 1
+        verify_log(connection)
     new.dispose()
 
 
@@ -101,7 +103,7 @@ def test_a_database_with_keys_is_not_overwritten(guarded: Engine, place: Callabl
     back_up(filled(place("old", guarded)), tmp_path / "backup")
     before = state(guarded)
     with pytest.raises(BackupError, match="the security database is not empty: its table access_key has rows"):
-        restore(tmp_path / "backup", place("new", guarded))
+        restore_backup(tmp_path / "backup", place("new", guarded))
     assert state(guarded) == before
     assert not (tmp_path / "new").exists()
 
@@ -110,7 +112,7 @@ def test_where_there_is_none_there_is_none(place: Callable[..., Place], tmp_path
     missing = open_store(sqlite_url(tmp_path / "none.security.db"))
     manifest = back_up(filled(place("old", missing)), tmp_path / "backup")
     assert SECURITY not in manifest.files
-    restore(tmp_path / "backup", place("new", missing))
+    restore_backup(tmp_path / "backup", place("new", missing))
     assert not (tmp_path / "none.security.db").exists()
     missing.dispose()
 

@@ -7,11 +7,12 @@ from sqlalchemy import Engine, select
 
 from security.conftest import now
 from whence.errors import AccessError
-from whence.govern.keys import create_key, is_hash_of, live_keys, new_key, read_key, revoke_key, rotate_key
+from whence.govern.keys import create_key, generate_key, is_hash_of, list_live_keys, parse_key, revoke_key, rotate_key
 from whence.model.access import SCOPES, Action, Grant, Hiding, Role
-from whence.store.migrate import migrate
-from whence.store.security.database import VERSION_TABLE, asking, changing, migrate_security, security_url
-from whence.store.security.grants import give, hide, read_state, show, take
+from whence.store.migrations.migrate import migrate
+from whence.store.schema.tables import metadata as of_store
+from whence.store.security.database import VERSION_TABLE, migrate_security, read_security, security_url, write_security
+from whence.store.security.grants import add_grant, add_hidings, read_state, remove_grant, remove_hiding
 from whence.store.security.keys import StoredKey, read_keys
 from whence.store.security.policy import read_policy
 from whence.store.security.sessions import (
@@ -20,29 +21,28 @@ from whence.store.security.sessions import (
     add_login,
     add_session,
     find_session,
+    pop_login,
     revoke_session,
     revoke_sessions,
-    take_login,
 )
 from whence.store.security.tables import login, metadata, session
-from whence.store.tables import metadata as of_store
 
 HOUR = 3_600_000_000
 
 
 def test_migrations_end_in_the_declared_tables(security: Engine) -> None:
     migrate_security(security)
-    with asking(security) as connection:
+    with read_security(security) as connection:
         context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
         assert compare_metadata(context, metadata) == []
 
 
 def test_it_lives_beside_the_lineage_in_one_database(security: Engine) -> None:
-    with asking(security) as connection:
+    with read_security(security) as connection:
         before = read_state(connection)
     migrate(security)
     migrate_security(security)
-    with asking(security) as connection:
+    with read_security(security) as connection:
         assert read_state(connection) == before
     assert not set(metadata.tables) & set(of_store.tables)
     assert security_url("sqlite:////d/store.db") == "sqlite:////d/store.security.db"
@@ -50,30 +50,30 @@ def test_it_lives_beside_the_lineage_in_one_database(security: Engine) -> None:
 
 
 def test_a_key_is_readable_checked_and_never_shown_again() -> None:
-    key = new_key()
-    assert read_key(key.text) == key
+    key = generate_key()
+    assert parse_key(key.text) == key
     assert key.id in key.text
     assert key.text not in repr(key)
     typed = key.text[:-1] + ("0" if key.text[-1] != "0" else "1")
     for wrong in ("", "whence", "whence_a_b", typed, key.text[:-1], key.text + "0", f"x{key.text}", "é" * 60):
-        assert read_key(wrong) is None
+        assert parse_key(wrong) is None
 
 
 def test_only_a_hash_of_a_key_is_kept(security: Engine) -> None:
-    with changing(security) as connection:
+    with write_security(security) as connection:
         key = create_key(connection, "ci", SCOPES, now())
-    with asking(security) as connection:
+    with read_security(security) as connection:
         (stored,) = read_keys(connection)
     assert key.text.split("_")[2] not in repr(stored)
     assert stored.hash.startswith("$argon2id$")
     assert is_hash_of(stored, key)
-    other = new_key()
+    other = generate_key()
     assert not is_hash_of(stored, other)
 
 
 def test_a_rotated_key_is_good_until_the_overlap_ends(security: Engine) -> None:
     start = now()
-    with changing(security) as connection:
+    with write_security(security) as connection:
         old = create_key(connection, "ci", frozenset({Action.WRITE}), start)
         with pytest.raises(AccessError):
             create_key(connection, "ci", SCOPES, start)
@@ -85,7 +85,7 @@ def test_a_rotated_key_is_good_until_the_overlap_ends(security: Engine) -> None:
 
 
 def test_a_revoked_key_is_dead_and_its_name_free(security: Engine) -> None:
-    with changing(security) as connection:
+    with write_security(security) as connection:
         key = create_key(connection, "ci", SCOPES, now())
         assert [one.id for one in revoke_key(connection, key.id, now())] == [key.id]
         with pytest.raises(AccessError):
@@ -93,7 +93,7 @@ def test_a_revoked_key_is_dead_and_its_name_free(security: Engine) -> None:
         with pytest.raises(AccessError):
             rotate_key(connection, "ci", now(), HOUR)
         again = create_key(connection, "ci", SCOPES, now())
-        assert [one.id for one in live_keys(connection, "ci", now())] == [again.id]
+        assert [one.id for one in list_live_keys(connection, "ci", now())] == [again.id]
 
 
 def test_an_expired_key_is_dead() -> None:
@@ -103,21 +103,21 @@ def test_an_expired_key_is_dead() -> None:
 
 def test_a_policy_has_what_was_granted_to_somebody_and_their_groups(security: Engine) -> None:
     rule = Hiding("*", "*", "ssn")
-    with changing(security) as connection:
+    with write_security(security) as connection:
         before = read_state(connection).revision
-        give(connection, "user:ada", Grant(Role.READER, "a*"))
-        give(connection, "user:ada", Grant(Role.WRITER, "a*"))
-        give(connection, "group:eng", Grant(Role.READER, "b"))
-        hide(connection, "*", [rule, rule])
+        add_grant(connection, "user:ada", Grant(Role.READER, "a*"))
+        add_grant(connection, "user:ada", Grant(Role.WRITER, "a*"))
+        add_grant(connection, "group:eng", Grant(Role.READER, "b"))
+        add_hidings(connection, "*", [rule, rule])
         policy = read_policy(connection)
     assert policy.revision > before
     ada = policy.viewer("user:ada", ("eng", "none"))
     assert ada.grants == (Grant(Role.WRITER, "a*"), Grant(Role.READER, "b"))
     assert ada.hidings == (rule,)
     assert policy.viewer("user:bob").grants == ()
-    with changing(security) as connection:
-        assert (take(connection, "user:ada", "a*"), take(connection, "user:ada", "a*")) == (1, 0)
-        assert (show(connection, "*", rule), show(connection, "*", rule)) == (1, 0)
+    with write_security(security) as connection:
+        assert (remove_grant(connection, "user:ada", "a*"), remove_grant(connection, "user:ada", "a*")) == (1, 0)
+        assert (remove_hiding(connection, "*", rule), remove_hiding(connection, "*", rule)) == (1, 0)
         assert read_policy(connection).viewer("user:ada").hidings == ()
 
 
@@ -127,7 +127,7 @@ def one_session(at: int, subject: str = "user:ada") -> Session:
 
 def test_a_session_ends_unused_expired_or_revoked(security: Engine) -> None:
     start = now()
-    with changing(security) as connection:
+    with write_security(security) as connection:
         add_session(connection, "cookie", one_session(start))
         found = find_session(connection, "cookie")
         assert found == one_session(start)
@@ -142,7 +142,7 @@ def test_a_session_ends_unused_expired_or_revoked(security: Engine) -> None:
 
 
 def test_all_sessions_of_somebody_end_together(security: Engine) -> None:
-    with changing(security) as connection:
+    with write_security(security) as connection:
         for cookie, subject in (("a", "user:ada"), ("b", "user:ada"), ("c", "user:bob")):
             add_session(connection, cookie, one_session(now(), subject))
         assert revoke_sessions(connection, "user:ada", now()) == 2
@@ -152,10 +152,10 @@ def test_all_sessions_of_somebody_end_together(security: Engine) -> None:
 
 def test_a_login_is_taken_once_and_in_time(security: Engine) -> None:
     one = Login(nonce="n", verifier="v", target="/", expires_at=now() + HOUR)
-    with changing(security) as connection:
+    with write_security(security) as connection:
         add_login(connection, "state", one, now())
         add_login(connection, "late", one, now())
         assert "state" not in {row.id for row in connection.execute(select(login))}
-        assert take_login(connection, "state", now()) == one
-        assert take_login(connection, "state", now()) is None
-        assert take_login(connection, "late", one.expires_at) is None
+        assert pop_login(connection, "state", now()) == one
+        assert pop_login(connection, "state", now()) is None
+        assert pop_login(connection, "late", one.expires_at) is None

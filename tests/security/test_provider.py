@@ -21,12 +21,12 @@ from joserfc import jwt
 from joserfc.jwk import ECKey, RSAKey
 
 from security.conftest import House, now
-from whence.api.credentials import COOKIE
-from whence.api.login import LOGIN_COOKIE, _own_path
-from whence.api.provider import ProviderSettings
+from whence.api.auth.credentials import COOKIE
+from whence.api.auth.login import LOGIN_COOKIE, _own_path
+from whence.api.settings import ProviderSettings
 from whence.model.access import Grant, Role
-from whence.store.security.database import changing
-from whence.store.security.grants import give
+from whence.store.security.database import write_security
+from whence.store.security.grants import add_grant
 from whence.store.security.sessions import revoke_sessions
 
 Make = Callable[..., House]
@@ -91,8 +91,8 @@ def of(keys: Keys) -> ProviderSettings:
 
 
 def grant(house: House, subject: str) -> None:
-    with changing(house.engine) as connection:
-        give(connection, subject, Grant(Role.READER, "*"))
+    with write_security(house.engine) as connection:
+        add_grant(connection, subject, Grant(Role.READER, "*"))
 
 
 def unsigned(keys: Keys, alg: str = "none") -> str:
@@ -325,7 +325,7 @@ def test_a_session_that_was_revoked_or_is_old_is_refused(house: Make, provider: 
         first, second = await sign_in(client), await sign_in(client)
         for cookie in (first, second):
             assert (await client.get("/metrics", headers={"Cookie": f"{COOKIE}={cookie}"})).status_code == 200
-        with changing(made.engine) as connection:
+        with write_security(made.engine) as connection:
             assert revoke_sessions(connection, "user:ada", now()) == 2
         for cookie in (first, second):
             assert (await client.get("/metrics", headers={"Cookie": f"{COOKIE}={cookie}"})).status_code == 401

@@ -10,16 +10,16 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import select, update
 
-from postgres_process import PostgresProcess, new_database
 from security.conftest import House
 from security.test_access import event, until
-from whence.api import credentials
+from services.postgres import PostgresProcess, new_database
+from whence.api.auth import credentials
 from whence.api.settings import Settings
-from whence.govern.keys import _checksum, read_key
+from whence.govern.keys import _checksum, parse_key
 from whence.model.access import Role
-from whence.store.engine import open_store, sqlite_url
-from whence.store.migrate import migrate
-from whence.store.security.database import changing, open_security
+from whence.store.connection.engine import open_store, sqlite_url
+from whence.store.migrations.migrate import migrate
+from whence.store.security.database import open_security, write_security
 from whence.store.security.tables import key
 
 Make = Callable[..., House]
@@ -28,7 +28,7 @@ WRONG = 300
 
 def forged(headers: dict[str, str], number: int) -> dict[str, str]:
     """A key with the id of another and a checksum that is right."""
-    known = read_key(headers["Authorization"].removeprefix("Bearer "))
+    known = parse_key(headers["Authorization"].removeprefix("Bearer "))
     assert known is not None
     body = f"whence_{known.id}_{number:048x}"
     return {"Authorization": f"Bearer {body}{_checksum(body)}"}
@@ -65,7 +65,7 @@ def test_a_wrong_key_is_told_without_argon2(house: Make, verified: list[str]) ->
 
 
 def test_a_flood_of_wrong_keys_is_answered_late(house: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(credentials, "_MOST_WRONG", 3)
+    monkeypatch.setattr(credentials, "_WRONG_PER_SECOND", 50)
     made = house()
     admin = made.key("admin", Role.ADMIN)
 
@@ -82,7 +82,7 @@ def test_a_flood_of_wrong_keys_is_answered_late(house: Make, monkeypatch: pytest
 def test_guesses_at_a_key_without_a_fingerprint_wait_apart_and_few(house: Make, verified: list[str]) -> None:
     made = house()
     old, new = made.key("old", Role.READER), made.key("new", Role.READER)
-    with changing(made.engine) as connection:
+    with write_security(made.engine) as connection:
         connection.execute(update(key).where(key.c.name == "old").values(fingerprint=None))
 
     async def work(client: httpx.AsyncClient, _: FastAPI) -> None:
@@ -97,7 +97,7 @@ def test_guesses_at_a_key_without_a_fingerprint_wait_apart_and_few(house: Make, 
         await until(200, client, "/metrics", old)
 
     made.run(work)
-    with changing(made.engine) as connection:
+    with write_security(made.engine) as connection:
         assert None not in connection.execute(select(key.c.fingerprint)).scalars().all()
 
 

@@ -9,17 +9,17 @@ from itertools import islice, pairwise
 import pytest
 from sqlalchemy import Engine
 
-from applying import apply_bodies
-from bench.events import Noise, arrivals
-from whence.govern.assertions import assert_facets, ended
-from whence.model.catalog import REGISTRY, Period, Registered, Sought, Wanted, Window, name_key
+from bench.workloads.events import Noise, arrivals
+from fixtures.stores_of_events import apply_bodies
+from whence.govern.assertions import assert_facets, make_end_facets
+from whence.model.catalog import REGISTRY, EntryFilter, EventFilter, NameSearch, RegistryKind, Window, entry_sort_key
 from whence.model.events import EventKind, RunEvent, RunState
 from whence.model.ids import Kind, node_id
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.accept import accept
 from whence.openlineage.write import dataset, dataset_event, job_event, run_event
-from whence.store.catalog import StoreCatalog
-from whence.store.engine import reading
+from whence.store.connection.engine import reading
+from whence.store.snapshots.catalog import StoreCatalog
 
 NOISE = Noise(duplicates=0.05, late=0.2, malformed=0)
 
@@ -38,9 +38,9 @@ class Truth:
 
 def truth(bodies: list[bytes]) -> Truth:
     found = Truth()
-    for one in {accepted.key: accepted for accepted in map(accept, bodies)}.values():
-        event = one.event
-        found.times[one.key] = event.time
+    for value in {accepted.key: accepted for accepted in map(accept, bodies)}.values():
+        event = value.event
+        found.times[value.key] = event.time
         assert isinstance(event, RunEvent)
         found.states[event.state] += 1
         found.jobs |= {event.job.name, *(run.job for run in (event.run.parent, event.run.root) if run)}
@@ -57,7 +57,7 @@ def truth(bodies: list[bytes]) -> Truth:
 
 @pytest.fixture(scope="module")
 def bodies() -> list[bytes]:
-    return [one.body for one in islice(arrivals(seed=5, jobs=12, days=3, noise=NOISE), 250)]
+    return [arrival.body for arrival in islice(arrivals(seed=5, jobs=12, days=3, noise=NOISE), 250)]
 
 
 @pytest.fixture
@@ -73,19 +73,19 @@ def test_lists_pages_and_totals_are_those_of_the_events(catalog: StoreCatalog, b
         spaces = sorted({name.namespace for name in names})
         assert list(catalog.namespaces(kind)) == spaces
         for namespace in (None, *spaces):
-            wanted = Wanted(namespace=namespace)
+            wanted = EntryFilter(namespace=namespace)
             expected = {name for name in names if namespace in (None, name.namespace)}
             assert catalog.count(kind, wanted) == len(expected)
             by_offset = [
-                one
+                item
                 for at in range(0, len(expected) + 3, 3)
-                for one in catalog.listed(kind, wanted, Window(limit=3, offset=at))
+                for item in catalog.listed(kind, wanted, Window(limit=3, offset=at))
             ]
             assert [one.name for one in by_offset] == sorted(expected)
             after, by_key = None, []
             while page := catalog.listed(kind, wanted, Window(limit=2, after=after)):
                 by_key += page
-                after = name_key(page[-1])
+                after = entry_sort_key(page[-1])
             assert by_key == by_offset
 
 
@@ -93,7 +93,7 @@ def test_runs_of_jobs_newest_first(catalog: StoreCatalog, bodies: list[bytes]) -
     said = truth(bodies)
     latest = catalog.latest_runs([node_id(job) for job in said.runs], 2)
     for job, runs in said.runs.items():
-        found = [one for at in (0, 2, 4) for one in catalog.runs_of(node_id(job), Window(limit=2, offset=at))]
+        found = [run for at in (0, 2, 4) for run in catalog.runs_of(node_id(job), Window(limit=2, offset=at))]
         expected = sorted(runs.values(), reverse=True)
         assert [one.seen_to for one in found] == expected[:6]
         assert catalog.count_runs(node_id(job)) == len(runs)
@@ -119,17 +119,19 @@ def test_writes_of_datasets_newest_first(catalog: StoreCatalog, bodies: list[byt
 
 def test_events_by_time(catalog: StoreCatalog, bodies: list[bytes]) -> None:
     said = truth(bodies)
-    period = Period(after=0, before=1 << 62)
+    period = EventFilter(after=0, before=1 << 62)
     found = catalog.events(period, Window(limit=1_000))
     assert {one.key: one.time for one in found} == said.times
     assert [one.time for one in found] == sorted(said.times.values(), reverse=True)
     assert catalog.count_events(period) == len(said.times)
     times = sorted(said.times.values())
     middle = times[len(times) // 2]
-    early = Period(after=0, before=middle, newest=False)
-    assert [one.time for one in catalog.events(early, Window(limit=1_000))] == [time for time in times if time < middle]
-    assert catalog.count_events(Period(after=middle, before=1 << 62)) == sum(time >= middle for time in times)
-    assert catalog.count_events(Period(after=0, before=1 << 62, kinds=(EventKind.JOB,))) == 0
+    early = EventFilter(after=0, before=middle, newest=False)
+    assert [event.time for event in catalog.events(early, Window(limit=1_000))] == [
+        time for time in times if time < middle
+    ]
+    assert catalog.count_events(EventFilter(after=middle, before=1 << 62)) == sum(time >= middle for time in times)
+    assert catalog.count_events(EventFilter(after=0, before=1 << 62, kinds=(EventKind.JOB,))) == 0
     assert dict(catalog.states([(0, 1 << 62)])[0]) == dict(said.states)
 
 
@@ -138,10 +140,10 @@ def test_search_finds_what_contains_the_text(catalog: StoreCatalog, bodies: list
     names = {*said.datasets, *said.jobs}
     for text in ("a", "ORD", "%", "_", "zzz"):
         expected = [name for name in names if text.lower() in name.name.lower()]
-        found, total = catalog.find(Sought(text=text, kinds=(Kind.DATASET, Kind.JOB)), Window(limit=1_000))
+        found, total = catalog.find(NameSearch(text=text, kinds=(Kind.DATASET, Kind.JOB)), Window(limit=1_000))
         assert {one.name for one in found} == set(expected)
         assert total == len(expected)
-        paged, again = catalog.find(Sought(text=text, kinds=(Kind.DATASET, Kind.JOB)), Window(limit=2, offset=1))
+        paged, again = catalog.find(NameSearch(text=text, kinds=(Kind.DATASET, Kind.JOB)), Window(limit=2, offset=1))
         assert (list(paged), again) == (list(found[1:3]), total)
 
 
@@ -155,41 +157,41 @@ def test_names_of_any_length_and_kind(store: Engine) -> None:
     ]
     jobs = [JobName(LONG, LONG)]
     events = [dataset_event(5, name, facets={}) for name in names] + [job_event(5, jobs[0])]
-    apply_bodies(store, [json.dumps(one).encode() for one in events])
+    apply_bodies(store, [json.dumps(event).encode() for event in events])
     with reading(store) as connection:
         catalog = StoreCatalog(connection)
         assert catalog.namespaces(Kind.DATASET) == ["n", "x" * 300, "x" * 301]
         assert catalog.namespaces(Kind.JOB) == [LONG]
-        assert catalog.count(Kind.DATASET, Wanted(namespace="x" * 300)) == 1
-        assert {one.name for one in catalog.listed(Kind.DATASET, Wanted(namespace="n"), Window(limit=9))} == set(
+        assert catalog.count(Kind.DATASET, EntryFilter(namespace="x" * 300)) == 1
+        assert {item.name for item in catalog.listed(Kind.DATASET, EntryFilter(namespace="n"), Window(limit=9))} == set(
             names[:2]
         )
-        assert [one.name for one in catalog.listed(Kind.JOB, Wanted(namespace=LONG), Window(limit=9))] == jobs
+        assert [item.name for item in catalog.listed(Kind.JOB, EntryFilter(namespace=LONG), Window(limit=9))] == jobs
 
 
 def test_the_deleted_and_the_registry_are_not_listed(store: Engine) -> None:
     orders, gone, back = DatasetName("n", "orders"), DatasetName("n", "gone"), DatasetName("m", "back")
     job = JobName("n", "job")
     said = [
-        *(dataset_event(5, name, facets={}) for name in (orders, gone, back, Registered.TAG.of("PII"))),
+        *(dataset_event(5, name, facets={}) for name in (orders, gone, back, RegistryKind.TAG.dataset_of("PII"))),
         job_event(5, job, outputs=[dataset(orders)]),
-        *(assert_facets(name, 6, "urn:me", ended(name)) for name in (gone, back, job)),
+        *(assert_facets(name, 6, "urn:me", make_end_facets(name)) for name in (gone, back, job)),
     ]
     apply_bodies(store, [json.dumps(one).encode() for one in said])
     with reading(store) as connection:
         catalog = StoreCatalog(connection)
-        assert [one.name for one in catalog.listed(Kind.DATASET, Wanted(), Window(limit=9))] == [orders]
-        assert (catalog.count(Kind.DATASET, Wanted()), catalog.count(Kind.JOB, Wanted())) == (1, 0)
+        assert [item.name for item in catalog.listed(Kind.DATASET, EntryFilter(), Window(limit=9))] == [orders]
+        assert (catalog.count(Kind.DATASET, EntryFilter()), catalog.count(Kind.JOB, EntryFilter())) == (1, 0)
         assert (list(catalog.namespaces(Kind.DATASET)), list(catalog.namespaces(Kind.JOB))) == (["n"], [])
         assert catalog.deleted([node_id(one) for one in (orders, gone, back, job)]) == {
             node_id(one) for one in (gone, back, job)
         }
-        assert [one.name for one in catalog.registered(Registered.TAG)] == [Registered.TAG.of("PII")]
+        assert [entry.name for entry in catalog.registered(RegistryKind.TAG)] == [RegistryKind.TAG.dataset_of("PII")]
         assert catalog.known(Kind.DATASET, [5, 6]) == [0, 3]
     apply_bodies(store, [json.dumps(dataset_event(7, back, facets={})).encode()], first=50)
     with reading(store) as connection:
         catalog = StoreCatalog(connection)
-        assert [one.name for one in catalog.listed(Kind.DATASET, Wanted(), Window(limit=9))] == [back, orders]
+        assert [item.name for item in catalog.listed(Kind.DATASET, EntryFilter(), Window(limit=9))] == [back, orders]
         assert REGISTRY not in catalog.namespaces(Kind.DATASET)
 
 
@@ -210,8 +212,8 @@ def test_jobs_by_the_state_of_their_last_run(store: Engine) -> None:
             ({RunState.COMPLETE, RunState.START}, ["a", "c"]),
             (set(), ["a", "b", "c"]),
         ):
-            wanted = Wanted(namespace="n", states=frozenset(states))
-            assert [one.name.name for one in catalog.listed(Kind.JOB, wanted, Window(limit=9))] == expected
+            wanted = EntryFilter(namespace="n", states=frozenset(states))
+            assert [item.name.name for item in catalog.listed(Kind.JOB, wanted, Window(limit=9))] == expected
             assert catalog.count(Kind.JOB, wanted) == len(expected)
-        newest = catalog.listed(Kind.JOB, Wanted(latest=True), Window(limit=9))
+        newest = catalog.listed(Kind.JOB, EntryFilter(latest=True), Window(limit=9))
         assert [one.name.name for one in newest] == ["c", "b", "a"]

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, delete
 
-from applying import apply_bodies
+from fixtures.stores_of_events import apply_bodies
 from oracle import comparable
 from oracle import dump as meaning
 from whence.model.names import DatasetName
 from whence.openlineage.write import dataset_event
-from whence.store.dump import dump
-from whence.store.engine import writing
-from whence.store.tables import metadata
+from whence.store.connection.engine import writing
+from whence.store.lifecycle.dump import dump
+from whence.store.schema.tables import metadata
 
 PATH, TABLE, MOUNT = (DatasetName("n", name) for name in ("/path", "t", "/mnt"))
 

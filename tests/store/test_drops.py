@@ -10,16 +10,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
-from applying import apply_bodies
-from arriving import empty
+from fixtures.spark_batches import empty
+from fixtures.stores_of_events import apply_bodies
 from oracle import comparable
 from oracle import dump as oracle_dump
 from oracle.stories import dataset, dataset_event, moment, run, span_lines
 from whence.model.ids import Kind, node_id
 from whence.model.names import DatasetName
-from whence.store.catalog_names import read_deleted
-from whence.store.dump import dump
-from whence.store.engine import reading
+from whence.store.catalog.names import read_deleted
+from whence.store.connection.engine import reading
+from whence.store.lifecycle.dump import dump
 
 Json = dict[str, Any]
 NAMES = ("prod.t", "staging.t", "dev.t", 'we"ird %3A日')
@@ -53,7 +53,7 @@ def _events(draw: st.DrawFn) -> Json:
     if not draw(st.integers(0, 5)):
         return dataset_event(draw(st.integers(1, 9)), name, change["facets"])
     writes = [dataset(name)] if draw(st.booleans()) else [change, *draw(st.lists(st.just(dataset(before)), max_size=1))]
-    reads = draw(st.sampled_from(["", "src", "src", *(one for one in NAMES if " " not in one)]))
+    reads = draw(st.sampled_from(["", "src", "src", *(variable for variable in NAMES if " " not in variable)]))
     state = draw(st.sampled_from(["START", "COMPLETE", "COMPLETE", "COMPLETE", "FAIL"]))
     event = run(draw(st.integers(1, 6)), state, draw(st.integers(1, 9)), reads, writes)
     return of_job(draw(st.sampled_from(JOBS)), event)
@@ -66,7 +66,7 @@ def test_any_arrival_of_drops_and_renames_gives_the_oracles_state(
 ) -> None:
     empty(sqlite_store)
     _arrive(sqlite_store, events, random.Random(seed))
-    expected = comparable(oracle_dump(json.dumps(one).encode() for one in events))
+    expected = comparable(oracle_dump(json.dumps(event).encode() for event in events))
     assert comparable(list(dump(sqlite_store))) == expected
 
 

@@ -11,27 +11,27 @@ import pytest
 from sqlalchemy import Engine, delete, select, update
 from typer.testing import CliRunner
 
-from applying import apply_bodies
-from confidential import BODIES, SECRETS, body, legible
-from whence.cli.app import app
+from fixtures.confidential_events import BODIES, SECRETS, body, legible
+from fixtures.stores_of_events import apply_bodies
+from whence.cli.commands.app import app
 from whence.errors import EncryptionError
 from whence.model.events import RunEvent
 from whence.model.graph import Direction, Grain, Hop
 from whence.model.ids import node_id
 from whence.model.names import JobName
 from whence.openlineage.read import read_event
-from whence.store.adjacency import StoreAdjacency
-from whence.store.catalog import StoreCatalog
-from whence.store.copy import copy_in, copy_out, upgraded
-from whence.store.csr_build import build_csr
-from whence.store.dump import dump
-from whence.store.encryption import KEY, KEY_FILE, configured_master, create_master, read_master
-from whence.store.engine import open_store, reading, sqlite_url, writing
-from whence.store.graph import StoreGraph
-from whence.store.keyring import data_key, is_sensitive
-from whence.store.migrate import migrate
-from whence.store.tables import facet_body, run_facets
-from whence.store.vault import address_of, check_key, provide_key, read_sealing, rewrap
+from whence.store.adjacency.build import build_csr
+from whence.store.adjacency.overlay import StoreAdjacency
+from whence.store.connection.data_key import check_key, provide_key, read_encryption_state, rewrap, store_address
+from whence.store.connection.encryption import KEY, KEY_FILE, configured_master, create_master, read_master
+from whence.store.connection.engine import open_store, reading, sqlite_url, writing
+from whence.store.connection.keyring import data_key, is_sensitive
+from whence.store.lifecycle.copy import copy_in, copy_out, upgrade_copy
+from whence.store.lifecycle.dump import dump
+from whence.store.migrations.migrate import migrate
+from whence.store.schema.tables import facet_body, run_facets
+from whence.store.snapshots.catalog import StoreCatalog
+from whence.store.snapshots.graph import StoreGraph
 
 
 @pytest.fixture
@@ -81,8 +81,8 @@ def test_without_a_key_everything_is_legible(store_url: str) -> None:
     engine = filled(store_url)
     found = legible(engine)
     assert all(secret.encode() in found for secret in SECRETS)
-    assert read_sealing(engine).plain == 7
-    assert address_of(engine).keys == ()
+    assert read_encryption_state(engine).plain == 7
+    assert store_address(engine).keys == ()
     engine.dispose()
 
 
@@ -97,7 +97,7 @@ def test_the_dump_is_that_of_a_store_without_encryption(sealed: Engine, reopened
     plain = open_store(sqlite_url(tmp_path / "plain.db"))
     migrate(plain)
     apply_bodies(plain, BODIES)
-    assert read_sealing(plain).key == ""
+    assert read_encryption_state(plain).key == ""
     assert list(dump(reopened(sealed))) == list(dump(plain))
     plain.dispose()
 
@@ -124,9 +124,11 @@ def test_the_catalog_and_the_graph_read_the_text(sealed: Engine, reopened: Reope
         event = read_event(json.loads(BODIES[0]))
         assert isinstance(event, RunEvent)
         run = node_id(event.run.name)
-        errors = [one for one in catalog.run_facets([run])[run] if one.key == "errorMessage"]
+        errors = [facet for facet in catalog.run_facets([run])[run] if facet.key == "errorMessage"]
         arrays = StoreAdjacency(connection, build_csr(connection))
-        edges = arrays.rows(arrays.edges(np.arange(arrays.count), Direction.DOWNSTREAM).key, Direction.DOWNSTREAM)
+        edges = arrays.rows(
+            arrays.edges(np.arange(arrays.count), Direction.DOWNSTREAM, Grain.JOB, 1_000).key, Direction.DOWNSTREAM
+        )
         ends, hop = {edge.near_id for edge in edges}, Hop(Direction.DOWNSTREAM, Grain.JOB)
         assert set(edges) == set(StoreGraph(connection).edges(sorted(ends), hop, 1_000))
     assert any(SECRETS[4] in edge.description for edge in edges)
@@ -138,7 +140,7 @@ def test_a_backup_is_encrypted_and_restored_into_either_kind(sealed: Engine, tmp
     copy_out(sealed, file)
     assert not any(secret.encode() in file.read_bytes() for secret in SECRETS)
     (tmp_path / "scratch").mkdir()
-    copy_in(upgraded(file, tmp_path / "scratch"), restored)
+    copy_in(upgrade_copy(file, tmp_path / "scratch"), restored)
     assert list(dump(restored)) == list(dump(sealed))
     restored.dispose()
 
@@ -156,14 +158,14 @@ def test_rotation_changes_nothing_but_the_wrap(
         list(dump(reopened(sealed)))
     monkeypatch.setenv(KEY_FILE, str(new))
     assert list(dump(reopened(sealed))) == said_before
-    assert read_sealing(sealed).master == master.id
+    assert read_encryption_state(sealed).master == master.id
 
 
 def test_without_its_key_nothing_is_written(sealed: Engine, reopened: Reopen, monkeypatch: pytest.MonkeyPatch) -> None:
     before = stored(sealed)
     monkeypatch.delenv(KEY_FILE)
     stranger = reopened(sealed)
-    for attempt in (provide_key, check_key, address_of, lambda one: apply_bodies(one, [body(7)], first=30)):
+    for attempt in (provide_key, check_key, store_address, lambda one: apply_bodies(one, [body(7)], first=30)):
         with pytest.raises(EncryptionError, match=f"the store is encrypted; set {KEY_FILE}"):
             attempt(stranger)
     assert stored(sealed) == before
@@ -207,8 +209,10 @@ def test_a_key_that_comes_later_seals_what_comes_later(
     apply_bodies(engine, [body(8)], first=30)
     with reading(engine) as connection:
         rows = connection.execute(select(facet_body.c.payload).where(facet_body.c.name == "sql")).scalars().all()
-    assert sorted(one[0] for one in rows) == ["{", "~"]
-    assert read_sealing(engine).plain == 5  # of the job that nobody spoke of, and what was said again as it was
+    assert sorted(row[0] for row in rows) == ["{", "~"]
+    assert (
+        read_encryption_state(engine).plain == 5
+    )  # of the job that nobody spoke of, and what was said again as it was
     assert [line for line in dump(engine) if "zebra_price * 4711 + 8" in line]
     engine.dispose()
 

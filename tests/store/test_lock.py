@@ -6,10 +6,10 @@ import pytest
 from sqlalchemy import Engine, text
 
 from whence.errors import StoreBusyError, StoreError
-from whence.store.engine import open_store
-from whence.store.lock import deriving
-from whence.store.migrate import migrate
-from whence.store.replace import replacing
+from whence.store.connection.engine import open_store
+from whence.store.connection.lock import hold_derive_lock
+from whence.store.lifecycle.replace import replace_store
+from whence.store.migrations.migrate import migrate
 
 OTHERS = "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and pid <> pg_backend_pid()"
 
@@ -32,32 +32,35 @@ def other(store_url: str) -> Iterator[Engine]:
 
 
 def test_it_is_held_until_the_end(store: Engine, other: Engine) -> None:
-    with deriving(store) as check:
+    with hold_derive_lock(store) as check:
         check()
-        with pytest.raises(StoreBusyError), deriving(other):
+        with pytest.raises(StoreBusyError), hold_derive_lock(other):
             pass
-    with deriving(other):
+    with hold_derive_lock(other):
         pass
 
 
 def test_it_is_lost_with_its_session(postgres: Engine) -> None:
-    with deriving(postgres) as check:
+    with hold_derive_lock(postgres) as check:
         end_sessions(postgres)
         with pytest.raises(StoreError, match="start again"):
             check()
-        with deriving(postgres):
+        with hold_derive_lock(postgres):
             pass
 
 
 def test_a_store_that_is_not_there_is_an_error_of_whence() -> None:
-    with pytest.raises(StoreError, match="cannot be reached"), deriving(open_store("postgresql://127.0.0.1:1/none")):
+    with (
+        pytest.raises(StoreError, match="cannot be reached"),
+        hold_derive_lock(open_store("postgresql://127.0.0.1:1/none")),
+    ):
         pass
 
 
 def test_a_rebuild_that_lost_it_replaces_nothing(postgres: Engine) -> None:
     tables = identities(postgres)
     url = postgres.url.render_as_string(hide_password=False)
-    with pytest.raises(StoreError, match="start again"), replacing(url):
+    with pytest.raises(StoreError, match="start again"), replace_store(url):
         end_sessions(postgres)
     assert identities(postgres) == tables
 

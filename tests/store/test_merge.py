@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, Table, delete, select
 
 from whence.errors import CollisionError
-from whence.store.columns import merge_rules, written_columns
-from whence.store.engine import reading, writing
-from whence.store.merge import Row, fold, merge
-from whence.store.tables import FACTS, dataset, facet, run
+from whence.store.connection.engine import reading, writing
+from whence.store.schema.columns import merge_rules, written_columns
+from whence.store.schema.merge import Row, fold, merge
+from whence.store.schema.tables import FACTS, dataset, facet, run
 
 ANY_SETTINGS = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

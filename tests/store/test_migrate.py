@@ -10,14 +10,14 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, text
 
-import whence.store.migrate
+import whence.store.migrations.migrate
 from whence.errors import StoreSchemaError
-from whence.store.catalog import snapshot
-from whence.store.engine import open_store, read_progress, reading, writing
-from whence.store.graph import existing_store, open_graph
-from whence.store.migrate import migrate
-from whence.store.revision import needed_revision, read_revision
-from whence.store.tables import metadata
+from whence.store.connection.engine import open_store, read_progress, reading, writing
+from whence.store.connection.revision import needed_revision, read_revision
+from whence.store.migrations.migrate import migrate
+from whence.store.schema.tables import metadata
+from whence.store.snapshots.catalog import snapshot
+from whence.store.snapshots.graph import existing_store, open_graph
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Skipped unsupported reflection of expression-based index",
@@ -44,7 +44,7 @@ def set_revision(engine: Engine, revision: str) -> None:
 
 def test_the_needed_revision_is_that_of_the_newest_migration(store: Engine) -> None:
     config = Config()
-    config.set_main_option("script_location", str(Path(whence.store.migrate.__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(Path(whence.store.migrations.migrate.__file__).parent))
     assert ScriptDirectory.from_config(config).get_heads() == [needed_revision()]
     with reading(store) as connection:
         assert read_revision(connection) == needed_revision()
@@ -52,7 +52,7 @@ def test_the_needed_revision_is_that_of_the_newest_migration(store: Engine) -> N
 
 @pytest.mark.parametrize(
     ("revision", "advice"),
-    [("0001", "of an earlier release .* `whence up` upgrades it"), ("9999", "of a later release .* use that,")],
+    [("0000", "of an earlier release .* `whence up` upgrades it"), ("9999", "of a later release .* use that,")],
 )
 def test_a_store_of_another_release_says_what_to_do(store: Engine, revision: str, advice: str) -> None:
     set_revision(store, revision)

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, delete
 
 from whence.errors import CollisionError
-from whence.store.engine import writing
-from whence.store.ledger import Ledger, every_receipt, read_ledger
-from whence.store.merge import Row
-from whence.store.receipts import place_events
-from whence.store.tables import event, receipt
+from whence.store.connection.engine import writing
+from whence.store.ingest.receipts import place_events
+from whence.store.schema.merge import Row
+from whence.store.schema.tables import event, receipt
+from whence.store.status.ledger import Ledger, read_all_receipts, read_ledger
 
 KEYS = st.integers(1, 4)
 
@@ -38,7 +38,7 @@ def test_the_least_position_is_applied_in_any_order_and_grouping(
     for some in (arriving[:cut], arriving[cut:]):
         with writing(store) as connection:
             place_events(connection, [row(at, key) for at, key in some], [])
-    found = {one.position: (one.outcome, int(one.key[:16], 16) - (1 << 63)) for one in every_receipt(store)}
+    found = {one.position: (one.outcome, int(one.key[:16], 16) - (1 << 63)) for one in read_all_receipts(store)}
     assert found == expected(records)
     assert read_ledger(store) == Ledger(
         applied=len(set(records.values())), duplicate=len(records) - len({*records.values()})
@@ -50,13 +50,13 @@ def test_two_keys_that_share_their_first_half_are_refused(store: Engine) -> None
         place_events(connection, [row(1, 7, rest=1)], [])
     with pytest.raises(CollisionError), writing(store) as connection:
         place_events(connection, [row(2, 7, rest=2)], [])
-    assert [one.position for one in every_receipt(store)] == [1]
+    assert [one.position for one in read_all_receipts(store)] == [1]
 
 
 def test_a_quarantined_record_keeps_its_reason(store: Engine) -> None:
     with writing(store) as connection:
         place_events(connection, [row(1, 7)], [(2, 7, 0, ""), (3, 9, 0, "/job: no name")])
-    assert [(one.outcome, one.reason) for one in every_receipt(store)] == [
+    assert [(one.outcome, one.reason) for one in read_all_receipts(store)] == [
         ("applied", ""),
         ("duplicate", ""),
         ("quarantined", "/job: no name"),

@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
-from ui.chromium import chromium
-from ui.serve import prepared
+from ui.browser.chromium import chromium
+from ui.stories.serve import prepared
 from whence.api.ui import FILES
 
 expect.set_options(timeout=20_000)  # of a busy machine; nothing waits longer than it must
@@ -20,7 +20,7 @@ expect.set_options(timeout=20_000)  # of a busy machine; nothing waits longer th
 SERVE = """
 import socket, sys
 from pathlib import Path
-from whence.api.serve import serve
+from whence.api.server.serve import serve
 from whence.api.settings import Settings
 
 serve(Settings(data=Path(sys.argv[1]), store_url=sys.argv[2], open=True), socket.socket(fileno=int(sys.argv[3])))

@@ -14,8 +14,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from ui.conftest import Screen, address
-from ui.guarded import House, guarded, sign_in
-from ui.story import CUSTOMERS, DASHBOARD, FEATURES, PREDICTIONS
+from ui.stories.guarded import House, guarded, sign_in
+from ui.stories.story import CUSTOMERS, DASHBOARD, FEATURES, PREDICTIONS
 from whence.model.names import FieldName
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&=1"
@@ -277,7 +277,7 @@ def test_two_people_describe_one_thing(screen: Screen, house: House) -> None:
 
 
 def _session(house: House, secret: str) -> Any:
-    """What a new key is good for: an API knows it within a second (docs/security.md)."""
+    """What a new key is good for: an API knows it within a second (docs/explanation/security.md)."""
     bearer, deadline, pause = {"Authorization": f"Bearer {secret}"}, time.monotonic() + 30, threading.Event()
     while (answer := httpx.get(f"{house.base}/api/v2/session", headers=bearer)).status_code == 401:
         assert time.monotonic() < deadline, answer.text
@@ -439,3 +439,14 @@ def test_pages_fit_a_phone(browser: Browser, house: House) -> None:
             box = account.bounding_box()
             assert box is not None
             assert box["x"] + box["width"] <= 390, name
+
+
+def test_the_open_tab_is_in_sight_on_a_phone(screen: Screen, house: House) -> None:
+    screen.page.set_viewport_size({"width": 390, "height": 844})
+    screen.open("admin", tab="audit")
+    sign_in(screen.page, house.keys["root"])
+    tab = screen.page.get_by_role("link", name="Audit log")
+    expect(tab).to_have_attribute("aria-current", "page")
+    expect(tab).to_be_in_viewport(ratio=1)
+    screen.page.get_by_role("link", name="Roles").click()
+    expect(screen.page.get_by_role("link", name="Roles")).to_be_in_viewport(ratio=1)

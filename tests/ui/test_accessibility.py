@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from ui.conftest import address
-from ui.story import DATES, FEATURES, HOSTILE, OVERVIEW, PREDICTIONS, SCORING, USAGE, failed_run
+from ui.stories.story import DATES, FEATURES, HOSTILE, OVERVIEW, PREDICTIONS, SCORING, USAGE, building_run, failed_run
 from whence.model.names import FieldName
 
 CHURN = str(FieldName(PREDICTIONS, "churn_probability"))
@@ -31,6 +31,7 @@ PAGES = {
     "twins": address("lineage", node=str(OVERVIEW)),
     "hostile": address("node", node=str(HOSTILE)),
     "run": address("run", run=failed_run()),
+    "compared runs": address("run", run=building_run(4), vs=building_run(24)),
     "no such name": address("lineage", node=f"{FEATURES}x"),
     "no such page": address("nosuchpage"),
 }

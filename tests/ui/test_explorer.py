@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from ui.conftest import Screen
-from ui.story import (
+from ui.stories.story import (
     CHARGES,
     CLEAN,
     CONSUMERS,
@@ -51,7 +51,7 @@ def test_search_then_trace_then_evidence_then_the_same_from_the_address(screen: 
     expect(box(screen, DASHBOARD)).to_contain_text("customers_at_risk")
     expect(lines(screen, "flow-indirect")).to_have_count(1)
 
-    line = "usage_logs.minutes to sessions.minutes_30d: Values flow. Show evidence"
+    line = "usage_logs.minutes to sessions.minutes_30d: Values flow, by build_sessions. Show evidence"
     page.get_by_role("button", name=line).press("Enter")
     panel = page.get_by_role("complementary", name="Evidence")
     expect(panel).to_contain_text("sum(minutes)")

@@ -8,10 +8,10 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from whence.api.app import create_app
+from whence.api.server.app import create_app
 from whence.api.settings import Settings
 from whence.api.ui import ALWAYS_ASK, FOREVER, POLICY, WORKER_POLICY, router
-from whence.store.engine import sqlite_url
+from whence.store.connection.engine import sqlite_url
 
 Get = Callable[[str], httpx.Response]
 

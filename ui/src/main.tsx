@@ -6,7 +6,9 @@ import "./styles/pages.css";
 import "./styles/explorer.css";
 import "./styles/access.css";
 import { lazy, StrictMode, Suspense, useEffect, useMemo } from "react";
+import { QueryClientProvider } from "@tanstack/react-query";
 import { createRoot } from "react-dom/client";
+import { client } from "./api";
 import { explored, useWhere, type Page } from "./address";
 import { Explorer } from "./explorer/Explorer";
 import { isNodeId, shortName } from "./names";
@@ -34,6 +36,7 @@ const App = () => {
   const { me } = useSession();
   const { page, query } = useWhere();
   const key = query.toString();
+  // eslint-disable-next-line react-hooks/exhaustive-deps -- the text says what the query has
   const seen = useMemo(() => explored(query), [key]);
   const node = query.get("node") ?? "";
   const run = query.get("run") ?? "";
@@ -57,7 +60,7 @@ const App = () => {
         ) : page === "node" && node ? (
           <NodePage key={node} node={node} />
         ) : page === "run" && run ? (
-          <RunPage key={run} run={run} />
+          <RunPage key={run} run={run} versus={query.get("vs") ?? undefined} />
         ) : page === "board" ? (
           <Suspense fallback={<Awaited of={{ waiting: true }} />}>
             <Boards query={query} />
@@ -75,8 +78,10 @@ const App = () => {
 applyTheme();
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
-    <Gate>
-      <App />
-    </Gate>
+    <QueryClientProvider client={client}>
+      <Gate>
+        <App />
+      </Gate>
+    </QueryClientProvider>
   </StrictMode>,
 );

@@ -47,7 +47,7 @@ export const boxOf = (id: string): string => {
   return name.kind === "field" ? datasetId(name.namespace, name.name) : id;
 };
 
-// What the API writes in the place of names that the viewer may not see (query/cloak.py).
+// What the API writes in the place of names that the viewer may not see (query/visibility/pseudonyms.py).
 const TOKEN = /^[0-9a-f]{20}$/;
 const HIDDEN_NAMESPACE = "hidden";
 

@@ -1,28 +1,13 @@
 // Who is signed in, and what they may; the door before all pages, and the way to write.
 
 import { createContext, useContext, useEffect, useRef, useState, type ReactNode } from "react";
-import { asked, Problem, read, refresh, SIGNED_OUT, useAnswer } from "./api";
+import { asked, Problem, read, refresh, SIGNED_OUT, useAnswer, type CurrentUser, type SignInMethods } from "./api";
 import { SignIn } from "./pages/SignIn";
 import { Notices } from "./parts/Notices";
 import { words } from "./words";
 
-export interface Me {
-  name: string;
-  role: string | null;
-  may: string[];
-  sees_all: boolean;
-  grants: { role: string; namespaces: string }[];
-  scopes: string[];
-  csrf: string;
-}
-export interface Ways {
-  open: boolean;
-  keys: boolean;
-  provider: string;
-  me: Me | null;
-}
 export interface Session {
-  me: Me;
+  me: CurrentUser;
   isOpen: boolean;
   signOut: () => Promise<void>;
 }
@@ -37,15 +22,15 @@ export const useSession = (): Session => {
 
 /** Whether somebody may do something in a namespace. */
 export const useMay = (action: string, namespace: string): boolean =>
-  useAnswer<Me>(asked("session", { namespace })).answer?.may.includes(action) ?? false;
+  useAnswer<CurrentUser>(asked("session", { namespace })).answer?.may.includes(action) ?? false;
 
 // What a page repeats with its writes; it lives in this page only.
 let csrf = "";
 
-const asWays = async (): Promise<Ways> => {
+const asWays = async (): Promise<SignInMethods> => {
   const response = await fetch(new URL(asked("session/ways"), document.baseURI));
   if (!response.ok) throw new Problem(response.status, response.statusText);
-  const ways = (await response.json()) as Ways;
+  const ways = (await response.json()) as SignInMethods;
   csrf = ways.me?.csrf ?? "";
   return ways;
 };
@@ -88,10 +73,10 @@ const sent = (method: Method, address: string, body: unknown, headers: Record<st
 
 /** Nothing is asked for, and nothing shown, before it is known who asks. The address stays as it is meanwhile. */
 export const Gate = ({ children }: { children: ReactNode }) => {
-  const [ways, setWays] = useState<Ways>();
+  const [ways, setWays] = useState<SignInMethods>();
   const [isExpired, setExpired] = useState(false);
   const [isOffline, setOffline] = useState(false);
-  const look = async (): Promise<Ways | undefined> => {
+  const look = async (): Promise<SignInMethods | undefined> => {
     try {
       const found = await asWays();
       setOffline(false);

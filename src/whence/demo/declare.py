@@ -1,17 +1,19 @@
-"""What the pipeline says of itself as OpenLineage events: its own run, and the two edges that the listener cannot see.
+"""The pipeline's own OpenLineage events: its run, the checks of its raw data, and the two edges that the listener
+cannot observe.
 
-The listener loses a model: training ends in RDDs, and what is saved are rows made in the driver
-(`InsertIntoHadoopFsRelationCommand <- WriteFiles <- LocalRelation`), so that write has no inputs; when scoring, the
-weights sit inside a function of the plan (`UDF(features)`), so the prediction has no model. Both are declared on the
-run of the application that did it, in the explicit lineage facet.
+The listener loses a model: training ends in RDDs, and the saved rows are created in the driver
+(`InsertIntoHadoopFsRelationCommand <- WriteFiles <- LocalRelation`), so that write has no inputs. When scoring, the
+weights are inside a function of the plan (`UDF(features)`), so the prediction has no model. Both edges are declared on
+the run of the application, in the explicit lineage facet.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from whence import __version__
-from whence.capture.spark import Parent
+from whence.demo.checks import Check
+from whence_client.spark import Parent
 
 Event = dict[str, Any]
 
@@ -23,24 +25,35 @@ _FIT = {"type": "DIRECT", "subtype": "AGGREGATION", "description": "fit", "maski
 _APPLY = {"type": "DIRECT", "subtype": "TRANSFORMATION", "description": "predict", "masking": False}
 
 
-def started(run: Parent, at: datetime) -> Event:
+def start_event(run: Parent, at: datetime) -> Event:
     """The start of the pipeline's own run."""
     return _run_event(run, "START", at)
 
 
-def completed(run: Parent, at: datetime) -> Event:
+def complete_event(run: Parent, at: datetime) -> Event:
     """The end of the pipeline's own run."""
     return _run_event(run, "COMPLETE", at)
 
 
-def failed(run: Parent, at: datetime, error: Exception) -> Event:
+def failure_event(run: Parent, at: datetime, error: Exception) -> Event:
     """The failure of the pipeline's own run, with the error."""
     message = {"message": f"{type(error).__name__}: {error}", "programmingLanguage": "PYTHON"}
     facet = _facet("facets/1-0-1/ErrorMessageRunFacet.json#/$defs/ErrorMessageRunFacet") | message
     return _run_event(run, "FAIL", at, {"errorMessage": facet})
 
 
-def trained(run: Parent, parent: Parent, at: datetime, *, features: str, columns: Iterable[str], model: str) -> Event:
+def check_event(
+    run: Parent, parent: Parent, state: str, at: datetime, found: Mapping[str, Iterable[Check]] | None = None
+) -> Event:
+    """An event of a run that checks data. `found` are the results, by the path of the dataset."""
+    facets = {"jobType": _job_type("JOB")}
+    event = _event(run, state, at, run_facets={"parent": _parent(parent)}, job_facets=facets)
+    return event | {"inputs": [_checked(path, checks) for path, checks in (found or {}).items()]}
+
+
+def training_event(
+    run: Parent, parent: Parent, at: datetime, *, features: str, columns: Iterable[str], model: str
+) -> Event:
     """The `columns` of `features` that the model was fitted on, at field level; the model is a dataset of type MODEL.
 
     `features` and `model` are paths. `run` is the run of the Spark application that trained.
@@ -50,7 +63,9 @@ def trained(run: Parent, parent: Parent, at: datetime, *, features: str, columns
     return _lineage_event(run, parent, at, entry, source=_dataset(features), target=_model(model))
 
 
-def scored(run: Parent, parent: Parent, at: datetime, *, model: str, predictions: str, columns: Iterable[str]) -> Event:
+def scoring_event(
+    run: Parent, parent: Parent, at: datetime, *, model: str, predictions: str, columns: Iterable[str]
+) -> Event:
     """The `columns` of `predictions` that the model computed. `model` and `predictions` are paths."""
     sources = [_source(model, field, _APPLY) for field in MODEL_FIELDS]
     entry = _entry(predictions, dict.fromkeys(columns, sources))
@@ -58,9 +73,18 @@ def scored(run: Parent, parent: Parent, at: datetime, *, model: str, predictions
 
 
 def _run_event(run: Parent, state: str, at: datetime, run_facets: Event | None = None) -> Event:
-    job_type = {"processingType": "BATCH", "integration": "PYTHON", "jobType": "PIPELINE"}
-    facets = {"jobType": _facet("facets/2-0-4/JobTypeJobFacet.json#/$defs/JobTypeJobFacet") | job_type}
-    return _event(run, state, at, run_facets=run_facets or {}, job_facets=facets)
+    return _event(run, state, at, run_facets=run_facets or {}, job_facets={"jobType": _job_type("PIPELINE")})
+
+
+def _job_type(kind: str) -> Event:
+    job_type = {"processingType": "BATCH", "integration": "PYTHON", "jobType": kind}
+    return _facet("facets/2-0-4/JobTypeJobFacet.json#/$defs/JobTypeJobFacet") | job_type
+
+
+def _checked(path: str, checks: Iterable[Check]) -> Event:
+    kind = "DataQualityAssertionsDatasetFacet"
+    facet = _facet(f"facets/1-1-0/{kind}.json#/$defs/{kind}") | {"assertions": [check.document for check in checks]}
+    return _dataset(path) | {"inputFacets": {"dataQualityAssertions": facet}}
 
 
 def _lineage_event(run: Parent, parent: Parent, at: datetime, entry: Event, *, source: Event, target: Event) -> Event:

@@ -14,10 +14,10 @@ from pathlib import Path
 from pyspark.ml.classification import LogisticRegressionModel
 from pyspark.sql import DataFrame, SparkSession
 
-from whence.capture.emit import Emitter
 from whence.capture.java import java_home
-from whence.capture.spark import Parent, attach
-from whence.demo import declare, raw, stages
+from whence.demo import call_lists, checks, declare, facts, raw, stages
+from whence_client.emit import Emitter
+from whence_client.spark import Parent, attach
 
 SOURCES: Mapping[str, tuple[str, ...]] = {
     "crm_export": raw.columns(raw.Customer),
@@ -30,15 +30,15 @@ _SPARK = {
     "spark.driver.memory": "1g",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    # Short jobs: the second compiler and a parallel collector cost more than they bring.
+    # Short jobs: the second compiler and a parallel collector cost more than they save.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
     "spark.sql.shuffle.partitions": "2",
-    # With adaptive execution the listener calls every job with a shuffle `adaptive_spark_plan`.
+    # With adaptive execution the listener names every job with a shuffle `adaptive_spark_plan`.
     "spark.sql.adaptive.enabled": "false",
-    # A saved model is a directory whose rows lie in `data`; without this they would be a dataset of their own.
+    # A saved model is a directory with its rows in `data`; without this they would be a dataset of their own.
     "spark.openlineage.dataset.removePath.pattern": r"(.*/models/[^/]+)(?<remove>/data)",
 }
 
@@ -90,7 +90,10 @@ def main() -> None:
 def run_pipeline(
     data: Path, *, url: str, variant: stages.Variant, namespace: str = "demo", api_key: str | None = None
 ) -> None:
-    """Run all stages once and report them to the collector at `url`. The datasets are written below `data`."""
+    """Run all stages once, publish the scores, and report all of it to the collector at `url`.
+
+    The datasets are written below `data`.
+    """
     pipeline = Pipeline(
         data=data,
         url=url,
@@ -101,14 +104,28 @@ def run_pipeline(
         emitter=Emitter(url, api_key=api_key),
     )
     raw.write_raw(data / "raw")
-    pipeline.emitter.emit(declare.started(pipeline.run, _now()))
+    for event in facts.fact_events(data, time.time_ns() // 1_000):
+        pipeline.emitter.emit(event)
+    pipeline.emitter.emit(declare.start_event(pipeline.run, _now()))
     try:
+        _check_raw(pipeline)
         for name, work in STAGES.items():
             _run_stage(pipeline, name, work)
     except Exception as error:
-        pipeline.emitter.emit(declare.failed(pipeline.run, _now(), error))
+        pipeline.emitter.emit(declare.failure_event(pipeline.run, _now(), error))
         raise
-    pipeline.emitter.emit(declare.completed(pipeline.run, _now()))
+    pipeline.emitter.emit(declare.complete_event(pipeline.run, _now()))
+    _print_line(f"publish: {call_lists.publish_scores(data, pipeline.emitter)}")
+
+
+def _check_raw(pipeline: Pipeline) -> None:
+    run = Parent(namespace=pipeline.namespace, job="churn_checks", run_id=str(uuid.uuid4()), root=pipeline.run)
+    pipeline.emitter.emit(declare.check_event(run, pipeline.run, "START", _now()))
+    found = {
+        pipeline.path("raw", "crm_export"): checks.check_customers(checks.read_csv(pipeline.data / "raw/crm_export")),
+        pipeline.path("raw", "usage_logs"): checks.check_sessions(checks.read_csv(pipeline.data / "raw/usage_logs")),
+    }
+    pipeline.emitter.emit(declare.check_event(run, pipeline.run, "COMPLETE", _now(), found))
 
 
 def ingest(pipeline: Pipeline, stage: Stage) -> None:
@@ -142,7 +159,7 @@ def train(pipeline: Pipeline, stage: Stage) -> None:
     source, target = pipeline.path("gold", "features"), pipeline.path("models", "churn")
     stages.train(stage.read(source)).write().overwrite().save(target)
     columns = (*stages.FEATURES, stages.LABEL)
-    event = declare.trained(stage.run, pipeline.run, _now(), features=source, columns=columns, model=target)
+    event = declare.training_event(stage.run, pipeline.run, _now(), features=source, columns=columns, model=target)
     pipeline.emitter.emit(event)
 
 
@@ -152,7 +169,7 @@ def score(pipeline: Pipeline, stage: Stage) -> None:
     loaded = LogisticRegressionModel.load(model)
     _write(stages.predictions(loaded, stage.read(pipeline.path("gold", "features"))), target)
     columns = ("churn_probability", "churn_label")
-    event = declare.scored(stage.run, pipeline.run, _now(), model=model, predictions=target, columns=columns)
+    event = declare.scoring_event(stage.run, pipeline.run, _now(), model=model, predictions=target, columns=columns)
     pipeline.emitter.emit(event)
 
 
@@ -169,7 +186,11 @@ def _run_stage(pipeline: Pipeline, name: str, work: Callable[[Pipeline, Stage], 
     started = time.monotonic()
     with _application(pipeline, name) as stage:
         work(pipeline, stage)
-    sys.stdout.write(f"{name}: {time.monotonic() - started:.1f} s\n")
+    _print_line(f"{name}: {time.monotonic() - started:.1f} s")
+
+
+def _print_line(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 

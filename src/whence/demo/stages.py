@@ -1,4 +1,4 @@
-"""What the demo's pipeline computes: each stage a pure function over data frames."""
+"""The computations of the demo's pipeline: each stage is a pure function over data frames."""
 
 from typing import Literal
 
@@ -31,7 +31,7 @@ def bronze(raw: DataFrame) -> DataFrame:
 
 
 def silver_customers(crm: DataFrame) -> DataFrame:
-    """One typed row a customer; the e-mail address only as a hash."""
+    """One typed row per customer; the e-mail address only as a hash."""
     once = crm.where(F.col("customer_id").isNotNull()).dropDuplicates(["customer_id"])
     return once.select(
         F.col("customer_id").cast("int").alias("customer_id"),
@@ -66,9 +66,9 @@ def silver_tickets(tickets: DataFrame) -> DataFrame:
 
 
 def features(customers: DataFrame, sessions: DataFrame, tickets: DataFrame, variant: Variant) -> DataFrame:
-    """One row of features a customer; `greatest` and `least` skip nulls, so they also fill in for who has no row.
+    """One row of features per customer. `greatest` and `least` skip nulls, so they also fill in missing rows.
 
-    The altered variant joins only urgent tickets, drops customers without one, and takes a ticket for a sign of life.
+    The altered variant joins only urgent tickets, drops customers without one, and counts a ticket as activity.
     """
     altered = variant == "altered"
     usage = sessions.groupBy("customer_id").agg(
@@ -100,7 +100,7 @@ def train(rows: DataFrame) -> LogisticRegressionModel:
 
 
 def predictions(model: LogisticRegressionModel, rows: DataFrame) -> DataFrame:
-    """The probability of churn of each customer, and the label that the model gives."""
+    """The probability of churn of each customer, and the predicted label."""
     return model.transform(_assembled(rows)).select(
         "customer_id",
         vector_to_array(F.col("probability"))[1].alias("churn_probability"),

@@ -1,3 +1,1 @@
-"""The pipeline, on PySpark: raw records of the log to rows of facts, the same stages for the stream and for the
-rebuild.
-"""
+"""The pipeline, on PySpark: raw records of the log become rows of facts. Streams and rebuilds use the same stages."""

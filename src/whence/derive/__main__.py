@@ -1,5 +1,5 @@
 """`python -m whence.derive`: the pipeline as a process of its own, which `whence up` supervises, or `spark-submit` runs
-on a cluster (docs/deploy.md). Prints `ready` once it takes events. Before that it prints `step WHAT` for each step
+on a cluster (deploy.md). Prints `ready` once it takes events. Before that it prints `step WHAT` for each step
 of its start, and `long-step WHAT` for one without a limit of time.
 """
 
@@ -20,27 +20,27 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from whence.derive.blast.refresh import refresh
-from whence.derive.jars import jars_for
-from whence.derive.jvm import UNSUPERVISED, JvmLimits
-from whence.derive.meters import serving_metrics
-from whence.derive.pipeline import run_stream, where_to_go_on
-from whence.derive.restored import derive_restored
-from whence.derive.schedule import Periodic, Schedule
-from whence.derive.session import close_session, open_session
+from whence.derive.blast_radius.refresh import refresh
+from whence.derive.pipeline import resume_positions, run_stream
+from whence.derive.restored_ranges import derive_restored
+from whence.derive.spark.jars import jars_for
+from whence.derive.spark.jvm import UNSUPERVISED, JvmLimits
+from whence.derive.spark.metrics import serving_metrics
+from whence.derive.spark.periodic_jobs import Periodic, Schedule
+from whence.derive.spark.session import close_session, open_session
 from whence.diagnostics import log_to_stderr
 from whence.errors import LogCorruptError, StoreGoneError, WhenceError
 from whence.file_modes import restrict_new_files
 from whence.log import Log
 from whence.log.address import open_log
-from whence.store.checkpoint import Checkpoints
-from whence.store.engine import open_store, read_progress
-from whence.store.lock import Check, deriving
-from whence.store.migrate import migrate
-from whence.store.purge import resume
+from whence.store.connection.data_key import provide_key
+from whence.store.connection.engine import open_store, read_progress
+from whence.store.connection.lock import Check, hold_derive_lock
+from whence.store.connection.wal_checkpoint import Checkpoints
+from whence.store.lifecycle.purge import resume_purge
+from whence.store.migrations.migrate import migrate
 from whence.store.security.database import security_url
 from whence.store.security.signing import signing_secret
-from whence.store.vault import provide_key
 from whence.tracing import is_traced, send_traces
 
 log = logging.getLogger(__name__)
@@ -123,12 +123,12 @@ def stream(given: argparse.Namespace, stopping: Event) -> None:
     with serving_metrics(given.metrics):
         while not stopping.is_set():
             try:
-                with deriving(engine) as check_lock:
+                with hold_derive_lock(engine) as check_lock:
                     _report("long-step upgrades the store's tables")
                     migrate(engine)
                     provide_key(engine)
                     _report("long-step finishes what retention began")
-                    resume(engine, check_lock)
+                    resume_purge(engine, check_lock)
                     session = session or _open_session(given, event_log)
                     _stream_once(given, _Stations(session, event_log, engine, check_lock), stopping)
             except StoreGoneError as error:
@@ -174,7 +174,7 @@ class _Stations:
 def _stream_once(given: argparse.Namespace, at: _Stations, stopping: Event) -> None:
     """Raises StoreGoneError when the store's lock is lost, and what the stream raises if that is not why it failed."""
     with tempfile.TemporaryDirectory(prefix="whence-", ignore_cleanup_errors=True) as scratch:
-        seals = at.log.seals()
+        seals = at.log.list_seals()
         derive_restored(at.session, at.log, at.engine, seals)
         query = run_stream(at.session, at.log, at.engine, Path(scratch) / "checkpoint")
         schedule = Schedule(at.session, at.engine, scheduled_jobs(at.log, given))
@@ -184,16 +184,16 @@ def _stream_once(given: argparse.Namespace, at: _Stations, stopping: Event) -> N
         checkpoints = Checkpoints(at.engine)
         try:
             # A call into the JVM must not be broken off: it is left again and again to look.
-            while not stopping.is_set() and at.log.seals() == seals and not query.awaitTermination(LOOK_SECONDS):
+            while not stopping.is_set() and at.log.list_seals() == seals and not query.awaitTermination(LOOK_SECONDS):
                 at.check_lock()
-                checkpoints.look()
+                checkpoints.shorten_if_quiet()
                 if given.alive:
                     given.alive.touch()
         except StreamingQueryException as error:
             at.check_lock()
             # Damage ends the stream; once it is sealed, the next stream passes it.
             is_damage = LogCorruptError.__name__ in str(error)
-            if not (is_damage and at.log.seal_damage(where_to_go_on(at.log, read_progress(at.engine)))):
+            if not (is_damage and at.log.seal_damage(resume_positions(at.log, read_progress(at.engine)))):
                 raise
         finally:
             schedule.stop()
@@ -214,9 +214,9 @@ def scheduled_jobs(event_log: Log, given: argparse.Namespace) -> Iterable[Period
 
 
 def _archive(event_log: Log, archive: str, session: SparkSession, _: Engine) -> bool:
-    from whence.derive.archive.copy import archive_beside  # only where it is used: it costs memory
+    from whence.derive.archive.copy import archive_in_background  # only where it is used: it costs memory
 
-    archive_beside(session, event_log, archive)
+    archive_in_background(session, event_log, archive)
     return True  # where there was nothing to do, too: asking costs requests to the archive's storage
 
 

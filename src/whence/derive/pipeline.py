@@ -1,4 +1,4 @@
-"""The pipeline in one place: the log → readings → rows → store, as a stream or as a batch over the whole log."""
+"""The whole pipeline: log → readings → rows → store, as a stream or as one batch over the log."""
 
 import logging
 from functools import reduce
@@ -8,37 +8,38 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from sqlalchemy import Engine
 
-from whence.derive.meters import BATCH_SECONDS
-from whence.derive.settlement import settle_parts
-from whence.derive.sink import write
-from whence.derive.sources import source_of
-from whence.derive.stages import STAGES
+from whence.derive.sources.readings import make_source
+from whence.derive.spark.metrics import BATCH_SECONDS
+from whence.derive.writing.settlement import settle_parts
+from whence.derive.writing.sink import write_to_store
+from whence.derive.writing.stages import STAGES
 from whence.errors import LogError, LogGapError, StoreError
 from whence.log import Lane, Lanes, Log, Position
-from whence.store.engine import read_progress
-from whence.store.settle import is_much, settle
-from whence.store.vault import address_of
+from whence.store.connection.data_key import store_address
+from whence.store.connection.engine import read_progress
+from whence.store.ingest.recompute import has_large_backlog, recompute
 from whence.tracing import spanning
 
 logger = logging.getLogger(__name__)
 
 
 def derive(readings: DataFrame) -> DataFrame:
-    """Rows of facts from readings: all stages, in order."""
+    """Derive rows of facts from readings, through all stages in order."""
     return reduce(lambda frame, stage: stage(frame), STAGES, readings)
 
 
 def run_stream(session: SparkSession, log: Log, engine: Engine, checkpoint: Path) -> StreamingQuery:
-    """Start the stream where the store is. The checkpoint is scratch and must be empty: the store alone says where to
-    go on. Raises LogError or StoreError if it cannot.
+    """Start the stream at the store's progress. The checkpoint must be empty: only the store decides where to continue.
+
+    Raises LogError or StoreError if the stream cannot continue there.
     """
-    source = source_of(log)
-    readings = source.stream(session, where_to_go_on(log, read_progress(engine)))
-    # Planned once; a micro-batch only runs it.
-    written = write(derive(readings), address_of(engine))
+    source = make_source(log)
+    readings = source.stream(session, resume_positions(log, read_progress(engine)))
+    # Planned once; each micro-batch only runs the plan.
+    written = write_to_store(derive(readings), store_address(engine))
     return (
         written.writeStream.foreachBatch(
-            lambda batch, number: _settle(batch, engine, source.reached(_end(checkpoint, number)))
+            lambda batch, number: _write_and_settle(batch, engine, source.reached(_read_end_offset(checkpoint, number)))
         )
         .option("checkpointLocation", checkpoint.absolute().as_uri())
         .start()
@@ -46,26 +47,26 @@ def run_stream(session: SparkSession, log: Log, engine: Engine, checkpoint: Path
 
 
 def run_batch(readings: DataFrame, engine: Engine, reached: Lanes) -> None:
-    """Derive readings into an empty store, which then has all before the positions `reached`."""
-    _settle(write(derive(readings), address_of(engine)), engine, reached)
+    """Derive readings into an empty store, whose progress is then `reached`."""
+    _write_and_settle(write_to_store(derive(readings), store_address(engine)), engine, reached)
 
 
-def where_to_go_on(log: Log, progress: dict[str, int]) -> Lanes:
-    """Where a stream starts in each lane. Raises StoreError if the store was derived from another log, LogError if the
-    log does not have what the store needs next.
+def resume_positions(log: Log, progress: dict[str, int]) -> Lanes:
+    """The position in each lane where a stream starts. Raises StoreError if the store was derived from another log,
+    LogError if the log lacks the next required position.
     """
-    lanes = log.lanes()
+    lanes = log.list_lanes()
     if others := progress.keys() - {lane.name for lane in lanes}:
         raise StoreError(
             f"the store was derived from another event log ({', '.join(sorted(others))}): "
             "give it an empty store, or `whence rebuild` it from this one"
         )
-    since = {lane.name: _since(lane, progress.get(lane.name)) for lane in lanes}
+    since = {lane.name: _resume_position(lane, progress.get(lane.name)) for lane in lanes}
     logger.info("goes on at %s", since)
     return since
 
 
-def _since(lane: Lane, reached: int | None) -> Position:
+def _resume_position(lane: Lane, reached: int | None) -> Position:
     if reached is None and lane.origin and lane.origin < lane.start:
         raise LogGapError(lane.name, lane.origin, lane.start)
     if reached is None:
@@ -84,23 +85,23 @@ def _since(lane: Lane, reached: int | None) -> Position:
     return position
 
 
-def _settle(written: DataFrame, engine: Engine, reached: Lanes) -> None:
-    """Write, then derive what the new facts imply: here, in one transaction, or where that is much and the store takes
-    several writers, first in the executors.
+def _write_and_settle(written: DataFrame, engine: Engine, reached: Lanes) -> None:
+    """Write rows, then derive what the new facts imply: here in one transaction or, if there is much of it and the
+    store accepts several writers, first in the executors.
     """
     with BATCH_SECONDS.time(), spanning("batch"):
         with spanning("write"):
             written.collect()
-        if engine.dialect.name != "sqlite" and is_much(engine):
+        if engine.dialect.name != "sqlite" and has_large_backlog(engine):
             with spanning("settle parts"):
-                settle_parts(written.sparkSession, address_of(engine))
+                settle_parts(written.sparkSession, store_address(engine))
         with spanning("settle"):
-            settle(engine, {lane: position.as_int for lane, position in reached.items()})
+            recompute(engine, {lane: position.as_int for lane, position in reached.items()})
 
 
-def _end(checkpoint: Path, batch: int) -> str:
-    """Where a micro-batch ends, in the words of its source: Spark notes it before the micro-batch runs.
+def _read_end_offset(checkpoint: Path, batch: int) -> str:
+    """The end offset of a micro-batch as Spark wrote it into the checkpoint before running the micro-batch.
 
-    The rows do not say: a topic has offsets that are no messages.
+    The rows do not contain it: a topic has offsets without messages.
     """
     return (checkpoint / "offsets" / str(batch)).read_text("utf-8").splitlines()[-1]

@@ -1,4 +1,4 @@
-"""`whence rebuild`: all that was ever received, from archive and log, through the same stages as one batch."""
+"""`whence rebuild`: derives every record ever received, from archive and log, through the same stages as one batch."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -8,85 +8,96 @@ from operator import or_
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from whence.derive import records
-from whence.derive.archive.coverage import rest_of_all
-from whence.derive.archive.source import archived, read_files
+from whence.derive.archive.coverage import unarchived_lanes_if_complete
+from whence.derive.archive.source import read_archive, read_files
 from whence.derive.archive.table import Archive, find_archive
 from whence.derive.pipeline import run_batch
-from whence.derive.source import PARTITION_BYTES
-from whence.derive.sources import source_of
+from whence.derive.reading import records
+from whence.derive.sources.log import PARTITION_BYTES
+from whence.derive.sources.readings import make_source
 from whence.errors import StoreError
 from whence.log import Lane, Lanes, Log, Position
+from whence.log.segments.damage_sealing import begin_after, is_empty
 from whence.log.segments.log import LANE, SegmentLog
-from whence.log.segments.sealing import begin_behind, is_empty
-from whence.query.instants import iso
-from whence.store.engine import open_store, read_progress, reading
-from whence.store.migrate import migrate
-from whence.store.purge import enforce
-from whence.store.replace import replacing
-from whence.store.summary import Enforced, Horizon, read_horizons
+from whence.query.answers.instants import iso
+from whence.store.connection.engine import open_store, read_progress, reading
+from whence.store.ingest.retention_summary import EnforcedHorizon, RetentionHorizon, read_horizons
+from whence.store.lifecycle.purge import enforce_horizon
+from whence.store.lifecycle.replace import replace_store
+from whence.store.migrations.migrate import migrate
 
 
 def rebuild(session: SparkSession, log: Log, store_url: str, archive: str | None = None) -> None:
-    """Build a new store beside the old one and swap it in; readers see the old one until then. What the old one has
-    forgotten, the new one forgets at the same places of the log: so they are equal.
+    """Build a new store beside the old one and swap it in; readers use the old one until then. The new store deletes
+    what the old one deleted, at the same positions of the log, so that both are equal.
 
-    Raises StoreBusyError while a pipeline runs, LogGapError if archive and log together do not have everything.
+    Raises StoreBusyError while a pipeline runs, LogGapError if archive and log together are incomplete.
     """
-    with log.retained(), replacing(store_url) as engine:
+    with log.prevent_deletion(), replace_store(store_url) as engine:
         begin_lost_log(log, archive)
-        found, tail = _find(log, archive)
-        for part, horizon in parts([_whole(found, lane) for lane in tail], _horizons(store_url)):
-            history = source_of(log).batch(session, [_common(*both) for both in zip(part, tail, strict=True)])
-            if found:
-                history = _archived(session, found, part).union(history)
+        archived, tail = _find_archive_and_tail(log, archive)
+        for part, horizon in split_at_horizons(
+            [_extend_to_archive(archived, lane) for lane in tail], _read_enforced_horizons(store_url)
+        ):
+            history = make_source(log).batch(
+                session, [_intersect_lanes(*lanes) for lanes in zip(part, tail, strict=True)]
+            )
+            if archived:
+                history = _read_archived(session, archived, part).union(history)
             run_batch(history, engine, {lane.name: lane.end for lane in (part if horizon else tail)})
             if horizon:
-                enforce(engine, horizon)
+                enforce_horizon(engine, horizon)
 
 
 def begin_lost_log(log: Log, archive: str | None) -> None:
-    """Begin a log that is empty behind its archive, so that a position never means two records.
+    """Start an empty log after the end of its archive, so that no position is ever used for two records.
 
-    Raises LogBusyError while a collector has it open.
+    Raises LogBusyError while a collector has the log open.
     """
     found = find_archive(archive) if archive and isinstance(log, SegmentLog) else None
     reach = found.reach(LANE) if found else None
     if found and reach and isinstance(log, SegmentLog) and is_empty(log.directory):
-        begin_behind(log.directory, Position.from_int(reach.until), sum(file.records for file in found.files()))
+        begin_after(log.directory, Position.from_int(reach.until), sum(file.records for file in found.files()))
 
 
-def _whole(archive: Archive | None, lane: Lane) -> Lane:
-    """A lane up to where archive and log end: the archive may have more than a log that is new."""
+def _extend_to_archive(archive: Archive | None, lane: Lane) -> Lane:
+    """A lane up to the end of archive and log: the archive may have more than a new log."""
     reach = archive.reach(lane.name) if archive else None
     return replace(lane, end=max(lane.end, Position.from_int(reach.until))) if reach else lane
 
 
-def parts(lanes: Sequence[Lane], enforced: Sequence[Enforced]) -> Iterator[tuple[list[Lane], Horizon | None]]:
-    """All that ever was in lanes, up to their ends, in parts: each ends where a horizon was enforced, the last one
-    where the lanes do.
+def split_at_horizons(
+    lanes: Sequence[Lane], enforced: Sequence[EnforcedHorizon]
+) -> Iterator[tuple[list[Lane], RetentionHorizon | None]]:
+    """Split the whole history of lanes into parts: each ends where a horizon was enforced, the last one at the lanes'
+    ends.
+
+    Yields the lanes of each part, and its horizon (None for the last).
     """
     # Positions of several lanes differ in their segment, which is a lane's number (`log.Position`).
-    since = {lane.name: Position(lane.start.segment if len(lanes) > 1 else 0, 0) for lane in lanes}
-    for one in enforced:
-        ends = {lane.name: _within(one.reached.get(lane.name), since[lane.name], lane.end) for lane in lanes}
-        yield [Lane(name, since[name], end) for name, end in ends.items()], one.horizon
-        since = ends
-    yield [Lane(lane.name, since[lane.name], lane.end) for lane in lanes], None
+    starts = {lane.name: Position(lane.start.segment if len(lanes) > 1 else 0, 0) for lane in lanes}
+    for enforced_horizon in enforced:
+        ends = {
+            lane.name: _clamp_position(enforced_horizon.reached.get(lane.name), starts[lane.name], lane.end)
+            for lane in lanes
+        }
+        yield [Lane(name, starts[name], end) for name, end in ends.items()], enforced_horizon.horizon
+        starts = ends
+    yield [Lane(lane.name, starts[lane.name], lane.end) for lane in lanes], None
 
 
-def _within(reached: int | None, since: Position, end: Position) -> Position:
+def _clamp_position(reached: int | None, since: Position, end: Position) -> Position:
     return since if reached is None else min(max(Position.from_int(reached), since), end)
 
 
-def _common(part: Lane, tail: Lane) -> Lane:
-    """What of a part of a lane is in its tail."""
+def _intersect_lanes(part: Lane, tail: Lane) -> Lane:
+    """The intersection of a part of a lane with the lane's tail."""
     start = min(max(part.start, tail.start), tail.end)
     return Lane(tail.name, start, max(start, min(part.end, tail.end)))
 
 
-def _archived(session: SparkSession, archive: Archive, part: Sequence[Lane]) -> DataFrame:
-    """Readings of what the archive has of these parts of the lanes."""
+def _read_archived(session: SparkSession, archive: Archive, part: Sequence[Lane]) -> DataFrame:
+    """The readings of the archived records in these lanes."""
     ranges = [(lane.start.as_int, lane.end.as_int) for lane in part]
     files = [file for file in archive.files() if any(file.first < end and file.last >= start for start, end in ranges)]
     position = f.col("position")
@@ -94,7 +105,7 @@ def _archived(session: SparkSession, archive: Archive, part: Sequence[Lane]) -> 
     return read_files(session, archive.uri, files, "readings").where(wanted)
 
 
-def _horizons(store_url: str) -> Sequence[Enforced]:
+def _read_enforced_horizons(store_url: str) -> Sequence[EnforcedHorizon]:
     engine = open_store(store_url)
     with reading(engine) as connection:
         found = read_horizons(connection)
@@ -103,38 +114,38 @@ def _horizons(store_url: str) -> Sequence[Enforced]:
 
 
 def rebuild_as_of(session: SparkSession, log: Log, store_url: str, archive: str | None, before: int) -> None:
-    """Build a store of what was received before a time (microseconds UTC). No stream goes on from it.
+    """Build a store of the records received before a time (microseconds UTC). No stream can continue it.
 
-    Raises as `rebuild`.
+    Raises the same errors as `rebuild`.
     """
-    with log.retained(), replacing(store_url) as engine:
-        found, lanes = _find(log, archive)
-        history = _readings_before(source_of(log).records(session, lanes, PARTITION_BYTES), before)
+    with log.prevent_deletion(), replace_store(store_url) as engine:
+        found, lanes = _find_archive_and_tail(log, archive)
+        history = _readings_before(make_source(log).records(session, lanes, PARTITION_BYTES), before)
         if found:
-            history = archived(session, found, "readings", before).union(history)
-        run_batch(history, engine, _the_past(before))
+            history = read_archive(session, found, "readings", before).union(history)
+        run_batch(history, engine, _past_progress(before))
 
 
 def check_is_new(store_url: str) -> None:
-    """Raises StoreError if something was derived into the store: the past never replaces the present by mistake."""
+    """Raise StoreError if the store has progress: a store of the past must not replace the present by mistake."""
     engine = open_store(store_url)
     migrate(engine)
     progress = read_progress(engine)
     engine.dispose()
     if progress:
-        raise StoreError("there is a store in that place already; --into wants a new or an empty one")
+        raise StoreError("a store exists in that place already; --into needs a new or an empty one")
 
 
-def _find(log: Log, archive: str | None) -> tuple[Archive | None, tuple[Lane, ...]]:
-    """The archive, if there is one, and the rest, which only the log has. Raises LogGapError."""
+def _find_archive_and_tail(log: Log, archive: str | None) -> tuple[Archive | None, tuple[Lane, ...]]:
+    """The archive, if it exists, and the remaining lanes, which only the log has. Raises LogGapError."""
     found = find_archive(archive) if archive else None
-    return found, rest_of_all(found, log.lanes())
+    return found, unarchived_lanes_if_complete(found, log.list_lanes())
 
 
 def _readings_before(received: DataFrame, before: int) -> DataFrame:
-    return records.readings(received.where(f.col("received_at") < before))
+    return records.read_readings(received.where(f.col("received_at") < before))
 
 
-def _the_past(before: int) -> Lanes:
-    """A progress that no log has, so that no stream adds today's events to a store that lacks yesterday's."""
+def _past_progress(before: int) -> Lanes:
+    """A progress that no log has, so that no stream adds today's events to a store without yesterday's."""
     return {f"what was received before {iso(before)}": Position.from_int(before)}

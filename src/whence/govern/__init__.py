@@ -1,1 +1,1 @@
-"""Rules over what the store knows: what it may forget, and which jobs have ended."""
+"""Governance: access, keys, assertions by people, retention, stale jobs, backup, lost records."""

@@ -1,23 +1,83 @@
 """Keys, grants and entries of the audit log as JSON: the same at the terminal and over HTTP. Of keys no secret."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Literal
+
+from typing_extensions import TypedDict
 
 from whence.govern.keys import Key
 from whence.model.access import Grant, Hiding
-from whence.query.instants import iso
+from whence.query.answers.instants import iso
 from whence.store.security.audit import Entry
 from whence.store.security.keys import StoredKey
 
-Json = dict[str, Any]
+KeyState = Literal["live", "revoked", "expired"]
 
 
-def new_key_document(key: Key, subject: str) -> Json:
+class NewKey(TypedDict):
+    """A new key with its secret, which is shown this once."""
+
+    id: str
+    subject: str
+    key: str
+
+
+class KeyDocument(TypedDict):
+    """A key without its secret."""
+
+    id: str
+    name: str
+    state: KeyState
+    scopes: list[str]
+    created_at: str
+    expires_at: str | None
+    revoked_at: str | None
+    used_at: str | None
+
+
+class GrantDocument(TypedDict):
+    """A role of `key:NAME`, `user:SUBJECT` or `group:NAME` in the namespaces that match a pattern."""
+
+    subject: str
+    role: str
+    namespaces: str
+
+
+class HidingDocument(TypedDict):
+    """Fields that a subject (`*`: everybody) may not see, unless they are steward there."""
+
+    subject: str
+    namespaces: str
+    datasets: str
+    fields: str
+
+
+class GrantsDocument(TypedDict):
+    """All grants, and all rules that hide fields."""
+
+    grants: list[GrantDocument]
+    hidings: list[HidingDocument]
+
+
+class AuditEntry(TypedDict):
+    """An entry of the audit log."""
+
+    number: int
+    at: str
+    who: str
+    action: str
+    what: str
+    nodes: list[str]
+    count: int
+    status: int
+
+
+def new_key_document(key: Key, subject: str) -> NewKey:
     """A key in clear: for who made it, this once."""
     return {"id": key.id, "subject": subject, "key": key.text}
 
 
-def key_document(one: StoredKey, now: int) -> Json:
+def key_document(one: StoredKey, now: int) -> KeyDocument:
     """All that is kept of a key but its hash."""
     return {
         "id": one.id,
@@ -31,16 +91,14 @@ def key_document(one: StoredKey, now: int) -> Json:
     }
 
 
-def key_state(one: StoredKey, now: int) -> str:
+def key_state(one: StoredKey, now: int) -> KeyState:
     """`live`, `revoked` or `expired`."""
     if one.revoked_at is not None:
         return "revoked"
     return "live" if one.is_live(now) else "expired"
 
 
-def grants_document(
-    grants: Mapping[str, Sequence[Grant]], hidings: Mapping[str, Sequence[Hiding]]
-) -> dict[str, list[Json]]:
+def grants_document(grants: Mapping[str, Sequence[Grant]], hidings: Mapping[str, Sequence[Hiding]]) -> GrantsDocument:
     """Who has which role where, and which fields are hidden from whom."""
     return {
         "grants": [
@@ -56,7 +114,7 @@ def grants_document(
     }
 
 
-def entry_document(number: int, one: Entry) -> Json:
+def entry_document(number: int, one: Entry) -> AuditEntry:
     """An entry of the audit log, with its number."""
     return {
         "number": number,

@@ -1,4 +1,4 @@
-"""Giving and taking roles, hiding fields, making keys with their roles: what the terminal and the API do alike."""
+"""Granting and revoking roles, hiding fields, creating keys with roles: shared by the CLI and the API."""
 
 from dataclasses import dataclass
 
@@ -7,17 +7,17 @@ from sqlalchemy import Connection
 from whence.errors import AccessError
 from whence.govern.keys import Key, create_key
 from whence.model.access import SCOPES, Action, Grant, Hiding, Role
-from whence.store.security.grants import EVERYBODY, give, hide, read_grants, show, take
+from whence.store.security.grants import EVERYBODY, add_grant, add_hidings, read_grants, remove_grant, remove_hiding
 
 KINDS = ("key", "user", "group")
-"""What a subject begins with."""
+"""The kinds of subjects, their prefixes."""
 EVERYWHERE = "*"
-"""The pattern that all namespaces fit."""
+"""The pattern that all namespaces match."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeyWanted:
-    """A key to make, with a role in namespaces if one is given. `lifetime` in µs, None: it does not expire."""
+class KeyRequest:
+    """A key to create, with a role in namespaces if `role` is given. `lifetime` is in µs; None: it does not expire."""
 
     name: str
     role: Role | None
@@ -26,58 +26,59 @@ class KeyWanted:
     lifetime: int | None = None
 
 
-def make_key(connection: Connection, wanted: KeyWanted, now: int) -> Key:
-    """Make a key, and grant what is wanted. Raises AccessError if the name has a live key."""
-    expires = None if wanted.lifetime is None else now + wanted.lifetime
-    key = create_key(connection, wanted.name, wanted.scopes, now, expires)
-    if wanted.role is not None:
-        give(connection, f"key:{wanted.name}", Grant(wanted.role, wanted.namespaces))
+def make_key(connection: Connection, request: KeyRequest, now: int) -> Key:
+    """Create a key, and grant the requested role. Raises AccessError if the name has a live key."""
+    expires = None if request.lifetime is None else now + request.lifetime
+    key = create_key(connection, request.name, request.scopes, now, expires)
+    if request.role is not None:
+        add_grant(connection, f"key:{request.name}", Grant(request.role, request.namespaces))
     return key
 
 
 def give_role(connection: Connection, subject: str, grant: Grant) -> None:
-    """Grant, in place of what the subject had in the same pattern. Raises AccessError if the subject is none."""
-    give(connection, known_subject(subject), grant)
+    """Grant a role, replacing the subject's grant for the same pattern. Raises AccessError for an invalid subject."""
+    add_grant(connection, require_subject(subject), grant)
 
 
 def take_role(connection: Connection, subject: str, namespaces: str) -> None:
-    """Take a grant back. Raises AccessError if there is none."""
-    if not take(connection, known_subject(subject), namespaces):
+    """Revoke a grant. Raises AccessError if it does not exist."""
+    if not remove_grant(connection, require_subject(subject), namespaces):
         raise AccessError(f"{subject} has no grant in {namespaces}; `whence access list` shows all", 404)
 
 
 def is_last_administrator(connection: Connection, subject: str, namespaces: str) -> bool:
-    """Whether nobody else is administrator everywhere."""
+    """Whether this grant makes the subject the only administrator of all namespaces."""
     others = [
-        who
-        for who, grants in read_grants(connection).items()
-        for one in grants
-        if one.role >= Role.ADMIN and one.namespaces == EVERYWHERE and who != subject
+        other
+        for other, grants in read_grants(connection).items()
+        for grant in grants
+        if grant.role >= Role.ADMIN and grant.namespaces == EVERYWHERE and other != subject
     ]
     held = any(
-        one.role >= Role.ADMIN and one.namespaces == namespaces for one in read_grants(connection).get(subject, ())
+        grant.role >= Role.ADMIN and grant.namespaces == namespaces
+        for grant in read_grants(connection).get(subject, ())
     )
     return held and namespaces == EVERYWHERE and not others
 
 
-def hide_fields(connection: Connection, subject: str, what: Hiding) -> None:
-    """Hide fields from somebody, or everybody. Raises AccessError if the subject is none."""
-    hide(connection, _anybody(subject), [what])
+def hide_fields(connection: Connection, subject: str, hiding: Hiding) -> None:
+    """Hide fields from a subject, or from everybody. Raises AccessError for an invalid subject."""
+    add_hidings(connection, _require_subject_or_everybody(subject), [hiding])
 
 
-def show_fields(connection: Connection, subject: str, what: Hiding) -> None:
-    """Hide fields no more. Raises AccessError if there is no such rule."""
-    if not show(connection, _anybody(subject), what):
+def show_fields(connection: Connection, subject: str, hiding: Hiding) -> None:
+    """Remove a rule that hides fields. Raises AccessError if it does not exist."""
+    if not remove_hiding(connection, _require_subject_or_everybody(subject), hiding):
         raise AccessError(f"no such rule for {subject}; `whence access list` shows all", 404)
 
 
-def known_subject(text: str) -> str:
-    """A subject as it is written in grants. Raises AccessError if it is none."""
+def require_subject(text: str) -> str:
+    """The subject, if it is valid in grants. Raises AccessError otherwise."""
     kind, _, name = text.partition(":")
     if kind not in KINDS or not name:
-        raise AccessError(f"{text!r} is nobody: say key:NAME, user:SUBJECT or group:NAME", 422)
+        raise AccessError(f"{text!r} is not a subject: write key:NAME, user:SUBJECT or group:NAME", 422)
     return text
 
 
-def _anybody(subject: str) -> str:
-    return subject if subject == EVERYBODY else known_subject(subject)
+def _require_subject_or_everybody(subject: str) -> str:
+    return subject if subject == EVERYBODY else require_subject(subject)

@@ -1,7 +1,7 @@
-"""API keys: `whence_<id>_<secret><checksum>`. Made, rotated and revoked here; checked against what is kept of them.
+"""API keys: `whence_<id>_<secret><checksum>`. Created, rotated and revoked here; checked against stored hashes.
 
-The id may be shown and logged. The checksum tells a mistyped key, and a key in a text, from other words without asking
-the database. The secret has 192 random bits, so that Argon2 needs little memory to be slow enough.
+The id may be shown and logged. The checksum distinguishes mistyped keys, and keys in texts, from other words without a
+query to the database. The secret has 192 random bits, so Argon2 is slow enough with little memory.
 """
 
 import secrets
@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 
 from whence.errors import AccessError
 from whence.model.access import Action
-from whence.store.security.keys import StoredKey, add_key, end_keys, read_keys, revoke_keys
+from whence.store.security.keys import StoredKey, add_key, expire_keys, read_keys, revoke_keys
 
 PREFIX = "whence"
 _SECRET_BYTES = 24
@@ -26,7 +26,7 @@ _hasher = PasswordHasher(time_cost=2, memory_cost=8 << 10, parallelism=1)
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key in clear: it is shown once, when it is made. `text` is what a client sends."""
+    """A key in clear text, shown once, when it is created. `text` is what a client sends."""
 
     id: str
     text: str
@@ -35,15 +35,15 @@ class Key:
         return f"Key({self.id!r})"
 
 
-def new_key() -> Key:
-    """A key that nobody has."""
+def generate_key() -> Key:
+    """Generate a new key."""
     id_, secret = secrets.token_hex(4), secrets.token_hex(_SECRET_BYTES)
     body = f"{PREFIX}_{id_}_{secret}"
     return Key(id_, f"{body}{_checksum(body)}")
 
 
-def read_key(text: str) -> Key | None:
-    """The key that a text is; None if it is none, or was mistyped."""
+def parse_key(text: str) -> Key | None:
+    """Parse a key; None if the text is not a key, or was mistyped."""
     parts = text.split("_")
     body, check = text[:-_CHECK_DIGITS], text[-_CHECK_DIGITS:]
     if len(parts) != 3 or parts[0] != PREFIX or not text.isascii() or _checksum(body) != check:
@@ -52,12 +52,12 @@ def read_key(text: str) -> Key | None:
 
 
 def fingerprint(key: Key) -> str:
-    """The first 64 bits of SHA-256 of a key: they tell a wrong key at once, and say nothing of 192 random bits."""
+    """The first 64 bits of a key's SHA-256. They reject a wrong key quickly, and do not reveal the 192 random bits."""
     return sha256(key.text.encode()).hexdigest()[:16]
 
 
 def is_hash_of(stored: StoredKey, key: Key) -> bool:
-    """Whether this is the key that is kept. Slow on purpose: some milliseconds."""
+    """Whether a key matches the stored hash. Slow on purpose: some milliseconds."""
     try:
         return _hasher.verify(stored.hash, key.text)
     except (VerifyMismatchError, InvalidHashError):
@@ -67,38 +67,40 @@ def is_hash_of(stored: StoredKey, key: Key) -> bool:
 def create_key(
     connection: Connection, name: str, scopes: frozenset[Action], now: int, expires_at: int | None = None
 ) -> Key:
-    """Make a key for `key:<name>`, and keep its hash. Raises AccessError if that name has a live key."""
-    if live_keys(connection, name, now):
+    """Create a key for `key:<name>`, and store its hash. Raises AccessError if that name has a live key."""
+    if list_live_keys(connection, name, now):
         raise AccessError(f"{name} has a key: rotate or revoke it, or choose another name", 409)
-    return _keep(connection, name, scopes, now, expires_at)
+    return _store_key(connection, name, scopes, now, expires_at)
 
 
 def rotate_key(connection: Connection, name: str, now: int, overlap: int, expires_at: int | None = None) -> Key:
-    """Make a new key for a name; the old ones are good for `overlap` microseconds more. Raises AccessError."""
-    old = live_keys(connection, name, now)
+    """Create a new key for a name; the old ones stay valid for `overlap` microseconds. Raises AccessError."""
+    old = list_live_keys(connection, name, now)
     if not old:
         raise AccessError(f"no key of the name {name!r} is live; `whence keys list` shows them", 404)
-    key = _keep(connection, name, old[-1].scopes, now, expires_at)
-    end_keys(connection, [one.id for one in old], now + overlap)
+    key = _store_key(connection, name, old[-1].scopes, now, expires_at)
+    expire_keys(connection, [stored.id for stored in old], now + overlap)
     return key
 
 
-def revoke_key(connection: Connection, named: str, now: int) -> Sequence[StoredKey]:
-    """Revoke the key of an id, or all of a name. Raises AccessError if there is none that is live."""
-    found = [one for one in read_keys(connection) if named in (one.id, one.name) and one.is_live(now)]
-    if not found:
-        raise AccessError(f"no live key has the id or the name {named!r}; `whence keys list` shows them", 404)
-    revoke_keys(connection, [one.id for one in found], now)
-    return found
+def revoke_key(connection: Connection, id_or_name: str, now: int) -> Sequence[StoredKey]:
+    """Revoke the key with an id, or all keys with a name. Raises AccessError if none of them is live."""
+    revoked = [
+        stored for stored in read_keys(connection) if id_or_name in (stored.id, stored.name) and stored.is_live(now)
+    ]
+    if not revoked:
+        raise AccessError(f"no live key has the id or the name {id_or_name!r}; `whence keys list` shows them", 404)
+    revoke_keys(connection, [stored.id for stored in revoked], now)
+    return revoked
 
 
-def live_keys(connection: Connection, name: str, now: int) -> list[StoredKey]:
-    """The keys of a name that are neither revoked nor expired, oldest first."""
-    return [one for one in read_keys(connection) if one.name == name and one.is_live(now)]
+def list_live_keys(connection: Connection, name: str, now: int) -> list[StoredKey]:
+    """The keys with a name that are neither revoked nor expired, oldest first."""
+    return [stored for stored in read_keys(connection) if stored.name == name and stored.is_live(now)]
 
 
-def _keep(connection: Connection, name: str, scopes: frozenset[Action], now: int, expires_at: int | None) -> Key:
-    key = new_key()
+def _store_key(connection: Connection, name: str, scopes: frozenset[Action], now: int, expires_at: int | None) -> Key:
+    key = generate_key()
     hash_ = _hasher.hash(key.text)
     add_key(
         connection,

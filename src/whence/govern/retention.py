@@ -8,10 +8,10 @@ from hashlib import sha256
 from sqlalchemy import Engine
 
 from whence.errors import PlanOutdatedError
-from whence.store.lock import deriving
-from whence.store.migrate import migrate
-from whence.store.purge import Expired, enforce, expiring, resume
-from whence.store.summary import Horizon
+from whence.store.connection.lock import hold_derive_lock
+from whence.store.ingest.retention_summary import RetentionHorizon
+from whence.store.lifecycle.purge import Expired, enforce_horizon, preview_purge, resume_purge
+from whence.store.migrations.migrate import migrate
 
 DAY = 86_400_000_000
 """In microseconds."""
@@ -30,37 +30,37 @@ class Limits:
 class Plan:
     """What a horizon lets go of: rows by table, and a digest of their keys. Equal plans delete the same."""
 
-    horizon: Horizon
+    horizon: RetentionHorizon
     rows: Mapping[str, int]
     digest: str
 
 
-def horizon_of(limits: Limits, now: int) -> Horizon:
+def compute_horizon(limits: Limits, now: int) -> RetentionHorizon:
     """The horizon that limits mean at a time."""
-    return Horizon(runs=now - limits.runs, keep=limits.keep, history=now - max(limits.history, limits.runs))
+    return RetentionHorizon(runs=now - limits.runs, keep=limits.keep, history=now - max(limits.history, limits.runs))
 
 
 @contextmanager
-def planning(engine: Engine, horizon: Horizon) -> Iterator[tuple[Plan, Expired]]:
+def open_plan(engine: Engine, horizon: RetentionHorizon) -> Iterator[tuple[Plan, Expired]]:
     """The plan, and the keys that are in it as long as the context is open. Changes nothing. Raises StoreError."""
-    with expiring(engine, horizon) as expired:
+    with preview_purge(engine, horizon) as expired:
         told = sha256()
-        for table, key in expired.listed():
+        for table, key in expired.iterate_keys():
             told.update(f"{table} {key}\n".encode())
         yield Plan(horizon=horizon, rows=expired.rows, digest=told.hexdigest()), expired
 
 
-def apply(engine: Engine, horizon: Horizon, expected: Plan | None = None) -> Mapping[str, int]:
+def apply_plan(engine: Engine, horizon: RetentionHorizon, expected: Plan | None = None) -> Mapping[str, int]:
     """Delete what the horizon lets go of; rows by table.
 
     Raises StoreBusyError while a pipeline derives into the store; PlanOutdatedError if this is not what was `expected`:
     then nothing is deleted.
     """
     migrate(engine)
-    with deriving(engine) as check_lock:
-        resume(engine, check_lock)
+    with hold_derive_lock(engine) as check_lock:
+        resume_purge(engine, check_lock)
         if expected:
-            with planning(engine, horizon) as (plan, _):
+            with open_plan(engine, horizon) as (plan, _):
                 if plan != expected:
                     raise PlanOutdatedError(sum(expected.rows.values()), sum(plan.rows.values()))
-        return enforce(engine, horizon, check_lock)
+        return enforce_horizon(engine, horizon, check_lock)

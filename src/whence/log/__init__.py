@@ -1,5 +1,5 @@
-"""The memory: an append-only event log, in segment files (`segments/`) or in a Kafka topic (`kafka/`). This package
-imports what they share only.
+"""The append-only event log, in segment files (`segments/`) or in a Kafka topic (`kafka/`). This package imports only
+what both share.
 """
 
 from whence.log.port import Amount, Lane, Lanes, Log, Seal, Writer

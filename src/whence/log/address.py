@@ -1,4 +1,4 @@
-"""Which log an address means: a directory of segments, or a Kafka topic."""
+"""Log addresses: a directory of segments, or a Kafka topic."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,12 +8,14 @@ from whence.log.segments.log import SegmentLog
 
 
 def open_log(address: str, secret: Callable[[], bytes] | None = None) -> Log:
-    """`kafka://HOST:PORT,…/TOPIC?…` (`kafka.address`), else a path. `secret` gives what the collector signs with; only
-    a topic asks for it. Raises LogError if the address is malformed, and what `secret` raises.
+    """Open the log at an address: `kafka://HOST:PORT,…/TOPIC?…` (`kafka.address`), or a path.
+
+    `secret` returns the collector's signing secret; only a topic needs it. Raises LogError if the address is malformed,
+    and whatever `secret` raises.
     """
     if not address.startswith("kafka://"):
         return SegmentLog(Path(address))
-    # Only where it is used: the client library costs 20 MB.
+    # Imported only if used: the client library takes 20 MB of memory.
     from whence.log.kafka.log import KafkaLog
 
     return KafkaLog.at(address, secret)

@@ -1,6 +1,6 @@
-"""The port: what an event log is to those who use it, wherever its records are (`segments/`, `kafka/`)."""
+"""The port of the event log: what every log offers its users, wherever it stores records (`segments/`, `kafka/`)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -9,26 +9,27 @@ from whence.log.position import Position
 from whence.log.record import Appended, Draft, Record
 
 Lanes = Mapping[str, Position]
-"""A position in each lane of a log, by the lane's name: how far a store is, or what someone waits for."""
+"""A position in each lane of a log, by the lane's name: a store's progress, or the positions that a caller waits for.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A part of a log that has an order of its own: all of a log in segments, a partition of a topic.
+    """A part of a log with an order of its own: a whole log in segments, or a partition of a topic.
 
-    Its records are at `start` or after it, and before `end`. All before `end` is durable.
+    Its records are at `start` or after it, and before `end`. All records before `end` are durable.
     """
 
     name: str
     start: Position
     end: Position
     origin: Position | None = None
-    """Where the lane began, if all that ever was in it is known to have been this log's."""
+    """Where the lane began, if everything before `start` is known to have been part of this log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """So much of a log. `bytes` is None where the log does not tell."""
+    """An amount of records. `bytes` is None if the log does not report sizes."""
 
     records: int
     bytes: int | None
@@ -36,10 +37,11 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """A damaged range [start, stop) of a segment. `state`: `sealed` until somebody decides, `restored`, or `lost`.
+    """A damaged range [start, stop) of a segment. `state` is `sealed` until somebody decides, then `restored` or
+    `lost`.
 
-    `records`: offset and key of those known to have been there, the key empty where it is not known. `count`: how many
-    there were, at least; `lost`: of these, records that no store had derived when the loss was accepted.
+    `records` are the offset and key of each record known to have been there; the key is empty if it is unknown. `count`
+    is how many there were, at least. `lost`: how many of them no store had derived when the loss was accepted.
     """
 
     segment: int
@@ -54,68 +56,76 @@ class Seal:
 
     @property
     def begin(self) -> Position:
-        """Where the range begins."""
+        """The position where the range begins."""
         return Position(self.segment, self.start)
 
     @property
     def end(self) -> Position:
-        """Where the range ends."""
+        """The position where the range ends."""
         return Position(self.segment, self.stop)
 
 
 class Writer(Protocol):
-    """The open end of a log. After any LogError from `append`, close it and open a new one."""
+    """Appends to a log. After any LogError from `append`, close it and open a new one."""
 
     def append(self, drafts: Sequence[Draft]) -> Sequence[Appended]:
-        """Append all drafts, and return once they are durable. Raises LogError: then take none of them for stored."""
+        """Append all drafts, and return once they are durable. Raises LogError; none of them then counts as stored."""
 
-    def rehearse(self) -> Sequence[Appended]:
-        """Append nothing, but find out whether it could be. Raises LogError."""
+    def check_writable(self) -> Sequence[Appended]:
+        """Check that `append` would work, without appending. Returns nothing appended. Raises LogError."""
 
     def close(self) -> None:
-        """Release what the writer holds. It waits for nothing."""
+        """Release the writer's files and connections, without waiting."""
 
 
 class Log(Protocol):
-    """An event log, by its address: it is not touched before a method is called."""
+    """An event log, opened lazily: nothing is read or locked before a method is called."""
 
-    def lanes(self) -> tuple[Lane, ...]:
-        """The lanes as they are now, in order; at least one. Raises LogError."""
+    def list_lanes(self) -> tuple[Lane, ...]:
+        """The current lanes, in order; at least one. Raises LogError."""
 
     def lane_of(self, position: Position) -> str:
-        """The name of the lane that a position is in."""
+        """The name of the lane that contains a position."""
 
-    def oldest(self, since: Lanes) -> int | None:
-        """When the first record at or after these positions was received (µs); of a lane that is not among them, all
-        count. None if there is none. Raises LogError.
+    def oldest_received_at(self, since: Lanes) -> int | None:
+        """When the first record at or after these positions was received (µs), or None if there is none.
+
+        All records of a lane that `since` does not mention count. Raises LogError.
         """
 
-    def amount(self, before: Lanes) -> Amount:
-        """What the log ever had before these positions, whether or not it still has it. Raises LogError."""
+    def count_before(self, before: Lanes) -> Amount:
+        """The amount of records ever received before these positions, deleted ones included. Raises LogError."""
 
-    def positions(self, since: Position, before: Position, most: int) -> Sequence[Position]:
-        """Where records of one lane are, from `since` on and before `before`, in order: the first `most` that the log
-        still has. Raises LogError.
+    def list_positions(self, since: Position, before: Position, most: int) -> Sequence[Position]:
+        """The positions of at most `most` records of one lane that the log still has, in order, from `since` to
+        `before` (excluded). Raises LogError.
         """
 
-    def records(self, positions: Sequence[Position]) -> Sequence[Record | None]:
-        """The record at each position, in their order; None for one that the log has no more, or that is in a range
-        which is sealed. Raises LogError.
+    def read_records(self, positions: Sequence[Position]) -> Sequence[Record | None]:
+        """The record at each position, in the given order. None for a record that was deleted or is in a sealed range.
+
+        Raises LogError.
         """
 
-    def present(self, positions: Sequence[Position]) -> Sequence[Position]:
-        """Those of `positions` (of the method) that are records. Only a topic has others: the markers of transactions,
-        and messages of those that were aborted. Raises LogError.
+    def find_events(self, text: bytes, since: Position, before: Position) -> Iterator[Record]:
+        """The events of one lane whose payload contains `text`, in order, from `since` to `before` (excluded).
+
+        Both are positions of a lane as `list_lanes` returns it, or progress in it. Raises LogError.
         """
 
-    def seals(self) -> Sequence[Seal]:
-        """The damaged ranges that were found, restored ones too, in order. Raises LogError."""
+    def select_existing(self, positions: Sequence[Position]) -> Sequence[Position]:
+        """Those of the positions that `list_positions` returned that hold records. Only a topic has others: transaction
+        markers, and messages of aborted transactions. Raises LogError.
+        """
+
+    def list_seals(self) -> Sequence[Seal]:
+        """All damaged ranges ever found, restored ones too, in order. Raises LogError."""
 
     def seal_damage(self, since: Lanes) -> Sequence[Seal]:
-        """Look for damage from these positions on, and seal it. Returns the new seals. Raises LogError."""
+        """Find damage from these positions on and seal it. Returns the new seals. Raises LogError."""
 
-    def retained(self) -> AbstractContextManager[None]:
-        """Meanwhile Whence deletes nothing from the log's beginning. Raises LogBusyError while it does."""
+    def prevent_deletion(self) -> AbstractContextManager[None]:
+        """Prevent the deletion of records while the context is open. Raises LogBusyError if a deletion is running."""
 
     def open_writer(self) -> Writer:
         """Raises LogError."""

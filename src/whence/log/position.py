@@ -1,4 +1,4 @@
-"""A place in the event log: a segment and a byte offset in it, or a partition and an offset in it."""
+"""Positions in the event log: a segment and a byte offset in it, or a partition and an offset in it."""
 
 import re
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ _TEXT = re.compile(r"([0-9]{1,9}):([0-9]{1,11})", re.ASCII)
 
 @dataclass(frozen=True, slots=True, order=True)
 class Position:
-    """Where a record begins, or where a lane of the log ends. Within a lane, positions compare in log order.
+    """Where a record begins, or where a lane of the log ends. Positions of one lane compare in log order.
 
     In a Kafka topic, `segment` is the partition. Text form: `segment:offset`.
     """
@@ -44,12 +44,12 @@ class Position:
 
     @property
     def after(self) -> "Position":
-        """The least progress of a store that has the record at this position."""
+        """The smallest progress of a store that has derived the record at this position."""
         return Position(self.segment, self.offset + 1)
 
 
-def positions_text(positions: Iterable[Position]) -> str:
-    """Positions as one text: `1:16`, or `0:17,1:33` for a log of several lanes."""
+def format_positions(positions: Iterable[Position]) -> str:
+    """Format positions as one text: `1:16`, or `0:17,1:33` for a log of several lanes."""
     return ",".join(map(str, positions))
 
 

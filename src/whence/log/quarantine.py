@@ -1,14 +1,14 @@
-"""What is kept of a refused body: the bytes as they came, without the secrets in them."""
+"""Quarantine drafts: rejected bodies, kept byte for byte except for the secrets in them."""
 
 from hashlib import blake2b
 
 from whence.errors import EventError
 from whence.log.record import Draft, Kind
-from whence.openlineage.redact import redact_body
+from whence.openlineage.redaction.redact import redact_body
 
 
-def quarantined(body: bytes, error: EventError, received_at: int) -> Draft:
-    """The record of a refused body, and of why it was refused."""
+def make_quarantine_draft(body: bytes, error: EventError, received_at: int) -> Draft:
+    """The draft that stores a rejected body and the reason for its rejection."""
     payload = redact_body(body)
     return Draft(
         kind=Kind.QUARANTINED,

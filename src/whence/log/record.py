@@ -1,4 +1,4 @@
-"""Records of the event log: what a writer is given, where it put it, and what a reader gets."""
+"""Records of the event log: drafts that a writer is given, where it appended them, and records as read."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -7,17 +7,17 @@ from whence.log.position import Position
 
 
 class Kind(IntEnum):
-    """What a record is."""
+    """The kind of a record."""
 
     EVENT = 1
     RECEIPT = 2
-    """A repeat of a recently seen key: it says so, and where the first one is."""
+    """A repeat of a recently seen key, with the position of the first record that has it."""
     QUARANTINED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What a caller wants appended: EVENT or QUARANTINED. `key` has 16 bytes, `received_at` is in microseconds UTC."""
+    """A record to append: EVENT or QUARANTINED. `key` has 16 bytes; `received_at` is in microseconds UTC."""
 
     kind: Kind
     key: bytes
@@ -26,15 +26,15 @@ class Draft:
     pointer: str = ""
     reason: str = ""
     owner: str = ""
-    """Whose events a log of several lanes keeps in one of them (`openlineage.transport.message_key`)."""
+    """Events with the same owner go to the same lane (`openlineage.message_keys.message_key`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Appended:
-    """Where a draft became durable.
+    """Where a draft was stored.
 
-    `original` is set if that is only a receipt of an event seen before. `refused` says why the log cannot hold it: then
-    the beginning of it is at `position`, quarantined.
+    `original` is set if the draft repeats an event, so that only a receipt was stored. `refused` is the reason if the
+    log cannot hold the draft; its beginning is then in quarantine at `position`.
     """
 
     position: Position
@@ -44,7 +44,7 @@ class Appended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """A record as read. `key` is 32 hex digits. Only RECEIPT has `original`, only QUARANTINED a reason."""
+    """A record as read. `key` is 32 hex digits. Only RECEIPT has `original`; only QUARANTINED has a reason."""
 
     position: Position
     kind: Kind

@@ -1,7 +1,7 @@
-"""Who may do and see what: pure, and denied unless granted.
+"""Access rules: who may do and see what. Pure functions; everything is denied unless it is granted.
 
-A pattern is a text in which `*` stands for any characters; everything else stands for itself. There is nothing more to
-the language, so no policy can compute, loop or reach the host.
+In a pattern, `*` matches any characters and every other character matches itself. The language has nothing else, so no
+policy can compute, loop or reach the host.
 """
 
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from whence.model.names import DatasetName, FieldName, JobName, Node
 
 
 class Action(StrEnum):
-    """What a request does. `PUBLIC` asks nobody who they are: that the process lives, how to sign in. `KNOWN` needs
-    somebody, with or without a grant: who they are, signing out.
+    """What a request does. `PUBLIC` needs no identity: liveness, the sign-in methods. `KNOWN` needs an identity but no
+    grant: the current user, signing out.
     """
 
     PUBLIC = "public"
@@ -24,11 +24,11 @@ class Action(StrEnum):
 
 
 SCOPES = frozenset({Action.READ, Action.WRITE, Action.STEWARD, Action.ADMIN})
-"""What a key may be limited to."""
+"""The actions that a key can be limited to."""
 
 
 class Role(IntEnum):
-    """Each may what the one before it may: read lineage, send events, state facts by hand, grant access."""
+    """Each role includes the one before it: read lineage, send events, assert facts by hand, grant access."""
 
     READER = 1
     WRITER = 2
@@ -36,12 +36,17 @@ class Role(IntEnum):
     ADMIN = 4
 
 
-_LEAST = {Action.READ: Role.READER, Action.WRITE: Role.WRITER, Action.STEWARD: Role.STEWARD, Action.ADMIN: Role.ADMIN}
+_MINIMUM_ROLE = {
+    Action.READ: Role.READER,
+    Action.WRITE: Role.WRITER,
+    Action.STEWARD: Role.STEWARD,
+    Action.ADMIN: Role.ADMIN,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A role in the namespaces that fit a pattern."""
+    """A role in the namespaces that match a pattern."""
 
     role: Role
     namespaces: str
@@ -49,7 +54,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Hiding:
-    """Fields that are hidden, from all but the stewards of their namespace: a pattern for each part of their name."""
+    """Fields hidden from everybody but the stewards of their namespace: one pattern for each part of their names."""
 
     namespaces: str
     datasets: str
@@ -58,9 +63,10 @@ class Hiding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Viewer:
-    """Somebody who asks: `key:<id>`, `user:<subject>`, or `open`. `scopes` bound what the grants allow.
+    """The identity of a request: `key:<id>`, `user:<subject>`, or `open`. `scopes` limit what the grants allow.
 
-    A hiding that they are exempt from wherever it applies is dropped, so it changes no answer of theirs.
+    A hiding that never applies to the viewer, because they are a steward wherever it does, is dropped: it changes none
+    of their answers.
     """
 
     name: str
@@ -69,60 +75,66 @@ class Viewer:
     scopes: frozenset[Action] = SCOPES
 
     def __post_init__(self) -> None:
-        # A star of the hiding's pattern fits a star of the grant's only, so `fits` says here that one covers the other.
-        in_force = tuple(one for one in self.hidings if not self._keeps(one.namespaces))
+        # A `*` in the hiding's pattern matches only a `*` in the grant's, so this tests whether the grant covers it.
+        in_force = tuple(hiding for hiding in self.hidings if not self._is_steward_of(hiding.namespaces))
         object.__setattr__(self, "hidings", in_force)
 
-    def may(self, action: Action, namespace: str | None = None) -> bool:
-        """Whether they may act in a namespace; without one: whether there is any in which they may."""
+    def is_allowed(self, action: Action, namespace: str | None = None) -> bool:
+        """Whether the viewer may act in a namespace, or in any namespace at all if None."""
         if action in (Action.PUBLIC, Action.KNOWN):
             return True
         return action in self.scopes and any(
-            grant.role >= _LEAST[action] and (namespace is None or fits(grant.namespaces, namespace))
+            grant.role >= _MINIMUM_ROLE[action] and (namespace is None or matches_pattern(grant.namespaces, namespace))
             for grant in self.grants
         )
 
-    def sees(self, node: Node) -> bool:
-        """Whether they may know this name. A field is seen where its dataset is, unless it is hidden."""
+    def can_see(self, node: Node) -> bool:
+        """Whether the viewer may see this name. A field is visible if its dataset is and no rule hides it."""
         match node:
             case FieldName(dataset, field):
-                return self.sees(dataset) and not self.is_hidden(dataset, field)
+                return self.can_see(dataset) and not self.is_hidden(dataset, field)
             case DatasetName(namespace) | JobName(namespace):
-                return self.may(Action.READ, namespace)
+                return self.is_allowed(Action.READ, namespace)
 
     def is_hidden(self, dataset: DatasetName, field: str) -> bool:
-        """Whether a rule hides this field of a dataset from them."""
-        return any(_hides(one, dataset, field) for one in self.hidings) and not self._keeps(dataset.namespace)
+        """Whether a rule hides this field of a dataset from the viewer."""
+        return any(_is_covered(hiding, dataset, field) for hiding in self.hidings) and not self._is_steward_of(
+            dataset.namespace
+        )
 
     @property
-    def sees_all(self) -> bool:
-        """Nothing is hidden from them, whatever its name."""
-        return not self.hidings and Action.READ in self.scopes and any(one.namespaces == "*" for one in self.grants)
+    def can_see_all(self) -> bool:
+        """Whether nothing is hidden from the viewer, whatever its name."""
+        return not self.hidings and Action.READ in self.scopes and any(grant.namespaces == "*" for grant in self.grants)
 
-    def _keeps(self, namespace: str) -> bool:
-        return any(one.role >= Role.STEWARD and fits(one.namespaces, namespace) for one in self.grants)
+    def _is_steward_of(self, namespace: str) -> bool:
+        return any(grant.role >= Role.STEWARD and matches_pattern(grant.namespaces, namespace) for grant in self.grants)
 
 
 OPEN = Viewer(name="open", grants=(Grant(Role.ADMIN, "*"),))
-"""Anybody, where Whence runs open: `whence demo`, on loopback."""
+"""The viewer of every request when Whence runs open: `whence demo`, on loopback."""
 
 
-def fits(pattern: str, text: str) -> bool:
-    """Whether the whole text fits the pattern, letter case and all. Takes the first fit of each part: linear."""
+def matches_pattern(pattern: str, text: str) -> bool:
+    """Whether the whole text matches the pattern, case-sensitively. Matches each part at its first place: linear."""
     first, *rest = pattern.split("*")
     if not rest:
         return text == pattern
     *middle, last = rest
     if not text.startswith(first) or not text.endswith(last) or len(text) < len(first) + len(last):
         return False
-    place, end = len(first), len(text) - len(last)
+    start, end = len(first), len(text) - len(last)
     for part in middle:
-        found = text.find(part, place, end)
-        if found < 0:
+        match = text.find(part, start, end)
+        if match < 0:
             return False
-        place = found + len(part)
+        start = match + len(part)
     return True
 
 
-def _hides(rule: Hiding, dataset: DatasetName, field: str) -> bool:
-    return fits(rule.namespaces, dataset.namespace) and fits(rule.datasets, dataset.name) and fits(rule.fields, field)
+def _is_covered(rule: Hiding, dataset: DatasetName, field: str) -> bool:
+    return (
+        matches_pattern(rule.namespaces, dataset.namespace)
+        and matches_pattern(rule.datasets, dataset.name)
+        and matches_pattern(rule.fields, field)
+    )

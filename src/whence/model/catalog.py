@@ -1,4 +1,4 @@
-"""What is known of each thing: the rows that pass between `store/` and `query/` when a catalog is read.
+"""Catalog rows: what `store/` returns and `query/` reads of datasets, jobs, runs, facets and events.
 
 Ids are those of `model.ids`, times microseconds UTC.
 """
@@ -12,30 +12,30 @@ from whence.model.events import EventKind, RunState
 from whence.model.names import DatasetName, JobName, RunName
 
 REGISTRY = "whence.catalog"
-"""The namespace of the datasets that stand for what OpenLineage has no event for: namespaces, sources and tags.
+"""The namespace of stand-in datasets for what OpenLineage has no event for: namespaces, sources and tags.
 
-They carry facets as all datasets do, and are not listed among them.
+They carry facets as all datasets do, but listings of datasets leave them out.
 """
 
 
-class Registered(StrEnum):
-    """What a dataset of the registry stands for; its name is `<kind>/<name>`."""
+class RegistryKind(StrEnum):
+    """The kind of thing that a dataset of the registry stands for. The dataset's name is `<kind>/<name>`."""
 
     NAMESPACE = "namespace"
     SOURCE = "source"
     TAG = "tag"
 
-    def of(self, name: str) -> DatasetName:
-        """The dataset that stands for the thing of this name."""
+    def dataset_of(self, name: str) -> DatasetName:
+        """The dataset that stands for the thing with this name."""
         return DatasetName(REGISTRY, f"{self}/{name}")
 
     def name_in(self, registered: DatasetName) -> str:
-        """The inverse of `of`."""
+        """The name of the thing that a dataset stands for: the inverse of `dataset_of`."""
         return registered.name.removeprefix(f"{self}/")
 
 
 class Entry(NamedTuple):
-    """A dataset or job, and when events spoke of it."""
+    """A dataset or job, and when events first and last mentioned it."""
 
     id: int
     name: DatasetName | JobName
@@ -43,15 +43,15 @@ class Entry(NamedTuple):
     last_seen: int
 
 
-class FacetSaid(NamedTuple):
-    """What a facet of a dataset or job says now, as canonical JSON, and when it was said."""
+class FacetRecord(NamedTuple):
+    """The current value of a facet of a dataset or job, as canonical JSON, and when it was asserted."""
 
     payload: str
     time: int
 
 
 class RunEntry(NamedTuple):
-    """A run. `seen_from` and `seen_to` are None of one that only its children tell of."""
+    """A run. `seen_from` and `seen_to` are None if only its children mention it."""
 
     id: int
     name: RunName
@@ -63,12 +63,12 @@ class RunEntry(NamedTuple):
 
     @property
     def ended_at(self) -> int | None:
-        """When it ended, of one that has."""
+        """When the run ended, or None while it has not."""
         return self.state_at if self.state.rank == RunState.COMPLETE else None
 
 
 class RunFacet(NamedTuple):
-    """A facet of a run, or of an input or output of it: then `role` is `input` or `output`."""
+    """A facet of a run, or of one of its inputs or outputs: `role` is then `input` or `output`."""
 
     role: str
     dataset_id: int
@@ -76,8 +76,8 @@ class RunFacet(NamedTuple):
     payload: str
 
 
-class Touched(NamedTuple):
-    """What a run read and wrote, by ids, and the version of its job's lineage that it said last (0: none)."""
+class RunDatasets(NamedTuple):
+    """The ids of the datasets that a run read and wrote, and the version of lineage it asserted last (0: none)."""
 
     version: int
     inputs: tuple[int, ...]
@@ -85,15 +85,15 @@ class Touched(NamedTuple):
 
 
 class Write(NamedTuple):
-    """A run that wrote a dataset, and the time of the last event that said so."""
+    """A run that wrote a dataset, and the time of the last event that reports it."""
 
     dataset_id: int
     run: RunEntry
     time: int
 
 
-class SchemaSaid(NamedTuple):
-    """A schema that a dataset was said to have: the facet's hash and text, when first and when last."""
+class SchemaRecord(NamedTuple):
+    """A schema asserted of a dataset: the facet's hash and text, and when it was first and last asserted."""
 
     body_id: int
     payload: str
@@ -101,8 +101,8 @@ class SchemaSaid(NamedTuple):
     last_time: int
 
 
-class VersionSaid(NamedTuple):
-    """A lineage of a job: its version, when it was said first and last."""
+class VersionRecord(NamedTuple):
+    """A version of a job's lineage, and when it was first and last asserted."""
 
     version: int
     first_time: int
@@ -110,7 +110,7 @@ class VersionSaid(NamedTuple):
 
 
 class EventEntry(NamedTuple):
-    """An accepted event. `position` is where the log has it; `subject` the name of what it is about."""
+    """An accepted event. `position` is its place in the log; `subject` names what it is about."""
 
     key: str
     position: int
@@ -122,7 +122,7 @@ class EventEntry(NamedTuple):
 
 
 class TagCount(NamedTuple):
-    """A tag as datasets, fields and jobs carry it."""
+    """A tag, and how many datasets, fields and jobs carry it."""
 
     name: str
     uses: int
@@ -130,9 +130,9 @@ class TagCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """Which of many: `limit` of them after the first `offset`; or after the one whose sort key is `after`.
+    """A page of a listing: `limit` items after the first `offset`, or after the item whose sort key is `after`.
 
-    The sort key of datasets and jobs is `name_key`, of runs (last seen, id), of events (time, half of the key).
+    The sort key of datasets and jobs is `entry_sort_key`; of runs (last seen, id); of events (time, half of the key).
     """
 
     limit: int
@@ -141,10 +141,9 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """Which datasets or jobs: in a namespace (None: all), and of jobs those whose last run is in one of the states.
-
-    `latest`: those first that were seen last; else by name.
+class EntryFilter:
+    """Which datasets or jobs to list: those of a namespace (None: all). Of jobs, those whose last run has one of the
+    states (none: all). `latest` lists the most recently seen first, instead of by name.
     """
 
     namespace: str | None = None
@@ -153,8 +152,8 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sought:
-    """What to find by name: text in the name of a dataset or job, whatever its case."""
+class NameSearch:
+    """A search by name: text in the name of a dataset or job, ignoring case."""
 
     text: str
     kinds: tuple[int, ...]
@@ -165,9 +164,9 @@ class Sought:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Period:
-    """Events with times in [after, before); of a namespace; of some kinds; of runs in some states (none: in all, and of
-    what is no run, too). `newest`: those first.
+class EventFilter:
+    """Which events to list: with times in [after, before), of a namespace, of some kinds, of runs in some states (none:
+    any state, and events that are not about a run). `newest` lists the newest first.
     """
 
     after: int
@@ -178,19 +177,19 @@ class Period:
     newest: bool = True
 
 
-def prefix(text: str) -> str:
-    """By how much of a name lists are sorted: an index of PostgreSQL holds no name of any length."""
-    return text[:PREFIX]
+def sort_prefix(text: str) -> str:
+    """The part of a name that listings sort by: PostgreSQL indexes no value of unlimited length."""
+    return text[:SORT_PREFIX_LENGTH]
 
 
-PREFIX = 200
+SORT_PREFIX_LENGTH = 200
 
 
-def name_key(one: Entry) -> tuple[str | int, ...]:
-    """By what datasets and jobs are sorted."""
-    return prefix(one.name.namespace), prefix(one.name.name), one.id
+def entry_sort_key(entry: Entry) -> tuple[str | int, ...]:
+    """The sort key of datasets and jobs."""
+    return sort_prefix(entry.name.namespace), sort_prefix(entry.name.name), entry.id
 
 
-def distinct(ids: Iterable[int]) -> list[int]:
-    """Sorted, each once."""
+def sorted_distinct(ids: Iterable[int]) -> list[int]:
+    """The distinct ids in ascending order."""
     return sorted(set(ids))

@@ -73,7 +73,7 @@ class Lifecycle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """A dataset as one event speaks of it. `raw` is the identity as written, where normalisation changed it."""
+    """A dataset as one event describes it. `raw` is its identity as written, before normalisation."""
 
     name: DatasetName
     raw: DatasetName
@@ -83,12 +83,12 @@ class Dataset:
     fields: tuple[SchemaField, ...] = ()
     symlinks: tuple[Symlink, ...] = ()
     edges: tuple[Edge, ...] = ()
-    """What flows into it: of an output by its columnLineage facet, on a dataset event by its lineage facet."""
-    named: tuple[str, ...] = ()
-    """The columns of an output that its columnLineage facet names, with sources or without any."""
+    """The edges into it: from an output's columnLineage facet, or from the lineage facet of a dataset event."""
+    reported_columns: tuple[str, ...] = ()
+    """The columns that an output's columnLineage facet mentions, with or without sources."""
     lifecycle: Lifecycle | None = None
     source: bytes = field(default=b"", compare=False, repr=False)
-    """The JSON of its facets where that was kept: all but `run_facets` and `edges` follows from it and the names."""
+    """The JSON of its facets, if it was kept. All members but `run_facets` and `edges` follow from it and the names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,13 +98,13 @@ class Job:
     name: JobName
     facets: tuple[Facet, ...] = ()
     streaming: bool = False
-    """jobType.processingType is STREAMING or SERVICE: the run has no end to wait for."""
+    """jobType.processingType is STREAMING or SERVICE: its runs are not expected to end."""
     decommissioned: bool = False
-    """Its whence_lifecycle facet says that it runs no more."""
+    """Its whence_lifecycle facet declares that it no longer runs."""
     edges: tuple[Edge, ...] | None = None
-    """All that its explicit lineage facet says, possibly nothing; None if there is no such facet."""
-    named: tuple[FieldName, ...] = ()
-    """The columns that its explicit lineage facet names, with sources or without any."""
+    """All edges of its explicit lineage facet, possibly none; None if it has no such facet."""
+    reported_fields: tuple[FieldName, ...] = ()
+    """The columns that its explicit lineage facet mentions, with or without sources."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +116,7 @@ class Run:
     parent: RunName | None = None
     root: RunName | None = None
     partial: bool = False
-    """The producer says that its lineage is incomplete (extractionError, debug timeouts)."""
+    """The producer reports that its lineage is incomplete (extractionError, debug timeouts)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +135,7 @@ class RunEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobEvent:
-    """What is declared of a job at design time; it replaces what was declared before."""
+    """What is declared of a job at design time. It replaces the previous declaration."""
 
     time: int
     producer: str
@@ -143,7 +143,7 @@ class JobEvent:
     inputs: tuple[Dataset, ...]
     outputs: tuple[Dataset, ...]
     dataset: Dataset | None = None
-    """A dataset that is described beside the job (no valid event has both): mentioned, not part of the lineage."""
+    """A dataset described beside the job (no valid event has both). It is not part of the lineage."""
     warnings: tuple[str, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""What a walk reads of the lineage graph: the rows that pass between `store/` and `query/`.
+"""Graph rows: what `store/` returns and `query/` reads when it traverses the lineage graph.
 
 Ids are those of `model.ids`, times microseconds UTC.
 """
@@ -12,13 +12,13 @@ from whence.model.events import RunState
 from whence.model.names import DatasetName, FieldName, JobName, RunName
 
 FOREVER = 2**63 - 1
-"""The end of what still holds."""
-EVER = -(2**63)
-"""As a time asked about: any."""
+"""The end of a validity interval that is still open."""
+ALL_TIME = -(2**63)
+"""As the time of a question: any time."""
 
 
 class Direction(StrEnum):
-    """Which way a walk goes: against the edges, or along them."""
+    """The direction of a traversal: against the edges (upstream), or along them (downstream)."""
 
     UPSTREAM = "upstream"
     DOWNSTREAM = "downstream"
@@ -38,7 +38,7 @@ class Grain(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """How one hop reads edges. `at` is the time asked about; None: what holds now; EVER: all that was ever said."""
+    """How one hop reads edges. `at` is the time asked about; None: what holds now; ALL_TIME: all that ever held."""
 
     direction: Direction
     grain: Grain
@@ -46,7 +46,7 @@ class Hop:
 
 
 class EdgeRow(NamedTuple):
-    """One edge as a hop meets it: `near` is the end that was asked for. A dataset id is 0 where the end is a job."""
+    """One edge as a hop reads it: `near` is the end that was queried. A dataset id is 0 if that end is a job."""
 
     near_id: int
     far_id: int
@@ -63,8 +63,8 @@ class EdgeRow(NamedTuple):
 
 
 class GapRow(NamedTuple):
-    """An owner whose lineage at a dataset or column is not known by columns. `other_id`: the dataset at the far end; 0:
-    it only reads.
+    """An owner whose lineage at a dataset or column is unknown at column level. `other_id` is the dataset at the far
+    end, or 0 if the owner only reads.
     """
 
     near_id: int
@@ -88,43 +88,43 @@ class Hit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Clue:
-    """What a search looks for: words, in the parts that they were typed in. `typos`: words like them will do."""
+class SearchTerms:
+    """What a search looks for: words, grouped by the parts they were typed in. `typos` allows similar words."""
 
     parts: tuple[tuple[str, ...], ...]
     typos: bool = False
 
     @property
     def words(self) -> tuple[str, ...]:
-        """All of them, each once."""
+        """All words, each once."""
         return tuple(dict.fromkeys(word for part in self.parts for word in part))
 
 
 class Candidates(NamedTuple):
-    """Nodes that a search may mean. `complete`: there is no other."""
+    """Nodes that may match a search. `complete`: there are no others."""
 
     hits: Sequence[Hit]
     complete: bool
 
 
-class Telling(NamedTuple):
-    """A node of which a facet says all words of a search; `facet` is its name."""
+class TextMatch(NamedTuple):
+    """A node with a facet that contains all words of a search; `facet` is the facet's name."""
 
     facet: str
     id: int
     name: DatasetName | FieldName | JobName
 
 
-class Tellings(NamedTuple):
-    """What facets say of a search's words. `complete`: no other says them."""
+class TextMatches(NamedTuple):
+    """The nodes whose facets contain a search's words. `complete`: there are no others."""
 
-    found: Sequence[Telling]
+    found: Sequence[TextMatch]
     complete: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """An event that said something: its canonical hash, its place in the log (None: not there), time and producer."""
+class AssertingEvent:
+    """An event that asserted lineage or a schema: its canonical hash, log position (None: none), time and producer."""
 
     key: str
     position: int | None
@@ -133,38 +133,36 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunSeen:
-    """A run that said something. `ended_at` is None unless its state is terminal. `within`: the id of its parent run,
-    0 if it has none.
-    """
+class AssertingRun:
+    """A run that asserted lineage. `ended_at` is None unless its state is terminal. `parent_id`: 0 without a parent."""
 
     name: RunName
     state: RunState
     started_at: int | None
     ended_at: int | None
     last_seen: int | None
-    said_at: int
-    within: int = 0
+    asserted_at: int
+    parent_id: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Why a lineage set is believed: the events that said it first and last, and its latest runs, newest first.
+    """Why a lineage set is in the graph: the first and last event that asserted it, and its latest runs, newest first.
 
-    `reader`: of what was parsed, the version of the reader that read its job's SQL last, if it was looked up.
+    `reader` is the version of the SQL reader that last parsed its job's SQL, if it was parsed and looked up.
     """
 
     set_id: int
     digest: str
     origin: str
-    first: Said
-    last: Said
-    runs: tuple[RunSeen, ...]
+    first: AssertingEvent
+    last: AssertingEvent
+    runs: tuple[AssertingRun, ...]
     reader: str = ""
 
 
 class SetEdge(NamedTuple):
-    """One edge of a lineage set. A dataset id is 0 where the end is a job."""
+    """One edge of a lineage set. A dataset id is 0 if that end is a job."""
 
     set_id: int
     source_id: int
@@ -178,16 +176,17 @@ class SetEdge(NamedTuple):
 
 
 class HeldRow(NamedTuple):
-    """That an owner's lineage set holds."""
+    """A lineage set of an owner that holds."""
 
     owner_id: int
     set_id: int
 
 
 class SpanRow(NamedTuple):
-    """That an owner's lineage sets (`version`) held from `valid_from` until `valid_to` (FOREVER: they still do).
+    """A validity interval: an owner's lineage sets (`version`) held from `valid_from` until `valid_to`.
 
-    `aspect`: 0 observed, 1 read, 2 declared. `statement_id`: the run or event from which they held.
+    `valid_to` is FOREVER while they still hold. `aspect`: 0 observed, 1 read, 2 declared. `statement_id` is the run or
+    event that began the interval.
     """
 
     owner_id: int
@@ -200,7 +199,7 @@ class SpanRow(NamedTuple):
 
 
 class SchemaRow(NamedTuple):
-    """A schema facet of a dataset: when it was said first and last, by which events, and what it says (JSON)."""
+    """A schema facet of a dataset (JSON), with the time and event of its first and last assertion."""
 
     dataset_id: int
     body_id: int
@@ -212,7 +211,7 @@ class SchemaRow(NamedTuple):
 
 
 class RunRow(NamedTuple):
-    """A run. `state_at` is the time of its state; the others are None where no event of its own was seen."""
+    """A run. `state_at` is the time of its state. The other times are None if it sent no event of its own."""
 
     id: int
     name: RunName
@@ -223,8 +222,8 @@ class RunRow(NamedTuple):
     seen_to: int | None
 
 
-class Touching(NamedTuple):
-    """That a run wrote or read a dataset, and when."""
+class RunTouch(NamedTuple):
+    """A run that read or wrote a dataset, and when."""
 
     dataset_id: int
     run_id: int
@@ -232,7 +231,7 @@ class Touching(NamedTuple):
 
 
 class FacetRow(NamedTuple):
-    """What a facet says now of a dataset or job (JSON), and the event that said it last."""
+    """The current value of a facet of a dataset or job (JSON), and the event that asserted it last."""
 
     subject_id: int
     name: str

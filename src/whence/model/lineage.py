@@ -1,4 +1,4 @@
-"""What one event says of lineage: sets of edges, each set named by the hash of its content."""
+"""The lineage that one event asserts: sets of edges, each identified by the hash of its content."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,24 +9,24 @@ from whence.model.names import DatasetName, JobName, Node
 
 
 class Origin(StrEnum):
-    """Where an edge comes from, by falling authority (OpenLineage explicit-lineage proposal, precedence)."""
+    """Where an edge comes from, by descending authority (OpenLineage explicit-lineage proposal, precedence)."""
 
     EXPLICIT = "explicit"
     COLUMN = "columnLineage"
     PARSED = "parsed"
-    """Read by the pipeline from the text in the job's `sql` facet; no producer said it."""
+    """Parsed by the pipeline from the text in the job's `sql` facet; no producer reported it."""
     INFERRED = "inferred"
     UNREPORTED = "unreported"
-    """From a job to a column of which nobody says where it comes from. No edge of the graph: it makes a gap."""
+    """From a job to a column whose sources nobody reports. It is not an edge of the graph: it makes a gap."""
     RENAMED = "renamed"
     """From a dataset's old name to its new one (lifecycleStateChange)."""
     DROPPED = "dropped"
-    """No edges: the output is dropped (lifecycleStateChange), so sets into it end (docs/state.md)."""
+    """No edges: the output was dropped (lifecycleStateChange), so sets into it end (docs/explanation/state.md)."""
     BOUNDARY = "boundary"
 
 
 class Level(StrEnum):
-    """How fine a lineage set is: whole datasets and jobs, or fields."""
+    """The granularity of a lineage set: whole datasets and jobs, or fields."""
 
     DATASET = "dataset"
     FIELD = "field"
@@ -46,7 +46,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineageSet:
-    """All that one event says of one output at one level; edges sorted, distinct. No `output`: what a job reads."""
+    """All edges that one event asserts into one output at one level, sorted, distinct. No `output`: a job's reads."""
 
     output: DatasetName | None
     level: Level
@@ -56,9 +56,10 @@ class LineageSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
-    """What the text of a job's SQL says of one output: the edges into it, and `explained`, the inputs of which it says
-    all that there is to say. `completing` are the edges that complete what the producer reports of the output.
-    `is_whole`: the text was read whole, so a column that no edge reaches has no source.
+    """The lineage of one output that was parsed from a job's SQL text: the edges into it.
+
+    `explained` are the inputs whose every use the edges cover. `completing` are the edges that complete the producer's
+    own report of the output. `is_whole`: all of the text was parsed, so a column that no edge reaches has no source.
     """
 
     edges: tuple[Edge, ...]
@@ -67,8 +68,8 @@ class Parsed:
     is_whole: bool = False
 
 
-def digest(owner: JobName | DatasetName, lineage: LineageSet) -> str:
-    """The content address of a set: 32 hex digits of SHA-256 over netstrings (docs/state.md, "The dump")."""
+def hash_lineage_set(owner: JobName | DatasetName, lineage: LineageSet) -> str:
+    """The content address of a set: 32 hex digits of SHA-256 over netstrings (state.md, "The dump")."""
     head = (str(owner), str(lineage.output or ""), lineage.level, lineage.origin)
     parts = [part for edge in lineage.edges for part in _parts(edge)]
     return sha256(netstrings((*head, *parts)).encode()).hexdigest()[:32]

@@ -1,8 +1,8 @@
 """Names of datasets, fields, jobs and runs, and the node ids that clients type and read.
 
 A node id is `dataset:<namespace>:<name>`, `datasetField:<namespace>:<name>:<field>`, `job:<namespace>:<name>` or
-`run:<uuid>`, the form that Marquez clients know. The namespace stands as it is, colons included; in the later parts
-`%` and `:` are percent-encoded, so that every identity round-trips.
+`run:<uuid>`, the form that Marquez clients use. The namespace is not encoded, colons included; in the later parts `%`
+and `:` are percent-encoded, so that every identity round-trips.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What facets say of datasets and jobs beside lineage: tags, owners, types, tiers; for filters and for counting."""
+"""Traits of datasets and jobs, read from facets: tags, owners, types, tiers. Filters and counts use them."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -8,14 +8,14 @@ from typing import Any
 
 from whence.model.graph import FacetRow
 
-FACETS = ("datasetType", "jobType", "ownership", "tags", "whence_tier")
+TRAIT_FACETS = ("datasetType", "jobType", "ownership", "tags", "whence_tier")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traits:
-    """What facets say of one dataset or job. `types` are upper case, all else is as it was said.
+    """The traits of one dataset or job. `types` are upper case; everything else is as the producer wrote it.
 
-    `tags` are (key, value, field); the field is empty where the tag is of the whole.
+    `tags` are (key, value, field); the field is empty if the tag is on the whole dataset or job.
     """
 
     tags: frozenset[tuple[str, str, str]] = frozenset()
@@ -24,44 +24,46 @@ class Traits:
     tier: str = ""
 
     def tags_of(self, field_name: str | None) -> frozenset[str]:
-        """Keys, and `key=value`: of a whole dataset with those of its fields, of a field with those of the whole."""
-        meant = [one for one in self.tags if field_name is None or one[2] in ("", field_name)]
-        return frozenset({key for key, _, _ in meant} | {f"{key}={value}" for key, value, _ in meant if value})
+        """Tags as `key` and `key=value`: those of the dataset and of one field, or of all its fields if None."""
+        tags = [tag for tag in self.tags if field_name is None or tag[2] in ("", field_name)]
+        return frozenset({key for key, _, _ in tags} | {f"{key}={value}" for key, value, _ in tags if value})
 
 
-NONE = Traits()
+NO_TRAITS = Traits()
 
 
 def read_traits(rows: Iterable[FacetRow]) -> Traits:
-    """What several facets of one thing say together. Malformed ones say nothing."""
-    return traits_of((row.name, row.payload) for row in rows)
+    """The traits that several facets of one dataset or job give together. Malformed facets give none."""
+    return parse_traits((row.name, row.payload) for row in rows)
 
 
-def traits_of(facets: Iterable[tuple[str, str]]) -> Traits:
-    """The same of (name, payload)."""
-    return _together(tuple(sorted(facets)))
+def parse_traits(facets: Iterable[tuple[str, str]]) -> Traits:
+    """The traits that facets, as (name, payload), give together. Malformed facets give none."""
+    return _merge_traits(tuple(sorted(facets)))
 
 
 @lru_cache(maxsize=65_536)
-def _together(facets: tuple[tuple[str, str], ...]) -> Traits:
-    parts = [_read(name, payload) for name, payload in facets]
+def _merge_traits(facets: tuple[tuple[str, str], ...]) -> Traits:
+    parts = [_parse_facet(name, payload) for name, payload in facets]
     return Traits(
-        tags=frozenset().union(*(one.tags for one in parts)),
-        owners=frozenset().union(*(one.owners for one in parts)),
-        types=frozenset().union(*(one.types for one in parts)),
-        tier=max((one.tier for one in parts), default=""),
+        tags=frozenset().union(*(item.tags for item in parts)),
+        owners=frozenset().union(*(item.owners for item in parts)),
+        types=frozenset().union(*(item.types for item in parts)),
+        tier=max((item.tier for item in parts), default=""),
     )
 
 
 @lru_cache(maxsize=65_536)
-def _read(name: str, payload: str) -> Traits:
+def _parse_facet(name: str, payload: str) -> Traits:
     facet = json.loads(payload)
     match name:
         case "tags":
-            tags = frozenset((_text(one, "key"), _value(one), _text(one, "field")) for one in _objects(facet, "tags"))
+            tags = frozenset(
+                (_text(item, "key"), _value(item), _text(item, "field")) for item in _objects(facet, "tags")
+            )
             return Traits(tags=tags, tier=next((value for key, value, _ in sorted(tags) if key == "tier"), ""))
         case "ownership":
-            owners = (_text(one, "name") for one in _objects(facet, "owners"))
+            owners = (_text(item, "name") for item in _objects(facet, "owners"))
             return Traits(owners=frozenset(filter(None, owners)))
         case "whence_tier":
             return Traits(tier=_text(facet, "tier"))
@@ -74,10 +76,10 @@ def _value(tag: Mapping[str, Any]) -> str:
 
 
 def _objects(facet: Any, key: str) -> list[Mapping[str, Any]]:
-    several = facet.get(key) if isinstance(facet, dict) else None
-    return [one for one in several if isinstance(one, dict)] if isinstance(several, list) else []
+    items = facet.get(key) if isinstance(facet, dict) else None
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
-def _text(one: Any, key: str) -> str:
-    value = one.get(key) if isinstance(one, dict) else None
+def _text(item: Any, key: str) -> str:
+    value = item.get(key) if isinstance(item, dict) else None
     return str(value) if isinstance(value, str | int) else ""

@@ -1,6 +1,7 @@
-"""Reading events: lenient, so that nothing a real producer sends is lost; what was passed over becomes a warning.
+"""Lenient reading of events: nothing that a real producer sends is lost, and ignored parts become warnings.
 
-Refused is only what has no place: no run, job or dataset, no name for it, no time, or a name that no database keeps.
+Only events without an identity are rejected: those without a run, job or dataset, without its name, without a time, or
+with a name that no database can store.
 """
 
 from dataclasses import replace
@@ -13,40 +14,42 @@ from whence.errors import EventError
 from whence.model.events import Dataset, DatasetEvent, Event, Facet, Job, JobEvent, Run, RunEvent, RunState
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, JobName, RunName
-from whence.openlineage.authority import WITHHELD
-from whence.openlineage.columns import column_edges, named_columns
-from whence.openlineage.entries import dataset_edges, job_edges, named_fields
-from whence.openlineage.facets import (
+from whence.openlineage.authority.governed_parts import enforce
+from whence.openlineage.authority.withheld import WITHHELD
+from whence.openlineage.facets.assertions import ASSERTIONS
+from whence.openlineage.facets.column_lineage import list_reported_columns, read_column_edges
+from whence.openlineage.facets.explicit_lineage import list_reported_fields, read_dataset_edges, read_job_edges
+from whence.openlineage.facets.known import (
     Facets,
-    alive,
-    containers,
-    dataset_name,
-    facets_of,
+    active_facet,
+    encode_run_facets,
+    encode_static_facets,
     is_decommissioned,
     is_partial,
     is_streaming,
-    job_named,
-    of_run,
-    schema_fields,
-    static,
-    symlinks,
-    uuid,
+    parse_uuid,
+    read_dataset_name,
+    read_facets,
+    read_job_name,
+    read_parents,
+    read_schema_fields,
+    read_symlinks,
 )
-from whence.openlineage.governed import enforce
-from whence.openlineage.joining import join
-from whence.openlineage.lifecycle import lifecycle
-from whence.openlineage.notes import Note, Notes
-from whence.openlineage.repeats import FACETS, decode_repeats
-from whence.openlineage.times import micros
-from whence.openlineage.wire import Json, decode, text_of
+from whence.openlineage.facets.source_matching import match_sources
+from whence.openlineage.facets.warnings import Note, Notes
+from whence.openlineage.json.interning import FACETS, decode_interned
+from whence.openlineage.json.times import parse_micros
+from whence.openlineage.json.wire import Json, decode, text_of
+from whence.openlineage.lineage_sets.lifecycle import read_lifecycle
+from whence.openlineage.names.placeholders import fold_placeholders
 
 _STATES = {state.name: state for state in RunState}
 
 
 def read_event(event: bytes | Json) -> Event:
-    """The event in a body or in its decoded JSON, without what its restriction withholds.
+    """Read an event from a body or its decoded JSON, without the parts that its restriction withholds.
 
-    Raises EventError: 400 no JSON object, 422 no event, 403 nothing of it may be applied.
+    Raises EventError: 400 if it is not a JSON object, 422 if it is not an event, 403 if no part of it may be applied.
     """
     if not isinstance(event, dict):
         event = decode(event)
@@ -55,25 +58,25 @@ def read_event(event: bytes | Json) -> Event:
         event = enforce(event, notes)
     run, job, dataset = event.get("run"), event.get("job"), event.get("dataset")
     if run is not None and (job is not None or dataset is None):
-        return _run_event(event, notes)
+        return _read_run_event(event, notes)
     if job is not None:
-        return _job_event(event, notes)
+        return _read_job_event(event, notes)
     if dataset is not None:
-        return _dataset_event(event, notes)
+        return _read_dataset_event(event, notes)
     raise EventError("", "an event needs a run and a job, a job, or a dataset")
 
 
-def _run_event(event: Json, notes: Notes) -> RunEvent:
-    time, producer = _head(event, notes)
-    job = _job(event, notes)
+def _read_run_event(event: Json, notes: Notes) -> RunEvent:
+    time, producer = _read_header(event, notes)
+    job = _read_job(event, notes)
     if event.get("dataset") is not None:
         notes.add("/dataset", "a run event has inputs and outputs; ignored")
-    inputs, outputs = _lists(event, notes)
+    inputs, outputs = _read_inputs_and_outputs(event, notes)
     return RunEvent(
         time=time,
         producer=producer,
-        state=_state(event, notes),
-        run=_run(event, job.name, notes),
+        state=_read_state(event, notes),
+        run=_read_run(event, job.name, notes),
         job=job,
         inputs=inputs,
         outputs=outputs,
@@ -81,49 +84,49 @@ def _run_event(event: Json, notes: Notes) -> RunEvent:
     )
 
 
-def _job_event(event: Json, notes: Notes) -> JobEvent:
-    time, producer = _head(event, notes)
-    job = _job(event, notes)
-    inputs, outputs = _lists(event, notes)
+def _read_job_event(event: Json, notes: Notes) -> JobEvent:
+    time, producer = _read_header(event, notes)
+    job = _read_job(event, notes)
+    inputs, outputs = _read_inputs_and_outputs(event, notes)
     return JobEvent(
         time=time,
         producer=producer,
         job=job,
         inputs=inputs,
         outputs=outputs,
-        dataset=_described(event, notes),
+        dataset=_read_described_dataset(event, notes),
         warnings=notes.sorted(),
     )
 
 
-def _dataset_event(event: Json, notes: Notes) -> DatasetEvent:
-    time, producer = _head(event, notes)
+def _read_dataset_event(event: Json, notes: Notes) -> DatasetEvent:
+    time, producer = _read_header(event, notes)
     if event.get("run") is not None:
         notes.add("/run", "a dataset event has no run; ignored")
-    one = event["dataset"]
-    name = dataset_name(one, "/dataset") if type(one) is dict else None
+    value = event["dataset"]
+    name = read_dataset_name(value, "/dataset") if type(value) is dict else None
     if name is None:
         raise EventError("/dataset", "a dataset needs a namespace and a name, both non-empty texts")
-    facets = facets_of(one, "facets", "/dataset", notes)
-    lineage = alive(facets, "lineage")
-    edges = dataset_edges(lineage, name, "/dataset/facets/lineage", notes) if lineage is not None else ()
-    dataset = replace(_alone(one, name, facets, notes), edges=edges)
+    facets = read_facets(value, "facets", "/dataset", notes)
+    lineage = active_facet(facets, "lineage")
+    edges = read_dataset_edges(lineage, name, "/dataset/facets/lineage", notes) if lineage is not None else ()
+    dataset = replace(_make_dataset(value, name, facets, notes), edges=edges)
     return DatasetEvent(time=time, producer=producer, dataset=dataset, warnings=notes.sorted())
 
 
-def _head(event: Json, notes: Notes) -> tuple[int, str]:
+def _read_header(event: Json, notes: Notes) -> tuple[int, str]:
     for key in ("producer", "schemaURL"):
         if type(event.get(key)) is not str:
             notes.add(f"/{key}", "is missing or no text")
-    return _time(event, notes), text_of(event.get("producer"))
+    return _read_time(event, notes), text_of(event.get("producer"))
 
 
-def _time(event: Json, notes: Notes) -> int:
+def _read_time(event: Json, notes: Notes) -> int:
     text = event.get("eventTime")
     if type(text) is not str:
         raise EventError("/eventTime", "an event needs a time: an ISO 8601 text")
     try:
-        time, has_offset = micros(text)
+        time, has_offset = parse_micros(text)
     except ValueError as error:
         raise EventError("/eventTime", f"{text[:40]!r} is not an ISO 8601 time of the years 1 to 9999") from error
     if not has_offset:
@@ -131,7 +134,7 @@ def _time(event: Json, notes: Notes) -> int:
     return time
 
 
-def _state(event: Json, notes: Notes) -> RunState:
+def _read_state(event: Json, notes: Notes) -> RunState:
     word = event.get("eventType")
     if word is None:
         return RunState.OTHER
@@ -142,57 +145,58 @@ def _state(event: Json, notes: Notes) -> RunState:
     return state
 
 
-def _run(event: Json, job: JobName, notes: Notes) -> Run:
+def _read_run(event: Json, job: JobName, notes: Notes) -> Run:
     run = event["run"]
     if type(run) is not dict:
         raise EventError("/run", "is not an object")
-    run_id = uuid(run.get("runId"))
+    run_id = parse_uuid(run.get("runId"))
     if run_id is None:
         raise EventError("/run/runId", "a run needs a UUID")
     name = RunName(run_id, job)
-    facets = facets_of(run, "facets", "/run", notes)
-    parent, root = (_container(one, name, notes) for one in containers(facets, "/run/facets", notes))
-    kept = of_run(facets, "/run/facets", notes)
+    facets = read_facets(run, "facets", "/run", notes)
+    parent, root = (_drop_self_reference(one, name, notes) for one in read_parents(facets, job, "/run/facets", notes))
+    kept = encode_run_facets(facets, "/run/facets", notes)
     return Run(name=name, facets=kept, parent=parent, root=root, partial=is_partial(facets))
 
 
-def _container(container: RunName | None, run: RunName, notes: Notes) -> RunName | None:
+def _drop_self_reference(container: RunName | None, run: RunName, notes: Notes) -> RunName | None:
     if container == run:
         notes.add("/run/facets/parent", "a run cannot contain itself; cut")
         return None
     return container
 
 
-def _job(event: Json, notes: Notes) -> Job:
-    one = event.get("job")
-    if type(one) is not dict:
+def _read_job(event: Json, notes: Notes) -> Job:
+    value = event.get("job")
+    if type(value) is not dict:
         raise EventError("/job", "a job must be an object with a namespace and a name")
     for key in ("namespace", "name"):
-        if type(one.get(key)) is not str:
+        if type(value.get(key)) is not str:
             raise EventError(f"/job/{key}", "a job needs a namespace and a name, both texts")
-    name = job_named(one, "/job")
+    name = read_job_name(value, "/job")
     if name is None:
         raise EventError("/job/namespace", "a job needs a namespace that is not empty")
-    facets = facets_of(one, "facets", "/job", notes)
-    lineage = alive(facets, "lineage")
-    edges = job_edges(lineage, name, "/job/facets/lineage", notes) if lineage is not None else None
+    facets = read_facets(value, "facets", "/job", notes)
+    lineage = active_facet(facets, "lineage")
+    edges = read_job_edges(lineage, name, "/job/facets/lineage", notes) if lineage is not None else None
     return Job(
         name=name,
-        facets=static(facets),
+        facets=encode_static_facets(facets),
         streaming=is_streaming(facets),
         decommissioned=is_decommissioned(facets),
         edges=edges,
-        named=named_fields(lineage, name) if lineage is not None else (),
+        reported_fields=list_reported_fields(lineage, name) if lineage is not None else (),
     )
 
 
-def _lists(event: Json, notes: Notes) -> tuple[tuple[Dataset, ...], tuple[Dataset, ...]]:
-    inputs = _datasets(event, "input", notes)
-    return inputs, join(_datasets(event, "output", notes), inputs, notes)
+def _read_inputs_and_outputs(event: Json, notes: Notes) -> tuple[tuple[Dataset, ...], tuple[Dataset, ...]]:
+    inputs = _read_datasets(event, "input", notes)
+    outputs = match_sources(_read_datasets(event, "output", notes), inputs, notes)
+    return inputs, tuple([fold_placeholders(output) for output in outputs])
 
 
 class _Wire(msgspec.Struct):
-    """An event of which the inputs and outputs are not decoded yet."""
+    """An event whose inputs and outputs are not decoded yet."""
 
     eventType: Any = None
     eventTime: Any = None
@@ -207,7 +211,7 @@ class _Wire(msgspec.Struct):
 
 
 class _Listed(msgspec.Struct):
-    """An input or output. What holds of it reads the same from event to event, what is said of a run does not."""
+    """An input or output. Its static facets repeat from event to event; its run facets do not."""
 
     namespace: str
     name: str
@@ -221,8 +225,8 @@ _decode_listed = msgspec.json.Decoder(_Listed).decode
 
 
 def read_accepted(payload: bytes) -> Event:
-    """The event in a payload that `accept` gave: as `read_event`, but of inputs and outputs that were read before,
-    nothing is read again. Raises EventError.
+    """Read the event in a payload that `accept` returned: as `read_event`, but inputs and outputs that were read before
+    come from a cache. Raises EventError.
     """
     try:
         wire = _decode_wire(payload)
@@ -235,102 +239,116 @@ def read_accepted(payload: bytes) -> Event:
     return read_event(event)
 
 
-def _datasets(event: Json, role: str, notes: Notes) -> tuple[Dataset, ...]:
-    some = event.get(f"{role}s")
-    if some is None:
+def _read_datasets(event: Json, role: str, notes: Notes) -> tuple[Dataset, ...]:
+    values = event.get(f"{role}s")
+    if values is None:
         return ()
-    if type(some) is not list:
+    if type(values) is not list:
         notes.add(f"/{role}s", "is not a list; ignored")
         return ()
-    found = [_listed(one, role, f"/{role}s/{index}", notes) for index, one in enumerate(some)]
-    return tuple([one for one in found if one is not None])
+    datasets = [_read_listed(value, role, f"/{role}s/{index}", notes) for index, value in enumerate(values)]
+    return tuple([value for value in datasets if value is not None])
 
 
-def _listed(one: object, role: str, at: str, notes: Notes) -> Dataset | None:
-    if type(one) is not msgspec.Raw:
-        return _listed_anew(one, role, at, notes)
+def _read_listed(value: object, role: str, at: str, notes: Notes) -> Dataset | None:
+    if type(value) is not msgspec.Raw:
+        return _read_listed_uncached(value, role, at, notes)
     try:
-        parts = _decode_listed(one)
+        parts = _decode_listed(value)
     except msgspec.ValidationError:
-        return _listed_anew(msgspec.json.decode(one), role, at, notes)
+        return _read_listed_uncached(msgspec.json.decode(value), role, at, notes)
     source = bytes(parts.facets)
-    read = _hold_once if len(source) < _KEPT_BYTES else _hold
+    read = _read_static_parts_cached if len(source) < _KEPT_BYTES else _read_static_parts
     dataset, warnings = read(parts.namespace, parts.name, source, role, at)
     for pointer, text in warnings:
         notes.add(pointer, text)
-    said = {f"{role}Facets": parts.inputFacets if role == "input" else parts.outputFacets}
-    facets = _run_facets(said, role, at, notes)
-    return replace(dataset, run_facets=facets) if dataset and facets else dataset
+    entity = {f"{role}Facets": parts.inputFacets if role == "input" else parts.outputFacets}
+    facets = _read_run_facets(entity, role, at, notes)
+    return replace(dataset, run_facets=_merge_facets(facets, dataset.run_facets)) if dataset and facets else dataset
 
 
 _KEPT_BYTES = 32_768
-"""Longer facets are read each time, so that strangers' megabytes do not fill the memory."""
+"""Longer facets are not cached, so that large events do not fill the memory."""
 
 
-def _hold(namespace: str, name: str, source: bytes, role: str, at: str) -> tuple[Dataset | None, tuple[Note, ...]]:
+def _read_static_parts(
+    namespace: str, name: str, source: bytes, role: str, at: str
+) -> tuple[Dataset | None, tuple[Note, ...]]:
     notes = Notes()
-    one = {"namespace": namespace, "name": name, "facets": decode_repeats(source, FACETS)}
-    dataset = _listed_anew(one, role, at, notes)
+    entity = {"namespace": namespace, "name": name, "facets": decode_interned(source, FACETS)}
+    dataset = _read_listed_uncached(entity, role, at, notes)
     return replace(dataset, source=source) if dataset else None, notes.taken()
 
 
-_hold_once = lru_cache(maxsize=4_096)(_hold)
+_read_static_parts_cached = lru_cache(maxsize=4_096)(_read_static_parts)
 
 
-def _listed_anew(one: object, role: str, at: str, notes: Notes) -> Dataset | None:
-    name = dataset_name(one, at) if type(one) is dict else None
-    if name is None or type(one) is not dict:
+def _read_listed_uncached(value: object, role: str, at: str, notes: Notes) -> Dataset | None:
+    name = read_dataset_name(value, at) if type(value) is dict else None
+    if name is None or type(value) is not dict:
         notes.add(at, "a dataset needs a namespace and a name, both non-empty texts; ignored")
         return None
-    facets = facets_of(one, "facets", at, notes)
-    kept = static(facets)
+    facets = read_facets(value, "facets", at, notes)
+    kept = encode_static_facets(facets)
     return Dataset(
         name=name,
-        raw=DatasetName(one["namespace"], one["name"]),
+        raw=DatasetName(value["namespace"], value["name"]),
         facets=kept,
-        run_facets=_run_facets(one, role, at, notes),
-        fields=schema_fields(kept, at, notes),
-        symlinks=symlinks(facets, name, f"{at}/facets", notes),
-        edges=_column_edges(facets, kept, name, at, notes) if role == "output" else (),
-        named=named_columns(alive(facets, "columnLineage") or {}) if role == "output" else (),
-        lifecycle=lifecycle(facets, name, at, notes) if role == "output" else None,
+        run_facets=_merge_facets(
+            _read_run_facets(value, role, at, notes), _check_results(kept) if role == "input" else ()
+        ),
+        fields=read_schema_fields(kept, at, notes),
+        symlinks=read_symlinks(facets, name, f"{at}/facets", notes),
+        edges=_read_edges_of_columns(facets, kept, name, at, notes) if role == "output" else (),
+        reported_columns=list_reported_columns(active_facet(facets, "columnLineage") or {}) if role == "output" else (),
+        lifecycle=read_lifecycle(facets, name, at, notes) if role == "output" else None,
     )
 
 
-def _run_facets(one: Json, role: str, at: str, notes: Notes) -> tuple[Facet, ...]:
-    facets = facets_of(one, f"{role}Facets", at, notes)
-    return of_run(facets, f"{at}/{role}Facets", notes) if facets else ()
+def _read_run_facets(entity: Json, role: str, at: str, notes: Notes) -> tuple[Facet, ...]:
+    facets = read_facets(entity, f"{role}Facets", at, notes)
+    return encode_run_facets(facets, f"{at}/{role}Facets", notes) if facets else ()
 
 
-def _column_edges(
+def _check_results(facets: tuple[Facet, ...]) -> tuple[Facet, ...]:
+    """Check results among the facets of the checked dataset: Airflow's provider reports them there."""
+    return tuple([facet for facet in facets if facet.key == ASSERTIONS and not facet.deleted])
+
+
+def _merge_facets(first: tuple[Facet, ...], second: tuple[Facet, ...]) -> tuple[Facet, ...]:
+    keys = {facet.key for facet in first}
+    return (*first, *(facet for facet in second if facet.key not in keys))
+
+
+def _read_edges_of_columns(
     facets: Facets, kept: tuple[Facet, ...], output: DatasetName, at: str, notes: Notes
 ) -> tuple[Edge, ...]:
-    facet = alive(facets, "columnLineage")
+    facet = active_facet(facets, "columnLineage")
     if facet is None:
         return ()
-    payload = next(one.payload for one in kept if one.key == "columnLineage")
-    return column_edges(payload, facet, output, f"{at}/facets/columnLineage", notes)
+    payload = next(kept_facet.payload for kept_facet in kept if kept_facet.key == "columnLineage")
+    return read_column_edges(payload, facet, output, f"{at}/facets/columnLineage", notes)
 
 
-def _described(event: Json, notes: Notes) -> Dataset | None:
-    one = event.get("dataset")
-    if one is None:
+def _read_described_dataset(event: Json, notes: Notes) -> Dataset | None:
+    value = event.get("dataset")
+    if value is None:
         return None
-    name = dataset_name(one, "/dataset") if type(one) is dict else None
-    if name is None or type(one) is not dict:
+    name = read_dataset_name(value, "/dataset") if type(value) is dict else None
+    if name is None or type(value) is not dict:
         notes.add("/dataset", "a dataset needs a namespace and a name; ignored")
         return None
     notes.add("/dataset", "stands beside a job; read as a job event, with the dataset's facets")
-    return _alone(one, name, facets_of(one, "facets", "/dataset", notes), notes)
+    return _make_dataset(value, name, read_facets(value, "facets", "/dataset", notes), notes)
 
 
-def _alone(one: Json, name: DatasetName, facets: Facets, notes: Notes) -> Dataset:
-    kept = static(facets)
+def _make_dataset(entity: Json, name: DatasetName, facets: Facets, notes: Notes) -> Dataset:
+    kept = encode_static_facets(facets)
     return Dataset(
         name=name,
-        raw=DatasetName(one["namespace"], one["name"]),
+        raw=DatasetName(entity["namespace"], entity["name"]),
         facets=kept,
-        fields=schema_fields(kept, "/dataset", notes),
-        symlinks=symlinks(facets, name, "/dataset/facets", notes),
-        lifecycle=lifecycle(facets, name, "/dataset", notes),
+        fields=read_schema_fields(kept, "/dataset", notes),
+        symlinks=read_symlinks(facets, name, "/dataset/facets", notes),
+        lifecycle=read_lifecycle(facets, name, "/dataset", notes),
     )

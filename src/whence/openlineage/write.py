@@ -1,4 +1,4 @@
-"""Writing events: what Whence itself says, as OpenLineage JSON with `_producer` and `_schemaURL` where they belong.
+"""Construction of Whence's own events, as OpenLineage JSON with `_producer` and `_schemaURL` where they belong.
 
 >>> orders = dataset(DatasetName("warehouse", "orders"), facets={"schema": facet("SchemaDatasetFacet", fields=[])})
 >>> run = RunName("01941f29-7c00-7abc-8def-000000000001", JobName("demo", "load"))
@@ -14,8 +14,8 @@ from whence import __version__
 from whence.model.events import RunState
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, Node, RunName
-from whence.openlineage.times import iso
-from whence.openlineage.wire import Json
+from whence.openlineage.json.times import iso
+from whence.openlineage.json.wire import Json
 
 PRODUCER = f"https://github.com/whence-lineage/whence/tree/{__version__}/src/whence"
 
@@ -48,7 +48,7 @@ SCHEMAS: Mapping[str, str] = {
     "TagsJobFacet": "1-0-0/TagsJobFacet.json",
     "TagsRunFacet": "1-0-0/TagsRunFacet.json",
 }
-"""The specification's facets that Whence writes, and the file and version of each schema."""
+"""The specification's facets that Whence writes, with the file and version of each schema."""
 
 Objects = Sequence[Json]
 
@@ -66,7 +66,7 @@ def run_event(
     """A run event at `time` (microseconds since 1970 UTC)."""
     return {
         "eventType": state.name,
-        **_head(time, "RunEvent"),
+        **_event_header(time, "RunEvent"),
         "run": {"runId": run.run_id, "facets": run_facets or {}},
         "job": job(run.job, job_facets),
         "inputs": list(inputs),
@@ -77,13 +77,18 @@ def run_event(
 def job_event(
     time: int, name: JobName, *, facets: Json | None = None, inputs: Objects = (), outputs: Objects = ()
 ) -> Json:
-    """What is declared of a job from `time` (microseconds since 1970 UTC) on."""
-    return {**_head(time, "JobEvent"), "job": job(name, facets), "inputs": list(inputs), "outputs": list(outputs)}
+    """A job event: what is declared of a job from `time` (microseconds since 1970 UTC) on."""
+    return {
+        **_event_header(time, "JobEvent"),
+        "job": job(name, facets),
+        "inputs": list(inputs),
+        "outputs": list(outputs),
+    }
 
 
 def dataset_event(time: int, name: DatasetName, *, facets: Json) -> Json:
-    """What is declared of a dataset from `time` (microseconds since 1970 UTC) on."""
-    return {**_head(time, "DatasetEvent"), "dataset": dataset(name, facets=facets)}
+    """A dataset event: what is declared of a dataset from `time` (microseconds since 1970 UTC) on."""
+    return {**_event_header(time, "DatasetEvent"), "dataset": dataset(name, facets=facets)}
 
 
 def job(name: JobName, facets: Json | None = None) -> Json:
@@ -97,67 +102,76 @@ def dataset(name: DatasetName, *, facets: Json | None = None, **run_facets: Json
 
 
 def facet(kind: str, **members: Any) -> Json:
-    """A facet of the specification, by the name of its schema (a key of SCHEMAS)."""
+    """A facet of the specification; `kind` is the name of its schema (a key of SCHEMAS)."""
     return {"_producer": PRODUCER, "_schemaURL": f"{_SPEC}/facets/{SCHEMAS[kind]}#/$defs/{kind}", **members}
 
 
 def own_facet(kind: str, **members: Any) -> Json:
-    """A facet of Whence's own."""
+    """A facet that Whence defines."""
     return {"_producer": PRODUCER, "_schemaURL": f"{PRODUCER}/openlineage/facets.json#/$defs/{kind}", **members}
 
 
-def deleted(kind: str) -> Json:
+def deleted_facet(kind: str) -> Json:
     """The marker that ends a job or dataset facet."""
     return facet(kind, _deleted=True)
 
 
-def parent(run: RunName, root: RunName | None = None) -> Json:
+def parent_facet(run: RunName, root: RunName | None = None) -> Json:
     """The parent facet."""
     return facet("ParentRunFacet", **_reference(run), root=_reference(root or run))
 
 
 def column_lineage(edges: Iterable[Edge]) -> Json:
-    """The columnLineage facet of the dataset that all these edges, from fields, lead to."""
+    """The columnLineage facet of the dataset into which all these edges, from fields, lead."""
     fields: dict[str, dict[Node, Json]] = {}
-    whole: dict[Node, Json] = {}
+    whole_dataset: dict[Node, Json] = {}
     for edge in edges:
-        place = fields.setdefault(edge.target.field, {}) if isinstance(edge.target, FieldName) else whole
-        _add(place, edge, _field(edge.source))
-    members: Json = {"fields": {name: {"inputFields": list(some.values())} for name, some in fields.items()}}
-    return facet("ColumnLineageDatasetFacet", **members, **({"dataset": list(whole.values())} if whole else {}))
+        target = fields.setdefault(edge.target.field, {}) if isinstance(edge.target, FieldName) else whole_dataset
+        _add_transformation(target, edge, _field(edge.source))
+    members: Json = {"fields": {name: {"inputFields": list(sources.values())} for name, sources in fields.items()}}
+    return facet(
+        "ColumnLineageDatasetFacet", **members, **({"dataset": list(whole_dataset.values())} if whole_dataset else {})
+    )
 
 
 def job_lineage(edges: Iterable[Edge]) -> Json:
-    """The explicit lineage facet of a job: an entry for each dataset or job that edges lead to."""
+    """The explicit lineage facet of a job: one entry for each dataset or job that edges lead into."""
     targets: dict[Node, dict[Node, dict[Node, Json]]] = {}
     for edge in edges:
-        entry = targets.setdefault(_whole(edge.target), {})
-        _add(entry.setdefault(edge.target, {}), edge, _source(edge.source))
-    return facet("LineageJobFacet", entries=[_entry(target, some) for target, some in targets.items()])
+        entry = targets.setdefault(_dataset_or_job(edge.target), {})
+        _add_transformation(entry.setdefault(edge.target, {}), edge, _source(edge.source))
+    return facet("LineageJobFacet", entries=[_entry(target, inputs) for target, inputs in targets.items()])
 
 
 def dataset_lineage(edges: Iterable[Edge]) -> Json:
-    """The explicit lineage facet of a dataset event: what flows into the dataset and its fields."""
+    """The explicit lineage facet of a dataset event: the edges into the dataset and its fields."""
     into: dict[Node, dict[Node, Json]] = {}
     for edge in edges:
-        _add(into.setdefault(edge.target, {}), edge, _source(edge.source))
-    return facet("LineageDatasetFacet", **_flows(into))
+        _add_transformation(into.setdefault(edge.target, {}), edge, _source(edge.source))
+    return facet("LineageDatasetFacet", **_input_members(into))
 
 
-def _flows(into: dict[Node, dict[Node, Json]]) -> Json:
-    """The `inputs` of the whole, and the `fields` with theirs."""
-    fields = {end.field: {"inputs": list(some.values())} for end, some in into.items() if isinstance(end, FieldName)}
-    whole = [list(some.values()) for end, some in into.items() if not isinstance(end, FieldName)]
+def _input_members(into: dict[Node, dict[Node, Json]]) -> Json:
+    """The `inputs` of the dataset or job, and its `fields` with theirs."""
+    fields = {
+        node.field: {"inputs": list(sources.values())} for node, sources in into.items() if isinstance(node, FieldName)
+    }
+    whole = [list(sources.values()) for node, sources in into.items() if not isinstance(node, FieldName)]
     return {**({"inputs": whole[0]} if whole else {}), **({"fields": fields} if fields else {})}
 
 
 def _entry(target: Node, into: dict[Node, dict[Node, Json]]) -> Json:
-    return {**_source(target), **_flows(into)}
+    return {**_source(target), **_input_members(into)}
 
 
-def _add(place: dict[Node, Json], edge: Edge, source: Json) -> None:
-    how = {"type": edge.type, "subtype": edge.subtype, "description": edge.description, "masking": edge.masking}
-    place.setdefault(edge.source, {**source, "transformations": []})["transformations"].append(how)
+def _add_transformation(sources: dict[Node, Json], edge: Edge, source: Json) -> None:
+    transformation = {
+        "type": edge.type,
+        "subtype": edge.subtype,
+        "description": edge.description,
+        "masking": edge.masking,
+    }
+    sources.setdefault(edge.source, {**source, "transformations": []})["transformations"].append(transformation)
 
 
 def _source(node: Node) -> Json:
@@ -167,12 +181,12 @@ def _source(node: Node) -> Json:
 
 
 def _field(node: Node) -> Json:
-    name = _whole(node)
+    name = _dataset_or_job(node)
     field = {"field": node.field} if isinstance(node, FieldName) else {}
     return {"namespace": name.namespace, "name": name.name, **field}
 
 
-def _whole(node: Node) -> DatasetName | JobName:
+def _dataset_or_job(node: Node) -> DatasetName | JobName:
     return node.dataset if isinstance(node, FieldName) else node
 
 
@@ -180,11 +194,11 @@ def _reference(run: RunName) -> Json:
     return {"run": {"runId": run.run_id}, "job": {"namespace": run.job.namespace, "name": run.job.name}}
 
 
-def _head(time: int, kind: str) -> Json:
+def _event_header(time: int, kind: str) -> Json:
     schema = f"{_SPEC}/2-0-2/OpenLineage.json#/$defs/{kind}"
     return {"eventTime": iso(time), "producer": PRODUCER, "schemaURL": schema}
 
 
-def said_by(producer: str, event: Json) -> Json:
-    """The same event, said by somebody else."""
+def replace_producer(producer: str, event: Json) -> Json:
+    """The event with another producer."""
     return {**event, "producer": producer}

@@ -1,5 +1,7 @@
-"""The tables, how to merge into them, and how to ask them: SQLite (embedded) and PostgreSQL (production)."""
+"""The tables, the merging of facts into them, and the queries over them: SQLite (embedded) and PostgreSQL
+(production).
+"""
 
-# So that every table is in `tables.metadata`, whichever module is imported first.
-import whence.store.blast
-import whence.store.schedule  # noqa: F401
+# Registers every table in `tables.metadata`, whichever module is imported first.
+import whence.store.graph.blast_radius
+import whence.store.status.periodic_jobs  # noqa: F401

@@ -3,12 +3,11 @@
 import os
 import shutil
 import subprocess
-import sys
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from platformdirs import user_cache_path
+
+from environments import environment
 
 HERE = Path(__file__).parent
 LOCK = HERE / "requirements.lock"
@@ -28,13 +27,8 @@ TRANSPORT = {
 @pytest.fixture(scope="session")
 def dbt() -> Path:
     """The directory of dbt's environment; made from the lock file if it is not there."""
-    kept = user_cache_path("whence", appauthor=False) / f"dbt-{sha256(LOCK.read_bytes()).hexdigest()[:12]}"
-    place = Path(os.environ.get("WHENCE_TEST_DBT") or kept)
-    if not (place / "bin" / "dbt").exists():
-        uv = [sys.executable, "-m", "uv", "--quiet"]
-        run(*uv, "venv", "--clear", str(place))
-        run(*uv, "pip", "sync", "--require-hashes", "--python", str(place / "bin" / "python"), str(LOCK))
-    return place
+    given = os.environ.get("WHENCE_TEST_DBT")
+    return Path(given) if given else environment("dbt", LOCK)
 
 
 @pytest.fixture(scope="session")

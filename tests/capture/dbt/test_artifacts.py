@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.capture.dbt import capture, project_events
-from whence.capture.dbt.artifacts import project
-from whence.capture.dbt.commit import commit_of
-from whence.capture.dbt.connection import Warehouse, profile_of, warehouse
-from whence.capture.dbt.ephemeral import cut
+from whence.capture.dbt.artifacts.commit import commit_of
+from whence.capture.dbt.artifacts.connection import Warehouse, profile_of, warehouse
+from whence.capture.dbt.artifacts.ephemeral import split_ephemeral
+from whence.capture.dbt.artifacts.files import project
 from whence.errors import ArtifactError
 from whence.openlineage.accept import accept
 
@@ -39,7 +39,7 @@ def node(name: str, sql: str, *parents: str, **more: Any) -> dict[str, Any]:
         "config": {"materialized": "table"},
         "compiled_code": sql,
         "columns": {},
-        "depends_on": {"nodes": [f"model.shop.{one}" for one in parents]},
+        "depends_on": {"nodes": [f"model.shop.{parent}" for parent in parents]},
         **more,
     }
 
@@ -47,7 +47,7 @@ def node(name: str, sql: str, *parents: str, **more: Any) -> dict[str, Any]:
 def manifest(*nodes: dict[str, Any], version: int = 12) -> dict[str, Any]:
     schema = f"https://schemas.getdbt.com/dbt/manifest/v{version}.json"
     head = {"dbt_schema_version": schema, "generated_at": "2026-02-01T00:00:00Z", "adapter_type": "snowflake"}
-    return {"metadata": head, "nodes": {one["unique_id"]: one for one in nodes}, "sources": {}}
+    return {"metadata": head, "nodes": {child["unique_id"]: child for child in nodes}, "sources": {}}
 
 
 def events(said: dict[str, Any], at: Warehouse = SNOWFLAKE) -> list[dict[str, Any]]:
@@ -69,11 +69,13 @@ def test_compiled_sql_of_every_version(version: int, key: str) -> None:
 
 def test_names_are_folded_as_the_warehouse_does_and_the_manifests_spelling_is_an_alias() -> None:
     (job,) = [event for event in events(manifest(node("orders", "select id from raw.crm.people"))) if "job" in event]
-    assert [one["name"] for one in job["inputs"]] == ["RAW.CRM.PEOPLE"]
+    assert [dataset["name"] for dataset in job["inputs"]] == ["RAW.CRM.PEOPLE"]
     (output,) = job["outputs"]
     assert output["name"] == "ANALYTICS.PROD.ORDERS"
     spellings = output["facets"]["symlinks"]["identifiers"]
-    assert [(one["name"], one["type"]) for one in spellings] == [("analytics.prod.orders", "DBT_RELATION")]
+    assert [(spelling["name"], spelling["type"]) for spelling in spellings] == [
+        ("analytics.prod.orders", "DBT_RELATION")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +88,7 @@ def test_names_are_folded_as_the_warehouse_does_and_the_manifests_spelling_is_an
         ("postgres", True, "Id", "orderId"),
     ],
 )
-def test_columns_are_spelt_as_the_warehouse_shows_them(dialect: str, catalog: bool, field: str, source: str) -> None:
+def test_columns_have_the_spelling_of_the_warehouse(dialect: str, catalog: bool, field: str, source: str) -> None:
     """`Id` made of `orderId`; without a catalog they are what the dialect makes of what the project writes."""
     names = ('"orderId"', '"Id"') if catalog else ("orderId", "Id")
     base, orders = {"orderId": {"name": "orderId"}}, {"Id": {"name": "Id"}}
@@ -100,7 +102,7 @@ def test_columns_are_spelt_as_the_warehouse_shows_them(dialect: str, catalog: bo
     facets = found[1]["outputs"][0]["facets"]
     ((target, one),) = facets["columnLineage"]["fields"].items()
     assert (target, one["inputFields"][0]["field"]) == (field, source)
-    assert [each["name"] for each in facets["schema"]["fields"]] == [field]
+    assert [facet["name"] for facet in facets["schema"]["fields"]] == [field]
     assert facets["whence_columnEvidence"]["unexplained"] == []
 
 
@@ -116,12 +118,12 @@ def test_columns_are_spelt_as_the_warehouse_shows_them(dialect: str, catalog: bo
 )
 def test_reasons(more: dict[str, Any], reason: str) -> None:
     columns = {"id": {"name": "ID"}}
-    base = node("base", "select k as id from raw.t", columns=columns)
+    base = node("base", "select k as id from raw.t", columns=columns, contract={"enforced": True})
     said = manifest(base, node("orders", "", "base", columns={"id": {"name": "ID"}, "nope": {"name": "NOPE"}}, **more))
     (job,) = [event for event in events(said) if event.get("job", {}).get("name", "").endswith("orders")]
     unexplained = job["outputs"][0]["facets"]["whence_columnEvidence"]["unexplained"]
-    assert [one["field"] for one in unexplained] == ["ID", "NOPE"]
-    assert {one["reason"].partition(":")[0] for one in unexplained} == {reason}
+    assert [column["field"] for column in unexplained] == ["ID", "NOPE"]
+    assert {column["reason"].partition(":")[0] for column in unexplained} == {reason}
 
 
 @given(JSON, JSON, JSON, JSON)
@@ -157,7 +159,7 @@ def test_artifacts_of_any_shape_are_read(nodes: Any, catalog: Any, results: Any,
     ],
 )
 def test_ephemeral_models_are_cut_out(sql: str, own: str, names: list[str]) -> None:
-    found = cut(sql)
+    found = split_ephemeral(sql)
     assert found.own == own
     assert list(found.ephemeral) == [f"__dbt__cte__{name}" for name in names]
     assert found.own.count("\n") == sql.count("\n")

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from whence.capture.dbt import jinja, project_events
-from whence.capture.dbt.artifacts import project
-from whence.capture.dbt.connection import Warehouse
-from whence.capture.dbt.jinja import Raw, Rendered, render, render_all
+from whence.capture.dbt import project_events
+from whence.capture.dbt.artifacts.connection import Warehouse
+from whence.capture.dbt.artifacts.files import project
+from whence.capture.dbt.compiled import jinja
+from whence.capture.dbt.compiled.jinja import Raw, Rendered, render, render_all
 from whence.capture.sql import Catalog
 from whence.openlineage.accept import accept
 
@@ -96,7 +97,7 @@ def node(name: str, text: str, *parents: str, **more: Any) -> dict[str, Any]:
         "config": {"materialized": "table"},
         "raw_code": text,
         "columns": {},
-        "depends_on": {"nodes": [f"model.shop.{one}" for one in parents], "macros": ["macro.shop.twice"]},
+        "depends_on": {"nodes": [f"model.shop.{parent}" for parent in parents], "macros": ["macro.shop.twice"]},
         **more,
     }
 
@@ -106,7 +107,7 @@ def test_edges_of_rendered_sql_are_doubted_and_the_rest_has_a_reason() -> None:
     macro = {"package_name": "shop", "macro_sql": "{% macro twice(x) %}({{ x }} * 2){% endmacro %}"}
     head = {"generated_at": "2026-02-01T00:00:00Z", "adapter_type": "postgres", "project_name": "shop"}
     nodes = [
-        node("first", "select 1 as a", columns=columns),
+        node("first", "select 1 as a", columns=columns, contract={"enforced": True}),
         node("second", "select {{ twice('a') }} as b from {{ ref('first') }}", "first", columns={"b": {"name": "b"}}),
         node(
             "third", "select {{ run_query('x') }} as c from {{ ref('second') }}", "second", columns={"c": {"name": "c"}}
@@ -114,7 +115,7 @@ def test_edges_of_rendered_sql_are_doubted_and_the_rest_has_a_reason() -> None:
     ]
     manifest = {
         "metadata": head,
-        "nodes": {one["unique_id"]: one for one in nodes},
+        "nodes": {child["unique_id"]: child for child in nodes},
         "sources": {},
         "macros": {"macro.shop.twice": macro},
     }
@@ -131,7 +132,7 @@ def test_edges_of_rendered_sql_are_doubted_and_the_rest_has_a_reason() -> None:
     assert doubt["confidence"] == 0.6
     assert doubt["reason"].startswith("not_compiled")
     (output,) = third["outputs"]
-    assert [one["name"] for one in third["inputs"]] == ["shop.public.second"]
+    assert [dataset["name"] for dataset in third["inputs"]] == ["shop.public.second"]
     (bare,) = output["facets"]["whence_columnEvidence"]["unexplained"]
     assert (bare["field"], "run_query" in bare["reason"]) == ("c", True)
 

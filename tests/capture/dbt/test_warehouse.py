@@ -15,7 +15,7 @@ from whence.model.events import DatasetEvent, Event, JobEvent, RunEvent, RunStat
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.openlineage.accept import accept
-from whence.openlineage.lineage import lineage_sets
+from whence.openlineage.lineage_sets.event_lineage import derive_lineage_sets
 
 HERE = Path(__file__).parent
 NAMESPACE = "duckdb://roastery.duckdb"
@@ -31,8 +31,8 @@ def bodies(target: Path) -> list[dict[str, Any]]:
 def events(bodies: list[dict[str, Any]]) -> list[Event]:
     """As the collector reads them, strictly and without a warning."""
     accepted = [accept(json.dumps(body).encode(), strict=True) for body in bodies]
-    assert {warning for one in accepted for warning in one.warnings} == set()
-    return [one.event for one in accepted]
+    assert {warning for event in accepted for warning in event.warnings} == set()
+    return [event.event for event in accepted]
 
 
 def expected() -> set[str]:
@@ -53,7 +53,7 @@ def declared(events: list[Event]) -> set[str]:
         edge
         for event in events
         if not isinstance(event, RunEvent)
-        for found in lineage_sets(event)
+        for found in derive_lineage_sets(event)
         for edge in found.edges
         if not isinstance(edge.source, JobName) and not isinstance(edge.target, JobName)
     }
@@ -91,7 +91,7 @@ def test_lineage_is_as_written_by_hand(events: list[Event]) -> None:
 def test_what_ran_says_the_same_lineage(events: list[Event]) -> None:
     def outputs(kind: type[JobEvent] | type[RunEvent]) -> dict[JobName, set[Edge]]:
         return {
-            event.job.name: {edge for one in event.outputs for edge in one.edges}
+            event.job.name: {edge for output in event.outputs for edge in output.edges}
             for event in events
             if isinstance(event, kind) and event.outputs
         }
@@ -108,8 +108,8 @@ def test_every_column_without_a_source_has_a_reason(bodies: list[dict[str, Any]]
             facets = output["facets"]
             lineage = facets.get("columnLineage", {"fields": {}})["fields"]
             sources = {name for name, one in lineage.items() if _has_source(one)}
-            known = {one["field"]: one["reason"] for one in facets["whence_columnEvidence"]["unexplained"]}
-            columns = {one["name"] for one in facets.get("schema", {"fields": []})["fields"]}
+            known = {facet["field"]: facet["reason"] for facet in facets["whence_columnEvidence"]["unexplained"]}
+            columns = {field["name"] for field in facets.get("schema", {"fields": []})["fields"]}
             assert sources | set(known) >= columns
             assert not sources & set(known)
             assert all(known.values())
@@ -137,9 +137,9 @@ def test_runs(events: list[Event]) -> None:
 def dataset_facets(bodies: list[dict[str, Any]], name: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for body in bodies:
-        for one in [*body.get("outputs", []), *([body["dataset"]] if "dataset" in body else [])]:
-            if one["name"] == name:
-                found |= one["facets"]
+        for output in [*body.get("outputs", []), *([body["dataset"]] if "dataset" in body else [])]:
+            if output["name"] == name:
+                found |= output["facets"]
     return found
 
 
@@ -147,9 +147,9 @@ def test_what_the_project_says_of_a_model(bodies: list[dict[str, Any]]) -> None:
     facets = dataset_facets(bodies, "roastery.main_marts.dim_customers")
     aliases = dataset_facets(bodies, "model.roastery.dim_customers")["symlinks"]["identifiers"]
     assert aliases == [{"namespace": NAMESPACE, "name": "roastery.main_marts.dim_customers", "type": "TABLE"}]
-    owners = [(one["name"], one["type"]) for one in facets["ownership"]["owners"]]
+    owners = [(facet["name"], facet["type"]) for facet in facets["ownership"]["owners"]]
     assert owners == [("crm@roastery.example", "OWNER"), ("analytics@roastery.example", "GROUP")]
-    tags = {(one.get("field"), one["key"], one["value"]) for one in facets["tags"]["tags"]}
+    tags = {(facet.get("field"), facet["key"], facet["value"]) for facet in facets["tags"]["tags"]}
     assert {
         (None, "core", "true"),
         (None, "contract_version", "2.1.0"),
@@ -158,15 +158,15 @@ def test_what_the_project_says_of_a_model(bodies: list[dict[str, Any]]) -> None:
         ("full_name", "pii", "true"),
     } <= tags
     assert facets["whence_dbt"]["contract"]["enforced"] is True
-    assert [one["name"] for one in facets["schema"]["fields"]][:2] == ["customer_id", "full_name"]
+    assert [facet["name"] for facet in facets["schema"]["fields"]][:2] == ["customer_id", "full_name"]
 
 
 def test_assertions(bodies: list[dict[str, Any]]) -> None:
     held = {}
     for body in bodies:
-        for one in body.get("inputs", []):
-            tested = one.get("inputFacets", {}).get("dataQualityAssertions", {"assertions": []})
-            held |= {(one["name"], each["name"]): each for each in tested["assertions"]}
+        for dataset in body.get("inputs", []):
+            tested = dataset.get("inputFacets", {}).get("dataQualityAssertions", {"assertions": []})
+            held |= {(dataset["name"], assertion["name"]): assertion for assertion in tested["assertions"]}
     orders = "roastery.main_marts.fct_orders"
     statuses = "test.roastery.accepted_values_fct_orders_status__completed__returned"
     status = next(each for (name, test), each in held.items() if name == orders and test.startswith(statuses))
@@ -202,7 +202,7 @@ def test_what_dbt_ol_says_of_the_same_build_is_of_the_same_nodes(target: Path, e
     ours = [event for event in events if not isinstance(event, DatasetEvent)]
     assert len(theirs) > 70
     assert {event.job.name for event in theirs} - {event.job.name for event in ours} == set()
-    spoken_of = {one.name for event in theirs for one in (*event.inputs, *event.outputs)}
+    spoken_of = {dataset.name for event in theirs for dataset in (*event.inputs, *event.outputs)}
     assert len(spoken_of) > 45
     assert spoken_of - known_names(events) == set()
 
@@ -223,7 +223,12 @@ def test_node_and_table_are_one_dataset_and_tables_stay_apart(target: Path, bodi
 def known_names(events: list[Event]) -> set[DatasetName]:
     """All datasets that events speak of, and their aliases."""
     said = [event.dataset for event in events if isinstance(event, DatasetEvent)]
-    said += [one for event in events if not isinstance(event, DatasetEvent) for one in (*event.inputs, *event.outputs)]
+    said += [
+        dataset
+        for event in events
+        if not isinstance(event, DatasetEvent)
+        for dataset in (*event.inputs, *event.outputs)
+    ]
     return {one.name for one in said} | {link.name for one in said for link in one.symlinks}
 
 
@@ -241,7 +246,7 @@ def test_compiled_sql_is_found_where_a_later_command_dropped_it(
     (other / "run_results.json").unlink()
     found = [accept(json.dumps(body).encode(), strict=True).event for body in capture(other)]
     assert not any(isinstance(event, RunEvent) and event.outputs for event in found)
-    assert {one for one in expected() if "_over_time" not in one} <= declared(found)
+    assert {row for row in expected() if "_over_time" not in row} <= declared(found)
 
 
 def test_without_a_catalog_columns_are_those_that_the_project_declares(target: Path, tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 
-from whence.capture.schemas import catalog_from, read_database
-from whence.capture.schemas.spelling import spelt
+from whence.capture.schemas import catalog_from
+from whence.capture.schemas.database import read_database
+from whence.capture.schemas.quoting import quote_name
 from whence.capture.sql import Catalog, Column, Table, read_script
 from whence.errors import SchemaError
 
@@ -38,7 +39,7 @@ def postgres(postgres_url: str) -> Iterator[str]:
 def sources(sql: str, dialect: str, catalog: Catalog) -> dict[str, set[str]]:
     """Of each column of the target, what flows into it; fails where anything is not known for certain."""
     script = read_script(sql, dialect, catalog)
-    assert [one.unknowns for one in script] == [()]
+    assert [statement.unknowns for statement in script] == [()]
     found: dict[str, set[str]] = {}
     for edge in script.collapsed:
         if edge.type == "DIRECT" and isinstance(edge.target, Column):
@@ -103,7 +104,7 @@ def test_sqlite_is_only_read(tmp_path: Path) -> None:
         "amount": {"main.orders.amount"},
     }
     assert catalog.find(Table(("top",))) == ("id",)
-    assert (file.read_bytes(), [one.name for one in tmp_path.iterdir()]) == (before, [file.name])
+    assert (file.read_bytes(), [path.name for path in tmp_path.iterdir()]) == (before, [file.name])
 
 
 @pytest.mark.parametrize(
@@ -149,4 +150,4 @@ def test_names_come_through_as_the_dialect_compares_them(name: str, dialect: str
     catalog = catalog_from([((name,), (name,))], dialect)
     ((table, columns),) = catalog.tables.items()
     assert columns == (column,)
-    assert table.parts == ((name,) if dialect == "mysql" else (column,)), spelt(name)
+    assert table.parts == ((name,) if dialect == "mysql" else (column,)), quote_name(name)

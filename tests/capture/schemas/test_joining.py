@@ -15,7 +15,7 @@ def catalog(columns: dict[str, list[str]]) -> Catalog:
 
 @given(COLUMNS, COLUMNS, NAMES)
 def test_the_nearer_one_answers_first(near: dict[str, list[str]], far: dict[str, list[str]], name: str) -> None:
-    both, table = catalog(near).completed(catalog(far)), Table(tuple(name.split(".")))
+    both, table = catalog(near).with_missing_tables(catalog(far)), Table(tuple(name.split(".")))
     if name in near:
         assert both.find(table) == tuple(near[name])
     assert set(catalog(near).tables.items()) <= set(both.tables.items())

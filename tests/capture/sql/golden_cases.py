@@ -132,7 +132,7 @@ def judge(case: Case) -> Verdict:
 
 def admits(lineage: ScriptLineage) -> bool:
     """Whether a statement is reported as failed or partial, or has a known unknown."""
-    return any(one.status in ("failed", "partial") or one.unknowns for one in lineage)
+    return any(statement.status in ("failed", "partial") or statement.unknowns for statement in lineage)
 
 
 def claims_of(lineage: ScriptLineage) -> Iterator[Claim]:
@@ -192,7 +192,7 @@ def _expectation(path: Path, first: int, text: str) -> tuple[frozenset[Claim], d
     for number, line in _lines(text, first):
         key, colon, rest = line.partition(": ")
         if colon and key in _SETS:
-            named = frozenset(_unquoted(one.strip()) for one in rest.split(",")) - {"none"}
+            named = frozenset(_unquoted(part.strip()) for part in rest.split(",")) - {"none"}
             sets[key] = sets.get(key, frozenset()) | named
             continue
         new = _claims(path, number, line)

@@ -1,19 +1,21 @@
-"""Broken SQL is answered, in time, with places and reasons. `python -m bench.accuracy --fuzz 10000000` tries more."""
+"""Broken SQL is answered, in time, with places and reasons. `python -m bench.sql_reader.accuracy --fuzz 10000000`
+tries more.
+"""
 
 import pytest
 
-from capture.sql.broken_texts import Broken, broken_texts, complaints
+from capture.sql.generated.broken_texts import Broken, broken_texts, complaints
 from whence.capture.sql import Budget, read_script
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_every_broken_text_is_answered(seed: int) -> None:
-    for one in broken_texts(seed, 60_000):
-        assert not list(complaints(one, Budget())), one
+    for text in broken_texts(seed, 60_000):
+        assert not list(complaints(text, Budget())), text
 
 
 def test_all_dialects_are_tried() -> None:
-    assert len({one.dialect for one in broken_texts(1, 200_000)}) >= 17
+    assert len({text.dialect for text in broken_texts(1, 200_000)}) >= 17
 
 
 def test_a_budget_that_is_spent_is_not_a_complaint() -> None:

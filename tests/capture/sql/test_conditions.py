@@ -3,8 +3,8 @@
 import pytest
 
 from whence.capture.sql import Catalog, read_script
-from whence.capture.sql.datasets import EventDataset
-from whence.capture.sql.enrichment import Asked, read_asked
+from whence.capture.sql.events.datasets import EventDataset
+from whence.capture.sql.events.enrichment import ReportedSql, read_event_sql
 from whence.model.names import DatasetName
 
 CATALOG = Catalog.from_columns({"t": ("a", "b", "k"), "u": ("k", "z"), "x": ("a",)}, "postgres")
@@ -13,7 +13,7 @@ CATALOG = Catalog.from_columns({"t": ("a", "b", "k"), "u": ("k", "z"), "x": ("a"
 def conditions(text: str, dialect: str = "postgres") -> set[tuple[str, str, str]]:
     """Source, kind and text of the edges into rows."""
     edges = read_script(text, dialect, CATALOG).collapsed
-    return {(str(one.source), one.subtype, one.expression) for one in edges if str(one.target) in ("result", "x")}
+    return {(str(edge.source), edge.subtype, edge.expression) for edge in edges if str(edge.target) in ("result", "x")}
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_the_condition_of_a_temporary_table_reaches_what_is_made_of_it() -> None
 def test_a_long_list_and_a_long_chain_are_read() -> None:
     many = ", ".join(map(str, range(5_000)))
     assert conditions(f"SELECT a FROM t WHERE a IN ({many})") == {("t.a", "FILTER", "a IN (0, 1, 2, …)")}
-    chain = " OR ".join(f"a = {one}" for one in range(3_000))
+    chain = " OR ".join(f"a = {index}" for index in range(3_000))
     ((source, kind, said),) = conditions(f"SELECT a FROM t WHERE {chain}")
     assert (source, kind, said.count(" OR ")) == ("t.a", "FILTER", 2_999)
 
@@ -69,6 +69,6 @@ def test_the_state_of_a_job_has_no_conditions() -> None:
     def read(batch: int) -> object:
         one, other = (EventDataset(name=DatasetName("pg", name)) for name in ("t", "x"))
         text = f"insert into x (a) select a from t where k = {batch}"
-        return read_asked(Asked(query=text, dialect="postgres", inputs=(one,), outputs=(other,)))
+        return read_event_sql(ReportedSql(query=text, dialect="postgres", inputs=(one,), outputs=(other,)))
 
     assert read(1) == read(2)

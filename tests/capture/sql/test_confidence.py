@@ -2,9 +2,9 @@
 
 import pytest
 
-from bench.confidence import Band, bands
+from bench.sql_reader.confidence import Band, bands
 from whence.capture.sql import Catalog, read_script
-from whence.capture.sql.confidence import PROCEDURAL
+from whence.capture.sql.provenance.confidence import PROCEDURAL
 
 FEW = 10
 """Edges of which no share can be taken."""
@@ -48,9 +48,9 @@ def _is_procedural(confidence: float) -> bool:
 )
 def test_the_reason(text: str, expected: set[str]) -> None:
     edges = read_script(text, "duckdb", Catalog.from_columns({"known": ("k", "x")}, "duckdb")).collapsed
-    assert {f"{one.source} {one.confidence:g} {one.reason}" for one in edges if one.type == "DIRECT"} == expected
+    assert {f"{edge.source} {edge.confidence:g} {edge.reason}" for edge in edges if edge.type == "DIRECT"} == expected
 
 
 def test_a_partition_is_placed_and_the_columns_before_it_are_not() -> None:
     edges = read_script("insert into o partition (d) select a, b as d from t", "hive").collapsed
-    assert {f"{one.target} {one.confidence:g}" for one in edges} == {"o.a 0.5", "o.d 0.99"}
+    assert {f"{edge.target} {edge.confidence:g}" for edge in edges} == {"o.a 0.5", "o.d 0.99"}

@@ -3,7 +3,7 @@
 import pytest
 
 from whence.capture.sql import read_script
-from whence.capture.sql.dialects import DIALECTS
+from whence.capture.sql.dialects.dialects import DIALECTS
 
 MOVING = (
     "frobnicate into t from s",
@@ -25,11 +25,11 @@ QUIET = (
 def test_what_may_move_data_is_failed(dialect: str, text: str) -> None:
     statements = read_script(text, dialect).statements
     assert statements
-    assert all(one.status == "failed" and one.error for one in statements)
+    assert all(statement.status == "failed" and statement.error for statement in statements)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("text", QUIET)
 def test_what_moves_none_is_no_failure_of_ours(dialect: str, text: str) -> None:
     statements = read_script(text, dialect).statements
-    assert not any("may move data" in (one.error or "") for one in statements)
+    assert not any("may move data" in (statement.error or "") for statement in statements)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from whence.capture.sql.datasets import EventDataset, dataset_of
-from whence.capture.sql.dialects import dialect_of
-from whence.capture.sql.enrichment import Asked, dialect_named, read_asked
+from whence.capture.sql.dialects.dialects import dialect_of
+from whence.capture.sql.events.datasets import EventDataset, match_dataset
+from whence.capture.sql.events.enrichment import ReportedSql, dialect_named, read_event_sql
 from whence.capture.sql.lineage import Table
-from whence.capture.sql.masking import masked
+from whence.capture.sql.syntax.masking import mask_literals
 from whence.model.names import DatasetName
 
 NAMES = ("shop.public.orders", "shop.audit.orders", "Sales", "sales", "lake.raw.Users")
@@ -31,10 +31,10 @@ LINKED = DatasetName("s3://lake", "warehouse/gold/users")
     ],
 )
 def test_a_table_is_the_dataset_whose_name_ends_alike(table: str, dialect: str, name: str | None) -> None:
-    known = [EventDataset(name=DatasetName("n", one)) for one in NAMES]
+    known = [EventDataset(name=DatasetName("n", variable)) for variable in NAMES]
     known.append(EventDataset(name=LINKED, others=(DatasetName("glue", "hive.gold.users"),)))
     parts = (table,) if "://" in table else tuple(table.split("."))
-    found = dataset_of(Table(parts), known, dialect_of(dialect))
+    found = match_dataset(Table(parts), known, dialect_of(dialect))
     assert (found.name if found else None) == name
 
 
@@ -64,14 +64,14 @@ def test_the_dialect_is_the_first_that_is_named(words: list[str], namespaces: li
     ],
 )
 def test_only_literals_that_change_from_run_to_run_are_masked(query: str, read: str | None) -> None:
-    assert masked(query, "spark") == (read or query)
+    assert mask_literals(query, "spark") == (read or query)
 
 
 def test_names_are_those_of_the_event() -> None:
     orders = EventDataset(name=DatasetName("snowflake://x", "db.public.orders"), fields=("id", "Amount", "day"))
     daily = EventDataset(name=DatasetName("snowflake://x", "db.public.daily"), fields=("day", "total"))
     query = 'select o.day, sum(o."Amount") as total from orders o group by o.day'
-    found = read_asked(Asked(query=query, dialect="snowflake", inputs=(orders,), outputs=(daily,)))
+    found = read_event_sql(ReportedSql(query=query, dialect="snowflake", inputs=(orders,), outputs=(daily,)))
     edges = [
         (str(edge.source).rpartition(":")[2], str(edge.target).rpartition(":")[2], edge.subtype)
         for edge in found.outputs[daily.name].edges
@@ -84,13 +84,13 @@ def test_names_are_those_of_the_event() -> None:
 def test_several_results_or_outputs_are_not_guessed() -> None:
     a, b, c = (EventDataset(name=DatasetName("n", one)) for one in "abc")
     for query, outputs in (("select x from a", (b, c)), ("select x from a; select y from a", (b,))):
-        assert not read_asked(Asked(query=query, dialect="spark", inputs=(a,), outputs=outputs)).outputs
+        assert not read_event_sql(ReportedSql(query=query, dialect="spark", inputs=(a,), outputs=outputs)).outputs
 
 
 def test_tables_that_are_no_datasets_of_the_event_are_said() -> None:
     a, b = (EventDataset(name=DatasetName("n", one)) for one in "ab")
     query = "insert into b select a.x, z.y from a join other.z on a.k = z.k"
-    found = read_asked(Asked(query=query, dialect="spark", inputs=(a,), outputs=(b,)))
+    found = read_event_sql(ReportedSql(query=query, dialect="spark", inputs=(a,), outputs=(b,)))
     assert found.unmatched == ("other.z",)
     assert found.status == "partial"
     assert {str(edge.source).rpartition(":")[2] for edge in found.outputs[b.name].edges} == {"x", "k"}

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from whence.capture.sql import RESULT, Catalog, ScriptLineage, Table, read_script
-from whence.capture.sql.events import EVIDENCE, SqlFacts, sql_facts
-from whence.capture.sql.naming import Naming
+from whence.capture.sql.events.events import EVIDENCE, SqlFacts, sql_facts
+from whence.capture.sql.events.naming import Naming
 from whence.model.events import RunEvent, RunState
 from whence.model.names import DatasetName, FieldName, JobName, RunName
 from whence.openlineage.accept import accept
-from whence.openlineage.lineage import lineage_sets
+from whence.openlineage.lineage_sets.event_lineage import derive_lineage_sets
 from whence.openlineage.write import dataset, run_event
 
 RUN = RunName("01941f29-7c00-7abc-8def-000000000001", JobName("n", "j"))
@@ -43,8 +43,8 @@ def edges(found: SqlFacts) -> set[str]:
     """All edges between datasets and fields that follow from the event."""
     return {
         f"{_end(edge.target)} {edge.type} {_end(edge.source)}"
-        for one in lineage_sets(event(found))
-        for edge in one.edges
+        for lineage_set in derive_lineage_sets(event(found))
+        for edge in lineage_set.edges
         if not isinstance(edge.source, JobName) and not isinstance(edge.target, JobName)
     }
 
@@ -83,7 +83,7 @@ def test_a_table_of_which_no_column_is_read_is_not_lost() -> None:
 def test_temporary_tables_are_folded_away() -> None:
     found = facts("create temp table w as select k, x from a where x > 1;\ninsert into t (k) select k from w;")
     assert [one.name for one in found.inputs] == ["shop.public.a"]
-    assert [one.name for one in found.outputs] == ["shop.public.t"]
+    assert [output.name for output in found.outputs] == ["shop.public.t"]
     assert "shop.public.t.k DIRECT shop.public.a.k" in edges(found)
 
 
@@ -105,8 +105,11 @@ def test_doubts_are_listed_beside_the_lineage() -> None:
     assert sure[EVIDENCE]["doubts"] == []
     guessed = facts("insert into t (k) select v from c join d on true", Catalog(tables={}), naming)
     doubts = guessed.outputs[DatasetName("pg", "t")][EVIDENCE]["doubts"]
-    assert {(one["field"], one["name"], one["inputField"]) for one in doubts} == {("k", "c", "v"), ("k", "d", "v")}
-    assert all(0 < one["confidence"] < 1 and one["reason"] for one in doubts)
+    assert {(doubt["field"], doubt["name"], doubt["inputField"]) for doubt in doubts} == {
+        ("k", "c", "v"),
+        ("k", "d", "v"),
+    }
+    assert all(0 < doubt["confidence"] < 1 and doubt["reason"] for doubt in doubts)
 
 
 def test_the_result_of_a_select_is_a_dataset_if_it_is_named() -> None:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.capture.sql.flows import MASKED, SUBTYPES, composed, edges_of
+from whence.capture.sql.provenance.flows import MASKED, SUBTYPES, compose, edge_kinds
 
 DIRECT = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
 INDIRECT = ("FILTER", "JOIN", "GROUP_BY", "SORT", "WINDOW", "CONDITIONAL")
@@ -33,17 +33,17 @@ def test_composition_is_that_of_paths(inner: set[Way], outer: set[Way]) -> None:
     indirect = {way for way in outer if way[0] in INDIRECT} if inner else set()
     assert {*paths, *indirect} == paths
     if inner:
-        assert composed(bits(outer), bits(inner)) == bits(paths)
+        assert compose(bits(outer), bits(inner)) == bits(paths)
 
 
 @given(WAYS, WAYS, WAYS)
 def test_composition_is_associative(one: set[Way], two: set[Way], three: set[Way]) -> None:
     if one and two:
-        left = composed(bits(three), composed(bits(two), bits(one)))
-        assert left == composed(composed(bits(three), bits(two)), bits(one))
+        left = compose(bits(three), compose(bits(two), bits(one)))
+        assert left == compose(compose(bits(three), bits(two)), bits(one))
 
 
 @given(WAYS)
 def test_a_value_that_also_comes_unmasked_is_not_masked(ways: set[Way]) -> None:
-    said = {(subtype, masking) for _, subtype, masking in edges_of(bits(ways))}
+    said = {(subtype, masking) for _, subtype, masking in edge_kinds(bits(ways))}
     assert said == {(subtype, masked) for subtype, masked in ways if not (masked and (subtype, False) in ways)}

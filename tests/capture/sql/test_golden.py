@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.accuracy import Score, below, read_floor, score_of
+from bench.sql_reader.accuracy import Score, below, read_floor, score_of
 from capture.sql.golden_cases import Case, Claim, GoldenError, golden_cases, judge, open_cases
 from whence.capture.sql import Catalog, Column, Table, read_script
 
@@ -27,9 +27,11 @@ def test_golden(case: Case) -> None:
 def test_each_source_of_an_edge_is_read(case: Case) -> None:
     catalog = Catalog.from_columns(case.columns, case.dialect) if case.columns else None
     script = read_script(case.sql, case.dialect, catalog)
-    for one in script.statements:
-        assert {table_of(edge.source) for edge in one.edges} <= set(one.reads)
-    assert {table_of(edge.source) for edge in script.collapsed} <= {read for one in script for read in one.reads}
+    for statement in script.statements:
+        assert {table_of(edge.source) for edge in statement.edges} <= set(statement.reads)
+    assert {table_of(edge.source) for edge in script.collapsed} <= {
+        read for statement in script for read in statement.reads
+    }
 
 
 def table_of(end: Column | Table) -> Table:

@@ -4,19 +4,21 @@ from functools import cache
 
 import pytest
 
-from capture.sql import tpch
-from capture.sql.generated_queries import query_of
+from capture.sql.generated import tpch
+from capture.sql.generated.queries import query_of
+from capture.sql.generated.query_parts import TABLES
 from capture.sql.golden_cases import Case, Claim, claims_of, golden_cases
-from capture.sql.perturbation import BOOLEAN, LIST, TEXT, Estate, Influence, table_of, unclaimed, unshown
-from capture.sql.query_parts import TABLES
+from capture.sql.oracles.perturbation import BOOLEAN, LIST, TEXT, Estate, Influence, table_of, unclaimed, unshown
 from whence.capture.sql import Catalog, read_script
 
-BATCHES = [range(start, start + 20) for start in range(0, 240, 20)]
+QUERIES, QUERIES_LONG, BATCH = 80, 400, 20
+"""Generated queries, ordinarily and with `--long`, and how many of them a test takes."""
 SHOWN = 0.5
 """The least share of the DIRECT claims of a batch that a change shows: a reader that claims everything is below it."""
 KINDS = {"xs": LIST, "ok": BOOLEAN, "name": TEXT, "q": TEXT}
 NOT_RUN = {
     "duckdb/files::copy a query to a file": "writes a file",
+    "duckdb/adversarial::copy from first query": "writes a file",
     "duckdb/adversarial::group by alias and having alias": "needs a column of times",
     "duckdb/adversarial::insert on conflict do update": "needs a key",
     "duckdb/adversarial::lambda functions": "needs a column of lists",
@@ -52,7 +54,14 @@ def estate() -> Estate:
     return Estate.of(TABLES, seed=1)
 
 
-@pytest.mark.parametrize("seeds", BATCHES, ids=lambda seeds: f"{seeds.start}-{seeds.stop - 1}")
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Divide the seeds of the generated queries into batches."""
+    if "seeds" in metafunc.fixturenames:
+        end = QUERIES_LONG if metafunc.config.getoption("long") else QUERIES
+        batches = [range(start, start + BATCH) for start in range(0, end, BATCH)]
+        metafunc.parametrize("seeds", batches, ids=[f"{batch.start}-{batch.stop - 1}" for batch in batches])
+
+
 def test_every_influence_on_a_generated_query_is_claimed(seeds: range) -> None:
     catalog, direct, not_shown = Catalog.from_columns(TABLES, "duckdb"), 0, 0
     for query in map(query_of, seeds):
@@ -104,7 +113,7 @@ def test_a_missing_claim_is_found() -> None:
     seen = estate().influences(query)
     assert not unclaimed(seen, claims)
     for claim in claims - {Claim("result.p", "a.x", "DIRECT", "IDENTITY")}:
-        assert {one.source for one in unclaimed(seen, claims - {claim})} == {claim.source}
+        assert {change.source for change in unclaimed(seen, claims - {claim})} == {claim.source}
 
 
 def _targets(case: Case) -> set[str]:

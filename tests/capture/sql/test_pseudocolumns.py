@@ -3,7 +3,7 @@
 import pytest
 
 from whence.capture.sql import read_script
-from whence.capture.sql.dialects import DIALECTS
+from whence.capture.sql.dialects.dialects import DIALECTS
 
 _QUOTES = {"bigquery": "`", "mysql": "`", "hive": "`", "impala": "`", "spark": "`", "databricks": "`"}
 _WORDS = ("date", "time", "timestamp", "user", "level", "uid", "rownum", "oid", "nextval", "maxvalue", "year", "m")
@@ -11,8 +11,8 @@ _WORDS = ("date", "time", "timestamp", "user", "level", "uid", "rownum", "oid", 
 
 def edges_of(text: str, dialect: str) -> set[str]:
     found = read_script(text, dialect)
-    assert all(one.status in ("parsed", "partial") for one in found.statements), found.statements
-    return {f"{one.target} {one.subtype} {one.source}".lower() for one in found.collapsed}
+    assert all(statement.status in ("parsed", "partial") for statement in found.statements), found.statements
+    return {f"{edge.target} {edge.subtype} {edge.source}".lower() for edge in found.collapsed}
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -53,7 +53,7 @@ def test_user_is_a_function_where_the_manual_says_so(dialect: str) -> None:
 def test_a_name_that_may_be_either_is_less_sure(dialect: str) -> None:
     script = read_script("select user as a from t", dialect)
     (edge,), (statement,) = script.collapsed, script.statements
-    assert [(one.reason, one.name) for one in statement.unknowns] == [("column_ambiguous", "user")]
+    assert [(unknown.reason, unknown.name) for unknown in statement.unknowns] == [("column_ambiguous", "user")]
     assert (edge.confidence, edge.reason) == (0.5, "may be a function or a pseudo-column")
 
 

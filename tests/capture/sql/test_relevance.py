@@ -2,8 +2,8 @@
 
 import pytest
 
-from whence.capture.sql.datasets import EventDataset
-from whence.capture.sql.enrichment import UNRELATED, Asked, EventLineage, read_asked
+from whence.capture.sql.events.datasets import EventDataset
+from whence.capture.sql.events.enrichment import UNRELATED, EventLineage, ReportedSql, read_event_sql
 from whence.model.names import DatasetName
 
 LAKE = "s3://lake-prod"
@@ -35,7 +35,9 @@ def read(query: str, outputs: tuple[EventDataset, ...], *, dialect: str = "spark
     inputs = (ORDERS, CUSTOMERS)
     if dialect != "spark":
         inputs = (table("shop.public.t_orders", *ORDERS.fields), table("shop.public.t_cust", *CUSTOMERS.fields))
-    return read_asked(Asked(query=query, dialect=dialect, inputs=inputs, outputs=outputs, has_whole_schemas=whole))
+    return read_event_sql(
+        ReportedSql(query=query, dialect=dialect, inputs=inputs, outputs=outputs, has_whole_schemas=whole)
+    )
 
 
 FOREIGN = {

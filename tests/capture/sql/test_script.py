@@ -11,16 +11,16 @@ from whence.errors import DialectError
 
 
 def edges(text: str, dialect: str = "duckdb", catalog: Catalog | None = None) -> set[str]:
-    return {f"{one.target} {one.subtype} {one.source}" for one in read_script(text, dialect, catalog).collapsed}
+    return {f"{edge.target} {edge.subtype} {edge.source}" for edge in read_script(text, dialect, catalog).collapsed}
 
 
 def statuses(text: str, dialect: str = "duckdb") -> list[tuple[str, str]]:
-    return [(one.kind, one.status) for one in read_script(text, dialect).statements]
+    return [(statement.kind, statement.status) for statement in read_script(text, dialect).statements]
 
 
 def test_one_bad_statement_loses_no_other() -> None:
     script = read_script("insert into a select x from t;\nSELEC y;\ninsert into b select z from t", "duckdb")
-    assert [one.status for one in script.statements] == ["parsed", "failed", "parsed"]
+    assert [statement.status for statement in script.statements] == ["parsed", "failed", "parsed"]
     assert script.statements[1].error
     assert {str(edge.target) for edge in script.collapsed} == {"a.x", "b.z"}
 
@@ -118,7 +118,7 @@ def test_a_dialect_that_does_not_exist_is_refused_with_those_that_do() -> None:
 )
 def test_what_nests_too_deep_ends_in_a_failure(text: str) -> None:
     script = read_script(text + "; select a from t", "duckdb")
-    assert [one.status for one in script.statements] == ["failed", "parsed"]
+    assert [statement.status for statement in script.statements] == ["failed", "parsed"]
     assert script.statements[0].error
 
 
@@ -174,9 +174,9 @@ _PIECES = st.sampled_from([*_WORDS.split(" "), "\n"])
 @given(st.lists(_PIECES, max_size=30), st.sampled_from(["duckdb", "tsql", "mysql", "snowflake", "oracle", "bigquery"]))
 def test_no_text_breaks_the_reader(words: list[str], dialect: str) -> None:
     text = " ".join(words)
-    for one in read_script(text, dialect).statements:
-        assert 0 <= one.span.start <= one.span.end <= len(text)
-        assert one.status != "failed" or one.error
+    for statement in read_script(text, dialect).statements:
+        assert 0 <= statement.span.start <= statement.span.end <= len(text)
+        assert statement.status != "failed" or statement.error
 
 
 @pytest.mark.parametrize(
@@ -232,14 +232,14 @@ def test_joins_before_and_behind_a_semi_join(known: dict[str, tuple[str, ...]], 
 
 def test_a_semi_join_in_brackets_is_read() -> None:
     (statement,) = read_script("select t.id from (a left semi join b on a.id = b.id) t", "spark").statements
-    assert [str(one) for one in statement.reads] == ["a", "b"]
+    assert [str(table) for table in statement.reads] == ["a", "b"]
 
 
 def test_an_alias_is_meant_before_a_column_of_an_unknown_table() -> None:
     text = "with 5 as lim select a from t where id in (select id from u where x < lim)"
     (statement,) = read_script(text, "clickhouse").statements
     assert statement.status == "parsed"
-    assert "u.lim" not in {str(one.source) for one in statement.edges}
+    assert "u.lim" not in {str(edge.source) for edge in statement.edges}
 
 
 def test_where_rows_are_no_values_an_alias_is_a_column() -> None:
@@ -255,21 +255,21 @@ def test_a_table_of_unknown_columns_in_a_subquery_may_have_what_the_outer_one_ha
         ("insert into z select a from t where id in (select id from u)", "u.id", "t.id"),
     ):
         script = read_script(text, "postgres", catalog)
-        sure = {str(one.source): one.confidence for one in script.collapsed}
+        sure = {str(edge.source): edge.confidence for edge in script.collapsed}
         assert sure[inner] == 0.5
         assert outer in sure
-        assert [one.reason for one in script.statements[0].unknowns] == ["column_ambiguous"]
+        assert [unknown.reason for unknown in script.statements[0].unknowns] == ["column_ambiguous"]
 
 
 def test_an_element_that_goes_by_no_name_may_have_what_the_outer_table_has() -> None:
     catalog = Catalog.from_columns({"d.o": ("id", "price", "items"), "d.z": ("s",)}, "bigquery")
     text = "insert into d.z (s) select (select sum(price) from unnest(items){alias}) from d.o"
     (statement,) = read_script(text.format(alias=""), "bigquery", catalog).statements
-    assert {str(one.source): one.confidence for one in statement.edges} == {"d.o.items.price": 0.5, "d.o.price": 0.5}
-    assert [one.reason for one in statement.unknowns] == ["column_ambiguous"]
+    assert {str(edge.source): edge.confidence for edge in statement.edges} == {"d.o.items.price": 0.5, "d.o.price": 0.5}
+    assert [unknown.reason for unknown in statement.unknowns] == ["column_ambiguous"]
     (statement,) = read_script(text.format(alias=" as x where x > 0"), "bigquery", catalog).statements
     assert statement.status == "parsed"
-    assert "d.o.price" in {str(one.source) for one in statement.edges}
+    assert "d.o.price" in {str(edge.source) for edge in statement.edges}
 
 
 def test_a_whole_row_of_a_table_of_unknown_columns_is_a_star() -> None:
@@ -278,8 +278,8 @@ def test_a_whole_row_of_a_table_of_unknown_columns_is_a_star() -> None:
         ("insert into z (a) select to_json_string(o) from orders as o", "bigquery"),
     ):
         script = read_script(text, dialect)
-        assert {f"{one.target} {one.subtype} {one.source}" for one in script.collapsed} == {
+        assert {f"{edge.target} {edge.subtype} {edge.source}" for edge in script.collapsed} == {
             "z.a TRANSFORMATION orders.*"
         }
-        assert [one.reason for one in script.statements[0].unknowns] == ["star_not_expanded"]
+        assert [unknown.reason for unknown in script.statements[0].unknowns] == ["star_not_expanded"]
     assert edges("insert into z (a) select orders from orders", "postgres") == {"z.a IDENTITY orders.orders"}

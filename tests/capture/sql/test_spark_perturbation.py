@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 import pytest
 from py4j.protocol import Py4JJavaError
 
-from capture.sql.generated_queries import query_of
+from capture.sql.generated.queries import query_of
+from capture.sql.generated.query_parts import TABLES
 from capture.sql.golden_cases import Case, Claim, claims_of, golden_cases
-from capture.sql.query_parts import TABLES
-from capture.sql.spark_perturbation import SparkEstate
+from capture.sql.oracles.spark_perturbation import SparkEstate
 from whence.capture.sql import Catalog, read_script
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-QUERIES = 300
+QUERIES, QUERIES_LONG, BATCH = 100, 300, 20
+"""Generated queries that must run, ordinarily and with `--long`, and how many of them a test takes."""
 _LONGEST = 900
 """Characters: what is longer takes Spark seconds to plan."""
-_SHORT = (seed for seed in count() if len(query_of(seed, "spark", deep=True)) < _LONGEST)
-BATCHES = [tuple(islice(_SHORT, 22)) for _ in range(QUERIES // 20)]
-"""Two more than the 20 that must run: of some, Spark's own optimizer loses a column (`key not found`)."""
+SPARE = 2
+"""More queries of a batch than must run: of some, Spark's own optimizer loses a column (`key not found`)."""
 SHOWN = 0.3
 """The least share of the DIRECT claims of a batch that a change shows; some take rows that the data do not have."""
 GOLDEN = (
@@ -47,7 +47,15 @@ def estate(spark: "SparkSession") -> SparkEstate:
     return SparkEstate.of(spark, TABLES, seed=1)
 
 
-@pytest.mark.parametrize("seeds", BATCHES, ids=lambda seeds: f"{seeds[0]}-{seeds[-1]}")
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Divide the seeds of short generated queries into batches."""
+    if "seeds" in metafunc.fixturenames:
+        queries = QUERIES_LONG if metafunc.config.getoption("long") else QUERIES
+        short = (seed for seed in count() if len(query_of(seed, "spark", deep=True)) < _LONGEST)
+        batches = [tuple(islice(short, BATCH + SPARE)) for _ in range(queries // BATCH)]
+        metafunc.parametrize("seeds", batches, ids=[f"{batch[0]}-{batch[-1]}" for batch in batches])
+
+
 def test_every_influence_on_a_generated_query_is_claimed(estate: SparkEstate, seeds: tuple[int, ...]) -> None:
     catalog, direct, unshown, ran = Catalog.from_columns(TABLES, "spark"), 0, 0, 0
     for seed in seeds:
@@ -65,7 +73,7 @@ def test_every_influence_on_a_generated_query_is_claimed(estate: SparkEstate, se
         assert not seen.unclaimed, query
         direct += sum(claim.type == "DIRECT" for claim in claims)
         unshown += len(seen.unshown)
-    assert ran >= 20
+    assert ran >= BATCH
     assert direct - unshown > SHOWN * direct
 
 
@@ -85,9 +93,8 @@ def test_a_missing_claim_is_found(estate: SparkEstate) -> None:
     }
     assert not estate.judge(query, claims).unclaimed
     for claim in claims - {Claim("result.p", "a.x", "DIRECT", "IDENTITY")}:
-        assert any(claim.source in one.source for one in estate.judge(query, claims - {claim}).unclaimed)
+        assert any(claim.source in change.source for change in estate.judge(query, claims - {claim}).unclaimed)
 
 
 def test_all_golden_cases_named_here_are_there() -> None:
     assert len(CASES) == len(GOLDEN)
-    assert QUERIES + len(CASES) >= 300

@@ -1,13 +1,13 @@
 """What a change of one input column changes in DuckDB's answer to a query of TPC-DS, the reader claims.
 
-`python -m bench.accuracy --tpcds` tries more data and more changes, and lists what no change has shown.
+`python -m bench.sql_reader.accuracy --tpcds` tries more data and more changes, and lists what no change has shown.
 """
 
 import pytest
 
-from capture.sql import tpcds
+from capture.sql.generated import tpcds
 from capture.sql.golden_cases import claims_of
-from capture.sql.perturbation import unclaimed
+from capture.sql.oracles.perturbation import unclaimed
 from whence.capture.sql import Catalog, read_script
 
 CATALOG = Catalog.from_columns(tpcds.columns(), "duckdb")
@@ -29,7 +29,7 @@ def test_a_missing_claim_is_found() -> None:
     lineage = read_script(tpcds.queries()["3"], "duckdb", CATALOG)
     seen = tpcds.estate_of("3", tpcds.SEEDS.get("3", 0)).influences(tpcds.queries()["3"])
     kept = [claim for claim in claims_of(lineage) if claim.source != "store_sales.ss_ext_sales_price"]
-    assert {one.source for one in unclaimed(seen, kept)} == {"store_sales.ss_ext_sales_price"}
+    assert {change.source for change in unclaimed(seen, kept)} == {"store_sales.ss_ext_sales_price"}
 
 
 def test_all_variants_are_there() -> None:

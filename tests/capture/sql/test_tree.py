@@ -2,7 +2,7 @@
 
 import pytest
 
-from whence.capture.sql import classes as c
+from whence.capture.sql.syntax import classes as c
 
 ARGUMENTS = {
     c.Select: ("expressions", "kind", "from_", "joins", "laterals", "where", "prewhere", "group", "having", "qualify"),

@@ -51,7 +51,7 @@ def shown(lines: list[bytes | Flaw]) -> list[tuple[str, ...]]:
 def _run(event: RunEvent, line: bytes, started: int) -> tuple[str, ...]:
     query = msgspec.json.decode(line)["run"]["facets"]["whence_query"]
     inputs, outputs = (", ".join(one.name.name for one in some) for some in (event.inputs, event.outputs))
-    edges = sorted(_edge(edge) for one in event.outputs for edge in one.edges)
+    edges = sorted(_edge(edge) for output in event.outputs for edge in output.edges)
     head = f"{event.state.name} {query['user']} {(event.time - started) / 1_000_000:g} s {query['place']}"
     return (head, "  " + f"{inputs} -> {outputs}".strip(), *edges)
 

@@ -43,7 +43,7 @@ def test_json_in_both_forms_is_the_same_rows(some: list[dict[str, str]], indent:
     array = read(json.dumps(some, indent=indent))
     lines = read("".join(json.dumps(one) + "\n" for one in some))
     assert [one[1] for one in array if not isinstance(one, Flaw)] == some
-    assert [one[1] for one in lines if not isinstance(one, Flaw)] == some
+    assert [line[1] for line in lines if not isinstance(line, Flaw)] == some
 
 
 @hypothesis_settings(suppress_health_check=[HealthCheck.too_slow])
@@ -226,7 +226,7 @@ def test_files_of_sql_are_jobs_that_are_declared(tmp_path: Path) -> None:
     assert isinstance(line, bytes)
     event = accept(line, strict=True).event
     assert isinstance(event, JobEvent)
-    assert (event.job.name.name, [one.name.name for one in event.inputs]) == ("sub/daily.sql", ["crm.people"])
+    assert (event.job.name.name, [dataset.name.name for dataset in event.inputs]) == ("sub/daily.sql", ["crm.people"])
     (output,) = event.outputs
     assert [(edge.source.field, edge.target.field) for edge in output.edges] == [("id", "id")]
 

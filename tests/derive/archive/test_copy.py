@@ -8,14 +8,14 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from logs import records_of
-from received import FIRST, HOUR, append, hourly, segments
+from fixtures.both_logs import records_of
+from fixtures.received_events import FIRST, HOUR, append, hourly, segments
 from whence.derive.archive import copy
-from whence.derive.archive.copy import Sizes, archive_log, tidy
+from whence.derive.archive.copy import Sizes, archive_log, compact_archive
 from whence.derive.archive.table import Reach, find_archive, open_archive
 from whence.derive.delta.table import storage
-from whence.derive.records import record_batches, to_records
-from whence.derive.sources import source_of
+from whence.derive.reading.records import batch_records, to_records
+from whence.derive.sources.readings import make_source
 from whence.errors import LogGapError, TableBusyError
 from whence.log import Kind, Log, Record
 from whence.log.record import Draft
@@ -62,7 +62,7 @@ def test_the_archive_holds_the_log_and_grows_with_it(spark: SparkSession, log: L
     append(log, hourly(80, seed=4))
     again = archive_log(spark, log, uri)
     assert [(one.name, one.start) for one in again.lanes] == [(one.name, one.end) for one in first.lanes]
-    assert [(one.name, one.end) for one in again.lanes] == [(one.name, one.end) for one in log.lanes()]
+    assert [(one.name, one.end) for one in again.lanes] == [(one.name, one.end) for one in log.list_lanes()]
     assert again.records == 80
     assert held(uri) == sorted(records_of(log), key=lambda one: one.position)
 
@@ -98,20 +98,20 @@ def test_a_clock_that_is_set_back_and_forth_splits_files_by_day(spark: SparkSess
 
 
 def test_records_out_of_order_are_refused(spark: SparkSession, filled: SegmentLog, uri: str) -> None:
-    frame = spark.createDataFrame(pa.Table.from_batches(record_batches(reversed(records_of(filled)))))
+    frame = spark.createDataFrame(pa.Table.from_batches(batch_records(reversed(records_of(filled)))))
     with pytest.raises(Exception, match="out of order"):
-        copy.append(open_archive(uri), filled.lanes(), frame.coalesce(1))
+        copy.append_records(open_archive(uri), filled.list_lanes(), frame.coalesce(1))
     assert held(uri) == []
 
 
 def test_of_two_archivers_at_once_one_wins(spark: SparkSession, filled: SegmentLog, uri: str) -> None:
     first, second = open_archive(uri), open_archive(uri)
-    lanes = filled.lanes()
-    frame = source_of(filled).records(spark, lanes, SMALL.task)
-    copy.append(first, lanes, frame)
+    lanes = filled.list_lanes()
+    frame = make_source(filled).records(spark, lanes, SMALL.task)
+    copy.append_records(first, lanes, frame)
     for stale in (second, open_archive(uri)):
         with pytest.raises(TableBusyError, match="another writer was quicker"):
-            copy.append(stale, lanes, frame)
+            copy.append_records(stale, lanes, frame)
     assert held(uri) == records_of(filled)
 
 
@@ -146,10 +146,10 @@ def test_small_files_of_a_past_day_become_one(spark: SparkSession, tmp_path: Pat
     crowded = open_archive(uri)
     before = [file.day for file in crowded.files()]
     assert before[:10] == ["2026-09-21"] * 10
-    tidy(spark, uri)
+    compact_archive(spark, uri)
     assert held(uri) == records_of(log)
     assert [file.day for file in open_archive(uri).files()] == ["2026-09-21", *before[10:]]
-    (lane,) = log.lanes()
+    (lane,) = log.list_lanes()
     assert open_archive(uri).reach(LANE) == Reach(lane.start.as_int, lane.end.as_int)
     with pytest.raises(TableBusyError):  # of two that tidy at once, one
         crowded.exchange(crowded.files()[:10], open_archive(uri).files()[:1], 0)
@@ -181,11 +181,11 @@ def test_the_archive_of_another_log_is_refused(
 
 def test_a_log_that_lost_what_is_not_archived_is_refused(spark: SparkSession, filled: SegmentLog, uri: str) -> None:
     archive_log(spark, filled, uri)
-    (lane,) = filled.lanes()
+    (lane,) = filled.list_lanes()
     append(filled, hourly(400, seed=7))
     for segment in range(1, lane.end.segment + 2):
         segment_path(filled.directory, segment).unlink()
-    (left,) = filled.lanes()
+    (left,) = filled.list_lanes()
     with pytest.raises(LogGapError, match=f"from {lane.end} to {left.start}"):
         archive_log(spark, filled, uri)
 

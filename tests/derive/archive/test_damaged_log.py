@@ -11,22 +11,22 @@ import pytest
 from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
-from driving import derive, driving, has_all, until
-from logs import records_of
-from received import append, hourly, segments
-from whence.cli.app import app
+from fixtures.both_logs import records_of
+from fixtures.pipeline_process import derive, driving, has_all, until
+from fixtures.received_events import append, hourly, segments
+from whence.cli.commands.app import app
 from whence.derive.archive.copy import archive_log
 from whence.derive.archive.table import open_archive
 from whence.derive.rebuild import rebuild
 from whence.errors import LogCorruptError
-from whence.govern.lost import find_lost
+from whence.govern.lost_records import find_lost
 from whence.log import Position, Record
 from whence.log.segments.files import segment_path
 from whence.log.segments.log import LANE, SegmentLog
-from whence.store.dump import dump
-from whence.store.engine import open_store, read_progress, reading, sqlite_url
-from whence.store.ledger import read_ledger
-from whence.store.migrate import migrate
+from whence.store.connection.engine import open_store, read_progress, reading, sqlite_url
+from whence.store.lifecycle.dump import dump
+from whence.store.migrations.migrate import migrate
+from whence.store.status.ledger import read_ledger
 
 DRAFTS = hourly(120)
 ARCHIVED = 70
@@ -89,7 +89,7 @@ def test_the_stream_goes_on_and_what_is_restored_is_derived(spark: SparkSession,
     migrate(engine)
     with driving([sys.executable, "-m", "whence.derive", *derive(str(log.directory), engine)], tmp_path) as driver:
         until(driver, lambda: has_all(engine, log))
-        assert [seal.begin for seal in log.seals()] == [archived.position, other.position]
+        assert [seal.begin for seal in log.list_seals()] == [archived.position, other.position]
         assert lost_in(url, log) == (archived.position, other.position)
         assert state(url) == rebuilt(spark, log, sqlite_url(tmp_path / "damaged.db"))
         assert archive_log(spark, log, archive).lanes[0].end == other.position, "it stops where it could lose something"
@@ -124,15 +124,15 @@ def test_after_a_lost_log_positions_begin_behind_the_archive(spark: SparkSession
     append(log, DRAFTS[:ARCHIVED])
     archive_log(spark, log, archive)
     expected = rebuilt(spark, log, url, archive)
-    end = log.lanes()[0].end
+    end = log.list_lanes()[0].end
     new = segments(data / "new", SEGMENT)
     assert rebuilt(spark, new, url, archive) == expected
-    (lane,) = new.lanes()
+    (lane,) = new.list_lanes()
     assert lane.end > end
     assert (tuple(read_progress(open_store(url)).values())) == (lane.end.as_int,)
     append(new, DRAFTS[ARCHIVED:])
     assert min(one.position for one in records_of(new)) > end
-    assert new.records([records_of(log)[0].position, Position(end.segment, 16)]) == [None, None]
+    assert new.read_records([records_of(log)[0].position, Position(end.segment, 16)]) == [None, None]
 
     code, _ = repair(data, "--log", str(new.directory))
     assert code == 1, "whether the lost log had more is not known"
@@ -141,7 +141,7 @@ def test_after_a_lost_log_positions_begin_behind_the_archive(spark: SparkSession
     archive_log(spark, new, archive)
     reach = open_archive(archive).reach(LANE)
     assert reach is not None
-    assert reach.until == new.lanes()[0].end.as_int
+    assert reach.until == new.list_lanes()[0].end.as_int
     both = rebuilt(spark, new, url, archive)
     old = rebuilt(spark, _whole(data), sqlite_url(data / "other.db"))
     assert [line for line in both[0] if '"position"' not in line] == [

@@ -11,12 +11,12 @@ from types import FrameType
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from logs import records_of
-from received import append, hourly, segments
+from fixtures.both_logs import records_of
+from fixtures.received_events import append, hourly, segments
 from whence.derive.archive.copy import Sizes, archive_log
 from whence.derive.archive.table import find_archive
 from whence.derive.delta.table import storage
-from whence.derive.records import to_records
+from whence.derive.reading.records import to_records
 from whence.log import Record
 from whence.log.segments.log import LANE, SegmentLog
 
@@ -26,7 +26,7 @@ ARCHIVER = """
 import os, signal, sys
 from whence.derive.archive.copy import Sizes, archive_log
 from whence.derive.archive.table import Archive
-from whence.derive.session import open_session
+from whence.derive.spark.session import open_session
 from whence.log.address import open_log
 
 log, uri, deadly = open_log(sys.argv[1]), sys.argv[2], int(sys.argv[3])

@@ -5,20 +5,20 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from received import FIRST, HOUR, append, hourly, segments
+from fixtures.received_events import FIRST, HOUR, append, hourly, segments
 from whence.derive.archive.copy import archive_log, drop_archived
 from whence.derive.archive.table import open_archive
 from whence.derive.pipeline import run_stream
 from whence.derive.rebuild import check_is_new, rebuild, rebuild_as_of
 from whence.errors import LogBusyError, LogGapError, StoreError
 from whence.log import Log
+from whence.log.segments.files import list_segments as numbers
 from whence.log.segments.files import segment_path
-from whence.log.segments.files import segments as numbers
 from whence.log.segments.log import LANE, SegmentLog
-from whence.store.dump import dump
-from whence.store.engine import open_store, read_progress, sqlite_url
-from whence.store.ledger import read_ledger
-from whence.store.migrate import migrate
+from whence.store.connection.engine import open_store, read_progress, sqlite_url
+from whence.store.lifecycle.dump import dump
+from whence.store.migrations.migrate import migrate
+from whence.store.status.ledger import read_ledger
 
 DRAFTS = hourly(300)
 SEGMENT = 300_000
@@ -75,16 +75,16 @@ def test_archive_and_log_hold_everything_once(
 def test_a_log_without_its_archived_segments_is_as_good(
     spark: SparkSession, partly: SegmentLog, uri: str, tmp_path: Path, expected: tuple[list[str], object]
 ) -> None:
-    applied = {lane.name: lane.end.as_int for lane in partly.lanes()}
+    applied = {lane.name: lane.end.as_int for lane in partly.list_lanes()}
     dropped = drop_archived(partly, uri, applied)
     assert len(dropped) > 2
-    assert partly.lanes()[0].start.segment == dropped[-1] + 1
+    assert partly.list_lanes()[0].start.segment == dropped[-1] + 1
     url = sqlite_url(tmp_path / "store.db")
     rebuild(spark, partly, url, uri)
     assert state(url) == expected
     archive_log(spark, partly, uri)
     drop_archived(partly, uri, applied)
-    assert numbers(partly.directory) == (partly.lanes()[0].end.segment,)
+    assert numbers(partly.directory) == (partly.list_lanes()[0].end.segment,)
     url = sqlite_url(tmp_path / "again.db")
     rebuild(spark, partly, url, uri)
     assert state(url) == expected
@@ -108,16 +108,16 @@ def test_a_stream_goes_on_over_dropped_segments(
 
 
 def test_only_what_archive_and_store_have_is_dropped(partly: SegmentLog, uri: str) -> None:
-    (lane,) = partly.lanes()
+    (lane,) = partly.list_lanes()
     assert drop_archived(partly, uri, {}) == ()
     assert drop_archived(partly, uri, {LANE: lane.start.as_int + 1}) == ()
     assert drop_archived(partly, "/nowhere/archive", {LANE: lane.end.as_int}) == ()
-    with partly.retained(), pytest.raises(LogBusyError):
+    with partly.prevent_deletion(), pytest.raises(LogBusyError):
         drop_archived(partly, uri, {LANE: lane.end.as_int})
     archived = open_archive(uri).reach(LANE)
     assert archived is not None
     drop_archived(partly, uri, {LANE: lane.end.as_int})
-    assert partly.lanes()[0].start.as_int <= archived.until < lane.end.as_int
+    assert partly.list_lanes()[0].start.as_int <= archived.until < lane.end.as_int
 
 
 def test_as_of_is_a_store_of_what_was_received_before(
@@ -145,7 +145,7 @@ def test_a_new_place_is_one_where_nothing_was_derived(
     check_is_new(store_url)
     check_is_new(store_url)
     rebuild(spark, partly, store_url, uri)
-    with pytest.raises(StoreError, match="--into wants a new or an empty one"):
+    with pytest.raises(StoreError, match="--into needs a new or an empty one"):
         check_is_new(store_url)
 
 
@@ -168,7 +168,7 @@ def test_a_lost_log_is_derived_from_its_archive(
 
 def test_a_gap_is_an_error(spark: SparkSession, partly: SegmentLog, uri: str, tmp_path: Path) -> None:
     url = sqlite_url(tmp_path / "store.db")
-    drop_archived(partly, uri, {lane.name: lane.end.as_int for lane in partly.lanes()})
+    drop_archived(partly, uri, {lane.name: lane.end.as_int for lane in partly.list_lanes()})
     for archive in (None, "/nowhere/archive"):
         with pytest.raises(LogGapError, match="log held from 1:16 to"):
             rebuild(spark, partly, url, archive)
@@ -179,5 +179,5 @@ def test_a_gap_is_an_error(spark: SparkSession, partly: SegmentLog, uri: str, tm
     engine.dispose()
     for segment in numbers(partly.directory)[:-1]:
         segment_path(partly.directory, segment).unlink()
-    with pytest.raises(LogGapError, match=f"to {partly.lanes()[0].start} is neither"):
+    with pytest.raises(LogGapError, match=f"to {partly.list_lanes()[0].start} is neither"):
         rebuild(spark, partly, url, uri)

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from kpi_estate import AT, DAYS, Estate, Run, estate, micros
-from received import append, segments
+from fixtures.kpi_organisation import AT, DAYS, Estate, Run, estate, micros
+from fixtures.received_events import append, segments
 from whence.derive.archive.copy import archive_log
-from whence.derive.blast.job import compute
+from whence.derive.blast_radius.job import compute
 from whence.derive.kpis.measure import measure
 from whence.derive.kpis.series import Measured, kpis, read_series
 from whence.derive.publish.job import publish
 from whence.derive.rebuild import rebuild
 from whence.errors import TableError
-from whence.store.engine import open_store
+from whence.store.connection.engine import open_store
 
 SINCE = AT - timedelta(days=DAYS)
 SCORES = {"columns": 1.0, "stated": 0.5, "inferred": 0.25}

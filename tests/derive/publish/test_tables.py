@@ -15,20 +15,20 @@ from hypothesis import HealthCheck, given, settings
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine, select
 
-from arriving import arrive, empty, rows_of
+from fixtures.received_events import append, hourly, segments
+from fixtures.spark_batches import arrive, empty, rows_of
 from generators import body, histories
 from oracle import dump as oracle_dump
-from received import append, hourly, segments
 from whence.derive.delta.frames import replace_rows
 from whence.derive.delta.table import make_table
 from whence.derive.publish.job import publish
 from whence.derive.publish.schema import SCHEMA_VERSION, TABLES
 from whence.derive.rebuild import rebuild
 from whence.errors import TableBusyError, TableError
-from whence.store.engine import open_store, sqlite_url
-from whence.store.export import RELATIONS, count_rows, exported, read_rows, reading_snapshot
-from whence.store.migrate import migrate
-from whence.store.tables import dataset
+from whence.store.connection.engine import open_store, sqlite_url
+from whence.store.lifecycle.export import RELATIONS, count_rows, export_snapshot, open_snapshot, read_rows
+from whence.store.migrations.migrate import migrate
+from whence.store.schema.tables import dataset
 
 Row = dict[str, Any]
 SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture)
@@ -98,7 +98,9 @@ def edges_by(lines: list[Row]) -> Iterator[list[object]]:
     """Every edge of every set, for each time in which its owner held the set without a break."""
     sets = {one["set"]: one for one in lines if one.get("fact") == "set" and one["origin"] != "unreported"}
     held: dict[tuple[str, str, str], list[Row]] = {}
-    for span in sorted((one for one in lines if one.get("derived") == "span"), key=lambda one: one["from"]):
+    for span in sorted(
+        (one for one in lines if one.get("derived") == "validity_interval"), key=lambda one: one["from"]
+    ):
         for digest in filter(sets.__contains__, span["sets"]):
             spans = held.setdefault((span["owner"], span["aspect"], digest), [])
             if spans and (spans[-1]["to"], spans[-1]["confirmed"]) == (span["from"], span["confirmed"]):
@@ -198,11 +200,11 @@ def test_a_snapshot_does_not_see_what_comes_later(store: Engine, tmp_path: Path)
     row = {"namespace": "file", "first_seen": 1, "last_seen": 2}
     with store.begin() as connection:
         connection.execute(dataset.insert(), [{"id": number * 4, "name": str(number), **row} for number in range(5)])
-    with exported(store, tmp_path) as snapshot:
+    with export_snapshot(store, tmp_path) as snapshot:
         with store.begin() as connection:
             connection.execute(dataset.insert(), {"id": 400, "name": "late", **row})
         for _ in range(2):
-            with reading_snapshot(snapshot) as connection:
+            with open_snapshot(snapshot) as connection:
                 assert connection.execute(select(dataset.c.id).order_by(dataset.c.id)).scalars().all() == [
                     0,
                     4,
@@ -210,7 +212,7 @@ def test_a_snapshot_does_not_see_what_comes_later(store: Engine, tmp_path: Path)
                     12,
                     16,
                 ]
-    with exported(store, tmp_path / "..") as snapshot, reading_snapshot(snapshot) as connection:
+    with export_snapshot(store, tmp_path / "..") as snapshot, open_snapshot(snapshot) as connection:
         assert count_rows(connection, RELATIONS["dataset"]) == 6
 
 
@@ -221,7 +223,7 @@ def test_ranges_of_ids_have_every_row_once(store: Engine, tmp_path: Path) -> Non
             dataset.insert(),
             [{"id": id_, "namespace": "file", "name": str(id_), "first_seen": 1, "last_seen": 2} for id_ in ends],
         )
-    with exported(store, tmp_path) as snapshot, reading_snapshot(snapshot) as connection:
+    with export_snapshot(store, tmp_path) as snapshot, open_snapshot(snapshot) as connection:
         found = [
             [row.id for part in read_rows(connection, RELATIONS["dataset"], low, high) for row in part]
             for low, high in ((-(2**63), -1), (0, 2**62), (2**62 + 1, 2**63 - 1))

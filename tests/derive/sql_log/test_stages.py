@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from whence.capture.sql import Catalog
 from whence.capture.sql_log import FORMATS, Flaw, Line, Settings, event_lines
-from whence.cli.ingest import _files
+from whence.cli.sending.ingest import _files
 from whence.derive.sql_log.__main__ import write_lines
 from whence.derive.sql_log.source import read_rows
 from whence.derive.sql_log.stages import EVENT_COLUMNS, logged_events

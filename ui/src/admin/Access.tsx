@@ -1,25 +1,13 @@
 // Who has which role where, and which columns are hidden from whom.
 
 import { useState } from "react";
-import { asked, refresh, useAnswer } from "../api";
+import { asked, refresh, useAnswer, type Grant, type Grants, type Hiding } from "../api";
 import { reasonOf } from "../facts/changing";
 import { Awaited, Icon } from "../parts/bits";
 import { notify } from "../parts/Notices";
 import { send } from "../session";
 import { words } from "../words";
 import { Ask, Field } from "./parts";
-
-interface Grant {
-  subject: string;
-  role: string;
-  namespaces: string;
-}
-interface Hiding {
-  subject: string;
-  namespaces: string;
-  datasets: string;
-  fields: string;
-}
 
 const said = words.admin.access;
 
@@ -37,7 +25,7 @@ const hide = (one: Hiding) => send("PUT", asked("hidings"), one);
 const show = (one: Hiding) => send("DELETE", asked("hidings", { ...one }));
 
 export const Access = () => {
-  const answer = useAnswer<{ data: { grants: Grant[]; hidings: Hiding[] } }>(asked("grants"));
+  const answer = useAnswer<{ data: Grants }>(asked("grants"));
   const [making, setMaking] = useState<"grant" | "hiding">();
   const { grants = [], hidings = [] } = answer.answer?.data ?? {};
   return (

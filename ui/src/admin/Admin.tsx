@@ -1,6 +1,7 @@
 // Keys, roles and the audit log, for administrators.
 
 import { Go, Icon } from "../parts/bits";
+import { Tabs } from "../parts/Tabs";
 import { useSession } from "../session";
 import { words } from "../words";
 import { Access } from "./Access";
@@ -40,14 +41,19 @@ export const Admin = ({ query }: { query: URLSearchParams }) => {
         <p className="section quiet">{words.admin.open}</p>
       ) : (
         <>
-          <nav className="tabs" aria-label={words.admin.title}>
+          <Tabs className="tabs" label={words.admin.title} current={current}>
             {tabs.map(([tab, icon]) => (
-              <Go key={tab} to={`./admin?tab=${tab}`} className={tab === current ? "tab current" : "tab"}>
+              <Go
+                key={tab}
+                to={`./admin?tab=${tab}`}
+                className={tab === current ? "tab current" : "tab"}
+                isCurrent={tab === current}
+              >
                 <Icon name={icon} />
                 {words.admin.tabs[tab]}
               </Go>
             ))}
-          </nav>
+          </Tabs>
           {View ? <View query={query} /> : <p className="section quiet">{words.admin.noRight}</p>}
         </>
       )}

@@ -1,7 +1,7 @@
 // Who did what, and what was refused. The filter is in the address.
 
 import { useEffect, useState } from "react";
-import { asked, useAnswer } from "../api";
+import { asked, useAnswer, type AuditEntry, type Verified } from "../api";
 import { go } from "../address";
 import { reasonOf } from "../facts/changing";
 import { Awaited, exact, Icon } from "../parts/bits";
@@ -9,23 +9,6 @@ import { send } from "../session";
 import { words } from "../words";
 import { Field } from "./parts";
 
-interface Entry {
-  number: number;
-  at: string;
-  who: string;
-  action: string;
-  what: string;
-  nodes: string[];
-  count: number;
-  status: number;
-}
-interface Verified {
-  intact: boolean;
-  wrong: number | null;
-  problem: string | null;
-  rows: number | null;
-  head: string | null;
-}
 interface Filter extends Record<string, string> {
   who: string;
   action: string;
@@ -120,6 +103,7 @@ const Typed = ({
     if (text === value) return;
     const timer = setTimeout(() => onChange(text.trim()), TYPED_MS);
     return () => clearTimeout(timer);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- only what was typed starts the timer
   }, [text]);
   return (
     <Field label={label}>
@@ -136,10 +120,10 @@ const Typed = ({
 
 const Rows = ({ filter }: { filter: Filter }) => {
   const [limit, setLimit] = useState(PAGE);
-  const told = useAnswer<{ data: Entry[]; page: { next: number | null } }>(
+  const told = useAnswer<{ data: AuditEntry[]; page: { next: number | null } }>(
     asked("audit", { ...wanted(filter), limit }),
   );
-  const [shown, setShown] = useState<Entry[]>([]);
+  const [shown, setShown] = useState<AuditEntry[]>([]);
   useEffect(() => {
     if (told.answer) setShown(told.answer.data);
   }, [told.answer]);
@@ -177,7 +161,7 @@ const Rows = ({ filter }: { filter: Filter }) => {
   );
 };
 
-const Row = ({ entry }: { entry: Entry }) => {
+const Row = ({ entry }: { entry: AuditEntry }) => {
   const isRefused = entry.action === "refused" || entry.status === 401 || entry.status === 403;
   return (
     <tr>
@@ -202,7 +186,7 @@ const Row = ({ entry }: { entry: Entry }) => {
   );
 };
 
-const actionOf = ({ action, what }: Entry, isRefused: boolean): string => {
+const actionOf = ({ action, what }: AuditEntry, isRefused: boolean): string => {
   if (isRefused && action === "login") return said.signInFailed;
   if (action === "admin" && what.startsWith("GET ")) return said.readAdmin;
   return said.actions[action] ?? action;

@@ -1,7 +1,7 @@
 // API keys: made and shown once, rotated, revoked.
 
 import { useState } from "react";
-import { asked, refresh, useAnswer } from "../api";
+import { asked, refresh, useAnswer, type Key, type NewKey } from "../api";
 import { reasonOf } from "../facts/changing";
 import { Awaited, exact, Icon, When } from "../parts/bits";
 import { notify } from "../parts/Notices";
@@ -9,21 +9,6 @@ import { send, useSession } from "../session";
 import { words } from "../words";
 import { Ask, Field } from "./parts";
 
-interface Key {
-  id: string;
-  name: string;
-  state: "live" | "expired" | "revoked";
-  scopes: string[];
-  created_at: string;
-  expires_at: string | null;
-  revoked_at: string | null;
-  used_at: string | null;
-}
-interface NewKey {
-  id: string;
-  subject: string;
-  key: string;
-}
 type Asking = { what: "rotate" | "revoke"; key: Key };
 
 const SCOPES = ["read", "write", "steward", "admin"] as const;
@@ -252,7 +237,13 @@ const Shown = ({ made, onClose }: { made: NewKey; onClose: () => void }) => {
       (error: unknown) => notify({ text: reasonOf(error), isBad: true }),
     );
   return (
-    <Ask title={said.of(made.subject)} act={said.done} onAct={async () => onClose()} onClose={onClose} isOnlyWay>
+    <Ask
+      title={said.of(made.subject)}
+      act={said.done}
+      onAct={() => Promise.resolve(onClose())}
+      onClose={onClose}
+      isOnlyWay
+    >
       <p>{said.shownOnce}</p>
       <code className="secret" data-testid="secret" tabIndex={0}>
         {made.key}

@@ -1,29 +1,21 @@
 // Where somebody is signed in, and signing out there.
 
 import { useState } from "react";
-import { asked, refresh, useAnswer } from "../api";
+import { asked, refresh, useAnswer, type OwnSession } from "../api";
 import { notify } from "../parts/Notices";
 import { Awaited, exact, When } from "../parts/bits";
 import { send, useSession } from "../session";
 import { words } from "../words";
 import { Ask } from "./parts";
 
-interface Own {
-  id: string;
-  created_at: string;
-  used_at: string;
-  expires_at: string;
-  key: string | null;
-  current: boolean;
-}
 const said = words.admin.sessions;
 
 export const Sessions = () => {
-  const told = useAnswer<{ data: Own[] }>(asked("sessions"));
+  const told = useAnswer<{ data: OwnSession[] }>(asked("sessions"));
   const { signOut } = useSession();
-  const [asking, setAsking] = useState<Own>();
+  const [asking, setAsking] = useState<OwnSession>();
   const all = told.answer?.data ?? [];
-  const end = async (one: Own) => {
+  const end = async (one: OwnSession) => {
     if (one.current) return signOut();
     await send("DELETE", asked(`sessions/${one.id}`));
     notify({ text: said.ended });

@@ -3,6 +3,7 @@
 import "uplot/dist/uPlot.min.css";
 import "../styles/boards.css";
 import { Go } from "../parts/bits";
+import { Tabs } from "../parts/Tabs";
 import { NotFound } from "../pages/NotFound";
 import { words } from "../words";
 import { boardAddress, BOARDS } from "./where";
@@ -21,18 +22,13 @@ const Boards = ({ query }: { query: URLSearchParams }) => {
           <h1>{words.boards[of]}</h1>
           <p>{words.boards.about[of]}</p>
         </div>
-        <nav className="switch board-nav" aria-label={words.boards.title}>
+        <Tabs className="switch board-nav" label={words.boards.title} current={of}>
           {BOARDS.map((one) => (
-            <Go
-              key={one}
-              to={boardAddress(one)}
-              className={one === of ? "tool here" : "tool"}
-              label={one === of ? undefined : words.boards[one]}
-            >
+            <Go key={one} to={boardAddress(one)} className={one === of ? "tool here" : "tool"} isCurrent={one === of}>
               {words.boards[one]}
             </Go>
           ))}
-        </nav>
+        </Tabs>
       </header>
       {of === "oncall" ? <OnCall /> : of === "executive" ? <Executive query={query} /> : <Debug query={query} />}
     </div>

@@ -3,6 +3,7 @@
 import { useState, type ReactNode } from "react";
 import type { EventSaid } from "../api";
 import { go } from "../address";
+import { useTraits } from "../explorer/traits";
 import { exact, NodeLink, runId, RunLink, State, When } from "../parts/bits";
 import { RawEvent } from "../parts/RawEvent";
 import { words } from "../words";
@@ -11,10 +12,10 @@ import {
   type FailedIn,
   type Listed,
   type LostRecord,
-  type Refused,
+  type Quarantined,
   type SchemaChange,
   type Unfinished,
-} from "./api";
+} from "../api";
 import { BodyView } from "./Mending";
 import { Paged } from "./Paged";
 import { boardAddress } from "./where";
@@ -174,7 +175,7 @@ const NamespaceField = ({ value, onSet }: { value: string; onSet: (value: string
 
 const Quarantine = ({ opened, change }: Props) => {
   const { reason } = opened;
-  const told = usePages<Listed<Refused>>("quarantine", { limit: 25, reason });
+  const told = usePages<Listed<Quarantined>>("quarantine", { limit: 25, reason });
   const rows = told.pages.flatMap((page) => page.data);
   if (told.state.problem?.status === 403)
     return (
@@ -322,6 +323,7 @@ const Lost = () => {
 const Schemas = () => {
   const told = usePages<Listed<SchemaChange>>("schema-changes", { limit: 20 });
   const rows = told.pages.flatMap((page) => page.data);
+  useTraits(rows.map((one) => one.dataset));
   return (
     <section className="section" id="schemas">
       <h2>{words.boards.schemas}</h2>

@@ -5,7 +5,7 @@ import { useAnswer } from "../api";
 import { parseName } from "../names";
 import { Awaited, exact, Go, Icon, NodeLink, When } from "../parts/bits";
 import { words } from "../words";
-import { usePages, type Covered, type Kpi, type Listed } from "./api";
+import { usePages, type Covered, type Kpi, type Listed } from "../api";
 import { Chart, Key, type Series } from "./Chart";
 import { Paged } from "./Paged";
 import { Bar, Tile } from "./Tile";
@@ -121,6 +121,7 @@ const percent = (value: number): string => `${Math.round(100 * value)} %`;
 const Trend = ({ kpis }: { kpis: readonly Kpi[] }) => {
   const [isTable, setTable] = useState(false);
   const series = useMemo<Series[]>(() => kpis.map((one) => ({ name: nameOf(one), points: one.series })), [kpis]);
+  const isOnce = series.every((one) => one.points.length < 2);
   return (
     <section className="section">
       <div className="section-head">
@@ -133,7 +134,9 @@ const Trend = ({ kpis }: { kpis: readonly Kpi[] }) => {
           {isTable ? words.boards.chart : words.boards.table}
         </button>
       </div>
-      {isTable ? (
+      {isOnce && !isTable ? (
+        <p className="quiet">{words.boards.trendOnce}</p>
+      ) : isTable ? (
         <TrendTable series={series} />
       ) : (
         <>

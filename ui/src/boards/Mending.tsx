@@ -6,10 +6,10 @@ import { reasonOf } from "../facts/changing";
 import { Awaited, Icon } from "../parts/bits";
 import { send } from "../session";
 import { words } from "../words";
-import type { Body } from "./api";
+import type { QuarantinedBody } from "../api";
 
 export const BodyView = ({ position }: { position: string }) => {
-  const told = useAnswer<{ data: Body }>(asked(`quarantine/${encodeURIComponent(position)}`));
+  const told = useAnswer<{ data: QuarantinedBody }>(asked(`quarantine/${encodeURIComponent(position)}`));
   const one = told.answer?.data;
   return (
     <>
@@ -19,7 +19,7 @@ export const BodyView = ({ position }: { position: string }) => {
   );
 };
 
-const Mending = ({ one }: { one: Body }) => {
+const Mending = ({ one }: { one: QuarantinedBody }) => {
   const [text, setText] = useState(one.body ?? "");
   const [outcome, setOutcome] = useState<{ isGood: boolean; says: string }>();
   const [isSending, setSending] = useState(false);

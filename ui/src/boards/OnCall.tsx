@@ -5,7 +5,7 @@ import { explorerAddress, fresh } from "../address";
 import { shortName } from "../names";
 import { Go, Icon, NodeLink, runId, RunLink, When } from "../parts/bits";
 import { words } from "../words";
-import { usePages } from "./api";
+import { usePages } from "../api";
 import { Paged } from "./Paged";
 import { Bar, Tile } from "./Tile";
 import { boardAddress } from "./where";

@@ -3,7 +3,7 @@
 import type { ReactNode } from "react";
 import { Awaited } from "../parts/bits";
 import { words } from "../words";
-import type { Pages } from "./api";
+import type { Pages } from "../api";
 
 interface Props {
   of: Pages<unknown>;

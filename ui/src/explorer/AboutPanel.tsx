@@ -10,7 +10,7 @@ import { Owners, TagsEditor } from "../facts/editors";
 import { WhereView } from "../parts/where";
 import { useMay } from "../session";
 import { words } from "../words";
-import type { Line } from "../graph/model";
+import { writersOf, type Line } from "../graph/model";
 import { useActing } from "./acting";
 import { Panel } from "./Panel";
 
@@ -120,7 +120,7 @@ const Lines = ({ node, lines }: Props) => {
               <span>
                 {wholeName(line.from)} → {wholeName(line.to)}
               </span>
-              <i>{words.shortFlows[line.flow]}</i>
+              <i>{[words.shortFlows[line.flow], ...writersOf(line).map(shortName)].join(" · ")}</i>
             </button>
           </li>
         ))}

@@ -14,14 +14,15 @@ import { Search } from "../parts/Search";
 import { useKeys } from "../parts/Shell";
 import { words } from "../words";
 import { ActingContext, hopToggled, toggled, type Acting } from "./acting";
-import { Graph, MOST_BOXES, type Commands } from "./Graph";
+import { MOST_BOXES } from "./drawn";
+import { Graph, type Commands } from "./Graph";
 import { ListView } from "./ListView";
 import { AboutPanel } from "./AboutPanel";
 import { EvidencePanel } from "./EvidencePanel";
 import { ImpactPanel } from "./ImpactPanel";
 import { TimePanel } from "./TimePanel";
 import { Picker } from "./Picker";
-import { useFated, useSeen, type Seen } from "./told";
+import { useKnown, useSeen, type Seen } from "./told";
 import { useTraits } from "./traits";
 import { MarkView, useLens, type Lensed } from "./lens";
 import { savePng, saveSvg } from "./image";
@@ -39,7 +40,7 @@ const Exploring = ({ explored }: { explored: Explored }) => {
     plain.picture.boxes.slice(0, MOST_BOXES).map((box) => box.id),
     explored.asOf,
   );
-  const seen = useFated(plain, traits);
+  const seen = useKnown(plain, traits);
   const lensed = useLens(explored, seen.picture, traits);
   const [picking, setPicking] = useState<{ node: string; side: Side }>();
   const [isPathing, setPathing] = useState(false);
@@ -321,6 +322,7 @@ const More = ({ isGraph, name, commands, canUndo, onKeys }: MoreProps) => {
     </button>
   );
   return (
+    // eslint-disable-next-line jsx-a11y-x/no-noninteractive-element-interactions -- Escape and a lost focus close the menu; its items are buttons
     <details
       className="menu"
       ref={menu}
@@ -334,7 +336,7 @@ const More = ({ isGraph, name, commands, canUndo, onKeys }: MoreProps) => {
         event.currentTarget.querySelector("summary")?.focus();
       }}
     >
-      <summary className="tool">
+      <summary className="tool" aria-label={words.explorer.more} title={words.explorer.more}>
         <Icon name="more" />
         <span>{words.explorer.more}</span>
       </summary>
@@ -361,6 +363,7 @@ const More = ({ isGraph, name, commands, canUndo, onKeys }: MoreProps) => {
 
 const nice = (time: string): string => time.replace("T", " ").slice(0, 16);
 
+const FLOWS = ["direct", "indirect", "inferred"] as const;
 const FATES = ["added", "connected", "changed", "disconnected", "removed"] as const;
 
 const Legend = ({ seen, lensed }: { seen: Seen; lensed: Lensed }) => (
@@ -376,7 +379,7 @@ const Legend = ({ seen, lensed }: { seen: Seen; lensed: Lensed }) => (
       </ul>
     )}
     <ul aria-label={words.explorer.legend}>
-      {(["direct", "indirect", "inferred"] as const).map((flow) => (
+      {FLOWS.filter((flow) => seen.picture.lines.some((one) => one.flow === flow)).map((flow) => (
         <li key={flow}>
           <svg width="30" height="6" aria-hidden="true">
             <path d="M0 3h30" className={`line flow-${flow}`} />

@@ -2,46 +2,35 @@
 
 import {
   Controls,
-  MarkerType,
   MiniMap,
   ReactFlow,
   useReactFlow,
   useStore,
+  useStoreApi,
   type EdgeTypes,
   type NodeTypes,
 } from "@xyflow/react";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Explored } from "../address";
-import { boxOf, isHidden, isHiddenField, place, shortName, typeOf, wholeName } from "../names";
-import { bounds, placed, settled, WIDTH, type Link, type Places, type Point, type Sized } from "../graph/place";
-import { routed } from "../graph/route";
+import { boxOf, isHidden, place, shortName, typeOf } from "../names";
+import { bounds, placed, settled, WIDTH, type Point } from "../graph/place";
+import { freeCorner, viewOf, type Corner } from "../graph/view";
 import { tidy } from "../graph/tidy";
 import type { Line } from "../graph/model";
 import { words } from "../words";
-import {
-  boxSize,
-  BoxView,
-  FarContext,
-  handleAt,
-  HIDDEN_ROW,
-  rowsOf,
-  STUB_SIZE,
-  StubView,
-  type BoxData,
-  type BoxNode,
-  type StubNode,
-} from "./Box";
-import { LineView, type LineEdge } from "./LineView";
+import { boxSize, BoxView, FarContext, STUB_SIZE, StubView, type BoxNode, type StubNode } from "./Box";
+import { rectsOf, useDrawn, withRoutes } from "./drawn";
+import { LineTip, type Tip } from "./LineTip";
+import { LineView } from "./LineView";
 import { useCamera } from "./camera";
 import { Ground } from "./Ground";
-import { useColumns, type Seen } from "./told";
+import type { Seen } from "./told";
 import { useActing } from "./acting";
 import type { Lensed } from "./lens";
 import { drawing } from "./image";
 
 const NODES: NodeTypes = { box: BoxView, stub: StubView };
 const EDGES: EdgeTypes = { line: LineView };
-export const MOST_BOXES = 400;
 const CULLED_FROM = 80;
 const MAP_FROM = 60;
 /** Below this, text is smaller than 11 px, and rows are too small to be pressed. */
@@ -69,6 +58,7 @@ interface Props {
 export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
   const { change, select } = useActing();
   const flow = useReactFlow();
+  const store = useStoreApi();
   const stage = useRef<HTMLDivElement>(null);
   const camera = useCamera(stage);
   const isFar = useStore(({ transform }) => transform[2] < FAR_ZOOM);
@@ -81,18 +71,22 @@ export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
   const isFirst = places.key !== key;
   const ids = sized.map((one) => one.id).join("\n");
   const fitted = useRef("");
+  const [corner, setCorner] = useState<Corner>("top-right");
+  /** Whether the camera is where we put it. */
+  const isUntouched = useRef(true);
+  const tip = useRef<(tip: Tip | undefined) => void>(undefined);
 
   // Where all would be too small to read, the camera goes to the start instead.
   const show = (camera: { duration?: number }, root?: Point) => {
-    const stage = stageSize();
-    const all = flow.getNodesBounds(flow.getNodes());
-    const whole = Math.min(stage.width / (all.width + 2 * EDGE), stage.height / (all.height + 2 * EDGE));
+    const stage = openStage();
     const most = stage.width > LARGE_SCREEN ? 1.5 : 1;
-    if (!root || whole > LEAST_ZOOM) return void flow.fitView({ ...camera, padding: `${EDGE}px`, maxZoom: most });
-    // As much of the rest as there is room for.
-    const x = within(root.x + WIDTH / 2, all.x, all.width, stage.width / LEAST_ZOOM);
-    const y = within(root.y + 40, all.y, all.height, stage.height / LEAST_ZOOM);
-    void flow.setCenter(x, y, { ...camera, zoom: LEAST_ZOOM });
+    const around = root && { x: root.x + WIDTH / 2, y: root.y + 40 };
+    const view = viewOf(flow.getNodesBounds(flow.getNodes()), stage, around, { least: LEAST_ZOOM, most, edge: EDGE });
+    isUntouched.current = true;
+    setCorner(freeCorner(rectsOf(sized, resettled), view, stage, MAP_SIZE));
+    void flow.setViewport(view, camera);
+    // A jump is over at once, so what depends on the camera need not wait until it rests.
+    if (!camera.duration) store.setState({ transform: [view.x, view.y, view.zoom] });
   };
   const fit = () => show(SLOWLY);
   const bringIntoSight = ({ x, y }: Point) => {
@@ -107,6 +101,7 @@ export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
   useLayoutEffect(() => {
     if (isFirst || seen.waiting) return;
     setPlaces((now) => ({ key, at: placed(sized, links, now.at) }));
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- `ids` says which boxes and links there are
   }, [ids, isFirst, seen.waiting]);
 
   useEffect(() => {
@@ -118,11 +113,14 @@ export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
     return () => {
       current = false;
     };
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- `ids` says which boxes and links there are
   }, [ids, isFirst, seen.waiting, key]);
 
   const resettled = useMemo(() => settled(sized, places.at), [sized, places]);
   const edges = useMemo(() => withRoutes(lines, boxes, sized, resettled), [lines, boxes, sized, resettled]);
+  // eslint-disable-next-line react-hooks/exhaustive-deps -- places follow the boxes
   const ground = useMemo(() => bounds(sized, resettled), [resettled]);
+  // eslint-disable-next-line react-hooks/exhaustive-deps -- only another order is reported
   useEffect(() => onOrder(resettled), [resettled]);
 
   const isBeyond = useStore(({ transform: [x, y, zoom], width, height }) => {
@@ -138,7 +136,16 @@ export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
     if (!at) return;
     const wait = requestAnimationFrame(() => bringIntoSight(at));
     return () => cancelAnimationFrame(wait);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the camera moves when a panel opens, not when boxes do
   }, [about, explored.panel]);
+  // A panel or a window takes room or gives some: who moved nothing sees all again.
+  const refit = useRef(() => undefined as void);
+  refit.current = () => {
+    const at = resettled.get(about ?? "") ?? resettled.get(explored.node);
+    if (fitted.current && isUntouched.current) show(SLOWLY, at);
+    else if (fitted.current && about && at) bringIntoSight(at);
+  };
+  useStageSize(() => refit.current());
 
   // Once for each start, path and traced column; opening hops leaves the camera alone.
   const scene = `${key} ${explored.focus ?? ""} ${explored.influence}`;
@@ -148,6 +155,7 @@ export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
     fitted.current = scene;
     const root = resettled.get(explored.node);
     requestAnimationFrame(() => show(isOpening ? {} : SLOWLY, root));
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- once for each scene
   }, [scene, isFirst, seen.waiting, resettled]);
 
   const move = (at: Map<string, Point>) => {
@@ -184,6 +192,7 @@ export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
         undo,
         image: whole,
       }),
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the commands close over these only
     [places, sized, links, before],
   );
 
@@ -226,6 +235,13 @@ export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
         minZoom={0.15}
         maxZoom={1.6}
         proOptions={{ hideAttribution: true }}
+        onMoveStart={(event) => {
+          if (event) isUntouched.current = false;
+        }}
+        onEdgeMouseEnter={({ clientX, clientY }, { data }) =>
+          tip.current?.(data?.line && { line: data.line, x: clientX, y: clientY })
+        }
+        onEdgeMouseLeave={() => tip.current?.(undefined)}
         onEdgeClick={(_, { data }) => {
           if (data?.line) showEvidence(data.line);
         }}
@@ -251,39 +267,19 @@ export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
         aria-label={words.explorer.map}
       >
         <Ground {...ground} />
-        <Controls showInteractive={false} showFitView={false} position="bottom-right" />
-        {(nodes.length > MAP_FROM || isBeyond) && <MiniMap pannable zoomable position="top-right" />}
+        <Controls
+          showInteractive={false}
+          showFitView={false}
+          position="bottom-right"
+          onZoomIn={() => (isUntouched.current = false)}
+          onZoomOut={() => (isUntouched.current = false)}
+        />
+        {(nodes.length > MAP_FROM || isBeyond) && <MiniMap pannable zoomable position={corner} />}
         {isFirst && sized.length > 0 && <div className="laying">{words.explorer.first}</div>}
       </ReactFlow>
+      <LineTip tell={tip} />
     </FarContext>
   );
-};
-
-/** Each line with its way between the boxes. */
-const withRoutes = (
-  lines: readonly LineEdge[],
-  boxes: readonly BoxData[],
-  sized: readonly Sized[],
-  places: Places,
-): LineEdge[] => {
-  const drawn = new Map(boxes.map((data) => [data.box.id, data]));
-  const rects = sized.flatMap((one) => {
-    const at = places.get(one.id);
-    return at ? [{ ...one, ...at }] : [];
-  });
-  const heightOf = (id: string, handle: string | null | undefined): number => {
-    const data = drawn.get(id);
-    return (places.get(id)?.y ?? 0) + (data ? handleAt(data, handle) : STUB_SIZE.height / 2);
-  };
-  const wires = lines.map(({ id, source, target, sourceHandle, targetHandle }) => ({
-    id,
-    source,
-    target,
-    from: heightOf(source, sourceHandle),
-    to: heightOf(target, targetHandle),
-  }));
-  const routes = routed(rects, wires);
-  return lines.map((line) => ({ ...line, data: { isSelected: false, ...line.data, route: routes.get(line.id) } }));
 };
 
 /** So much of a graph may be out of sight without a map. */
@@ -291,11 +287,8 @@ const BEYOND = 60;
 /** Room around the graph, the buttons at its sides among it. */
 const EDGE = 20;
 
-/** The middle of a window over `from … from + length` that has `wanted` near its middle and shows nothing beyond. */
-const within = (wanted: number, from: number, length: number, window: number): number => {
-  const half = window / 2 - EDGE;
-  return length <= 2 * half ? from + length / 2 : Math.min(Math.max(wanted, from + half), from + length - half);
-};
+/** The map of all, with the room around it. */
+const MAP_SIZE = { width: 230, height: 180 };
 
 const painted = (): Promise<void> =>
   new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60))));
@@ -305,77 +298,30 @@ const stageSize = (): { width: number; height: number } => {
   return { width: clientWidth, height: clientHeight };
 };
 
-const handleOf = (end: "in" | "out", field: string | undefined, rows: ReadonlySet<string>): string => {
-  if (field === undefined) return end;
-  return isHiddenField(field) ? `${end}:${HIDDEN_ROW}` : rows.has(field) ? `${end}:${field}` : end;
+/** The stage above the legend. */
+const openStage = (): { width: number; height: number } => {
+  const { width, height } = stageSize();
+  const legend = document.querySelector<HTMLElement>(".legend")?.offsetHeight ?? 0;
+  // On a low stage the legend may lie over a corner.
+  return { width, height: legend < height / 4 ? height - legend : height };
+};
+
+/** Calls back when the stage is another size than before. */
+const useStageSize = (changed: () => void): void => {
+  useEffect(() => {
+    const stage = document.querySelector(".stage");
+    let before = stageSize();
+    const sizes = new ResizeObserver(() => {
+      const now = stageSize();
+      if (now.width === before.width && now.height === before.height) return;
+      before = now;
+      changed();
+    });
+    if (stage) sizes.observe(stage);
+    return () => sizes.disconnect();
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- one observer for the life of the stage
+  }, []);
 };
 
 const isControl = (target: EventTarget): boolean =>
   target instanceof Element && target.closest("button, input, a") !== null;
-
-/** What React Flow draws, without the places. */
-const useDrawn = (explored: Explored, seen: Seen, lensed: Lensed) => {
-  const { picture } = seen;
-  const unfolded = explored.columns.filter((id) => picture.boxes.some((box) => box.id === id));
-  const schemas = useColumns(unfolded);
-  const told = unfolded.map((id) => (schemas.get(id)?.waiting ? "w" : "a")).join("");
-  return useMemo(() => {
-    const boxes: BoxData[] = picture.boxes.slice(0, MOST_BOXES).map((box) => ({
-      box,
-      isRoot: box.id === explored.node,
-      isSelected: box.id === explored.selected,
-      isUnfolded: unfolded.includes(box.id),
-      focus: explored.focus,
-      schema: schemas.get(box.id),
-      mark: lensed.marks.get(box.id),
-      columnMarks: lensed.columns,
-    }));
-    const rows = new Map(boxes.map((data) => [data.box.id, new Set(rowsOf(data).traced)]));
-    const sized: Sized[] = [
-      ...boxes.map((data) => ({ id: data.box.id, ...boxSize(data) })),
-      ...picture.stubs.map(({ id }) => ({ id, ...STUB_SIZE })),
-    ];
-    const stubLinks = picture.stubs.map(({ id, of, side }) =>
-      side === "up" ? { source: id, target: of } : { source: of, target: id },
-    );
-    const links: Link[] = [...picture.lines.map(({ source, target }) => ({ source, target })), ...stubLinks];
-    const lines: LineEdge[] = picture.lines
-      .filter((line) => rows.has(line.source) && rows.has(line.target))
-      .map((line) => ({
-        id: line.id,
-        type: "line",
-        source: line.source,
-        target: line.target,
-        sourceHandle: handleOf("out", line.sourceField, rows.get(line.source)!),
-        targetHandle: handleOf("in", line.targetField, rows.get(line.target)!),
-        data: { line, isSelected: explored.edge?.source === line.from && explored.edge.target === line.to },
-        className: line.faded ? "faded" : undefined,
-        zIndex: line.faded ? 0 : 1,
-        ariaRole: "button",
-        // Boxes come first for the keyboard; the lines of a box are listed beside it.
-        domAttributes: { tabIndex: -1 },
-        ariaLabel: words.explorer.line(wholeName(line.from), wholeName(line.to), words.flows[line.flow]),
-        markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14, color: "var(--line-head)" },
-      }));
-    const drawnStubs: LineEdge[] = stubLinks.map((link) => ({
-      ...link,
-      id: `${link.source} ${link.target}`,
-      type: "line",
-      sourceHandle: "out",
-      targetHandle: "in",
-      focusable: false,
-      data: { isSelected: false },
-    }));
-    return { boxes, stubs: picture.stubs, sized, links, lines: [...lines, ...drawnStubs] };
-  }, [
-    picture,
-    explored.selected,
-    explored.focus,
-    explored.edge?.source,
-    explored.edge?.target,
-    explored.node,
-    unfolded.join("\n"),
-    told,
-    lensed,
-  ]);
-};

@@ -140,6 +140,7 @@ const useNeighbours = (node: string, side: Side, asOf: string | undefined) => {
     );
   useEffect(() => {
     void read();
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- another node, side or time is another list
   }, [node, side, asOf]);
   return {
     ...held,

@@ -5,7 +5,7 @@ import { asked, useAnswer, type Change, type Envelope, type History, type Versio
 import { instantAgo, instantOf, type Explored } from "../address";
 import { boxOf, fullName, isHidden, placeOf, shortName, wholeName } from "../names";
 import { Awaited, exact } from "../parts/bits";
-import { Instance, WhereView } from "../parts/where";
+import { Instance } from "../parts/where";
 import { words } from "../words";
 import { ActingContext, useActing } from "./acting";
 import { Panel } from "./Panel";
@@ -26,7 +26,8 @@ export const TimePanel = ({ explored }: { explored: Explored }) => {
         className="as-of"
         onSubmit={(event) => {
           event.preventDefault();
-          set(String(new FormData(event.currentTarget).get("as_of") ?? ""));
+          const asOf = new FormData(event.currentTarget).get("as_of");
+          set(typeof asOf === "string" ? asOf : "");
         }}
       >
         <label htmlFor="as-of">{words.time.asOf}</label>
@@ -87,6 +88,18 @@ const ChangeView = ({ change: { what, node, source, target } }: { change: Change
     <>{node && isHidden(node) ? words.hidden.names["field"] : node}</>
   );
 
+/** What was added, removed and changed, each with its sign. */
+export const ChangesView = ({ changes, most }: { changes: readonly Change[]; most: number }) => (
+  <ul className="changes">
+    {changes.slice(0, most).map((one, number) => (
+      <li key={number} className={`fate-${one.change}`}>
+        <ChangeView change={one} />
+      </li>
+    ))}
+    {changes.length > most && <li className="quiet">{words.node.moreRows(changes.length - most)}</li>}
+  </ul>
+);
+
 export const VersionView = ({ version }: { version: Version }) => {
   const acting = useContext(ActingContext);
   const count = { added: 0, removed: 0, changed: 0 };
@@ -104,7 +117,7 @@ export const VersionView = ({ version }: { version: Version }) => {
       </p>
       <p className="quiet">
         <span title={fullName(version.said_by)}>
-          {shortName(version.said_by)} <WhereView id={version.said_by} />
+          {shortName(version.said_by)} <Instance text={placeOf(version.said_by).instance} />
         </span>{" "}
         · {version.kind === "schema" ? words.time.columns(version.size) : words.time.edges(version.size)}
       </p>
@@ -131,18 +144,7 @@ export const VersionView = ({ version }: { version: Version }) => {
           </button>
         )}
       </p>
-      {version.changes.length > 0 && (
-        <ul className="changes">
-          {version.changes.slice(0, MOST_CHANGES).map((one, number) => (
-            <li key={number} className={`fate-${one.change}`}>
-              <ChangeView change={one} />
-            </li>
-          ))}
-          {version.changes.length > MOST_CHANGES && (
-            <li className="quiet">{words.node.moreRows(version.changes.length - MOST_CHANGES)}</li>
-          )}
-        </ul>
-      )}
+      {version.changes.length > 0 && <ChangesView changes={version.changes} most={MOST_CHANGES} />}
     </li>
   );
 };

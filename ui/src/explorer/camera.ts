@@ -35,6 +35,7 @@ export const useCamera = (stage: React.RefObject<HTMLElement | null>): Camera =>
       timer.current ??= window.setTimeout(settle, AT_ONCE);
     };
     return { viewport: START, onViewportChange };
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- a ref is the same for ever
   }, [store]);
 };
 

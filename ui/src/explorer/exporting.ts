@@ -16,20 +16,20 @@ export const save = (name: string, type: string, text: string | Blob): void => {
 const plain = (text: string): string =>
   text.replaceAll(/[\\`*_{}[\]<>()#+|!~-]/g, (one) => `\\${one}`).replaceAll(/\s+/g, " ");
 
-export const impactMarkdown = ({ data, extent }: Envelope<Impact>, link: string): string => {
+export const impactMarkdown = ({ data, completeness }: Envelope<Impact>, link: string): string => {
   const rows = data.nodes.map(
     (one) =>
       `| ${plain(shortName(one.node))} | ${plain(place(one.node))} | ${plain(one.type)} | ${plain(one.owners.join(", "))} | ${one.tier} | ${one.distance} |`,
   );
   return [
     `**Impact of ${plain(shortName(data.root))}** (${plain(place(data.root))}): ${data.counts.nodes} ${words.impact.nodes}, ${words.impact.jobs(data.counts.jobs)}`,
-    extent?.complete ? "" : `\nIncomplete: stopped by ${extent?.stopped_by}.`,
+    completeness?.complete ? "" : `\nIncomplete: stopped by ${completeness?.stopped_by}.`,
     "",
     "| Name | Where | Type | Owners | Tier | Hops |",
     "|-|-|-|-|-|-|",
     ...rows,
     "",
-    `As of log position ${extent?.graph_version}. [Open](${link})`,
+    `As of log position ${completeness?.graph_version}. [Open](${link})`,
     "",
   ].join("\n");
 };

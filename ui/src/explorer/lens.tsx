@@ -1,12 +1,11 @@
 // What the boxes are coloured by: each mark is a colour, a shape and a word, never a colour alone.
 
 import { useMemo } from "react";
-import { asked, useAnswer, type Change, type Diff, type Envelope } from "../api";
+import { asked, useAnswer, type Change, type Diff, type Envelope, type Traits } from "../api";
 import { instantAgo, type Explored, type Lens } from "../address";
 import type { Box, Line, Picture } from "../graph/model";
 import { boxOf, fieldId, parseName } from "../names";
 import { words } from "../words";
-import type { Traits } from "./traits";
 
 export type Tone = "good" | "warn" | "bad" | "busy" | "violet" | "teal" | "indigo" | "none";
 
@@ -74,6 +73,7 @@ export const useLens = (
       picture.boxes.map((box) => [box.id, marked(lens, box, traits?.get(box.id), changes, owners, explored)]),
     );
     return { marks, columns: NONE.columns, legend: counted(marks.values()) };
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- marks depend on its time only
   }, [lens, picture, traits, changes, explored.asOf]);
 };
 
@@ -128,10 +128,12 @@ const freshMark = (time: string, asOf: string | undefined): Mark => {
   return { ...mark, text: words.ago(seconds), kind };
 };
 
-const qualityMark = ({ held, failed }: { held: number; failed: number }): Mark =>
-  failed
-    ? { tone: "bad", icon: "cross", text: words.lenses.failed(failed), kind: words.lenses.someFailed }
-    : { tone: "good", icon: "check", text: words.lenses.held(held), kind: words.lenses.allHeld };
+const qualityMark = ({ held, failed, warned }: NonNullable<Traits["quality"]>): Mark => {
+  if (failed) return { tone: "bad", icon: "cross", text: words.lenses.failed(failed), kind: words.lenses.someFailed };
+  if (warned)
+    return { tone: "warn", icon: "triangle", text: words.lenses.warned(warned), kind: words.lenses.someWarned };
+  return { tone: "good", icon: "check", text: words.lenses.held(held), kind: words.lenses.allHeld };
+};
 
 const PII = /(^|[^a-z])(pii|gdpr|personal|sensitive|phi)([^a-z]|$)/i;
 const CERTIFIED = new Set(["certified", "canonical"]);

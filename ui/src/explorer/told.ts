@@ -10,17 +10,18 @@ import {
   type Answered,
   type Dataset,
   type Envelope,
-  type Extent,
+  type Completeness,
   type Gap,
   type Lineage,
   type Paths,
   type Problem,
+  type Traits,
 } from "../api";
 import { instantOf, type Explored, type Side } from "../address";
 import { boxOf, parseName } from "../names";
 import { fatedOf } from "../graph/fates";
 import { MOST_AT_ONCE, picture, type Hop, type Picture, type Walked } from "../graph/model";
-import type { Traits } from "./traits";
+import { withWriters } from "../graph/writers";
 
 const TRACED = 2_000;
 
@@ -35,11 +36,11 @@ export interface Seen {
   picture: Picture;
   waiting: boolean;
   problem?: Problem;
-  extents: Extent[];
+  extents: Completeness[];
   gaps: Gap[];
   noPath: boolean;
   /** How much of the traced column's way is known. */
-  trace?: Extent;
+  trace?: Completeness;
   /** The time compared with, in milliseconds. */
   since?: number;
 }
@@ -73,7 +74,7 @@ const focusAddress = (one: Explored, asOf: string | undefined): string =>
   asked("lineage/both", { node: one.focus, limit: TRACED, types: one.influence ? "both" : undefined, as_of: asOf });
 
 const walked = (one: Answered<Envelope<Lineage>> | undefined): Walked | undefined =>
-  one?.answer && { data: one.answer.data, extent: one.answer.extent, total: one.answer.page?.total ?? 0 };
+  one?.answer && { data: one.answer.data, completeness: one.answer.completeness, total: one.answer.page?.total ?? 0 };
 
 export const useSeen = (one: Explored): Seen => {
   const onPath = one.pathTo !== undefined;
@@ -101,12 +102,13 @@ export const useSeen = (one: Explored): Seen => {
         focus: now || then ? { now, then } : undefined,
         path: paths.answer?.data,
       }),
-      extents: answers.flatMap((answer) => answer.answer?.extent ?? []),
+      extents: answers.flatMap((answer) => answer.answer?.completeness ?? []),
       gaps: focused.flatMap((address) => at.get(address)?.data.gaps ?? []),
-      trace: at.get(focused[0] ?? "")?.extent ?? undefined,
+      trace: at.get(focused[0] ?? "")?.completeness ?? undefined,
       since: one.versus && !onPath ? compared(told, one.versus) : undefined,
     };
     // The addresses and which answers they have say all that the picture depends on.
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the addresses and which answers they have say all
   }, [addresses.join("\n"), key, paths.answer, one.node, one.picked.join("\n")]);
   const problems = answers.flatMap((answer) => answer.problem ?? []);
   // Of two times, one may not know the node yet.
@@ -118,7 +120,7 @@ export const useSeen = (one: Explored): Seen => {
   if (!waiting) last.current = made;
   return {
     ...last.current,
-    extents: paths.answer?.extent ? [paths.answer.extent] : last.current.extents,
+    extents: paths.answer?.completeness ? [paths.answer.completeness] : last.current.extents,
     waiting,
     problem,
     noPath: onPath && paths.answer?.data.paths.length === 0,
@@ -127,14 +129,14 @@ export const useSeen = (one: Explored): Seen => {
 
 /** When it is compared with: as the API understood it, else as the address has it. */
 const compared = (hops: readonly Hop[], versus: string): number => {
-  const said = hops.map((hop) => hop.then?.extent?.as_of).find(Boolean);
+  const said = hops.map((hop) => hop.then?.completeness?.as_of).find(Boolean);
   return said ? Date.parse(said) : instantOf(versus);
 };
 
 /** What there is of a node at a time at which it was not yet there. */
 const empty = (root: string): Walked => ({
-  data: { root, direction: "", grain: "", nodes: [], edges: [], gaps: [] },
-  extent: null,
+  data: { root, direction: "", grain: "", types: [], dropped_at: null, nodes: [], edges: [], gaps: [] },
+  completeness: null,
   total: 1,
 });
 
@@ -156,14 +158,18 @@ const usePaths = (one: Explored): Answered<Envelope<Paths>> => {
   return isEmpty ? { ...back, answer: back.answer ?? undefined } : forth;
 };
 
-/** With the marks of a comparison, once it is known since when there is each box. */
-export const useFated = (seen: Seen, traits: ReadonlyMap<string, Traits> | undefined): Seen => {
-  const { picture: plain, since, waiting } = seen;
-  const drawn = useMemo(
-    () => (since === undefined || !traits ? plain : fatedOf(plain, traits, since)),
-    [plain, since, traits],
-  );
-  return { ...seen, picture: drawn, waiting: waiting || (since !== undefined && !traits) };
+/** With what is known of each box: who writes it, and the marks of a comparison. Until it is known, what was drawn last
+ *  stays, so that no box grows under the pointer. */
+export const useKnown = (seen: Seen, traits: ReadonlyMap<string, Traits> | undefined): Seen => {
+  const { picture: plain, since } = seen;
+  const made = useMemo(() => {
+    if (!traits) return undefined;
+    const written = withWriters(plain, traits);
+    return since === undefined ? written : fatedOf(written, traits, since);
+  }, [plain, since, traits]);
+  const last = useRef(made);
+  if (made) last.current = made;
+  return { ...seen, picture: last.current ?? plain, waiting: seen.waiting || !made };
 };
 
 /** The columns of the unfolded boxes, as their schemas tell them. */

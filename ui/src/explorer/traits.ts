@@ -1,20 +1,8 @@
 // What is said and known of the boxes of a picture, asked for some at a time.
 
 import { useMemo } from "react";
-import { asked, identity, useAnswers } from "../api";
+import { asked, identity, useAnswers, type Traits } from "../api";
 import { isHidden, learnType } from "../names";
-
-export interface Traits {
-  node: string;
-  owners: string[];
-  tags: { key: string; value: string; field: string }[];
-  types: string[];
-  written: { run: string; job: string; time: string } | null;
-  latest: { run: string; job: string; state: string; time: string } | null;
-  quality: { held: number; failed: number } | null;
-  first_seen: string | null;
-  deleted: boolean;
-}
 
 const AT_ONCE = 40;
 
@@ -38,5 +26,6 @@ export const useTraits = (nodes: readonly string[], asOf?: string): ReadonlyMap<
     const known = answers.flatMap((one) => one.answer?.data ?? []);
     for (const one of known) for (const type of one.types) learnType(one.node, type);
     return new Map(known.map((one) => [one.node, one]));
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the key says which answers there are
   }, [key]);
 };

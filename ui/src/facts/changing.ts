@@ -1,19 +1,9 @@
 // Saying facts by hand: a write becomes an event in the log, and counts once the graph has it.
 
-import { asked, Problem, refresh, type Tag } from "../api";
+import { asked, Problem, refresh, type Facts } from "../api";
 import { notify } from "../parts/Notices";
 import { send, type Sent } from "../session";
 import { words } from "../words";
-
-/** What people say of a dataset or job. */
-export interface Facts {
-  node: string;
-  description: string | null;
-  owners: { name: string; role: string }[];
-  tags: Tag[];
-  certification: string[];
-  tier: number | null;
-}
 
 export interface Change {
   method: "PUT" | "DELETE";

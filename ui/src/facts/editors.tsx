@@ -1,11 +1,11 @@
 // Owners, tags, description, certification and tier of a dataset or job, to read and, for who may, to change.
 
 import { useState, type FormEvent, type ReactNode } from "react";
-import type { Tag } from "../api";
+import type { Facts, Tag } from "../api";
 import { fieldId } from "../names";
 import { Icon } from "../parts/bits";
 import { words } from "../words";
-import { pathOf, readFacts, reasonOf, sayOver, sayWithUndo, tellDone, type Conflict, type Facts } from "./changing";
+import { pathOf, readFacts, reasonOf, sayOver, sayWithUndo, tellDone, type Conflict } from "./changing";
 
 interface Props {
   node: string;
@@ -192,6 +192,7 @@ const Pair = ({ label, names, hints, isBusy, onDone, onCancel }: PairProps) => {
     if (first.trim()) onDone(first.trim(), second.trim());
   };
   return (
+    // eslint-disable-next-line jsx-a11y-x/no-noninteractive-element-interactions -- Escape cancels from any field
     <form
       className="pair"
       aria-label={label}

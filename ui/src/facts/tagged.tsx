@@ -1,8 +1,7 @@
 // The tags of what is on the screen, on their boxes.
 
 import { createContext, useContext, useRef, type ReactNode } from "react";
-import { asked, useAnswers } from "../api";
-import type { Facts } from "./changing";
+import { asked, useAnswers, type Facts } from "../api";
 
 const AT_ONCE = 40;
 const SHOWN = 2;

@@ -1,6 +1,6 @@
 // From answers to a picture: which boxes and lines there are. Pure; nothing here knows where they are drawn.
 
-import type { Edge, Extent, Lineage, Paths, Reached, RunSeen } from "../api";
+import type { Edge, Completeness, Lineage, Paths, Reached, RunSeen } from "../api";
 import { boxOf, isHidden, parseName, type Kind } from "../names";
 import type { Side } from "../address";
 
@@ -67,7 +67,7 @@ export interface Hop {
 }
 export interface Walked {
   data: Lineage;
-  extent: Extent | null;
+  completeness: Completeness | null;
   total: number;
 }
 
@@ -89,6 +89,11 @@ export const flowOf = (edges: readonly Edge[]): Flow => {
   const told = edges.filter((edge) => !edge.inferred);
   return told.some((edge) => edge.transformations.some((one) => one.type !== "INDIRECT")) ? "direct" : "indirect";
 };
+
+/** The jobs that a line comes from. */
+export const writersOf = (line: Line): string[] => [
+  ...new Set(line.edges.map((edge) => edge.owner).filter((owner) => parseName(owner).kind === "job")),
+];
 
 interface Draft {
   boxes: Map<string, Box>;
@@ -142,7 +147,7 @@ const addHop = (draft: Draft, hop: Hop, picked: ReadonlySet<string>): void => {
       of: root.id,
       side: hop.side,
       count,
-      atLeast: hop.now.extent?.stopped_by === "nodes",
+      atLeast: hop.now.completeness?.stopped_by === "nodes",
     });
   for (const [walked, seen] of [
     [hop.now, draft.now],

@@ -15,6 +15,7 @@ import {
   type Troubles,
 } from "../api";
 import { explorerAddress, fresh } from "../address";
+import { useTraits } from "../explorer/traits";
 import { isHidden, shortName } from "../names";
 import { Awaited, Go, Icon, NodeLink, runId, RunLink, State, Took, When } from "../parts/bits";
 import { words } from "../words";
@@ -109,6 +110,7 @@ const Runs = ({ events, title, none, states }: RunsProps) => {
     for (const one of events.answer?.data ?? [])
       if (one.subject?.startsWith("run:") && one.state && !last.has(one.subject)) last.set(one.subject, one.state);
     return [...last].flatMap(([run, state]) => (states.includes(state) ? [runId(run)] : [])).slice(0, SHOWN);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- states are constants
   }, [events.answer]);
   const runs = useAnswers<{ data: Run[] }>(ids.map((id) => `../api/v2/runs/${encodeURIComponent(id)}`));
   return (
@@ -222,6 +224,7 @@ const Changed = () => {
   const told = useAnswer<Envelope<Diff>>(asked("diff", { before, limit: 200 }));
   const all = useMemo(() => byTarget(told.answer?.data.changes ?? []), [told.answer]);
   const edges = all.filter(({ node }) => !isHidden(node));
+  useTraits(edges.slice(0, SHOWN).map(({ node }) => node));
   const counts = told.answer?.data.counts ?? {};
   return (
     <section className="card">
@@ -235,7 +238,7 @@ const Changed = () => {
             .map(([how, count]) => (
               <span key={what + how} className={`chip fate-${how}`}>
                 {how === "added" ? "+" : how === "removed" ? "−" : "~"}
-                {count.toLocaleString("en")} {words.home.whats[what] ?? what}
+                {words.home.whats[what]?.(count) ?? count}
               </span>
             )),
         )}

@@ -30,6 +30,7 @@ import {
   When,
 } from "../parts/bits";
 import { Runs } from "../parts/Runs";
+import { Durations } from "../runs/Durations";
 import { WhereView } from "../parts/where";
 import { VersionView } from "../explorer/TimePanel";
 import { Description, Owners, TagsEditor, Trust } from "../facts/editors";
@@ -86,6 +87,7 @@ export const NodePage = ({ node }: { node: string }) => {
               title={kind === "job" ? words.node.outputs : words.node.downstream}
               hasJobs={kind !== "job"}
             />
+            <HistoryOf node={box} />
           </div>
           <aside>
             <Section title={words.node.owners}>
@@ -113,7 +115,6 @@ export const NodePage = ({ node }: { node: string }) => {
               <dt>{words.node.nodeId}</dt>
               <dd className="mono breaks">{one.node}</dd>
             </dl>
-            <HistoryOf node={box} />
             <Facets facets={one.facets} />
           </aside>
         </div>
@@ -163,6 +164,7 @@ const Checks = ({ node }: { node: string }) => {
           <dd className={known.quality.failed ? "bad" : undefined}>
             {[
               known.quality.failed ? words.lenses.failed(known.quality.failed) : "",
+              known.quality.warned ? words.lenses.warned(known.quality.warned) : "",
               known.quality.held ? words.lenses.held(known.quality.held) : "",
             ]
               .filter(Boolean)
@@ -212,7 +214,7 @@ const Schema = ({ dataset, mayEdit, marked }: SchemaProps) => {
       {dataset.fields.length === 0 ? (
         <p className="quiet">{words.explorer.noColumns}</p>
       ) : (
-        <table className="table plain">
+        <table className="table plain stacks">
           <thead>
             <tr>
               <th scope="col">{words.node.column}</th>
@@ -234,8 +236,10 @@ const Schema = ({ dataset, mayEdit, marked }: SchemaProps) => {
                     {one.name}
                   </Go>
                 </th>
-                <td className="mono quiet">{one.type}</td>
-                <td>{one.description}</td>
+                <td className="mono quiet" data-label={one.type && words.node.type}>
+                  {one.type}
+                </td>
+                <td data-label={one.description && words.node.columnDescription}>{one.description}</td>
                 <td className="cell-tags">
                   <TagsEditor
                     node={dataset.node}
@@ -266,12 +270,13 @@ const JobParts = ({ job }: { job: Job }) => {
   return (
     <>
       <Section title={words.node.runs} count={job.latest_runs.length}>
+        <Durations runs={job.latest_runs} />
         <Runs runs={job.latest_runs} isWide />
       </Section>
       {typeof sql === "string" && (
         <Section title={words.node.sql}>
           {job.sql?.status === "unrelated" && (
-            <p className="warn">{words.node.unrelatedSql(job.sql.problems.join("; "))}</p>
+            <p className="warn">{words.node.unrelatedSql((job.sql.problems ?? []).join("; "))}</p>
           )}
           <pre tabIndex={0}>{sql}</pre>
         </Section>
@@ -306,6 +311,7 @@ const Neighbours = ({ node, side, title, hasJobs }: NeighboursProps) => {
   const told = useAnswer<Envelope<Lineage>>(asked(`lineage/${side}`, { node, depth: 1, limit: MOST + 1 }));
   const { nodes = [], edges = [] } = told.answer?.data ?? {};
   const near = nodes.filter((one) => one.depth > 0);
+  useTraits(near.map((one) => one.node));
   const total = (told.answer?.page?.total ?? 1) - 1;
   const heads = [words.list.name, ...(hasJobs ? [words.node.how, words.node.by] : []), words.list.run];
   return (
@@ -313,7 +319,7 @@ const Neighbours = ({ node, side, title, hasJobs }: NeighboursProps) => {
       <Awaited of={told} />
       {told.answer && !near.length && <p className="quiet">{words.node.none}</p>}
       {near.length > 0 && (
-        <table className={`table plain fixed neighbours ${hasJobs ? "with-jobs" : ""}`}>
+        <table className={`table plain fixed stacks neighbours ${hasJobs ? "with-jobs" : ""}`}>
           <thead>
             <tr>
               {heads.map((one) => (
@@ -342,16 +348,20 @@ const Neighbours = ({ node, side, title, hasJobs }: NeighboursProps) => {
 
 const Neighbour = ({ node, edge, hasJobs }: { node: string; edge: Edge | undefined; hasJobs: boolean }) => {
   const run = edge?.evidence.flatMap((said) => said.runs)[0];
-  const how = edge?.inferred
-    ? words.shortFlows["inferred"]
-    : [...new Set(edge?.transformations.map((one) => one.type.toLowerCase()))].join(", ");
+  // A job that only reads says nothing of columns, and is itself what it reads for.
+  const isReader = edge !== undefined && edge.owner === node;
+  const how = isReader
+    ? words.node.reads
+    : edge?.inferred
+      ? words.shortFlows["inferred"]
+      : [...new Set(edge?.transformations.map((one) => one.type.toLowerCase()))].join(", ");
   return (
     <tr>
       <th scope="row">
         <NodeLink id={node} />
       </th>
       {hasJobs && <td data-label={words.node.how}>{how}</td>}
-      {hasJobs && <td data-label={words.node.by}>{edge && <NodeLink id={edge.owner} />}</td>}
+      {hasJobs && <td data-label={words.node.by}>{edge && !isReader && <NodeLink id={edge.owner} />}</td>}
       <td data-label={words.list.run}>
         {run && (
           <>

@@ -2,8 +2,10 @@
 
 import { asked, useAnswer, type Envelope, type Run } from "../api";
 import { lineageAddress } from "../address";
-import { shortName } from "../names";
+import { useTraits } from "../explorer/traits";
+import { isHidden, shortName } from "../names";
 import { Awaited, exact, Glyph, Go, Icon, NodeLink, RunLink, State, Took, When } from "../parts/bits";
+import { Compared } from "../runs/RunDiff";
 import { words } from "../words";
 import { Facets, Section } from "./NodePage";
 
@@ -19,21 +21,25 @@ interface RunLineage {
   }[];
 }
 
-export const RunPage = ({ run }: { run: string }) => {
+/** Of so many inputs and outputs the icons say what they are. */
+const MOST_TYPED = 100;
+
+export const RunPage = ({ run, versus }: { run: string; versus: string | undefined }) => {
   const told = useAnswer<{ data: Run[] }>(`../api/v2/runs/${encodeURIComponent(run)}`);
   return (
     <div className="page">
       <Awaited of={told} lines={6} />
       {told.answer?.data.map((one) => (
-        <OneRun key={one.job} run={one} />
+        <OneRun key={one.job} run={one} versus={versus} />
       ))}
       {told.answer && <Before run={run} />}
     </div>
   );
 };
 
-const OneRun = ({ run }: { run: Run }) => {
+const OneRun = ({ run, versus }: { run: Run; versus: string | undefined }) => {
   const error = run.error;
+  useTraits([...run.inputs, ...run.outputs].slice(0, MOST_TYPED).map((one) => one.dataset));
   return (
     <>
       <header className="page-head">
@@ -58,6 +64,7 @@ const OneRun = ({ run }: { run: Run }) => {
               </pre>
             </Section>
           )}
+          {!isHidden(run.job) && <Compared run={run} versus={versus} />}
           <Section title={words.node.inputs} count={run.inputs.length}>
             <ul className="affected">
               {run.inputs.map((one) => (
@@ -115,7 +122,7 @@ const Before = ({ run }: { run: string }) => {
   if (!before.length) return null;
   return (
     <Section title={words.node.runLineage} count={before.length}>
-      <table className="table plain">
+      <table className="table plain stacks">
         <thead>
           <tr>
             {[
@@ -144,13 +151,15 @@ const Before = ({ run }: { run: string }) => {
               <td>
                 <RunLink run={one.run} />
               </td>
-              <td>
+              <td data-label={words.node.started}>
                 <When time={one.began_at} />
               </td>
-              <td>
+              <td data-label={words.node.took}>
                 <Took from={one.began_at} to={one.ended_at} />
               </td>
-              <td className="mono">{one.commit?.version}</td>
+              <td className="mono" data-label={one.commit ? words.node.commit : undefined}>
+                {one.commit?.version}
+              </td>
             </tr>
           ))}
         </tbody>

@@ -1,13 +1,12 @@
 // The page before all others, at whatever address somebody came to.
 
 import { useState, type FormEvent } from "react";
-import { Problem } from "../api";
+import { Problem, type SignInMethods } from "../api";
 import { Icon } from "../parts/bits";
-import type { Ways } from "../session";
 import { words } from "../words";
 
 interface Props {
-  ways: Ways;
+  ways: SignInMethods;
   isExpired: boolean;
   onKey: (key: string) => Promise<void>;
 }

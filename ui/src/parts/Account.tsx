@@ -29,6 +29,7 @@ export const Account = () => {
           <span className="account-role">{role}</span>
         </span>
       </button>
+      {/* eslint-disable-next-line jsx-a11y-x/click-events-have-key-events, jsx-a11y-x/no-static-element-interactions -- a choice in the menu closes it; Escape does, too */}
       <div id={id} ref={menu} popover="auto" className="account-menu" onClick={() => menu.current?.hidePopover()}>
         <header>
           <strong>{title}</strong>

@@ -56,6 +56,7 @@ export const Search = ({ onChoose, onClose, hint = words.search.hint }: Props) =
     action();
   };
   return (
+    // eslint-disable-next-line jsx-a11y-x/click-events-have-key-events, jsx-a11y-x/no-noninteractive-element-interactions -- a click beside the dialog closes it; Escape does, too
     <dialog
       ref={dialog}
       className="palette"
@@ -102,6 +103,7 @@ export const Search = ({ onChoose, onClose, hint = words.search.hint }: Props) =
       </p>
       <ul id={`${id}-list`} role="listbox" aria-label={words.search.results} className="palette-list">
         {nodes.map((one, number) => (
+          // eslint-disable-next-line jsx-a11y-x/click-events-have-key-events -- the combobox has the keys of its options
           <li
             key={one.node}
             id={`${id}-${number}`}

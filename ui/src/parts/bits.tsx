@@ -140,15 +140,19 @@ export const Go = ({
   className,
   label,
   title,
+  isCurrent,
 }: {
   to: string;
   children: ReactNode;
   className?: string;
   label?: string;
   title?: string;
+  /** Of pages that stand side by side: the one that is open. */
+  isCurrent?: boolean;
 }) => (
   <a
     href={to}
+    aria-current={isCurrent ? "page" : undefined}
     className={className}
     aria-label={label}
     title={title}

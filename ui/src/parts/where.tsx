@@ -31,7 +31,7 @@ const tell = (): void => {
 const labelOf = (name: string, text: string, most: number): string => {
   if (text.length <= most) return text;
   const key = `${most} ${name}`;
-  const group = groups.get(key) ?? { most, texts: new Set(), labels: new Map() };
+  const group = groups.get(key) ?? { most, texts: new Set<string>(), labels: new Map<string, string>() };
   groups.set(key, group);
   if (!group.texts.has(text)) {
     group.texts.add(text);

@@ -1,6 +1,7 @@
-"""The API that clients of Marquez speak, under `/api/v1` (docs/marquez.md)."""
+"""The API that clients of Marquez speak, under `/api/v1` (docs/reference/marquez.md)."""
 
-from whence.api.marquez import finding, lineage, reads, writes
+from whence.api.marquez import lineage, reads, run_writes, writes
+from whence.api.marquez import search as finding
 
 READS = (reads.routes, lineage.routes, finding.routes, finding.beta)
-WRITES = writes.routes
+WRITES = (writes.routes, run_writes.routes)

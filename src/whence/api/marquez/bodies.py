@@ -5,10 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from whence.govern.assertions import Json, described
-from whence.model.catalog import Registered
+from whence.govern.assertions import Facets, Json, add_tag, set_description
+from whence.model.catalog import RegistryKind
 from whence.model.names import DatasetName, JobName
-from whence.openlineage.facets import USER
 from whence.openlineage.write import dataset, facet, own_facet
 
 MARQUEZ = "whence_marquez"
@@ -103,35 +102,35 @@ class RunBody(_Body):
 def namespace_facets(body: NamespaceBody) -> Mapping[str, Json]:
     """Owner and description."""
     owners = facet("OwnershipDatasetFacet", owners=[{"name": body.ownerName}])
-    return {"ownership": owners, **_documentation(Registered.NAMESPACE.of(""), body.description)}
+    return {"ownership": owners, **_documentation(RegistryKind.NAMESPACE.dataset_of(""), body.description)}
 
 
 def source_facets(name: str, body: SourceBody) -> Mapping[str, Json]:
     """Where it is, and its type."""
     of = facet("DatasourceDatasetFacet", name=name, uri=body.connectionUrl)
     kept = own_facet("MarquezFacet", type=body.type)
-    return {"dataSource": of, MARQUEZ: kept, **_documentation(Registered.SOURCE.of(""), body.description)}
+    return {"dataSource": of, MARQUEZ: kept, **_documentation(RegistryKind.SOURCE.dataset_of(""), body.description)}
 
 
 def tag_facets(body: TagBody) -> Mapping[str, Json]:
     """What it means."""
-    return _documentation(Registered.TAG.of(""), body.description) or {MARQUEZ: own_facet("MarquezFacet", type="TAG")}
+    return _documentation(RegistryKind.TAG.dataset_of(""), body.description) or {
+        MARQUEZ: own_facet("MarquezFacet", type="TAG")
+    }
 
 
-def dataset_facets(body: DatasetBody, connection: str) -> Mapping[str, Json]:
-    """Schema, tags, source. `connection` is the URL of its source."""
+def dataset_facets(body: DatasetBody, connection: str, known: Facets) -> Mapping[str, Json]:
+    """Schema, tags, source. `connection` is the URL of its source. Tags are added to those in `known` facets."""
     fields = [
         _without_none({"name": one.name, "type": one.type, "description": one.description}) for one in body.fields or ()
     ]
-    tags = [_tag(one) for one in body.tags or ()]
-    tags += [_tag(tag) | {"field": one.name} for one in body.fields or () for tag in one.tags or ()]
     kept = _without_none({"physicalName": body.physicalName, "schemaLocation": body.schemaLocation})
     return {
         "dataSource": facet("DatasourceDatasetFacet", name=body.sourceName, uri=connection),
         "datasetType": facet("DatasetTypeDatasetFacet", datasetType="STREAM" if body.type == "STREAM" else "TABLE"),
         MARQUEZ: own_facet("MarquezFacet", **kept),
         **({"schema": facet("SchemaDatasetFacet", fields=fields)} if fields else {}),
-        **({"tags": facet("TagsDatasetFacet", tags=tags)} if tags else {}),
+        **_with_tags(body, known),
         **_documentation(DatasetName("", ""), body.description),
     }
 
@@ -163,11 +162,16 @@ def ends(some: Iterable[DatasetIdBody]) -> Sequence[Json]:
 
 
 def _documentation(subject: DatasetName | JobName, text: str | None) -> Mapping[str, Json]:
-    return {"documentation": described(subject, text)} if text is not None else {}
+    return {"documentation": set_description(subject, text)} if text is not None else {}
 
 
-def _tag(name: str) -> Json:
-    return {"key": name, "value": "true", "source": USER}
+def _with_tags(body: DatasetBody, known: Facets) -> Facets:
+    given = [("", tag) for tag in body.tags or ()]
+    given += [(one.name, tag) for one in body.fields or () for tag in one.tags or ()]
+    found: Facets = {"tags": known["tags"]} if "tags" in known else {}
+    for field, tag in given:
+        found = {"tags": add_tag(DatasetName("", ""), found, tag, field=field)}
+    return found if given else {}
 
 
 def _without_none(members: Mapping[str, Any]) -> Json:

@@ -1,99 +1,121 @@
 """Lineage of jobs, datasets, columns and runs, for clients of Marquez: the answers of the one query engine."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 
-from whence.api.answers import MISSING, answer
-from whence.api.cataloguing import Asked, Catalogued
-from whence.api.marquez import shapes
-from whence.api.paths import Depth, Plain
+from whence.api.http.paths import Depth, Plain
+from whence.api.http.responses import MISSING, answer
+from whence.api.marquez import documents, shapes
+from whence.api.marquez import graph_documents as graphs
+from whence.api.requests.catalog import Asked, CatalogRequest
 from whence.errors import EventError, ThingNotFoundError
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node
-from whence.query.addresses import Address, find_address
-from whence.query.answers import AnswerEdge, Question
-from whence.query.columns import columns
-from whence.query.described import DescribedDataset, Input, describe_datasets, describe_jobs
-from whence.query.neighbourhood import Neighbourhood, neighbourhood
-from whence.query.run_steps import RunStep, upstream_runs
-from whence.query.versions import halves, version_uuid
+from whence.query.answers.values import AnswerEdge, Question
+from whence.query.history.versions import halves, version_uuid
+from whence.query.lookup.descriptions import DescribedDataset, DescribedJob, Input, describe_datasets, describe_jobs
+from whence.query.lookup.node_ids import Address, find_address
+from whence.query.lookup.whole_datasets import with_aliases
+from whence.query.questions.columns import columns
+from whence.query.runs.upstream_runs import RunStep, upstream_runs
+from whence.query.traversal.component import ConnectedComponent, connected_component
 
 routes = APIRouter(prefix="/api/v1", tags=["marquez"], responses=MISSING)
 
 NodeId = Annotated[Plain, Query(alias="nodeId", description="dataset:…, datasetField:… or job:…")]
-Json = shapes.Json
+Head = documents.DatasetHead | documents.JobHead
+
+MOST_EDGES = 500_000
+"""Edges between columns that an answer has, and that are read for it."""
 
 
-@routes.get("/lineage")
+@routes.get("/lineage", response_model=graphs.LineageGraph)
 def get_lineage(asked: Asked, node: NodeId, depth: Depth = 20) -> Response:
-    """All jobs and datasets that are connected with a job or dataset, at most `depth` jobs away, whichever way."""
+    """Show the jobs and datasets connected with a node, at most `depth` jobs away in either direction."""
     root = _address(asked, node).node
     if isinstance(root, FieldName):
         raise EventError("/query/nodeId", "lineage is asked of a dataset or job; of columns: /column-lineage", 400)
     if asked.catalog.deleted([node_id(root)]):
         raise ThingNotFoundError("Node", node)
-    found = neighbourhood(asked.graph, root, depth)
-    graph = _graph(found, *_things(asked, found.ids))
+    found = connected_component(asked.graph, root, depth)
+    graph = _graph(found, *_things(asked, found))
     return answer({"graph": graph, "complete": found.complete, "depthReached": found.depth_reached})
 
 
-@routes.get("/column-lineage")
+@routes.get("/column-lineage", response_model=graphs.ColumnGraph)
 def get_column_lineage(
     asked: Asked,
     node: NodeId,
     depth: Depth = 20,
     downstream: Annotated[bool, Query(alias="withDownstream")] = False,
 ) -> Response:
-    """The columns that a column, or those of a dataset or job, are made of; and those that are made of them."""
+    """Show the columns upstream (and downstream) of a column, dataset or job."""
     address = _address(asked, node)
     if address.version and downstream:
         raise EventError("/query/withDownstream", "Node version cannot be specified when withDownstream is true", 400)
     at = _time(asked, address) if address.version else None
     roots = _with_columns(asked, address.node)
-    found = columns(asked.graph, roots, Question(depth=depth, at=at, max_edges=500_000), downstream=downstream)
+    question = Question(depth=depth, at=at, max_edges=MOST_EDGES)
+    found = columns(asked.catalog, asked.graph, roots, question, downstream=downstream)
     return answer({"graph": _column_graph(asked, found.fields, found.edges), "complete": found.complete})
 
 
-@routes.get("/runlineage/upstream")
+@routes.get("/runlineage/upstream", response_model=graphs.UpstreamRuns)
 def get_upstream_runs(asked: Asked, run: Annotated[UUID, Query(alias="runId")], depth: Depth = 20) -> Response:
-    """A run, the runs that had written what it read, and so on: nearest first."""
+    """List the runs upstream of a run, nearest first."""
     steps, complete = upstream_runs(asked.catalog, asked.graph, str(run), depth)
     if not steps:
         raise ThingNotFoundError("Run", str(run))
     return answer({"runs": [_step(step) for step in steps], "complete": complete})
 
 
-def _address(asked: Catalogued, text: str) -> Address:
+def _address(asked: CatalogRequest, text: str) -> Address:
     found = find_address(asked.graph, text)
     if found is None:
         raise ThingNotFoundError("Node", text)
     return found
 
 
-def _things(asked: Catalogued, ids: Sequence[int]) -> tuple[Mapping[int, Json], Collection[int]]:
+def _things(asked: CatalogRequest, found: ConnectedComponent) -> tuple[Mapping[int, Head], Collection[int]]:
     """What is known of nodes, and which of them are deleted."""
-    entries = asked.catalog.entries(ids).values()
+    entries = asked.catalog.entries(found.ids).values()
     of_dataset = [one for one in entries if isinstance(one.name, DatasetName)]
     of_job = [one for one in entries if isinstance(one.name, JobName)]
-    datasets = describe_datasets(asked.catalog, asked.graph, of_dataset, columns=False, versions=False)
-    jobs = describe_jobs(asked.catalog, asked.graph, of_job, runs=1)
+    named = describe_datasets(asked.catalog, asked.graph, of_dataset, columns=False, versions=False)
+    datasets = with_aliases(asked.catalog, asked.graph, named, columns=False, versions=False)
+    jobs = _as_drawn(asked, found, describe_jobs(asked.catalog, asked.graph, of_job, runs=1))
     data = {one.entry.id: shapes.dataset_head(one) for one in datasets}
     deleted = asked.catalog.deleted(one.id for one in of_dataset) | {one.entry.id for one in jobs if one.deleted}
     return data | {one.entry.id: shapes.job_head(one) for one in jobs}, deleted
 
 
-def _graph(found: Neighbourhood, data: Mapping[int, Json], deleted: Collection[int]) -> list[Json]:
+def _as_drawn(asked: CatalogRequest, found: ConnectedComponent, jobs: Iterable[DescribedJob]) -> list[DescribedJob]:
+    """Jobs, with the names of their datasets that are nodes of the graph: an event may have used another one."""
+    jobs = list(jobs)
+    drawn = {one for one in found.nodes if isinstance(one, DatasetName)}
+    others = {name for job in jobs for name in (*job.inputs, *job.outputs)} - drawn
+    groups = asked.graph.groups(map(node_id, others))
+    names = {name: next((one for one in groups.get(node_id(name), ()) if one in drawn), name) for name in others}
+
+    def known(several: Iterable[DatasetName]) -> tuple[DatasetName, ...]:
+        return tuple(sorted({names.get(name, name) for name in several}))
+
+    return [replace(job, inputs=known(job.inputs), outputs=known(job.outputs)) for job in jobs]
+
+
+def _graph(found: ConnectedComponent, data: Mapping[int, Head], deleted: Collection[int]) -> list[graphs.GraphNode]:
     """Without what is deleted: clients cannot open it."""
     names = list(map(str, found.nodes))
     gone = {place for place, id_ in enumerate(found.ids) if id_ in deleted}
-    into: list[list[Json]] = [[] for _ in names]
-    out: list[list[Json]] = [[] for _ in names]
+    into: list[list[graphs.GraphEdge]] = [[] for _ in names]
+    out: list[list[graphs.GraphEdge]] = [[] for _ in names]
     for source, target in found.edges:
         if source not in gone and target not in gone:
-            edge = {"origin": names[source], "destination": names[target]}
+            edge: graphs.GraphEdge = {"origin": names[source], "destination": names[target]}
             out[source].append(edge)
             into[target].append(edge)
     return [
@@ -109,14 +131,14 @@ def _graph(found: Neighbourhood, data: Mapping[int, Json], deleted: Collection[i
     ]
 
 
-def _with_columns(asked: Catalogued, node: Node) -> Sequence[Node]:
+def _with_columns(asked: CatalogRequest, node: Node) -> Sequence[Node]:
     if not isinstance(node, JobName):
         return [node]
     entries = asked.catalog.entries([node_id(node)]).values()
     return [name for one in describe_jobs(asked.catalog, asked.graph, list(entries), runs=0) for name in one.outputs]
 
 
-def _time(asked: Catalogued, address: Address) -> int:
+def _time(asked: CatalogRequest, address: Address) -> int:
     """When the version of a node was made."""
     what, whose = halves(address.version or "") or (0, 0)
     node = address.node.dataset if isinstance(address.node, FieldName) else address.node
@@ -130,48 +152,58 @@ def _time(asked: Catalogued, address: Address) -> int:
     raise ThingNotFoundError("Version", address.version or "")
 
 
-def _column_graph(asked: Catalogued, fields: Sequence[FieldName], edges: Sequence[AnswerEdge]) -> list[Json]:
+def _column_graph(
+    asked: CatalogRequest, fields: Sequence[FieldName], edges: Sequence[AnswerEdge]
+) -> list[graphs.ColumnNode]:
     """In the graph of columns Marquez writes `inEdges` from the field to its input; so does this."""
     entries = asked.catalog.entries({node_id(one.dataset) for one in fields}).values()
-    described = describe_datasets(asked.catalog, asked.graph, list(entries), columns=False)
+    named = describe_datasets(asked.catalog, asked.graph, list(entries), columns=False)
+    described = with_aliases(asked.catalog, asked.graph, named, columns=False)
     of_dataset = {one.name: one for one in described}
-    inputs: dict[Node, list[Input]] = {}
+    types = {of.name: {field.name: field.type for field in of.fields} for of in described}
+    inputs: dict[Node, dict[Input, None]] = {}
     outputs: dict[Node, set[Node]] = {}
     for edge in edges:
         if isinstance(edge.source, FieldName):
             said = [Input(field=edge.source, transformation=one) for one in edge.transformations]
-            inputs.setdefault(edge.target, []).extend(said)
+            inputs.setdefault(edge.target, {}).update(dict.fromkeys(said))
             outputs.setdefault(edge.source, set()).add(edge.target)
-    return [
-        {
-            "id": str(one),
-            "type": "DATASET_FIELD",
-            "data": _column_data(one, of_dataset.get(one.dataset), inputs.get(one, [])),
-            "inEdges": _edges(one, {said.field for said in inputs.get(one, [])}),
-            "outEdges": _edges(one, outputs.get(one, set())),
-        }
-        for one in fields
-    ]
+    texts: dict[Node, str] = {one: str(one) for one in fields}
+    nodes: list[graphs.ColumnNode] = []
+    for one in fields:
+        made_of = list(inputs.get(one, ()))
+        type_ = types.get(one.dataset, {}).get(one.field)
+        nodes.append(
+            {
+                "id": texts[one],
+                "type": "DATASET_FIELD",
+                "data": _column_data(one, of_dataset.get(one.dataset), type_, made_of),
+                "inEdges": _edges(texts, one, {said.field for said in made_of}),
+                "outEdges": _edges(texts, one, outputs.get(one, ())),
+            }
+        )
+    return nodes
 
 
-def _edges(one: FieldName, others: Iterable[Node]) -> list[Json]:
-    return [{"origin": str(one), "destination": text} for text in sorted(str(other) for other in others)]
+def _edges(texts: Mapping[Node, str], one: FieldName, others: Iterable[Node]) -> list[graphs.GraphEdge]:
+    return [{"origin": texts[one], "destination": text} for text in sorted(map(texts.__getitem__, others))]
 
 
-def _column_data(one: FieldName, of: DescribedDataset | None, inputs: Sequence[Input]) -> Json:
-    types = {field.name: field.type for field in of.fields} if of else {}
+def _column_data(
+    one: FieldName, of: DescribedDataset | None, type_: str | None, inputs: Sequence[Input]
+) -> graphs.ColumnData:
     return {
         "namespace": one.dataset.namespace,
         "dataset": one.dataset.name,
         "datasetVersion": shapes.current_version(of) if of else None,
         "field": one.field,
-        "fieldType": types.get(one.field) or None,
+        "fieldType": type_ or None,
         **shapes.transformation(inputs),
         "inputFields": [shapes.input_document(said) for said in inputs],
     }
 
 
-def _step(step: RunStep) -> Json:
+def _step(step: RunStep) -> graphs.RunStep:
     job = step.run.entry.name.job
     version = version_uuid(step.run.version, node_id(job)) if step.run.version else None
     run = shapes.run_document(step.run)

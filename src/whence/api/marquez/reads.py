@@ -7,71 +7,79 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 
-from whence.api.answers import MISSING, answer
-from whence.api.cataloguing import Asked, Catalogued
-from whence.api.marquez import gather, shapes
-from whence.api.paths import Limit, Offset, Segment
+from whence.api.http.paths import Limit, Offset, Segment
+from whence.api.http.responses import MISSING, answer
+from whence.api.marquez import documents, shapes
+from whence.api.marquez import lookup as gather
+from whence.api.requests.catalog import Asked, CatalogRequest, Newest
 from whence.errors import ThingNotFoundError
-from whence.model.catalog import SchemaSaid, Wanted, Window, Write
+from whence.model.catalog import EntryFilter, SchemaRecord, Window, Write
 from whence.model.events import RunState
 from whence.model.ids import Kind, node_id
 from whence.model.names import DatasetName
-from whence.query.described import DescribedDataset, DescribedJob, describe_datasets, describe_jobs, describe_runs
-from whence.query.versions import halves
+from whence.query.history.versions import halves
+from whence.query.lookup.descriptions import (
+    DescribedDataset,
+    DescribedJob,
+    describe_datasets,
+    describe_jobs,
+    describe_runs,
+)
 
 routes = APIRouter(prefix="/api/v1", tags=["marquez"], responses=MISSING)
 
-States = Annotated[Sequence[Literal["NEW", "RUNNING", "COMPLETED", "ABORTED", "FAILED"]], Query(alias="lastRunStates")]
+States = Annotated[Sequence[shapes.StateName], Query(alias="lastRunStates")]
 
 
-@routes.get("/namespaces")
+@routes.get("/namespaces", response_model=documents.Namespaces)
 def list_namespaces(asked: Asked, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """All namespaces, by name."""
+    """List all namespaces by name."""
     found = gather.spaces(asked)
     page = gather.space_documents(asked, found[offset : offset + limit])
     return answer({"namespaces": page, "totalCount": len(found)})
 
 
-@routes.get("/namespaces/{namespace}")
-def get_namespace(asked: Asked, namespace: Segment) -> Response:
-    """One namespace."""
+@routes.get("/namespaces/{namespace}", response_model=documents.MarquezNamespace)
+def get_namespace(asked: Newest, namespace: Segment) -> Response:
+    """Show one namespace."""
     return answer(gather.space_document(asked, namespace))
 
 
-@routes.get("/sources")
+@routes.get("/sources", response_model=documents.Sources)
 def list_sources(asked: Asked, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """All data sources, by name."""
+    """List all data sources by name."""
     found = gather.sources(asked)
     page = gather.source_documents(asked, found[offset : offset + limit])
     return answer({"sources": page, "totalCount": len(found)})
 
 
-@routes.get("/sources/{source}")
-def get_source(asked: Asked, source: Segment) -> Response:
-    """One data source."""
+@routes.get("/sources/{source}", response_model=documents.Source)
+def get_source(asked: Newest, source: Segment) -> Response:
+    """Show one data source."""
     return answer(gather.source_named(asked, source))
 
 
-@routes.get("/namespaces/{namespace}/datasets")
+@routes.get("/namespaces/{namespace}/datasets", response_model=documents.Datasets)
 def list_datasets(asked: Asked, namespace: Segment, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """The datasets of a namespace, by name, with where their columns come from."""
-    wanted = Wanted(namespace=namespace)
+    """List the datasets of a namespace by name, with the inputs of their columns."""
+    gather.require_namespace(asked, namespace)
+    wanted = EntryFilter(namespace=namespace)
     entries = asked.catalog.listed(Kind.DATASET, wanted, Window(limit=limit, offset=offset))
     page = [shapes.dataset_document(one) for one in describe_datasets(asked.catalog, asked.graph, entries)]
     return answer({"datasets": page, "totalCount": asked.catalog.count(Kind.DATASET, wanted)})
 
 
-@routes.get("/namespaces/{namespace}/datasets/{dataset}")
-def get_dataset(asked: Asked, namespace: Segment, dataset: Segment) -> Response:
-    """One dataset."""
-    return answer(shapes.dataset_document(gather.dataset_named(asked, namespace, dataset)))
+@routes.get("/namespaces/{namespace}/datasets/{dataset}", response_model=documents.MarquezDataset)
+def get_dataset(asked: Newest, namespace: Segment, dataset: Segment) -> Response:
+    """Show one dataset, also with what is asserted of it under its aliases."""
+    return answer(shapes.dataset_document(gather.whole_dataset_named(asked, namespace, dataset)))
 
 
-@routes.get("/namespaces/{namespace}/datasets/{dataset}/versions")
+@routes.get("/namespaces/{namespace}/datasets/{dataset}/versions", response_model=documents.DatasetVersions)
 def list_dataset_versions(
     asked: Asked, namespace: Segment, dataset: Segment, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
-    """A version for each run that wrote the dataset, newest first; of one that no run wrote, for each schema."""
+    """List the versions of a dataset, newest first: one for each run that wrote it, else one for each schema."""
     one = gather.dataset_named(asked, namespace, dataset)
     total = asked.catalog.count_writes(one.entry.id)
     if total:
@@ -82,9 +90,9 @@ def list_dataset_versions(
     return answer({"versions": page, "totalCount": len(schemas)})
 
 
-@routes.get("/namespaces/{namespace}/datasets/{dataset}/versions/{version}")
+@routes.get("/namespaces/{namespace}/datasets/{dataset}/versions/{version}", response_model=documents.DatasetVersion)
 def get_dataset_version(asked: Asked, namespace: Segment, dataset: Segment, version: UUID) -> Response:
-    """One version of a dataset."""
+    """Show one version of a dataset."""
     one = gather.dataset_named(asked, namespace, dataset)
     of, whose = halves(str(version)) or (0, 0)
     if whose == one.entry.id and (write := asked.catalog.write(one.entry.id, of)):
@@ -95,40 +103,41 @@ def get_dataset_version(asked: Asked, namespace: Segment, dataset: Segment, vers
     return answer(shapes.dataset_version_document(one, schema, None))
 
 
-@routes.get("/jobs")
+@routes.get("/jobs", response_model=documents.Jobs)
 def list_jobs(asked: Asked, states: States = (), limit: Limit = 100, offset: Offset = 0) -> Response:
-    """Jobs of all namespaces, those that were seen last first."""
-    wanted = Wanted(states=_states(states), latest=True)
+    """List the jobs of all namespaces, most recently seen first."""
+    wanted = EntryFilter(states=_states(states), latest=True)
     return _jobs(asked, wanted, Window(limit=limit, offset=offset))
 
 
-@routes.get("/namespaces/{namespace}/jobs")
+@routes.get("/namespaces/{namespace}/jobs", response_model=documents.Jobs)
 def list_jobs_of_namespace(
     asked: Asked, namespace: Segment, states: States = (), limit: Limit = 100, offset: Offset = 0
 ) -> Response:
-    """The jobs of a namespace, by name."""
-    wanted = Wanted(namespace=namespace, states=_states(states))
+    """List the jobs of a namespace by name."""
+    gather.require_namespace(asked, namespace)
+    wanted = EntryFilter(namespace=namespace, states=_states(states))
     return _jobs(asked, wanted, Window(limit=limit, offset=offset))
 
 
-@routes.get("/namespaces/{namespace}/jobs/{job}")
-def get_job(asked: Asked, namespace: Segment, job: Segment) -> Response:
-    """One job with its latest runs."""
+@routes.get("/namespaces/{namespace}/jobs/{job}", response_model=documents.MarquezJob)
+def get_job(asked: Newest, namespace: Segment, job: Segment) -> Response:
+    """Show one job with its latest runs."""
     return answer(shapes.job_document(gather.job_named(asked, namespace, job)))
 
 
-@routes.get("/namespaces/{namespace}/jobs/{job}/versions")
+@routes.get("/namespaces/{namespace}/jobs/{job}/versions", response_model=documents.JobVersions)
 def list_job_versions(
     asked: Asked, namespace: Segment, job: Segment, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
-    """A version for each lineage that the job told of, newest first."""
+    """List the versions of a job, one for each lineage that it reported, newest first."""
     found = _versions(asked, gather.job_named(asked, namespace, job))
     return answer({"versions": found[offset : offset + limit], "totalCount": len(found)})
 
 
-@routes.get("/namespaces/{namespace}/jobs/{job}/versions/{version}")
+@routes.get("/namespaces/{namespace}/jobs/{job}/versions/{version}", response_model=documents.JobVersion)
 def get_job_version(asked: Asked, namespace: Segment, job: Segment, version: UUID) -> Response:
-    """One version of a job."""
+    """Show one version of a job."""
     found = _versions(asked, gather.job_named(asked, namespace, job))
     one = next((one for one in found if one["version"] == str(version)), None)
     if one is None:
@@ -136,24 +145,24 @@ def get_job_version(asked: Asked, namespace: Segment, job: Segment, version: UUI
     return answer(one)
 
 
-@routes.get("/namespaces/{namespace}/jobs/{job}/runs")
+@routes.get("/namespaces/{namespace}/jobs/{job}/runs", response_model=documents.MarquezRuns)
 def list_runs(asked: Asked, namespace: Segment, job: Segment, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """The runs of a job, newest first."""
+    """List the runs of a job, newest first."""
     one = gather.job_named(asked, namespace, job)
     entries = asked.catalog.runs_of(one.entry.id, Window(limit=limit, offset=offset))
     runs = [shapes.run_document(run) for run in describe_runs(asked.catalog, asked.graph, entries)]
     return answer({"runs": runs, "totalCount": asked.catalog.count_runs(one.entry.id)})
 
 
-@routes.get("/jobs/runs/{run}")
-def get_run(asked: Asked, run: UUID) -> Response:
-    """One run."""
+@routes.get("/jobs/runs/{run}", response_model=documents.MarquezRun)
+def get_run(asked: Newest, run: UUID) -> Response:
+    """Show one run."""
     return answer(shapes.run_document(gather.run_named(asked, str(run))))
 
 
-@routes.get("/jobs/runs/{run}/facets")
+@routes.get("/jobs/runs/{run}/facets", response_model=documents.RunFacets)
 def get_run_facets(asked: Asked, run: UUID, type: Literal["run", "job", "RUN", "JOB"]) -> Response:
-    """The facets of a run, or of its job as they are now."""
+    """Show the facets of a run, or the current facets of its job."""
     if type.lower() == "run":
         facets = gather.run_named(asked, str(run)).facets
     else:
@@ -163,17 +172,17 @@ def get_run_facets(asked: Asked, run: UUID, type: Literal["run", "job", "RUN", "
     return answer({"runId": str(run), "facets": dict(facets)})
 
 
-def _states(names: Sequence[str]) -> frozenset[RunState]:
+def _states(names: Sequence[shapes.StateName]) -> frozenset[RunState]:
     return frozenset(state for name in names for state in shapes.STATES[name])
 
 
-def _jobs(asked: Catalogued, wanted: Wanted, window: Window) -> Response:
+def _jobs(asked: CatalogRequest, wanted: EntryFilter, window: Window) -> Response:
     entries = asked.catalog.listed(Kind.JOB, wanted, window)
     page = [shapes.job_document(one) for one in describe_jobs(asked.catalog, asked.graph, entries)]
     return answer({"jobs": page, "totalCount": asked.catalog.count(Kind.JOB, wanted)})
 
 
-def _written(asked: Catalogued, one: DescribedDataset, writes: Sequence[Write]) -> list[shapes.Json]:
+def _written(asked: CatalogRequest, one: DescribedDataset, writes: Sequence[Write]) -> list[documents.DatasetVersion]:
     runs = describe_runs(asked.catalog, asked.graph, [write.run for write in writes])
     schemas = _schemas(asked, one)
     return [
@@ -182,15 +191,15 @@ def _written(asked: Catalogued, one: DescribedDataset, writes: Sequence[Write]) 
     ]
 
 
-def _as_of(one: DescribedDataset, schemas: Sequence[SchemaSaid], write: Write) -> DescribedDataset:
+def _as_of(one: DescribedDataset, schemas: Sequence[SchemaRecord], write: Write) -> DescribedDataset:
     return replace(one, schema=next((said for said in schemas if said.first_time <= write.time), None))
 
 
-def _schemas(asked: Catalogued, one: DescribedDataset) -> list[SchemaSaid]:
+def _schemas(asked: CatalogRequest, one: DescribedDataset) -> list[SchemaRecord]:
     return list(asked.catalog.schemas([one.entry.id]).get(one.entry.id, ()))
 
 
-def _versions(asked: Catalogued, one: DescribedJob) -> list[shapes.Json]:
+def _versions(asked: CatalogRequest, one: DescribedJob) -> list[documents.JobVersion]:
     said = asked.catalog.versions(one.entry.id)
     members = asked.catalog.members(version.version for version in said)
     names = asked.graph.nodes({id_ for some in members.values() for id_ in (*some.inputs, *some.outputs)})

@@ -1,20 +1,24 @@
 """What is known of things in the shapes that clients of Marquez read. Pure; times are ISO 8601 UTC."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
-from whence.model.catalog import FacetSaid, RunEntry, SchemaSaid, Write
+from whence.api.marquez import documents
+from whence.api.marquez.documents import StreamLocation
+from whence.api.marquez.graph_documents import HiddenDataset, HiddenJob
+from whence.model.catalog import FacetRecord, RunEntry, SchemaRecord, Write
 from whence.model.events import RunState, SchemaField
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, JobName, Node
-from whence.openlineage.facets import schema_fields_in
-from whence.query.described import DescribedDataset, DescribedJob, DescribedRun, Input, Tag
-from whence.query.instants import iso
-from whence.query.versions import version_uuid
+from whence.openlineage.facets.known import parse_schema_fields
+from whence.query.answers.instants import iso
+from whence.query.history.versions import version_uuid
+from whence.query.lookup.descriptions import DescribedDataset, DescribedJob, DescribedRun, Input, Tag
 
 Json = dict[str, Any]
 
-STATES: Mapping[str, frozenset[RunState]] = {
+StateName = Literal["NEW", "RUNNING", "COMPLETED", "ABORTED", "FAILED"]
+STATES: Mapping[StateName, frozenset[RunState]] = {
     "NEW": frozenset({RunState.OTHER}),
     "RUNNING": frozenset({RunState.START, RunState.RUNNING}),
     "COMPLETED": frozenset({RunState.COMPLETE}),
@@ -29,12 +33,12 @@ _OWN = "whence_marquez"
 """A dataset facet that keeps what only Marquez's clients say of it: physicalName, schemaLocation, sourceName."""
 
 
-def name_document(name: DatasetName | JobName) -> Json:
+def name_document(name: DatasetName | JobName) -> documents.Name:
     """An id."""
     return {"namespace": name.namespace, "name": name.name}
 
 
-def dataset_document(one: DescribedDataset) -> Json:
+def dataset_document(one: DescribedDataset) -> documents.MarquezDataset:
     """A dataset, of its current version."""
     return {
         **dataset_head(one),
@@ -45,7 +49,7 @@ def dataset_document(one: DescribedDataset) -> Json:
     }
 
 
-def dataset_head(one: DescribedDataset) -> Json:
+def dataset_head(one: DescribedDataset) -> documents.DatasetHead:
     """What a dataset is as a node of a lineage graph, too."""
     return {
         "id": name_document(one.name),
@@ -59,12 +63,15 @@ def dataset_head(one: DescribedDataset) -> Json:
         "fields": _fields(one.fields, one.tags),
         "tags": tag_names(tag for tag in one.tags if not tag.field),
         "lastModifiedAt": iso(one.write.time) if one.write else None,
-        "description": _text(one.facets.get("documentation"), "description"),
+        "description": description_in(one.facets),
         "lastLifecycleState": _text(one.facets.get("lifecycleStateChange"), "lifecycleStateChange"),
+        **_of_stream(one),
     }
 
 
-def dataset_version_document(one: DescribedDataset, of: Write | SchemaSaid, run: Json | None) -> Json:
+def dataset_version_document(
+    one: DescribedDataset, of: Write | SchemaRecord, run: documents.MarquezRun | None
+) -> documents.DatasetVersion:
     """A dataset as a run left it; of one that no run wrote, as a schema said of it."""
     version, time = (of.run.id, of.time) if isinstance(of, Write) else (of.body_id, of.first_time)
     schema = one.schema if isinstance(of, Write) else of
@@ -77,13 +84,14 @@ def dataset_version_document(one: DescribedDataset, of: Write | SchemaSaid, run:
         "version": version_uuid(version, one.entry.id),
         "namespace": one.name.namespace,
         "sourceName": source_name(one),
-        "fields": _fields(schema_fields_in(schema.payload) if schema else (), one.tags),
+        "fields": _fields(parse_schema_fields(schema.payload) if schema else (), one.tags),
         "tags": tag_names(tag for tag in one.tags if not tag.field),
         "currentSchemaVersion": version_uuid(schema.body_id, one.entry.id) if schema else None,
-        "description": _text(one.facets.get("documentation"), "description"),
+        "description": description_in(one.facets),
         "lifecycleState": _text(one.facets.get("lifecycleStateChange"), "lifecycleStateChange"),
         "createdByRun": run,
         "facets": dict(one.facets),
+        **_of_stream(one),
     }
 
 
@@ -94,11 +102,17 @@ def current_version(one: DescribedDataset) -> str | None:
     return version_uuid(one.schema.body_id, one.entry.id) if one.schema else None
 
 
-def dataset_type(one: DescribedDataset) -> str:
+def dataset_type(one: DescribedDataset) -> Literal["DB_TABLE", "STREAM"]:
     """STREAM or DB_TABLE."""
     said = (_text(one.facets.get("datasetType"), "datasetType") or "").upper()
     is_stream = said in ("STREAM", "TOPIC") or (not said and one.name.namespace.partition("://")[0] in _STREAMS)
     return "STREAM" if is_stream else "DB_TABLE"
+
+
+def _of_stream(one: DescribedDataset) -> StreamLocation:
+    """What only a stream has: where its schema is."""
+    location = _text(one.facets.get(_OWN), "schemaLocation") if dataset_type(one) == "STREAM" else None
+    return {"schemaLocation": location} if location else {}
 
 
 def source_name(one: DescribedDataset) -> str:
@@ -106,7 +120,7 @@ def source_name(one: DescribedDataset) -> str:
     return _text(one.facets.get("dataSource"), "name") or one.name.namespace
 
 
-def job_document(one: DescribedJob) -> Json:
+def job_document(one: DescribedJob) -> documents.MarquezJob:
     """A job with its latest runs; null if it has none, as in Marquez, whose web UI cannot take an empty list."""
     runs = [run_document(run) for run in one.runs]
     return {
@@ -119,17 +133,33 @@ def job_document(one: DescribedJob) -> Json:
     }
 
 
-def hidden_head(name: Node) -> Json:
+def hidden_head(name: Node) -> HiddenDataset | HiddenJob:
     """Of a node that a viewer may not see: nothing but its token, in the form that clients draw."""
     assert isinstance(name, DatasetName | JobName)
-    own: Json = {"inputs": [], "outputs": [], "latestRun": None, "simpleName": name.name}
     if isinstance(name, DatasetName):
-        own = {"fields": [], "tags": [], "physicalName": name.name, "sourceName": name.namespace}
-    type_ = "DB_TABLE" if isinstance(name, DatasetName) else "BATCH"
-    return {"id": name_document(name), "type": type_, **name_document(name), "description": None, **own}
+        return {
+            "id": name_document(name),
+            "type": "DB_TABLE",
+            **name_document(name),
+            "description": None,
+            "fields": [],
+            "tags": [],
+            "physicalName": name.name,
+            "sourceName": name.namespace,
+        }
+    return {
+        "id": name_document(name),
+        "type": "BATCH",
+        **name_document(name),
+        "description": None,
+        "inputs": [],
+        "outputs": [],
+        "latestRun": None,
+        "simpleName": name.name,
+    }
 
 
-def job_head(one: DescribedJob) -> Json:
+def job_head(one: DescribedJob) -> documents.JobHead:
     """What a job is as a node of a lineage graph, too."""
     parent = one.runs[0].parent.job if one.runs and one.runs[0].parent else None
     return {
@@ -145,20 +175,22 @@ def job_head(one: DescribedJob) -> Json:
         "inputs": [name_document(name) for name in one.inputs],
         "outputs": [name_document(name) for name in one.outputs],
         "location": _text(one.facets.get("sourceCodeLocation"), "url"),
-        "description": _text(one.facets.get("documentation"), "description"),
+        "description": description_in(one.facets),
         "latestRun": run_document(one.runs[0]) if one.runs else None,
     }
 
 
-def job_type(one: DescribedJob) -> str:
+def job_type(one: DescribedJob) -> Literal["BATCH", "STREAM", "SERVICE"]:
     """BATCH, STREAM or SERVICE."""
     said = (_text(one.facets.get("jobType"), "processingType") or "").upper()
-    return {"STREAMING": "STREAM", "STREAM": "STREAM", "SERVICE": "SERVICE"}.get(said, "BATCH")
+    if said in ("STREAMING", "STREAM"):
+        return "STREAM"
+    return "SERVICE" if said == "SERVICE" else "BATCH"
 
 
 def job_version_document(
     one: DescribedJob, version: int, created_at: int, inputs: Sequence[DatasetName], outputs: Sequence[DatasetName]
-) -> Json:
+) -> documents.JobVersion:
     """A job with one of the lineages that it told of."""
     uuid = version_uuid(version, one.entry.id)
     return {
@@ -176,12 +208,12 @@ def job_version_document(
     }
 
 
-def run_document(one: DescribedRun) -> Json:
+def run_document(one: DescribedRun) -> documents.MarquezRun:
     """A run."""
     entry, job = one.entry, one.entry.name.job
     nominal = one.facets.get("nominalTime", {})
     started, ended = _started(entry), entry.ended_at
-    version = {**name_document(job), "version": version_uuid(one.version, node_id(job))} if one.version else None
+    uuid = version_uuid(one.version, node_id(job)) if one.version else None
     return {
         "id": entry.name.run_id,
         "createdAt": _iso(entry.seen_from),
@@ -193,7 +225,7 @@ def run_document(one: DescribedRun) -> Json:
         "endedAt": _iso(ended),
         "durationMs": None if started is None or ended is None else max(0, ended - started) // 1000,
         "args": _args(one),
-        "jobVersion": version,
+        "jobVersion": {**name_document(job), "version": uuid} if uuid else None,
         "inputDatasetVersions": [_touched(one, "input", name) for name in one.inputs],
         "outputDatasetVersions": [_touched(one, "output", name) for name in one.outputs],
         "facets": dict(one.facets),
@@ -206,15 +238,17 @@ def tag_names(tags: Iterable[Tag]) -> list[str]:
     return sorted(names)
 
 
-def namespace_document(name: str, created_at: int, said: Mapping[str, FacetSaid], facets: Mapping[str, Any]) -> Json:
+def namespace_document(
+    name: str, created_at: int, said: Mapping[str, FacetRecord], facets: Mapping[str, Any], *, is_hidden: bool
+) -> documents.MarquezNamespace:
     """A namespace; `facets` are decoded, `said` when each was."""
     return {
         "name": name,
         "createdAt": iso(created_at),
         "updatedAt": iso(max([created_at, *(one.time for one in said.values())])),
         "ownerName": owner_name(facets),
-        "description": _text(facets.get("documentation"), "description"),
-        "isHidden": False,
+        "description": description_in(facets),
+        "isHidden": is_hidden,
     }
 
 
@@ -226,7 +260,12 @@ def owner_name(facets: Mapping[str, Any]) -> str:
     return named[0] if named else "anonymous"
 
 
-def source_document(name: str, created_at: int, facets: Mapping[str, Any]) -> Json:
+def description_in(facets: Mapping[str, Any]) -> str | None:
+    """The text of a documentation facet."""
+    return _text(facets.get("documentation"), "description")
+
+
+def source_document(name: str, created_at: int, facets: Mapping[str, Any]) -> documents.Source:
     """A data source."""
     said = facets.get("dataSource", {})
     scheme = name.partition("://")[0] if "://" in name else ""
@@ -236,7 +275,7 @@ def source_document(name: str, created_at: int, facets: Mapping[str, Any]) -> Js
         "createdAt": iso(created_at),
         "updatedAt": iso(created_at),
         "connectionUrl": _text(said, "uri") or name,
-        "description": _text(facets.get("documentation"), "description"),
+        "description": description_in(facets),
     }
 
 
@@ -245,7 +284,7 @@ def _job_version(one: DescribedJob) -> str | None:
     return version_uuid(version, one.entry.id) if version else None
 
 
-def _touched(one: DescribedRun, role: str, name: DatasetName) -> Json:
+def _touched(one: DescribedRun, role: str, name: DatasetName) -> documents.TouchedVersion:
     version = version_uuid(one.entry.id, node_id(name)) if role == "output" else None
     return {
         "datasetVersionId": {**name_document(name), "version": version},
@@ -262,7 +301,7 @@ def _args(one: DescribedRun) -> Json:
     return dict(args) if isinstance(args, dict) else {}
 
 
-def _fields(fields: Iterable[SchemaField], tags: Sequence[Tag]) -> list[Json]:
+def _fields(fields: Iterable[SchemaField], tags: Sequence[Tag]) -> list[documents.FieldOfDataset]:
     return [
         {
             "name": field.name,
@@ -274,11 +313,11 @@ def _fields(fields: Iterable[SchemaField], tags: Sequence[Tag]) -> list[Json]:
     ]
 
 
-def _column(field: str, inputs: Sequence[Input]) -> Json:
+def _column(field: str, inputs: Sequence[Input]) -> documents.ColumnLineage:
     return {"name": field, "inputFields": [input_document(one) for one in inputs], **transformation(inputs)}
 
 
-def input_document(one: Input) -> Json:
+def input_document(one: Input) -> documents.InputField:
     """A field that another one is made of."""
     how = one.transformation
     return {
@@ -293,9 +332,10 @@ def input_document(one: Input) -> Json:
     }
 
 
-def transformation(inputs: Sequence[Input]) -> Json:
-    """One of the inputs' transformations stands for all, if all are alike."""
-    said = {(one.transformation.description, one.transformation.subtype or one.transformation.type) for one in inputs}
+def transformation(inputs: Sequence[Input]) -> documents.TransformationOfAll:
+    """One of the inputs' transformations stands for all, if all are alike; influence only where nothing flows."""
+    values = [one for one in inputs if one.transformation.type != "INDIRECT"] or inputs
+    said = {(one.transformation.description, one.transformation.subtype or one.transformation.type) for one in values}
     description, type_ = next(iter(said)) if len(said) == 1 else ("", "")
     return {"transformationDescription": description or None, "transformationType": type_ or None}
 

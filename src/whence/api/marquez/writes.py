@@ -1,33 +1,33 @@
-"""What clients of Marquez write: each becomes an event in the log. 202: the store does not have it yet."""
+"""What clients of Marquez write: each becomes an event in the log. The answer is what will be, whether or not the store
+has the event yet.
+"""
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal
-from urllib.parse import quote
-from uuid import UUID, uuid4
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 
-from whence.api.answers import MISSING, answer
-from whence.api.asserting import Asserted, Now, now_micros, producer_of, read, scribe_of
-from whence.api.cataloguing import Catalogued
-from whence.api.marquez import bodies, finding, gather, shapes
-from whence.api.needs import needs
-from whence.api.paths import Plain, Segment
-from whence.errors import EventError
-from whence.govern.assertions import Subject, assert_facets, ended, tagged, untagged
-from whence.model.access import Action
-from whence.model.catalog import Registered, Wanted, Window
+from whence.api.catalog.assertions import Now, now_micros, producer_of, read, scribe_of
+from whence.api.http.paths import Segment
+from whence.api.http.responses import MISSING, answer
+from whence.api.marquez import bodies, documents, shapes
+from whence.api.marquez import lookup as gather
+from whence.api.marquez import search as finding
+from whence.api.requests.catalog import CatalogRequest
+from whence.errors import EventError, ThingNotFoundError
+from whence.govern.assertions import Subject, add_tag, assert_facets, make_end_facets, remove_tag
+from whence.model.catalog import Entry, EntryFilter, RegistryKind, RunDatasets, Window
 from whence.model.events import RunState
 from whence.model.ids import Kind
-from whence.model.names import DatasetName, JobName, RunName
-from whence.openlineage.facets import uuid
-from whence.openlineage.times import LAST, micros
-from whence.openlineage.write import dataset, job_event, run_event, said_by
+from whence.model.names import DatasetName, JobName
+from whence.openlineage.json.times import LAST
+from whence.openlineage.names.naming import normalise_job
+from whence.openlineage.write import dataset, job_event, replace_producer, run_event
 
 routes = APIRouter(
     prefix="/api/v1",
     tags=["marquez"],
-    responses={**MISSING, 202: {"description": "it is durable, and not yet in the store"}},
+    responses=MISSING,
 )
 
 Json = dict[str, Any]
@@ -35,244 +35,219 @@ MOST_DELETED = 10_000
 """Things of a namespace that one request may delete."""
 
 
-@routes.put("/namespaces/{namespace}")
+@routes.put("/namespaces/{namespace}", response_model=documents.MarquezNamespace)
 async def put_namespace(request: Request, namespace: Segment, body: bodies.NamespaceBody) -> Response:
-    """Say who owns a namespace, and what it is."""
+    """Set the owner and description of a namespace."""
     facets = bodies.namespace_facets(body)
-    asserted = await scribe_of(request).assert_facets(request, Registered.NAMESPACE.of(namespace), lambda _: facets)
-    return await _told(request, asserted, lambda asked: gather.space_document(asked, namespace))
+    await scribe_of(request).assert_facets(request, RegistryKind.NAMESPACE.dataset_of(namespace), lambda _: facets)
+    return answer(await read(request, lambda asked: gather.space_document(asked, namespace)))
 
 
-@routes.delete("/namespaces/{namespace}")
+@routes.delete("/namespaces/{namespace}", response_model=documents.MarquezNamespace)
 async def delete_namespace(request: Request, namespace: Segment) -> Response:
     """Hide a namespace with all datasets and jobs in it, each until an event speaks of it again."""
     before = await read(request, lambda asked: gather.space_document(asked, namespace))
     events = await read(request, lambda asked: _ends(request, asked, namespace))
-    asserted = await scribe_of(request).say(request, events)
-    return answer({**before, "isHidden": True}, _status(asserted))
+    await scribe_of(request).say(request, events)
+    return answer({**before, "isHidden": True})
 
 
-@routes.put("/sources/{source}", deprecated=True)
+@routes.put("/sources/{source}", response_model=documents.Source, deprecated=True)
 async def put_source(request: Request, source: Segment, body: bodies.SourceBody) -> Response:
-    """Say what a data source is."""
+    """Declare a data source."""
     facets = bodies.source_facets(source, body)
-    asserted = await scribe_of(request).assert_facets(request, Registered.SOURCE.of(source), lambda _: facets)
-    return await _told(request, asserted, lambda asked: gather.source_named(asked, source))
+    await scribe_of(request).assert_facets(request, RegistryKind.SOURCE.dataset_of(source), lambda _: facets)
+    return answer(await read(request, lambda asked: gather.source_named(asked, source)))
 
 
-@routes.put("/tags/{tag}")
+@routes.put("/tags/{tag}", response_model=documents.MarquezTag)
 async def put_tag(request: Request, tag: Segment, body: bodies.TagBody) -> Response:
-    """Say what a tag means."""
+    """Describe a tag."""
     facets = bodies.tag_facets(body)
-    asserted = await scribe_of(request).assert_facets(request, Registered.TAG.of(tag), lambda _: facets)
-    return await _told(request, asserted, lambda asked: finding.tag_document(asked, tag))
+    await scribe_of(request).assert_facets(request, RegistryKind.TAG.dataset_of(tag), lambda _: facets)
+    return answer(await read(request, lambda asked: finding.tag_document(asked, tag)))
 
 
-@routes.put("/namespaces/{namespace}/datasets/{dataset}", deprecated=True)
+@routes.put("/namespaces/{namespace}/datasets/{dataset}", response_model=documents.MarquezDataset, deprecated=True)
 async def put_dataset(request: Request, namespace: Segment, dataset: Segment, body: bodies.DatasetBody) -> Response:
-    """Say what a dataset is; with `runId`, that this run wrote it."""
+    """Declare a dataset; with `runId`, also that this run wrote it."""
     name = gather.normal(namespace, dataset)
 
     def events(now: Now) -> list[Json]:
-        connection = gather.connection_of(now.asked, body.sourceName)
-        said = assert_facets(name, now.at, producer_of(request), bodies.dataset_facets(body, connection))
+        gather.require_source(now.asked, body.sourceName)
+        facets = bodies.dataset_facets(body, gather.connection_of(now.asked, body.sourceName), now.facets)
+        said = assert_facets(name, now.at, producer_of(request), facets)
         return [said, *([_written(request, now, body.runId, name)] if body.runId else [])]
 
-    asserted = await scribe_of(request).change(request, name, events)
-    return await _told(request, asserted, lambda asked: _dataset(asked, name))
+    await scribe_of(request).change(request, name, events)
+    return answer(await read(request, lambda asked: _dataset(asked, name)))
 
 
-@routes.delete("/namespaces/{namespace}/datasets/{dataset}")
+@routes.delete("/namespaces/{namespace}/datasets/{dataset}", response_model=documents.MarquezDataset)
 async def delete_dataset(request: Request, namespace: Segment, dataset: Segment) -> Response:
     """Hide a dataset until an event speaks of it again."""
-    one = await read(request, lambda asked: gather.dataset_named(asked, namespace, dataset))
-    asserted = await scribe_of(request).change(
+    one = await read(request, lambda asked: gather.whole_dataset_named(asked, namespace, dataset))
+    await scribe_of(request).change(
         request, one.name, lambda now: [_end(request, one.name, now.at, one.entry.last_seen)]
     )
-    return answer({**shapes.dataset_document(one), "deleted": True}, _status(asserted))
+    return answer({**shapes.dataset_document(one), "deleted": True})
 
 
-@routes.post("/namespaces/{namespace}/datasets/{dataset}/tags/{tag}")
+@routes.post("/namespaces/{namespace}/datasets/{dataset}/tags/{tag}", response_model=documents.MarquezDataset)
 async def tag_dataset(request: Request, namespace: Segment, dataset: Segment, tag: Segment) -> Response:
     """Tag a dataset."""
-    return await _tag_dataset(request, namespace, dataset, lambda name, facets: tagged(name, facets, tag))
+    return await _tag_dataset(request, namespace, dataset, lambda name, facets: add_tag(name, facets, tag))
 
 
-@routes.delete("/namespaces/{namespace}/datasets/{dataset}/tags/{tag}")
+@routes.delete("/namespaces/{namespace}/datasets/{dataset}/tags/{tag}", response_model=documents.MarquezDataset)
 async def untag_dataset(request: Request, namespace: Segment, dataset: Segment, tag: Segment) -> Response:
-    """Take a tag off a dataset."""
-    return await _tag_dataset(request, namespace, dataset, lambda name, facets: untagged(name, facets, tag))
+    """Remove a tag from a dataset."""
+    return await _tag_dataset(request, namespace, dataset, lambda name, facets: remove_tag(name, facets, tag))
 
 
-@routes.post("/namespaces/{namespace}/datasets/{dataset}/fields/{field}/tags/{tag}")
+@routes.post(
+    "/namespaces/{namespace}/datasets/{dataset}/fields/{field}/tags/{tag}", response_model=documents.MarquezDataset
+)
 async def tag_field(request: Request, namespace: Segment, dataset: Segment, field: Segment, tag: Segment) -> Response:
     """Tag a column."""
-    change = lambda name, facets: tagged(name, facets, tag, field=field)  # noqa: E731
-    return await _tag_dataset(request, namespace, dataset, change)
+    change = lambda name, facets: add_tag(name, facets, tag, field=field)  # noqa: E731
+    return await _tag_dataset(request, namespace, dataset, change, field)
 
 
-@routes.delete("/namespaces/{namespace}/datasets/{dataset}/fields/{field}/tags/{tag}")
+@routes.delete(
+    "/namespaces/{namespace}/datasets/{dataset}/fields/{field}/tags/{tag}", response_model=documents.MarquezDataset
+)
 async def untag_field(request: Request, namespace: Segment, dataset: Segment, field: Segment, tag: Segment) -> Response:
-    """Take a tag off a column."""
-    return await _tag_dataset(request, namespace, dataset, lambda name, facets: untagged(name, facets, tag, field))
+    """Remove a tag from a column."""
+    change = lambda name, facets: remove_tag(name, facets, tag, field)  # noqa: E731
+    return await _tag_dataset(request, namespace, dataset, change, field)
 
 
-@routes.put("/namespaces/{namespace}/jobs/{job}", deprecated=True)
+@routes.put("/namespaces/{namespace}/jobs/{job}", response_model=documents.MarquezJob, deprecated=True)
 async def put_job(request: Request, namespace: Segment, job: Segment, body: bodies.JobBody) -> Response:
     """Declare a job with its inputs and outputs."""
-    name = gather.job_name(namespace, job)
+    name = normalise_job(namespace, job)
     inputs, outputs = bodies.ends(body.inputs), bodies.ends(body.outputs)
 
     def events(now: Now) -> list[Json]:
+        _check_job(now.asked, name, body)
         said = job_event(now.at, name, facets=dict(bodies.job_facets(body)), inputs=inputs, outputs=outputs)
-        return [said_by(producer_of(request), said)]
+        return [replace_producer(producer_of(request), said)]
 
-    asserted = await scribe_of(request).change(request, name, events)
-    return await _told(request, asserted, lambda asked: _job(asked, name))
+    await scribe_of(request).change(request, name, events)
+    return answer(await read(request, lambda asked: _job(asked, name)))
 
 
-@routes.delete("/namespaces/{namespace}/jobs/{job}")
+@routes.delete("/namespaces/{namespace}/jobs/{job}", response_model=documents.MarquezJob)
 async def delete_job(request: Request, namespace: Segment, job: Segment) -> Response:
     """End a job: it is hidden, and its lineage ends, until it runs or is declared again."""
     one = await read(request, lambda asked: gather.job_named(asked, namespace, job))
-    asserted = await scribe_of(request).change(
+    await scribe_of(request).change(
         request, one.name, lambda now: [_end(request, one.name, now.at, one.entry.last_seen)]
     )
-    return answer(shapes.job_document(one), _status(asserted))
+    return answer(shapes.job_document(one))
 
 
-@routes.post("/namespaces/{namespace}/jobs/{job}/tags/{tag}")
+@routes.post("/namespaces/{namespace}/jobs/{job}/tags/{tag}", response_model=documents.MarquezJob)
 async def tag_job(request: Request, namespace: Segment, job: Segment, tag: Segment) -> Response:
     """Tag a job."""
-    return await _tag_job(request, namespace, job, lambda name, facets: tagged(name, facets, tag))
+    return await _tag_job(request, namespace, job, lambda name, facets: add_tag(name, facets, tag))
 
 
-@routes.delete("/namespaces/{namespace}/jobs/{job}/tags/{tag}")
+@routes.delete("/namespaces/{namespace}/jobs/{job}/tags/{tag}", response_model=documents.MarquezJob)
 async def untag_job(request: Request, namespace: Segment, job: Segment, tag: Segment) -> Response:
-    """Take a tag off a job."""
-    return await _tag_job(request, namespace, job, lambda name, facets: untagged(name, facets, tag))
-
-
-@routes.post("/namespaces/{namespace}/jobs/{job}/runs", deprecated=True, status_code=201)
-@needs(Action.WRITE)
-async def create_run(request: Request, namespace: Segment, job: Segment, body: bodies.RunBody) -> Response:
-    """Announce a run of a job."""
-    name = (await read(request, lambda asked: gather.job_named(asked, namespace, job))).name
-    run = RunName(_run_id(body.id), name)
-    said = run_event(now_micros(), RunState.OTHER, run, run_facets=dict(bodies.run_facets(body)))
-    asserted = await scribe_of(request).say(request, [said_by(producer_of(request), said)], Action.WRITE)
-    headers = {"Location": f"/api/v1/jobs/runs/{quote(run.run_id)}"}
-    return await _told(request, asserted, lambda asked: _run(asked, run.run_id), 201, headers)
-
-
-_MARKS = {
-    "start": RunState.START,
-    "complete": RunState.COMPLETE,
-    "fail": RunState.FAIL,
-    "abort": RunState.ABORT,
-}
-
-
-@routes.post("/jobs/runs/{run}/{mark}", deprecated=True)
-@needs(Action.WRITE)
-async def mark_run(
-    request: Request,
-    run: UUID,
-    mark: Literal["start", "complete", "fail", "abort"],
-    at: Annotated[Plain | None, Query(description="ISO 8601; now if not given")] = None,
-) -> Response:
-    """Say that a run has started, or how it ended."""
-    name = (await read(request, lambda asked: gather.run_entry(asked, str(run)))).name
-    said = run_event(_time(at), _MARKS[mark], name)
-    asserted = await scribe_of(request).say(request, [said_by(producer_of(request), said)], Action.WRITE)
-    return await _told(request, asserted, lambda asked: _run(asked, name.run_id))
+    """Remove a tag from a job."""
+    return await _tag_job(request, namespace, job, lambda name, facets: remove_tag(name, facets, tag))
 
 
 async def _tag_dataset(
-    request: Request, namespace: str, dataset: str, change: Callable[[Subject, Mapping[str, Any]], Json]
+    request: Request,
+    namespace: str,
+    dataset: str,
+    change: Callable[[Subject, Mapping[str, Any]], Json],
+    field: str | None = None,
 ) -> Response:
-    name = (await read(request, lambda asked: gather.dataset_named(asked, namespace, dataset))).name
-    asserted = await scribe_of(request).assert_facets(request, name, lambda now: {"tags": change(name, now.facets)})
-    return await _told(request, asserted, lambda asked: _dataset(asked, name))
+    one = await read(request, lambda asked: gather.whole_dataset_named(asked, namespace, dataset))
+    if field is not None and field not in {known.name for known in one.fields}:
+        raise ThingNotFoundError("Field", field)
+    name = one.name
+    await scribe_of(request).assert_facets(request, name, lambda now: {"tags": change(name, now.facets)})
+    return answer(await read(request, lambda asked: _dataset(asked, name)))
 
 
 async def _tag_job(
     request: Request, namespace: str, job: str, change: Callable[[Subject, Mapping[str, Any]], Json]
 ) -> Response:
     name = (await read(request, lambda asked: gather.job_named(asked, namespace, job))).name
-    asserted = await scribe_of(request).assert_facets(request, name, lambda now: {"tags": change(name, now.facets)})
-    return await _told(request, asserted, lambda asked: _job(asked, name))
+    await scribe_of(request).assert_facets(request, name, lambda now: {"tags": change(name, now.facets)})
+    return answer(await read(request, lambda asked: _job(asked, name)))
 
 
-async def _told(
-    request: Request,
-    asserted: Asserted,
-    question: Callable[[Catalogued], Json],
-    status: int = 200,
-    headers: Mapping[str, str] | None = None,
-) -> Response:
-    """What there is now; or that it is to be, where the store is behind."""
-    if not asserted.reached:
-        positions = ",".join(str(one) for one in asserted.positions)
-        return answer(
-            {"position": positions, "detail": "durable; the pipeline has not brought it into the store yet"}, 202
-        )
-    return answer(await read(request, question), status, headers)
+def _dataset(asked: CatalogRequest, name: DatasetName) -> documents.MarquezDataset:
+    return shapes.dataset_document(gather.whole_dataset_named(asked, name.namespace, name.name))
 
 
-def _status(asserted: Asserted) -> int:
-    return 200 if asserted.reached else 202
-
-
-def _dataset(asked: Catalogued, name: DatasetName) -> Json:
-    return shapes.dataset_document(gather.dataset_named(asked, name.namespace, name.name))
-
-
-def _job(asked: Catalogued, name: JobName) -> Json:
+def _job(asked: CatalogRequest, name: JobName) -> documents.MarquezJob:
     return shapes.job_document(gather.job_named(asked, name.namespace, name.name))
-
-
-def _run(asked: Catalogued, run_id: str) -> Json:
-    return shapes.run_document(gather.run_named(asked, run_id))
 
 
 def _end(request: Request, name: Subject, now: int, last_seen: int) -> Json:
     # Not before anything that was said of it, else it would stay.
-    return assert_facets(name, min(max(now, last_seen), LAST), producer_of(request), ended(name))
+    return assert_facets(name, min(max(now, last_seen), LAST), producer_of(request), make_end_facets(name))
 
 
-def _ends(request: Request, asked: Catalogued, namespace: str) -> list[Json]:
+def _ends(request: Request, asked: CatalogRequest, namespace: str) -> list[Json]:
     now, window = now_micros(), Window(limit=MOST_DELETED + 1)
     found = [
         one
         for kind in (Kind.DATASET, Kind.JOB)
-        for one in asked.catalog.listed(kind, Wanted(namespace=namespace), window)
+        for one in asked.catalog.listed(kind, EntryFilter(namespace=namespace), window)
     ]
+    found += _pending_in(asked, namespace, {one.id for one in found})
     if len(found) > MOST_DELETED:
         raise EventError("", f"more than {MOST_DELETED:,} things are in this namespace; delete them first", 422)
-    registered = Registered.NAMESPACE.of(namespace)
+    registered = RegistryKind.NAMESPACE.dataset_of(namespace)
     if asked.catalog.registry([registered]):
         return [_end(request, registered, now, 0), *(_end(request, one.name, now, one.last_seen) for one in found)]
     return [_end(request, one.name, now, one.last_seen) for one in found]
 
 
+def _pending_in(asked: CatalogRequest, namespace: str, known: Collection[int]) -> list[Entry]:
+    """What people made in a namespace that the store does not list yet."""
+    names = asked.pending.names().items()
+    ids = [id_ for id_, one in names if isinstance(one, DatasetName | JobName) and one.namespace == namespace]
+    gone = asked.catalog.deleted(ids)
+    return [one for id_, one in asked.catalog.entries(ids).items() if id_ not in gone and id_ not in known]
+
+
 def _written(request: Request, now: Now, run_id: str, name: DatasetName) -> Json:
-    run = gather.run_entry(now.asked, run_id).name
-    return said_by(producer_of(request), run_event(now.at, RunState.OTHER, run, outputs=[dataset(name)]))
+    """That a run wrote a dataset, with what it read and wrote before: an event says all of a lineage."""
+    run = gather.run_entry(now.asked, run_id)
+    inputs, outputs = _touched(now.asked, run.id)
+    read, written = _objects(inputs), _objects({*outputs, name})
+    return replace_producer(
+        producer_of(request), run_event(now.at, RunState.OTHER, run.name, inputs=read, outputs=written)
+    )
 
 
-def _run_id(given: str | None) -> str:
-    if given is None:
-        return str(uuid4())
-    if (found := uuid(given)) is None:
-        raise EventError("/id", "a run id is a UUID", 422)
-    return found
+def _touched(asked: CatalogRequest, run: int) -> tuple[list[DatasetName], list[DatasetName]]:
+    """What a run read and wrote, as far as who asks knows of it."""
+    found = asked.catalog.touched([run]).get(run, RunDatasets(0, (), ()))
+    names = {id_: one.name for id_, one in asked.catalog.entries((*found.inputs, *found.outputs)).items()}
+    inputs, outputs = (
+        [name for id_ in some if isinstance(name := names.get(id_), DatasetName)]
+        for some in (found.inputs, found.outputs)
+    )
+    return inputs, outputs
 
 
-def _time(text: str | None) -> int:
-    if text is None:
-        return now_micros()
-    try:
-        return micros(text)[0]
-    except ValueError as error:
-        raise EventError("/query/at", f"{text[:40]!r} is no time: {error}", 422) from None
+def _objects(names: Iterable[DatasetName]) -> list[Json]:
+    return [dataset(one) for one in sorted(names)]
+
+
+def _check_job(asked: CatalogRequest, name: JobName, body: bodies.JobBody) -> None:
+    """Raises ThingNotFoundError if a job is said to touch what is not known, or to have a run that is not its own."""
+    for one in (*body.inputs, *body.outputs):
+        gather.require_dataset(asked, one.namespace, one.name)
+    if body.runId is not None and gather.run_entry(asked, body.runId).name.job != name:
+        raise ThingNotFoundError("Run", body.runId)

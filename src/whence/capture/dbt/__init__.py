@@ -1,25 +1,25 @@
-"""Lineage from dbt: a project's `target/` directory in, OpenLineage events out; no dbt needed (docs/dbt.md)."""
+"""Lineage from dbt: OpenLineage events from a project's `target/` directory; dbt is not needed (docs/how-to/dbt.md)."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from whence.capture.dbt.artifacts import read_project
-from whence.capture.dbt.columns import catalog_of, folded
-from whence.capture.dbt.commit import commit_of
-from whence.capture.dbt.connection import Warehouse, profile_of, warehouse
+from whence.capture.dbt.artifacts.columns import catalog_of, fold_columns
+from whence.capture.dbt.artifacts.commit import commit_of
+from whence.capture.dbt.artifacts.connection import Warehouse, profile_of, warehouse
+from whence.capture.dbt.artifacts.files import read_project
+from whence.capture.dbt.artifacts.project import Project
 from whence.capture.dbt.events import project_events
-from whence.capture.dbt.project import Project
 from whence.capture.dbt.runs import has_run
 from whence.capture.sql import Catalog
-from whence.openlineage.wire import Json
+from whence.openlineage.json.wire import Json
 
 __all__ = ["Warehouse", "capture", "known_columns", "project_events", "read_project", "unread_results"]
 
 
 def unread_results(target: Path) -> str:
-    """Why the results in a `target/` directory give no runs; empty if they do, or if there are none.
+    """The reason that the results in a `target/` directory yield no runs; empty if they do, or if there are none.
 
-    `dbt docs generate` writes results of its own over those of the build before it. Raises ArtifactError.
+    `dbt docs generate` overwrites the results of the build before it. Raises ArtifactError.
     """
     invocation = read_project(target).invocation
     if invocation is None or has_run(invocation):
@@ -33,8 +33,8 @@ def unread_results(target: Path) -> str:
 
 
 def known_columns(project: Project, dialect: str) -> Catalog:
-    """The columns of a project's tables, of dbt's catalog, else as the project declares them. Raises DialectError."""
-    return catalog_of(folded(project, dialect), dialect)
+    """The columns of a project's tables, from dbt's catalog, else from an enforced contract. Raises DialectError."""
+    return catalog_of(fold_columns(project, dialect), dialect)
 
 
 def capture(
@@ -45,11 +45,10 @@ def capture(
     root: Path | None = None,
     columns: Callable[[Warehouse], Catalog] | None = None,
 ) -> Iterator[Json]:
-    """The events of a `target/` directory. `namespace` is the warehouse's; without it the profile says it.
+    """Yield the events of a `target/` directory. `namespace` is the warehouse's; by default it comes from the profile.
 
-    `root` is the project's directory, `target`'s parent if not given. `columns` says what tables have of which the
-    artifacts say nothing. Raises ArtifactError if there is no manifest, or
-    nothing says where the warehouse is.
+    `root` is the project's directory, by default `target`'s parent. `columns` returns the columns of tables that the
+    artifacts lack. Raises ArtifactError if there is no manifest, or the warehouse's address is unknown.
     """
     root = root or target.absolute().parent
     project = read_project(target)

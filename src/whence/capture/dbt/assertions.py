@@ -1,14 +1,14 @@
-"""Data tests as runs of a job that reads what it tests, with the assertions and whether they held."""
+"""Data tests as runs of a job that reads the tested tables, with the assertions and their results."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whence.capture.dbt.names import Names
-from whence.capture.dbt.project import Freshness, Invocation, Node, Project, Result, Test
+from whence.capture.dbt.artifacts.names import Names
+from whence.capture.dbt.artifacts.project import Freshness, Invocation, Node, Project, Result, Test
 from whence.capture.dbt.runs import Attempt, attempt_events
 from whence.model.events import RunState
 from whence.model.names import JobName, RunName
-from whence.openlineage.wire import Json
+from whence.openlineage.json.wire import Json
 from whence.openlineage.write import dataset, facet
 
 _FAILED = ("fail", "error", "runtime error")
@@ -19,7 +19,7 @@ _Ran = tuple[Test, Result]
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """What one run of a job tested, in which node, and what else it read."""
+    """The tests of one job run: the tested node, and the other nodes that it read."""
 
     job: JobName
     subject: str
@@ -29,7 +29,7 @@ class _Check:
 
 
 def assertion_events(project: Project, names: Names, invocation: Invocation, parent: RunName) -> Iterator[Json]:
-    """A run for each node that generic tests looked at, and one for each test written in SQL, as dbt-ol has them."""
+    """Yield a run for each node with generic tests, and one for each test written in SQL, as dbt-ol does."""
     for check in _checks(project, names, invocation):
         yield from _check_events(check, names, invocation, parent)
 
@@ -43,16 +43,20 @@ def _checks(project: Project, names: Names, invocation: Invocation) -> Iterator[
         if test.is_generic:
             by_node.setdefault(test.node, []).append((test, result))
             continue
-        others = tuple(project.nodes[one] for one in test.parents if one in project.nodes and one != test.node)
+        others = tuple(
+            project.nodes[parent] for parent in test.parents if parent in project.nodes and parent != test.node
+        )
         job = JobName(names.jobs, test.unique_id)
         yield _Check(job, test.unique_id, project.nodes[test.node], ((test, result),), others)
-    for unique_id, some in by_node.items():
+    for unique_id, test_results in by_node.items():
         node = project.nodes[unique_id]
-        yield _Check(names.test_job(node, invocation.command), f"{unique_id}.test", node, tuple(some))
+        yield _Check(names.test_job(node, invocation.command), f"{unique_id}.test", node, tuple(test_results))
 
 
 def _check_events(check: _Check, names: Names, invocation: Invocation, parent: RunName) -> Iterator[Json]:
-    tested = facet("DataQualityAssertionsDatasetFacet", assertions=[_assertion(*one) for one in check.ran])
+    tested = facet(
+        "DataQualityAssertionsDatasetFacet", assertions=[_assertion(*test_result) for test_result in check.ran]
+    )
     broken = next((result for test, result in check.ran if result.status in _FAILED and test.severity != "warn"), None)
     attempt = Attempt(
         job=check.job,
@@ -64,13 +68,13 @@ def _check_events(check: _Check, names: Names, invocation: Invocation, parent: R
     )
     inputs = [
         dataset(names.dataset(check.node), inputFacets={"dataQualityAssertions": tested}),
-        *(dataset(names.dataset(one)) for one in check.others),
+        *(dataset(names.dataset(other)) for other in check.others),
     ]
     yield from attempt_events(attempt, invocation, parent, job_facets=_KIND, inputs=inputs)
 
 
 def _assertion(test: Test, result: Result) -> Json:
-    said: Json = {
+    members: Json = {
         "assertion": test.name,
         "success": result.status == "pass",
         "column": test.column,
@@ -83,34 +87,34 @@ def _assertion(test: Test, result: Result) -> Json:
         "contentType": "" if test.is_generic or not test.sql else "sql",
         "params": {key: value for key, value in test.params.items() if key != "column_name"},
     }
-    return {key: value for key, value in said.items() if value not in ("", {})}
+    return {key: value for key, value in members.items() if value not in ("", {})}
 
 
 def freshness_events(project: Project, names: Names) -> Iterator[Json]:
-    """A run for each source whose age was looked at."""
-    for one in project.freshness:
-        if one.unique_id in project.nodes:
-            yield from _freshness_events(project.nodes[one.unique_id], one, names)
+    """Yield a run for each source whose freshness was checked."""
+    for result in project.freshness:
+        if result.unique_id in project.nodes:
+            yield from _freshness_events(project.nodes[result.unique_id], result, names)
 
 
-def _freshness_events(node: Node, one: Freshness, names: Names) -> Iterator[Json]:
-    hours = (one.checked - one.loaded) / 3_600_000_000
-    said = {
+def _freshness_events(node: Node, result: Freshness, names: Names) -> Iterator[Json]:
+    hours = (result.checked - result.loaded) / 3_600_000_000
+    assertion = {
         "assertion": "freshness",
-        "success": one.status == "pass",
+        "success": result.status == "pass",
         "name": f"{node.unique_id}.freshness",
-        "severity": "warn" if one.status == "warn" else "error",
+        "severity": "warn" if result.status == "warn" else "error",
         "actual": f"{hours:.1f} hours",
-        "params": one.threshold,
+        "params": result.threshold,
     }
     attempt = Attempt(
         job=names.test_job(node, "freshness"),
         subject=f"{node.unique_id}.freshness",
-        started=one.checked,
-        ended=one.checked,
+        started=result.checked,
+        ended=result.checked,
         state=RunState.COMPLETE,
     )
-    tested = facet("DataQualityAssertionsDatasetFacet", assertions=[said])
+    tested = facet("DataQualityAssertionsDatasetFacet", assertions=[assertion])
     inputs = [dataset(names.dataset(node), inputFacets={"dataQualityAssertions": tested})]
-    invocation = Invocation(id=one.invocation, command="freshness", started=one.checked, ended=one.checked)
+    invocation = Invocation(id=result.invocation, command="freshness", started=result.checked, ended=result.checked)
     yield from attempt_events(attempt, invocation, None, job_facets=_KIND, inputs=inputs)

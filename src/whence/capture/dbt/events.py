@@ -1,72 +1,75 @@
-"""A dbt project as OpenLineage events: what is declared, then what ran.
+"""A dbt project as OpenLineage events: the declarations, then the runs.
 
-Declared: a dataset event for each source, seed and ephemeral model's table, a job event for each model, dataset events
-for what is downstream of them. Ran: runs of models, of tests, of the whole command.
+Declarations: a dataset event for each source, seed and ephemeral model's table, a job event for each model, dataset
+events for their downstream. Runs: of models, of tests, of the whole command.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from whence.capture.dbt.artifacts.columns import fold_columns
+from whence.capture.dbt.artifacts.commit import Commit
+from whence.capture.dbt.artifacts.connection import Warehouse
+from whence.capture.dbt.artifacts.names import Names, names
+from whence.capture.dbt.artifacts.project import Invocation, Node, Project, Result
 from whence.capture.dbt.assertions import assertion_events, freshness_events
-from whence.capture.dbt.columns import folded
-from whence.capture.dbt.commit import Commit
-from whence.capture.dbt.connection import Warehouse
+from whence.capture.dbt.compiled.lineage import Reader, reader
+from whence.capture.dbt.compiled.rendering import render_uncompiled
 from whence.capture.dbt.facets import dataset_facets, job_facets
-from whence.capture.dbt.lineage import Reader, reader
-from whence.capture.dbt.names import Names, names
-from whence.capture.dbt.project import Invocation, Node, Project, Result
-from whence.capture.dbt.rendering import rendered
 from whence.capture.dbt.runs import attempt_events, attempt_of, has_run, invocation_events, invocation_run
 from whence.capture.dbt.semantics import semantic_events
 from whence.capture.sql import Catalog
-from whence.capture.sql.events import SqlFacts
+from whence.capture.sql.events.events import SqlFacts
 from whence.model.events import RunState
-from whence.openlineage.wire import Json
+from whence.openlineage.json.wire import Json
 from whence.openlineage.write import dataset, dataset_event, facet, job_event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Writer:
-    """What the events of one project are written with."""
+    """Writes the events of one project."""
 
     project: Project
     names: Names
     reader: Reader
     commit: Commit | None
 
-    def declared(self, node: Node, facts: SqlFacts | None) -> Json:
+    def declaration_event(self, node: Node, facts: SqlFacts | None) -> Json:
         if facts is None:
             return dataset_event(self.project.time, self.names.dataset(node), facets=self._dataset_facets(node))
         return job_event(
             self.project.time,
             self.names.job(node, self._command()),
             facets={**self._job_facets(node), **facts.job_facets},
-            inputs=[dataset(one) for one in facts.inputs],
+            inputs=[dataset(name) for name in facts.inputs],
             outputs=self._outputs(node, facts),
         )
 
-    def ran(self, node: Node, facts: SqlFacts, result: Result, invocation: Invocation) -> Iterator[Json]:
+    def run_events(self, node: Node, facts: SqlFacts, result: Result, invocation: Invocation) -> Iterator[Json]:
         attempt = attempt_of(node, result, self.names, invocation)
         if attempt is None:
             return
-        done = attempt.state is RunState.COMPLETE
+        is_complete = attempt.state is RunState.COMPLETE
         statistics = (
             facet("OutputStatisticsOutputDatasetFacet", rowCount=result.rows) if result.rows is not None else None
         )
-        more = {"outputFacets": {"outputStatistics": statistics}} if statistics else {}
+        output_facets = {"outputFacets": {"outputStatistics": statistics}} if statistics else {}
         yield from attempt_events(
             attempt,
             invocation,
             invocation_run(self.names, invocation),
             run_facets={**facts.run_facets, **self._query(result)},
             job_facets={**self._job_facets(node), **facts.job_facets},
-            inputs=[dataset(one) for one in facts.inputs],
-            outputs=self._outputs(node, facts, **more) if done else [],
+            inputs=[dataset(name) for name in facts.inputs],
+            outputs=self._outputs(node, facts, **output_facets) if is_complete else [],
         )
 
-    def _outputs(self, node: Node, facts: SqlFacts, **more: Json) -> list[Json]:
+    def _outputs(self, node: Node, facts: SqlFacts, **members: Json) -> list[Json]:
         facets = self._dataset_facets(node)
-        return [dataset(name, facets={**facets, **found}, **more) for name, found in facts.outputs.items()]
+        return [
+            dataset(name, facets={**facets, **lineage_facets}, **members)
+            for name, lineage_facets in facts.outputs.items()
+        ]
 
     def _dataset_facets(self, node: Node) -> Json:
         return dataset_facets(node, self.names, self.project.owners)
@@ -91,21 +94,21 @@ def project_events(
     commit: Commit | None = None,
     columns: Catalog | None = None,
 ) -> Iterator[Json]:
-    """All events of a project, in an order in which they make sense; the same for the same artifacts.
+    """Yield all events of a project, declarations first; the same for the same artifacts.
 
-    `columns`: of tables that the artifacts say nothing of.
+    `columns`: the columns of tables that the artifacts lack.
     """
-    project = folded(rendered(project), warehouse.dialect)
-    named = names(project, warehouse, jobs)
-    reading = reader(project, named, columns)
-    writer = _Writer(project=project, names=named, reader=reading, commit=commit)
-    built = {one.unique_id: reading.facts(one) for one in project.nodes.values() if one.kind != "source"}
+    project = fold_columns(render_uncompiled(project), warehouse.dialect)
+    project_names = names(project, warehouse, jobs)
+    sql_reader = reader(project, project_names, columns)
+    writer = _Writer(project=project, names=project_names, reader=sql_reader, commit=commit)
+    built = {node.unique_id: sql_reader.facts(node) for node in project.nodes.values() if node.kind != "source"}
     for node in project.nodes.values():
-        yield writer.declared(node, built.get(node.unique_id))
-        if not node.is_ephemeral:
-            yield dataset_event(project.time, named.own(node.unique_id), facets=named.table_of(node))
-    yield from semantic_events(reading)
-    yield from freshness_events(project, named)
+        yield writer.declaration_event(node, built.get(node.unique_id))
+        if project_names.dataset(node) != project_names.own(node.unique_id):
+            yield dataset_event(project.time, project_names.own(node.unique_id), facets=project_names.table_of(node))
+    yield from semantic_events(sql_reader)
+    yield from freshness_events(project, project_names)
     if project.invocation and has_run(project.invocation):
         yield from _run_events(writer, built, project.invocation)
 
@@ -114,6 +117,8 @@ def _run_events(writer: _Writer, built: dict[str, SqlFacts], invocation: Invocat
     yield from invocation_events(writer.project, writer.names, invocation)
     for result in invocation.results:
         if result.unique_id in built:
-            yield from writer.ran(writer.project.nodes[result.unique_id], built[result.unique_id], result, invocation)
-    within = invocation_run(writer.names, invocation)
-    yield from assertion_events(writer.project, writer.names, invocation, within)
+            yield from writer.run_events(
+                writer.project.nodes[result.unique_id], built[result.unique_id], result, invocation
+            )
+    command_run = invocation_run(writer.names, invocation)
+    yield from assertion_events(writer.project, writer.names, invocation, command_run)

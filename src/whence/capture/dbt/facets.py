@@ -1,37 +1,37 @@
-"""What the project says of a dataset or a job beside its lineage: columns, owners, tags, meta, contract, file."""
+"""Facets of a dataset or a job besides its lineage: columns, owners, tags, meta, contract, file."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from whence.capture.dbt.commit import Commit
-from whence.capture.dbt.names import Names
-from whence.capture.dbt.project import Column, Node
-from whence.openlineage.wire import Json
+from whence.capture.dbt.artifacts.commit import Commit
+from whence.capture.dbt.artifacts.names import Names
+from whence.capture.dbt.artifacts.project import Column, Node
+from whence.openlineage.json.wire import Json
 from whence.openlineage.write import facet, own_facet
 
 _VIEWS = {"view": {"datasetType": "VIEW"}, "materialized_view": {"datasetType": "VIEW", "subType": "MATERIALIZED"}}
 
 
 def dataset_facets(node: Node, names: Names, owners: Mapping[str, str]) -> Json:
-    """All that is known of a node's table. `owners`: of groups, by name."""
+    """The facets of a node's table. `owners`: the owners of groups, by name."""
     facets = {
         **names.spellings(node),
         "datasetType": facet("DatasetTypeDatasetFacet", **_type(node)),
         **_documentation("DocumentationDatasetFacet", node.description),
         **ownership(_owners(node, owners)),
         **tags(node.tags, node.meta, node.columns),
-        "whence_dbt": own_facet("DbtDatasetFacet", **_own(node)),
+        "whence_dbt": own_facet("DbtDatasetFacet", **_dbt_members(node)),
     }
     if node.columns:
-        facets["schema"] = facet("SchemaDatasetFacet", fields=[_field(one) for one in node.columns])
+        facets["schema"] = facet("SchemaDatasetFacet", fields=[_field(column) for column in node.columns])
     if node.kind == "seed":
         facets["whence_boundary"] = own_facet("BoundaryDatasetFacet", origin=True)
     return facets
 
 
 def job_facets(node: Node, owners: Mapping[str, str], commit: Commit | None) -> Json:
-    """What is known of the job that builds a node."""
+    """The facets of the job that builds a node."""
     kind = {"processingType": "BATCH", "integration": "DBT", "jobType": node.kind.upper()}
     members = [{"name": name, "type": role} for name, role in _owners(node, owners)]
     return {
@@ -43,14 +43,14 @@ def job_facets(node: Node, owners: Mapping[str, str], commit: Commit | None) -> 
 
 
 def source_code(path: str, commit: Commit | None) -> Json:
-    """The file and the commit that a job is written in, if both are known."""
+    """The source code facet with file and commit; empty if either is unknown."""
     if not (commit and path):
         return {}
-    inside = f"{commit.prefix}{path}"
-    members = {"type": "git", "url": commit.url_of(inside), "path": inside, "version": commit.sha}
+    repository_path = f"{commit.prefix}{path}"
+    members = {"type": "git", "url": commit.url_of(repository_path), "path": repository_path, "version": commit.sha}
     optional = {"repoUrl": commit.repository, "branch": commit.branch}
-    said = {key: value for key, value in optional.items() if value}
-    return {"sourceCodeLocation": facet("SourceCodeLocationJobFacet", **members, **said)}
+    known_members = {key: value for key, value in optional.items() if value}
+    return {"sourceCodeLocation": facet("SourceCodeLocationJobFacet", **members, **known_members)}
 
 
 def ownership(owners: Iterable[tuple[str, str]]) -> Json:
@@ -60,9 +60,12 @@ def ownership(owners: Iterable[tuple[str, str]]) -> Json:
 
 
 def tags(names: Iterable[str], meta: Json, columns: Iterable[Column] = ()) -> Json:
-    """The tags facet: dbt's tags with the value `true`, its meta with theirs; those of columns name their field."""
-    found = [*_tags(names, meta), *({**tag, "field": one.name} for one in columns for tag in _tags(one.tags, one.meta))]
-    return {"tags": facet("TagsDatasetFacet", tags=found)} if found else {}
+    """The tags facet: dbt's tags with the value `true`, its meta with their values; tags of columns have a field."""
+    tag_members = [
+        *_tags(names, meta),
+        *({**tag, "field": column.name} for column in columns for tag in _tags(column.tags, column.meta)),
+    ]
+    return {"tags": facet("TagsDatasetFacet", tags=tag_members)} if tag_members else {}
 
 
 def _tags(names: Iterable[str], meta: Json) -> Iterator[Json]:
@@ -82,8 +85,8 @@ def _type(node: Node) -> Json:
 
 
 def _field(column: Column) -> Json:
-    said = {"name": column.name, "type": column.type, "description": column.description}
-    return {key: value for key, value in said.items() if value}
+    members = {"name": column.name, "type": column.type, "description": column.description}
+    return {key: value for key, value in members.items() if value}
 
 
 def _documentation(kind: str, description: str) -> Json:
@@ -91,28 +94,30 @@ def _documentation(kind: str, description: str) -> Json:
 
 
 def _owners(node: Node, owners: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Of `meta.owner`, and of the node's group."""
-    said = node.meta.get("owner")
-    some = said if isinstance(said, list) else [said]
-    found = [(one, "OWNER") for one in some if isinstance(one, str) and one]
+    """The owners in `meta.owner`, and of the node's group."""
+    owner = node.meta.get("owner")
+    candidates = owner if isinstance(owner, list) else [owner]
+    owner_pairs = [(name, "OWNER") for name in candidates if isinstance(name, str) and name]
     group = owners.get(node.group)
-    return [*found, (group, "GROUP")] if group else found
+    return [*owner_pairs, (group, "GROUP")] if group else owner_pairs
 
 
-def _own(node: Node) -> Json:
-    """What only dbt has a word for."""
-    kept = ("unique_key", "strategy", "incremental_strategy", "on_schema_change", "access")
-    config = {key: node.config[key] for key in kept if node.config.get(key) is not None}
-    said: Json = {
+def _dbt_members(node: Node) -> Json:
+    """The members of the facet for dbt's own terms."""
+    option_names = ("unique_key", "strategy", "incremental_strategy", "on_schema_change", "access")
+    config = {key: node.config[key] for key in option_names if node.config.get(key) is not None}
+    members: Json = {
         "uniqueId": node.unique_id,
         "materialized": node.materialized,
         "group": node.group,
         "meta": node.meta,
         "config": config,
-        "contract": {"enforced": True, "checksum": node.contract.get("checksum")} if _enforced(node) else None,
+        "contract": {"enforced": True, "checksum": node.contract.get("checksum")}
+        if _has_enforced_contract(node)
+        else None,
     }
-    return {key: value for key, value in said.items() if value}
+    return {key: value for key, value in members.items() if value}
 
 
-def _enforced(node: Node) -> bool:
+def _has_enforced_contract(node: Node) -> bool:
     return node.contract.get("enforced") is True

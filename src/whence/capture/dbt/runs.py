@@ -1,7 +1,7 @@
-"""Runs: what run_results.json says of when each node was built, and what became of it.
+"""Runs: the times and results of nodes in run_results.json.
 
-A run's id follows from the invocation and the node, so the same artifacts give the same events, byte for byte: sending
-them again changes nothing.
+A run's id depends only on the invocation and the node, so the same artifacts yield the same events, byte for byte.
+Sending them again changes nothing.
 """
 
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from uuid import UUID, uuid5
 
 from openlineage.client.uuid import generate_static_uuid
 
-from whence.capture.dbt.names import Names
-from whence.capture.dbt.project import Invocation, Node, Project, Result
+from whence.capture.dbt.artifacts.names import Names
+from whence.capture.dbt.artifacts.project import Invocation, Node, Project, Result
 from whence.model.events import RunState
 from whence.model.names import JobName, RunName
-from whence.openlineage.facets import uuid
-from whence.openlineage.wire import Json
-from whence.openlineage.write import Objects, facet, own_facet, parent, run_event
+from whence.openlineage.facets.known import parse_uuid
+from whence.openlineage.json.wire import Json
+from whence.openlineage.write import Objects, facet, own_facet, parent_facet, run_event
 
 _BUILDING = ("run", "build", "seed", "snapshot", "test", "retry", "clone", "run-operation")
 _FAILED = ("error", "fail", "runtime error", "partial success")
@@ -26,7 +26,7 @@ _DONE = ("success", "pass", "warn")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One run of one job; times in microseconds since 1970 UTC. `subject` sets it apart within the invocation."""
+    """One run of one job; times in microseconds since 1970 UTC. `subject` identifies it within the invocation."""
 
     job: JobName
     subject: str
@@ -37,20 +37,20 @@ class Attempt:
 
 
 def has_run(invocation: Invocation | None) -> bool:
-    """Whether the results are of a command that builds or tests; `dbt docs generate` writes results too."""
+    """Whether the results are of a command that builds or tests. `dbt docs generate` writes results too."""
     return invocation is not None and invocation.command in _BUILDING
 
 
 def invocation_run(names: Names, invocation: Invocation) -> RunName:
     """The run of the whole command, which contains the others."""
-    run_id = uuid(invocation.id) or str(uuid5(UUID(int=0), f"{names.project}/{invocation.id}/{invocation.ended}"))
+    run_id = parse_uuid(invocation.id) or str(uuid5(UUID(int=0), f"{names.project}/{invocation.id}/{invocation.ended}"))
     return RunName(run_id, names.run_job())
 
 
 def invocation_events(project: Project, names: Names, invocation: Invocation) -> Iterator[Json]:
     """Start and end of the whole command."""
     run = invocation_run(names, invocation)
-    broken = [one for one in invocation.results if one.status in _FAILED]
+    broken = [result for result in invocation.results if result.status in _FAILED]
     message = f"{len(broken)} failed, first {broken[0].unique_id}: {broken[0].message}" if broken else ""
     state = RunState.FAIL if broken else RunState.COMPLETE
     kind = {"jobType": facet("JobTypeJobFacet", processingType="BATCH", integration="DBT", jobType="JOB")}
@@ -60,7 +60,7 @@ def invocation_events(project: Project, names: Names, invocation: Invocation) ->
 
 
 def attempt_of(node: Node, result: Result, names: Names, invocation: Invocation) -> Attempt | None:
-    """What a result says of a node's run; None if it was not run."""
+    """The run of a node according to its result. Returns None if the node did not run."""
     if result.status not in (*_DONE, *_FAILED):
         return None
     failed = result.status in _FAILED
@@ -84,9 +84,9 @@ def attempt_events(
     inputs: Objects = (),
     outputs: Objects = (),
 ) -> Iterator[Json]:
-    """START and the end of one run; the end says all, the start who and when."""
+    """The START and end events of one run. The end carries everything, the start only identity and time."""
     run = RunName(_run_id(attempt, invocation), attempt.job)
-    facets = {"parent": parent(within)} if within else {}
+    facets = {"parent": parent_facet(within)} if within else {}
     yield run_event(attempt.started, RunState.START, run, run_facets=facets, job_facets=job_facets)
     facets = {**facets, **_run_facets(invocation), **(run_facets or {}), **_error(attempt.message)}
     yield run_event(
@@ -101,13 +101,13 @@ def attempt_events(
 
 
 def _run_id(attempt: Attempt, invocation: Invocation) -> str:
-    at = datetime.fromtimestamp(attempt.started / 1_000_000, UTC)
-    return str(generate_static_uuid(at, f"{invocation.id}/{attempt.subject}".encode()))
+    started = datetime.fromtimestamp(attempt.started / 1_000_000, UTC)
+    return str(generate_static_uuid(started, f"{invocation.id}/{attempt.subject}".encode()))
 
 
 def _run_facets(invocation: Invocation, version: str = "") -> Json:
-    said = {"invocationId": invocation.id, "command": invocation.command, "dbtVersion": version}
-    return {"whence_dbtRun": own_facet("DbtRunFacet", **{key: value for key, value in said.items() if value})}
+    members = {"invocationId": invocation.id, "command": invocation.command, "dbtVersion": version}
+    return {"whence_dbtRun": own_facet("DbtRunFacet", **{key: value for key, value in members.items() if value})}
 
 
 def _error(message: str) -> Json:

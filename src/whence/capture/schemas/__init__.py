@@ -1,10 +1,10 @@
-"""Where the SQL reader gets the columns of tables from: a file, dbt's artifacts, a live database (docs/sql.md).
+"""Sources of table columns for the SQL reader: a file, dbt's artifacts, a live database (docs/how-to/sql.md).
 
-Whence's own store is one more such place, `whence.query.tables`: it lies above this package.
+`whence.capture.schemas.database` is imported by itself: it needs SQLAlchemy, which only `whence[server]` brings.
+Whence's own store is another source, `whence.query.lookup.table_schemas`, in a layer above this package.
 """
 
-from whence.capture.schemas.database import read_database
-from whence.capture.schemas.spelling import Tables, catalog_from
-from whence.capture.schemas.written import read_written
+from whence.capture.schemas.files import read_schema_file
+from whence.capture.schemas.quoting import Tables, catalog_from
 
-__all__ = ["Tables", "catalog_from", "read_database", "read_written"]
+__all__ = ["Tables", "catalog_from", "read_schema_file"]

@@ -1,10 +1,9 @@
-"""Lineage from SQL text: a script in, column lineage out (docs/sql.md).
+"""Lineage from SQL text: a script in, column lineage out (docs/how-to/sql.md).
 
 >>> [str(edge.source) for edge in read_script("select a + 1 as b from t", "duckdb").collapsed]
 ['t.a']
 """
 
-from whence.capture.sql.catalog import Catalog
 from whence.capture.sql.lineage import (
     RESULT,
     Budget,
@@ -16,7 +15,8 @@ from whence.capture.sql.lineage import (
     Table,
     Unknown,
 )
-from whence.capture.sql.script import read_script
+from whence.capture.sql.names.catalog import Catalog
+from whence.capture.sql.scripts.script import read_script
 
 __all__ = [
     "RESULT",

@@ -1,13 +1,14 @@
-"""What is read out of SQL text: the public types (issue 5). Subtypes are those of OpenLineage's columnLineage 1-2-0."""
+"""The public types of SQL lineage (issue 5). Subtypes are those of OpenLineage's columnLineage 1-2-0."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 Status = Literal["parsed", "partial", "opaque", "failed"]
-"""`parsed` all of it · `partial` some of it, `unknowns` or `error` say what is missing · `opaque` a statement that
-moves no data that could be read from its text · `failed` not SQL of this dialect, or a budget was spent before
-anything was read."""
+"""`parsed`: read completely · `partial`: read in part; `unknowns` or `error` name the missing part · `opaque`: a
+statement whose text shows no data movement · `failed`: not SQL of this dialect, or a budget was spent before anything
+was read.
+"""
 
 Type = Literal["DIRECT", "INDIRECT"]
 Subtype = Literal[
@@ -22,18 +23,18 @@ Subtype = Literal[
     "CONDITIONAL",
 ]
 UnknownReason = Literal[
-    "column_not_found",  # no relation in reach has it, and the columns of all of them are known
-    "column_ambiguous",  # it fits several relations; an edge to each, of low confidence
-    "star_not_expanded",  # a star over a table whose columns are not known
-    "positions_differ",  # two lists that must be of one length are not
-    "dynamic_sql",  # text that is put together when the statement runs
-    "budget_spent",  # time or size; what was read until then is there
+    "column_not_found",  # no visible relation has it, and the columns of all of them are known
+    "column_ambiguous",  # several relations may have it; each gets an edge of low confidence
+    "star_not_expanded",  # a star over a table with unknown columns
+    "positions_differ",  # two lists that must have the same length differ
+    "dynamic_sql",  # text that is composed when the statement runs
+    "budget_spent",  # time or size; the result holds what was read before
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where a statement stands in its script: characters [start, end), line and column of the start, both from 1."""
+    """The position of a statement in its script: characters [start, end), line and column of the start, both from 1."""
 
     start: int
     end: int
@@ -57,7 +58,7 @@ RESULT = Table(("result",))
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column; nested fields are dotted. `*` is all columns of a table whose columns are not known."""
+    """A column; names of nested fields are dotted. `*` stands for all columns of a table with unknown columns."""
 
     table: Table
     name: str
@@ -68,10 +69,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One influence. A set of edges has one for each (source, target, type, subtype).
+    """One influence. A set of edges has one edge for each (source, target, type, subtype).
 
-    A target that is a `Table` means: which rows there are, or their order. `masking`: the source's values cannot be
-    read from the target's (hashes, counts). `confidence` is in (0, 1], `reason` says why it is not 1.
+    A `Table` as target means the set of its rows, or their order. `masking`: the target does not reveal the source's
+    values (hashes, counts). `confidence` is in (0, 1]; `reason` explains a confidence below 1.
     """
 
     source: Column | Table
@@ -86,7 +87,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """What could not be known, and where it is written: never guessed in silence."""
+    """Something the reader could not resolve, and its position. The reader reports it instead of guessing."""
 
     reason: UnknownReason
     name: str
@@ -109,7 +110,7 @@ class StatementLineage:
 
 @dataclass(frozen=True, slots=True)
 class ScriptLineage:
-    """All statements of a script, in order, and the edges that are left when temporary tables are folded away."""
+    """All statements of a script, in order, and the edges that remain when temporary tables are folded away."""
 
     statements: tuple[StatementLineage, ...]
     collapsed: tuple[Edge, ...]
@@ -120,11 +121,11 @@ class ScriptLineage:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What one statement may cost before it ends in a partial answer (issue 5, acceptance 6)."""
+    """The limits of reading one statement. Beyond them the answer is partial (issue 5, acceptance 6)."""
 
     seconds: float = 2.0
-    """Of CPU time: a busy machine reads as much as an idle one."""
+    """CPU time: a busy machine reads as much as an idle one."""
     tokens: int = 400_000
     depth: int = 200
-    """How deep brackets, CASE and operators may nest; the parser is recursive."""
+    """The greatest nesting of brackets, CASE and operators; the parser is recursive."""
     edges: int = 250_000

@@ -1,4 +1,4 @@
-"""Passive capture: queries that databases have logged, as OpenLineage run events (docs/sql-log.md)."""
+"""Passive capture: queries that databases have logged, as OpenLineage run events (docs/how-to/sql-log.md)."""
 
 import gzip
 import io
@@ -34,23 +34,27 @@ __all__ = [
 ]
 
 MAX_SCRIPT = 16 << 20
-"""Bytes of a file of SQL; a larger one is a dump, not a script."""
+"""The greatest size of an SQL file in bytes; a larger one is a dump, not a script."""
 
 
 def capture_log(path: Path, form: Format, settings: Settings, processes: int | None = None) -> Iterator[Line]:
-    """The events of a log, `-` for standard input; gzip is seen through. Raises ArtifactError if it cannot be read."""
+    """Read the events of a log, `-` for standard input; gzip is decompressed. Raises ArtifactError if the log is
+    unreadable.
+    """
     return lines_of(_queries(path, form, settings), settings, processes)
 
 
 def capture_logs(
     paths: Iterable[Path], form: Format, settings: Settings, processes: int | None = None
 ) -> Iterator[Line]:
-    """The events of several logs, one after the other; one that cannot be read is a flaw, and costs no other."""
-    queries = chain.from_iterable(_whatever_is_readable(path, form, settings) for path in paths)
+    """Read the events of several logs, one after the other. An unreadable log becomes a flaw and does not stop the
+    others.
+    """
+    queries = chain.from_iterable(_queries_or_flaw(path, form, settings) for path in paths)
     return lines_of(queries, settings, processes)
 
 
-def _whatever_is_readable(path: Path, form: Format, settings: Settings) -> Iterator[Query | Flaw]:
+def _queries_or_flaw(path: Path, form: Format, settings: Settings) -> Iterator[Query | Flaw]:
     try:
         yield from _queries(path, form, settings)
     except ArtifactError as error:
@@ -58,16 +62,16 @@ def _whatever_is_readable(path: Path, form: Format, settings: Settings) -> Itera
 
 
 def _queries(path: Path, form: Format, settings: Settings) -> Iterator[Query | Flaw]:
-    """What a log says; the time of the file stands for what says none itself."""
-    otherwise = _at(settings, path).time
-    with _opened(path) as stream:
+    """Read the queries of a log. A query without a time gets the time of the file."""
+    file_time = _with_file_time(settings, path).time
+    with _open_stream(path) as stream:
         name = path.name if str(path) != "-" else "stdin"
-        for one in with_temporary(form.read(stream, name)):
-            yield one if isinstance(one, Flaw) or one.ended else replace(one, ended=otherwise)
+        for entry in with_temporary(form.read(stream, name)):
+            yield entry if isinstance(entry, Flaw) or entry.ended else replace(entry, ended=file_time)
 
 
 def capture_scripts(path: Path, settings: Settings) -> Iterator[Line]:
-    """A job event for each `.sql` file: of a directory all, called by their paths in it."""
+    """Yield a job event for each `.sql` file; in a directory, jobs are named by their relative paths."""
     files = sorted(path.rglob("*.sql")) if path.is_dir() else [path]
     for file in files:
         name = str(file.relative_to(path)) if path.is_dir() else file.name
@@ -75,16 +79,16 @@ def capture_scripts(path: Path, settings: Settings) -> Iterator[Line]:
             yield Flaw(name, f"larger than {MAX_SCRIPT >> 20} MiB")
             continue
         text = file.read_text("utf-8", errors="replace")
-        yield msgspec.json.encode(script_event(text, name, _at(settings, file)))
+        yield msgspec.json.encode(script_event(text, name, _with_file_time(settings, file)))
 
 
-def _at(settings: Settings, path: Path) -> Settings:
-    """With the time of the file, for what says none itself."""
+def _with_file_time(settings: Settings, path: Path) -> Settings:
+    """The settings with the time of the file as default."""
     return replace(settings, time=path.stat().st_mtime_ns // 1_000) if path.is_file() else settings
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[TextIO]:
+def _open_stream(path: Path) -> Iterator[TextIO]:
     try:
         if str(path) == "-":
             yield io.TextIOWrapper(sys.stdin.buffer, "utf-8", errors="replace")

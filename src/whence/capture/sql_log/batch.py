@@ -1,4 +1,4 @@
-"""A log as events, one JSON line each: on all cores, in the order of the log, in bounded memory however large it is."""
+"""Conversion of a log into events, one JSON line each: on all cores, in the order of the log, in bounded memory."""
 
 import os
 import re
@@ -16,11 +16,11 @@ from whence.capture.sql_log.events import Settings, query_events
 from whence.capture.sql_log.query import Flaw, Query
 
 Line = bytes | Flaw
-"""An event as JSON, or what could not be read."""
+"""An event as JSON, or an unreadable part."""
 
 _CHUNK = 250
 _WAITING = 4
-"""Chunks in work per core: so many queries are in memory at once, and no more."""
+"""Chunks in progress per core; this bounds the queries in memory."""
 _SESSIONS = 10_000
 _TEMPORARY = re.compile(
     r"\bcreate\s+(?:or\s+replace\s+)?(?:local\s+|global\s+)?temp(?:orary)?\s+(?:table|view)\s+"
@@ -30,24 +30,22 @@ _TEMPORARY = re.compile(
 
 
 def event_lines(queries: Iterable[Query | Flaw], settings: Settings, processes: int | None = None) -> Iterator[Line]:
-    """The events of the queries of one log, in order; what is no query comes through as it is, a query that fails
-    becomes a flaw.
-    """
+    """Convert the queries of one log into events, in order. Flaws pass through; a query that fails becomes a flaw."""
     return lines_of(with_temporary(queries), settings, processes)
 
 
 def lines_of(queries: Iterator[Query | Flaw], settings: Settings, processes: int | None = None) -> Iterator[Line]:
-    """Likewise of queries that know their session's temporary tables.
+    """Convert queries that carry their session's temporary tables.
 
-    The order and every byte are the same with any number of processes; with one, no other process is started.
+    The order and every byte are the same with any number of processes. One process means the current one.
     """
     chunks = _chunks(queries)
-    first = next(chunks, [])
-    second = next(chunks, None)
-    yield from _lines(first, settings)  # a short log is not worth starting processes
-    if second is None:
+    first_chunk = next(chunks, [])
+    second_chunk = next(chunks, None)
+    yield from _lines(first_chunk, settings)  # starting processes does not pay for a short log
+    if second_chunk is None:
         return
-    rest, processes = _again(second, chunks), processes or os.cpu_count() or 1
+    rest, processes = _prepend(second_chunk, chunks), processes or os.cpu_count() or 1
     if processes == 1:
         yield from chain.from_iterable(_lines(chunk, settings) for chunk in rest)
     else:
@@ -56,47 +54,47 @@ def lines_of(queries: Iterator[Query | Flaw], settings: Settings, processes: int
 
 def _on_all_cores(chunks: Iterable[list[Query | Flaw]], settings: Settings, processes: int) -> Iterator[Line]:
     spawn = get_context("spawn")
-    with ProcessPoolExecutor(processes, spawn, initializer=_begin, initargs=(settings,)) as pool:
+    with ProcessPoolExecutor(processes, spawn, initializer=_set_settings, initargs=(settings,)) as pool:
         waiting: deque[tuple[list[Query | Flaw], Future[list[Line]]]] = deque()
         for chunk in chunks:
-            waiting.append((chunk, pool.submit(_work, chunk)))
+            waiting.append((chunk, pool.submit(_convert_chunk, chunk)))
             if len(waiting) >= processes * _WAITING:
-                yield from _done(*waiting.popleft())
+                yield from _chunk_lines(*waiting.popleft())
         while waiting:
-            yield from _done(*waiting.popleft())
+            yield from _chunk_lines(*waiting.popleft())
 
 
-_given: list[Settings] = []
-"""Of a process of the pool: sent once, for a catalog may be large."""
+_process_settings: list[Settings] = []
+"""The settings of a pool process, sent once, since a catalog may be large."""
 
 
-def _begin(settings: Settings) -> None:
-    _given.append(settings)
+def _set_settings(settings: Settings) -> None:
+    _process_settings.append(settings)
 
 
-def _work(chunk: list[Query | Flaw]) -> list[Line]:
-    return _lines(chunk, _given[0])
+def _convert_chunk(chunk: list[Query | Flaw]) -> list[Line]:
+    return _lines(chunk, _process_settings[0])
 
 
-def _done(chunk: list[Query | Flaw], future: Future[list[Line]]) -> list[Line]:
+def _chunk_lines(chunk: list[Query | Flaw], future: Future[list[Line]]) -> list[Line]:
     try:
         return future.result()
     except BrokenProcessPool:
         reason = "the process that read it was killed, as for want of memory"
-        return [Flaw(one.place, reason) for one in chunk]
+        return [Flaw(row.place, reason) for row in chunk]
 
 
 def _lines(chunk: list[Query | Flaw], settings: Settings) -> list[Line]:
-    return [line for one in chunk for line in _lines_of(one, settings)]
+    return [line for row in chunk for line in _query_lines(row, settings)]
 
 
-def _lines_of(one: Query | Flaw, settings: Settings) -> list[Line]:
-    if isinstance(one, Flaw):
-        return [one]
+def _query_lines(query: Query | Flaw, settings: Settings) -> list[Line]:
+    if isinstance(query, Flaw):
+        return [query]
     try:
-        return [msgspec.json.encode(event) for event in query_events(one, settings)]
-    except Exception as error:  # one query must not cost the others, whatever is wrong with it
-        return [Flaw(one.place, f"{type(error).__name__}: {error}")]
+        return [msgspec.json.encode(event) for event in query_events(query, settings)]
+    except Exception as error:  # a query that fails must not stop the others
+        return [Flaw(query.place, f"{type(error).__name__}: {error}")]
 
 
 def _chunks(queries: Iterator[Query | Flaw]) -> Iterator[list[Query | Flaw]]:
@@ -104,21 +102,21 @@ def _chunks(queries: Iterator[Query | Flaw]) -> Iterator[list[Query | Flaw]]:
         yield chunk
 
 
-def _again(first: list[Query | Flaw], rest: Iterator[list[Query | Flaw]]) -> Iterator[list[Query | Flaw]]:
+def _prepend(first: list[Query | Flaw], rest: Iterator[list[Query | Flaw]]) -> Iterator[list[Query | Flaw]]:
     yield first
     yield from rest
 
 
 def with_temporary(queries: Iterable[Query | Flaw]) -> Iterator[Query | Flaw]:
-    """Queries with the temporary tables of their session; sessions that were silent longest are forgotten first."""
+    """Add the temporary tables of its session to each query. The sessions idle for longest are dropped first."""
     sessions: OrderedDict[str, tuple[str, ...]] = OrderedDict()
-    for one in queries:
-        if isinstance(one, Flaw) or not one.session:
-            yield one
+    for query in queries:
+        if isinstance(query, Flaw) or not query.session:
+            yield query
             continue
-        made = tuple(found["name"] for found in _TEMPORARY.finditer(one.text))
-        if known := (*sessions.pop(one.session, ()), *made):
-            sessions[one.session] = tuple(dict.fromkeys(known))
+        created = tuple(match["name"] for match in _TEMPORARY.finditer(query.text))
+        if tables := (*sessions.pop(query.session, ()), *created):
+            sessions[query.session] = tuple(dict.fromkeys(tables))
             if len(sessions) > _SESSIONS:
                 sessions.popitem(last=False)
-        yield replace(one, temporary=sessions[one.session]) if known else one
+        yield replace(query, temporary=sessions[query.session]) if tables else query

@@ -1,7 +1,7 @@
-"""BigQuery's jobs, of INFORMATION_SCHEMA.JOBS* and of Cloud Audit logs (cloud.google.com/bigquery/docs/reference).
+"""BigQuery's jobs, from INFORMATION_SCHEMA.JOBS* and Cloud Audit logs (cloud.google.com/bigquery/docs/reference).
 
-BigQuery says itself which tables a job read and wrote. That counts where its text is not there: JOBS_BY_ORGANIZATION
-has none, and the audit log cuts long ones off.
+BigQuery reports which tables a job read and wrote. The report is used where the text is missing: JOBS_BY_ORGANIZATION
+has none, and the audit log truncates long ones.
 """
 
 import json
@@ -11,13 +11,13 @@ from whence.capture.sql_log.query import Parts, Query, Reported
 from whence.capture.sql_log.rows import Row, at, number, text, value_of
 from whence.capture.sql_log.times import moment
 from whence.model.events import RunState
-from whence.openlineage.wire import objects_in, text_of
+from whence.openlineage.json.wire import objects_in, text_of
 
 _CHANGED = ("inserted_row_count", "updated_row_count", "deleted_row_count")
 
 
 def bigquery_job(row: Row, place: str) -> Query | None:
-    """A row of INFORMATION_SCHEMA.JOBS*; none of a job that is not done."""
+    """Read a row of INFORMATION_SCHEMA.JOBS*. Returns None for an unfinished job."""
     if text(row, "state").upper() in ("PENDING", "RUNNING"):
         return None
     error, destination = value_of(row, "error_result"), _table(value_of(row, "destination_table"), "_id")
@@ -32,41 +32,46 @@ def bigquery_job(row: Row, place: str) -> Query | None:
         database=text(row, "project_id"),
         session=text_of(at(value_of(row, "session_info"), "session_id")) or text(row, "parent_job_id"),
         query_id=text(row, "job_id"),
-        rows=_changed(value_of(row, "dml_statistics")),
+        rows=_changed_rows(value_of(row, "dml_statistics")),
         destination=destination,
         reported=_reported(
-            [_table(one, "_id") for _, one in objects_in(value_of(row, "referenced_tables"))], destination
+            [_table(table, "_id") for _, table in objects_in(value_of(row, "referenced_tables"))], destination
         ),
     )
 
 
 def bigquery_audit(row: Row, place: str) -> Query | None:
-    """A Cloud Audit log entry of BigQuery, in its present form (BigQueryAuditMetadata) or the older one (AuditData).
+    """Read a Cloud Audit log entry of BigQuery, in the current form (BigQueryAuditMetadata) or the older one
+    (AuditData).
 
-    As Cloud Logging writes it, or as a sink to BigQuery does: with `protopayload_auditlog` and `metadataJson`.
+    The entry is as Cloud Logging writes it, or as a sink to BigQuery does: with `protopayload_auditlog` and
+    `metadataJson`.
     """
     payload = row.get("protopayload") or value_of(row, "protopayload_auditlog")
     if not isinstance(payload, dict):
         return None
     user = text_of(at(payload, "authenticationInfo", "principalEmail"))
     if job := at(_metadata(payload), "jobChange", "job"):
-        return _audited(job, user, place)
+        return _audited_job(job, user, place)
     older = payload.get("serviceData") or payload.get("servicedata_v1_bigquery")
     if job := at(older, "jobCompletedEvent", "job"):
-        return _audited_before(job, user, place)
+        return _older_audited_job(job, user, place)
     return None
 
 
 def _metadata(payload: dict[str, Any]) -> Any:
-    said = payload.get("metadata")
-    return said if said is not None else json.loads(text_of(payload.get("metadataJson")) or "null")
+    metadata = payload.get("metadata")
+    return metadata if metadata is not None else json.loads(text_of(payload.get("metadataJson")) or "null")
 
 
-def _audited(job: Any, user: str, place: str) -> Query | None:
+def _audited_job(job: Any, user: str, place: str) -> Query | None:
     query, error = at(job, "jobConfig", "queryConfig"), at(job, "jobStatus", "errorResult", "message")
     if not query or at(job, "jobStatus", "jobState") not in ("DONE", None):
         return None
-    name, destination = text_of(at(job, "jobName")).split("/"), _lasting(_path(at(query, "destinationTable")))
+    name, destination = (
+        text_of(at(job, "jobName")).split("/"),
+        _without_result_tables(_path(at(query, "destinationTable"))),
+    )
     read = at(job, "jobStats", "queryStats", "referencedTables")
     return Query(
         text="" if at(query, "queryTruncated") else text_of(at(query, "query")),
@@ -81,11 +86,11 @@ def _audited(job: Any, user: str, place: str) -> Query | None:
         session=text_of(at(job, "jobStats", "parentJobName")),
         query_id=name[-1],
         destination=destination,
-        reported=_reported([_path(one) for one in read] if isinstance(read, list) else [], destination),
+        reported=_reported([_path(table) for table in read] if isinstance(read, list) else [], destination),
     )
 
 
-def _audited_before(job: Any, user: str, place: str) -> Query | None:
+def _older_audited_job(job: Any, user: str, place: str) -> Query | None:
     error, query = text_of(at(job, "jobStatus", "error", "message")), at(job, "jobConfiguration", "query")
     destination = _table(at(query, "destinationTable"), "Id")
     return Query(
@@ -101,16 +106,16 @@ def _audited_before(job: Any, user: str, place: str) -> Query | None:
         query_id=text_of(at(job, "jobName", "jobId")),
         destination=destination,
         reported=_reported(
-            [_table(one, "Id") for _, one in objects_in(at(job, "jobStatistics", "referencedTables"))], destination
+            [_table(table, "Id") for _, table in objects_in(at(job, "jobStatistics", "referencedTables"))], destination
         ),
     )
 
 
 def _reported(inputs: list[Parts], output: Parts) -> Reported:
-    return Reported(inputs=tuple(one for one in inputs if one), outputs=(output,) if output else ())
+    return Reported(inputs=tuple(dataset for dataset in inputs if dataset), outputs=(output,) if output else ())
 
 
-def _changed(statistics: Any) -> int | None:
+def _changed_rows(statistics: Any) -> int | None:
     return sum(number(statistics, key) or 0 for key in _CHANGED) if isinstance(statistics, dict) else None
 
 
@@ -122,9 +127,9 @@ def _path(name: Any) -> Parts:
 def _table(value: Any, end: str) -> Parts:
     if not isinstance(value, dict):
         return ()
-    return _lasting(tuple(text_of(value.get(f"{part}{end}")) for part in ("project", "dataset", "table")))
+    return _without_result_tables(tuple(text_of(value.get(f"{part}{end}")) for part in ("project", "dataset", "table")))
 
 
-def _lasting(parts: Parts) -> Parts:
-    """The table, unless it is one of those in which BigQuery keeps results for a day."""
+def _without_result_tables(parts: Parts) -> Parts:
+    """The table, or empty for the tables in which BigQuery keeps results for a day."""
     return parts if len(parts) == 3 and all(parts) and not parts[1].startswith("_") else ()

@@ -1,6 +1,6 @@
-"""Query histories that engines export: Snowflake, Databricks, Trino, pg_stat_statements; one row a query.
+"""Query histories that engines export: Snowflake, Databricks, Trino, pg_stat_statements; one row per query.
 
-Column names are those of each vendor's reference; queries that still run are left out.
+Column names are those of each vendor's reference. Unfinished queries are left out.
 """
 
 import re
@@ -11,14 +11,14 @@ from whence.capture.sql_log.query import Flow, Parts, Query, Reported
 from whence.capture.sql_log.rows import Row, at, number, text, value_of
 from whence.capture.sql_log.times import moment
 from whence.model.events import RunState
-from whence.openlineage.wire import objects_in, text_of
+from whence.openlineage.json.wire import objects_in, text_of
 
 _FAILED = ("FAIL", "FAILED", "FAILED_WITH_ERROR", "FAILED_WITH_INCIDENT", "INCIDENT", "ERROR")
 _ABORTED = ("CANCELED", "CANCELLED", "ABORTED", "USER_CANCELED", "ADMINISTRATIVELY_KILLED")
 _UNFINISHED = ("RUNNING", "QUEUED", "BLOCKED", "RESUMING_WAREHOUSE", "PENDING", "COMPILING", "COMPILED", "STARTED")
-"""Of a query that is not at its end: a later export has it again."""
+"""States of unfinished queries: a later export contains them again."""
 _HIDDEN = "<insufficient privilege>"
-"""What pg_stat_statements shows instead of a text."""
+"""The placeholder of pg_stat_statements for a text that may not be shown."""
 _NAME = re.compile(r'"(?:[^"]|"")*"|[^."]+')
 
 
@@ -48,10 +48,10 @@ def _written(row: Row) -> int:
 
 
 def snowflake_access(row: Row, place: str) -> Query | None:
-    """A row of ACCOUNT_USAGE.ACCESS_HISTORY: what Snowflake itself says of columns; it has no text."""
-    modified = [one for _, one in objects_in(value_of(row, "objects_modified"))]
-    accessed = [one for _, one in objects_in(value_of(row, "direct_objects_accessed"))]
-    outputs = [_dotted(text_of(one.get("objectName"))) for one in modified if _is_table(one)]
+    """Read a row of ACCOUNT_USAGE.ACCESS_HISTORY: column flows that Snowflake itself reports, without a text."""
+    modified = [entry for _, entry in objects_in(value_of(row, "objects_modified"))]
+    accessed = [entry for _, entry in objects_in(value_of(row, "direct_objects_accessed"))]
+    outputs = [_dotted(text_of(entry.get("objectName"))) for entry in modified if _is_table(entry)]
     return Query(
         text=text(row, "query_text"),
         place=place,
@@ -59,9 +59,9 @@ def snowflake_access(row: Row, place: str) -> Query | None:
         user=text(row, "user_name"),
         query_id=text(row, "query_id"),
         reported=Reported(
-            inputs=tuple(_dotted(text_of(one.get("objectName"))) for one in accessed if _is_table(one)),
+            inputs=tuple(_dotted(text_of(entry.get("objectName"))) for entry in accessed if _is_table(entry)),
             outputs=tuple(outputs),
-            flows=tuple(flow for one in modified if _is_table(one) for flow in _snowflake_flows(one)),
+            flows=tuple(flow for entry in modified if _is_table(entry) for flow in _snowflake_flows(entry)),
         ),
     )
 
@@ -75,9 +75,9 @@ def _snowflake_flows(modified: dict[str, Any]) -> Iterator[Flow]:
                 yield Flow(_dotted(text_of(source.get("objectName"))), origin, target, name)
 
 
-def _is_table(one: dict[str, Any]) -> bool:
-    domain = text_of(one.get("objectDomain")).lower()
-    return bool(text_of(one.get("objectName"))) and any(kind in domain for kind in ("table", "view", "stream"))
+def _is_table(entry: dict[str, Any]) -> bool:
+    domain = text_of(entry.get("objectDomain")).lower()
+    return bool(text_of(entry.get("objectName"))) and any(kind in domain for kind in ("table", "view", "stream"))
 
 
 def databricks_query(row: Row, place: str) -> Query | None:
@@ -101,7 +101,9 @@ def databricks_query(row: Row, place: str) -> Query | None:
 
 
 def counted_statement(row: Row, place: str) -> Query | None:
-    """A row of pg_stat_statements, which counts what ran: no time but that of its counter (PostgreSQL 17)."""
+    """Read a row of pg_stat_statements, which counts executions. Its only time is that of the counter
+    (PostgreSQL 17).
+    """
     query = text(row, "query")
     if query == _HIDDEN:
         raise ValueError("who exported it may not see other users' queries: grant pg_read_all_stats")
@@ -118,7 +120,7 @@ def counted_statement(row: Row, place: str) -> Query | None:
 
 
 def plain_query(row: Row, place: str) -> Query | None:
-    """A row of a table that anybody made of queries; all but the text may be missing."""
+    """Read a row of a self-made table of queries; only the text is required."""
     error = text(row, "error", "error_message")
     started = moment(row.get("start_time"))
     return Query(
@@ -140,7 +142,9 @@ def plain_query(row: Row, place: str) -> Query | None:
 
 
 def trino_event(row: Row, place: str) -> Query | None:
-    """A QueryCompletedEvent of Trino's or Presto's event listeners (HTTP, Kafka); other events are passed over."""
+    """Read a QueryCompletedEvent of Trino's or Presto's event listeners (HTTP, Kafka). Returns None for other
+    events.
+    """
     if isinstance(inner := row.get("eventpayload"), dict):  # as the Kafka listener wraps it
         row = {key.lower(): value for key, value in inner.items()}
     metadata, context = row.get("metadata"), row.get("context")
@@ -166,25 +170,27 @@ def trino_event(row: Row, place: str) -> Query | None:
 
 
 def _trino_reported(value: Any) -> Reported:
-    inputs = [_trino_table(one, "catalogName") for _, one in objects_in(at(value, "inputs"))]
+    inputs = [_trino_table(entry, "catalogName") for _, entry in objects_in(at(value, "inputs"))]
     output = at(value, "output")
     if not isinstance(output, dict):
         return Reported(inputs=tuple(inputs))
     target = _trino_table(output, "catalogName")
     flows = [
-        Flow(_trino_table(source, "catalog"), text_of(source.get("columnName")), target, text_of(one.get("columnName")))
-        for _, one in objects_in(output.get("columns"))
-        for _, source in objects_in(one.get("sourceColumns"))
+        Flow(
+            _trino_table(source, "catalog"), text_of(source.get("columnName")), target, text_of(entry.get("columnName"))
+        )
+        for _, entry in objects_in(output.get("columns"))
+        for _, source in objects_in(entry.get("sourceColumns"))
     ]
     return Reported(inputs=tuple(inputs), outputs=(target,), flows=tuple(flows))
 
 
-def _trino_table(one: dict[str, Any], catalog: str) -> Parts:
-    return tuple(text_of(one.get(key)) for key in (catalog, "schema", "table"))
+def _trino_table(entry: dict[str, Any], catalog: str) -> Parts:
+    return tuple(text_of(entry.get(key)) for key in (catalog, "schema", "table"))
 
 
-def _state(said: str, error: str) -> RunState:
-    status = said.upper()
+def _state(status_text: str, error: str) -> RunState:
+    status = status_text.upper()
     if status in _ABORTED:
         return RunState.ABORT
     return RunState.FAIL if status in _FAILED or error else RunState.COMPLETE
@@ -195,5 +201,5 @@ def _is_unfinished(row: Row, *keys: str) -> bool:
 
 
 def _dotted(name: str) -> Parts:
-    """The parts of a name; Snowflake quotes those that would not do without."""
+    """The parts of a dotted name; Snowflake quotes those that need it."""
     return tuple(part.strip('"').replace('""', '"') for part in _NAME.findall(name))

@@ -1,4 +1,4 @@
-"""Which queries are one job: those that differ only in their literals, comments and spaces.
+"""Fingerprints of queries: those that differ only in literals, comments and spaces are one job.
 
 >>> fingerprint("SELECT a FROM t WHERE k IN (1, 2) -- ada") == fingerprint("select a from t\\nwhere k in (7)")
 True
@@ -14,6 +14,6 @@ _LIST = re.compile(r"\?(?:\s*,\s*\?)+")
 
 def fingerprint(text: str) -> str:
     """Twelve hex digits that are equal for queries of one shape."""
-    bare = _LIST.sub("?", _LITERAL.sub("?", _NOISE.sub(" ", text)))
-    shape = " ".join(bare.lower().split()).rstrip("; ")
+    without_literals = _LIST.sub("?", _LITERAL.sub("?", _NOISE.sub(" ", text)))
+    shape = " ".join(without_literals.lower().split()).rstrip("; ")
     return blake2b(shape.encode(), digest_size=6).hexdigest()

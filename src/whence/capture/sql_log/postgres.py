@@ -1,7 +1,7 @@
 """PostgreSQL's server log: stderr with its `log_line_prefix`, csvlog, jsonlog (PostgreSQL documentation, 19.8).
 
 A statement is logged when it begins (`log_statement`) or when it ends (`log_min_duration_statement`); an error after it
-names it again. So what a process logged waits until the same process logs something else, or the log ends.
+repeats it. So a process's entry waits until the same process logs another, or the log ends.
 """
 
 import re
@@ -19,17 +19,17 @@ from whence.model.events import RunState
 DEFAULT_PREFIX = "%m [%p] "
 
 _WAITING = 10_000
-_SAID = re.compile(
+_STATEMENT = re.compile(
     r"(?:duration: (?P<ms>[\d.]+) ms(?:  )?)?"
     r"(?:(?:statement|execute(?: fetch from)? [^:\n]*|fast-path function call): ?(?P<sql>.*))?",
     re.DOTALL,
 )
 _MESSAGE = re.compile(r"(?P<severity>[A-Z]+[1-5]?):  (?P<message>.*)", re.DOTALL)
 _ERRORS = ("ERROR", "FATAL", "PANIC")
-_BESIDE = ("DETAIL", "HINT", "CONTEXT", "QUERY", "STATEMENT", "LOCATION")
+_DETAILS = ("DETAIL", "HINT", "CONTEXT", "QUERY", "STATEMENT", "LOCATION")
 _HEAD = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.\d]* \w+,")
-_CSV = 23
-"""Columns of csvlog in PostgreSQL 9 to 12; later ones have more at the end."""
+_CSV_COLUMNS = 23
+"""Columns of csvlog in PostgreSQL 9 to 12; later versions append more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,18 +48,18 @@ class _Entry:
 
 
 def stderr_log(stream: TextIO, name: str, prefix: str = DEFAULT_PREFIX) -> Iterator[Query | Flaw]:
-    """Queries of a log in plain text whose lines begin as `log_line_prefix` says."""
-    return _queries(_with_statements(_plain(stream, name, prefix)))
+    """Read the queries of a plain-text log whose lines begin with `log_line_prefix`."""
+    return _queries(_with_statements(_plain_entries(stream, name, prefix)))
 
 
 def csv_log(stream: TextIO, name: str) -> Iterator[Query | Flaw]:
-    """Queries of a csvlog."""
+    """Read the queries of a csvlog."""
     return _queries(_csv_entry(place, cells) for place, cells in records(stream, name, begins=_HEAD))
 
 
 def json_log(stream: TextIO, name: str) -> Iterator[Query | Flaw]:
-    """Queries of a jsonlog."""
-    return _queries(one if isinstance(one, Flaw) else _json_entry(*one) for one in rows(stream, name))
+    """Read the queries of a jsonlog."""
+    return _queries(row if isinstance(row, Flaw) else _json_entry(*row) for row in rows(stream, name))
 
 
 def _queries(entries: Iterable[_Entry | Flaw]) -> Iterator[Query | Flaw]:
@@ -69,17 +69,17 @@ def _queries(entries: Iterable[_Entry | Flaw]) -> Iterator[Query | Flaw]:
             yield entry
             continue
         before = waiting.pop(entry.process, None)
-        said = _SAID.fullmatch(entry.message) if entry.severity == "LOG" else None
+        statement = _STATEMENT.fullmatch(entry.message) if entry.severity == "LOG" else None
         if entry.severity in _ERRORS and (entry.statement or before):
-            yield _broken(entry, before)
+            yield _failed_query(entry, before)
             continue
-        if before and said and said["ms"] and not said["sql"]:
+        if before and statement and statement["ms"] and not statement["sql"]:
             yield replace(before, started=before.ended, ended=max(before.ended, entry.time))
             continue
         if before:
             yield before
-        if said and said["sql"]:
-            waiting[entry.process] = _query(entry, said["sql"], said["ms"])
+        if statement and statement["sql"]:
+            waiting[entry.process] = _query(entry, statement["sql"], statement["ms"])
         if len(waiting) > _WAITING:
             yield waiting.popitem(last=False)[1]
     yield from waiting.values()
@@ -100,7 +100,7 @@ def _query(entry: _Entry, sql: str, milliseconds: str | None = None) -> Query:
     )
 
 
-def _broken(entry: _Entry, before: Query | None) -> Query:
+def _failed_query(entry: _Entry, before: Query | None) -> Query:
     query = _query(entry, entry.statement) if entry.statement else before
     assert query is not None
     if before and before.text.strip() == query.text.strip():
@@ -108,8 +108,8 @@ def _broken(entry: _Entry, before: Query | None) -> Query:
     return replace(query, state=RunState.FAIL, error=entry.message)
 
 
-def _plain(stream: TextIO, name: str, prefix: str) -> Iterator[_Entry | Flaw]:
-    """Entries, each with the lines that follow it and begin with a tab."""
+def _plain_entries(stream: TextIO, name: str, prefix: str) -> Iterator[_Entry | Flaw]:
+    """Yield entries, each with the following lines that begin with a tab."""
     pattern, held, place = prefix_pattern(prefix), "", ""
     for number, line in enumerate(iter(lambda: stream.readline(MAX_RECORD), ""), 1):
         if line.startswith("\t") and held and len(held) < MAX_RECORD:
@@ -124,31 +124,31 @@ def _plain(stream: TextIO, name: str, prefix: str) -> Iterator[_Entry | Flaw]:
 
 def _entry(held: str, place: str, pattern: re.Pattern[str]) -> _Entry | Flaw:
     head = pattern.match(held)
-    said = _MESSAGE.fullmatch(held[head.end() :].rstrip("\n")) if head else None
-    if not (head and said):
+    message_match = _MESSAGE.fullmatch(held[head.end() :].rstrip("\n")) if head else None
+    if not (head and message_match):
         return Flaw(place, "it does not begin as log_line_prefix says; give the server's own with --prefix")
-    found = {key: value or "" for key, value in head.groupdict().items()}
+    fields = {key: value or "" for key, value in head.groupdict().items()}
     return _Entry(
         place=place,
-        time=moment(found.get("time", "")) or moment(found.get("epoch", "")),
-        severity=said["severity"],
-        message=said["message"],
-        user=_known(found.get("user", "")),
-        database=_known(found.get("database", "")),
-        process=found.get("process", "") or found.get("session", ""),
-        session=found.get("session", ""),
-        application=_known(found.get("application", "")),
-        query_id=found.get("query_id", ""),
+        time=moment(fields.get("time", "")) or moment(fields.get("epoch", "")),
+        severity=message_match["severity"],
+        message=message_match["message"],
+        user=_without_unknown(fields.get("user", "")),
+        database=_without_unknown(fields.get("database", "")),
+        process=fields.get("process", "") or fields.get("session", ""),
+        session=fields.get("session", ""),
+        application=_without_unknown(fields.get("application", "")),
+        query_id=fields.get("query_id", ""),
     )
 
 
 def _with_statements(entries: Iterable[_Entry | Flaw]) -> Iterator[_Entry | Flaw]:
-    """Errors with the STATEMENT entry that follows them; entries that only explain others are left out."""
+    """Add the STATEMENT entry after an error to it; drop other explanatory entries."""
     held: _Entry | None = None
     for entry in entries:
         if isinstance(entry, Flaw):
             yield entry
-        elif entry.severity in _BESIDE:
+        elif entry.severity in _DETAILS:
             if held and entry.severity == "STATEMENT" and entry.process == held.process:
                 held = replace(held, statement=entry.message)
         else:
@@ -160,8 +160,8 @@ def _with_statements(entries: Iterable[_Entry | Flaw]) -> Iterator[_Entry | Flaw
 
 
 def _csv_entry(place: str, cells: list[str]) -> _Entry | Flaw:
-    if len(cells) < _CSV:
-        return Flaw(place, f"{len(cells)} columns, where csvlog has {_CSV} or more")
+    if len(cells) < _CSV_COLUMNS:
+        return Flaw(place, f"{len(cells)} columns, where csvlog has {_CSV_COLUMNS} or more")
     return _Entry(
         place=place,
         time=moment(cells[0]),
@@ -193,5 +193,5 @@ def _json_entry(place: str, row: dict[str, object]) -> _Entry:
     )
 
 
-def _known(value: str) -> str:
+def _without_unknown(value: str) -> str:
     return "" if value == "[unknown]" else value

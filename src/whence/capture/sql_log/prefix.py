@@ -27,7 +27,7 @@ _ESCAPES = {
 
 @lru_cache(maxsize=16)
 def prefix_pattern(prefix: str) -> re.Pattern[str]:
-    """What a line begins with. After `%q`, server processes stop: all from there on may be missing."""
+    """The pattern of a line's prefix. Server processes stop at `%q`, so everything after it is optional."""
     parts, optional = list[str](), False
     for escape, literal in re.findall(r"%-?\d*([a-zA-Z%])|([^%]+)", prefix):
         optional = optional or escape == "q"
@@ -38,7 +38,7 @@ def prefix_pattern(prefix: str) -> re.Pattern[str]:
 
 
 def _once(escape: str, parts: list[str]) -> str:
-    """The expression of an escape; a second one of the same name is passed over."""
+    """The expression of an escape; a second escape with the same name matches without a group."""
     expression = _ESCAPES.get(escape, r"\S*")
     name = re.match(r"\(\?P<(\w+)>", expression)
     if name and any(f"(?P<{name[1]}>" in part for part in parts):

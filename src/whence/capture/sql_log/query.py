@@ -1,16 +1,16 @@
-"""What a log says of one query, whichever engine wrote it."""
+"""One logged query, independent of the engine."""
 
 from dataclasses import dataclass, field
 
 from whence.model.events import RunState
 
 Parts = tuple[str, ...]
-"""A table's name, cut at its dots, as the engine has it."""
+"""The parts of a table's name, as the engine spells them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A column of an output that the engine itself says comes from a column of an input."""
+    """A column flow that the engine itself reports."""
 
     source: Parts
     source_column: str
@@ -20,7 +20,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reported:
-    """What the engine itself says that a query read, wrote and moved."""
+    """The reads, writes and flows that the engine itself reports for a query."""
 
     inputs: tuple[Parts, ...] = ()
     outputs: tuple[Parts, ...] = ()
@@ -29,11 +29,11 @@ class Reported:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """One query that ran; times in microseconds since 1970 UTC, `started` 0 if only its end is known."""
+    """One executed query; times in microseconds since 1970 UTC, `started` 0 if only the end is known."""
 
     text: str
     place: str
-    """Where the log has it: `file:line`, or `file[index]` in a JSON array."""
+    """The position in the log: `file:line`, or `file[index]` in a JSON array."""
     ended: int
     started: int = 0
     state: RunState = RunState.COMPLETE
@@ -46,19 +46,19 @@ class Query:
     application: str = ""
     rows: int | None = None
     calls: int | None = None
-    """How often it ran, where the log counts instead of listing."""
+    """The number of executions, if the log counts instead of listing."""
     dialect: str = ""
-    """Of its SQL, where the log itself says it."""
+    """The dialect of its SQL, if the log reports it."""
     destination: Parts = ()
     """The table that a SELECT's result was written to."""
     reported: Reported = field(default_factory=Reported)
     temporary: tuple[str, ...] = ()
-    """Temporary tables that its session has made until then."""
+    """The temporary tables that its session created before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """A line or an element that could not be read, and why."""
+    """An unreadable line or element, and the reason."""
 
     place: str
     reason: str

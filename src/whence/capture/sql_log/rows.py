@@ -1,4 +1,6 @@
-"""Rows of an export (CSV with a header, JSON lines, a JSON array), read as a stream; a bad one costs no other."""
+"""Rows of an export (CSV with a header, JSON lines, a JSON array), read as a stream; a bad row does not stop the
+others.
+"""
 
 import csv
 import json
@@ -12,13 +14,13 @@ Row = dict[str, Any]
 """Keys in lower case."""
 
 MAX_RECORD = 64 << 20
-"""The most characters of one row, or of one log entry."""
+"""The greatest number of characters of one row, or of one log entry."""
 
 _CHUNK = 1 << 20
 
 
 def rows(stream: TextIO, name: str) -> Iterator[tuple[str, Row] | Flaw]:
-    """Each row with its place, or what is wrong with it. The form is known by the first character."""
+    """Yield each row with its position, or the flaw in it. The first character determines the format."""
     first = _first(stream)
     match first[:1]:
         case "[":
@@ -30,7 +32,7 @@ def rows(stream: TextIO, name: str) -> Iterator[tuple[str, Row] | Flaw]:
 
 
 def _first(stream: TextIO) -> str:
-    """The beginning of the first line that is not empty; of an array one character, for it may be one long line."""
+    """The beginning of the first line that is not empty. Of an array, one character, since it may be one long line."""
     while letter := stream.read(1):
         if letter == "[":
             return letter
@@ -70,11 +72,11 @@ def _array(stream: TextIO, name: str, rest: str) -> Iterator[tuple[str, Row] | F
             yield _row(value, f"{name}[{index}]")
             rest, index = rest[end:], index + 1
             continue
-        more = stream.read(max(_CHUNK, len(rest)))
-        if not more or len(rest) > MAX_RECORD:
+        next_chunk = stream.read(max(_CHUNK, len(rest)))
+        if not next_chunk or len(rest) > MAX_RECORD:
             yield Flaw(f"{name}[{index}]", "not JSON, or cut off; what follows in this array is lost")
             return
-        rest += more
+        rest += next_chunk
 
 
 def _table(stream: TextIO, name: str, first: str) -> Iterator[tuple[str, Row] | Flaw]:
@@ -90,9 +92,9 @@ def _table(stream: TextIO, name: str, first: str) -> Iterator[tuple[str, Row] | 
 def records(
     stream: TextIO, name: str, number: int = 1, begins: re.Pattern[str] | None = None
 ) -> Iterator[tuple[str, list[str]]]:
-    """Records of CSV, each with its first line; one that has more lines ends where its quotes are closed.
+    """Yield the records of a CSV, each with its first line. A record with several lines ends where its quotes close.
 
-    One whose quotes never close ends where a line begins as all records do, so that the others are not lost with it.
+    A record whose quotes never close ends where a line begins like a record, so that later records are not lost.
     """
     held, place = "", ""
     for line in iter(lambda: stream.readline(MAX_RECORD), ""):
@@ -119,11 +121,11 @@ def _cells(record: str) -> list[str]:
 def _row(value: Any, place: str) -> tuple[str, Row] | Flaw:
     if not isinstance(value, dict):
         return Flaw(place, "a row must be an object")
-    return place, {str(key).lower(): one for key, one in value.items()}
+    return place, {str(key).lower(): cell for key, cell in value.items()}
 
 
 def text(row: Row, *keys: str) -> str:
-    """The first of some cells that says something, as text."""
+    """The first nonempty cell of the keys, as text."""
     for key in keys:
         value = row.get(key)
         if value is not None and value != "":
@@ -132,20 +134,20 @@ def text(row: Row, *keys: str) -> str:
 
 
 def number(row: Row, *keys: str) -> int | None:
-    """The first of some cells that is a whole number of zero or more."""
-    said = text(row, *keys).partition(".")[0]
-    return int(said) if said.isdecimal() and said.isascii() else None
+    """The first nonempty cell of the keys as a whole number of zero or more, or None."""
+    digits = text(row, *keys).partition(".")[0]
+    return int(digits) if digits.isdecimal() and digits.isascii() else None
 
 
 def at(value: Any, *keys: str) -> Any:
-    """What lies at a path of keys; None if there is nothing."""
+    """The value at a path of keys, or None."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
 def value_of(row: Row, key: str) -> Any:
-    """A cell that holds JSON, whether it stands there as such or as text."""
+    """The value of a cell that holds JSON, either parsed or as text."""
     value = row.get(key)
     if not isinstance(value, str):
         return value

@@ -1,11 +1,11 @@
-"""Times as logs write them, in microseconds since 1970 UTC."""
+"""Timestamps in logs, converted to microseconds since 1970 UTC."""
 
 import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from whence.openlineage.times import micros
+from whence.openlineage.json.times import parse_micros
 
 _ZONED = re.compile(r"(?P<time>\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?) ?(?P<zone>[A-Za-z][A-Za-z/_]+)", re.ASCII)
 _UTC = ("UTC", "GMT", "Z", "WET")
@@ -15,31 +15,33 @@ _ABBREVIATED = (
     "NZST 12 NZDT 13"
 )
 _HOURS = {name: float(hours) for name, hours in re.findall(r"(\w+) (\S+)", _ABBREVIATED)}
-"""East of UTC: abbreviations that servers write and that mean one zone only (PostgreSQL documentation, appendix B)."""
+"""Hours east of UTC, for abbreviations that servers write and that mean only one zone (PostgreSQL documentation,
+appendix B).
+"""
 
 
-def moment(said: object) -> int:
-    """The time that a text means, or a number of seconds, milli-, micro- or nanoseconds since 1970; 0 if it means none.
+def moment(value: object) -> int:
+    """Parse a text, or a number of seconds, milli-, micro- or nanoseconds since 1970. Returns 0 for other values.
 
     >>> moment("2026-02-01 10:00:00.5 UTC") == moment("2026-02-01T11:00:00.5+01:00") == moment(1_769_940_000_500)
     True
     """
-    if isinstance(said, int | float):
-        return _counted(said)
-    if not isinstance(said, str) or not said:
+    if isinstance(value, int | float):
+        return _from_number(value)
+    if not isinstance(value, str) or not value:
         return 0
-    if said.replace(".", "", 1).isdecimal():
-        return _counted(float(said) if "." in said else int(said))
-    if zoned := _ZONED.fullmatch(said.strip()):
-        return _zoned(zoned["time"], zoned["zone"])
+    if value.replace(".", "", 1).isdecimal():
+        return _from_number(float(value) if "." in value else int(value))
+    if zoned := _ZONED.fullmatch(value.strip()):
+        return _parse_zoned(zoned["time"], zoned["zone"])
     try:
-        return micros(said)[0]
+        return parse_micros(value)[0]
     except ValueError:
-        return _in_words(said)
+        return _parse_rfc2822(value)
 
 
-def _counted(since: float) -> int:
-    """By its size: what is not too far in the future in one unit is meant in it."""
+def _from_number(since: float) -> int:
+    """Convert a number by its size: the unit is the one that yields a time not far in the future."""
     if since > 1e17:
         return int(since // 1_000)
     if since > 1e14:
@@ -47,17 +49,17 @@ def _counted(since: float) -> int:
     return int(since * (1_000 if since > 1e11 else 1_000_000))
 
 
-def _in_words(said: str) -> int:
-    """`Sun, 01 Feb 2026 10:00:00 -0800`, as mail and Snowflake write times (RFC 2822)."""
+def _parse_rfc2822(text: str) -> int:
+    """Parse `Sun, 01 Feb 2026 10:00:00 -0800`, the format of mail and Snowflake (RFC 2822)."""
     try:
-        at = parsedate_to_datetime(said)
+        at = parsedate_to_datetime(text)
     except (ValueError, TypeError, OverflowError):
         return 0
     return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()) * 1_000_000
 
 
-def _zoned(text: str, zone: str) -> int:
-    at, _ = micros(text)
+def _parse_zoned(text: str, zone: str) -> int:
+    at, _ = parse_micros(text)
     if zone in _UTC:
         return at
     if zone in _HOURS:
@@ -65,5 +67,5 @@ def _zoned(text: str, zone: str) -> int:
     try:
         local = datetime.fromisoformat(text.replace(",", ".")).replace(tzinfo=ZoneInfo(zone))
     except (ValueError, ZoneInfoNotFoundError):
-        return at  # an abbreviation that names no zone for certain is read as UTC
+        return at  # an ambiguous abbreviation is read as UTC
     return at - int((local.utcoffset() or local - local).total_seconds()) * 1_000_000

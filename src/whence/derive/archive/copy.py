@@ -1,5 +1,5 @@
-"""`whence archive`: what the log has and the archive does not, copied; exactly once, for a commit holds both the files
-and where they end.
+"""`whence archive`: copies the records that the log has and the archive lacks, exactly once: a commit holds both the
+files and the positions where they end.
 """
 
 import time
@@ -10,38 +10,38 @@ from itertools import groupby
 
 from pyspark.sql import DataFrame, SparkSession
 
-from whence.derive.archive.coverage import before_damage, rest
+from whence.derive.archive.coverage import cut_before_damage, unarchived_lanes
 from whence.derive.archive.source import read_files
 from whence.derive.archive.table import Archive, ArchiveFile, Reach, find_archive, open_archive
 from whence.derive.archive.write import write_files
 from whence.derive.delta.parquet import FILE_BYTES
-from whence.derive.schedule import free_cores
-from whence.derive.sources import source_of
+from whence.derive.sources.readings import make_source
+from whence.derive.spark.periodic_jobs import free_cores
 from whence.errors import TableBusyError
 from whence.log import Lane, Log, Position
 from whence.log.segments.drop import drop_segments
 from whence.log.segments.log import LANE, SegmentLog
 
-_SHORT = 128 << 20
-"""Of the log: a task of one to two seconds."""
+_SHORT_TASK_BYTES = 128 << 20
+"""Bytes of the log per short task, of one to two seconds."""
 
-CROWDED = 8
-"""Small files of one day that are worth writing again as one."""
+MIN_COMPACTED_FILES = 8
+"""The number of small files of one day that are worth merging into one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """Bytes of the log (of events, a file has 2 % of them)."""
+    """Sizes in bytes of the log (a file of events has 2 % of them)."""
 
     task: int = 1 << 30
-    """What one task writes, into one file where it is of one day."""
+    """The bytes that one task writes, into one file if they are of one day."""
     portion: int = 8 << 30
-    """What one commit takes: a kill loses no more work than this."""
+    """The bytes per commit: a killed process loses no more work than this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
-    """What one run archived: these parts of the lanes."""
+    """The result of one archiving run: the archived parts of the lanes."""
 
     lanes: tuple[Lane, ...]
     records: int
@@ -50,17 +50,17 @@ class Copied:
 
 
 def archive_log(session: SparkSession, log: Log, uri: str, sizes: Sizes = Sizes()) -> Copied:
-    """Archive the log up to where it is durable now, or to where it is damaged.
+    """Archive the log up to its committed end, or up to its first damage.
 
-    Raises LogCorruptError if damage is what comes next, LogGapError, TableBusyError, TableError.
+    Raises LogCorruptError if the next record is damaged, LogGapError, TableBusyError, TableError.
     """
-    source = source_of(log)
+    source = make_source(log)
     written: list[ArchiveFile] = []
-    with log.retained():
+    with log.prevent_deletion():
         archive = open_archive(uri)
-        lanes = tuple(before_damage(lane, log.seals()) for lane in rest(archive, log.lanes()))
+        lanes = tuple(cut_before_damage(lane, log.list_seals()) for lane in unarchived_lanes(archive, log.list_lanes()))
         for portion in source.cut(lanes, sizes.portion):
-            archive, files = append(archive, portion, source.records(session, portion, sizes.task))
+            archive, files = append_records(archive, portion, source.records(session, portion, sizes.task))
             written += files
     return Copied(
         lanes=lanes,
@@ -70,15 +70,16 @@ def archive_log(session: SparkSession, log: Log, uri: str, sizes: Sizes = Sizes(
     )
 
 
-def archive_beside(session: SparkSession, log: Log, uri: str) -> None:
-    """The same and `tidy`, in short tasks on the cores that a stream leaves free."""
-    archive_log(session, log, uri, Sizes(task=_SHORT, portion=_SHORT * free_cores(session)))
-    tidy(session, uri)
+def archive_in_background(session: SparkSession, log: Log, uri: str) -> None:
+    """Archive and compact in short tasks, on the cores that a stream leaves free."""
+    archive_log(session, log, uri, Sizes(task=_SHORT_TASK_BYTES, portion=_SHORT_TASK_BYTES * free_cores(session)))
+    compact_archive(session, uri)
 
 
-def append(archive: Archive, lanes: Sequence[Lane], records: DataFrame) -> tuple[Archive, list[ArchiveFile]]:
-    """Write what is in the lanes, and commit it. `records` is a records frame; each of its partitions is ordered by
-    position. Raises TableBusyError if the archive ends elsewhere meanwhile; then nothing of it is archived.
+def append_records(archive: Archive, lanes: Sequence[Lane], records: DataFrame) -> tuple[Archive, list[ArchiveFile]]:
+    """Write and commit the records of the lanes. `records` is a records frame whose partitions are ordered by position.
+
+    Raises TableBusyError if another archiver moved the archive's end; nothing is archived then.
     """
     reaches = {lane.name: archive.reach(lane.name) or Reach(lane.start.as_int, lane.start.as_int) for lane in lanes}
     if any(reaches[lane.name].until != lane.start.as_int for lane in lanes):
@@ -88,8 +89,8 @@ def append(archive: Archive, lanes: Sequence[Lane], records: DataFrame) -> tuple
     return archive.append(files, ends), files
 
 
-def tidy(session: SparkSession, uri: str) -> None:
-    """Put the many small files of a day that is over into one; delete files that nothing refers to any more.
+def compact_archive(session: SparkSession, uri: str) -> None:
+    """Merge the many small files of a past day into one, and delete unreferenced files.
 
     Raises TableBusyError if another archiver commits meanwhile.
     """
@@ -99,7 +100,7 @@ def tidy(session: SparkSession, uri: str) -> None:
     small = [file for file in files if file.size < FILE_BYTES // 2 and file.day < newest]
     counts = Counter(file.day for file in small)
     for day, crowd in groupby(sorted(small, key=lambda file: (file.day, file.first)), key=lambda file: file.day):
-        if counts[day] >= CROWDED:
+        if counts[day] >= MIN_COMPACTED_FILES:
             old = list(crowd)
             # One partition, so that one task writes them in order.
             new = write_files(read_files(session, uri, old, "records").coalesce(1), uri)
@@ -108,9 +109,9 @@ def tidy(session: SparkSession, uri: str) -> None:
 
 
 def drop_archived(log: SegmentLog, uri: str, applied: Mapping[str, int]) -> tuple[int, ...]:
-    """Delete the log's segments that both the archive and a store, whose progress is `applied`, have; their numbers.
+    """Delete the log's segments whose records both the archive and a store with progress `applied` have.
 
-    Raises LogBusyError while an archiver or a rebuild reads the log.
+    Returns their numbers. Raises LogBusyError while an archiver or a rebuild reads the log.
     """
     archive = find_archive(uri)
     reach = archive.reach(LANE) if archive else None

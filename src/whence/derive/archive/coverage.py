@@ -1,4 +1,4 @@
-"""Whether archive and log together hold everything: in each lane, where one ends, the other goes on."""
+"""Coverage of the history by archive and log: in each lane, the log must continue where the archive ends."""
 
 from collections.abc import Iterable
 
@@ -7,21 +7,21 @@ from whence.errors import LogCorruptError, LogGapError, TableError
 from whence.log import Lane, Position, Seal
 
 
-def rest(archive: Archive | None, lanes: Iterable[Lane]) -> tuple[Lane, ...]:
-    """What of the lanes is not archived yet.
+def unarchived_lanes(archive: Archive | None, lanes: Iterable[Lane]) -> tuple[Lane, ...]:
+    """The parts of the lanes that are not archived yet.
 
-    Raises LogGapError if records between archive and log are gone, TableError if the archive is of another log.
+    Raises LogGapError if records between archive and log are missing, TableError if the archive is of another log.
     """
-    return tuple(_rest(archive, lane) for lane in lanes)
+    return tuple(_unarchived_lane(archive, lane) for lane in lanes)
 
 
-def rest_of_all(archive: Archive | None, lanes: Iterable[Lane]) -> tuple[Lane, ...]:
-    """The same, if archive and log have all that ever was in the lanes. An empty log adds nothing to its archive."""
-    return tuple(_rest_of_all(archive, lane) for lane in lanes)
+def unarchived_lanes_if_complete(archive: Archive | None, lanes: Iterable[Lane]) -> tuple[Lane, ...]:
+    """As `unarchived_lanes`, but requires the whole history of the lanes. An empty log adds nothing to its archive."""
+    return tuple(_unarchived_lane_if_complete(archive, lane) for lane in lanes)
 
 
-def before_damage(lane: Lane, seals: Iterable[Seal]) -> Lane:
-    """A lane up to the first range that is sealed: an archive must not pass records that may still be restored.
+def cut_before_damage(lane: Lane, seals: Iterable[Seal]) -> Lane:
+    """A lane up to its first sealed range: an archive must not pass records that may still be restored.
 
     Raises LogCorruptError if the lane begins with that range.
     """
@@ -34,7 +34,7 @@ def before_damage(lane: Lane, seals: Iterable[Seal]) -> Lane:
     return Lane(lane.name, lane.start, first.begin)
 
 
-def _rest(archive: Archive | None, lane: Lane) -> Lane:
+def _unarchived_lane(archive: Archive | None, lane: Lane) -> Lane:
     reach = archive.reach(lane.name) if archive else None
     if archive is None or reach is None:
         return lane
@@ -48,11 +48,11 @@ def _rest(archive: Archive | None, lane: Lane) -> Lane:
     return Lane(lane.name, archived, lane.end)
 
 
-def _rest_of_all(archive: Archive | None, lane: Lane) -> Lane:
+def _unarchived_lane_if_complete(archive: Archive | None, lane: Lane) -> Lane:
     reach = archive.reach(lane.name) if archive else None
     begins = Position.from_int(reach.since) if reach else lane.start
     if lane.origin and lane.origin < begins:
         raise LogGapError(lane.name, lane.origin, begins)
     if reach and lane.start == lane.end:
         return lane
-    return _rest(archive, lane)
+    return _unarchived_lane(archive, lane)

@@ -1,4 +1,4 @@
-"""Retention of raw events: days of the archive that are old enough, and that the store has, are taken out of it."""
+"""Retention of raw events: removes from the archive the days that are old enough and that the store has derived."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,36 +10,36 @@ from whence.log import Position
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Day:
-    """A day of the archive that goes: ISO 8601, by when its records were received."""
+    """A removed day of the archive (ISO 8601), by when its records were received."""
 
     day: str
     records: int
     bytes: int
 
 
-def old_days(uri: str, before: int, applied: Mapping[str, int]) -> tuple[Day, ...]:
-    """The days that ended before a time (µs) and of which a store, whose progress is `applied`, has all, oldest first.
+def list_old_days(uri: str, before: int, applied: Mapping[str, int]) -> tuple[Day, ...]:
+    """The days before a time (µs) that a store with progress `applied` has completely derived, oldest first.
 
     Raises TableError.
     """
     archive = find_archive(uri)
-    return _days(_old(archive, before, applied)) if archive else ()
+    return _summarise_days(_select_old_files(archive, before, applied)) if archive else ()
 
 
-def forget_days(uri: str, before: int, applied: Mapping[str, int], now_millis: int) -> tuple[Day, ...]:
-    """Take these days out of the archive. From then on a rebuild is refused: not all that ever was is there.
+def remove_old_days(uri: str, before: int, applied: Mapping[str, int], now_millis: int) -> tuple[Day, ...]:
+    """Remove these days from the archive. Rebuilds are refused from then on, because the history is incomplete.
 
-    The files are deleted a week later, when the archive is tidied. Raises TableBusyError, TableError.
+    The files are deleted a week later, when the archive is compacted. Raises TableBusyError, TableError.
     """
     archive = find_archive(uri)
-    files = _old(archive, before, applied) if archive else []
+    files = _select_old_files(archive, before, applied) if archive else []
     if archive and files:
-        archive.forget(files, _beginnings(archive, files, applied), now_millis)
-    return _days(files)
+        archive.forget(files, _new_starts(archive, files, applied), now_millis)
+    return _summarise_days(files)
 
 
-def _old(archive: Archive, before: int, applied: Mapping[str, int]) -> list[ArchiveFile]:
-    """Whole days only, from the first on: of what is left, nothing is missing in between."""
+def _select_old_files(archive: Archive, before: int, applied: Mapping[str, int]) -> list[ArchiveFile]:
+    """The files of complete days, from the first day on, so that the remaining history has no gaps."""
     limit = datetime.fromtimestamp(before / 1_000_000, UTC).date().isoformat()
     by_day: dict[str, list[ArchiveFile]] = {}
     for file in archive.files():
@@ -53,7 +53,9 @@ def _old(archive: Archive, before: int, applied: Mapping[str, int]) -> list[Arch
 
 
 def _is_applied(archive: Archive, file: ArchiveFile, applied: Mapping[str, int]) -> bool:
-    """Whether a store has all of a file; of one with several lanes that is known if it has all that is archived."""
+    """Whether a store has derived a whole file. For a file of several lanes, only if it has everything archived of
+    them.
+    """
     lanes = _lanes_in(file, applied)
     if len(lanes) == 1:
         return file.last < applied[lanes[0]]
@@ -61,8 +63,8 @@ def _is_applied(archive: Archive, file: ArchiveFile, applied: Mapping[str, int])
     return bool(lanes) and all(reach and applied[lane] >= reach.until for lane, reach in reaches.items())
 
 
-def _beginnings(archive: Archive, gone: Sequence[ArchiveFile], applied: Mapping[str, int]) -> Mapping[str, int]:
-    """Where the lanes that are in these files begin without them."""
+def _new_starts(archive: Archive, gone: Sequence[ArchiveFile], applied: Mapping[str, int]) -> Mapping[str, int]:
+    """The new starts of the lanes in these files, once they are removed."""
     left = [file for file in archive.files() if file not in gone]
     begins: dict[str, int] = {}
     for lane in {lane for file in gone for lane in _lanes_in(file, applied)}:
@@ -74,7 +76,7 @@ def _beginnings(archive: Archive, gone: Sequence[ArchiveFile], applied: Mapping[
 
 
 def _lanes_in(file: ArchiveFile, applied: Mapping[str, int]) -> list[str]:
-    """The lanes that a file may have something of: where there are several, their number is a position's segment."""
+    """The lanes that a file may contain. If there are several, a position's segment is the number of its lane."""
     if len(applied) == 1:
         return list(applied)
     low, high = Position.from_int(file.first).segment, Position.from_int(file.last).segment
@@ -82,7 +84,7 @@ def _lanes_in(file: ArchiveFile, applied: Mapping[str, int]) -> list[str]:
     return sorted((lane for lane, number in numbers.items() if low <= number <= high), key=numbers.__getitem__)
 
 
-def _days(files: Sequence[ArchiveFile]) -> tuple[Day, ...]:
+def _summarise_days(files: Sequence[ArchiveFile]) -> tuple[Day, ...]:
     days = dict.fromkeys(file.day for file in files)
     return tuple(
         Day(

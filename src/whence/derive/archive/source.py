@@ -1,7 +1,7 @@
-"""The archive's files as a Spark data source: readings, for a rebuild, or records, to be written again.
+"""The archive's files as a Spark data source: readings for a rebuild, or records to be written again.
 
-Options: `path`, the archive; `files`, their paths and counts of records, in order, as JSON; `form`; `before`, if only
-what was received before a time is wanted.
+Options: `path`, the archive; `files`, their paths and record counts, in order, as JSON; `form`; `before`, to read only
+records received before a time.
 """
 
 import json
@@ -18,9 +18,9 @@ from pyspark.sql.types import StructType
 from whence.derive.archive.table import Archive, ArchiveFile
 from whence.derive.delta.parquet import read_slice, slices
 from whence.derive.delta.table import table_errors
-from whence.derive.read import read_batches
-from whence.derive.records import RECORD_SCHEMA, record_batches, to_records
-from whence.derive.schema import READING_SCHEMA
+from whence.derive.reading.batches import read_batches
+from whence.derive.reading.records import RECORD_SCHEMA, batch_records, to_records
+from whence.derive.reading.schema import READING_SCHEMA
 from whence.log import Position, Record
 
 FORMAT = "whence-archive"
@@ -37,15 +37,15 @@ class ArchiveSource(DataSource):
         return FORMAT
 
     def schema(self) -> StructType:
-        return from_arrow_schema(RECORD_SCHEMA if self._gives_records else READING_SCHEMA)
+        return from_arrow_schema(RECORD_SCHEMA if self._returns_records else READING_SCHEMA)
 
     def reader(self, schema: StructType) -> "ArchiveReader":
         before = int(self.options["before"]) if "before" in self.options else None
-        batches = record_batches if self._gives_records else read_batches
+        batches = batch_records if self._returns_records else read_batches
         return ArchiveReader(self.options["path"], json.loads(self.options["files"]), before, batches)
 
     @property
-    def _gives_records(self) -> bool:
+    def _returns_records(self) -> bool:
         return self.options["form"] == "records"
 
 
@@ -61,11 +61,13 @@ class ArchiveReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         records = _records(self._uri, partition)
         before = self._before
-        return self._batches(records if before is None else (one for one in records if one.received_at < before))
+        return self._batches(
+            records if before is None else (record for record in records if record.received_at < before)
+        )
 
 
-def archived(session: SparkSession, archive: Archive, form: Form, before: int | None = None) -> DataFrame:
-    """What the archive holds; or only what was received before a time (microseconds UTC)."""
+def read_archive(session: SparkSession, archive: Archive, form: Form, before: int | None = None) -> DataFrame:
+    """The archive's content, or only the records received before a time (microseconds UTC)."""
     files = [file for file in archive.files() if before is None or file.received_from < before]
     return read_files(session, archive.uri, files, form, before)
 
@@ -73,7 +75,7 @@ def archived(session: SparkSession, archive: Archive, form: Form, before: int | 
 def read_files(
     session: SparkSession, uri: str, files: Iterable[ArchiveFile], form: Form, before: int | None = None
 ) -> DataFrame:
-    """What files of the archive hold; its partitions are in the order of the files and of their records."""
+    """The content of files of the archive; partitions are in the order of the files and of their records."""
     _register(session)
     options = {"path": uri, "files": json.dumps([(file.path, file.records) for file in files]), "form": form}
     if before is not None:
@@ -82,17 +84,22 @@ def read_files(
 
 
 def records_between(archive: Archive, since: Position, until: Position) -> Iterator[Record]:
-    """The archived records with positions in [since, until), in order; read here, without Spark. Raises TableError."""
+    """The archived records with positions in [since, until), in order, read without Spark. Raises TableError."""
     low, high = since.as_int, until.as_int
     files = [(file.path, file.records) for file in archive.files() if file.first < high and file.last >= low]
     with table_errors(archive.uri):
-        found = [one for part in slices(files) for one in _records(archive.uri, part) if since <= one.position < until]
-    yield from sorted(found, key=lambda one: one.position)
+        archived = [
+            record
+            for part in slices(files)
+            for record in _records(archive.uri, part)
+            if since <= record.position < until
+        ]
+    yield from sorted(archived, key=lambda record: record.position)
 
 
 @cache
 def _register(session: SparkSession) -> None:
-    """Only where an archive is used: a session for none starts without deltalake."""
+    """Register the data source, only if an archive is used: other sessions start without deltalake."""
     session.dataSource.register(ArchiveSource)
 
 

@@ -1,4 +1,4 @@
-"""The archive's Delta table: what it holds, and its one way to change."""
+"""The archive's Delta table: its content and all its changes."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,7 @@ from deltalake import CommitProperties, DeltaTable, Transaction
 from deltalake.transaction import AddAction, RemoveAction
 
 from whence.derive.delta.table import commit, find_table, local_path, make_table, table_errors
-from whence.derive.records import RECORD_SCHEMA
+from whence.derive.reading.records import RECORD_SCHEMA
 from whence.log.segments.files import sync_directory, sync_file
 
 DAY = "day"
@@ -19,7 +19,7 @@ SCHEMA = RECORD_SCHEMA.append(pa.field(DAY, pa.date32()))
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What of one lane of the log is archived: [since, until), as integers of positions."""
+    """The archived part [since, until) of one lane of the log, as integers of positions."""
 
     since: int
     until: int
@@ -27,7 +27,7 @@ class Reach:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveFile:
-    """A Parquet file of the archive, by its path in the table; its positions ascend from `first` to `last`."""
+    """A Parquet file of the archive; `path` is relative to the table. Its positions ascend from `first` to `last`."""
 
     path: str
     size: int
@@ -41,13 +41,13 @@ class ArchiveFile:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """The table as it is at one version."""
+    """The table at one version."""
 
     uri: str
     table: DeltaTable
 
     def reach(self, lane: str) -> Reach | None:
-        """How far a lane is archived; None if nothing of it is."""
+        """The archived part of a lane; None if nothing of it is archived."""
         since, until = (self.table.transaction_version(_app(lane, end)) for end in ("since", "until"))
         return None if since is None or until is None else Reach(since, until)
 
@@ -57,8 +57,8 @@ class Archive:
         return sorted((_file(row) for row in rows), key=lambda file: file.first)
 
     def append(self, files: Iterable[ArchiveFile], reaches: Mapping[str, Reach]) -> "Archive":
-        """Add files and move the lanes' ends, in one commit. Raises TableBusyError if another archiver moved the end
-        of one of these lanes since this version.
+        """Add files and move the ends of the lanes, in one commit. Raises TableBusyError if another archiver moved the
+        end of one of these lanes since this version.
         """
         ends = [
             Transaction(_app(lane, end), version)
@@ -70,30 +70,28 @@ class Archive:
         return self._commit([_add(file, is_new=True) for file in files], properties)
 
     def exchange(self, old: Iterable[ArchiveFile], new: Iterable[ArchiveFile], now_millis: int) -> "Archive":
-        """Put files with the same records in the place of others. Raises TableBusyError if anybody committed since
-        this version.
-        """
+        """Replace files by others with the same records. Raises TableBusyError after any commit since this version."""
         gone = [_remove(file, now_millis, is_lost=False) for file in old]
-        # deltalake looks for no conflict over removed files: without retries, any other commit is one.
+        # deltalake does not detect conflicts over removed files. Without retries, any other commit is a conflict.
         return self._commit(
             [*gone, *(_add(file, is_new=False) for file in new)], CommitProperties(max_commit_retries=0)
         )
 
     def forget(self, files: Iterable[ArchiveFile], begins: Mapping[str, int], now_millis: int) -> "Archive":
-        """Take files out of the table, and move the beginnings of lanes. Raises TableBusyError if anybody committed
-        since this version.
+        """Remove files from the table, and move the starts of lanes. Raises TableBusyError if anybody committed since
+        this version.
         """
         starts = [Transaction(_app(lane, "since"), position) for lane, position in begins.items()]
         properties = CommitProperties(app_transactions=starts, max_commit_retries=0)
         return self._commit([_remove(file, now_millis, is_lost=True) for file in files], properties)
 
     def vacuum(self) -> list[str]:
-        """Delete what no version of the last week refers to, such as files of archivers that were killed."""
+        """Delete files that no version of the last week refers to, such as those of killed archivers."""
         with table_errors(self.uri):
             return self.table.vacuum(dry_run=False, full=True)
 
     def make_durable(self) -> None:
-        """Sync what is on this machine's disks, before anything is deleted because it is archived."""
+        """Sync the table's files on local disks, before anything is deleted because it is archived."""
         root = local_path(self.uri)
         if root is None:
             return
@@ -107,14 +105,14 @@ class Archive:
 
 
 def open_archive(uri: str) -> Archive:
-    """The archive at a path or a URL; made if there is none. Raises TableError."""
+    """The archive at a path or a URL, created if it is missing. Raises TableError."""
     make_table(uri, SCHEMA, "whence_archive", partition_by=DAY)
     with table_errors(uri):
         return Archive(uri, DeltaTable(uri))
 
 
 def find_archive(uri: str) -> Archive | None:
-    """The archive at a path or a URL, if there is one. Raises TableError."""
+    """The archive at a path or a URL, or None if there is none. Raises TableError."""
     table = find_table(uri)
     return Archive(uri, table) if table else None
 

@@ -1,4 +1,4 @@
-"""Frames into Delta tables and back: executors write the files, one commit puts them into the table."""
+"""Frames to and from Delta tables: executors write the files, one commit adds them to the table."""
 
 import json
 import time
@@ -50,20 +50,20 @@ class DeltaReader(DataSourceReader):
 
 
 def read_table(session: SparkSession, uri: str, table: DeltaTable, schema: pa.Schema) -> DataFrame:
-    """The columns of `schema` that are in the files of a table as it is at its version."""
+    """Read the columns of `schema` from the files of a table at its version."""
     rows = pa.table(table.get_add_actions()).select(["path", "num_records"]).to_pylist()
     return read_files(session, uri, [(row["path"], row["num_records"]) for row in rows], schema)
 
 
 def read_files(session: SparkSession, uri: str, files: Sequence[tuple[str, int]], schema: pa.Schema) -> DataFrame:
-    """The columns of `schema` in files of a table, given with their rows."""
+    """Read the columns of `schema` from files of a table, given with their row counts."""
     _register(session)
     columns = json.dumps(from_arrow_schema(schema).jsonValue())
     return session.read.format(FORMAT).options(path=uri, files=json.dumps(files), columns=columns).load()
 
 
 def write_frame(frame: DataFrame, uri: str, schema: pa.Schema) -> list[AddAction]:
-    """Write a frame with exactly these columns into files; they are not in the table yet."""
+    """Write a frame with exactly these columns to files, which are not in the table yet."""
     rows = (
         frame.select(*schema.names).mapInArrow(_writer(uri, schema), "path string, size bigint, rows bigint").collect()
     )
@@ -72,22 +72,24 @@ def write_frame(frame: DataFrame, uri: str, schema: pa.Schema) -> list[AddAction
 
 
 def replace_rows(
-    uri: str, table: DeltaTable, files: Sequence[AddAction], schema: pa.Schema, said: dict[str, str]
+    uri: str, table: DeltaTable, files: Sequence[AddAction], schema: pa.Schema, metadata: dict[str, str]
 ) -> None:
-    """Put files in the place of all that the table has, in one commit that says `said`. Earlier versions stay readable.
+    """Replace all files of the table in one commit with this metadata. Earlier versions stay readable.
 
     Raises TableBusyError if anybody committed since the table's version.
     """
-    commit(uri, table, files, schema, CommitProperties(max_commit_retries=0, custom_metadata=said), mode="overwrite")
+    commit(
+        uri, table, files, schema, CommitProperties(max_commit_retries=0, custom_metadata=metadata), mode="overwrite"
+    )
     with table_errors(uri):
         table.update_incremental()
 
 
 def append_rows(
-    uri: str, table: DeltaTable, files: Sequence[AddAction], schema: pa.Schema, said: dict[str, str]
+    uri: str, table: DeltaTable, files: Sequence[AddAction], schema: pa.Schema, metadata: dict[str, str]
 ) -> None:
-    """Add files to the table, in one commit that says `said`. Raises TableBusyError as `replace_rows`."""
-    commit(uri, table, files, schema, CommitProperties(max_commit_retries=0, custom_metadata=said))
+    """Add files to the table in one commit with this metadata. Raises TableBusyError as `replace_rows`."""
+    commit(uri, table, files, schema, CommitProperties(max_commit_retries=0, custom_metadata=metadata))
     with table_errors(uri):
         table.update_incremental()
 
@@ -108,8 +110,8 @@ def _writer(uri: str, schema: pa.Schema) -> Write:
 
 
 def _closed(file: OpenFile) -> pa.RecordBatch:
-    done = file.close()
-    return pa.RecordBatch.from_pydict({"path": [done.path], "size": [done.size], "rows": [done.rows]})
+    closed = file.close()
+    return pa.RecordBatch.from_pydict({"path": [closed.path], "size": [closed.size], "rows": [closed.rows]})
 
 
 @cache

@@ -11,13 +11,13 @@ from pyarrow import fs
 from pyspark.sql.datasource import InputPartition
 
 from whence.derive.delta.table import storage
-from whence.derive.read import ARROW_ROWS
+from whence.derive.reading.batches import ARROW_ROWS
 
 FILE_BYTES = 256 * 2**20
-"""A file of this size is closed, and another begun."""
+"""A file that reaches this size is closed, and another one is started."""
 
 ROW_GROUP_BYTES = 16 * 2**20
-"""Uncompressed; with what Arrow holds twice while it writes, this bounds the memory of a task."""
+"""Uncompressed. Arrow holds twice this while it writes, so it bounds the memory of a task."""
 
 SLICE_ROWS = 10_000
 
@@ -29,7 +29,7 @@ _ZSTD_LEVEL = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
-    """What the files of a table have in common. `measure` gives the numbers to keep of each row group."""
+    """The common settings of a table's files. `measure` returns the numbers to keep for each row group."""
 
     schema: pa.Schema
     dictionary: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Style:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closed:
-    """A file that was written, by its path in the table, and the numbers of its row groups."""
+    """A written file: its path in the table, and the numbers of its row groups."""
 
     path: str
     size: int
@@ -63,7 +63,7 @@ class OpenFile:
     _measured: list[tuple[int, ...]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        # A name of its own: a task that Spark runs twice, or a writer beside this one, writes another file.
+        # A unique name: a repeated task, or a concurrent writer, writes another file.
         name = f"part-{uuid4()}.zstd.parquet"
         self.path = f"{self.folder}/{name}" if self.folder else name
         if self.folder:
@@ -84,14 +84,14 @@ class OpenFile:
         return bool(self._stream.tell() >= FILE_BYTES)
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Take a batch; write a row group once enough is held."""
+        """Add a batch; writes a row group once enough is buffered."""
         self._held.append(batch)
         self._held_bytes += batch.nbytes
         if self._held_bytes >= ROW_GROUP_BYTES:
             self._flush()
 
     def close(self) -> Closed:
-        """Write the rest; what the file has."""
+        """Write the remaining rows and close the file. Returns its description."""
         self._flush()
         self._writer.close()
         self._stream.close()
@@ -110,7 +110,7 @@ class OpenFile:
 
 @dataclass(frozen=True)
 class Slice(InputPartition):
-    """One of `of` equal parts of a file's row groups; nothing, if there are none."""
+    """One of `of` equal parts of a file's row groups; empty if `of` is 0."""
 
     file: str
     part: int
@@ -118,7 +118,7 @@ class Slice(InputPartition):
 
 
 def slices(files: list[tuple[str, int]]) -> list[Slice]:
-    """Slices of files, given with their rows, in order; at least one, for Spark would read none as one that is None."""
+    """Slices of files, given with their row counts, in order. At least one: Spark treats an empty plan as None."""
     parts = [(path, -(-rows // SLICE_ROWS)) for path, rows in files]
     return [Slice(path, part, of) for path, of in parts for part in range(of)] or [Slice("", 0, 0)]
 
@@ -130,5 +130,5 @@ def read_slice(uri: str, part: InputPartition) -> Iterator[pa.RecordBatch]:
         return
     with pq.ParquetFile(part.file, filesystem=storage(uri)) as file:
         groups = file.num_row_groups
-        mine = range(part.part * groups // part.of, (part.part + 1) * groups // part.of)
-        yield from file.iter_batches(ARROW_ROWS, row_groups=list(mine))
+        selected = range(part.part * groups // part.of, (part.part + 1) * groups // part.of)
+        yield from file.iter_batches(ARROW_ROWS, row_groups=list(selected))

@@ -1,4 +1,4 @@
-"""Delta tables by their paths or URLs: making, finding, changing them, and their files."""
+"""Delta tables by their paths or URLs: creating, finding and changing them, and their files."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ def make_table(
     partition_by: str = "",
     properties: Mapping[str, str | None] | None = None,
 ) -> DeltaTable:
-    """The table at a path or a URL, made if there is none. Raises TableError."""
+    """The table at a path or a URL, created if it is missing. Raises TableError."""
     with table_errors(uri):
         if (root := local_path(uri)) is not None:
             root.mkdir(parents=True, exist_ok=True)
@@ -38,13 +38,13 @@ def make_table(
 
 
 def find_table(uri: str) -> DeltaTable | None:
-    """The table at a path or a URL, if there is one. Raises TableError."""
+    """The table at a path or a URL, or None if there is none. Raises TableError."""
     with table_errors(uri):
         return DeltaTable(uri) if DeltaTable.is_deltatable(uri) else None
 
 
 def table_uri(root: str, name: str) -> str:
-    """Where a table is."""
+    """The URI of a table under a root."""
     return f"{root.rstrip('/')}/{name}"
 
 
@@ -58,7 +58,7 @@ def commit(
     mode: str = "append",
     partition_by: str = "",
 ) -> None:
-    """Change the table in one commit. Raises TableBusyError if others' commits since its version do not allow that."""
+    """Change the table in one commit. Raises TableBusyError if it conflicts with commits since the table's version."""
     with table_errors(uri):
         table.create_write_transaction(
             list(actions),
@@ -70,14 +70,14 @@ def commit(
 
 
 def storage(uri: str) -> fs.FileSystem:
-    """The table's files, by their paths in it."""
+    """The file system of the table's files, by their paths in it."""
     root = local_path(uri)
-    # deltalake's own handler leaves, where it is killed, files that vacuum does not see.
+    # When killed, deltalake's own handler leaves files that vacuum does not find.
     return fs.SubTreeFileSystem(str(root), fs.LocalFileSystem()) if root else fs.PyFileSystem(DeltaStorageHandler(uri))
 
 
 def local_path(uri: str) -> Path | None:
-    """The directory, if the table is on this machine's disks."""
+    """The table's directory if it is on a local disk, otherwise None."""
     if uri.startswith("file://"):
         return Path(uri.removeprefix("file://"))
     return None if "://" in uri else Path(uri)
@@ -85,7 +85,7 @@ def local_path(uri: str) -> Path | None:
 
 @contextmanager
 def table_errors(uri: str) -> Iterator[None]:
-    """Turn what deltalake raises into TableError and TableBusyError."""
+    """Convert deltalake's errors to TableError and TableBusyError."""
     try:
         yield
     except CommitFailedError as error:

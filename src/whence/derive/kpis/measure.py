@@ -1,4 +1,4 @@
-"""Measuring the KPIs: each query over the published tables and the archive, and a row for each in the table `kpi`."""
+"""Measurement of the KPIs: queries over the published tables and the archive, whose results go to the table `kpi`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,17 +13,17 @@ from whence.derive.delta.frames import append_rows, read_files, read_table, writ
 from whence.derive.delta.table import find_table, make_table, table_uri
 from whence.derive.kpis.series import Kpi, Measured, kpis
 from whence.derive.publish.schema import KPI, SCHEMA_VERSION, TABLES
-from whence.derive.records import RECORD_SCHEMA
+from whence.derive.reading.records import RECORD_SCHEMA
 from whence.errors import TableError
-from whence.query.instants import microseconds
+from whence.query.answers.instants import microseconds
 
 
 def measure(
     session: SparkSession, root: str, archive: str | None, at: datetime, days: float = 7
 ) -> tuple[Measured, ...]:
-    """Measure all KPIs over what is published under `root`, for the `days` before `at`, and append them to `kpi`.
+    """Measure all KPIs over the tables published under `root`, for the `days` before `at`, and append them to `kpi`.
 
-    Raises TableError if something is not published yet.
+    Raises TableError if a table is not published yet.
     """
     since = at - timedelta(days=days)
     frames = {name: _published(session, root, name) for name in TABLES}
@@ -35,7 +35,7 @@ def measure(
 
 @contextmanager
 def _views(session: SparkSession, frames: Mapping[str, DataFrame]) -> Iterator[None]:
-    """The frames by their names in SQL. A data source in Python cannot be read by a session of its own."""
+    """Register the frames as views. A Python data source cannot be read by a session of its own."""
     for name, frame in frames.items():
         frame.createOrReplaceTempView(name)
     try:
@@ -54,7 +54,7 @@ def _published(session: SparkSession, root: str, name: str) -> DataFrame:
 
 
 def _received(session: SparkSession, archive: str | None, since: datetime, at: datetime) -> DataFrame:
-    """The archive, but for files without anything of the period; nothing if there is no archive."""
+    """The archive without files outside of the period; empty if there is no archive."""
     found = find_archive(archive) if archive else None
     low, high = microseconds(since), microseconds(at)
     wanted = [one for one in found.files() if one.received_from < high and low <= one.received_to] if found else []

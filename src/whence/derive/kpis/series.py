@@ -1,4 +1,4 @@
-"""The KPIs there are, and how they were measured over time. Without Spark, so that whoever shows them needs none."""
+"""The defined KPIs and their measurements over time. Works without Spark."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ from whence.derive.delta.table import find_table, table_uri
 
 @dataclass(frozen=True, slots=True)
 class Kpi:
-    """A KPI: what it is in words, and as SQL."""
+    """A KPI: its definition in words and in SQL."""
 
     name: str
     unit: str
@@ -42,7 +42,7 @@ def kpis() -> tuple[Kpi, ...]:
 
 
 def read_series(root: str) -> dict[str, tuple[Measured, ...]]:
-    """Every measurement of each KPI, the oldest first, without Spark. Empty if nothing was measured yet.
+    """All measurements of each KPI, oldest first, read without Spark. Empty if nothing was measured yet.
 
     Raises TableError if the table cannot be read.
     """

@@ -1,1 +1,1 @@
-"""Lineage as Delta tables that any SQL engine can ask (docs/tables.md)."""
+"""Lineage as Delta tables that any SQL engine can query (docs/reference/tables.md)."""

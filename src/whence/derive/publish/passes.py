@@ -1,4 +1,4 @@
-"""What column expressions cannot do, in Arrow batches: packed facets, names to normalise, a walk over a graph."""
+"""Steps that column expressions cannot do, in Arrow batches: packed facets, name normalisation, a graph traversal."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,11 +12,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from whence.model.ids import node_id
-from whence.openlineage.assertions import assertions_in, is_assertions
-from whence.openlineage.naming import normalise
-from whence.store.encryption import DataKey
-from whence.store.keyring import keys_among, open_expression, open_pack
-from whence.store.packed import unpack_facets
+from whence.openlineage.facets.assertions import is_assertions_facet, parse_assertions
+from whence.openlineage.names.naming import normalise
+from whence.store.connection.encryption import DataKey
+from whence.store.connection.keyring import keys_among, open_expression, open_pack
+from whence.store.schema.packed import unpack_facets
 
 Batches = Iterable[pa.RecordBatch]
 Rows = Iterable[dict[str, Any]]
@@ -27,52 +27,52 @@ NOWHERE = 1
 """An id that no dataset has (its kind is that of a field)."""
 
 
-def checked(run_facets: DataFrame, keys: Sequence[DataKey] = ()) -> DataFrame:
-    """The data quality assertions that runs checked on their inputs, as each run said them last (CHECKED).
+def read_assertions(run_facets: DataFrame, keys: Sequence[DataKey] = ()) -> DataFrame:
+    """The data quality assertions of runs on their inputs, as each run asserted them last (CHECKED).
 
-    `keys`: what the packs of an encrypted store are opened with.
+    `keys` decrypt the packs of an encrypted store.
     """
-    return run_facets.mapInArrow(_each(partial(_checked, keys), CHECKED), CHECKED)
+    return run_facets.mapInArrow(_in_batches(partial(_read_assertions, keys), CHECKED), CHECKED)
 
 
-def reported(facet: DataFrame) -> DataFrame:
-    """The dependencies that are reported to be false, by the ids of the names as they are written (REPORTED)."""
+def read_reports(facet: DataFrame) -> DataFrame:
+    """The dependencies reported as false, by the ids of their names as written (REPORTED)."""
     wanted = facet.where(f.col("name") == "whence_falsePositives")
-    return wanted.mapInArrow(_each(_reported, REPORTED), REPORTED)
+    return wanted.mapInArrow(_in_batches(_read_reports, REPORTED), REPORTED)
 
 
-def incomplete(dependency: DataFrame, of: DataFrame, produced: DataFrame) -> DataFrame:
-    """The ids of the representatives upstream of which, or at which, the lineage ends without anybody saying that it
-    should. `of` are the datasets with what is asserted of them; one task walks.
+def find_incomplete(dependency: DataFrame, of: DataFrame, produced: DataFrame) -> DataFrame:
+    """The ids of the representatives whose upstream lineage ends without an assertion that it should. `of` are the
+    datasets with their assertions. One task traverses the graph.
     """
     ends = of.where((f.col("id") == f.col("representative_id")) & ~f.col("is_origin")).select("id")
     unknown = ends.join(produced, on="id", how="left_anti").select(f.lit(NOWHERE).cast("bigint"), "id")
     arrows = dependency.select("source_id", "target_id").union(unknown)
-    return arrows.coalesce(1).mapInArrow(_reach, "id bigint")
+    return arrows.coalesce(1).mapInArrow(_find_reachable, "id bigint")
 
 
-def _each(rows: Callable[[Rows], Rows], columns: str) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+def _in_batches(rows: Callable[[Rows], Rows], columns: str) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     types = {"bigint": pa.int64(), "string": pa.string(), "boolean": pa.bool_()}
     schema = pa.schema([(name, types[type_]) for name, type_ in (one.split() for one in columns.split(", "))])
 
     def run(batches: Batches) -> Iterator[pa.RecordBatch]:
-        said: list[dict[str, Any]] = []
+        rows_: list[dict[str, Any]] = []
         for row in rows(one for batch in batches for one in batch.to_pylist()):
-            said.append(row)
-            if len(said) >= 1_000:
-                yield pa.RecordBatch.from_pylist(said, schema=schema)
-                said = []
-        yield pa.RecordBatch.from_pylist(said, schema=schema)
+            rows_.append(row)
+            if len(rows_) >= 1_000:
+                yield pa.RecordBatch.from_pylist(rows_, schema=schema)
+                rows_ = []
+        yield pa.RecordBatch.from_pylist(rows_, schema=schema)
 
     return run
 
 
-def opened(set_edge: DataFrame, keys: Sequence[DataKey]) -> DataFrame:
-    """The edges of an encrypted store with their expressions."""
-    return set_edge.mapInArrow(partial(_opened, keys), set_edge.schema) if keys else set_edge
+def decrypt_expressions(set_edge: DataFrame, keys: Sequence[DataKey]) -> DataFrame:
+    """Decrypt the expressions of an encrypted store's edges."""
+    return set_edge.mapInArrow(partial(_decrypt_expressions, keys), set_edge.schema) if keys else set_edge
 
 
-def _opened(keys: Sequence[DataKey], batches: Batches) -> Iterator[pa.RecordBatch]:
+def _decrypt_expressions(keys: Sequence[DataKey], batches: Batches) -> Iterator[pa.RecordBatch]:
     find = keys_among(keys)
     for batch in batches:
         both = zip(batch.column("set_id").to_pylist(), batch.column("description").to_pylist(), strict=True)
@@ -80,34 +80,34 @@ def _opened(keys: Sequence[DataKey], batches: Batches) -> Iterator[pa.RecordBatc
         yield batch.set_column(batch.schema.get_field_index("description"), "description", texts)
 
 
-def _checked(keys: Sequence[DataKey], rows: Rows) -> Iterator[dict[str, Any]]:
-    """The rows of a run are together, in the order in which they were said."""
+def _read_assertions(keys: Sequence[DataKey], rows: Rows) -> Iterator[dict[str, Any]]:
+    """Read assertions from rows grouped by run, in the order in which they were asserted."""
     find = keys_among(keys)
     for run_id, of_run in groupby(rows, key=lambda row: row["run_id"]):
         latest = {
             dataset: (row["time"], payload)
             for row in of_run
             for role, dataset, name, payload in unpack_facets(open_pack(find, run_id, row["content"]))
-            if is_assertions(role, name)
+            if is_assertions_facet(role, name)
         }
         for dataset, (time, payload) in latest.items():
-            for one in assertions_in(payload):
+            for assertion in parse_assertions(payload):
                 yield {
                     "run_id": run_id,
                     "dataset_id": dataset,
-                    "assertion": one.name,
-                    "field": one.column,
-                    "success": one.held,
+                    "assertion": assertion.name,
+                    "field": assertion.column,
+                    "success": assertion.held,
                     "at": time,
                 }
 
 
-def _reported(rows: Rows) -> Iterator[dict[str, Any]]:
+def _read_reports(rows: Rows) -> Iterator[dict[str, Any]]:
     for row in rows:
-        for one in _objects(row["payload"], "reports"):
-            namespace, name = one.get("namespace"), one.get("name")
+        for report in _objects(row["payload"], "reports"):
+            namespace, name = report.get("namespace"), report.get("name")
             if isinstance(namespace, str) and isinstance(name, str) and namespace and name:
-                reason = one.get("reason")
+                reason = report.get("reason")
                 yield {
                     "source_id": node_id(normalise(namespace, name)),
                     "target_id": row["subject_id"],
@@ -116,15 +116,15 @@ def _reported(rows: Rows) -> Iterator[dict[str, Any]]:
 
 
 def _objects(payload: str, key: str) -> list[dict[str, Any]]:
-    listed = json.loads(payload).get(key) if payload else None
-    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    items = json.loads(payload).get(key) if payload else None
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
-def _reach(batches: Batches) -> Iterator[pa.RecordBatch]:
+def _find_reachable(batches: Batches) -> Iterator[pa.RecordBatch]:
     columns = [(batch.column(0).to_numpy(), batch.column(1).to_numpy()) for batch in batches]
     if not columns:
         return
-    source, target = (np.concatenate(some) for some in zip(*columns, strict=True))
+    source, target = (np.concatenate(arrays) for arrays in zip(*columns, strict=True))
     order = np.argsort(source, kind="stable")
     source, target = source[order], target[order]
     found = frontier = np.array([NOWHERE], np.int64)

@@ -162,7 +162,7 @@ TABLES: Mapping[str, Published] = {
         ),
     ),
     "blast_radius": Published(
-        "How much is downstream of a dataset, field or job (docs/blast.md). Empty until it was counted.",
+        "How much is downstream of a dataset, field or job (blast-radius.md). Empty until it was counted.",
         (
             ("node_id", LONG, "the dataset (a representative), field or job"),
             *((name, LONG, f"{name} downstream") for name in COUNTED),
@@ -174,7 +174,7 @@ TABLES: Mapping[str, Published] = {
 """Each is replaced as a whole."""
 
 KPI = Published(
-    "A measurement of lineage. Each measuring appends a row for each KPI (docs/kpis.md).",
+    "A measurement of lineage. Each measuring appends a row for each KPI (docs/reference/kpis.md).",
     (
         ("measured_at", TIME, "of when it is true"),
         ("name", TEXT, "of the KPI"),

@@ -1,4 +1,5 @@
-"""The store as a Spark data source: a relation of it (`store/export.py`), in ranges of ids, from one snapshot.
+"""The store as a Spark data source: a relation of it (`store/lifecycle/export.py`), in ranges of ids, from one
+snapshot.
 
 Options: `url` and `token` of the snapshot; `relation`, by name.
 """
@@ -15,11 +16,11 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 from sqlalchemy import BigInteger, Boolean, Float, Integer, LargeBinary, SmallInteger, Text
 
-from whence.store.export import RELATIONS, Relation, StoreSnapshot, count_rows, read_rows, reading_snapshot
+from whence.store.lifecycle.export import RELATIONS, Relation, StoreSnapshot, count_rows, open_snapshot, read_rows
 
 FORMAT = "whence-store"
 RANGE_ROWS = 200_000
-"""About so many rows a task reads."""
+"""The approximate number of rows per task."""
 
 _TYPES: tuple[tuple[type, pa.DataType], ...] = (
     (BigInteger, pa.int64()),
@@ -62,7 +63,7 @@ class StoreReader(DataSourceReader):
         self._snapshot, self._relation = snapshot, relation
 
     def partitions(self) -> Sequence[IdRange]:
-        with reading_snapshot(self._snapshot) as connection:
+        with open_snapshot(self._snapshot) as connection:
             parts = -(-count_rows(connection, RELATIONS[self._relation]) // RANGE_ROWS) or 1
         bounds = [_LOWEST + _IDS * part // parts for part in range(parts + 1)]
         return [IdRange(low, high - 1) for low, high in pairwise(bounds)]
@@ -71,7 +72,7 @@ class StoreReader(DataSourceReader):
         assert isinstance(partition, IdRange)
         relation = RELATIONS[self._relation]
         schema = columns_of(relation)
-        with reading_snapshot(self._snapshot) as connection:
+        with open_snapshot(self._snapshot) as connection:
             for rows in read_rows(connection, relation, partition.low, partition.high):
                 columns = zip(*rows, strict=True)
                 arrays = [pa.array(column, type_) for column, type_ in zip(columns, schema.types, strict=True)]
@@ -86,7 +87,7 @@ def read_relation(session: SparkSession, snapshot: StoreSnapshot, relation: str)
 
 
 def columns_of(relation: Relation) -> pa.Schema:
-    """The columns that a relation has."""
+    """The columns of a relation."""
     return pa.schema([(column.name, _arrow(column.type)) for column in relation.query.selected_columns])
 
 
@@ -96,5 +97,5 @@ def _arrow(type_: object) -> pa.DataType:
 
 @cache
 def _register(session: SparkSession) -> None:
-    """Only where something is published: a session for nothing else starts without it."""
+    """Register the data source, only if something is published: other sessions start without it."""
     session.dataSource.register(StoreSource)

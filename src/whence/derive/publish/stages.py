@@ -1,5 +1,5 @@
-"""The published tables from relations of the store (`store/export.py`): pure functions of frames. Each ends in one
-select that matches its table in `schema.TABLES`.
+"""The published tables, made from relations of the store (`store/lifecycle/export.py`): pure functions of frames. Each
+ends in one select that matches its table in `schema.TABLES`.
 """
 
 from pyspark.sql import Column, DataFrame, Window
@@ -8,15 +8,15 @@ from pyspark.sql import functions as f
 from whence.derive.publish.schema import TABLES
 from whence.model.blast import COUNTED
 from whence.model.events import RunState
-from whence.store.statements import Aspect
-from whence.store.tables import FOREVER
+from whence.store.ingest.statements import Aspect
+from whence.store.schema.tables import FOREVER
 
 TAGS = "tags array<struct<key string, value string, field string>>"
 BOUNDARY = "origin boolean, terminal boolean"
 
 
 def edges(held_set: DataFrame, set_edge: DataFrame) -> DataFrame:
-    """`edge`: the edges of every lineage set, for each uninterrupted time in which its owner held it."""
+    """`edge`: the edges of every lineage set, for each uninterrupted interval in which its owner held it."""
     set_edges = set_edge.drop("owner_id", "ordinal")
     found = stretches(held_set).join(set_edges, on="set_id", how="inner")
     owner = f.when(f.col("owned_by_job"), node("job", "owner_namespace", "owner_name")).otherwise(
@@ -35,7 +35,7 @@ def edges(held_set: DataFrame, set_edge: DataFrame) -> DataFrame:
 
 
 def stretches(held_set: DataFrame) -> DataFrame:
-    """Spans of one set that follow on each other, alike in being confirmed, as one."""
+    """Merge adjacent validity intervals of one set that are equally confirmed."""
     history = Window.partitionBy("owner_id", "aspect", "set_id").orderBy("valid_from")
     follows = f.lag("valid_to").over(history) == f.col("valid_from")
     is_alike = f.lag("confirmed").over(history) == f.col("confirmed")
@@ -65,7 +65,7 @@ def dependencies(edge: DataFrame, dataset: DataFrame) -> DataFrame:
 
 
 def produced(edge: DataFrame, dataset: DataFrame) -> DataFrame:
-    """The ids of the representatives that something is known to lead to: a job, or another dataset."""
+    """The ids of the representatives with a known producer: a job, or another dataset."""
     current = edge.where(f.col("valid_to").isNull() & f.col("target_dataset_id").isNotNull())
     source = dataset.select(f.col("id").alias("source_dataset_id"), f.col("representative_id").alias("upstream_id"))
     found = _represented(current, dataset, "target").join(source, on="source_dataset_id", how="left")
@@ -74,7 +74,7 @@ def produced(edge: DataFrame, dataset: DataFrame) -> DataFrame:
 
 
 def marks(facet: DataFrame) -> DataFrame:
-    """What facets assert of a dataset or job: id, type, certified, is_origin, is_terminal."""
+    """The assertions in facets of a dataset or job: id, type, certified, is_origin, is_terminal."""
     name, payload = f.col("name"), f.col("payload")
     tags = f.from_json(payload, TAGS)["tags"]
     boundary = f.when(name == "whence_boundary", f.from_json(payload, BOUNDARY))
@@ -90,7 +90,7 @@ def marks(facet: DataFrame) -> DataFrame:
 
 
 def asserted(dataset: DataFrame, marked: DataFrame) -> DataFrame:
-    """The datasets with what is asserted of them; what is said of one alias is said of all."""
+    """The datasets with their assertions; an assertion about one alias holds for all."""
     group = Window.partitionBy("representative_id")
     names = ("certified", "is_origin", "is_terminal")
     flags = {name: f.coalesce(f.max(name).over(group), f.lit(False)) for name in names}
@@ -98,7 +98,7 @@ def asserted(dataset: DataFrame, marked: DataFrame) -> DataFrame:
 
 
 def datasets(of: DataFrame, incomplete: DataFrame) -> DataFrame:
-    """`dataset`, from `asserted` ones and the representatives whose upstream is not complete."""
+    """`dataset`, from `asserted` datasets and the representatives with incomplete upstream lineage."""
     broken = incomplete.select(f.col("id").alias("representative_id"), f.lit(True).alias("broken"))
     return _select(
         "dataset",
@@ -174,7 +174,7 @@ def _escape(part: Column) -> Column:
 
 
 def _represented(frame: DataFrame, dataset: DataFrame, end: str) -> DataFrame:
-    """With the representative of the dataset at an end, as `source_id` or `target_id`."""
+    """Add the representative of the dataset at one end, as `source_id` or `target_id`."""
     names = dataset.select(f.col("id").alias(f"{end}_dataset_id"), f.col("representative_id").alias(f"{end}_id"))
     return frame.drop(f"{end}_id").join(names, on=f"{end}_dataset_id", how="inner")
 
@@ -201,5 +201,5 @@ def _seen() -> dict[str, Column]:
 
 
 def _select(table: str, frame: DataFrame, **given: Column) -> DataFrame:
-    """The table's columns: the given ones, the others as they are called in the frame."""
+    """Select the table's columns: the given ones, and the others by their names in the frame."""
     return frame.select(*(given.get(name, f.col(name)).alias(name) for name in TABLES[table].plain.names))

@@ -1,1 +1,1 @@
-"""Passive capture on Spark: tables of logged queries in, OpenLineage events out (docs/sql-log.md)."""
+"""Passive capture on Spark: tables of logged queries become OpenLineage events (docs/how-to/sql-log.md)."""

@@ -1,4 +1,4 @@
-"""`python -m whence.derive.sql_log`: a table of logged queries into files of events, on Spark (docs/sql-log.md).
+"""`python -m whence.derive.sql_log`: a table of logged queries into files of events, on Spark (docs/how-to/sql-log.md).
 
 Executors read, and write the files: JSON lines, gzip, `what=events` for `whence ingest` and `what=flaws` for people.
 Prints one line of JSON: how many events and flaws there are.
@@ -14,11 +14,11 @@ from pathlib import Path
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as f
 
-from whence.capture.schemas import read_written
+from whence.capture.schemas import read_schema_file
 from whence.capture.sql import Catalog
 from whence.capture.sql_log import FORMATS, Settings
 from whence.capture.sql_log.formats import RowReader
-from whence.derive.session import open_session
+from whence.derive.spark.session import open_session
 from whence.derive.sql_log.source import read_rows
 from whence.derive.sql_log.stages import logged_events
 from whence.diagnostics import log_to_stderr
@@ -89,7 +89,7 @@ def _settings(given: argparse.Namespace) -> Settings:
         time=time.time_ns() // 1_000,
         database=given.database,
         schema=given.schema,
-        catalog=read_written(given.columns, dialect) if given.columns else Catalog.from_columns({}, dialect),
+        catalog=read_schema_file(given.columns, dialect) if given.columns else Catalog.from_columns({}, dialect),
     )
 
 

@@ -1,16 +1,16 @@
-"""Cells of a table as the readers of exports know them: times as text with their zone, numbers as numbers, no bytes."""
+"""Cells of a table in the form of exports: times as text with a zone, numbers as numbers, no bytes."""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
 
-def plain(row: dict[str, Any]) -> dict[str, Any]:
-    """A row with its keys in lower case."""
-    return {key.lower(): _cell(value) for key, value in row.items()}
+def normalise_row(row: dict[str, Any]) -> dict[str, Any]:
+    """Normalise a row: keys in lower case, cells as in exports."""
+    return {key.lower(): _normalise_cell(value) for key, value in row.items()}
 
 
-def _cell(value: Any) -> Any:
+def _normalise_cell(value: Any) -> Any:
     match value:
         case datetime():
             return (value if value.tzinfo else value.replace(tzinfo=UTC)).isoformat()
@@ -21,7 +21,7 @@ def _cell(value: Any) -> Any:
         case bytes():
             return value.decode("utf-8", errors="replace")
         case dict():
-            return {key: _cell(one) for key, one in value.items()}
+            return {key: _normalise_cell(item) for key, item in value.items()}
         case list():
-            return [_cell(one) for one in value]
+            return [_normalise_cell(item) for item in value]
     return value

@@ -1,4 +1,4 @@
-"""Where logged queries lie: a Delta table, files of Parquet, JSON lines or CSV, or a table that Spark knows."""
+"""Sources of logged queries: a Delta table, files of Parquet, JSON lines or CSV, or a table in Spark's catalog."""
 
 from deltalake import DeltaTable
 from pyspark.errors import AnalysisException
@@ -8,10 +8,10 @@ from whence.derive.delta.table import find_table
 from whence.errors import ArtifactError, TableError
 
 BROKEN = "_corrupt_record"
-"""The column in which Spark puts a line that it cannot read."""
+"""The column that holds lines that Spark cannot parse."""
 
 _DIFFERENT = ("deletionVectors", "columnMapping")
-"""Where the files of a Delta table do not say what its rows are."""
+"""Delta features with which the table's rows differ from the rows of its files."""
 
 
 def read_rows(session: SparkSession, where: str) -> DataFrame:
@@ -31,13 +31,13 @@ def read_rows(session: SparkSession, where: str) -> DataFrame:
 
 
 def _csv(session: SparkSession, where: str) -> DataFrame:
-    """All as text. Only where its column is asked for does Spark say which rows do not fit the header."""
+    """Read all columns as text. Spark only detects rows that do not fit the header if its error column is requested."""
     read = session.read.options(header=True, multiLine=True, escape='"')
     return read.schema(read.csv(where).schema.add(BROKEN, "string")).csv(where)
 
 
 def _table(session: SparkSession, where: str) -> DataFrame:
-    """A Delta table, else a directory of Parquet, else what the catalog calls so."""
+    """Read a Delta table, otherwise a directory of Parquet, otherwise a table of the catalog."""
     table = find_table(where)
     if table is None:
         return session.read.parquet(where) if "/" in where else session.table(where)

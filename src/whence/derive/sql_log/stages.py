@@ -1,7 +1,7 @@
 """Rows of a query history to events: the same pure functions as `capture.sql_log`, over Arrow batches.
 
-Three stages. `queries` reads rows, each on its own. `sessions` brings the queries of a session together in the order in
-which they ran, for a session's temporary tables are known only to it. `events` reads the SQL.
+Three stages. `queries` reads each row. `sessions` groups the queries of a session in the order in which they ran,
+because temporary tables are visible only in their session. `events` parses the SQL.
 """
 
 import pickle
@@ -16,19 +16,19 @@ from pyspark.sql import functions as f
 
 from whence.capture.sql_log import Flaw, Line, Query, Settings, event_lines
 from whence.capture.sql_log.formats import RowReader, query_in
-from whence.derive.sql_log.plain import plain
+from whence.derive.sql_log.plain import normalise_row
 from whence.derive.sql_log.source import BROKEN
 
 QUERY_COLUMNS = "session string, at bigint, place string, query binary, flaw string"
-"""`at`: microseconds since 1970 UTC; `query`: a `Query`, packed; `flaw`: why the row is none, else null."""
+"""`at`: microseconds since 1970 UTC; `query`: a packed `Query`; `flaw`: why the row is not a query, otherwise null."""
 EVENT_COLUMNS = "place string, event string, flaw string"
-"""An OpenLineage event as JSON, or a row's place in what was read and why it gave none."""
+"""An OpenLineage event as JSON, or the place of a row that gave none, with the reason."""
 
 EVENT_ROWS = 256
 """Rows per Arrow batch of the result."""
 
 _SHOWN = 200
-"""Letters of a line that cannot be read."""
+"""Characters shown of a line that cannot be read."""
 _TYPES = {"string": pa.string(), "bigint": pa.int64(), "binary": pa.binary()}
 _pack = msgspec.msgpack.Encoder().encode
 _unpack = msgspec.msgpack.Decoder(Query).decode
@@ -37,27 +37,27 @@ Batches = Iterable[pa.RecordBatch]
 
 
 def logged_events(rows: DataFrame, read: RowReader, name: str, settings: Settings) -> DataFrame:
-    """The events (EVENT_COLUMNS) of a frame with a query a row, as `read` understands it. Lazy, and pure.
+    """The events (EVENT_COLUMNS) of a frame with one query per row, which `read` parses. Lazy and pure.
 
-    `name` is what the frame is called, for the places of its rows; a column `place` says them better. The events are
-    those of `capture.sql_log` over the same rows in the order of their times; their own order is not told.
+    `name` names the frame in the places of its rows; a column `place` is more precise. The events are those of
+    `capture.sql_log` over the same rows ordered by time; their own order is unspecified.
     """
     return events(sessions(queries(rows, read, name)), settings)
 
 
 def queries(rows: DataFrame, read: RowReader, name: str) -> DataFrame:
-    """QUERY_COLUMNS: what each row says, or why it says nothing; rows that are no query of users are left out."""
+    """QUERY_COLUMNS: the query of each row, or why it has none. Rows without a query of a user are left out."""
     return rows.mapInArrow(partial(_queries, read, name), QUERY_COLUMNS)
 
 
 def sessions(queries: DataFrame) -> DataFrame:
-    """The queries of a session in one partition, in their order; those without one anywhere."""
-    together = queries.repartition(f.when(f.col("session") != "", f.col("session")).otherwise(_anything()))
-    return together.sortWithinPartitions("session", "at", "place")
+    """Put the queries of each session into one partition, in order; queries without a session anywhere."""
+    partitioned = queries.repartition(f.when(f.col("session") != "", f.col("session")).otherwise(_anything()))
+    return partitioned.sortWithinPartitions("session", "at", "place")
 
 
 def events(queries: DataFrame, settings: Settings) -> DataFrame:
-    """EVENT_COLUMNS: two events a query that touches data of users, or why it gave none."""
+    """EVENT_COLUMNS: two events per query that touches data of users, or why it gave none."""
     return queries.mapInArrow(partial(_events, pickle.dumps(settings)), EVENT_COLUMNS)
 
 
@@ -67,7 +67,7 @@ def _anything() -> Column:
 
 def _queries(read: RowReader, name: str, batches: Batches) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        rows = (plain(row) for row in batch.to_pylist())
+        rows = (normalise_row(row) for row in batch.to_pylist())
         found = (_query(read, row, _place(row, name)) for row in rows)
         yield _batch([_query_row(one) for one in found if one is not None], QUERY_COLUMNS)
 
@@ -84,20 +84,20 @@ def _place(row: dict[str, object], name: str) -> str:
     return place if isinstance(place, str) and place else name
 
 
-def _query_row(one: Query | Flaw) -> tuple[object, ...]:
-    match one:
+def _query_row(query: Query | Flaw) -> tuple[object, ...]:
+    match query:
         case Flaw(place, reason):
             return "", 0, place, None, reason
         case Query():
-            return one.session, one.started or one.ended, one.place, _pack(one), None
+            return query.session, query.started or query.ended, query.place, _pack(query), None
 
 
 def _events(settings: bytes, batches: Batches) -> Iterator[pa.RecordBatch]:
-    """One process: Spark has one for each core. It keeps settings, for a catalog may be large."""
-    found = event_lines(chain.from_iterable(map(_read, batches)), _settings(settings), processes=1)
-    lines = map(_event_row, found)
-    while some := list(_taken(lines, EVENT_ROWS)):
-        yield _batch(some, EVENT_COLUMNS)
+    """Parse in one process: Spark has one per core. Settings are cached, because a catalog may be large."""
+    parsed_lines = event_lines(chain.from_iterable(map(_read, batches)), _settings(settings), processes=1)
+    lines = map(_event_row, parsed_lines)
+    while batch := list(_taken(lines, EVENT_ROWS)):
+        yield _batch(batch, EVENT_COLUMNS)
 
 
 def _read(batch: pa.RecordBatch) -> Iterator[Query | Flaw]:
@@ -123,9 +123,9 @@ def _taken(lines: Iterator[tuple[object, ...]], count: int) -> Iterator[tuple[ob
 
 
 def _batch(rows: Sequence[tuple[object, ...]], columns: str) -> pa.RecordBatch:
-    fields = [one.split() for one in columns.split(", ")]
+    fields = [column.split() for column in columns.split(", ")]
     schema = pa.schema([(name, _TYPES[type_]) for name, type_ in fields])
     values = zip(*rows, strict=True) if rows else [()] * len(fields)
     return pa.RecordBatch.from_arrays(
-        [pa.array(some, type_) for some, type_ in zip(values, schema.types, strict=True)], schema=schema
+        [pa.array(cells, type_) for cells, type_ in zip(values, schema.types, strict=True)], schema=schema
     )

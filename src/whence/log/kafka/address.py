@@ -1,4 +1,4 @@
-"""The address of a topic, and the settings with which clients of either family reach it (docs/log.md).
+"""Topic addresses, and the settings with which either family of clients connects (docs/reference/event-log.md).
 
 `kafka://HOST:PORT,HOST:PORT/TOPIC?NAME=VALUE&…`
 """
@@ -19,15 +19,20 @@ SECURITY = (
     "ssl.ca.location",
     "ssl.key.location",
 )
-"""Settings as librdkafka names them. `ssl.key.location` is one PEM file with the client's key and certificates."""
+"""Security settings in librdkafka's names. `ssl.key.location`: one PEM file with the client's key and certificates."""
 
 
-def _patterns(text: str) -> tuple[str, ...]:
+def _parse_patterns(text: str) -> tuple[str, ...]:
     return tuple(one.strip() for one in text.split(",") if one.strip())
 
 
-OWN: Mapping[str, Callable[[str], Any]] = {"partitions": int, "replicas": int, "timeout": float, "trusted": _patterns}
-"""Settings that no client has."""
+OWN: Mapping[str, Callable[[str], Any]] = {
+    "partitions": int,
+    "replicas": int,
+    "timeout": float,
+    "trusted": _parse_patterns,
+}
+"""Whence's own settings, which no client has."""
 
 _PORT = 9092
 _LOGIN = "org.apache.kafka.common.security"
@@ -35,17 +40,17 @@ _LOGIN = "org.apache.kafka.common.security"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KafkaAddress:
-    """A topic, how it is made where it does not exist, and how long an answer may take."""
+    """A topic, how it is created if it does not exist, and how long a broker may take to answer."""
 
     servers: str
     topic: str
     partitions: int = 6
     replicas: int = -1
-    """How many, where the topic has to be made; -1 leaves it to the broker."""
+    """The replication factor of a topic that Whence creates; -1 leaves it to the broker."""
     timeout: float = 10
-    """Seconds until a broker that does not answer counts as down."""
+    """Seconds after which a broker that does not answer counts as down."""
     trusted: tuple[str, ...] = ()
-    """Patterns of namespaces in which whoever writes to the topic may assert everything."""
+    """Patterns of the namespaces in which every writer to the topic may assert everything."""
     security: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
@@ -53,22 +58,22 @@ class KafkaAddress:
 
 
 def parse_address(text: str) -> KafkaAddress:
-    """The address in `text`, with the settings of the file that it names. Raises LogError."""
+    """Parse an address, and read the settings file that it names. Raises LogError."""
     try:
-        return _parse(text)
+        return _parse_text(text)
     except ValueError as error:
-        raise LogError(f"{_shown(text)}: {error}") from None
+        raise LogError(f"{_redact(text)}: {error}") from None
     except OSError as error:
-        raise LogError(f"{_shown(text)}: its settings cannot be read: {error}") from None
+        raise LogError(f"{_redact(text)}: its settings cannot be read: {error}") from None
 
 
 def lane_name(address: KafkaAddress, partition: int) -> str:
-    """The lane that a partition is: `topic/3`."""
+    """The name of a partition's lane: `topic/3`."""
     return f"{address.topic}/{partition}"
 
 
-def client_settings(address: KafkaAddress) -> dict[str, str | int]:
-    """For librdkafka."""
+def librdkafka_settings(address: KafkaAddress) -> dict[str, str | int]:
+    """The client settings for librdkafka."""
     given = dict(address.security)
     key = given.get("ssl.key.location")
     certificate = {"ssl.certificate.location": key} if key else {}
@@ -76,40 +81,42 @@ def client_settings(address: KafkaAddress) -> dict[str, str | int]:
     bounds = {
         "socket.timeout.ms": milliseconds,
         "socket.connection.setup.timeout.ms": max(1000, milliseconds),
-        "reconnect.backoff.max.ms": 1000,  # a broker that is back is found at once
+        "reconnect.backoff.max.ms": 1000,  # reconnect soon after a broker returns
     }
     return {"bootstrap.servers": address.servers, "client.id": "whence", **bounds, **given, **certificate}
 
 
 def java_settings(address: KafkaAddress) -> dict[str, str]:
-    """The same for Kafka's own client, which Spark has."""
+    """The client settings for Kafka's Java client, which Spark uses."""
     given = dict(address.security)
     settings = {"bootstrap.servers": address.servers}
     settings |= {name: given[name] for name in ("security.protocol", "sasl.mechanism") if name in given}
     if "sasl.username" in given:
-        settings["sasl.jaas.config"] = _login(given)
+        settings["sasl.jaas.config"] = _jaas_login(given)
     for ours, theirs in (("ssl.ca.location", "truststore"), ("ssl.key.location", "keystore")):
         if ours in given:
             settings |= {f"ssl.{theirs}.type": "PEM", f"ssl.{theirs}.location": given[ours]}
     return settings
 
 
-def _login(given: dict[str, str]) -> str:
+def _jaas_login(given: dict[str, str]) -> str:
     is_scram = given.get("sasl.mechanism", "").startswith("SCRAM")
     module = "scram.ScramLoginModule" if is_scram else "plain.PlainLoginModule"
-    username, password = (_quoted(given.get(f"sasl.{name}", "")) for name in ("username", "password"))
+    username, password = (_quote(given.get(f"sasl.{name}", "")) for name in ("username", "password"))
     return f"{_LOGIN}.{module} required username={username} password={password};"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
-def _parse(text: str) -> KafkaAddress:
+def _parse_text(text: str) -> KafkaAddress:
     parts = urlsplit(text)
     if parts.scheme != "kafka" or not parts.netloc or "@" in parts.netloc:
-        raise ValueError("an address looks like kafka://host:9092,other:9092/topic (no user: see docs/log.md)")
+        raise ValueError(
+            "an address looks like kafka://host:9092,other:9092/topic (no user: see docs/reference/event-log.md)"
+        )
     topic = unquote(parts.path.strip("/"))
     if not topic or "/" in topic or parts.fragment:
         raise ValueError("an address ends with one topic: kafka://host:9092/topic")
@@ -133,6 +140,6 @@ def _read_settings(path: Path) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
-def _shown(text: str) -> str:
-    """Without what may be secret."""
+def _redact(text: str) -> str:
+    """The address without its query, which may hold secrets."""
     return text.partition("?")[0]

@@ -1,4 +1,4 @@
-"""The topic itself: found, made where there is none, and refused where it would lose events."""
+"""The topic: found, created if it is missing, and rejected if it would lose events."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -10,28 +10,28 @@ from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCol
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, TopicDescription
 
 from whence.errors import LogError
-from whence.log.kafka.address import KafkaAddress, client_settings, lane_name
+from whence.log.kafka.address import KafkaAddress, lane_name, librdkafka_settings
 from whence.log.port import Lane
 from whence.log.position import Position
 
 MESSAGE_BYTES = 33 << 20
-"""What the largest event that the collector takes (32 MiB) needs of a topic, headers included."""
+"""The message size that the largest accepted event (32 MiB) needs, headers included."""
 
 SETTINGS = {
     "cleanup.policy": "delete",
-    "retention.ms": "-1",  # the log is the memory: nobody but the operator decides what may go
+    "retention.ms": "-1",  # only the operator decides which events may be deleted
     "max.message.bytes": str(MESSAGE_BYTES),
 }
-"""Of the topics that Whence makes."""
+"""The settings of topics that Whence creates."""
 
-_PASSING = (
+_TRANSIENT_ERRORS = (
     KafkaError.UNKNOWN_TOPIC_OR_PART,
     KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.NOT_LEADER_FOR_PARTITION,
     KafkaError.UNKNOWN_LEADER_EPOCH,
     KafkaError.FENCED_LEADER_EPOCH,
 )
-"""What brokers say while they have not agreed yet."""
+"""Errors that brokers return while they have not agreed yet."""
 
 _PAUSE_SECONDS = 0.05
 
@@ -40,16 +40,16 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What matters of a topic: its partitions, and how many replicas of each must have a message."""
+    """A topic's partitions, and how many replicas of each must have a message."""
 
     partitions: tuple[int, ...]
     least_replicas: int
 
 
 def open_topic(address: KafkaAddress) -> Topic:
-    """Find the topic, or make it. Raises LogError if the brokers cannot be reached, or it would lose events."""
-    description = describe(address)
-    settings = _settings(address)
+    """Find or create the topic. Raises LogError if the brokers cannot be reached, or the topic would lose events."""
+    description = describe_topic(address)
+    settings = _request_settings(address)
     if "compact" in settings.get("cleanup.policy", ""):
         raise LogError(
             f"the topic {address.topic} is compacted, so it forgets events: set its cleanup.policy to delete"
@@ -57,22 +57,22 @@ def open_topic(address: KafkaAddress) -> Topic:
     return Topic(tuple(one.id for one in description.partitions), int(settings.get("min.insync.replicas", 1)))
 
 
-def describe(address: KafkaAddress) -> TopicDescription:
-    """The topic as the brokers describe it; it is made if it is missing. Raises LogError."""
+def describe_topic(address: KafkaAddress) -> TopicDescription:
+    """The brokers' description of the topic, which is created if it is missing. Raises LogError."""
     try:
-        return _describe(address)
+        return _request_description(address)
     except KafkaException as error:
         if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
-            raise unreachable(address, error) from None
-    _create(address)
-    return _agreed(address, partial(_describe, address))
+            raise make_topic_error(address, error) from None
+    _create_topic(address)
+    return _retry_until_agreed(address, partial(_request_description, address))
 
 
-def lanes(address: KafkaAddress) -> tuple[Lane, ...]:
-    """One lane a partition. Transactions that are not committed lie after the end. Raises LogError."""
-    partitions = sorted(one.id for one in describe(address).partitions)
+def list_lanes(address: KafkaAddress) -> tuple[Lane, ...]:
+    """One lane per partition. Uncommitted transactions are after its end. Raises LogError."""
+    partitions = sorted(one.id for one in describe_topic(address).partitions)
     starts, ends = (
-        _agreed(address, partial(_offsets, address, partitions, spec))
+        _retry_until_agreed(address, partial(_request_offsets, address, partitions, spec))
         for spec in (OffsetSpec.earliest(), OffsetSpec.latest())
     )
     return tuple(
@@ -80,66 +80,68 @@ def lanes(address: KafkaAddress) -> tuple[Lane, ...]:
     )
 
 
-def unreachable(address: KafkaAddress, error: KafkaException | KafkaError) -> LogError:
-    """What went wrong, with the broker's own words."""
+def make_topic_error(address: KafkaAddress, error: KafkaException | KafkaError) -> LogError:
+    """The error to raise, with the broker's own message."""
     cause = error.args[0] if isinstance(error, KafkaException) else error
     said = cause.str() if isinstance(cause, KafkaError) else str(cause)
     return LogError(f"the topic {address.topic} at {address.servers} cannot be used: {said}")
 
 
 @cache
-def _admin(address: KafkaAddress) -> AdminClient:
-    # One for the process: it keeps its connections, and finds brokers again that went away.
+def _admin_client(address: KafkaAddress) -> AdminClient:
+    # One client per process: it keeps its connections, and reconnects to brokers that return.
     try:
-        return AdminClient({**client_settings(address), "log_level": 0})
+        return AdminClient({**librdkafka_settings(address), "log_level": 0})
     except KafkaException as error:
-        raise unreachable(address, error) from None
+        raise make_topic_error(address, error) from None
 
 
-def _agreed(address: KafkaAddress, ask: Callable[[], _T]) -> _T:
-    """The answer, once the brokers have told each other of a new topic or a new leader. Raises LogError."""
+def _retry_until_agreed(address: KafkaAddress, ask: Callable[[], _T]) -> _T:
+    """Repeat a request until the brokers agree on a new topic or leader. Raises LogError after the timeout."""
     give_up = time.monotonic() + address.timeout
     while True:
         try:
             return ask()
         except KafkaException as error:
-            if error.args[0].code() not in _PASSING or time.monotonic() > give_up:
-                raise unreachable(address, error) from None
+            if error.args[0].code() not in _TRANSIENT_ERRORS or time.monotonic() > give_up:
+                raise make_topic_error(address, error) from None
         time.sleep(_PAUSE_SECONDS)
 
 
-def _describe(address: KafkaAddress) -> TopicDescription:
-    asked = _admin(address).describe_topics(TopicCollection([address.topic]), request_timeout=address.timeout)
+def _request_description(address: KafkaAddress) -> TopicDescription:
+    asked = _admin_client(address).describe_topics(TopicCollection([address.topic]), request_timeout=address.timeout)
     description: TopicDescription = asked[address.topic].result()
     return description
 
 
-def _create(address: KafkaAddress) -> None:
+def _create_topic(address: KafkaAddress) -> None:
     wanted = NewTopic(address.topic, address.partitions, address.replicas, config=SETTINGS)
-    made = _admin(address).create_topics([wanted], request_timeout=address.timeout, operation_timeout=address.timeout)
+    made = _admin_client(address).create_topics(
+        [wanted], request_timeout=address.timeout, operation_timeout=address.timeout
+    )
     try:
         made[address.topic].result()
     except KafkaException as error:
         if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
             raise LogError(
                 f"there is no topic {address.topic} at {address.servers}, and it cannot be made: "
-                f"{error.args[0].str()}; make it as docs/log.md says"
+                f"{error.args[0].str()}; make it as docs/reference/event-log.md says"
             ) from None
 
 
-def _settings(address: KafkaAddress) -> dict[str, str]:
-    """The topic's settings; none where this client may not see them."""
+def _request_settings(address: KafkaAddress) -> dict[str, str]:
+    """The topic's settings; none if this client may not read them."""
     resource = ConfigResource(ConfigResource.Type.TOPIC, address.topic)
-    asked = _admin(address).describe_configs([resource], request_timeout=address.timeout)
+    asked = _admin_client(address).describe_configs([resource], request_timeout=address.timeout)
     try:
         return {name: entry.value for name, entry in asked[resource].result().items()}
     except KafkaException:
         return {}
 
 
-def _offsets(address: KafkaAddress, partitions: Iterable[int], spec: OffsetSpec) -> dict[int, int]:
+def _request_offsets(address: KafkaAddress, partitions: Iterable[int], spec: OffsetSpec) -> dict[int, int]:
     wanted = {TopicPartition(address.topic, one): spec for one in partitions}
-    asked = _admin(address).list_offsets(
+    asked = _admin_client(address).list_offsets(
         wanted, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=address.timeout
     )
     return {one.partition: answer.result().offset for one, answer in asked.items()}

@@ -1,24 +1,25 @@
-"""What a reader of a topic believes of a message's sender: nothing, unless Whence signed it or the operator says so.
+"""Trust in the senders of a topic's messages: none, unless Whence signed a message or the operator trusts the
+namespace.
 
-Whoever may write to the topic may write any header. So the collector signs the key of each event that it appends, with
-a secret of the installation (`store.security.signing`). A message without a sound signature is evidence only, except in
-the namespaces for which the topic is declared trusted (`?trusted=`).
+Every writer to the topic can write any header. Therefore the collector signs the key of each event that it appends,
+with a secret of the installation (`store.security.signing`). A message without a valid signature is only evidence,
+except in the namespaces that the address declares trusted (`?trusted=`).
 """
 
 import hmac
 from dataclasses import dataclass, field
 
-from whence.model.access import fits
-from whence.openlineage.authority import Authority
+from whence.model.access import matches_pattern
+from whence.openlineage.authority.withheld import Authority
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """How the senders of messages are judged. Without a secret nothing is signed, and no signature is sound."""
+    """The rules that judge the senders of messages. Without a secret nothing is signed, and no signature is valid."""
 
     secret: bytes = field(default=b"", repr=False)
     namespaces: tuple[str, ...] = ()
-    """Patterns of namespaces in which every producer of the topic may assert everything."""
+    """Patterns of the namespaces in which every producer of the topic may assert everything."""
 
     def sign(self, key: bytes) -> bytes:
         """The signature of an event's key; empty without a secret."""
@@ -30,13 +31,13 @@ class Trust:
 
     @property
     def authority(self) -> Authority:
-        """What producers that write to the topic themselves may assert."""
+        """The authority of producers that write to the topic directly."""
         return Authority(
             lambda _, namespace: self._is_trusted(namespace), lambda _, namespace: self._is_trusted(namespace)
         )
 
     def _is_trusted(self, namespace: str) -> bool:
-        return any(fits(pattern, namespace) for pattern in self.namespaces)
+        return any(matches_pattern(pattern, namespace) for pattern in self.namespaces)
 
 
 NOBODY = Trust()

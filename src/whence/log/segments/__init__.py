@@ -1,5 +1,5 @@
-"""An event log in segment files, for one machine. This package imports its reading half only."""
+"""An event log in segment files, for one machine. This package imports only its reading half."""
 
-from whence.log.segments.read import committed, plan, read, start
+from whence.log.segments.read import committed_end, plan_ranges, read_records, start_position
 
-__all__ = ["committed", "plan", "read", "start"]
+__all__ = ["committed_end", "plan_ranges", "read_records", "start_position"]

@@ -22,7 +22,7 @@ _KINDS = {kind.value: kind for kind in Kind}
 
 
 def encode(draft: Draft) -> bytes:
-    """The record of a draft."""
+    """Encode a draft as a record."""
     if draft.kind is Kind.EVENT:
         return _frame(Kind.EVENT, draft.key, draft.received_at, draft.payload)
     pointer, reason = draft.pointer.encode("utf-8", "replace"), draft.reason.encode("utf-8", "replace")
@@ -31,7 +31,7 @@ def encode(draft: Draft) -> bytes:
 
 
 def encode_record(record: Record) -> bytes:
-    """The bytes of a record that was read: those that it was read from."""
+    """Encode a record that was read: the same bytes as those it was read from."""
     key = bytes.fromhex(record.key)
     if record.original is not None:
         return encode_receipt(key, record.received_at, record.original)
@@ -48,7 +48,7 @@ def encode_record(record: Record) -> bytes:
 
 
 def encode_receipt(key: bytes, received_at: int, original: Position) -> bytes:
-    """The record that says: `key` came again; it is at `original`."""
+    """Encode a receipt: `key` was received again, and its first record is at `original`."""
     return _frame(Kind.RECEIPT, key, received_at, _ORIGINAL.pack(original.as_int))
 
 
@@ -57,8 +57,8 @@ def _frame(kind: Kind, key: bytes, received_at: int, body: bytes) -> bytes:
     return b"".join((crc32(body, crc32(rest)).to_bytes(4, "little"), rest, body))
 
 
-def extent(data: Bytes, offset: int, end: int) -> int:
-    """Where the record that begins at `offset` ends, or -1 if it would not end by `end`. Trusts the header's length."""
+def record_length(data: Bytes, offset: int, end: int) -> int:
+    """The end of the record that begins at `offset`, or -1 if that is after `end`. Trusts the length in the header."""
     if offset + HEADER_BYTES > end:
         return -1
     stop = offset + HEADER_BYTES + int.from_bytes(data[offset + 4 : offset + 8], "little")
@@ -70,15 +70,15 @@ def is_sound(data: Bytes, offset: int, stop: int) -> bool:
     return crc32(data[offset + 4 : stop]) == int.from_bytes(data[offset : offset + 4], "little")
 
 
-def header_at(data: Bytes, offset: int) -> tuple[int, bytes]:
+def read_header(data: Bytes, offset: int) -> tuple[int, bytes]:
     """The kind and the key in the header at `offset`, without checking them."""
     _, _, kind, key, _ = _HEADER.unpack_from(data, offset)
     return kind, key
 
 
 def sound_end(data: Bytes, offset: int, end: int) -> int:
-    """Where the unbroken run of sound records from `offset` ends, at most `end`."""
-    while (stop := extent(data, offset, end)) > 0 and is_sound(data, offset, stop):
+    """The end of the unbroken run of sound records from `offset`, at most `end`."""
+    while (stop := record_length(data, offset, end)) > 0 and is_sound(data, offset, stop):
         offset = stop
     return offset
 
@@ -93,7 +93,7 @@ def event_keys(data: Bytes, offset: int, end: int) -> Iterator[tuple[bytes, int]
 
 
 def decode(data: Bytes, segment: int, offset: int, stop: int) -> Record | None:
-    """The record in data[offset:stop], or None if its kind or body make no sense."""
+    """Decode the record in data[offset:stop]; None if its kind or its body is invalid."""
     _, _, code, key, received_at = _HEADER.unpack_from(data, offset)
     body = offset + HEADER_BYTES
     position, key_text = Position(segment, offset), key.hex()

@@ -1,6 +1,6 @@
-"""The log's files: segments `00000000000000000001.log` …, and `HEAD`, which says up to where they are durable.
+"""Files of the log: segments `00000000000000000001.log` …, and `HEAD`, the position up to which they are durable.
 
-`HEAD` has two slots, written in turn, so that a torn write leaves the other one whole; the larger sound one counts.
+`HEAD` has two slots, written in turn, so that a torn write leaves the other one intact. The larger sound slot counts.
 """
 
 import fcntl
@@ -19,7 +19,7 @@ MAGIC = b"whence-log 1\n\0\0\0"
 
 FIRST_OFFSET = len(MAGIC)
 ORIGIN = Position(1, FIRST_OFFSET)
-"""Where a new log begins."""
+"""The position where a new log begins."""
 
 _SLOT = Struct("<IQQ")
 _SLOT_AT = (0, 4096)
@@ -27,12 +27,12 @@ _TORN_READS = 100
 
 
 def segment_path(directory: Path, segment: int) -> Path:
-    """The file of a segment."""
+    """The path of a segment's file."""
     return directory / f"{segment:020d}.log"
 
 
-def segments(directory: Path) -> tuple[int, ...]:
-    """The numbers of the segments there are, ascending; none if there is no such directory."""
+def list_segments(directory: Path) -> tuple[int, ...]:
+    """The numbers of the existing segments, ascending; none if the directory does not exist."""
     try:
         names = os.listdir(directory)
     except FileNotFoundError:
@@ -43,7 +43,7 @@ def segments(directory: Path) -> tuple[int, ...]:
 
 
 def create_segment(directory: Path, segment: int) -> int:
-    """Create a segment, durably, and return its file descriptor. Raises OSError."""
+    """Create a segment durably and return its file descriptor. Raises OSError."""
     fd = os.open(segment_path(directory, segment), os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o640)
     try:
         write_all(fd, MAGIC, 0)
@@ -55,8 +55,8 @@ def create_segment(directory: Path, segment: int) -> int:
     return fd
 
 
-def lock(directory: Path) -> int:
-    """Become the only writer of a log, until the file descriptor is closed. Raises LogBusyError."""
+def lock_log(directory: Path) -> int:
+    """Take the writer's lock, held until the returned file descriptor is closed. Raises LogBusyError."""
     fd = os.open(directory / "LOCK", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -67,9 +67,9 @@ def lock(directory: Path) -> int:
 
 
 @contextmanager
-def locked(directory: Path) -> Iterator[None]:
-    """Be the only writer of a log meanwhile. Raises LogBusyError."""
-    fd = lock(directory)
+def hold_log_lock(directory: Path) -> Iterator[None]:
+    """Hold the writer's lock while the context is open. Raises LogBusyError."""
+    fd = lock_log(directory)
     try:
         yield
     finally:
@@ -77,7 +77,7 @@ def locked(directory: Path) -> Iterator[None]:
 
 
 def make_directory(directory: Path) -> None:
-    """Make a directory and its parents, durably. Raises OSError."""
+    """Create a directory and its parents durably. Raises OSError."""
     missing = [path for path in (directory, *directory.parents) if not path.exists()]
     directory.mkdir(parents=True, exist_ok=True, mode=0o750)
     for path in missing:
@@ -90,7 +90,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def sync_file(path: Path) -> None:
-    """Make what any process wrote to a file durable."""
+    """Make everything written to a file durable, whichever process wrote it."""
     _sync(path, 0)
 
 
@@ -103,7 +103,7 @@ def _sync(path: Path, flags: int) -> None:
 
 
 def write_all(fd: int, data: bytes | memoryview, offset: int) -> None:
-    """Write all of `data` at `offset`, in as many calls as it takes."""
+    """Write all of `data` at `offset`, in as many calls as necessary."""
     rest = memoryview(data)
     while rest:
         written = os.pwrite(fd, rest, offset)
@@ -111,12 +111,12 @@ def write_all(fd: int, data: bytes | memoryview, offset: int) -> None:
 
 
 def head_path(directory: Path) -> Path:
-    """The file of the committed mark."""
+    """The path of the file with the committed end."""
     return directory / "HEAD"
 
 
 def open_head(directory: Path, end: Position) -> int:
-    """Set the committed mark to `end`, durably, and return it open for `write_head`. A crash leaves one of both."""
+    """Set the committed end durably, and return the file for `write_head`. A crash leaves the old file or the new."""
     fresh = directory / "HEAD.new"
     fd = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o640)
     try:
@@ -131,19 +131,19 @@ def open_head(directory: Path, end: Position) -> int:
 
 
 def write_head(fd: int, end: Position, turn: int) -> None:
-    """Publish that the log is durable up to `end`; `turn` alternates between the slots."""
+    """Publish the committed end; `turn` alternates between the slots."""
     body = _SLOT.pack(0, end.segment, end.offset)[4:]
     write_all(fd, crc32(body).to_bytes(4, "little") + body, _SLOT_AT[turn & 1])
 
 
 def read_head(directory: Path) -> Position | None:
-    """The committed mark, or None if the log was never opened. Raises LogCorruptError if no slot is sound."""
+    """The committed end, or None if the log was never opened. Raises LogCorruptError if no slot is sound."""
     try:
         fd = os.open(head_path(directory), os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
     try:
-        # A reader can meet both slots mid-write only if it is descheduled between its two reads: read again.
+        # A reader sees both slots mid-write only if it is descheduled between its two reads: read again.
         for _ in range(_TORN_READS):
             marks = [mark for at in _SLOT_AT if (mark := _parse_slot(os.pread(fd, _SLOT.size, at)))]
             if marks:

@@ -1,7 +1,7 @@
-"""The audit log: rows that each carry a hash of themselves and of the row before, in the order of their commits.
+"""The audit log: each row has a hash of itself and of the row before, in the order of commits.
 
-The hashes have no secret: anybody can check them, offline. Who can write the whole table could compute them anew, so
-its head is to be kept elsewhere from time to time (an anchor); a table that was rewritten does not contain it.
+The hashes need no secret: anybody can verify them, offline. A writer of the whole table could recompute them. So export
+its head from time to time (an anchor): a rewritten table does not contain it.
 """
 
 import json
@@ -24,7 +24,7 @@ _REFUSALS = (401, 403)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What somebody did. `status` is that of the HTTP answer, 0 for a command; `at` in microseconds UTC."""
+    """An action of somebody. `status` is that of the HTTP response, 0 for a command; `at` in microseconds UTC."""
 
     at: int
     who: str
@@ -36,11 +36,10 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sought:
-    """Which entries are wanted, the newest first; what is empty or None does not matter.
+class AuditFilter:
+    """A filter of entries, the newest first; empty and None members match everything.
 
-    In `who`, `action` and `what` `*` is any text. `after` (inclusive) and `before` in µs; `below`: of lower
-    numbers.
+    In `who`, `action` and `what` `*` matches any text. `after` (inclusive) and `before` in µs; `below`: lower numbers.
     """
 
     who: str = ""
@@ -56,14 +55,14 @@ class Sought:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The last row: how many there are, and its hash. Kept elsewhere, it is an anchor."""
+    """The last row: its number and its hash. Exported, it is an anchor."""
 
     number: int
     hash: str
 
 
-def append(connection: Connection, entries: Sequence[Entry]) -> Head:
-    """Add entries at the end, in one transaction that writes: the head is locked until it commits."""
+def append_entries(connection: Connection, entries: Sequence[Entry]) -> Head:
+    """Append entries in one writing transaction. The head is locked until it commits."""
     head = connection.execute(select(audit_head.c.number, audit_head.c.hash).with_for_update()).one()
     number, before, rows = head.number, head.hash, []
     for entry in entries:
@@ -77,17 +76,17 @@ def append(connection: Connection, entries: Sequence[Entry]) -> Head:
 
 
 def make_head(connection: Connection) -> None:
-    """The head of an empty log: for the migration that makes the table."""
+    """Insert the head of an empty log, for the migration that creates the table."""
     connection.execute(insert(audit_head).values(id=0, number=0, hash=NOTHING))
 
 
-def verify(connection: Connection, anchors: Sequence[Head] = ()) -> Head:
-    """Read the whole log; its head if every row is as it was written, and every anchor is in it.
+def verify_log(connection: Connection, anchors: Sequence[Head] = ()) -> Head:
+    """Read the whole log. Returns its head if every row is unchanged, and every anchor is in it.
 
-    Raises AuditError, which says which row was changed, removed or moved.
+    Raises AuditError with the number of the changed, removed or moved row.
     """
     number, before = 0, NOTHING
-    wanted = {one.number: one.hash for one in anchors}
+    wanted = {anchor.number: anchor.hash for anchor in anchors}
     for row in _rows(connection):
         number += 1
         if row.number != number:
@@ -103,16 +102,16 @@ def verify(connection: Connection, anchors: Sequence[Head] = ()) -> Head:
     return Head(number, before)
 
 
-def read_audit(connection: Connection, sought: Sought) -> Sequence[tuple[int, Entry]]:
-    """The newest entries that are sought, with their numbers."""
-    query = select(audit).where(*_wanted(sought)).order_by(audit.c.number.desc()).limit(sought.limit)
+def read_audit(connection: Connection, sought: AuditFilter) -> Sequence[tuple[int, Entry]]:
+    """The newest matching entries, with their numbers."""
+    query = select(audit).where(*_conditions(sought)).order_by(audit.c.number.desc()).limit(sought.limit)
     return [(row.number, _entry(row)) for row in connection.execute(query)]
 
 
-def _wanted(sought: Sought) -> Iterator[ColumnElement[bool]]:
+def _conditions(sought: AuditFilter) -> Iterator[ColumnElement[bool]]:
     for column, pattern in ((audit.c.who, sought.who), (audit.c.action, sought.action), (audit.c.what, sought.what)):
         if pattern:
-            yield _fits(column, pattern)
+            yield _matches(column, pattern)
     if sought.node:
         yield audit.c.nodes.contains(json.dumps(sought.node), autoescape=True)
     if sought.refused:
@@ -125,8 +124,8 @@ def _wanted(sought: Sought) -> Iterator[ColumnElement[bool]]:
         yield audit.c.number < sought.below
 
 
-def _fits(column: ColumnElement[str], pattern: str) -> ColumnElement[bool]:
-    """Whether a text fits a pattern in which `*` is any text, as in grants; without one it is the text."""
+def _matches(column: ColumnElement[str], pattern: str) -> ColumnElement[bool]:
+    """Whether a text matches a pattern in which `*` is any text, as in grants; without one it must be equal."""
     if "*" not in pattern:
         return column == pattern
     escaped = pattern.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

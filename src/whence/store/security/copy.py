@@ -1,6 +1,6 @@
-"""The security database as an SQLite file, and back: keys, grants, hidings and the audit log, whole.
+"""Backup of the security database as an SQLite file, and its restoration: keys, grants, hidings and the audit log.
 
-Sessions and logins under way are left out: people sign in again.
+Sessions and pending logins are left out: people sign in again.
 """
 
 from pathlib import Path
@@ -8,8 +8,8 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, Table, delete, func, insert, inspect, select
 
 from whence.errors import BackupError
-from whence.store.copy import close_file
-from whence.store.engine import open_store, reading, sqlite_url, writing
+from whence.store.connection.engine import open_store, reading, sqlite_url, writing
+from whence.store.lifecycle.copy import close_file
 from whence.store.security.database import migrate_security
 from whence.store.security.tables import audit, audit_head, grant, hiding, key, state
 
@@ -18,10 +18,10 @@ _FILLED = (key, grant, hiding, audit)
 _COPIED = (state, *_FILLED, audit_head)
 
 
-def is_there(engine: Engine) -> bool:
-    """Whether there is a security database: none where Whence always ran open. Raises SQLAlchemyError."""
+def has_security_database(engine: Engine) -> bool:
+    """Whether there is a security database; there is none if Whence always ran open. Raises SQLAlchemyError."""
     path = engine.url.database
-    if engine.dialect.name == "sqlite" and not (path and Path(path).exists()):  # asking would make the file
+    if engine.dialect.name == "sqlite" and not (path and Path(path).exists()):  # a query would create the file
         return False
     return inspect(engine).has_table(state.name)
 
@@ -52,7 +52,7 @@ def copy_in_security(file: Path, engine: Engine) -> None:
 
 
 def refuse_guarded(connection: Connection) -> None:
-    """Raises BackupError if there are keys, grants or an audit log."""
+    """Raise BackupError if there are keys, grants or an audit log."""
     for table in _FILLED:
         if connection.execute(select(func.count()).select_from(table)).scalar():
             raise BackupError(f"the security database is not empty: its table {table.name} has rows")
@@ -60,7 +60,7 @@ def refuse_guarded(connection: Connection) -> None:
 
 def _copy(source: Connection, target: Connection) -> None:
     for table in _COPIED:
-        target.execute(delete(table))  # the rows that the migration makes
+        target.execute(delete(table))  # the rows that the migration inserts
         _copy_rows(source, target, table)
 
 

@@ -1,4 +1,4 @@
-"""Opening the security database, and bringing its tables up to date."""
+"""Opening of the security database, and upgrades of its tables."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -14,16 +14,16 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from whence.errors import StoreError
-from whence.store.engine import open_store, reading, sqlite_url, writing
+from whence.store.connection.engine import open_store, reading, sqlite_url, writing
 
 VERSION_TABLE = "access_version"
 _WAL_PAGES = 1_000
-"""Rows are appended one by one here; a long write-ahead log, as the store's is, saves nothing."""
+"""Rows are appended one by one here; a long write-ahead log as the store's saves nothing."""
 _MIGRATING = 0x77_68_65_6E_63_68  # "whench"
 
 
 def security_url(store_url: str) -> str:
-    """Where the security database of a store is, if nothing else is said: a file beside it, or its own database."""
+    """The default location of the security database of a store: a file beside it, or its own database."""
     url = make_url(store_url)
     if url.get_backend_name() != "sqlite" or not url.database:
         return store_url
@@ -31,7 +31,7 @@ def security_url(store_url: str) -> str:
 
 
 def open_security(url: str) -> Engine:
-    """An engine over the security database, its tables up to date. Raises StoreError."""
+    """Open the security database with upgraded tables. Raises StoreError."""
     engine = open_store(url)
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _shorten_log)
@@ -50,7 +50,7 @@ def _shorten_log(connection: sqlite3.Connection, _record: Any) -> None:
 
 
 def migrate_security(engine: Engine) -> None:
-    """Make or upgrade the tables, in one transaction. Harmless where they are up to date.
+    """Create or upgrade the tables, in one transaction. Does nothing if they are current.
 
     Raises StoreError if they are those of a later release.
     """
@@ -67,8 +67,8 @@ def migrate_security(engine: Engine) -> None:
 
 
 @contextmanager
-def asking(engine: Engine) -> Iterator[Connection]:
-    """A transaction that reads. Raises StoreError."""
+def read_security(engine: Engine) -> Iterator[Connection]:
+    """Open a reading transaction. Raises StoreError."""
     try:
         with reading(engine) as connection:
             yield connection
@@ -77,8 +77,8 @@ def asking(engine: Engine) -> Iterator[Connection]:
 
 
 @contextmanager
-def changing(engine: Engine) -> Iterator[Connection]:
-    """A transaction that writes. Raises StoreError."""
+def write_security(engine: Engine) -> Iterator[Connection]:
+    """Open a writing transaction. Raises StoreError."""
     try:
         with writing(engine) as connection:
             yield connection

@@ -1,4 +1,4 @@
-"""Grants and hidings by subject, and the one number that grows with each change."""
+"""Grants and hidings by subject, and the revision, which grows with each change."""
 
 import secrets
 from collections.abc import Iterable, Mapping
@@ -10,30 +10,30 @@ from whence.model.access import Grant, Hiding, Role
 from whence.store.security.tables import grant, hiding, state
 
 EVERYBODY = "*"
-"""The subject of hidings that bind everybody."""
+"""The subject of hidings that apply to everybody."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How often access changed, and the installation's secret."""
+    """The number of changes of access, and the installation's secret."""
 
     revision: int
     secret: bytes
 
 
 def read_state(connection: Connection) -> State:
-    """The state now."""
+    """The current state."""
     row = connection.execute(select(state.c.revision, state.c.secret)).one()
     return State(row.revision, row.secret)
 
 
 def make_state(connection: Connection) -> None:
-    """The first state, with a new secret: for the migration that makes the table."""
+    """Insert the first state with a new secret, for the migration that creates the table."""
     connection.execute(insert(state).values(id=0, revision=0, secret=secrets.token_bytes(32)))
 
 
-def changed(connection: Connection) -> None:
-    """Say that access changed."""
+def bump_revision(connection: Connection) -> None:
+    """Record that access changed."""
     connection.execute(update(state).values(revision=state.c.revision + 1))
 
 
@@ -53,29 +53,29 @@ def read_hidings(connection: Connection) -> Mapping[str, tuple[Hiding, ...]]:
     return {subject: tuple(hidings) for subject, hidings in found.items()}
 
 
-def give(connection: Connection, subject: str, one: Grant) -> None:
-    """Give a subject this role in these namespaces, in place of the one that it had there."""
-    take(connection, subject, one.namespaces)
+def add_grant(connection: Connection, subject: str, one: Grant) -> None:
+    """Grant a subject a role in these namespaces, in place of the one that it had there."""
+    remove_grant(connection, subject, one.namespaces)
     connection.execute(insert(grant).values(subject=subject, namespaces=one.namespaces, role=one.role))
 
 
-def take(connection: Connection, subject: str, namespaces: str) -> int:
-    """Take a grant back; how many there were."""
+def remove_grant(connection: Connection, subject: str, namespaces: str) -> int:
+    """Remove a grant. Returns how many there were."""
     gone = delete(grant).where(grant.c.subject == subject, grant.c.namespaces == namespaces)
-    changed(connection)
+    bump_revision(connection)
     return connection.execute(gone).rowcount
 
 
-def hide(connection: Connection, subject: str, hidings: Iterable[Hiding]) -> None:
+def add_hidings(connection: Connection, subject: str, hidings: Iterable[Hiding]) -> None:
     """Hide fields from a subject."""
     for one in hidings:
-        show(connection, subject, one)
+        remove_hiding(connection, subject, one)
         values = {"namespaces": one.namespaces, "datasets": one.datasets, "fields": one.fields}
         connection.execute(insert(hiding).values(subject=subject, **values))
 
 
-def show(connection: Connection, subject: str, one: Hiding) -> int:
-    """Hide fields no more; how many rules there were."""
+def remove_hiding(connection: Connection, subject: str, one: Hiding) -> int:
+    """Remove a hiding. Returns how many there were."""
     where = (hiding.c.namespaces == one.namespaces, hiding.c.datasets == one.datasets, hiding.c.fields == one.fields)
-    changed(connection)
+    bump_revision(connection)
     return connection.execute(delete(hiding).where(hiding.c.subject == subject, *where)).rowcount

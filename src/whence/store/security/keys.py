@@ -1,4 +1,4 @@
-"""API keys as they are kept: everything but the key."""
+"""Stored API keys: everything but the secret."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, insert, select, update
 
 from whence.model.access import Action
-from whence.store.security.grants import changed
+from whence.store.security.grants import bump_revision
 from whence.store.security.tables import key
 
 
@@ -23,10 +23,10 @@ class StoredKey:
     revoked_at: int | None = None
     used_at: int | None = None
     fingerprint: str | None = None
-    """The beginning of its SHA-256; None: it was made before keys had one, and not used since."""
+    """The beginning of its SHA-256; None for a key older than fingerprints that was not used since."""
 
     def is_live(self, now: int) -> bool:
-        """Neither revoked nor expired."""
+        """Whether it is neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
@@ -37,7 +37,7 @@ def read_keys(connection: Connection) -> Sequence[StoredKey]:
 
 
 def add_key(connection: Connection, one: StoredKey) -> None:
-    """Keep a new key."""
+    """Store a new key."""
     connection.execute(
         insert(key).values(
             id=one.id,
@@ -49,28 +49,28 @@ def add_key(connection: Connection, one: StoredKey) -> None:
             fingerprint=one.fingerprint,
         )
     )
-    changed(connection)
+    bump_revision(connection)
 
 
-def end_keys(connection: Connection, ids: Sequence[str], at: int) -> None:
-    """The keys expire at a time, if not before."""
+def expire_keys(connection: Connection, ids: Sequence[str], at: int) -> None:
+    """Let keys expire at a time, if not before."""
     later = (key.c.expires_at.is_(None)) | (key.c.expires_at > at)
     connection.execute(update(key).where(key.c.id.in_(ids), later).values(expires_at=at))
-    changed(connection)
+    bump_revision(connection)
 
 
 def revoke_keys(connection: Connection, ids: Sequence[str], at: int) -> None:
-    """The keys are worth nothing from now on."""
+    """Revoke keys from now on."""
     connection.execute(update(key).where(key.c.id.in_(ids), key.c.revoked_at.is_(None)).values(revoked_at=at))
-    changed(connection)
+    bump_revision(connection)
 
 
-def used_keys(connection: Connection, ids: Sequence[str], at: int) -> None:
-    """The keys were used."""
+def record_key_use(connection: Connection, ids: Sequence[str], at: int) -> None:
+    """Record the last use of keys."""
     connection.execute(update(key).where(key.c.id.in_(ids)).values(used_at=at))
 
 
 def keep_fingerprint(connection: Connection, id_: str, text: str) -> None:
-    """Keep the fingerprint of a key that has none yet."""
+    """Store the fingerprint of a key that has none yet."""
     connection.execute(update(key).where(key.c.id == id_, key.c.fingerprint.is_(None)).values(fingerprint=text))
-    changed(connection)
+    bump_revision(connection)

@@ -1,4 +1,4 @@
-"""All that says who may do what, read at once: it is small, and changes seldom."""
+"""The complete access policy, read at once: it is small, and rarely changes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,10 @@ from whence.store.security.keys import StoredKey, read_keys
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Keys by id, and what each subject may and may not see. `secret` is the installation's (`query.hiding`)."""
+    """Keys by id, and the grants and hidings of each subject.
+
+    `secret` is the installation's (`query.visibility.graph`).
+    """
 
     revision: int
     secret: bytes
@@ -21,7 +24,7 @@ class Policy:
     hidings: Mapping[str, tuple[Hiding, ...]]
 
     def viewer(self, name: str, groups: Sequence[str] = (), scopes: frozenset[Action] = SCOPES) -> Viewer:
-        """Somebody, with what they and their groups were granted."""
+        """The viewer with the grants of a subject and its groups."""
         subjects = (name, *(f"group:{group}" for group in groups))
         return Viewer(
             name=name,
@@ -32,12 +35,12 @@ class Policy:
 
 
 def read_policy(connection: Connection) -> Policy:
-    """The policy now."""
+    """The current policy."""
     state = read_state(connection)
     return Policy(
         revision=state.revision,
         secret=state.secret,
-        keys={one.id: one for one in read_keys(connection)},
+        keys={key.id: key for key in read_keys(connection)},
         grants=read_grants(connection),
         hidings=read_hidings(connection),
     )

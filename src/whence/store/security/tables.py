@@ -1,4 +1,4 @@
-"""The tables of the security database. Times are microseconds UTC; of secrets there are hashes only."""
+"""The tables of the security database. Times are microseconds UTC; secrets are stored only as hashes."""
 
 from typing import Any
 

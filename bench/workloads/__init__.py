@@ -1,0 +1,1 @@
+"""Events, logs, stores and graphs that are measured."""

@@ -1,0 +1,1 @@
+select day, sum(cents) as total from {{ ref("orders") }} group by day

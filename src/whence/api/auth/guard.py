@@ -1,0 +1,265 @@
+"""Before any route: who asks, and whether they may. What no grant allows is refused, on every path, and written down.
+
+The request's `Viewer` is `viewer_of(request)`; a graph that shows what they may see is `seen(request, graph)`.
+"""
+
+import ipaddress
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from hmac import compare_digest
+from hmac import digest as keyed
+from typing import Annotated, Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from fastapi import Depends, Request, Response
+from starlette.datastructures import Headers
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from whence.api.auth.audit_writer import AuditWriter
+from whence.api.auth.credentials import CSRF, Caller, Credentials
+from whence.api.auth.permissions import RoutePermission, find, needed_by
+from whence.api.http.paths import routed_path
+from whence.api.http.problems import problem, refused, unavailable
+from whence.errors import AccessError, StoreError
+from whence.model.access import OPEN, Action, Viewer
+from whence.query.visibility.graph import seen_by
+from whence.query.visibility.visible_ids import Asked
+from whence.store.security.audit import Entry
+
+_OPEN = Caller(OPEN, b"")
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_ASKED_FOR = frozenset({"node", "nodeId", "source", "target", "from", "to", "q", "text", "namespace"})
+"""Parameters whose values the audit log keeps."""
+REFUSED = "refused"
+EXPORT = "export"
+BEGUN = "begun"
+"""What a steward is about to do: written before it is done, so that nothing is done unaudited."""
+_MOST_NODES = 50
+_LONGEST_NODE = 500
+
+
+def viewer_of(request: Request) -> Viewer:
+    """Who asks. Raises AccessError if the request did not come through `AccessGuard`."""
+    known = request.scope.get("state", {}).get("known")
+    if not isinstance(known, Caller):
+        raise AccessError("nobody is known to ask this")
+    return known.viewer
+
+
+Asker = Annotated[Viewer, Depends(viewer_of)]
+"""For routes: `viewer: Asker`."""
+
+
+def seen(request: Request, graph: Asked) -> Asked:
+    """The graph as whoever asks may see it."""
+    viewer = viewer_of(request)
+    return seen_by(viewer, secret_of(request), graph)
+
+
+def secret_of(request: Request) -> bytes:
+    """What tokens are made with, in this installation."""
+    known = request.scope["state"]["known"]
+    return bytes(known.secret)
+
+
+def viewer_tag(request: Request) -> str:
+    """Differs between viewers, and whenever what they may see may: for tags of answers. Empty for who sees all."""
+    viewer = viewer_of(request)
+    if viewer.can_see_all:
+        return ""
+    return keyed(secret_of(request), repr(viewer).encode(), "sha256").hex()[:16]
+
+
+def answered(request: Request, count: int, *, export: bool = False) -> None:
+    """Tell the audit log how many rows an answer has, and whether it is one to take away."""
+    request.scope["state"]["answered"] = count, export
+
+
+def wrote(request: Request, namespace: str, count: int) -> None:
+    """Tell the audit log how many events went into a namespace."""
+    request.scope["state"].setdefault("wrote", {})[namespace] = count
+
+
+def withheld(request: Request, what: str) -> None:
+    """Tell the audit log what of an event is not applied, for who sent it may not assert it."""
+    request.scope["state"].setdefault("withheld", set()).add(what[:_LONGEST_NODE])
+
+
+def recorded(request: Request) -> None:
+    """What this request changed is in the audit log already, in the transaction that changed it."""
+    request.scope["state"]["recorded"] = True
+
+
+class AccessGuard:
+    """ASGI middleware, the outermost. `credentials` is None where Whence runs open."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        routes: Callable[[], Sequence[BaseRoute]],
+        credentials: Credentials | None,
+        auditing: AuditWriter | None,
+    ) -> None:
+        self._app = app
+        self._routes = routes
+        self._credentials = credentials
+        self._auditing = auditing
+        self._needed: tuple[RoutePermission, ...] = ()
+        self._plain: dict[tuple[str, str], RoutePermission] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        route = self._find(scope["method"], routed_path(scope))
+        said = _Status(send, is_public=route is not None and route.action is Action.PUBLIC)
+        try:
+            refusal = await self._refusal(scope, route)
+            await (refusal or self._app)(scope, receive, said)
+        except AccessError as error:
+            await refused(error)(scope, receive, said)
+        finally:
+            self._write_down(scope, route, said.status)
+
+    def _find(self, method: str, path: str) -> RoutePermission | None:
+        if not self._needed:
+            self._needed = needed_by(self._routes())
+            plain = [(one, way) for one in self._needed if "{" not in one.path for way in one.methods]
+            # Of two with one path the first counts, and a pattern before them counts first.
+            self._plain = {(way, one.path): one for one, way in plain if find(self._needed, way, one.path) is one}
+        return self._plain.get((method, path)) or find(self._needed, method, path)
+
+    async def _refusal(self, scope: Scope, route: RoutePermission | None) -> Response | None:
+        """The answer to who may not; None to who may, and then the request knows who they are."""
+        if route is not None and route.action is Action.PUBLIC:
+            return None
+        try:
+            known = await self._known(scope, route.action if route else None)
+            if self._auditing:
+                self._auditing.check(writes=route is not None and route.action is Action.WRITE)
+            scope.setdefault("state", {})["known"] = known
+            if route is None:
+                return problem(404, "Not Found")
+            _check(scope, route, known)
+            # What administrators do is written down in the transaction that does it.
+            if self._auditing and route.action is Action.STEWARD:
+                await self._auditing.ahead(_begun(scope, route, known))
+        except StoreError as error:
+            return unavailable(error)
+        return None
+
+    async def _known(self, scope: Scope, action: Action | None) -> Caller:
+        if self._credentials is None:
+            _refuse_strangers(scope)
+            return _OPEN
+        return await self._credentials.known(scope, action)
+
+    def _write_down(self, scope: Scope, route: RoutePermission | None, status: int) -> None:
+        if self._auditing is None or (route is not None and route.action is Action.PUBLIC):
+            return
+        state = scope.get("state", {})
+        if state.get("recorded"):
+            return
+        entry = _entry(scope, route, status, state)
+        if entry.action == REFUSED or "wrote" in state:
+            self._auditing.tally(entry)
+        else:
+            self._auditing.note(entry)
+
+
+def _begun(scope: Scope, route: RoutePermission, known: Caller) -> Entry:
+    what, nodes = f"{scope['method']} {route.path}", _asked_for(scope, route)
+    return Entry(at=time.time_ns() // 1_000, who=known.viewer.name, action=BEGUN, what=what, nodes=nodes, status=102)
+
+
+def _entry(scope: Scope, route: RoutePermission | None, status: int, state: Mapping[str, Any]) -> Entry:
+    now, what = time.time_ns() // 1_000, f"{scope['method']} {route.path if route else '(no such path)'}"
+    known: Caller | None = state.get("known")
+    if known is None or status in (401, 403):
+        who = known.viewer.name if known else "nobody"
+        return Entry(at=now, who=who, action=REFUSED, what=what, count=1, status=status)
+    who, action = known.viewer.name, str(route.action if route else "unknown")
+    if written := state.get("wrote"):
+        nodes = (*sorted(written), *sorted(state.get("withheld", ())))[:_MOST_NODES]
+        count = sum(written.values())
+        return Entry(at=now, who=who, action=action, what=what, nodes=nodes, count=count, status=status)
+    count, is_export = state.get("answered", (0, False))
+    action = EXPORT if is_export else action
+    return Entry(at=now, who=who, action=action, what=what, nodes=_asked_for(scope, route), count=count, status=status)
+
+
+class _Status:
+    """Passes messages on, remembers the answer's status, and adds what every answer says of itself."""
+
+    def __init__(self, send: Send, *, is_public: bool) -> None:
+        self._send = send
+        self._added = _PUBLIC_HEADERS if is_public else _GUARDED_HEADERS
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            given = {name for name, _ in message["headers"]}
+            message["headers"] = [*message["headers"], *(one for one in self._added if one[0] not in given)]
+        await self._send(message)
+
+
+_PUBLIC_HEADERS = ((b"x-content-type-options", b"nosniff"),)
+_GUARDED_HEADERS = (
+    *_PUBLIC_HEADERS,
+    (b"cache-control", b"private, no-cache"),  # two people's answers differ
+    (b"vary", b"Accept, Authorization, Cookie"),
+)
+
+
+def _check(scope: Scope, route: RoutePermission, known: Caller) -> None:
+    if route.action is None:
+        raise AccessError("this route does not say what it needs, so nobody may use it", 403)
+    if not known.viewer.is_allowed(route.action):
+        raise AccessError(f"{known.viewer.name} has no grant to {route.action} (`whence access grant`)", 403)
+    if known.csrf and scope["method"] not in _SAFE:
+        repeated = Headers(scope=scope).get(CSRF, "")
+        if not compare_digest(repeated.encode(), known.csrf.encode()):
+            raise AccessError(f"a browser must send the session's csrf value as {CSRF}", 403)
+
+
+def _refuse_strangers(scope: Scope) -> None:
+    """Open is for who sits at this machine: not for its network, nor for pages of others in its browser."""
+    peer = scope["client"][0] if scope.get("client") else "127.0.0.1"
+    said = [value for name, value in scope["headers"] if name in (b"host", b"origin")]
+    if not _is_loopback(peer) or not all(map(_is_own, said)):
+        raise AccessError("Whence runs open, so it answers this machine only", 403)
+
+
+@lru_cache(maxsize=256)
+def _is_own(said: bytes) -> bool:
+    """Whether a Host or Origin is this machine."""
+    text = said.decode("latin-1")
+    try:
+        return _is_loopback(urlsplit(text if "://" in text else f"//{text}").hostname or "")
+    except ValueError:
+        return False
+
+
+@lru_cache(maxsize=256)
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _asked_for(scope: Scope, route: RoutePermission | None) -> tuple[str, ...]:
+    query = parse_qsl(scope["query_string"].decode("latin-1"))
+    asked = [value for name, value in query if name in _ASKED_FOR]
+    # The router writes what it found in the path into a scope of its own, so the path is taken apart here.
+    found = route.pattern.match(routed_path(scope)) if route else None
+    asked += map(unquote, found.groups(default="") if found else ())
+    return tuple(value[:_LONGEST_NODE] for value in asked[:_MOST_NODES])

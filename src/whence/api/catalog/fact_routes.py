@@ -1,0 +1,334 @@
+"""What people say of things, under `/api/v2`: each PUT or DELETE becomes an event in the log (http-catalog.md)."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from whence.api.catalog.assertions import Asserted, Now, read, scribe_of
+from whence.api.http.paths import Plain, Segment
+from whence.api.http.responses import MISSING, answer
+from whence.api.http.shapes import All, One
+from whence.api.requests.catalog import CatalogRequest, Newest
+from whence.errors import EventError, ThingNotFoundError
+from whence.govern import assertions as say
+from whence.govern.assertions import Certification, Subject
+from whence.model.ids import node_id
+from whence.model.lineage import Edge
+from whence.model.names import DatasetName, FieldName, JobName, Node, parse_node
+from whence.openlineage.facets.known import CONTRACT, TIER
+from whence.query.lookup.descriptions import DescribedDataset, DescribedJob, describe_datasets, describe_jobs
+from whence.query.rendering.catalog import facts_document
+from whence.query.rendering.catalog_documents import Facts
+
+reads = APIRouter(prefix="/api/v2", tags=["facts"], responses=MISSING)
+writes = APIRouter(
+    prefix="/api/v2",
+    tags=["facts"],
+    responses={
+        **MISSING,
+        202: {"model": One[Facts], "description": "it is durable, and not yet in the store"},
+        412: {"description": "what people say of it has changed since the ETag in `If-Match`"},
+    },
+)
+
+MOST_AT_ONCE = 200
+"""Nodes whose facts are asked for in one request."""
+
+Change = Callable[[Subject, str, Mapping[str, Any]], Mapping[str, Any]]
+"""From a thing, the field of it that is meant (empty: itself) and its facets to the facets that are new."""
+
+Text = Annotated[str, AfterValidator(lambda text: text.replace("\0", "\ufffd")), Field(max_length=100_000)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TagValue(_Body):
+    """What a tag says."""
+
+    value: Text = "true"
+
+
+class Role(_Body):
+    """What an owner is to a thing: `OWNER`, `STEWARD` …"""
+
+    role: Text = ""
+
+
+class Description(_Body):
+    """A description."""
+
+    description: Text
+
+
+class Tier(_Body):
+    """How critical a thing is; 1 is the most."""
+
+    tier: Annotated[int, Field(ge=1, le=5)]
+
+
+class Contract(_Body):
+    """The version of the contract that a dataset keeps."""
+
+    contract_version: Annotated[Text, Field(min_length=1)]
+
+
+class ManualEdge(_Body):
+    """A dependency that no job told of. Ends are node ids of datasets or fields; the source may be a job."""
+
+    source: Text
+    target: Text
+    type: Literal["DIRECT", "INDIRECT"] = "DIRECT"
+    subtype: Text = ""
+    description: Text = ""
+    masking: bool = False
+
+
+class AliasCut(_Body):
+    """Two names, as node ids, that are not of one dataset."""
+
+    dataset: Text
+    alias: Text
+
+
+_YES, _NO_ROLE = TagValue(), Role()
+
+
+@reads.get("/nodes/{node}/facts", response_model=One[Facts])
+def get_facts(asked: Newest, node: Segment) -> Response:
+    """Show what people assert of a dataset or job. A change with its ETag as `If-Match` fails if this changed (412)."""
+    data = _facts(asked, _subject(asked, node)[0])
+    return answer({"data": data, "page": None}, headers={"ETag": _tag(data)})
+
+
+@reads.get("/facts", response_model=All[Facts])
+def get_many_facts(
+    asked: Newest, node: Annotated[list[Plain], Query(min_length=1, max_length=MOST_AT_ONCE)]
+) -> Response:
+    """Show what people assert of several datasets and jobs, in their order. Unknown nodes are left out."""
+    return answer({"data": _facts_of(asked, node), "page": None})
+
+
+@writes.put("/nodes/{node}/tags/{tag}", response_model=One[Facts])
+async def put_tag(request: Request, node: Segment, tag: Segment, body: TagValue = _YES) -> Response:
+    """Tag a dataset, job or field, or change the value of its tag."""
+    return await _change(
+        request, node, lambda one, field, now: {"tags": say.add_tag(one, now, tag, body.value, field)}, of_fields=True
+    )
+
+
+@writes.delete("/nodes/{node}/tags/{tag}", response_model=One[Facts])
+async def delete_tag(request: Request, node: Segment, tag: Segment) -> Response:
+    """Remove a tag from a dataset, job or field."""
+    return await _change(
+        request, node, lambda one, field, now: {"tags": say.remove_tag(one, now, tag, field)}, of_fields=True
+    )
+
+
+@writes.put("/nodes/{node}/owners/{owner}", response_model=One[Facts])
+async def put_owner(request: Request, node: Segment, owner: Segment, body: Role = _NO_ROLE) -> Response:
+    """Add an owner of a dataset or job."""
+    return await _change(request, node, lambda one, _, now: {"ownership": say.add_owner(one, now, owner, body.role)})
+
+
+@writes.delete("/nodes/{node}/owners/{owner}", response_model=One[Facts])
+async def delete_owner(request: Request, node: Segment, owner: Segment) -> Response:
+    """Remove an owner of a dataset or job."""
+    return await _change(request, node, lambda one, _, now: {"ownership": say.remove_owner(one, now, owner)})
+
+
+@writes.put("/nodes/{node}/description", response_model=One[Facts])
+async def put_description(request: Request, node: Segment, body: Description) -> Response:
+    """Describe a dataset or job."""
+    return await _change(request, node, lambda one, *_: {"documentation": say.set_description(one, body.description)})
+
+
+@writes.delete("/nodes/{node}/description", response_model=One[Facts])
+async def delete_description(request: Request, node: Segment) -> Response:
+    """Remove the description of a dataset or job."""
+    return await _change(request, node, lambda one, *_: {"documentation": say.set_description(one, None)})
+
+
+@writes.put("/nodes/{node}/certification/{level}", response_model=One[Facts])
+async def put_certification(request: Request, node: Segment, level: Certification) -> Response:
+    """Certify a dataset or job."""
+    return await _change(request, node, lambda one, _, now: {"tags": say.add_tag(one, now, level.value)})
+
+
+@writes.delete("/nodes/{node}/certification/{level}", response_model=One[Facts])
+async def delete_certification(request: Request, node: Segment, level: Certification) -> Response:
+    """Withdraw a certification of a dataset or job."""
+    return await _change(request, node, lambda one, _, now: {"tags": say.remove_tag(one, now, level.value)})
+
+
+@writes.put("/nodes/{node}/tier", response_model=One[Facts])
+async def put_tier(request: Request, node: Segment, body: Tier) -> Response:
+    """Set how critical a dataset or job is."""
+    return await _change(request, node, lambda *_: {TIER: say.set_tier(body.tier)})
+
+
+@writes.delete("/nodes/{node}/tier", response_model=One[Facts])
+async def delete_tier(request: Request, node: Segment) -> Response:
+    """Remove the tier of a dataset or job."""
+    return await _change(request, node, lambda *_: {TIER: say.set_tier(None)})
+
+
+@writes.put("/nodes/{node}/contract", response_model=One[Facts])
+async def put_contract(request: Request, node: Segment, body: Contract) -> Response:
+    """Set the contract version that a dataset complies with."""
+    return await _change(
+        request, node, lambda one, *_: {CONTRACT: say.set_contract(_of_dataset(one, body.contract_version))}
+    )
+
+
+@writes.delete("/nodes/{node}/contract", response_model=One[Facts])
+async def delete_contract(request: Request, node: Segment) -> Response:
+    """Remove the contract version of a dataset."""
+    return await _change(request, node, lambda *_: {CONTRACT: say.set_contract(None)})
+
+
+@writes.put("/edges", response_model=One[Facts])
+async def put_edge(request: Request, body: ManualEdge) -> Response:
+    """Assert an edge into a dataset or field by hand."""
+    source, end, target = await read(request, lambda asked: _ends(asked, body.source, body.target))
+    edge = Edge(
+        source=source,
+        target=end,
+        type=body.type,
+        subtype=body.subtype.upper(),
+        masking=body.masking,
+        description=body.description,
+    )
+    return await _connect(request, target, lambda now: {"lineage": say.add_edge(target, now.facets, edge)})
+
+
+@writes.delete("/edges", response_model=One[Facts])
+async def delete_edge(
+    request: Request, source: Annotated[Plain, Query()], target: Annotated[Plain, Query()]
+) -> Response:
+    """Withdraw an edge that was asserted by hand. Edges that jobs report stay."""
+    begin, end, whole = await read(request, lambda asked: _ends(asked, source, target))
+    return await _connect(request, whole, lambda now: {"lineage": say.remove_edges(whole, now.facets, begin, end)})
+
+
+@writes.put("/alias-cuts", response_model=One[Facts])
+async def put_alias_cut(request: Request, body: AliasCut) -> Response:
+    """Separate two names that a producer reports as aliases of one dataset."""
+    return await _rename(request, body.dataset, body.alias, cut=True)
+
+
+@writes.delete("/alias-cuts", response_model=One[Facts])
+async def delete_alias_cut(
+    request: Request, dataset: Annotated[Plain, Query()], alias: Annotated[Plain, Query()]
+) -> Response:
+    """Withdraw the separation of two names."""
+    return await _rename(request, dataset, alias, cut=False)
+
+
+async def _rename(request: Request, dataset: str, alias: str, *, cut: bool) -> Response:
+    one, other = await read(request, lambda asked: (_known(asked, dataset), _known(asked, alias)))
+    if not isinstance(one, DatasetName) or not isinstance(other, DatasetName) or one == other:
+        raise EventError("/alias", "two names of datasets are cut apart")
+    asserted = await scribe_of(request).assert_facets(request, one, lambda _: say.assert_alias(other, cut=cut))
+    return await _answer(request, one, asserted)
+
+
+async def _change(request: Request, node: str, change: Change, *, of_fields: bool = False) -> Response:
+    subject, field = await read(request, lambda asked: _subject(asked, node))
+    if field and not of_fields:
+        raise EventError("/path/node", "this is said of datasets and jobs, not of fields")
+
+    def changed(now: Now) -> Mapping[str, Any]:
+        _check_unchanged(request, now, subject)
+        return change(subject, field, now.facets)
+
+    asserted = await scribe_of(request).assert_facets(request, subject, changed)
+    return await _answer(request, subject, asserted)
+
+
+async def _connect(request: Request, target: DatasetName, change: Callable[[Now], Mapping[str, Any]]) -> Response:
+    asserted = await scribe_of(request).assert_facets(request, target, change)
+    return await _answer(request, target, asserted)
+
+
+async def _answer(request: Request, subject: Subject, asserted: Asserted) -> Response:
+    headers = {"Whence-Position": ",".join(str(one) for one in asserted.positions)}
+    data = await read(request, lambda asked: _facts(asked, subject))
+    status = 200 if asserted.reached else 202
+    return answer({"data": data, "page": None}, status, headers | {"ETag": _tag(data)})
+
+
+def _check_unchanged(request: Request, now: Now, subject: Subject) -> None:
+    """Raises EventError (412) if what people say of a thing is not what the caller has read."""
+    expected = {one.strip() for one in request.headers.get("if-match", "").split(",") if one.strip()}
+    if expected and "*" not in expected and _tag(_facts(now.asked, subject)) not in expected:
+        raise EventError("/header/If-Match", "somebody changed this since you read it: read it again", 412)
+
+
+def _tag(facts: Mapping[str, Any]) -> str:
+    """Changes when what people say does, and not when a run mentions the thing."""
+    said = {name: value for name, value in facts.items() if name not in ("first_seen", "last_seen")}
+    return f'"{sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]}"'
+
+
+def _facts_of(asked: CatalogRequest, nodes: Sequence[str]) -> list[Facts]:
+    names = [name for name in map(parse_node, nodes) if isinstance(name, DatasetName | JobName)]
+    entries = asked.catalog.entries([node_id(one) for one in names]).values()
+    datasets = [one for one in entries if isinstance(one.name, DatasetName)]
+    jobs = [one for one in entries if isinstance(one.name, JobName)]
+    described: Sequence[DescribedDataset | DescribedJob] = (
+        *describe_datasets(asked.catalog, asked.graph, datasets, columns=False),
+        *describe_jobs(asked.catalog, asked.graph, jobs, runs=0),
+    )
+    documents = {one["node"]: one for one in map(facts_document, described)}
+    return [documents[one] for one in dict.fromkeys(map(str, names)) if one in documents]
+
+
+def _of_dataset(subject: Subject, version: str) -> str:
+    if isinstance(subject, JobName):
+        raise EventError("/path/node", "a dataset keeps a contract, not a job")
+    return version
+
+
+def _facts(asked: CatalogRequest, subject: Subject) -> Facts:
+    entries = list(asked.catalog.entries([node_id(subject)]).values())
+    if not entries:
+        raise ThingNotFoundError("Node", str(subject))
+    if isinstance(subject, DatasetName):
+        return facts_document(describe_datasets(asked.catalog, asked.graph, entries, columns=False)[0])
+    return facts_document(describe_jobs(asked.catalog, asked.graph, entries, runs=0)[0])
+
+
+def _subject(asked: CatalogRequest, text: str) -> tuple[Subject, str]:
+    """The dataset or job that a node id names, and the field of it, if it names one."""
+    match _known(asked, text):
+        case FieldName(dataset, field):
+            return dataset, field
+        case (DatasetName() | JobName()) as subject:
+            return subject, ""
+
+
+def _known(asked: CatalogRequest, text: str) -> Node:
+    node = parse_node(text)
+    if node is None or node_id(node) not in asked.graph.nodes([node_id(node)]):
+        raise ThingNotFoundError("Node", text)
+    return node
+
+
+def _ends(asked: CatalogRequest, source: str, target: str) -> tuple[Node, DatasetName | FieldName, DatasetName]:
+    """The two ends, and the dataset that the second is, or is of."""
+    begin, end = _known(asked, source), _known(asked, target)
+    match end:
+        case FieldName(dataset):
+            return begin, end, dataset
+        case DatasetName():
+            return begin, end, end
+        case JobName():
+            raise EventError(
+                "/target", "a manual edge leads to a dataset or field; what a job reads, its own events say"
+            )

@@ -1,0 +1,173 @@
+"""The catalog of `/api/v2`: namespaces, datasets, jobs, runs, events."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated
+from uuid import UUID
+
+import msgspec
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from whence.api.catalog.assertions import now_micros
+from whence.api.http.paths import Plain, Segment
+from whence.api.http.responses import MISSING, answer
+from whence.api.http.shapes import All, One, Rows
+from whence.api.requests.catalog import Asked, CatalogRequest
+from whence.api.requests.pages import Cursor, Key, PageLimit, enveloped, paged, window
+from whence.errors import EventError, ThingNotFoundError
+from whence.model.catalog import Entry, EntryFilter, EventEntry, EventFilter, RunEntry, entry_sort_key
+from whence.model.events import RunState
+from whence.model.ids import Kind, event_id, node_id
+from whence.model.names import DatasetName, JobName
+from whence.query.answers.instants import instant, iso
+from whence.query.lookup.descriptions import describe_datasets, describe_jobs, describe_runs, entry_of
+from whence.query.rendering import catalog as rendering
+from whence.query.rendering import catalog_documents as documents
+
+routes = APIRouter(prefix="/api/v2", tags=["catalog"], responses=MISSING)
+
+Namespace = Annotated[Plain | None, Query(description="only of this namespace")]
+NAMED = (str, str, int)
+TIMED = (int, int)
+
+
+@routes.get("/namespaces", response_model=Rows[documents.Namespace])
+def list_namespaces(asked: Asked, limit: PageLimit = 100, cursor: Cursor = "") -> Response:
+    """List namespaces by name, and whether they contain datasets or jobs."""
+    after = window(limit, cursor, (str,)).after
+    holding = {kind: set(asked.catalog.namespaces(kind)) for kind in (Kind.DATASET, Kind.JOB)}
+    names = sorted(name for name in set().union(*holding.values()) if after is None or name > str(after[0]))
+    page = names[: limit + 1]
+    since = {kind: asked.catalog.first_seen(kind, page) for kind in holding}
+
+    def document(name: str) -> documents.Namespace:
+        first = min(some[name] for some in since.values() if name in some)
+        return {
+            "namespace": name,
+            "first_seen": iso(first),
+            "datasets": name in holding[Kind.DATASET],
+            "jobs": name in holding[Kind.JOB],
+        }
+
+    return paged(asked, page, limit, lambda name: (name,), lambda some: [document(one) for one in some])
+
+
+@routes.get("/datasets", response_model=Rows[documents.Dataset])
+def list_datasets(asked: Asked, namespace: Namespace = None, limit: PageLimit = 100, cursor: Cursor = "") -> Response:
+    """List datasets by namespace and name."""
+
+    def described(some: Sequence[Entry]) -> Sequence[documents.Dataset]:
+        found = describe_datasets(asked.catalog, asked.graph, some, columns=False)
+        return [rendering.dataset_document(one) for one in found]
+
+    return _named(asked, Kind.DATASET, namespace, limit, cursor, described)
+
+
+@routes.get("/datasets/{namespace}/{name}", response_model=One[documents.Dataset])
+def get_dataset(asked: Asked, namespace: Segment, name: Segment) -> Response:
+    """Show one dataset."""
+    entry = entry_of(asked.catalog, DatasetName(namespace, name))
+    if entry is None:
+        raise ThingNotFoundError("Dataset", name)
+    described = describe_datasets(asked.catalog, asked.graph, [entry], columns=False)
+    return enveloped(asked, rendering.dataset_document(described[0]))
+
+
+@routes.get("/jobs", response_model=Rows[documents.Job])
+def list_jobs(asked: Asked, namespace: Namespace = None, limit: PageLimit = 100, cursor: Cursor = "") -> Response:
+    """List jobs by namespace and name, each with its last run."""
+
+    def described(some: Sequence[Entry]) -> Sequence[documents.Job]:
+        return [rendering.job_document(one) for one in describe_jobs(asked.catalog, asked.graph, some, runs=1)]
+
+    return _named(asked, Kind.JOB, namespace, limit, cursor, described)
+
+
+@routes.get("/jobs/{namespace}/{name}", response_model=One[documents.Job])
+def get_job(asked: Asked, namespace: Segment, name: Segment) -> Response:
+    """Show one job with its last ten runs."""
+    return enveloped(
+        asked,
+        rendering.job_document(describe_jobs(asked.catalog, asked.graph, [_job(asked, namespace, name)])[0]),
+    )
+
+
+@routes.get("/jobs/{namespace}/{name}/runs", response_model=Rows[documents.Run])
+def list_runs(asked: Asked, namespace: Segment, name: Segment, limit: PageLimit = 100, cursor: Cursor = "") -> Response:
+    """List the runs of a job, newest first."""
+    found = asked.catalog.runs_of(_job(asked, namespace, name).id, window(limit, cursor, TIMED))
+
+    def described(some: Sequence[RunEntry]) -> Sequence[documents.Run]:
+        return [rendering.run_document(one) for one in describe_runs(asked.catalog, asked.graph, some)]
+
+    return paged(asked, found, limit, lambda one: (one.seen_to or 0, one.id), described)
+
+
+@routes.get("/runs/{run}", response_model=All[documents.Run])
+def get_run(asked: Asked, run: UUID) -> Response:
+    """Show the runs with this id: one, unless several jobs claim it."""
+    found = asked.catalog.runs([str(run)])
+    if not found:
+        raise ThingNotFoundError("Run", str(run))
+    described = describe_runs(asked.catalog, asked.graph, found)
+    return enveloped(asked, [rendering.run_document(one) for one in described])
+
+
+@routes.get("/events", response_model=Rows[documents.Event])
+def list_events(
+    asked: Asked,
+    namespace: Namespace = None,
+    after: Annotated[Plain, Query(description="2026-11-20T06:00, or 2h")] = "1970-01-01",
+    before: Plain = "2200-01-01",
+    state: Annotated[list[documents.StateName], Query(description="only of runs, and of these states")] = [],  # noqa: B006  # FastAPI copies it
+    limit: PageLimit = 100,
+    cursor: Cursor = "",
+) -> Response:
+    """List events with times from `after` until `before`, newest first."""
+    period = EventFilter(
+        after=_instant(after, "after"),
+        before=_instant(before, "before"),
+        namespace=namespace,
+        states=frozenset(RunState[one] for one in state),
+    )
+    found = asked.catalog.events(period, window(limit, cursor, TIMED))
+    return paged(asked, found, limit, _event_key, lambda some: [rendering.event_document(one) for one in some])
+
+
+@routes.get("/events/{key}", response_model=One[documents.EventWithPayload])
+def get_event(asked: Asked, request: Request, key: Annotated[str, Path(pattern="^[0-9a-f]{32}$")]) -> Response:
+    """Show one event with its payload, secrets masked."""
+    found = asked.catalog.event(key)
+    if found is None:
+        raise ThingNotFoundError("Event", key)
+    payload = asked.bodies(request, [found])[0]
+    return answer({"data": {**rendering.event_document(found), "payload": msgspec.Raw(payload)}, "page": None})
+
+
+def _named(
+    asked: CatalogRequest,
+    kind: Kind,
+    namespace: str | None,
+    limit: int,
+    cursor: str,
+    described: Callable[[Sequence[Entry]], Sequence[object]],
+) -> Response:
+    found = asked.catalog.listed(kind, EntryFilter(namespace=namespace), window(limit, cursor, NAMED))
+    return paged(asked, found, limit, entry_sort_key, described)
+
+
+def _job(asked: CatalogRequest, namespace: str, name: str) -> Entry:
+    found = asked.catalog.entries([node_id(JobName(namespace, name))])
+    if not found:
+        raise ThingNotFoundError("Job", name)
+    return next(iter(found.values()))
+
+
+def _event_key(one: EventEntry) -> Key:
+    return one.time, event_id(one.key)
+
+
+def _instant(text: str, of: str) -> int:
+    try:
+        return instant(text, now_micros())
+    except (ValueError, OverflowError) as error:
+        raise EventError(f"/query/{of}", str(error), 400) from None

@@ -1,0 +1,1 @@
+"""Collecting events: read, checked, appended durably, answered."""

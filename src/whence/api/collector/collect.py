@@ -1,0 +1,323 @@
+"""Collecting events: read, check, append durably, answer. All else happens in the pipeline."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import parse_qs
+
+import msgspec
+from fastapi import Request, Response
+
+from whence.api.auth.guard import viewer_of, withheld, wrote
+from whence.api.auth.permissions import needs
+from whence.api.collector.bodies import BodyReader, Refusal
+from whence.api.collector.documents import Accepted, BatchAccepted, FailedEvent, RestrictedEvent
+from whence.api.collector.metrics import CollectorMetrics
+from whence.api.http.problems import problem, unavailable
+from whence.api.http.rate_limits import Limits, Said, source_of, tally
+from whence.api.settings import Settings
+from whence.errors import AccessError, EventError, LogBusyError, LogError, RateLimitError
+from whence.log.group_commit import GroupCommit
+from whence.log.position import Position
+from whence.log.quarantine import make_quarantine_draft
+from whence.log.record import Appended, Draft, Kind
+from whence.model.access import OPEN, Action, Viewer
+from whence.model.events import DatasetEvent
+from whence.openlineage.accept import accept
+from whence.openlineage.authority.withheld import FULL, Authority, Need, event_need, person_uri
+from whence.openlineage.message_keys import message_key
+
+_BLANK = b" \t\r\n"
+"""What may stand around JSON. The log does not keep it, so nobody fills a disk with what gzip makes of nothing."""
+_MOST_COMMAS = 4_000_000
+"""In a batch. Bounds the memory that splitting takes, before it is known how many events there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """A body as it goes into the log: an event, or quarantined with its error."""
+
+    draft: Draft
+    need: Need
+    """What its sender must be allowed to do; of a bad body as far as it says, else in no namespace (empty)."""
+    producer: str = ""
+    subject: str = "job"
+    """What the event is about: `job` or `dataset`."""
+    restricted: bool = False
+    """Whether a part of it is not applied, because its sender is not entitled to it."""
+    warnings: tuple[str, ...] = ()
+    error: EventError | None = None
+
+
+class Collector:
+    """Takes events in, for one event loop. `counts` tells what became of them since the process began."""
+
+    def __init__(self, settings: Settings, commit: GroupCommit) -> None:
+        self._settings = settings
+        self._commit = commit
+        self._bodies = BodyReader(settings)
+        self._limits = Limits(settings.rates)
+        self.counts: Counter[str] = Counter()
+        self.meters = CollectorMetrics()
+        self.meters.watch("whence_queue_records", "Records that wait for the disk", lambda: commit.queued[0])
+        self.meters.watch("whence_queue_bytes", "Bytes of these records", lambda: commit.queued[1])
+        self.meters.watch("whence_held_bytes", "Large bodies in memory", lambda: self._bodies.held)
+
+    @needs(Action.WRITE)
+    async def one(self, request: Request) -> Response:
+        """Accept one event. The answer is 201 once it is durable.
+
+        Raises LogError, RateLimitError.
+        """
+        return await self._entered(request, self._one)
+
+    @needs(Action.WRITE)
+    async def batch(self, request: Request) -> Response:
+        """Accept a JSON array of events. The answer is 200 with the result of each, once all are durable.
+
+        Raises LogError, RateLimitError.
+        """
+        return await self._entered(request, self._batch)
+
+    async def take(self, bodies: Sequence[bytes], authority: Authority) -> tuple[Position, ...]:
+        """Take events that Whence itself makes of what a person asked for, once all are durable: where they are.
+        `authority` is that person's.
+
+        Raises EventError for the first that is refused (then none is taken), LogError.
+        """
+        results = [_check(body, authority) for body in bodies]
+        if wrong := next((one.error for one in results if one.error), None):
+            raise wrong
+        return tuple([appended.position for appended, _ in await self._append(results)])
+
+    def close(self) -> None:
+        """Let the threads end."""
+        self._bodies.close()
+
+    async def _entered(self, request: Request, take: Callable[[Request, bytes, int], Awaitable[Response]]) -> Response:
+        """Past the first door, read; and free the body when it is answered."""
+        announced = _announced_bytes(request)
+        await _hold_back(self._limits.at_door(_peer(request), announced))
+        body = await self._bodies.read(request)
+        try:
+            if isinstance(body, Refusal):
+                return await self._refuse(body)
+            return await take(request, body, announced)
+        finally:
+            self._bodies.release(body)
+
+    async def _one(self, request: Request, body: bytes, announced: int) -> Response:
+        said = await self._bodies.beside(len(body), lambda: tally((body,)))
+        await _hold_back(self._limits.inside(_peer(request), said, announced))
+        authority, strict = authority_of(viewer_of(request)), _is_strict(request)
+        checked = await self._bodies.beside(len(body), lambda: _check(body, authority, strict=strict))
+        if not _may(request, checked):
+            raise AccessError(_foreign(checked), 403)
+        ((appended, wrong),) = await self._append((checked,))
+        _note(request, (checked,))
+        if wrong:
+            return _kept(wrong, appended)
+        answer: Accepted = {
+            "position": str(appended.position),
+            "key": checked.draft.key.hex(),
+            "duplicate": appended.original is not None,
+            "warnings": list(checked.warnings),
+        }
+        if checked.restricted:
+            answer["restricted"] = True
+        return Response(msgspec.json.encode(answer), 201, media_type="application/json")
+
+    async def _batch(self, request: Request, body: bytes, announced: int) -> Response:
+        try:
+            elements, said = await self._bodies.beside(len(body), lambda: self._split(body))
+        except EventError as error:
+            return await self._refuse(Refusal(error.status, error.reason, body[: self._settings.kept_bytes]))
+        await _hold_back(self._limits.inside(_peer(request), said, announced))
+        authority, strict = authority_of(viewer_of(request)), _is_strict(request)
+        results = await self._bodies.beside(
+            len(body), lambda: [_check(bytes(one), authority, strict=strict) for one in elements]
+        )
+        taken = [one for one in results if _may(request, one)]
+        appended = await self._append(taken)
+        _note(request, taken)
+        headers = {"Whence-Position": str(appended[-1][0].position)} if appended else {}
+        outcomes = iter(appended)
+        errors = [next(outcomes)[1] if _may(request, one) else _refused(one) for one in results]
+        answer = _batch_answer(errors)
+        if restricted := _restricted(results):
+            answer["restricted"] = restricted
+        return Response(msgspec.json.encode(answer), 200, headers, "application/json")
+
+    def _split(self, body: bytes) -> tuple[Sequence[msgspec.Raw], Said]:
+        elements = _split(body, self._settings.max_batch_events)
+        return elements, tally(elements)
+
+    async def _refuse(self, refusal: Refusal) -> Response:
+        """Answer a refused body, and keep what there is of it in quarantine."""
+        if refusal.status == 503:
+            raise LogBusyError(refusal.reason)
+        self.counts["refused"] += 1
+        self.meters.refused(_WHY.get(refusal.status, "unreadable"))
+        error = EventError("", refusal.reason, refusal.status)
+        if not refusal.kept:
+            return problem(error.status, error.reason)
+        ((appended, _),) = await self._append((_quarantine(refusal.kept, error),))
+        return _kept(error, appended)
+
+    async def _append(self, results: Sequence[_Checked]) -> list[tuple[Appended, EventError | None]]:
+        """Append to the log, and count what became durable: where each is, and what is wrong with it."""
+        began = time.perf_counter()
+        appended = await self._commit.append([checked.draft for checked in results])
+        self.meters.appended(time.perf_counter() - began)
+        outcomes = [(place, _error(checked, place)) for checked, place in zip(results, appended, strict=True)]
+        for checked, (place, wrong) in zip(results, outcomes, strict=True):
+            outcome = "quarantined" if wrong else "duplicates" if place.original else "events"
+            self.counts[outcome] += 1
+            self.meters.event(_OUTCOMES[outcome], checked.producer, len(checked.draft.payload))
+            if checked.restricted:
+                self.meters.restricted(checked.producer)
+        return outcomes
+
+    def unavailable(self, error: LogError | RateLimitError) -> Response:
+        """Answer a request of which nothing was taken, and count it."""
+        self.counts["unavailable"] += 1
+        self.meters.refused(error.door if isinstance(error, RateLimitError) else "unavailable")
+        return unavailable(error)
+
+
+_OUTCOMES = {"events": "accepted", "duplicates": "duplicate", "quarantined": "quarantined"}
+_WHY = {408: "slow", 413: "large", 415: "encoding"}
+
+
+async def _hold_back(seconds: float) -> None:
+    if seconds:
+        await asyncio.sleep(seconds)
+
+
+def _peer(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+def _announced_bytes(request: Request) -> int:
+    text = request.headers.get("content-length", "")
+    return int(text) if text.isdecimal() and len(text) < 12 else 0
+
+
+def _check(body: bytes, authority: Authority, *, strict: bool = False) -> _Checked:
+    body = body.strip(_BLANK)
+    try:
+        accepted = accept(body, strict=strict, authority=authority)
+    except EventError as error:
+        return _quarantine(body, error)
+    draft = Draft(
+        kind=Kind.EVENT,
+        key=bytes.fromhex(accepted.key),
+        received_at=_now_micros(),
+        payload=accepted.payload,
+        owner=message_key(accepted.event),
+    )
+    event = accepted.event
+    subject = "dataset" if isinstance(event, DatasetEvent) else "job"
+    return _Checked(draft, event_need(event), event.producer, subject, accepted.restricted, accepted.warnings)
+
+
+def _quarantine(body: bytes, error: EventError) -> _Checked:
+    source = source_of(body)
+    need = (Action.WRITE, source.namespace)
+    return _Checked(make_quarantine_draft(body, error, _now_micros()), need, source.producer, error=error)
+
+
+@lru_cache(maxsize=1_024)
+def authority_of(viewer: Viewer) -> Authority:
+    """What somebody may assert. They speak as nobody but themselves."""
+    if viewer == OPEN:
+        return FULL
+    own = person_uri(viewer.name)
+    return Authority(viewer.is_allowed, lambda producer, _: producer == own)
+
+
+def _may(request: Request, checked: _Checked) -> bool:
+    """Whether the sender may send it. A body that names no namespace only goes into quarantine."""
+    action, namespace = checked.need
+    return viewer_of(request).is_allowed(action, namespace or None)
+
+
+def _foreign(checked: _Checked) -> str:
+    action, namespace = checked.need
+    return f"no grant to {action} in the namespace {namespace[:200]!r} (`whence access grant`)"
+
+
+def _refused(checked: _Checked) -> EventError:
+    return EventError(f"/{checked.subject}/namespace", _foreign(checked), 403)
+
+
+def _note(request: Request, taken: Sequence[_Checked]) -> None:
+    for namespace, count in Counter(one.need[1] for one in taken).items():
+        wrote(request, namespace, count)
+    for one in taken:
+        if one.restricted:  # its first warning is of the event as a whole
+            withheld(request, one.warnings[0].removeprefix("/: "))
+
+
+def _error(checked: _Checked, appended: Appended) -> EventError | None:
+    """What is wrong with a body: what was found in it, or that the log cannot hold it."""
+    return EventError("", appended.refused, 413) if appended.refused else checked.error
+
+
+def _kept(error: EventError, appended: Appended) -> Response:
+    headers = {"Accept-Encoding": "gzip"} if error.status == 415 else None
+    return problem(error.status, error.reason, pointer=error.pointer, position=str(appended.position), headers=headers)
+
+
+def _split(body: bytes, most: int) -> Sequence[msgspec.Raw]:
+    """The elements of a JSON array, unread. Raises EventError."""
+    if body.count(b",") > _MOST_COMMAS:
+        raise EventError("", "the batch has too many parts; send smaller ones", 413)
+    try:
+        elements = msgspec.json.decode(body, type=list[msgspec.Raw])
+    except msgspec.ValidationError:
+        raise EventError("", "a batch is a JSON array of events", 422) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise EventError("", f"the batch is not JSON: {error}", 400) from None
+    except RecursionError:
+        raise EventError("", "the batch nests too deep", 400) from None
+    if len(elements) > most:
+        raise EventError("", f"the batch has {len(elements)} events; the limit is {most}", 413)
+    return elements
+
+
+def _batch_answer(errors: Sequence[EventError | None]) -> BatchAccepted:
+    """As OpenLineage.yml defines it. No failure is retriable: what may be, fails the whole request with 503."""
+    failed: list[FailedEvent] = [
+        {"index": index, "reason": str(error), "retriable": False} for index, error in enumerate(errors) if error
+    ]
+    return {
+        "status": "partial_success" if failed else "success",
+        "summary": {
+            "received": len(errors),
+            "successful": len(errors) - len(failed),
+            "failed": len(failed),
+            "retriable": 0,
+            "non_retriable": len(failed),
+        },
+        "failed_events": failed,
+    }
+
+
+def _restricted(results: Sequence[_Checked]) -> list[RestrictedEvent]:
+    """What of a batch is not applied, if anything; OpenLineage's answer has no word for it."""
+    return [{"index": index, "warnings": list(one.warnings)} for index, one in enumerate(results) if one.restricted]
+
+
+def _is_strict(request: Request) -> bool:
+    """`Whence-Strict: true`, or `?strict=true`."""
+    query: bytes = request.scope["query_string"]
+    asked = parse_qs(query.decode("latin-1")).get("strict", [""])[-1] if query else ""
+    return (asked or request.headers.get("whence-strict", "")).lower() in ("true", "1", "yes")
+
+
+def _now_micros() -> int:
+    return time.time_ns() // 1000

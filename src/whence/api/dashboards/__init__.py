@@ -1,0 +1,1 @@
+"""The routes of the dashboards: job health, stale nodes, failed checks, KPIs."""

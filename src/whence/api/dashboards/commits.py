@@ -1,0 +1,32 @@
+"""Which commit each of some runs was of: as its own events in the log say, not as its job's latest one does."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection
+
+from whence.log import Kind, Log, Position
+from whence.model.ids import join_event_key
+from whence.query.runs.commits import FACET, Commit, commit_in
+from whence.store.status.failing_jobs import read_run_events
+
+
+def commits_said(connection: Connection, log: Log, run_ids: Iterable[int]) -> Mapping[int, Commit]:
+    """By run; of one whose events are in the log no more, or say nothing, there is none. Raises LogError."""
+    told = read_run_events(connection, run_ids)
+    ends = [(run, one) for run, events in told.items() for one in {events[0], events[-1]}]
+    records = log.read_records([Position.from_int(position) for _, (_, _, position) in ends])
+    found: dict[int, Commit] = {}
+    for (run, (id_, rest, _)), record in zip(ends, records, strict=True):
+        is_it = record is not None and record.kind is Kind.EVENT and record.key == join_event_key(id_, rest)
+        if record is not None and is_it and (commit := _commit(record.payload)):
+            found[run] = commit
+    return found
+
+
+def _commit(payload: bytes) -> Commit | None:
+    event: Any = msgspec.json.decode(payload)
+    job = event.get("job") if isinstance(event, dict) else None
+    facets = job.get("facets") if isinstance(job, dict) else None
+    return commit_in(facets.get(FACET)) if isinstance(facets, dict) else None

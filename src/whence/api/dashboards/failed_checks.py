@@ -1,0 +1,57 @@
+"""Data quality checks that did not hold (dashboards.md). They name what they will: for who may read everything."""
+
+from collections.abc import Mapping
+
+from fastapi import APIRouter, Request, Response
+
+from whence.api.auth.guard import Asker
+from whence.api.http.dashboard_shapes import FailedChecks, FailedIn, answered_with
+from whence.api.http.responses import MISSING, answer
+from whence.api.requests.pages import Cursor, Key, PageLimit, cut, going_on, window
+from whence.errors import AccessError
+from whence.model.catalog import Entry
+from whence.model.graph import RunRow
+from whence.query.answers.instants import iso
+from whence.store.snapshots.catalog import StoreCatalog, snapshot
+from whence.store.snapshots.graph import StoreGraph
+from whence.store.status.data_quality import RunFailures, read_failed_checks
+
+routes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
+
+
+@routes.get("/failed-checks", responses=answered_with(FailedChecks))
+def list_failed_checks(request: Request, viewer: Asker, limit: PageLimit = 50, cursor: Cursor = "") -> Response:
+    """List failed data quality assertions by run and dataset, latest first.
+
+    A page looks at 5,000 runs at most, so it may have fewer rows than asked for, or none, and still a next one.
+    """
+    if not viewer.can_see_all:
+        raise AccessError("failed checks are for who may read everything", 403)
+    asked = window(limit, cursor, (int, int, int))
+    with snapshot(request.app.state.engine) as connection:
+        failures = read_failed_checks(connection, asked)
+        shown, page = cut(failures.found, limit, _key)
+        datasets = StoreCatalog(connection).entries({one.dataset_id for one in shown})
+        runs = {row.id: row for row in StoreGraph(connection).runs({one.run_id for one in shown})}
+    if failures.looked and page["next"] is None:
+        page = going_on(failures.looked, limit)
+    rows = [_document(one, datasets, runs) for one in shown if one.dataset_id in datasets and one.run_id in runs]
+    return answer({"data": rows, "page": page})
+
+
+def _key(one: RunFailures) -> Key:
+    return one.time, one.run_id, one.dataset_id
+
+
+def _document(one: RunFailures, datasets: Mapping[int, Entry], runs: Mapping[int, RunRow]) -> FailedIn:
+    run = runs[one.run_id].name
+    return {
+        "dataset": str(datasets[one.dataset_id].name),
+        "run": str(run),
+        "job": str(run.job),
+        "time": iso(one.time),
+        "failed": [
+            {"assertion": check.name, "column": check.column, "severity": check.severity} for check in one.failed
+        ],
+        "held": one.held,
+    }

@@ -1,0 +1,125 @@
+"""What leadership asks: the KPIs over time, and how much is known of each namespace (docs/reference/dashboards.md)."""
+
+from collections.abc import Sequence
+from functools import partial
+from operator import attrgetter
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from sqlalchemy import Engine
+
+from whence.api.auth.guard import Asker
+from whence.api.dashboards.stale_nodes import mentioned, visible
+from whence.api.http.cached_counts import CachedCount
+from whence.api.http.dashboard_shapes import Coverage, Kpis, Lacking, answered_with
+from whence.api.http.paths import Plain
+from whence.api.http.responses import MISSING, answer
+from whence.api.requests.pages import Cursor, PageLimit, after, cut, window
+from whence.derive.kpis.series import Measured, kpis, read_series
+from whence.model.access import Action, Viewer
+from whence.model.catalog import Entry, Window, entry_sort_key
+from whence.store.snapshots.catalog import snapshot
+from whence.store.status.coverage import NamespaceCoverage, list_lacking, read_coverage
+
+KPI_SECONDS = 30
+MOST_MEASURED = 400
+"""Measurements of one KPI that an answer has, the latest ones."""
+
+What = Literal["lineage", "columns", "owner", "description", "upstream"]
+
+
+def router(engine: Engine, tables: str) -> APIRouter:
+    """`/api/v2/kpis` and `/api/v2/coverage`."""
+    routes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
+    series = CachedCount(partial(read_series, tables), least_seconds=KPI_SECONDS)
+    covered = CachedCount(partial(_covered, engine))
+
+    @routes.get("/kpis", responses=answered_with(Kpis))
+    def list_kpis(
+        name: Annotated[list[Plain], Query(description="only these; all if not given")] = [],  # noqa: B006  # copied
+    ) -> Response:
+        """List the lineage KPIs as `whence publish` measured them, each with its definition and measurements.
+
+        `measured_at` is null, and so are all values, if nothing was measured yet.
+        """
+        told = _kpis_document(series.get())
+        return answer({"data": [one for one in told if not name or one["name"] in name], "page": None})
+
+    @routes.get("/coverage", responses=answered_with(Coverage))
+    def coverage(viewer: Asker, limit: PageLimit = 100, cursor: Cursor = "") -> Response:
+        """Count the datasets of each namespace with known lineage, columns, owner or description.
+
+        `hidden`: namespaces that whoever asks may not read.
+        """
+        every = covered.get()
+        seen = [one for one in every if _may_read(viewer, one.namespace)]
+        shown, page = cut(after(seen, window(limit, cursor, (str,)), _by_name), limit, _by_name)
+        return answer(
+            {
+                "data": {"namespaces": [one._asdict() for one in shown], "hidden": len(every) - len(seen)},
+                "page": page,
+            }
+        )
+
+    @routes.get("/coverage/lacking", responses=answered_with(Lacking))
+    def list_lacking(
+        request: Request,
+        viewer: Asker,
+        what: What = "lineage",
+        namespace: Annotated[Plain | None, Query(description="only of this namespace")] = None,
+        limit: PageLimit = 100,
+        cursor: Cursor = "",
+    ) -> Response:
+        """List the datasets that lack lineage, columns, an owner or a description, by name.
+
+        `upstream`: those that others depend on, and of which it is not known where they come from.
+        """
+        asked = window(limit, cursor, (str, str, int))
+        found = _visible(request.app.state.engine, viewer, what, namespace, asked)
+        shown, page = cut(found, limit, entry_sort_key)
+        return answer({"data": [mentioned(one) for one in shown], "page": page})
+
+    return routes
+
+
+def _visible(engine: Engine, viewer: Viewer, what: str, namespace: str | None, asked: Window) -> Sequence[Entry]:
+    with snapshot(engine) as connection:
+        return visible(
+            viewer, asked, partial(list_lacking, connection, what, namespace), entry_sort_key, attrgetter("name")
+        )
+
+
+def _may_read(viewer: Viewer, namespace: str) -> bool:
+    return viewer.is_allowed(Action.READ, namespace)
+
+
+def _by_name(one: NamespaceCoverage) -> tuple[str | int, ...]:
+    return (one.namespace,)
+
+
+def _covered(engine: Engine) -> Sequence[NamespaceCoverage]:
+    with snapshot(engine) as connection:
+        return read_coverage(connection)
+
+
+def _kpis_document(series: dict[str, tuple[Measured, ...]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": one.name,
+            "unit": one.unit,
+            "definition": one.definition,
+            **_latest(series.get(one.name, ())),
+        }
+        for one in kpis()
+    ]
+
+
+def _latest(measured: tuple[Measured, ...]) -> dict[str, Any]:
+    last = measured[-1] if measured else None
+    return {
+        "value": last and last.value,
+        "numerator": last and last.numerator,
+        "denominator": last and last.denominator,
+        "measured_at": last and last.measured_at.isoformat(),
+        "series": [{"at": one.measured_at.isoformat(), "value": one.value} for one in measured[-MOST_MEASURED:]],
+    }

@@ -1,0 +1,40 @@
+"""What the API's description says of the answers of each question: shapes, statuses, headers."""
+
+from typing import Any
+
+from whence.api.http.problems import MEDIA_TYPE
+from whence.api.http.shapes import Envelope
+from whence.query.rendering import documents
+
+ENVELOPES: dict[str, Any] = {
+    "lineage": Envelope[documents.Lineage],
+    "impact": Envelope[documents.Impact],
+    "paths": Envelope[documents.Paths],
+    "why-not": Envelope[documents.WhyNot],
+    "diff": Envelope[documents.Diff],
+    "history": Envelope[documents.History],
+    "runs": Envelope[documents.RunLineage],
+    "search": Envelope[documents.Found],
+    "blast": Envelope[documents.Blast],
+}
+"""By question."""
+
+
+def documented(question: str) -> dict[int | str, dict[str, Any]]:
+    """The answers of a route, by status."""
+    problems = {
+        400: "The cursor is not of this question, or `wait_for` is no position",
+        404: "Nothing has that name; `candidates` are the nearest",
+        422: "A parameter is not as it must be, or a name fits several nodes: `candidates`",
+        503: "The store cannot serve now, or does not have `wait_for` yet; with Retry-After",
+    }
+    return {
+        200: {
+            "model": ENVELOPES[question],
+            "description": "The answer; as CSV all of its rows",
+            "headers": {"ETag": {"schema": {"type": "string"}, "description": "Changes when the answer may"}},
+            "content": {"text/csv": {"schema": {"type": "string"}}},
+        },
+        304: {"description": "The answer has not changed since the one with this ETag"},
+        **{status: {"description": said, "content": {MEDIA_TYPE: {}}} for status, said in problems.items()},
+    }

@@ -1,0 +1,1 @@
+"""The routes that ask the graph: lineage, impact, paths, why, history, search."""

@@ -1,0 +1,195 @@
+"""What is said and known of the nodes of a graph, for colouring it; and which schemas changed of late."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from whence.api.auth.guard import viewer_of
+from whence.api.http.dashboard_shapes import SchemaChange, SchemaChanges, TraitsOf, answered_with
+from whence.api.http.paths import Plain
+from whence.api.http.responses import MISSING, answer
+from whence.api.requests.catalog import Asked as CatalogRequest
+from whence.api.requests.graph import open_asked
+from whence.api.requests.pages import Cursor, PageLimit, after, cut, window
+from whence.errors import EventError
+from whence.model.graph import AssertingRun, Direction, Grain, Hop, RunRow, SchemaRow
+from whence.model.ids import Kind, kind_of, node_id
+from whence.model.names import Node, parse_node
+from whence.model.traits import NO_TRAITS, TRAIT_FACETS, Traits, read_traits
+from whence.query.answers.instants import instant, iso
+from whence.query.history.schemas import column_changes, columns_of
+from whence.query.ports.catalog import Catalog
+from whence.query.visibility.visible_ids import Asked
+from whence.store.snapshots.catalog import snapshot
+from whence.store.status.data_quality import CheckCounts, read_quality
+
+MOST = 100
+MOST_EDGES = 20_000
+"""Edges into the nodes of one question that are looked at for the run that spoke last."""
+routes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
+
+
+@routes.get("/traits", responses=answered_with(TraitsOf))
+def traits_of(
+    request: Request,
+    asked: CatalogRequest,
+    node: Annotated[list[Plain], Query(min_length=1, max_length=MOST, description="node ids of datasets and jobs")],
+    as_of: Annotated[Plain, Query(description="the last write before this time")] = "now",
+) -> Response:
+    """Show owners, tags, types, tier, last write and data quality of several nodes.
+
+    Data quality is null for those who may not read everything.
+    """
+    at = _instant(as_of, "as_of")
+    wanted = {node_id(name): name for name in map(_named, node)}
+    with open_asked(request) as graph:
+        known = {id_: name for id_, name in graph.nodes(wanted).items() if name == wanted[id_]}
+        said, written = _said(graph, known), _written(graph, known, at)
+        latest = _latest(graph, known, None if as_of == "now" else at)
+    quality, period = _quality(request, known), _period(asked.catalog, known)
+    data = [
+        _document(name, said.get(id_, NO_TRAITS), written.get(id_), latest.get(id_), quality.get(id_)) | period[id_]
+        for id_, name in known.items()
+    ]
+    return answer({"data": data, "page": None})
+
+
+@routes.get("/schema-changes", responses=answered_with(SchemaChanges))
+def schema_changes(
+    request: Request,
+    since: Annotated[Plain, Query(description="`2026-11-20T06:00`, or `7d`")] = "7d",
+    limit: PageLimit = 50,
+    cursor: Cursor = "",
+) -> Response:
+    """List schema changes of datasets, latest first."""
+    start = _instant(since, "since")
+    with open_asked(request) as graph:
+        rows = sorted(graph.schemas(graph.described(start)))
+        names = graph.nodes({row.dataset_id for row in rows})
+    changes = sorted((one for one in _changes(rows) if one[1].first_time >= start), key=_newest)
+    shown, page = cut(after(changes, window(limit, cursor, (int, int)), _newest), limit, _newest)
+    data = [_change(names[row.dataset_id], before, row) for before, row in shown if row.dataset_id in names]
+    return answer({"data": data, "page": page})
+
+
+Change = tuple[SchemaRow | None, SchemaRow]
+
+
+def _changes(rows: Sequence[SchemaRow]) -> Iterator[Change]:
+    for _, of_one in groupby(rows, key=attrgetter("dataset_id")):
+        before = None
+        for row in sorted(of_one, key=attrgetter("first_time")):
+            yield before, row
+            before = row
+
+
+def _newest(change: Change) -> tuple[str | int, ...]:
+    return -change[1].first_time, change[1].dataset_id
+
+
+def _change(name: Node, before: SchemaRow | None, row: SchemaRow) -> SchemaChange:
+    found = column_changes(columns_of(before), columns_of(row))
+    return {
+        "dataset": str(name),
+        "time": iso(row.first_time),
+        "first": before is None,
+        "added": [one.name for one in found if one.before is None],
+        "removed": [one.name for one in found if one.after is None],
+        "retyped": [
+            {"column": one.name, "before": one.before, "after": one.after}
+            for one in found
+            if one.before is not None and one.after is not None
+        ],
+    }
+
+
+def _said(graph: Asked, known: Mapping[int, Node]) -> Mapping[int, Traits]:
+    rows = sorted(graph.facets(list(known), TRAIT_FACETS), key=attrgetter("subject_id"))
+    return {id_: read_traits(list(some)) for id_, some in groupby(rows, key=attrgetter("subject_id"))}
+
+
+def _written(graph: Asked, known: Mapping[int, Node], at: int) -> Mapping[int, tuple[RunRow, int]]:
+    datasets = [(id_, at) for id_ in known if kind_of(id_) is Kind.DATASET]
+    writers = graph.writers(datasets)
+    runs = {row.id: row for row in graph.runs({one.run_id for one in writers})}
+    return {one.dataset_id: (runs[one.run_id], one.time) for one in writers if one.run_id in runs}
+
+
+def _latest(graph: Asked, known: Mapping[int, Node], at: int | None) -> Mapping[int, AssertingRun]:
+    """Of the jobs that write each dataset, the run that spoke last."""
+    datasets = [id_ for id_ in known if kind_of(id_) is Kind.DATASET]
+    edges = graph.edges(datasets, Hop(Direction.UPSTREAM, Grain.DATASET, at), MOST_EDGES)
+    evidence = graph.evidence({row.set_id for row in edges}, at, 1)
+    found: dict[int, AssertingRun] = {}
+    for row in edges:
+        for seen in evidence[row.set_id].runs if row.set_id in evidence else ():
+            found[row.near_id] = max(found.get(row.near_id, seen), seen, key=attrgetter("asserted_at"))
+    return found
+
+
+def _period(catalog: Catalog, known: Mapping[int, Node]) -> Mapping[int, dict[str, Any]]:
+    """When the first event of each was, and whether it was deleted since."""
+    entries, deleted = catalog.entries(known), catalog.deleted(known)
+    return {
+        id_: {"first_seen": iso(entries[id_].first_seen) if id_ in entries else None, "deleted": id_ in deleted}
+        for id_ in known
+    }
+
+
+def _quality(request: Request, known: Mapping[int, Node]) -> Mapping[int, tuple[CheckCounts, str]]:
+    if not viewer_of(request).can_see_all:
+        return {}
+    with snapshot(request.app.state.engine) as connection, open_asked(request) as graph:
+        found = read_quality(connection, [id_ for id_ in known if kind_of(id_) is Kind.DATASET])
+        runs = {row.id: str(row.name) for row in graph.runs({one.run_id for one in found.values()})}
+    return {id_: (one, runs[one.run_id]) for id_, one in found.items() if one.run_id in runs}
+
+
+def _document(
+    name: Node,
+    said: Traits,
+    written: tuple[RunRow, int] | None,
+    latest: AssertingRun | None,
+    quality: tuple[CheckCounts, str] | None,
+) -> dict[str, Any]:
+    return {
+        "node": str(name),
+        "owners": sorted(said.owners),
+        "tags": [{"key": key, "value": value, "field": field} for key, value, field in sorted(said.tags)],
+        "types": sorted(said.types),
+        "tier": said.tier,
+        "written": written and {"run": str(written[0].name), "job": str(written[0].name.job), "time": iso(written[1])},
+        "latest": latest
+        and {
+            "run": str(latest.name),
+            "job": str(latest.name.job),
+            "state": latest.state.name,
+            "time": iso(latest.ended_at or latest.asserted_at),
+        },
+        "quality": quality
+        and {
+            "run": quality[1],
+            "time": iso(quality[0].time),
+            "held": quality[0].held,
+            "failed": quality[0].failed,
+            "warned": quality[0].warned,
+        },
+    }
+
+
+def _named(text: str) -> Node:
+    name = parse_node(text)
+    if name is None:
+        raise EventError("/query/node", f"{text[:200]!r} is no node id", 422)
+    return name
+
+
+def _instant(text: str, of: str) -> int:
+    try:
+        return instant(text, time.time_ns() // 1_000)
+    except (ValueError, OverflowError) as error:
+        raise EventError(f"/query/{of}", str(error), 422) from None

@@ -1,0 +1,162 @@
+"""The parameters of questions, and the questions that they make. What is not listed here is refused."""
+
+import time
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from whence.api.http.envelopes import PAGE, Paging
+from whence.api.requests.graph import AnswerTerms
+from whence.query.answers.instants import instant, past_instant
+from whence.query.answers.values import TYPES, Filter, Question
+from whence.query.lookup.resolve import resolve
+from whence.query.visibility.visible_ids import Asked
+
+MOST_ROWS, MOST_NODES, MOST_EDGES = 10_000, 1_000_000, 10_000_000
+LONGEST = 10_000
+"""Characters of a name in a request: the whole URL has 64 KiB."""
+
+
+def _no_nul(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("no name has the character U+0000")
+    return text
+
+
+def _is_time(text: str) -> str:
+    past_instant(text, time.time_ns() // 1_000)
+    return text
+
+
+Text = Annotated[str, Field(min_length=1, max_length=LONGEST), AfterValidator(_no_nul)]
+Time = Annotated[str, Field(max_length=100, examples=["2026-11-20T06:00"]), AfterValidator(_is_time)]
+Name = Annotated[
+    Text,
+    Field(
+        description="A node id, or the end of a name: `gold.daily_revenue`",
+        examples=["dataset:postgres://db:5432:shop.gold.daily_revenue"],
+    ),
+]
+
+
+class Page(BaseModel):
+    """Which part of the answer, and not before which events are in the graph."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    limit: int = Field(PAGE, ge=1, le=MOST_ROWS, description="Rows on a page")
+    cursor: str = Field("", max_length=50_000, description="`page.next` of the page before")
+    wait_for: str = Field("", max_length=1_000, description="Positions in the log, as answers to events give them")
+    timeout: float = Field(10, ge=0, le=300, allow_inf_nan=False, description="How long to wait for them, seconds")
+    format: Literal["json", "csv"] | None = Field(None, description="`csv`: all rows; else as the Accept header says")
+
+    def terms(self, at: int | None = None) -> AnswerTerms:
+        """How the request wants to be answered."""
+        paging = Paging(cursor=self.cursor, limit=self.limit)
+        return AnswerTerms(wait_for=self.wait_for, timeout=self.timeout, paging=paging, at=at)
+
+
+class AtTime(Page):
+    """As of when."""
+
+    as_of: Time | None = Field(None, description="As it was then: `2026-11-20T06:00`, `2h ago` (UTC)")
+
+    @property
+    def at(self) -> int | None:
+        """Microseconds UTC."""
+        return None if self.as_of is None else instant(self.as_of, time.time_ns() // 1_000)
+
+
+class Traversal(AtTime):
+    """How far to walk, and along what."""
+
+    depth: int | None = Field(None, ge=0, le=1_000_000, description="Hops; all if not given")
+    types: Literal["direct", "indirect", "both"] | None = Field(
+        None, description="Edges to follow; for upstream of a field: direct, else both"
+    )
+    max_nodes: int = Field(5_000, ge=1, le=MOST_NODES, description="Stop after so many nodes")
+    max_edges: int = Field(50_000, ge=1, le=MOST_EDGES, description="Stop after so many edges")
+
+    def question(self, at: int | None, only: Filter = Filter()) -> Question:  # noqa: B008  # frozen
+        """The question, about a time."""
+        return Question(
+            depth=self.depth,
+            types=None if self.types is None else TYPES[self.types],
+            at=at,
+            only=only,
+            max_nodes=self.max_nodes,
+            max_edges=self.max_edges,
+        )
+
+
+class Narrowing(Page):
+    """Which nodes to show."""
+
+    namespace: list[Text] = Field([], description="Only nodes in one of these namespaces; may have `*`")
+    tag: list[Text] = Field([], description="Only nodes with one of these tags: `pii`, `pii=high`")
+    owner: list[Text] = Field([], description="Only nodes of one of these owners")
+    kind: list[Text] = Field([], description="Only `dataset`, `field`, `job`, or what they say they are: `VIEW`")
+
+    @property
+    def only(self) -> Filter:
+        """The filter."""
+        return Filter(
+            namespaces=tuple(self.namespace), tags=tuple(self.tag), owners=tuple(self.owner), kinds=tuple(self.kind)
+        )
+
+
+class Lineage(Traversal, Narrowing):
+    """A walk from a node, and which nodes of it to show."""
+
+    node: Name
+    job: list[Text] = Field([], description="Only what one of these jobs reads or writes")
+    within: bool = Field(False, description="Do not pass through nodes that do not fit")
+
+    def filtered(self, graph: Asked, at: int | None) -> Question:
+        """The question with its filter. Raises NodeNotFoundError, AmbiguousNodeError."""
+        jobs = tuple(str(resolve(graph, name)) for name in self.job)
+        return self.question(at, replace(self.only, jobs=jobs, within=self.within))
+
+
+class Impact(Lineage):
+    """What is downstream: more of it than of a walk that shows its edges."""
+
+    max_nodes: int = Field(200_000, ge=1, le=MOST_NODES, description="Stop after so many nodes")
+    max_edges: int = Field(2_000_000, ge=1, le=MOST_EDGES, description="Stop after so many edges")
+
+
+class Ends(Traversal):
+    """Two nodes, and the paths between them."""
+
+    source: Name
+    target: Name
+    paths: int = Field(20, ge=1, le=1_000, description="Show so many paths")
+
+
+class Node(Page):
+    """One node."""
+
+    node: Name
+
+
+class Between(Page):
+    """Two states: instants, or runs."""
+
+    before: Text = Field(description="A time, or a run: `2026-11-20T06:00`, `1d ago`, `run:0190b3a1-…`")
+    after: Text = Field("now", description="A time, or a run; `now` if not given")
+
+
+class OfRun(Page):
+    """How far from a run, and which way."""
+
+    direction: Literal["upstream", "downstream"] = Field("upstream")
+    depth: int | None = Field(None, ge=0, le=1_000_000, description="Hops; all if not given")
+    max_runs: int = Field(1_000, ge=1, le=100_000, description="Stop after so many runs")
+
+
+class Searched(Narrowing):
+    """A text that names have."""
+
+    q: str = Field(max_length=LONGEST, description="A part of a name", examples=["revenue"])
+    names: int = Field(500, ge=1, le=MOST_ROWS, description="Find so many names: the best")

@@ -1,0 +1,168 @@
+"""Things by name with all that is known of them, or the fault that clients of Marquez expect where there is none."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from whence.api.marquez import documents
+from whence.api.marquez.shapes import namespace_document, source_document
+from whence.api.requests.catalog import CatalogRequest
+from whence.errors import ThingNotFoundError
+from whence.model.catalog import Entry, FacetRecord, RegistryKind, RunEntry
+from whence.model.ids import Kind, node_id
+from whence.model.names import DatasetName, JobName
+from whence.openlineage.names.naming import normalise
+from whence.query.lookup.descriptions import (
+    DescribedDataset,
+    DescribedJob,
+    DescribedRun,
+    decoded,
+    describe_datasets,
+    describe_jobs,
+    describe_runs,
+)
+from whence.query.lookup.whole_datasets import with_aliases
+
+
+def dataset_named(asked: CatalogRequest, namespace: str, name: str) -> DescribedDataset:
+    """The dataset of this name, in any of its forms. Raises ThingNotFoundError."""
+    for form in dict.fromkeys((DatasetName(namespace, name), normal(namespace, name))):
+        if entry := _entry(asked, form):
+            return describe_datasets(asked.catalog, asked.graph, [entry])[0]
+    raise ThingNotFoundError("Dataset", name)
+
+
+def whole_dataset_named(asked: CatalogRequest, namespace: str, name: str) -> DescribedDataset:
+    """Likewise, with what is said of it under its other names. Raises ThingNotFoundError."""
+    return with_aliases(asked.catalog, asked.graph, [dataset_named(asked, namespace, name)])[0]
+
+
+def require_dataset(asked: CatalogRequest, namespace: str, name: str) -> None:
+    """Raises ThingNotFoundError if there is no dataset of this name, in any of its forms."""
+    if not any(_entry(asked, form) for form in (DatasetName(namespace, name), normal(namespace, name))):
+        raise ThingNotFoundError("Dataset", name)
+
+
+def require_source(asked: CatalogRequest, name: str) -> None:
+    """Raises ThingNotFoundError if there is no such data source."""
+    if name not in sources(asked):
+        raise ThingNotFoundError("Source", name)
+
+
+def require_namespace(asked: CatalogRequest, name: str) -> None:
+    """Raises ThingNotFoundError if nothing ever was in a namespace, and nobody made it."""
+    if name not in _since(asked, RegistryKind.NAMESPACE, [name]):
+        raise ThingNotFoundError("Namespace", name)
+
+
+def job_named(asked: CatalogRequest, namespace: str, name: str) -> DescribedJob:
+    """The job of this name. Raises ThingNotFoundError."""
+    entry = _entry(asked, JobName(namespace, name))
+    if entry is None:
+        raise ThingNotFoundError("Job", name)
+    return describe_jobs(asked.catalog, asked.graph, [entry])[0]
+
+
+def run_named(asked: CatalogRequest, run_id: str) -> DescribedRun:
+    """The run of this UUID; of several jobs' the one that was seen last. Raises ThingNotFoundError."""
+    return describe_runs(asked.catalog, asked.graph, [run_entry(asked, run_id)])[0]
+
+
+def run_entry(asked: CatalogRequest, run_id: str) -> RunEntry:
+    """Likewise, without what it touched."""
+    found = asked.catalog.runs([run_id.lower()])
+    if not found:
+        raise ThingNotFoundError("Run", run_id)
+    return found[0]
+
+
+def spaces(asked: CatalogRequest) -> Sequence[str]:
+    """Every namespace: those with something in them, and those that somebody made. By name."""
+    found = {name for kind in (Kind.DATASET, Kind.JOB) for name in asked.catalog.namespaces(kind)}
+    return sorted(found | _made(asked, RegistryKind.NAMESPACE).keys())
+
+
+def space_documents(asked: CatalogRequest, names: Sequence[str]) -> list[documents.MarquezNamespace]:
+    """Namespaces with what people said of them. Those of which all is deleted are hidden."""
+    said, since = _registry(asked, RegistryKind.NAMESPACE, names), _since(asked, RegistryKind.NAMESPACE, names)
+    shown = set(spaces(asked))
+    return [
+        namespace_document(
+            name,
+            since.get(name, 0),
+            said.get(name, {}),
+            decoded(said.get(name, {})),
+            is_hidden=name not in shown,
+        )
+        for name in names
+    ]
+
+
+def space_document(asked: CatalogRequest, name: str) -> documents.MarquezNamespace:
+    """One namespace, also one that is deleted. Raises ThingNotFoundError."""
+    require_namespace(asked, name)
+    return space_documents(asked, [name])[0]
+
+
+def sources(asked: CatalogRequest) -> Sequence[str]:
+    """Every data source: namespaces of datasets, and those that somebody made. By name."""
+    return sorted({*asked.catalog.namespaces(Kind.DATASET), *_made(asked, RegistryKind.SOURCE)})
+
+
+def source_times(asked: CatalogRequest) -> Sequence[int]:
+    """When each of them was first spoken of."""
+    names = asked.catalog.namespaces(Kind.DATASET)
+    known = {**asked.catalog.first_seen(Kind.DATASET, names)}
+    return [*known.values(), *(since for name, since in _made(asked, RegistryKind.SOURCE).items() if name not in known)]
+
+
+def source_documents(asked: CatalogRequest, names: Sequence[str]) -> list[documents.Source]:
+    """Data sources with what people said of them."""
+    said, since = _registry(asked, RegistryKind.SOURCE, names), _since(asked, RegistryKind.SOURCE, names)
+    return [source_document(name, since.get(name, 0), decoded(said.get(name, {}))) for name in names]
+
+
+def source_named(asked: CatalogRequest, name: str) -> documents.Source:
+    """One data source. Raises ThingNotFoundError."""
+    require_source(asked, name)
+    return source_documents(asked, [name])[0]
+
+
+def connection_of(asked: CatalogRequest, source: str) -> str:
+    """The URL of a data source; of an unknown one, its name."""
+    said = _registry(asked, RegistryKind.SOURCE, [source]).get(source, {})
+    return str(decoded(said).get("dataSource", {}).get("uri") or source)
+
+
+def _entry(asked: CatalogRequest, name: DatasetName | JobName) -> Entry | None:
+    id_ = node_id(name)
+    return None if id_ in asked.catalog.deleted([id_]) else asked.catalog.entries([id_]).get(id_)
+
+
+def normal(namespace: str, name: str) -> DatasetName:
+    """The name as events are read."""
+    return normalise(namespace, name) if namespace and name else DatasetName(namespace, name)
+
+
+def _made(asked: CatalogRequest, kind: RegistryKind) -> Mapping[str, int]:
+    """What somebody made, and when."""
+    return {
+        kind.name_in(one.name): one.first_seen
+        for one in asked.catalog.registered(kind)
+        if isinstance(one.name, DatasetName)
+    }
+
+
+def _since(asked: CatalogRequest, kind: RegistryKind, names: Sequence[str]) -> Mapping[str, int]:
+    kinds = (Kind.DATASET, Kind.JOB) if kind is RegistryKind.NAMESPACE else (Kind.DATASET,)
+    found = [asked.catalog.first_seen(one, names) for one in kinds]
+    ids = {node_id(kind.dataset_of(name)): name for name in names}
+    found.append({ids[id_]: one.first_seen for id_, one in asked.catalog.entries(ids).items()})
+    return {
+        name: min(some[name] for some in found if name in some) for name in names if any(name in some for some in found)
+    }
+
+
+def _registry(
+    asked: CatalogRequest, kind: RegistryKind, names: Iterable[str]
+) -> Mapping[str, Mapping[str, FacetRecord]]:
+    found = asked.catalog.registry([kind.dataset_of(name) for name in names])
+    return {kind.name_in(name): facets for name, facets in found.items()}

@@ -1,0 +1,75 @@
+"""Keeping the arrays of the edges (`store.adjacency.cache`) near the store, by a process of its own now and then.
+
+They are a copy: without them, and while they are made, questions walk the tables.
+"""
+
+import logging
+import subprocess
+import sys
+import time
+from threading import Event, Thread
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from whence.store.adjacency.cache import AdjacencyCache
+from whence.store.connection.engine import reading
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 5
+REST = 10
+"""After a build, nothing is built for so many times as long as it took."""
+
+
+class AdjacencyBuilds:
+    """Looks in a thread whether the arrays are far behind, until it is stopped."""
+
+    def __init__(self, engine: Engine, arrays: AdjacencyCache) -> None:
+        self._engine, self._arrays = engine, arrays
+        self._stopping = Event()
+        self._thread = Thread(target=self._work, name="arrays", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the build that runs."""
+        self._stopping.set()
+        self._thread.join()
+
+    def _work(self) -> None:
+        rest, complaint = 0.0, ""
+        while not self._stopping.wait(max(rest, LOOK_SECONDS)):
+            try:
+                with reading(self._engine) as connection:
+                    due = self._arrays.is_due(connection)
+                rest, complaint = self._build() if due else 0.0, ""
+            except (SQLAlchemyError, OSError) as error:  # the store does not answer: it may the next time
+                before, complaint = complaint, str(error).splitlines()[0]
+                if complaint != before:
+                    log.warning("the arrays of the edges are not looked after: %s", complaint)
+
+    def _build(self) -> float:
+        """Build in a process that ends with this one; for how long to rest then, seconds."""
+        began = time.monotonic()
+        command = [sys.executable, "-m", "whence.store.adjacency.cache", str(self._arrays.file)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            told = self._await(process, self._engine.url.render_as_string(hide_password=False) + "\n")
+        took = time.monotonic() - began
+        if process.returncode == 0:
+            log.info("the arrays of the edges were made in %.1f s", took)
+        elif not self._stopping.is_set():
+            log.warning("the arrays of the edges could not be made: %s", (told.strip().splitlines() or ["?"])[-1])
+        return REST * took
+
+    def _await(self, process: subprocess.Popen[str], said: str | None) -> str:
+        """What the process complained of until its end, which comes early if this is stopped."""
+        while True:
+            try:
+                return process.communicate(said, timeout=0.1)[1]
+            except subprocess.TimeoutExpired:
+                said = None
+            if self._stopping.is_set():
+                process.terminate()

@@ -1,0 +1,77 @@
+"""How far the store has come, read in a thread, and waiting until that is far enough."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from whence.errors import EventError
+from whence.log import Lane, Lanes, Log, Position
+from whence.log.position import parse_positions
+
+_POLL_SECONDS = 0.01
+
+
+class ProgressWatch:
+    """Asks the store how far it is, one question at a time however many want to know. For one event loop."""
+
+    def __init__(self, read_progress: Callable[[], Mapping[str, int]]) -> None:
+        self._read_progress = read_progress
+        self._thread = ThreadPoolExecutor(1, "progress")
+        self._one_at_a_time = asyncio.Lock()
+        self._asked = self._answered = 0
+        self._progress: Mapping[str, int] = {}
+
+    async def reached(self) -> Lanes:
+        """By lane: before this, every record is in the store, as of now. Raises StoreError."""
+        # An answer to a question asked after this call began is fresh enough, whoever asked it.
+        last_asked = self._asked
+        async with self._one_at_a_time:
+            if self._answered <= last_asked:
+                self._asked = asked = self._asked + 1
+                loop = asyncio.get_running_loop()
+                self._progress = await loop.run_in_executor(self._thread, self._read_progress)
+                self._answered = asked
+        return {lane: Position.from_int(position) for lane, position in self._progress.items()}
+
+    async def wait(self, is_far_enough: Callable[[Lanes], bool], seconds: float) -> Lanes:
+        """Wait until the store is far enough or the time is over, and return how far it is then. Raises StoreError."""
+        deadline = time.monotonic() + seconds
+        while True:
+            reached = await self.reached()
+            now = time.monotonic()
+            if is_far_enough(reached) or now >= deadline:
+                return reached
+            # All who wait wake at the same ticks of the clock, so that they share one question.
+            await asyncio.sleep(_POLL_SECONDS - now % _POLL_SECONDS)
+
+    def close(self) -> None:
+        """Let the thread end."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+async def wait_for_positions(log: Log, watch: ProgressWatch, wait_for: str, seconds: float) -> bool:
+    """Wait until the store has the records at some positions; whether it has them then.
+
+    Raises EventError if they are no positions, StoreError.
+    """
+    lanes = await asyncio.to_thread(log.list_lanes)
+    least = least_progress(log, lanes, wait_for)
+    return has_reached(least, await watch.wait(partial(has_reached, least), seconds))
+
+
+def least_progress(log: Log, lanes: Sequence[Lane], wait_for: str) -> Lanes:
+    """The least progress past the records that a caller waits for."""
+    if wait_for in ("", "head"):
+        return {lane.name: lane.end for lane in lanes if lane.start < lane.end}
+    try:
+        # In order, so that of several in one lane the last one counts.
+        return {log.lane_of(position): position.after for position in sorted(parse_positions(wait_for))}
+    except ValueError as error:
+        raise EventError("/query/wait_for", str(error), 400) from None
+
+
+def has_reached(least: Lanes, reached: Lanes) -> bool:
+    """Whether the store is at least so far."""
+    return all(lane in reached and reached[lane] >= position for lane, position in least.items())

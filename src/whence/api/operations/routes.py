@@ -1,0 +1,106 @@
+"""The routes that say how Whence stands: for Prometheus, and for people."""
+
+from fastapi import APIRouter, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from whence.api.auth.guard import Asker
+from whence.api.collector.collect import Collector
+from whence.api.http.responses import answer
+from whence.api.operations.documents import Damage, LogAmount, SqlDisagreements, StatusDocument, StoreStatus
+from whence.api.operations.prometheus import as_one, bounded, exposition
+from whence.api.operations.status import Status, StatusWatch
+from whence.log import Amount, Seal
+from whence.model.access import Viewer
+from whence.store.status.sql_disagreements import Disagreements
+
+
+def router(watch: StatusWatch, collector: Collector) -> APIRouter:
+    """`/metrics` and `/api/v2/status`."""
+    routes = APIRouter(tags=["status"])
+
+    @routes.get("/metrics", include_in_schema=False)
+    async def metrics(viewer: Asker) -> Response:
+        """All metrics. Raises LogError."""
+        status = await watch.read()
+        text = exposition(collector.meters, status, names=viewer.can_see_all)
+        return Response(text, media_type=CONTENT_TYPE_LATEST)
+
+    @routes.get("/api/v2/status", response_model=StatusDocument)
+    async def status(viewer: Asker) -> Response:
+        """Show the status of log, store and pipeline. `store` is null while the store cannot be read.
+
+        Producers are named to who may see everything.
+        """
+        return answer(document(await watch.read(), collector, viewer))
+
+    return routes
+
+
+def document(status: Status, collector: Collector, viewer: Viewer) -> StatusDocument:
+    """The answer's body, with the names that `viewer` may see. Times are seconds; what was `refused` counts from when
+    this process began.
+    """
+    return {
+        "received": _amount(status.received),
+        "waiting": {**_amount(status.waiting), "seconds": round(status.waiting_seconds, 3)},
+        "missing": status.missing,
+        "damaged": [_damage(one) for one in status.damaged],
+        "refused": collector.meters.refusals(),
+        "store": _store(status, viewer),
+    }
+
+
+def _amount(one: Amount) -> LogAmount:
+    return {"records": one.records, "bytes": one.bytes}
+
+
+def _damage(seal: Seal) -> Damage:
+    return {
+        "from": str(seal.begin),
+        "to": str(seal.end),
+        "state": seal.state,
+        "records": seal.count,
+        "found_at": round(seal.found_at / 1e6, 3),
+    }
+
+
+def _store(status: Status, viewer: Viewer) -> StoreStatus | None:
+    standing = status.standing
+    if standing is None:
+        return None
+    return {
+        "counted_at": round(status.counted_at, 3),
+        "bytes": standing.size,
+        "applied": standing.ledger.applied,
+        "duplicate": standing.ledger.duplicate,
+        "quarantined": standing.ledger.quarantined,
+        "quarantined_by_reason": dict(standing.refusals),
+        "producers": [
+            {
+                "producer": one.adapter.name,
+                "version": one.adapter.version,
+                "events": one.events,
+                "last_seen": one.last_seen / 1e6,
+                "restricted": one.restricted,
+                "example": one.example,
+            }
+            for one in (bounded(standing.producers) if viewer.can_see_all else as_one(standing.producers))
+        ],
+        "runs_without_start": standing.runs_without_start,
+        "runs_without_end": standing.runs_without_end,
+        "sql": _disagreements(standing.disagreements, viewer),
+    }
+
+
+def _disagreements(found: Disagreements, viewer: Viewer) -> SqlDisagreements:
+    return {
+        "jobs_compared": found.compared,
+        "jobs_disagreeing": found.jobs,
+        "missing_in_report": found.missing_in_report,
+        "missing_in_parse": found.missing_in_parse,
+        "worst": [
+            {"job": str(one.job), "missing_in_report": one.missing_in_report, "missing_in_parse": one.missing_in_parse}
+            for one in found.worst
+            if viewer.can_see(one.job)
+        ],
+    }

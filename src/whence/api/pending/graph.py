@@ -1,0 +1,94 @@
+"""The graph of a store as it will be once its pending assertions are in it, as far as the answer to a write shows it:
+names, and which datasets a job declares that it reads and writes.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection
+
+from whence.api.pending.assertions import Pending, PendingEvent
+from whence.api.pending.catalog import PendingCatalog, last_declared
+from whence.log import Position
+from whence.model.events import JobEvent
+from whence.model.graph import Direction, EdgeRow, Grain, Hop
+from whence.model.ids import node_id
+from whence.model.lineage import Origin
+from whence.model.names import JobName
+from whence.openlineage.read import read_accepted
+from whence.store.snapshots.catalog import StoreCatalog
+from whence.store.snapshots.graph import StoreGraph
+
+_RUNS = 10
+"""How many runs of a job tell what it really touches."""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingGraph(StoreGraph):
+    """A `StoreGraph` with pending declarations of jobs laid over it. Each method is as in the port."""
+
+    pending: Pending = field(default_factory=Pending)
+
+    @classmethod
+    def over(cls, connection: Connection, pending: Pending) -> "PendingGraph":
+        """The graph of a snapshot. It has no arrays, for they are of the store alone."""
+        return cls(connection, _known=dict(pending.names()), pending=pending)
+
+    def edges(self, probes: Sequence[int], hop: Hop, limit: int) -> Sequence[EdgeRow]:
+        known = StoreGraph.edges(self, probes, hop, limit)
+        declared = self._declared(probes) if hop.grain is Grain.JOB else {}
+        if not declared:
+            return known
+        left = [row for row in known if not self._is_replaced(row, hop.direction, declared)]
+        return [*left, *(_edge(job, end) for job, one in declared.items() for end in _ends(one, hop.direction))]
+
+    def _declared(self, jobs: Iterable[int]) -> Mapping[int, JobEvent]:
+        """What is declared of each job that a pending assertion declares."""
+        names = self.pending.names()
+        last = {id_: last_declared(self._of(names.get(id_))) for id_ in jobs}
+        return {id_: one.event for id_, one in last.items() if one and isinstance(one.event, JobEvent)}
+
+    def _of(self, name: object) -> Sequence[PendingEvent]:
+        return self.pending.of_node(name) if isinstance(name, JobName) else ()
+
+    def _is_replaced(self, row: EdgeRow, way: Direction, declared: Mapping[int, JobEvent]) -> bool:
+        """Whether only the declaration that a pending one replaces has an edge."""
+        before = self._before(row.near_id) if row.near_id in declared else None
+        return before is not None and row.far_dataset_id in _ends(before, way) - self._observed(row.near_id, way)
+
+    def _before(self, job: int) -> JobEvent | None:
+        """What the store has declared of a job."""
+        entry = StoreCatalog(self.connection).declaration(job)
+        records = (
+            self.pending.log.read_records([Position.from_int(entry.position)]) if entry and self.pending.log else ()
+        )
+        events = [read_accepted(one.payload) for one in records if one is not None and entry and one.key == entry.key]
+        return next((one for one in events if isinstance(one, JobEvent)), None)
+
+    def _observed(self, job: int, way: Direction) -> set[int]:
+        """What the latest runs of a job touched."""
+        catalog = PendingCatalog(self.connection, pending=self.pending)
+        runs = [one.id for one in catalog.latest_runs([job], _RUNS).get(job, ())]
+        touched = catalog.touched(runs).values()
+        return {id_ for one in touched for id_ in (one.inputs if way is Direction.UPSTREAM else one.outputs)}
+
+
+def _ends(event: JobEvent, way: Direction) -> set[int]:
+    return {node_id(one.name) for one in (event.inputs if way is Direction.UPSTREAM else event.outputs)}
+
+
+def _edge(job: int, dataset: int) -> EdgeRow:
+    return EdgeRow(
+        near_id=job,
+        far_id=dataset,
+        near_dataset_id=0,
+        far_dataset_id=dataset,
+        owner_id=job,
+        set_id=0,
+        type="UNKNOWN",
+        subtype="",
+        masking=False,
+        description="",
+        origin=Origin.BOUNDARY,
+        confirmed=True,
+    )

@@ -1,0 +1,89 @@
+"""Where a request gets its snapshot of the catalog: what of it who asks may see (`query/visibility/catalog.py`)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Annotated
+
+from fastapi import Depends, Request
+from sqlalchemy import Connection
+
+from whence.api.auth.guard import secret_of, viewer_of, viewer_tag
+from whence.api.pending.assertions import Pending
+from whence.api.pending.catalog import PendingCatalog
+from whence.api.pending.graph import PendingGraph
+from whence.api.requests.raw_events import raw_events
+from whence.model.catalog import EventEntry
+from whence.query.ports.catalog import Catalog
+from whence.query.ports.graph import Past
+from whence.query.visibility.catalog import VisibleCatalog, scope_of
+from whence.query.visibility.events import shown_event
+from whence.query.visibility.expressions import Expressions
+from whence.query.visibility.graph import VisibleGraph
+from whence.query.visibility.pseudonyms import Pseudonyms
+from whence.query.visibility.visible_ids import VisibleIds
+from whence.store.snapshots.catalog import StoreCatalog, snapshot
+from whence.store.snapshots.graph import StoreGraph
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogRequest:
+    """What is known of each thing and how things depend on each other, in one snapshot, as far as who asks may see it.
+
+    `whole` hides nothing: what a change must keep is read from it, and nothing that is answered.
+    """
+
+    catalog: Catalog
+    graph: Past
+    whole: Catalog
+    visible_ids: VisibleIds | None = None
+    pending: Pending = field(default_factory=Pending)
+    """What people asserted that the store does not have; it hides nothing either."""
+    viewer: str = ""
+    """Whose answer it is, for its tag (`viewer_tag`)."""
+
+    def bodies(self, request: Request, events: Sequence[EventEntry]) -> list[bytes]:
+        """The JSON of events of this catalog. Raises LogError."""
+        found = raw_events(request.app.state.log, events)
+        return found if self.visible_ids is None else list(map(partial(shown_event, self.visible_ids), found))
+
+
+def open_catalogued(request: Request) -> Iterator[CatalogRequest]:
+    """The snapshot of a request, until it is answered. Raises StoreError."""
+    with snapshot(request.app.state.engine) as connection:
+        yield _over(request, connection, Pending())
+
+
+def open_pending(request: Request) -> Iterator[CatalogRequest]:
+    """The snapshot of a request with the pending assertions in it. Raises StoreError, LogError."""
+    with snapshot(request.app.state.engine) as connection:
+        yield _over(request, connection, request.app.state.pending.since(StoreCatalog(connection).reached()))
+
+
+def open_newest(request: Request) -> Iterator[CatalogRequest]:
+    """Likewise, with those that this process knows of: for who only reads. Raises StoreError, LogError."""
+    with snapshot(request.app.state.engine) as connection:
+        yield _over(request, connection, request.app.state.pending.known_since(StoreCatalog(connection).reached()))
+
+
+def _over(request: Request, connection: Connection, pending: Pending) -> CatalogRequest:
+    viewer, graph = viewer_of(request), _graph(request, connection, pending)
+    whole = PendingCatalog(connection, pending=pending) if pending.noted else StoreCatalog(connection)
+    if viewer.can_see_all:
+        return CatalogRequest(whole, graph, whole, pending=pending)
+    visible_ids = VisibleIds(graph, Pseudonyms.of(viewer, secret_of(request)))
+    scoped = replace(whole, scope=scope_of(viewer, whole.every_namespace()))
+    hiding = VisibleCatalog(visible_ids, scoped), VisibleGraph(visible_ids, Expressions(visible_ids))
+    return CatalogRequest(*hiding, whole, visible_ids, pending, viewer_tag(request))
+
+
+def _graph(request: Request, connection: Connection, pending: Pending) -> StoreGraph:
+    if pending.noted:
+        return PendingGraph.over(connection, pending)
+    return StoreGraph(connection, request.app.state.arrays.over(connection))
+
+
+Asked = Annotated[CatalogRequest, Depends(open_catalogued)]
+"""A route that reads the catalog takes this."""
+Newest = Annotated[CatalogRequest, Depends(open_newest)]
+"""A route that reads one thing that people change takes this."""

@@ -1,0 +1,106 @@
+"""Asking the graph: one snapshot for each request, in one of a few threads, and an answer in one shape.
+
+Every question of the API comes through `GraphRequests.answer`, and its graph from `open_asked`: what a caller may see
+is decided there.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from functools import partial
+
+from fastapi import Request, Response
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from whence.api.auth.guard import answered, seen, viewer_tag
+from whence.api.http.envelopes import CSV, Paging, Wanted, answer_response
+from whence.errors import NotYetError, QuestionsBusyError, StoreError
+from whence.query.answers.completeness import graph_version
+from whence.query.rendering.listings import Listing, Whole
+from whence.query.visibility.visible_ids import Asked
+from whence.store.connection.engine import reading
+from whence.store.snapshots.graph import StoreGraph
+from whence.tracing import spanning
+
+THREADS = 8
+"""Questions answered at a time."""
+WAITING = 64
+"""Questions that may wait for a thread; more are refused, so that nobody waits for long."""
+
+
+@contextmanager
+def open_asked(request: Request) -> Iterator[Asked]:
+    """The graph of a request, as one snapshot: the only way from a question to the store. Raises StoreError."""
+    engine: Engine = request.app.state.engine
+    try:
+        with reading(engine) as connection:
+            yield seen(request, StoreGraph(connection, request.app.state.arrays.over(connection)))
+    except SQLAlchemyError as error:
+        raise StoreError(f"the store cannot be read: {str(error).splitlines()[0]}") from error
+
+
+Ask = Callable[[Asked], Listing | Whole]
+"""A question: from the graph to its answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerTerms:
+    """How a request wants to be answered: not before the graph has `wait_for`, in which part and form."""
+
+    wait_for: str = ""
+    timeout: float = 10
+    paging: Paging = field(default_factory=Paging)
+    at: int | None = None
+
+
+class GraphRequests:
+    """Answers questions in threads of its own. For one event loop."""
+
+    def __init__(self, wait: Callable[[str, float], Awaitable[bool]]) -> None:
+        """`wait` waits until the graph has the records at some positions, at most so many seconds."""
+        self._wait = wait
+        self._threads = ThreadPoolExecutor(THREADS, "asking")
+        self._asked = 0
+
+    async def answer(self, request: Request, terms: AnswerTerms, ask: Ask, *, tagged: bool = True) -> Response:
+        """The answer to a request; `tagged`: it changes only with the graph and the time asked about.
+
+        Raises StoreError, NotYetError, and what the question raises.
+        """
+        if self._asked >= THREADS + WAITING:
+            raise QuestionsBusyError
+        self._asked += 1
+        try:
+            if terms.wait_for and not await self._wait(terms.wait_for, terms.timeout):
+                raise NotYetError(terms.wait_for)
+            loop = asyncio.get_running_loop()
+            answering = partial(copy_context().run, _answer, request, terms, ask, tagged)
+            return await loop.run_in_executor(self._threads, answering)
+        finally:
+            self._asked -= 1
+
+    def close(self) -> None:
+        """Let the threads end."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _answer(request: Request, terms: AnswerTerms, ask: Ask, tagged: bool) -> Response:
+    wanted = Wanted.of(request)
+    with spanning("answer"), open_asked(request) as graph:
+        tag = etag(graph, terms.at, viewer_tag(request)) if tagged else None
+        if tag and wanted.has(tag):
+            return wanted.unchanged(tag)
+        # Rows are read as they are needed, so the answer is written before the snapshot ends.
+        found = ask(graph)
+        answered(request, len(found.keys) if isinstance(found, Listing) else 1, export=wanted.form == CSV)
+        return answer_response(found, terms.paging, wanted, tag)
+
+
+def etag(graph: Asked, at: int | None, viewer: str = "") -> str:
+    """Changes whenever an answer may: with the graph, what was forgotten of it, the time asked about, and who asks."""
+    parts = (graph_version(graph), graph.forgotten_before(), at, viewer)
+    return 'W/"' + ";".join("" if part is None else str(part) for part in parts) + '"'

@@ -1,0 +1,205 @@
+"""The HTTP application: which route asks what."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, FastAPI, Query, Response
+from fastapi.telemetry import TelemetryConfig
+from sqlalchemy import Engine
+
+from whence import __version__
+from whence.api import marquez, ui
+from whence.api.auth.permissions import needing, needs
+from whence.api.auth.wiring import Security, secure
+from whence.api.catalog import fact_routes as facts
+from whence.api.catalog import routes as resources
+from whence.api.catalog.assertions import AssertionWriter
+from whence.api.collector.collect import Collector
+from whence.api.collector.documents import Accepted, BatchAccepted
+from whence.api.collector.fast_path import PATHS, FastPath
+from whence.api.collector.openapi import BATCH, EVENT
+from whence.api.dashboards import failed_checks as checks
+from whence.api.dashboards import job_health as troubles
+from whence.api.dashboards import kpis as measures
+from whence.api.dashboards import lost_records as lost
+from whence.api.dashboards import stale_nodes as silence
+from whence.api.http import problems
+from whence.api.http.paths import EncodedPaths
+from whence.api.http.responses import REFUSED, answer
+from whence.api.lineage import node_traits as traits
+from whence.api.lineage import routes as lineage
+from whence.api.operations import health, quarantine
+from whence.api.operations import routes as standing
+from whence.api.operations.adjacency_builds import AdjacencyBuilds
+from whence.api.operations.documents import LiveDocument, ProgressDocument, ReadyDocument
+from whence.api.operations.periodic_jobs import scheduled
+from whence.api.operations.progress import ProgressWatch, has_reached, least_progress, wait_for_positions
+from whence.api.operations.status import StatusWatch
+from whence.api.pending.assertions import PendingAssertions
+from whence.api.requests.graph import GraphRequests
+from whence.api.server.openapi import Described
+from whence.api.settings import Settings
+from whence.govern.lost_records import LostCount
+from whence.log import Log
+from whence.log.group_commit import GroupCommit
+from whence.log.position import format_positions
+from whence.log.segments.log import SegmentLog
+from whence.model.access import Action
+from whence.store.adjacency.cache import AdjacencyCache
+from whence.store.connection.data_key import check_key
+from whence.store.connection.engine import open_store, read_progress
+from whence.store.status.overview import read_overview
+
+TELEMETRY: TelemetryConfig = {"metrics": False, "logs": False, "auto_configure": False}
+"""FastAPI's own spans, where `whence.tracing` sends any; `/metrics` and the log have the rest."""
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The application over one data directory and one store. Opens the log when it starts, frees it when it stops.
+
+    Raises StoreError if the security database does not answer.
+    """
+    log = settings.log
+    commit = GroupCommit(log.open_writer, settings.commit)
+    engine = open_store(settings.store_url)
+    progress = ProgressWatch(partial(read_progress, engine))
+    collector = Collector(settings, commit)
+    asking = GraphRequests(partial(wait_for_positions, log, progress))
+    arrays = AdjacencyCache(settings.data / "edges.csr")
+    upkeep = AdjacencyBuilds(engine, arrays)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await commit.probe()
+        upkeep.start()
+        yield
+        await asyncio.to_thread(upkeep.stop)
+        await commit.close()
+        collector.close()
+        progress.close()
+        asking.close()
+        if security:
+            await security.close()
+
+    app = Described(
+        title="Whence",
+        version=__version__,
+        lifespan=lifespan,
+        redirect_slashes=False,
+        docs_url=None,  # `ui` has them, without a script of somebody else
+        redoc_url=None,
+        telemetry=TELEMETRY,
+    )
+    app.state.engine, app.state.log, app.state.arrays = engine, log, arrays
+    app.state.pending = pending = PendingAssertions(log)
+    app.state.scribe = AssertionWriter(collector, log, progress, engine, pending)
+    app.add_middleware(EncodedPaths)
+    app.add_middleware(FastPath, collector=collector)
+    security = secure(app, settings)
+    problems.install(app)
+    app.include_router(_collecting(collector))
+    app.include_router(_health(settings, log, commit, progress, collector, engine, security))
+    app.include_router(_progress(log, progress))
+    app.include_router(needing(Action.READ, lineage.router(asking)))
+    count_lost = None if isinstance(log, SegmentLog) else LostCount(log, engine).count
+    watch = StatusWatch(log, progress, partial(read_overview, engine), count_lost)
+    app.include_router(needing(Action.READ, standing.router(watch, collector)))
+    boards = (
+        measures.router(engine, settings.tables),
+        troubles.router(engine, log),
+        quarantine.reads(log),
+        lost.router(log),
+        checks.routes,
+        traits.routes,
+    )
+    for router in (*marquez.READS, resources.routes, facts.reads, silence.routes, *boards):
+        app.include_router(needing(Action.READ, router))
+    app.include_router(needing(Action.PUBLIC, ui.router()))  # files, the same for everybody
+    for router in (*marquez.WRITES, facts.writes, quarantine.writes(log, collector)):
+        app.include_router(needing(Action.STEWARD, router))
+    return app
+
+
+def _collecting(collector: Collector) -> APIRouter:
+    router = APIRouter(tags=["collect"])
+    for path in PATHS:
+        router.post(path, status_code=201, response_model=Accepted, responses=REFUSED, openapi_extra=EVENT)(
+            collector.one
+        )
+        router.post(f"{path}/batch", response_model=BatchAccepted, responses=REFUSED, openapi_extra=BATCH)(
+            collector.batch
+        )
+    return router
+
+
+def _health(
+    settings: Settings,
+    log: Log,
+    commit: GroupCommit,
+    progress: ProgressWatch,
+    collector: Collector,
+    engine: Engine,
+    security: Security | None,
+) -> APIRouter:
+    router = APIRouter(prefix="/health", tags=["health"])
+
+    @router.get("/live")
+    @needs(Action.PUBLIC)
+    async def live() -> LiveDocument:
+        """Check whether the process answers."""
+        return {"status": "live"}
+
+    @router.get(
+        "/ready", response_model=ReadyDocument, responses={503: {"model": ReadyDocument, "description": "not ready"}}
+    )
+    @needs(Action.PUBLIC)
+    async def ready(
+        of: Annotated[list[health.Station] | None, Query(description="which must work; all if not given")] = None,
+    ) -> Response:
+        """Check whether log, store, pipeline and security database work.
+
+        200 if all of them do, else 503; either way with the result of each check. There is no security database where
+        Whence runs open.
+        """
+        checks = await health.readiness(settings, log, commit, progress, partial(check_key, engine))
+        if security:
+            checks |= await health.guarded(security.check)
+        jobs = await asyncio.to_thread(scheduled, engine)
+        is_ready = all(checks[one].ok for one in of or checks if one in checks)
+        body: ReadyDocument = {
+            "status": "ready" if is_ready else "not ready",
+            "checks": health.check_documents(checks),
+            "counts": collector.counts,
+            "scheduled": health.check_documents(jobs),
+        }
+        return answer(body, 200 if is_ready else 503)
+
+    return router
+
+
+def _progress(log: Log, progress: ProgressWatch) -> APIRouter:
+    router = APIRouter(prefix="/api/v2", tags=["progress"])
+
+    @router.get("/progress", responses={400: {"description": "`wait_for` is no position"}})
+    @needs(Action.READ)
+    async def wait_for_progress(
+        wait_for: Annotated[str, Query(description="positions, or `head`: all that is in the log now")] = "",
+        timeout: Annotated[float, Query(ge=0, le=300, description="seconds")] = 10,
+    ) -> ProgressDocument:
+        """Show the position that the store has reached, or wait until it has the records at `wait_for`.
+
+        Of a log of several lanes there is a position for each: `0:17,1:33`.
+        """
+        lanes = await asyncio.to_thread(log.list_lanes)
+        least = least_progress(log, lanes, wait_for)
+        reached = await progress.wait(partial(has_reached, least), timeout if wait_for else 0)
+        return {
+            "position": format_positions(reached.get(lane.name, lane.start) for lane in lanes),
+            "head": format_positions(lane.end for lane in lanes),
+            "reached": has_reached(least, reached),
+        }
+
+    return router

@@ -1,0 +1,1 @@
+"""dbt's `target/` directory as values: manifest, catalog, run results, names, warehouse."""

@@ -1,0 +1,1 @@
+"""The SQL of models, compiled or rendered, and the column lineage in it."""

@@ -1,0 +1,1 @@
+"""Differences between dialects, as data: quoting, case, functions."""

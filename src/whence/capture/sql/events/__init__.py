@@ -1,0 +1,1 @@
+"""SQL lineage as OpenLineage events, and the SQL that events carry."""

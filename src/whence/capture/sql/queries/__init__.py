@@ -1,0 +1,1 @@
+"""Queries: a SELECT in, the relation that it gives out."""

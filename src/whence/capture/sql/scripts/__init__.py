@@ -1,0 +1,1 @@
+"""Scripts: statement by statement, with the session state between them."""

@@ -1,0 +1,1 @@
+"""Statements that move data: INSERT, MERGE, UPDATE, CREATE, COPY, cursors, variables."""

@@ -1,0 +1,1 @@
+"""What administrative commands do and print: keys, grants, audit, retention, backup, archive, log."""

@@ -1,0 +1,81 @@
+"""What came, what waits and what was refused, as lines for a person."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.text import Text
+
+from whence.cli.output.streams import safe
+from whence.query.answers.instants import iso
+
+Json = Mapping[str, Any]
+
+
+def standing_lines(status: Json) -> Iterator[Text]:
+    """The status (`/api/v2/status`) in a few lines; nothing if there is none."""
+    if not status:
+        return
+    received, waiting = status["received"], status["waiting"]
+    yield Text()
+    yield _line("received", f"{received['records']:,} records{_size(received['bytes'])}")
+    lag = f"{waiting['records']:,} records{_size(waiting['bytes'])}, the oldest for {waiting['seconds']:.1f} s"
+    yield _line("waiting", lag if waiting["records"] else "nothing")
+    for one in status.get("damaged", ()):
+        yield _line("damaged", _damage(one), "bold red" if one["state"] == "sealed" else "yellow")
+    if status["refused"]:
+        yield _line("refused", f"{_counts(status['refused'])} (requests since the API began)", "yellow")
+    if (store := status["store"]) is not None:
+        yield from _store_lines(store, status["missing"])
+
+
+def _store_lines(store: Json, missing: int) -> Iterator[Text]:
+    counts = ", ".join(f"{store[name]:,} {name}" for name in ("applied", "duplicate", "quarantined"))
+    yield _line("store", f"{counts}{_size(store['bytes'])}")
+    if missing:
+        yield _line(
+            "missing",
+            f"{missing:,} records that the pipeline passed are in no ledger: see whence ledger --lost",
+            "bold red",
+        )
+    if store["quarantined_by_reason"]:
+        yield _line("refusals", _counts(store["quarantined_by_reason"]), "yellow")
+    silent = f"{store['runs_without_end']:,} silent for a day without an end"
+    yield _line("runs", f"{store['runs_without_start']:,} without START, {silent}")
+    yield from _sql_lines(store["sql"])
+    for one in store["producers"]:
+        seen = iso(int(one["last_seen"]) * 1_000_000)
+        name = safe(f"{one['producer']} {one['version']}".rstrip())
+        yield _line("producer", f"{name:40} {one['events']:>12,} events, the latest of {seen}")
+        if one["restricted"]:
+            yield _line(
+                "", f"{one['restricted']:,} of them assert what their sender may not: {safe(one['example'])}", "yellow"
+            )
+
+
+def _damage(one: Json) -> str:
+    what = "lost for good" if one["state"] == "lost" else "see whence log repair"
+    return f"the log from {one['from']} to {one['to']}, at least {one['records']:,} records: {what}"
+
+
+def _sql_lines(sql: Json) -> Iterator[Text]:
+    """Where producers report other columns than their jobs' SQL has; nothing if nothing was compared."""
+    if not sql["jobs_compared"]:
+        return
+    counted = f"{sql['jobs_disagreeing']:,} of {sql['jobs_compared']:,} jobs report other columns than their SQL has"
+    yield _line("sql", counted, "yellow" if sql["jobs_disagreeing"] else "")
+    for one in sql["worst"]:
+        missing = f"{one['missing_in_report']:,} missing in the report, {one['missing_in_parse']:,} in the SQL"
+        yield _line("", f"{safe(one['job'])}: {missing}")
+
+
+def _line(name: str, said: str, style: str = "") -> Text:
+    return Text.assemble((f"{name:10}", "bold"), (said, style))
+
+
+def _counts(counts: Json) -> str:
+    return ", ".join(f"{count:,} {safe(name)}" for name, count in counts.items())
+
+
+def _size(size: int | None) -> str:
+    """A size in megabytes, after a comma; nothing if it is not known."""
+    return "" if size is None else f", {size / 1e6:,.1f} MB"

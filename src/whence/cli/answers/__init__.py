@@ -1,0 +1,1 @@
+"""Questions at the terminal: they are asked, and their answers printed as trees and lists."""

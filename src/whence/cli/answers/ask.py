@@ -1,0 +1,150 @@
+"""What the asking commands do: ask one question, of a store or of a server, and show the answer. Each returns the exit
+code.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol, Unpack
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from whence.cli.answers.impact import impact_lines
+from whence.cli.answers.listing import found_lines, path_lines, radius_line
+from whence.cli.answers.tree import ASCII, UNICODE, Style, tree
+from whence.cli.output.streams import Exit, Rows, print_csv, print_document, print_lines
+from whence.client.answers import Answer, Diff, Found, History, Impact, Lineage, Paths, RunLineage, WhyNot
+from whence.client.options import Bounds, Narrowing, Walk
+from whence.client.values import BlastRadius, Completeness
+
+Draw = Callable[[Style], Iterable[Text]]
+"""An answer as lines."""
+
+
+class Questions(Protocol):
+    """Who answers: a store (`cli.answers.store`), or a server (`client.questions.Client`)."""
+
+    def upstream(self, node: str, **walk: Unpack[Walk]) -> Lineage:
+        """Where a node comes from."""
+        ...
+
+    def downstream(self, node: str, **walk: Unpack[Walk]) -> Lineage:
+        """What depends on a node."""
+        ...
+
+    def blast_radius(self, node: str) -> BlastRadius | None:
+        """How much is downstream of a node, if that was counted."""
+        ...
+
+    def impact(self, node: str, *, limit: int | None = None, **walk: Unpack[Walk]) -> Impact:
+        """What breaks if a node changes: the first `limit` nodes, or all."""
+        ...
+
+    def paths(
+        self, source: str, target: str, *, limit: int = 20, depth: int | None = None, **bounds: Unpack[Bounds]
+    ) -> Paths:
+        """How data gets from one node to another."""
+        ...
+
+    def why(self, source: str, target: str, *, limit: int = 5, **bounds: Unpack[Bounds]) -> Paths:
+        """All that proves the paths between two nodes."""
+        ...
+
+    def why_not(self, source: str, target: str, **bounds: Unpack[Bounds]) -> WhyNot:
+        """Why nothing leads from one node to another."""
+        ...
+
+    def history(self, node: str) -> History:
+        """When a node changed."""
+        ...
+
+    def diff(self, before: str, after: str) -> Diff:
+        """What changed between two states."""
+        ...
+
+    def runs(self, run: str, *, down: bool = False, depth: int | None = None, max_runs: int = 1_000) -> RunLineage:
+        """The runs behind a run, or after it."""
+        ...
+
+    def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> Found:
+        """What a search finds."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """Who is asked, and in which form the answer is shown."""
+
+    questions: Questions
+    output: Rows
+
+
+def show_upstream(asking: Asking, node: str, **walk: Unpack[Walk]) -> Exit:
+    """Where a node comes from."""
+    found = asking.questions.upstream(node, **walk)
+    return show(asking, found, lambda style: [*tree(found, style), *_dropped_lines(found)])
+
+
+def show_downstream(asking: Asking, node: str, **walk: Unpack[Walk]) -> Exit:
+    """What depends on a node, and how much that is in all, if that was counted."""
+    found = asking.questions.downstream(node, **walk)
+    radius = asking.questions.blast_radius(node) if walk.get("as_of") is None else None
+    lines = [] if radius is None else [radius_line(radius, time.time_ns() // 1_000)]
+    counted = {"blast_radius": msgspec.to_builtins(radius)}
+    return show(asking, found, lambda style: [*tree(found, style), *lines, *_dropped_lines(found)], counted)
+
+
+def show_impact(asking: Asking, node: str, limit: int, **walk: Unpack[Walk]) -> Exit:
+    """What breaks if a node changes: as text `limit` nodes, else all."""
+    found = asking.questions.impact(node, limit=limit if asking.output is Rows.TEXT else None, **walk)
+    return show(asking, found, lambda style: [*impact_lines(found, style), *_dropped_lines(found)])
+
+
+def _dropped_lines(found: Lineage | Impact) -> Iterable[Text]:
+    """That the dataset asked about is no more, if it is so at that time."""
+    if found.dropped_at is not None:
+        told = f"the dataset was dropped or renamed at {found.dropped_at}."
+        yield Text.assemble(("Deleted: ", "bold yellow"), told, " Ask --as-of an earlier time for what held before.")
+
+
+def show_paths(
+    asking: Asking, source: str, target: str, *, limit: int, depth: int | None, **bounds: Unpack[Bounds]
+) -> Exit:
+    """How data gets from one node to another."""
+    found = asking.questions.paths(source, target, limit=limit, depth=depth, **bounds)
+    return show(asking, found, lambda style: path_lines(found, style))
+
+
+def show_found(asking: Asking, text: str, limit: int, **narrowing: Unpack[Narrowing]) -> Exit:
+    """What a search finds."""
+    found = asking.questions.search(text, limit=limit, **narrowing)
+    return show(asking, found, lambda _: found_lines(found))
+
+
+def show(asking: Asking, answer: Answer, draw: Draw, beside: dict[str, Any] | None = None) -> Exit:
+    """Show an answer in the form that is wanted. `beside`: further members of its document."""
+    match asking.output:
+        case Rows.JSON:
+            print_document(answer.document(beside))
+        case Rows.CSV:
+            print_csv(answer.csv())
+        case Rows.TEXT:
+            console = Console(highlight=False)
+            print_lines(draw(style_of(console)), console)
+    return _exit(answer)
+
+
+def style_of(console: Console) -> Style:
+    """How this terminal shows trees."""
+    glyphs = UNICODE if console.encoding.lower().replace("-", "") == "utf8" else ASCII
+    width = console.width if console.is_terminal else None
+    return Style(now=time.time_ns() // 1_000, width=width, glyphs=glyphs)
+
+
+def _exit(answer: Answer) -> Exit:
+    """A depth that was asked for and columns that nobody reports are no failing; a budget that cut the answer is."""
+    completeness: Completeness | None = getattr(answer, "completeness", None)
+    stopped_by = completeness.stopped_by if completeness else None
+    return Exit.OK if stopped_by in (None, "depth", "columns") else Exit.CUT

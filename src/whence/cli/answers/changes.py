@@ -1,0 +1,156 @@
+"""What the commands do that ask about proof and about the past: why, why not, history, diff, runs."""
+
+from collections.abc import Iterator
+from typing import Any, Unpack
+
+import msgspec
+from rich.text import Text
+
+from whence.cli.answers.ask import Asking, show
+from whence.cli.answers.impact import closing_line
+from whence.cli.answers.listing import path_lines
+from whence.cli.answers.tree import Style
+from whence.cli.output.labels import age
+from whence.cli.output.streams import Exit, safe
+from whence.client.answers import Diff, History, Paths, RunLineage, WhyNot
+from whence.client.options import Bounds
+from whence.client.values import Change, Evidence, ReachedRun, Transformation, Version
+from whence.query.answers.instants import read_iso
+
+SIGNS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow")}
+
+
+def show_why(asking: Asking, source: str, target: str, limit: int, **bounds: Unpack[Bounds]) -> Exit:
+    """All that proves the paths between two nodes."""
+    found = asking.questions.why(source, target, limit=limit, **bounds)
+    return show(asking, found, lambda style: _why_lines(found, style))
+
+
+def show_why_not(asking: Asking, source: str, target: str, **bounds: Unpack[Bounds]) -> Exit:
+    """Why nothing leads from one node to another."""
+    found = asking.questions.why_not(source, target, **bounds)
+    return show(asking, found, lambda _: _why_not_lines(found))
+
+
+def show_history(asking: Asking, node: str) -> Exit:
+    """When a node changed."""
+    found = asking.questions.history(node)
+    return show(asking, found, lambda _: _history_lines(found))
+
+
+def show_diff(asking: Asking, before: str, after: str) -> Exit:
+    """What changed between two times or runs of one store, or between two stores."""
+    found = asking.questions.diff(before, after)
+    return show(asking, found, lambda _: _diff_lines(found))
+
+
+def show_runs(asking: Asking, run: str, *, down: bool, depth: int | None, max_runs: int) -> Exit:
+    """The runs behind a run, or after it."""
+    found = asking.questions.runs(run, down=down, depth=depth, max_runs=max_runs)
+    return show(asking, found, lambda style: _run_lines(found, style))
+
+
+def _why_lines(found: Paths, style: Style) -> Iterator[Text]:
+    yield from path_lines(found, style)
+    edges = dict.fromkeys(edge for path in found.paths for step in path.steps for edge in step.edges)
+    for edge in edges:
+        yield Text(f"{safe(edge.source)} {style.glyphs.right} {safe(edge.target)}", style="bold")
+        for one in edge.evidence:
+            yield from _evidence_lines(one, style)
+
+
+def _evidence_lines(one: Evidence, style: Style) -> Iterator[Text]:
+    by = safe(one.last_seen.producer) or "a forgotten event"
+    said = (
+        "parsed from SQL" + f" by {safe(one.reader or '')}" * bool(one.reader) if one.origin == "parsed" else one.origin
+    )
+    yield Text(f"  {said}: first said {one.first_seen.time}, last {one.last_seen.time}, by {by}")
+    for run in one.runs:
+        when = age(max(style.now - read_iso(run.said_at), 0))
+        yield Text(f"    {safe(run.run)} {safe(run.job)} {run.state}, {when}", style="dim")
+
+
+def _why_not_lines(found: WhyNot) -> Iterator[Text]:
+    yield Text(f"{safe(found.source)}  ...  {safe(found.target)}", style="bold")
+    if found.reason is None:
+        yield Text.assemble(("Connected: ", "bold green"), safe(found.detail))
+        return
+    until = "" if found.until is None else f" (until {found.until})"
+    yield Text.assemble((f"{found.reason}: ", "bold yellow"), safe(found.detail) + until)
+    for name in found.nearest:
+        yield Text(f"  {safe(name)}")
+
+
+def _history_lines(found: History) -> Iterator[Text]:
+    yield Text.assemble((safe(found.node), "bold"), ("  history", "dim"))
+    for one in found.versions:
+        yield _version_line(one)
+        yield from map(_change_line, one.changes)
+    if not found.versions:
+        yield Text("Nothing was ever said of it.", style="yellow")
+    yield closing_line(found.completeness)
+
+
+def _version_line(one: Version) -> Text:
+    if one.kind == "schema":
+        head = f"{one.since} to {one.until}  schema of {safe(one.said_by)}"
+        return Text.assemble((head, "bold"), (f"  {one.size} columns", "dim"))
+    by = one.run.run if one.run else f"event {one.event.event}" if one.event else "a forgotten event"
+    head = f"{one.since} to {one.until or 'now'}  {safe(one.said_by)} {one.aspect}"
+    return Text.assemble((head, "bold"), (f"  by {safe(by)}{'' if one.confirmed else ', not confirmed'}", "dim"))
+
+
+def _diff_lines(found: Diff) -> Iterator[Text]:
+    yield from map(_change_line, sorted(found.changes, key=_order))
+    if not found.changes:
+        yield Text("Nothing changed.", style="bold green")
+
+
+def _order(one: Change) -> tuple[bool, int, str]:
+    """Nodes by name before edges; what was added comes first."""
+    return one.what == "edge", list(SIGNS).index(one.change), one.node or ""
+
+
+def _change_line(one: Change) -> Text:
+    match one.what:
+        case "edge":
+            said = " to ".join(filter(None, [_said(one.before), _said(one.after)]))
+            ends = f"{safe(one.source or '')} -> {safe(one.target or '')}"
+            return _line(one.change, f"{ends}  {said}  ({safe(one.owner or '')})")
+        case "column":
+            types = " to ".join(safe(type_) for type_ in (one.before, one.after) if type_)
+            return _line(one.change, f"{safe(one.node or '')}  {types}".rstrip())
+    types = " to ".join(safe(one["type"]) for several in (one.before, one.after) for one in several)
+    return _line(one.change, f"{safe(one.node or '')}  {types}".rstrip())
+
+
+def _said(transformations: Any) -> str:
+    several = msgspec.convert(transformations, tuple[Transformation, ...])
+    return "; ".join(safe(" ".join(filter(None, [one.type, one.subtype, one.description]))) for one in several)
+
+
+def _line(word: str, text: str) -> Text:
+    sign, colour = SIGNS[word]
+    return Text.assemble((f"  {sign} ", colour), text)
+
+
+def _run_lines(found: RunLineage, style: Style) -> Iterator[Text]:
+    for run in found.runs:
+        yield _run_line(run, style)
+        pairs = [
+            one for one in found.handovers if run.run == (one.writer if found.direction == "upstream" else one.reader)
+        ]
+        for one in pairs:
+            other = one.reader if found.direction == "upstream" else one.writer
+            verb = "wrote" if found.direction == "upstream" else "read"
+            yield Text(f"      {verb} {safe(one.dataset)} {'for' if verb == 'wrote' else 'of'} {other}", style="dim")
+    for name in found.origins:
+        yield Text(f"   ?  {safe(name)}: no known run wrote it before", style="yellow")
+    yield closing_line(found.completeness)
+
+
+def _run_line(run: ReachedRun, style: Style) -> Text:
+    commit = "" if run.commit is None else f"  at {safe(run.commit.version or run.commit.url)}"
+    when = "" if run.began_at is None else f", {age(max(style.now - read_iso(run.began_at), 0))}"
+    line = Text(f"{run.depth:>4}  ", style="dim").append(safe(run.job), style="bold")
+    return line.append(f"  {run.run} {run.state}{when}", style="dim").append(commit, style="cyan")

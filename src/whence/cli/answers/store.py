@@ -1,0 +1,167 @@
+"""The questions over a store on this machine, with the answers that a server gives."""
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar, Unpack
+
+import msgspec
+
+from whence.client import answers
+from whence.client.options import Bounds, Narrowing, Walk, iso_text
+from whence.client.values import BlastRadius
+from whence.model.graph import Direction
+from whence.query.answers.instants import past_instant
+from whence.query.answers.values import TYPES, Filter, Question
+from whence.query.history.diff import Side, diff
+from whence.query.history.history import history
+from whence.query.lookup.filtered_search import narrowed
+from whence.query.lookup.resolve import resolve
+from whence.query.lookup.search import search
+from whence.query.ports.graph import Names
+from whence.query.questions.blast_radius import blast_document, blast_radius
+from whence.query.questions.dropped import dropped_at
+from whence.query.questions.impact import impact
+from whence.query.questions.lineage import reach_downstream, reach_upstream
+from whence.query.questions.paths import paths
+from whence.query.questions.why import why, why_not
+from whence.query.rendering import listings
+from whence.query.rendering.answers import completeness_document
+from whence.query.rendering.listings import Listing, Whole
+from whence.query.runs.asked_run import resolve_asked_run
+from whence.query.runs.lineage import resolve_run, run_lineage
+from whence.store.snapshots.graph import StoreGraph, open_graph
+
+AnyAnswer = TypeVar("AnyAnswer", bound=answers.Answer)
+_LISTS = ("namespaces", "tags", "owners", "kinds", "jobs")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreQuestions:
+    """Asks the store at a URL, each question in one snapshot. The methods are those of `whence.Client`."""
+
+    url: str
+
+    def upstream(self, node: str, **walk: Unpack[Walk]) -> answers.Lineage:
+        """Where a node comes from."""
+        with self._open() as graph:
+            root, question = resolve(graph, node), of_jobs(graph, question_of(walk))
+            found = listings.lineage_listing(
+                reach_upstream(graph, root, question), dropped_at(graph, root, question.at)
+            )
+            return answer_of(found, answers.Lineage)
+
+    def downstream(self, node: str, **walk: Unpack[Walk]) -> answers.Lineage:
+        """What depends on a node."""
+        with self._open() as graph:
+            root, question = resolve(graph, node), of_jobs(graph, question_of(walk))
+            reached = reach_downstream(graph, root, question)
+            return answer_of(listings.lineage_listing(reached, dropped_at(graph, root, question.at)), answers.Lineage)
+
+    def blast_radius(self, node: str) -> BlastRadius | None:
+        """How much is downstream of a node, if that was counted."""
+        with self._open() as graph:
+            radius = blast_radius(graph, resolve(graph, node))
+        return None if radius is None else msgspec.convert(blast_document(radius), BlastRadius)
+
+    def impact(self, node: str, *, limit: int | None = None, **walk: Unpack[Walk]) -> answers.Impact:
+        """What breaks if a node changes: the first `limit` nodes, or all."""
+        with self._open() as graph:
+            root, question = resolve(graph, node), of_jobs(graph, question_of(walk))
+            found = listings.impact_listing(impact(graph, root, question), dropped_at(graph, root, question.at))
+            return answer_of(found, answers.Impact, limit)
+
+    def paths(
+        self, source: str, target: str, *, limit: int = 20, depth: int | None = None, **bounds: Unpack[Bounds]
+    ) -> answers.Paths:
+        """How data gets from one node to another."""
+        question = replace(question_of(bounds), depth=depth)
+        with self._open() as graph:
+            found = paths(graph, resolve(graph, source), resolve(graph, target), question, limit)
+        return answer_of(listings.paths_listing(found), answers.Paths)
+
+    def why(self, source: str, target: str, *, limit: int = 5, **bounds: Unpack[Bounds]) -> answers.Paths:
+        """All that proves the paths between two nodes."""
+        with self._open() as graph:
+            found = why(graph, resolve(graph, source), resolve(graph, target), question_of(bounds), limit)
+        return answer_of(listings.paths_listing(found), answers.Paths)
+
+    def why_not(self, source: str, target: str, **bounds: Unpack[Bounds]) -> answers.WhyNot:
+        """Why nothing leads from one node to another."""
+        with self._open() as graph:
+            found = why_not(graph, source, target, question_of(bounds))
+        return answer_of(listings.why_not_answer(found), answers.WhyNot)
+
+    def history(self, node: str) -> answers.History:
+        """When a node changed."""
+        with self._open() as graph:
+            found = history(graph, resolve(graph, node))
+        return answer_of(listings.history_listing(found), answers.History)
+
+    def diff(self, before: str, after: str) -> answers.Diff:
+        """What changed between two times, two runs (`run:…`), or two stores (their URLs)."""
+        with ExitStack() as stack:
+            graph = stack.enter_context(self._open())
+            found = diff(*(_side(stack, graph, text) for text in (before, after)))
+        return answer_of(listings.diff_listing(found), answers.Diff)
+
+    def runs(
+        self, run: str, *, down: bool = False, depth: int | None = None, max_runs: int = 1_000
+    ) -> answers.RunLineage:
+        """The runs behind a run, or after it."""
+        direction = Direction.DOWNSTREAM if down else Direction.UPSTREAM
+        with self._open() as graph:
+            found = run_lineage(graph, resolve_asked_run(graph, run), direction, depth, max_runs)
+        return answer_of(listings.runs_listing(found), answers.RunLineage)
+
+    def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> answers.Found:
+        """What a search finds."""
+        with self._open() as graph:
+            found = search(narrowed(graph, question_of(narrowing).only), text, limit)
+        return answer_of(listings.found_listing(found), answers.Found)
+
+    @contextmanager
+    def _open(self) -> Iterator[StoreGraph]:
+        with open_graph(self.url) as graph:
+            yield graph
+
+
+def answer_of(found: Listing | Whole, answer: type[AnyAnswer], limit: int | None = None) -> AnyAnswer:
+    """The typed answer of a document: the first `limit` rows, or all."""
+    part = found.part(0, limit) if isinstance(found, Listing) else {}
+    told = found.completeness  # after the part: reading it may meet a budget
+    completeness = None if told is None else completeness_document(told)
+    return msgspec.convert({**found.head, "completeness": completeness, **part}, answer)
+
+
+def question_of(options: Walk | Bounds | Narrowing) -> Question:
+    """The question that options make; its jobs as they were typed."""
+    given: dict[str, Any] = dict(options)
+    types, as_of = given.pop("types", None), iso_text(given.pop("as_of", None))
+    only: dict[str, Any] = {name: tuple(given.pop(name)) for name in _LISTS if name in given}
+    within = given.pop("within", False)
+    return Question(
+        types=None if types is None else TYPES[types],
+        at=None if as_of is None else past_instant(as_of, _now()),
+        only=Filter(**only, within=within),
+        **given,
+    )
+
+
+def of_jobs(names: Names, question: Question) -> Question:
+    """The question with the jobs of its filter in full. Raises NodeNotFoundError, AmbiguousNodeError."""
+    jobs = tuple(str(resolve(names, job)) for job in question.only.jobs)
+    return replace(question, only=replace(question.only, jobs=jobs))
+
+
+def _side(stack: ExitStack, graph: StoreGraph, text: str) -> Side:
+    if text.startswith("run:"):
+        return Side(graph, run=resolve_run(graph, text))
+    if "://" in text:
+        return Side(stack.enter_context(open_graph(text)))
+    return Side(graph, None if text == "now" else past_instant(text, _now()))
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000

@@ -1,0 +1,246 @@
+"""Commands about who may do what: keys, grants, the audit log. They act on the security database, not on the API."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from whence.cli.commands.options import MOST, Data, Form, Security, Store
+from whence.cli.output.streams import Output, reporting
+from whence.cli.settings import data_directory, security_db, store_url
+from whence.model.access import SCOPES, Action, Role
+from whence.query.answers.instants import duration
+
+keys = typer.Typer(name="keys", help="API keys: make, list, rotate, revoke.", no_args_is_help=True)
+access = typer.Typer(name="access", help="Who may do and see what.", no_args_is_help=True)
+audit = typer.Typer(name="audit", help="What was written, asked and refused.", no_args_is_help=True)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Make these the application's commands."""
+    for group in (keys, access, audit):
+        app.add_typer(group)
+
+
+def _age(text: str) -> int:
+    try:
+        return duration(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _role(text: str) -> Role:
+    try:
+        return Role[text.upper()]
+    except KeyError:
+        raise typer.BadParameter("say reader, writer, steward or admin") from None
+
+
+def _scope(text: str) -> Action:
+    if text not in SCOPES:
+        raise typer.BadParameter("say read, write, steward or admin")
+    return Action(text)
+
+
+def _url(data: Path | None, store: str | None, security: str | None) -> str:
+    return security_db(store_url(data_directory(data), store), security)
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000
+
+
+Name = Annotated[str, typer.Argument(help="Whose key: airflow, ci, ada. Grants are for key:NAME")]
+GrantedRole = Annotated[
+    Role | None, typer.Option("--role", parser=_role, metavar="reader|writer|steward|admin", help="Grant this, too")
+]
+Namespaces = Annotated[str, typer.Option("--namespaces", "-n", help="In the namespaces that fit; * is any text")]
+Scopes = Annotated[
+    list[Action] | None,
+    typer.Option("--scope", parser=_scope, metavar="read|write|steward|admin", help="The key can do this only"),
+]
+Expires = Annotated[
+    int | None, typer.Option("--expires-in", parser=_age, metavar="AGE", help="The key ends by itself: 90d, 12h")
+]
+Subject = Annotated[str, typer.Argument(help="key:NAME, user:SUBJECT or group:NAME")]
+
+
+@keys.command()
+def create(
+    name: Name,
+    role: GrantedRole = None,
+    namespaces: Namespaces = "*",
+    scope: Scopes = None,
+    expires_in: Expires = None,
+    data: Data = None,
+    store: Store = None,
+    security: Security = None,
+    output: Form = Output.TEXT,
+) -> None:
+    """Make a key, and show it: this once, for only its hash is kept."""
+    from whence.cli.administration.keys import show_created
+    from whence.govern.grants import KeyRequest
+
+    wanted = KeyRequest(
+        name=name, role=role, namespaces=namespaces, scopes=frozenset(scope or SCOPES), lifetime=expires_in
+    )
+    with reporting(output):
+        show_created(_url(data, store, security), wanted, _now(), output)
+
+
+@keys.command("list")
+def list_keys(data: Data = None, store: Store = None, security: Security = None, output: Form = Output.TEXT) -> None:
+    """All keys, without their secrets: whose, what for, until when, last used."""
+    from whence.cli.administration.keys import show_keys
+
+    with reporting(output):
+        show_keys(_url(data, store, security), _now(), output)
+
+
+@keys.command()
+def rotate(
+    name: Name,
+    overlap: Annotated[
+        int, typer.Option("--overlap", parser=_age, metavar="AGE", help="So long the old key is good, too")
+    ] = "24h",  # type: ignore[assignment]  # parsed
+    expires_in: Expires = None,
+    data: Data = None,
+    store: Store = None,
+    security: Security = None,
+    output: Form = Output.TEXT,
+) -> None:
+    """Make a new key in place of the old one, with its grants and scopes, and show it."""
+    from whence.cli.administration.keys import show_rotated
+
+    with reporting(output):
+        show_rotated(_url(data, store, security), name, overlap, expires_in, _now(), output)
+
+
+@keys.command()
+def revoke(
+    key: Annotated[str, typer.Argument(help="A key's id, or the name whose keys all go")],
+    data: Data = None,
+    store: Store = None,
+    security: Security = None,
+) -> None:
+    """Make a key worthless, within a second."""
+    from whence.cli.administration.keys import show_revoked
+
+    with reporting(Output.TEXT):
+        show_revoked(_url(data, store, security), key, _now())
+
+
+@access.command()
+def grant(
+    subject: Subject,
+    role: Annotated[Role, typer.Option("--role", parser=_role, metavar="reader|writer|steward|admin")],
+    namespaces: Namespaces = "*",
+    data: Data = None,
+    store: Store = None,
+    security: Security = None,
+) -> None:
+    """Give somebody a role in the namespaces that fit a pattern."""
+    from whence.cli.administration.grants import grant_role
+
+    with reporting(Output.TEXT):
+        grant_role(_url(data, store, security), subject, role, namespaces)
+
+
+@access.command()
+def revoke_grant(
+    subject: Subject,
+    namespaces: Namespaces = "*",
+    data: Data = None,
+    store: Store = None,
+    security: Security = None,
+) -> None:
+    """Take back what was granted with exactly this pattern."""
+    from whence.cli.administration.grants import revoke_role
+
+    with reporting(Output.TEXT):
+        revoke_role(_url(data, store, security), subject, namespaces)
+
+
+@access.command()
+def hide(
+    subject: Annotated[str, typer.Argument(help="key:NAME, user:SUBJECT, group:NAME, or * for everybody")],
+    fields: Annotated[str, typer.Option("--fields", help="Fields that fit this")],
+    datasets: Annotated[str, typer.Option("--datasets", help="Of datasets that fit this")] = "*",
+    namespaces: Namespaces = "*",
+    undo: Annotated[bool, typer.Option("--undo", help="Hide them no more")] = False,
+    data: Data = None,
+    store: Store = None,
+    security: Security = None,
+) -> None:
+    """Hide fields, from all but the stewards of their namespace."""
+    from whence.cli.administration.grants import hide_or_show
+    from whence.model.access import Hiding
+
+    with reporting(Output.TEXT):
+        hide_or_show(_url(data, store, security), subject, Hiding(namespaces, datasets, fields), undo=undo)
+
+
+@access.command("list")
+def list_access(data: Data = None, store: Store = None, security: Security = None, output: Form = Output.TEXT) -> None:
+    """All grants and hidden fields."""
+    from whence.cli.administration.grants import show_access
+
+    with reporting(output):
+        show_access(_url(data, store, security), output)
+
+
+@access.command()
+def sign_out(
+    subject: Annotated[str, typer.Argument(help="user:SUBJECT")],
+    data: Data = None,
+    store: Store = None,
+    security: Security = None,
+) -> None:
+    """End all sessions of somebody, now."""
+    from whence.cli.administration.grants import end_sessions
+
+    with reporting(Output.TEXT):
+        end_sessions(_url(data, store, security), subject, _now())
+
+
+@audit.command()
+def verify(
+    anchor: Annotated[
+        Path | None,
+        typer.Option("--anchor", dir_okay=False, help="Heads that were written down: each must be in the log"),
+    ] = None,
+    export: Annotated[
+        bool, typer.Option("--export", help="Then add the head to the anchor's file; keep that file elsewhere")
+    ] = False,
+    data: Data = None,
+    store: Store = None,
+    security: Security = None,
+    output: Form = Output.TEXT,
+) -> None:
+    """Read the whole audit log: finds any row that was changed, removed or moved."""
+    from whence.cli.administration.audit import show_verified
+
+    if export and anchor is None:
+        raise typer.BadParameter("--export needs --anchor FILE")
+    with reporting(output):
+        show_verified(_url(data, store, security), anchor, export, output)
+
+
+@audit.command("list")
+def list_audit(
+    who: Annotated[str, typer.Option("--who", help="Only what key:NAME or user:SUBJECT did")] = "",
+    action: Annotated[str, typer.Option("--action", help="Only read, write, refused, login, keys ...")] = "",
+    node: Annotated[str, typer.Option("--node", help="Only what names this node or namespace")] = "",
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="Show so many")] = 50,
+    data: Data = None,
+    store: Store = None,
+    security: Security = None,
+    output: Form = Output.TEXT,
+) -> None:
+    """The newest entries of the audit log."""
+    from whence.cli.administration.audit import show_audit
+    from whence.store.security.audit import AuditFilter
+
+    with reporting(output):
+        show_audit(_url(data, store, security), AuditFilter(who=who, action=action, node=node, limit=limit), output)

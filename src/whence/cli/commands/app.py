@@ -1,0 +1,282 @@
+"""The command line: each command parses, calls one function, and hands its result on.
+
+Exit codes: 0 answered · 1 a mistake (no such node, an ambiguous name) · 2 wrong usage · 3 answered, but a budget cut
+the answer · 4 the store, the log or the API cannot serve.
+"""
+
+import io
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from whence.cli.commands import access as guarding
+from whence.cli.commands import capture, encryption, profiles, publishing, questions
+from whence.cli.commands import maintenance as upkeep
+from whence.cli.commands.log import log_commands
+from whence.cli.commands.options import COLUMNS, Archive, Data, EventLog, Form, Security, Store, Url, parse_instant
+from whence.cli.output.streams import Output, reporting, saying_what_to_install, until_reader_leaves
+from whence.cli.settings import archive_uri, data_directory, log_url, security_db, store_url
+from whence.file_modes import restrict_new_files
+
+_EPILOG = (
+    "Exit codes: 0 answered; 1 a mistake, such as no such node or an ambiguous name; 2 wrong usage; "
+    "3 answered, but a budget cut the answer; 4 the store, the log or the API cannot serve."
+)
+
+app = typer.Typer(
+    name="whence",
+    help="Where any number came from, and what breaks if it changes.",
+    epilog=_EPILOG,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=True,
+)
+
+
+DemoData = Annotated[
+    Path | None, typer.Option("--data", help="Keep all its data here; in a temporary directory if not given")
+]
+Host = Annotated[str, typer.Option("--host", help="The address to listen at")]
+TlsCert = Annotated[
+    Path | None,
+    typer.Option("--tls-cert", exists=True, dir_okay=False, help="Serve https with this certificate (PEM)"),
+]
+TlsKey = Annotated[
+    Path | None,
+    typer.Option("--tls-key", exists=True, dir_okay=False, help="Its key, if it is in a file of its own"),
+]
+Port = Annotated[int, typer.Option("--port", min=0, max=65_535, help="The port to listen at")]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        version()
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Where any number came from, and what breaks if it changes."""
+
+
+@app.command()
+def up(
+    data: Data = None,
+    store: Store = None,
+    log: EventLog = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
+    security: Security = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+) -> None:
+    """Start everything: collector, pipeline and API, until Ctrl-C. The first time it prints an administrator's key."""
+    from whence.cli.administration import keys
+    from whence.cli.process import serve
+
+    directory = data_directory(data)
+    with reporting(Output.TEXT):
+        where, target = log_url(directory, log), store_url(directory, store)
+        guard = serve.Guard(security=security_db(target, security), tls_cert=tls_cert, tls_key=tls_key)
+        what = serve.plan(directory, target, log=where, host=host, port=port, guard=guard)
+        serve.check_address(host, port)
+        keys.show_first_key(guard.security)
+        serve.up(what)
+
+
+@app.command()
+def demo(
+    data: DemoData = None,
+    once: Annotated[bool, typer.Option("--once", help="Stop after the answers")] = False,
+    port: Port = 8080,
+) -> None:
+    """Trace a real PySpark pipeline, from a prediction back to its raw columns."""
+    from whence.cli.process import demo as tour
+
+    with reporting(Output.TEXT):
+        raise typer.Exit(tour.demo(data, once=once, port=port))
+
+
+@app.command()
+def ingest(
+    files: Annotated[list[Path], typer.Argument(exists=True, help="Events: JSON, JSON lines, gzip; or directories")],
+    url: Url = "http://127.0.0.1:8080",
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse what the specification does not allow")] = False,
+    output: Form = Output.TEXT,
+) -> None:
+    """Send events from files to a collector."""
+    from whence.cli.process.serve import ingest as send
+    from whence.cli.sending.reports import show_ingested
+
+    with reporting(output):
+        raise typer.Exit(show_ingested(send(files, url, strict=strict), output))
+
+
+@app.command()
+def doctor(url: Url = "http://127.0.0.1:8080", output: Form = Output.TEXT) -> None:
+    """Send a probe event, and show where it landed and how long that took."""
+    from whence.cli.process.serve import doctor as probe
+    from whence.cli.sending.reports import show_diagnosis
+
+    with reporting(output):
+        raise typer.Exit(show_diagnosis(probe(url), output))
+
+
+@app.command()
+def rebuild(
+    as_of: Annotated[
+        int | None,
+        typer.Option(
+            "--as-of", parser=parse_instant, metavar="TIME", help="Only what was received before then; needs --into"
+        ),
+    ] = None,
+    into: Annotated[
+        str | None,
+        typer.Option("--into", help="Build in this data directory or store URL, and leave the live store as it is"),
+    ] = None,
+    data: Data = None,
+    store: Store = None,
+    log: EventLog = None,
+    archive: Archive = None,
+) -> None:
+    """Derive the store anew from archive and log, and put it in the place of the old one."""
+    from whence.cli.administration.archive import Archiving, build_again
+
+    if as_of is not None and into is None:
+        raise typer.BadParameter("--as-of needs --into: the live store is not replaced by the past")
+    directory = data_directory(data)
+    live = store_url(directory, store)
+    what = Archiving(log=log_url(directory, log), archive=archive_uri(directory, archive), security=security_db(live))
+    with reporting(Output.TEXT):
+        build_again(what, live, into, as_of)
+
+
+@app.command()
+def archive(
+    drop_segments: Annotated[
+        bool, typer.Option("--drop-segments", help="Then delete the log's segments that are archived and in the store")
+    ] = False,
+    data: Data = None,
+    store: Store = None,
+    log: EventLog = None,
+    archive: Archive = None,
+    output: Form = Output.TEXT,
+) -> None:
+    """Copy what the log has received into the archive, a Delta table."""
+    from whence.cli.administration.archive import Archiving, show_archived
+
+    directory = data_directory(data)
+    live = store_url(directory, store)
+    what = Archiving(log=log_url(directory, log), archive=archive_uri(directory, archive), security=security_db(live))
+    with reporting(output):
+        raise typer.Exit(show_archived(what, live if drop_segments else None, output))
+
+
+@app.command()
+def blast(data: Data = None, store: Store = None) -> None:
+    """Count now what is downstream of every node; `whence up` does so by itself."""
+    from whence.cli.administration.blast_radius import count_now
+
+    with reporting(Output.TEXT):
+        done = count_now(store_url(data_directory(data), store))
+        typer.echo(f"{done.rows:,} nodes counted" if done.changed else "the graph is the one that was counted last")
+
+
+@app.command()
+def dump(data: Data = None, store: Store = None) -> None:
+    """The canonical state as sorted JSON lines: equal for equal sets of events."""
+    from whence.cli.administration.dump import dump_state
+
+    with reporting(Output.TEXT):
+        dump_state(store_url(data_directory(data), store))
+
+
+@app.command()
+def ledger(
+    receipt: Annotated[str | None, typer.Argument(help="An event's key, or a position in the log (1:16)")] = None,
+    lost: Annotated[
+        bool,
+        typer.Option("--lost", help="Look for records in the log that have no outcome; exit code 1 if there are any"),
+    ] = False,
+    data: Data = None,
+    store: Store = None,
+    log: EventLog = None,
+    output: Form = Output.TEXT,
+) -> None:
+    """What became of every record received: applied, duplicate, or quarantined and why."""
+    from whence.cli.administration.ledger import show_ledger, show_lost
+
+    directory = data_directory(data)
+    if lost and receipt:
+        raise typer.BadParameter("--lost looks at the whole log, not at one record")
+    with reporting(output):
+        if lost:
+            raise typer.Exit(show_lost(store_url(directory, store), log_url(directory, log), output))
+        raise typer.Exit(show_ledger(store_url(directory, store), receipt, output))
+
+
+@app.command()
+def sql(
+    text: Annotated[list[str], typer.Argument(help="SQL, files with it, directories of .sql files, or - for stdin")],
+    dialect: Annotated[
+        str, typer.Option("--dialect", help="postgres, snowflake, bigquery, spark, tsql, …")
+    ] = "generic",
+    schema: Annotated[str | None, typer.Option("--schema", help=COLUMNS)] = None,
+    namespace: Annotated[
+        str | None, typer.Option("--namespace", help="With --schema whence: only the datasets of this namespace")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Print only what cannot be read and what is not known, with its place")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="With --check: end with an error also if something is not known")
+    ] = False,
+    data: Data = None,
+    store: Store = None,
+    output: Form = Output.TEXT,
+) -> None:
+    """Read the lineage out of SQL text: tables, columns, and what is not known."""
+    from whence.cli.sql.check_report import show_problems
+    from whence.cli.sql.lineage import show_lineage
+    from whence.cli.sql.schemas import columns_from
+    from whence.cli.sql.scripts import scripts_of
+
+    with reporting(output):
+        catalog = columns_from(schema, dialect, store_url(data_directory(data), store), namespace)
+        if check:
+            raise typer.Exit(show_problems(scripts_of(text), dialect, catalog, output, strict=strict))
+        raise typer.Exit(show_lineage(scripts_of(text), dialect, catalog, output))
+
+
+questions.add_to(app)
+profiles.add_to(app)
+app.add_typer(capture.app)
+upkeep.add_to(app)
+publishing.add_to(app)
+guarding.add_to(app)
+encryption.add_to(app)
+app.add_typer(log_commands)
+
+
+@app.command()
+def version() -> None:
+    """The version of Whence."""
+    from whence import __version__
+
+    typer.echo(__version__)
+
+
+def main() -> None:
+    """The `whence` command."""
+    restrict_new_files()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name may have letters that the terminal has not
+    with until_reader_leaves(), saying_what_to_install():
+        app()

@@ -1,0 +1,161 @@
+"""Commands that turn what others have written into events: dbt's artifacts, query logs.
+
+They stand in other people's pipelines (`dbt build && whence capture dbt target/`), so they end with 0 even where the
+collector is away: what it did not take is kept in a file, and the message says how to send it. `--strict` ends with an
+error instead. An argument that names nothing is wrong usage, and ends with 2 in any case.
+"""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from whence.cli.commands.options import COLUMNS, Data, Store, Url, choice_option
+from whence.cli.output.streams import Output, reporting
+from whence.cli.settings import data_directory, store_url
+
+if TYPE_CHECKING:
+    from whence.capture.sql_log import Line
+
+app = typer.Typer(
+    name="capture", help="Lineage out of what others have written: dbt's artifacts, query logs.", no_args_is_help=True
+)
+
+
+class Sink(StrEnum):
+    """Where the events go: to the collector, with a report as text or JSON; or to stdout, a line each."""
+
+    TEXT = "text"
+    JSON = "json"
+    NDJSON = "ndjson"
+
+
+To = Annotated[
+    Sink,
+    choice_option(Sink, "--output", "-o", help="The form of the report; ndjson: print the events and send nothing"),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="End with an error if anything was not read or not sent")]
+Columns = Annotated[str | None, typer.Option("--columns", help=COLUMNS)]
+Jobs = Annotated[
+    str | None, typer.Option("--job-namespace", envvar="OPENLINEAGE_NAMESPACE", help="The namespace of the jobs")
+]
+
+
+def _has_manifest(target: Path) -> Path:
+    if not (target / "manifest.json").is_file():
+        raise typer.BadParameter(f"no manifest.json in {target}; run `dbt build` first")
+    return target
+
+
+def _are_named(files: list[str]) -> list[str]:
+    if not all(map(str.strip, files)):
+        raise typer.BadParameter("the name of a file is empty")
+    return files
+
+
+def _refuse_missing(files: list[str]) -> None:
+    for one in files:
+        if one != "-" and not Path(one).exists():
+            raise typer.BadParameter(f"there is no file {one}")
+
+
+@app.command()
+def dbt(
+    target: Annotated[
+        Path,
+        typer.Argument(
+            help="The project's target directory, with manifest.json",
+            exists=True,
+            file_okay=False,
+            callback=_has_manifest,
+        ),
+    ],
+    namespace: Annotated[
+        str | None,
+        typer.Option("--namespace", help="The warehouse, such as postgres://host:5432; else as profiles.yml says"),
+    ] = None,
+    jobs: Jobs = None,
+    project: Annotated[
+        Path | None,
+        typer.Option("--project-dir", help="Where the project lies; the directory above target if not given"),
+    ] = None,
+    columns: Columns = None,
+    data: Data = None,
+    store: Store = None,
+    url: Url = "http://127.0.0.1:8080",
+    strict: Strict = False,
+    output: To = Sink.TEXT,
+) -> None:
+    """Lineage of a dbt project: models, sources, tests, exposures, and what ran."""
+    from whence.cli.sending.captured_events import DbtOptions, dbt_lines
+
+    options = DbtOptions(
+        namespace=namespace,
+        jobs=jobs or "dbt",
+        project=project,
+        columns=columns,
+        store=store_url(data_directory(data), store),
+    )
+    lines = dbt_lines(target, options)
+    _deliver(lines, "dbt", url, strict=strict, output=output)
+
+
+@app.command("sql-log")
+def sql_log(
+    files: Annotated[list[str], typer.Argument(help="Logs, gzip too; - is standard input", callback=_are_named)],
+    form: Annotated[str, typer.Option("--format", help="postgres, snowflake, bigquery, … (docs/how-to/sql-log.md)")],
+    namespace: Annotated[str, typer.Option("--namespace", help="The database, such as postgres://host:5432")],
+    dialect: Annotated[
+        str | None, typer.Option("--dialect", help="The dialect; that of the format if not given")
+    ] = None,
+    database: Annotated[str, typer.Option("--database", help="The database, where the log does not say it")] = "",
+    schema: Annotated[str, typer.Option("--schema", help="The schema of bare table names")] = "",
+    columns: Columns = None,
+    prefix: Annotated[
+        str, typer.Option("--prefix", help="The server's log_line_prefix, for --format postgres")
+    ] = "%m [%p] ",
+    jobs: Jobs = None,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", "--processes", min=1, help="Processes to read with; a core each if not given"),
+    ] = None,
+    spark: Annotated[
+        bool,
+        typer.Option("--spark", help="Read with Spark: Delta tables, Parquet, JSON lines, CSV, or schema.table"),
+    ] = False,
+    data: Data = None,
+    store: Store = None,
+    url: Url = "http://127.0.0.1:8080",
+    strict: Strict = False,
+    output: To = Sink.TEXT,
+) -> None:
+    """Lineage of the queries in a log, each with who ran it and when."""
+    from whence.cli.sending.captured_events import LogOptions, log_lines
+
+    if not spark:
+        _refuse_missing(files)
+    options = LogOptions(
+        form=form,
+        dialect=dialect,
+        namespace=namespace,
+        jobs=jobs or namespace,
+        database=database,
+        schema=schema,
+        columns=columns,
+        prefix=prefix,
+        workers=workers,
+        spark=spark,
+        store=store_url(data_directory(data), store),
+    )
+    _deliver(log_lines(files, options), "sql-log", url, strict=strict, output=output)
+
+
+def _deliver(lines: "Iterator[Line]", what: str, url: str, *, strict: bool, output: Sink) -> None:
+    from whence.cli.sending.captured_events import forgiving, send, show
+
+    with reporting(Output.JSON if output is Sink.JSON else Output.TEXT), forgiving(strict):
+        if output is Sink.NDJSON:
+            raise typer.Exit(show(lines, strict=strict))
+        raise typer.Exit(send(lines, what, url, strict=strict, as_json=output is Sink.JSON))

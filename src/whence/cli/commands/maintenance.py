@@ -1,0 +1,164 @@
+"""Commands that keep an installation small and safe: retention, the end of jobs, backup and restore."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from whence.cli.commands.options import Archive, Data, EventLog, Form, Security, Store, Url
+from whence.cli.output.streams import Output, reporting
+from whence.cli.settings import archive_uri, data_directory, log_url, security_db, store_url
+from whence.query.answers.instants import duration
+
+retention = typer.Typer(name="retention", help="What the store may forget: plan it, apply it.", no_args_is_help=True)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Make these the application's commands."""
+    app.add_typer(retention)
+    app.command()(decommission)
+    app.command()(backup)
+    app.command()(restore)
+
+
+def _age(text: str) -> int:
+    try:
+        return duration(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+Runs = Annotated[
+    int, typer.Option("--runs", parser=_age, metavar="AGE", help="Forget what runs did, and events, that are older")
+]
+Keep = Annotated[int, typer.Option("--keep", min=0, help="But keep the last so many runs of each job")]
+History = Annotated[
+    int, typer.Option("--history", parser=_age, metavar="AGE", help="Forget lineage that ended longer ago")
+]
+Raw = Annotated[
+    int | None,
+    typer.Option(
+        "--raw", parser=_age, metavar="AGE", help="Take older days out of the archive; a rebuild is refused after that"
+    ),
+]
+Periods = Annotated[float, typer.Option("--stale-after", min=1, help="A job is stale if unseen for so many periods")]
+
+
+@retention.command()
+def plan(
+    runs: Runs = "90d",  # type: ignore[assignment]  # parsed
+    keep: Keep = 20,
+    history: History = "400d",  # type: ignore[assignment]  # parsed
+    raw: Raw = None,
+    stale_after: Periods = 3,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List every row that goes")] = False,
+    data: Data = None,
+    store: Store = None,
+    archive: Archive = None,
+    output: Form = Output.TEXT,
+) -> None:
+    """What `retention apply` would delete now, and which jobs are stale. Changes nothing."""
+    from whence.cli.administration.retention import Keeping, show_plan
+    from whence.govern.retention import Limits
+    from whence.govern.stale_jobs import StalenessRule
+
+    place, limits = data_directory(data), Limits(runs=runs, keep=keep, history=history)
+    what = Keeping(store=store_url(place, store), archive=archive_uri(place, archive), limits=limits, raw=raw)
+    with reporting(output):
+        raise typer.Exit(show_plan(what, StalenessRule(periods=stale_after), verbose, output))
+
+
+@retention.command()
+def apply(
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", exists=True, dir_okay=False, help="A plan as JSON: delete exactly this, or nothing"),
+    ] = None,
+    runs: Runs = "90d",  # type: ignore[assignment]  # parsed
+    keep: Keep = 20,
+    history: History = "400d",  # type: ignore[assignment]  # parsed
+    raw: Raw = None,
+    shrink: Annotated[
+        bool, typer.Option("--shrink", help="Then give freed space back to the file system; others wait meanwhile")
+    ] = False,
+    data: Data = None,
+    store: Store = None,
+    archive: Archive = None,
+    output: Form = Output.TEXT,
+) -> None:
+    """Delete what the plan lists, after adding it to the summaries. The pipeline must not run; the collector may."""
+    from whence.cli.administration.retention import Keeping, show_applied
+    from whence.govern.retention import Limits
+
+    place, limits = data_directory(data), Limits(runs=runs, keep=keep, history=history)
+    what = Keeping(store=store_url(place, store), archive=archive_uri(place, archive), limits=limits, raw=raw)
+    with reporting(output):
+        raise typer.Exit(show_applied(what, plan, shrink, output))
+
+
+def decommission(
+    job: Annotated[
+        str | None, typer.Argument(help="The job that runs no more: a node id, or the end of a name")
+    ] = None,
+    unseen_for: Annotated[
+        float | None,
+        typer.Option("--unseen-for", min=1, metavar="PERIODS", help="Every job unseen for so many of its periods"),
+    ] = None,
+    at_least: Annotated[
+        int, typer.Option("--at-least", parser=_age, metavar="AGE", help="With --unseen-for: and for this long")
+    ] = "7d",  # type: ignore[assignment]  # parsed
+    reason: Annotated[str, typer.Option("--reason", help="Why; it stays with the job")] = "",
+    url: Url = "http://127.0.0.1:8080",
+    data: Data = None,
+    store: Store = None,
+    output: Form = Output.TEXT,
+) -> None:
+    """Say that jobs run no more: what they said ends now, and stays visible as of before. Running again revives one."""
+    from whence.cli.administration.decommission import Due, show_decommissioned
+    from whence.govern.stale_jobs import StalenessRule
+
+    if (job is None) == (unseen_for is None):
+        raise typer.BadParameter("say a job, or --unseen-for")
+    patience = None if unseen_for is None else StalenessRule(periods=unseen_for, least=at_least)
+    with reporting(output):
+        due = Due(job=job, patience=patience, reason=reason, at=time.time_ns() // 1_000)
+        raise typer.Exit(show_decommissioned(store_url(data_directory(data), store), url, due, output))
+
+
+def backup(
+    directory: Annotated[Path, typer.Argument(help="A directory that is not there yet")],
+    data: Data = None,
+    store: Store = None,
+    log: EventLog = None,
+    archive: Archive = None,
+    security: Security = None,
+    output: Form = Output.TEXT,
+) -> None:
+    """Copy store, event log, archive, keys, grants and audit log, whole and consistent, while everything runs."""
+    from whence.cli.administration.backup import Addresses, show_backup
+
+    place = data_directory(data)
+    with reporting(output):
+        url, archived = store_url(place, store), archive_uri(place, archive)
+        what = Addresses(store=url, log=log_url(place, log), archive=archived, security=security_db(url, security))
+        raise typer.Exit(show_backup(what, directory, output))
+
+
+def restore(
+    directory: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="A backup")],
+    data: Data = None,
+    store: Store = None,
+    log: EventLog = None,
+    archive: Archive = None,
+    security: Security = None,
+    output: Form = Output.TEXT,
+) -> None:
+    """Put a backup back, into places that are empty: store (of either kind), log, archive, keys, grants, audit log."""
+    from whence.cli.administration.backup import Addresses, show_restored
+
+    place = data_directory(data)
+    with reporting(output):
+        url, archived = store_url(place, store), archive_uri(place, archive)
+        what = Addresses(store=url, log=log_url(place, log), archive=archived, security=security_db(url, security))
+        raise typer.Exit(show_restored(directory, what, output))

@@ -1,0 +1,99 @@
+"""Options that several modules of commands share."""
+
+import time
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from whence.cli.output.streams import Output, Rows
+from whence.cli.settings import ARCHIVE, DATA, LOG, SECURITY, STORE, TABLES
+from whence.client.profiles import PROFILE, URL
+from whence.query.answers.instants import instant, past_instant
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+MOST = 1_000_000_000
+"""The largest limit: databases count no further than 2⁶³."""
+Data = Annotated[Path | None, typer.Option("--data", envvar=DATA, help="The data directory")]
+Store = Annotated[
+    str | None, typer.Option("--store", envvar=STORE, help="The store's URL; SQLite in the data directory if not given")
+]
+EventLog = Annotated[
+    str | None,
+    typer.Option(
+        "--log",
+        envvar=LOG,
+        help="The event log: a directory, or kafka://HOST:PORT/TOPIC; in the data directory if not given",
+    ),
+]
+Archive = Annotated[
+    str | None,
+    typer.Option("--archive", envvar=ARCHIVE, help="The archive's path or URL; in the data directory if not given"),
+]
+Tables = Annotated[
+    str | None,
+    typer.Option(
+        "--tables", envvar=TABLES, help="The published tables' path or URL; in the data directory if not given"
+    ),
+]
+COLUMNS = (
+    'What columns tables have: a JSON file {"db.table": ["column", …]}, dbt\'s target directory, the URL of a database '
+    "(postgresql://…), or `whence`: its own store"
+)
+"""The help of options that say it."""
+Security = Annotated[
+    str | None,
+    typer.Option("--security", envvar=SECURITY, help="The security database's URL; beside the store if not given"),
+]
+ServerUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--url", envvar=URL, help="Ask the server at this address, with the key in WHENCE_API_KEY; not a store here"
+    ),
+]
+Profile = Annotated[
+    str | None, typer.Option("--profile", envvar=PROFILE, help="Ask the server of a profile that `whence login` keeps")
+]
+Url = Annotated[str, typer.Option("--url", envvar="OPENLINEAGE_URL", help="The collector's address")]
+
+
+def parse_instant(text: str) -> int:
+    """A time as people write it, in microseconds UTC."""
+    return _parsed(instant, text)
+
+
+def parse_past_instant(text: str) -> int:
+    """A time that is not in the future, in microseconds UTC."""
+    return _parsed(past_instant, text)
+
+
+def _parsed(read: Callable[[str, int], int], text: str) -> int:
+    try:
+        return read(text, time.time_ns() // 1_000)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def parse_choice(choices: type[_Choice]) -> Callable[[str], _Choice]:
+    """A parser of an option's value, for `typer.Option`: one of `choices`, in any case."""
+
+    def parse(text: str) -> _Choice:
+        try:
+            return choices(text.lower())
+        except ValueError:
+            *others, last = choices
+            raise typer.BadParameter(f"choose {', '.join(others)} or {last}, not {text!r}") from None
+
+    return parse
+
+
+def choice_option(choices: type[StrEnum], *names: str, help: str) -> Any:
+    """A `typer.Option` whose value is one of `choices`."""
+    return typer.Option(*names, parser=parse_choice(choices), metavar=f"<{'|'.join(choices)}>", help=help)
+
+
+Form = Annotated[Output, choice_option(Output, "--output", "-o", help="The form of the answer")]
+RowsForm = Annotated[Rows, choice_option(Rows, "--output", "-o", help="The form of the answer; csv: its rows")]

@@ -1,0 +1,319 @@
+"""The commands that ask: each parses, calls one function of `cli.answers.ask` or `cli.answers.changes`, and hands its
+result on.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from whence.cli.commands.options import MOST, Data, Profile, RowsForm, ServerUrl, Store, parse_past_instant
+from whence.cli.commands.source import open_questions
+from whence.cli.output.streams import Rows, reporting
+from whence.query.answers.instants import iso
+
+if TYPE_CHECKING:
+    from whence.cli.answers.ask import Asking
+    from whence.client.options import Bounds, Narrowing, Walk
+    from whence.client.options import Types as FollowedTypes
+
+
+def _types(text: str) -> str:
+    if text.lower() not in ("direct", "indirect", "both"):
+        raise typer.BadParameter("say direct, indirect or both")
+    return text.lower()
+
+
+def _is_given(text: str) -> str:
+    if not text.strip():
+        raise typer.BadParameter("it is empty")
+    return text
+
+
+Node = Annotated[
+    str,
+    typer.Argument(help="A node id, or the end of a name: orders.total, gold.daily_revenue", callback=_is_given),
+]
+Depth = Annotated[int | None, typer.Option("--depth", "-d", min=0, help="Hops; all if not given")]
+Types = Annotated[
+    str | None,
+    typer.Option(
+        "--types",
+        parser=_types,
+        metavar="direct|indirect|both",
+        help="Edges to follow; for upstream of a field: direct, else both",
+    ),
+]
+AsOf = Annotated[
+    int | None,
+    typer.Option(
+        "--as-of",
+        parser=parse_past_instant,
+        metavar="TIME",
+        help="As it was then: 2026-11-20T06:00, 2h ago, yesterday (UTC)",
+    ),
+]
+MaxNodes = Annotated[int, typer.Option("--max-nodes", min=1, max=MOST, help="Stop after so many nodes")]
+MaxEdges = Annotated[int, typer.Option("--max-edges", min=1, max=MOST, help="Stop after so many edges")]
+Namespaces = Annotated[
+    list[str] | None, typer.Option("--namespace", metavar="NAME", help="Only nodes in it; may have *; may be repeated")
+]
+Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Only nodes with it: pii, pii=high")]
+Owners = Annotated[list[str] | None, typer.Option("--owner", metavar="OWNER", help="Only what it owns")]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option("--kind", metavar="KIND", help="Only dataset, field, job, or what they say they are: view, dashboard"),
+]
+Jobs = Annotated[list[str] | None, typer.Option("--job", metavar="JOB", help="Only what it reads or writes")]
+Within = Annotated[bool, typer.Option("--within", help="Do not pass through nodes that do not fit")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Make these the application's commands."""
+    app.command("upstream")(_follow("Where a dataset, a field or a job comes from.", down=False))
+    depends = "What depends on a dataset, a field or a job: what breaks if it changes."
+    app.command("downstream")(_follow(depends, down=True))
+    for command in (impact, path, why, history, diff, runs, search):
+        app.command()(command)
+    app.command("why-not")(why_not)
+
+
+def _follow(says: str, down: bool) -> Callable[..., None]:
+    """The command that follows the edges one way."""
+
+    def command(
+        context: typer.Context,
+        node: Node,
+        depth: Depth = None,
+        types: Types = None,
+        as_of: AsOf = None,
+        namespace: Namespaces = None,
+        tag: Tags = None,
+        owner: Owners = None,
+        kind: Kinds = None,
+        job: Jobs = None,
+        within: Within = False,
+        max_nodes: MaxNodes = 5_000,
+        max_edges: MaxEdges = 50_000,
+        url: ServerUrl = None,
+        profile: Profile = None,
+        data: Data = None,
+        store: Store = None,
+        output: RowsForm = Rows.TEXT,
+    ) -> None:
+        from whence.cli.answers.ask import show_downstream, show_upstream
+
+        bounds, only = _bounds(types, as_of, max_nodes), _narrowing(namespace, tag, owner, kind)
+        walk: Walk = {**bounds, **only, "depth": depth, "jobs": job or (), "within": within, "max_edges": max_edges}
+        with _asking(context, output) as asking:
+            raise typer.Exit((show_downstream if down else show_upstream)(asking, node, **walk))
+
+    command.__doc__ = says
+    return command
+
+
+def impact(
+    context: typer.Context,
+    node: Node,
+    depth: Depth = None,
+    types: Types = None,
+    as_of: AsOf = None,
+    namespace: Namespaces = None,
+    tag: Tags = None,
+    owner: Owners = None,
+    kind: Kinds = None,
+    job: Jobs = None,
+    within: Within = False,
+    max_nodes: MaxNodes = 200_000,
+    max_edges: MaxEdges = 2_000_000,
+    limit: Annotated[int, typer.Option("--limit", min=0, max=MOST, help="List so many nodes as text")] = 20,
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    output: RowsForm = Rows.TEXT,
+) -> None:
+    """What breaks if a node changes: counted by kind, type, owner and tier, and listed with a path to each."""
+    from whence.cli.answers.ask import show_impact
+
+    bounds, only = _bounds(types, as_of, max_nodes), _narrowing(namespace, tag, owner, kind)
+    walk: Walk = {**bounds, **only, "depth": depth, "jobs": job or (), "within": within, "max_edges": max_edges}
+    with _asking(context, output) as asking:
+        raise typer.Exit(show_impact(asking, node, limit, **walk))
+
+
+def path(
+    context: typer.Context,
+    source: Node,
+    target: Node,
+    depth: Depth = None,
+    types: Types = None,
+    as_of: AsOf = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="Show so many paths")] = 20,
+    max_nodes: MaxNodes = 5_000,
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    output: RowsForm = Rows.TEXT,
+) -> None:
+    """How data gets from one node to another: the shortest paths first."""
+    from whence.cli.answers.ask import show_paths
+
+    bounds = _bounds(types, as_of, max_nodes)
+    with _asking(context, output) as asking:
+        raise typer.Exit(show_paths(asking, source, target, limit=limit, depth=depth, **bounds))
+
+
+def why(
+    context: typer.Context,
+    source: Node,
+    target: Node,
+    types: Types = None,
+    as_of: AsOf = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="Show so many paths")] = 5,
+    max_nodes: MaxNodes = 5_000,
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    output: RowsForm = Rows.TEXT,
+) -> None:
+    """All that proves that one node depends on another: the events and runs behind every edge between them."""
+    from whence.cli.answers.changes import show_why
+
+    with _asking(context, output) as asking:
+        raise typer.Exit(show_why(asking, source, target, limit, **_bounds(types, as_of, max_nodes)))
+
+
+def why_not(
+    context: typer.Context,
+    source: Node,
+    target: Node,
+    types: Types = None,
+    as_of: AsOf = None,
+    max_nodes: MaxNodes = 5_000,
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    output: RowsForm = Rows.TEXT,
+) -> None:
+    """Why nothing is known to lead from one node to another."""
+    from whence.cli.answers.changes import show_why_not
+
+    with _asking(context, output) as asking:
+        raise typer.Exit(show_why_not(asking, source, target, **_bounds(types, as_of, max_nodes)))
+
+
+def history(
+    context: typer.Context,
+    node: Node,
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    output: RowsForm = Rows.TEXT,
+) -> None:
+    """When the lineage and the schema of a node changed, how, and by which run or event."""
+    from whence.cli.answers.changes import show_history
+
+    with _asking(context, output) as asking:
+        raise typer.Exit(show_history(asking, node))
+
+
+def _state(text: str) -> str:
+    """A run or a URL as it is, a time as ISO 8601."""
+    if text.startswith("run:") or "://" in text:
+        return text
+    return "now" if text.strip().lower() == "now" else iso(parse_past_instant(text))
+
+
+def diff(
+    context: typer.Context,
+    before: Annotated[
+        str, typer.Argument(parser=_state, metavar="before", help="A time (1d ago), a run (run:…), or a store's URL")
+    ],
+    after: Annotated[str, typer.Argument(parser=_state, metavar="after", help="Likewise")] = "now",
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    output: RowsForm = Rows.TEXT,
+) -> None:
+    """What changed between two times, two runs, or two stores: nodes, columns, edges and what is said of them."""
+    from whence.cli.answers.changes import show_diff
+    from whence.client.questions import Client
+
+    if before.startswith("run:") != after.startswith("run:"):
+        raise typer.BadParameter("compare two times, two runs or two stores")
+    with _asking(context, output) as asking:
+        if "://" in before + after and isinstance(asking.questions, Client):
+            raise typer.BadParameter("a server compares times and runs; stores are compared with --store")
+        raise typer.Exit(show_diff(asking, before, after))
+
+
+def runs(
+    context: typer.Context,
+    run: Annotated[str, typer.Argument(help="A run id, <id>@<job> if several jobs claim it, or a job: its latest run")],
+    down: Annotated[bool, typer.Option("--down", help="The runs that read what it wrote")] = False,
+    depth: Depth = None,
+    max_runs: Annotated[int, typer.Option("--max-runs", min=1, max=MOST, help="Stop after so many runs")] = 1_000,
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    output: RowsForm = Rows.TEXT,
+) -> None:
+    """Which run of which job, with which commit, wrote what a run read; and so on."""
+    from whence.cli.answers.changes import show_runs
+
+    with _asking(context, output) as asking:
+        raise typer.Exit(show_runs(asking, run, down=down, depth=depth, max_runs=max_runs))
+
+
+def search(
+    context: typer.Context,
+    text: Annotated[str, typer.Argument(help="Words of a name, a tag, an owner or a description", callback=_is_given)],
+    namespace: Namespaces = None,
+    tag: Tags = None,
+    owner: Owners = None,
+    kind: Kinds = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="Show so many names")] = 50,
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    output: RowsForm = Rows.TEXT,
+) -> None:
+    """Datasets, fields and jobs by the words of their names, and by their tags, owners and descriptions."""
+    from whence.cli.answers.ask import show_found
+
+    with _asking(context, output) as asking:
+        raise typer.Exit(show_found(asking, text, limit, **_narrowing(namespace, tag, owner, kind)))
+
+
+@contextmanager
+def _asking(context: typer.Context, output: Rows) -> Iterator["Asking"]:
+    """Of the server or store that the command names, with errors in the form that is asked for."""
+    from whence.cli.answers.ask import Asking
+
+    with reporting(output.output), open_questions(context) as questions:
+        yield Asking(questions=questions, output=output)
+
+
+def _bounds(types: str | None, as_of: int | None, max_nodes: int) -> "Bounds":
+    followed: FollowedTypes | None = types  # type: ignore[assignment]  # parsed
+    return {"types": followed, "as_of": None if as_of is None else iso(as_of), "max_nodes": max_nodes}
+
+
+def _narrowing(
+    namespaces: list[str] | None, tags: list[str] | None, owners: list[str] | None, kinds: list[str] | None
+) -> "Narrowing":
+    return {
+        "namespaces": namespaces or (),
+        "tags": tags or (),
+        "owners": owners or (),
+        "kinds": kinds or (),
+    }

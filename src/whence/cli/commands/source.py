@@ -1,0 +1,55 @@
+"""Where a question is asked: of a server, or of a store on this machine.
+
+Options come before the environment, and the environment before the profile `default`. Where none of them names a server
+or a store, it is the store in the user's data directory.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+from whence.cli.settings import data_directory, store_url
+from whence.client.profiles import DEFAULT, read_profiles
+
+if TYPE_CHECKING:
+    from whence.cli.answers.ask import Questions
+
+_SERVER, _STORE = ("url", "profile"), ("store", "data")
+
+
+@contextmanager
+def open_questions(context: typer.Context) -> Iterator["Questions"]:
+    """Who answers a command. Raises ProfileError, ApiError."""
+    given = context.params
+    match _named(context):
+        case "url":
+            yield from _server(given["url"], None)
+        case "profile":
+            yield from _server(None, given["profile"])
+        case _:
+            from whence.cli.answers.store import StoreQuestions
+
+            yield StoreQuestions(store_url(data_directory(given["data"]), given["store"]))
+
+
+def _named(context: typer.Context) -> str:
+    """The parameter that says who is asked; empty: none does."""
+    sources = {name: context.get_parameter_source(name) for name in (*_SERVER, *_STORE)}
+    typed, of_environment = (
+        [name for name, source in sources.items() if source is not None and source.name == kind]
+        for kind in ("COMMANDLINE", "ENVIRONMENT")
+    )
+    if len(set(typed) & set(_SERVER)) == 2 or (set(typed) & set(_SERVER) and set(typed) & set(_STORE)):
+        raise typer.BadParameter("name one of --url, --profile and --store")
+    if typed or of_environment:
+        return (typed or of_environment)[0]
+    return "profile" if DEFAULT in read_profiles() else ""
+
+
+def _server(url: str | None, profile: str | None) -> Iterator["Questions"]:
+    from whence.client.questions import connect
+
+    with connect(url, profile=profile or (None if url else DEFAULT)) as client:
+        yield client

@@ -1,0 +1,1 @@
+"""Output on the terminal: streams, formats, short labels."""

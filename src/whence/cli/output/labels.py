@@ -1,0 +1,126 @@
+"""Short names that say enough: for datasets, fields and jobs as a person reads them, runs, ages."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from whence.cli.output.streams import safe
+from whence.client.values import Evidence, RunSeen
+from whence.model.names import DatasetName, FieldName, JobName, Node, parse_node
+from whence.query.answers.instants import read_iso
+from whence.query.answers.values import dataset_of
+from whence.query.lookup.resolve import forms
+
+_STATES = {"FAIL": " failed", "ABORT": " aborted", "START": " running", "RUNNING": " running"}
+_LONG_JOB = 40
+_UNITS = ((86_400, "day"), (3_600, "h"), (60, "min"), (1, "s"))
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The labels of all names in one answer."""
+
+    whole: Mapping[DatasetName | JobName, str]
+
+    def of(self, name: Node) -> str:
+        """A name, short; safe to print."""
+        match name:
+            case FieldName(dataset, field):
+                return f"{self.whole.get(dataset, safe(dataset.name))}.{safe(field)}"
+            case DatasetName() | JobName():
+                return self.whole.get(name, safe(name.name))
+
+
+@lru_cache(maxsize=65_536)
+def name_of(node: str) -> Node:
+    """The name that a node id stands for."""
+    return parse_node(node) or JobName("", node)
+
+
+def label(names: Iterable[Node], more: str = "…") -> Labels:
+    """The shortest ends of names that still differ from each other.
+
+    Of a table at least its schema and name, of a path at least its last part. A long job name of several dotted parts,
+    as Spark's are, keeps the first and the last, with `more` between them.
+    """
+    known = set(names)
+    datasets = {dataset for name in known if (dataset := dataset_of(name))}
+    return Labels(_shortened(datasets) | _jobs({name for name in known if isinstance(name, JobName)}, more))
+
+
+def run_of(evidence: Iterable[Evidence], now: int) -> str:
+    """The latest run behind some evidence and its age, or the age of a declaration. `now` in microseconds UTC."""
+    runs = [run for one in evidence for run in one.runs]
+    if not runs:
+        last = max((read_iso(one.last_seen.time) for one in evidence), default=None)
+        return "" if last is None else f"declared {age(now - last)}"
+    run = max(runs, key=lambda one: (read_iso(one.said_at), one.run))
+    return f"run {safe(_short_run(_run_id(run)))}{_STATES.get(run.state, '')}, {age(now - _spoke_at(run))}"
+
+
+def age(microseconds: int) -> str:
+    """How long ago, in the largest unit that fits."""
+    seconds = microseconds // 1_000_000
+    for size, unit in _UNITS:
+        if seconds >= size:
+            count = seconds // size
+            return f"{count} {unit}{'s' if unit == 'day' and count > 1 else ''} ago"
+    return "just now"
+
+
+def _run_id(run: RunSeen) -> str:
+    return run.run.removeprefix("run:")
+
+
+def _spoke_at(run: RunSeen) -> int:
+    times = (read_iso(time) for time in (run.ended_at, run.last_seen) if time)
+    return next(filter(None, times), 0) or read_iso(run.said_at)
+
+
+def _short_run(run_id: str) -> str:
+    """Eight digits of a run id: the first, or the last where the first are the time and so those of its neighbours."""
+    is_time_first = run_id[14:15] == "7"  # RFC 9562: the version is the 13th digit
+    return run_id[-8:] if is_time_first else run_id[:8]
+
+
+def _jobs(jobs: set[JobName], more: str) -> dict[DatasetName | JobName, str]:
+    """Of each job the first of these that no other has: the name without its middle, the name, all."""
+    labels: dict[DatasetName | JobName, str] = {}
+    for form in (lambda job: _without_middle(job.name, more), lambda job: job.name, _with_namespace):
+        forms_left = {job: form(job) for job in jobs if job not in labels}
+        counts = Counter(forms_left.values())
+        labels |= {job: safe(text) for job, text in forms_left.items() if counts[text] == 1}
+    return labels
+
+
+def _with_namespace(job: JobName) -> str:
+    return f"{job.namespace}/{job.name}"
+
+
+def _without_middle(name: str, more: str) -> str:
+    parts = name.split(".")
+    return name if len(name) <= _LONG_JOB or len(parts) < 3 else f"{parts[0]}{more}{parts[-1]}"
+
+
+def _shortened(datasets: set[DatasetName]) -> dict[DatasetName | JobName, str]:
+    short: dict[DatasetName | JobName, str] = {}
+    left, length = datasets, 1
+    while left:
+        ends = {one: _end(one, length) for one in left}
+        counts = Counter(ends.values())
+        short |= {one: safe(end) for one, end in ends.items() if counts[end] == 1}
+        left = {one for one in left if counts[ends[one]] > 1 and length < len(forms(one)[0])}
+        short |= {one: safe(str(one)) for one, end in ends.items() if counts[end] > 1 and one not in left}
+        length += 1
+    return short
+
+
+def _end(dataset: DatasetName, length: int) -> str:
+    """The last parts of a name: of a path `length` of them without the extension, of a table one more."""
+    parts = forms(dataset)[-1]
+    if not parts:
+        return str(dataset)
+    if "/" in dataset.name or len(parts) == 1:
+        return "/".join(parts[-length:])
+    return ".".join(parts[-min(length + 1, len(parts)) :]) if "." in dataset.name or length > 1 else parts[-1]

@@ -1,0 +1,1 @@
+"""Processes: the supervisor, its children, `whence up` and `whence demo`."""

@@ -1,0 +1,205 @@
+"""Sending what was captured: first to a file, then to the collector, so that nothing is lost if it is away."""
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+
+import msgspec
+import typer
+from platformdirs import user_cache_path
+from rich.console import Console
+from rich.text import Text
+
+from whence.capture.dbt import Warehouse, capture, unread_results
+from whence.capture.sql import Catalog
+from whence.capture.sql_log import FORMATS, Flaw, Line, Settings, capture_logs, capture_scripts, format_of
+from whence.cli.output.streams import Exit, Output, print_document, print_error, print_lines, safe
+from whence.cli.sending.ingest import Ingested, ingest
+from whence.cli.sending.reports import SHOWN, restricted_lines
+from whence.cli.sql.schemas import columns_from
+from whence.errors import ApiError, DialectError, WhenceError
+
+SCRIPTS = "sql"
+"""The format of files that are SQL themselves."""
+
+PATIENCE_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogOptions:
+    """What is said at the terminal of logs."""
+
+    form: str
+    dialect: str | None
+    namespace: str
+    jobs: str
+    database: str = ""
+    schema: str = ""
+    columns: str | None = None
+    prefix: str = ""
+    workers: int | None = None
+    spark: bool = False
+    store: str = ""
+    """The URL of Whence's own store, where `columns` asks for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DbtOptions:
+    """What is said at the terminal of a dbt project."""
+
+    namespace: str | None
+    jobs: str
+    project: Path | None
+    columns: str | None = None
+    store: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Captured:
+    """What became of it. `kept`: the file with what the collector did not take, empty if it took all."""
+
+    events: int
+    flaws: tuple[Flaw, ...]
+    unread: int
+    sent: Ingested = field(default_factory=Ingested)
+    kept: str = ""
+    reason: str = ""
+
+
+@contextmanager
+def forgiving(strict: bool) -> Iterator[None]:
+    """Unless strict: whatever goes wrong is said on stderr, and is no error of the pipeline that this stands in."""
+    try:
+        yield
+    except (typer.Exit, typer.BadParameter):
+        raise
+    except Exception as error:
+        if strict:
+            raise
+        known = error if isinstance(error, WhenceError) else WhenceError(f"{type(error).__name__}: {error}")
+        print_error(known, Output.TEXT)
+        raise typer.Exit(Exit.OK) from None
+
+
+def dbt_lines(target: Path, options: DbtOptions) -> Iterator[Line]:
+    """The events of a dbt project. Raises ArtifactError, SchemaError, StoreError."""
+
+    def more(where: Warehouse) -> Catalog:
+        return columns_from(options.columns, where.dialect, options.store, where.namespace)
+
+    if unread := unread_results(target):
+        yield Flaw("run_results.json", unread)
+    for event in capture(target, namespace=options.namespace, jobs=options.jobs, root=options.project, columns=more):
+        yield msgspec.json.encode(event)
+
+
+def log_lines(files: Sequence[str], options: LogOptions) -> Iterator[Line]:
+    """The events of logs, or of files of SQL. Raises ArtifactError, SchemaError, StoreError."""
+    if options.form not in (*FORMATS, SCRIPTS):
+        raise typer.BadParameter(f"--format is one of {', '.join((*FORMATS, SCRIPTS))}")
+    dialect = options.dialect or (FORMATS[options.form].dialect if options.form in FORMATS else "")
+    if not dialect:
+        raise typer.BadParameter(f"--format {options.form} needs --dialect")
+    settings = Settings(
+        dialect=dialect,
+        namespace=options.namespace,
+        jobs=options.jobs,
+        time=time.time_ns() // 1_000,
+        database=options.database,
+        schema=options.schema,
+        catalog=_catalog(options, dialect),
+    )
+    if options.spark:
+        from whence.cli.sending.spark_query_log import spark_lines
+
+        yield from spark_lines(files, options.form, settings, options.workers)
+    elif options.form == SCRIPTS:
+        yield from chain.from_iterable(capture_scripts(Path(file), settings) for file in files)
+    else:
+        form = format_of(options.form, options.prefix)
+        yield from capture_logs(map(Path, files), form, settings, options.workers)
+
+
+def send(lines: Iterator[Line], what: str, url: str, *, strict: bool, as_json: bool) -> Exit:
+    """Send events to the collector and report. What it does not take within 10 s is kept in a file."""
+    path = user_cache_path("whence", appauthor=False) / "unsent" / f"{what}-{time.time_ns()}-{os.getpid()}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    captured = _written(lines, path)
+    try:
+        captured = replace(captured, sent=ingest([path], url, patience=PATIENCE_SECONDS))
+        path.unlink()
+    except ApiError as error:
+        captured = replace(captured, kept=str(path), reason=str(error))
+    _report(captured, as_json)
+    return _exit(captured) if strict else Exit.OK
+
+
+def show(lines: Iterator[Line], *, strict: bool) -> Exit:
+    """Print events, a line each; what could not be read goes to stderr."""
+    unread = 0
+    for line in lines:
+        if isinstance(line, Flaw):
+            unread += 1
+            print_lines([_flaw(line)], Console(stderr=True, highlight=False))
+        else:
+            sys.stdout.write(f"{line.decode()}\n")
+    return Exit.MISTAKE if strict and unread else Exit.OK
+
+
+def _written(lines: Iterator[Line], path: Path) -> Captured:
+    events, unread, flaws = 0, 0, list[Flaw]()
+    path.touch(mode=0o600)  # SQL may hold what is not for everybody
+    with path.open("wb") as file:
+        for line in lines:
+            if isinstance(line, Flaw):
+                unread += 1
+                if len(flaws) < SHOWN:
+                    flaws.append(line)
+            else:
+                events += 1
+                file.write(line + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    return Captured(events=events, flaws=tuple(flaws), unread=unread)
+
+
+def _report(captured: Captured, as_json: bool) -> None:
+    if as_json:
+        print_document({**asdict(captured), "accepted": captured.sent.accepted})
+        return
+    refused = [
+        Text.assemble((safe(one.place), "bold"), ": ", safe(one.reason)) for one in captured.sent.failures[:SHOWN]
+    ]
+    more = [Text(f"… and {captured.unread - SHOWN:,} more that could not be read")] if captured.unread > SHOWN else []
+    print_lines([*map(_flaw, captured.flaws), *more], Console(stderr=True, highlight=False))
+    print_lines([*refused, Text(_summary(captured)), *restricted_lines(captured.sent)])
+
+
+def _summary(captured: Captured) -> str:
+    if captured.kept:
+        unsent = f"{captured.reason}: {captured.events} events were not sent; they are kept"
+        return f"{unsent}, send them with `whence ingest {captured.kept}`"
+    unread = f"; {captured.unread} lines could not be read" if captured.unread else ""
+    return f"{captured.sent.accepted} of {captured.events} events accepted{unread}"
+
+
+def _flaw(one: Flaw) -> Text:
+    return Text.assemble((safe(one.place), "bold"), ": ", safe(one.reason))
+
+
+def _exit(captured: Captured) -> Exit:
+    if captured.kept:
+        return Exit.OUT_OF_SERVICE
+    return Exit.MISTAKE if captured.unread or captured.sent.failures else Exit.OK
+
+
+def _catalog(options: LogOptions, dialect: str) -> Catalog:
+    try:
+        return columns_from(options.columns, dialect, options.store, options.namespace)
+    except DialectError as error:
+        raise typer.BadParameter(str(error)) from None

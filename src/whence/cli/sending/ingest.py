@@ -1,0 +1,207 @@
+"""Sending events from files: JSON, JSON lines, gzip of either, or directories of them."""
+
+import gzip
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from whence.cli.client import Client, refusal
+
+_BATCH_EVENTS = 500
+_BATCH_BYTES = 4 << 20
+_LINE_SUFFIXES = (".jsonl", ".ndjson")
+_SUFFIXES = (".json", *_LINE_SUFFIXES)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An event that was not taken: where it stands (`file:line` or `file[index]`), and why."""
+
+    place: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """What became of the events so far. `position` is where the last one is in the log; empty if there is none."""
+
+    files: int = 0
+    events: int = 0
+    failures: tuple[Failure, ...] = ()
+    restricted: int = 0
+    """Events that were taken, of which a part is not applied: the sender may not assert it."""
+    withheld: str = ""
+    """Of the first of them, where it stands and what is not applied."""
+    seconds: float = 0.0
+    position: str = ""
+
+    @property
+    def accepted(self) -> int:
+        """How many events are durable."""
+        return self.events - len(self.failures)
+
+    def __str__(self) -> str:
+        speed = f", {self.events / self.seconds:.0f}/s" if self.seconds else ""
+        return f"{self.accepted} of {self.events} events accepted from {self.files} files{speed}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Element:
+    place: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sent:
+    """What became of a batch. `position`: of the last event that is in the log."""
+
+    failures: tuple[Failure, ...] = ()
+    restricted: tuple[str, ...] = ()
+    position: str = ""
+
+
+def ingest(
+    paths: Sequence[Path],
+    url: str,
+    *,
+    strict: bool = False,
+    patience: float = 60,
+    report: Callable[[Ingested], None] = lambda _: None,
+) -> Ingested:
+    """Send all events of the files, and say what became of each; `report` is called after every batch.
+
+    Raises ApiError if the API stays unreachable for `patience` seconds, OSError if a file cannot be read.
+    """
+    began = time.monotonic()
+    done = Ingested()
+    client = Client(url, patience=patience)
+    query = "?strict=true" if strict else ""
+    try:
+        for path in _files(paths):
+            done = replace(done, files=done.files + 1)
+            for batch in _batches(_elements(path)):
+                done = _with(done, len(batch), _send(client, batch, query), time.monotonic() - began)
+                report(done)
+    finally:
+        client.close()
+    return done
+
+
+def _with(done: Ingested, events: int, sent: _Sent, seconds: float) -> Ingested:
+    return replace(
+        done,
+        events=done.events + events,
+        failures=done.failures + sent.failures,
+        restricted=done.restricted + len(sent.restricted),
+        withheld=done.withheld or next(iter(sent.restricted), ""),
+        seconds=seconds,
+        position=sent.position or done.position,
+    )
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(file for file in path.rglob("*") if file.is_file() and _has_events(file))
+        else:
+            yield path
+
+
+def _has_events(path: Path) -> bool:
+    return _bare(path).suffix in _SUFFIXES or _is_sparks(path)
+
+
+def _is_sparks(path: Path) -> bool:
+    """Lines that Spark has written: it calls them text."""
+    return path.name.startswith("part-") and _bare(path).suffix == ".txt"
+
+
+def _bare(path: Path) -> Path:
+    return path.with_suffix("") if path.suffix == ".gz" else path
+
+
+def _elements(path: Path) -> Iterator[_Element]:
+    """The events of a file, unread. Files named as JSON lines are never held in memory as a whole."""
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+        if _bare(path).suffix in _LINE_SUFFIXES or _is_sparks(path):
+            yield from _lines(path, stream)
+            return
+        content = stream.read()
+    if content.lstrip()[:1] == b"[" and _is_json(content):
+        array = msgspec.json.decode(content, type=list[msgspec.Raw])
+        yield from (_Element(f"{path}[{index}]", bytes(element)) for index, element in enumerate(array))
+    elif _is_json(content) or content.count(b"\n") < 2:
+        yield _Element(str(path), content)
+    else:
+        yield from _lines(path, content.splitlines())
+
+
+def _lines(path: Path, lines: Iterable[bytes]) -> Iterator[_Element]:
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield _Element(f"{path}:{number}", line.strip())
+
+
+def _batches(elements: Iterable[_Element]) -> Iterator[list[_Element]]:
+    """Events together, up to a count and a size; what is no JSON alone, since it would spoil the array."""
+    batch: list[_Element] = []
+    size = 0
+    for element in elements:
+        alone = not _is_json(element.body)
+        if batch and (alone or len(batch) == _BATCH_EVENTS or size + len(element.body) > _BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        if alone:
+            yield [element]
+            continue
+        batch.append(element)
+        size += len(element.body)
+    if batch:
+        yield batch
+
+
+def _is_json(body: bytes) -> bool:
+    try:
+        msgspec.json.decode(body, type=msgspec.Raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return True
+
+
+def _send(client: Client, batch: Sequence[_Element], query: str) -> _Sent:
+    if len(batch) == 1:
+        return _send_one(client, batch[0], query)
+    body = b"[" + b",".join(element.body for element in batch) + b"]"
+    reply = client.post(f"/api/v1/lineage/batch{query}", body)
+    if reply.status != 200:
+        parts = [_send_one(client, element, query) for element in batch]
+        return _Sent(
+            failures=tuple(one for part in parts for one in part.failures),
+            restricted=tuple(one for part in parts for one in part.restricted),
+            position=parts[-1].position,
+        )
+    said = reply.json
+    return _Sent(
+        failures=tuple(Failure(batch[one["index"]].place, one["reason"]) for one in said["failed_events"]),
+        restricted=tuple(_withheld(batch[one["index"]], one) for one in said.get("restricted", ())),
+        position=reply.headers.get("whence-position", ""),
+    )
+
+
+def _send_one(client: Client, element: _Element, query: str) -> _Sent:
+    reply = client.post(f"/api/v1/lineage{query}", element.body)
+    position = reply.json.get("position") or ""
+    if reply.status == 201:
+        restricted = (_withheld(element, reply.json),) if reply.json.get("restricted") else ()
+        return _Sent(restricted=restricted, position=position)
+    reason = refusal(reply) if _is_json(element.body) else "not valid JSON; it is kept in quarantine"
+    return _Sent(failures=(Failure(element.place, reason),), position=position)
+
+
+def _withheld(element: _Element, said: Mapping[str, Any]) -> str:
+    """The collector puts first what it says of the event as a whole."""
+    return f"{element.place}: {next(iter(said['warnings']), '').removeprefix('/: ')}"

@@ -1,0 +1,244 @@
+"""Answers as typed values: the JSON documents of the API (docs/reference/http-api.md), frozen.
+
+Nodes and runs are node ids (`dataset:…`, `run:…`), times ISO 8601 in UTC.
+"""
+
+from collections.abc import Mapping, Sequence, Sized
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+
+from whence.client import notebook, tables
+from whence.client.values import (
+    Affected,
+    Change,
+    Completeness,
+    Counts,
+    Edge,
+    FoundNode,
+    Gap,
+    Handover,
+    Path,
+    ReachedNode,
+    ReachedRun,
+    State,
+    Version,
+)
+from whence.csv_text import csv_text
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+Json = dict[str, Any]
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What all answers can do. Their rows are the items of one member."""
+
+    _rows: ClassVar[str] = ""
+    """The member that has the rows; none: the answer itself is the only row."""
+    _columns: ClassVar[tuple[str, ...]] = ()
+
+    def document(self, beside: Json | None = None) -> Json:
+        """The answer as one JSON document: what `whence … --output json` prints. `beside`: more of its head."""
+        members: Json = msgspec.to_builtins(self)
+        document: Json = {}
+        for name, value in members.items():
+            document |= {**(beside or {}), **value} if name == "completeness" else {name: value}
+        return document
+
+    def csv(self) -> str:
+        """The rows as CSV: what `whence … --output csv` prints."""
+        return csv_text(self._columns, self._table())
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """The rows as a pandas DataFrame. Raises NotInstalledError."""
+        return tables.pandas_frame(self._columns, self._table())
+
+    def to_polars(self) -> "polars.DataFrame":
+        """The rows as a polars DataFrame. Raises NotInstalledError."""
+        return tables.polars_frame(self._columns, self._table())
+
+    def __repr__(self) -> str:
+        return notebook.text_table(self._title(), self._columns, self._table(notebook.SHOWN), self._size())
+
+    def _repr_html_(self) -> str:
+        return notebook.html_table(self._title(), self._columns, self._table(notebook.SHOWN), self._size())
+
+    def _table(self, limit: int | None = None) -> Sequence[Mapping[str, Any]]:
+        found: list[Json] = msgspec.to_builtins(list(getattr(self, self._rows)[:limit]) if self._rows else [self])
+        return found
+
+    def _size(self) -> int:
+        rows: Sized = getattr(self, self._rows) if self._rows else (self,)
+        return len(rows)
+
+    def _title(self) -> str:
+        return type(self).__name__
+
+
+class Lineage(Answer, frozen=True, kw_only=True):
+    """Nodes upstream or downstream of `root`, by distance and name, with the edges that lead to them.
+
+    `dropped_at`: when the dataset asked about was dropped or renamed, if it was.
+    """
+
+    _rows: ClassVar[str] = "nodes"
+    _columns: ClassVar[tuple[str, ...]] = ("node", "kind", "depth", "parent", "aliases", "via", "shown", "more")
+
+    root: str
+    direction: str
+    grain: str
+    types: tuple[str, ...]
+    dropped_at: str | None
+    completeness: Completeness
+    nodes: tuple[ReachedNode, ...]
+    edges: tuple[Edge, ...]
+    gaps: tuple[Gap, ...]
+
+    def _title(self) -> str:
+        return f"{_number(self.nodes, 'node')} {self.direction} of {self.root}, {_told(self.completeness)}"
+
+
+class Impact(Answer, frozen=True, kw_only=True):
+    """What breaks if `root` changes: counts of all affected nodes, and the nodes by distance and name."""
+
+    _rows: ClassVar[str] = "nodes"
+    _columns: ClassVar[tuple[str, ...]] = ("node", "kind", "distance", "type", "owners", "tier", "path")
+
+    root: str
+    grain: str
+    types: tuple[str, ...]
+    counts: Counts
+    dropped_at: str | None
+    completeness: Completeness
+    nodes: tuple[Affected, ...]
+
+    def _title(self) -> str:
+        return f"impact of {self.root}: {self.counts.nodes:,} nodes, {_told(self.completeness)}"
+
+
+class Paths(Answer, frozen=True, kw_only=True):
+    """How data gets from source to target, the shortest paths first."""
+
+    _rows: ClassVar[str] = "paths"
+    _columns: ClassVar[tuple[str, ...]] = ("steps", "via")
+
+    source: str
+    target: str
+    grain: str
+    types: tuple[str, ...]
+    completeness: Completeness
+    paths: tuple[Path, ...]
+
+    def __repr__(self) -> str:
+        return "\n".join(map(notebook.printable, (self._title(), *map(_chain, self.paths[: notebook.SHOWN]))))
+
+    def _repr_html_(self) -> str:
+        lines = [{"path": _chain(path)} for path in self.paths]
+        return notebook.html_table(self._title(), ("path",), lines[: notebook.SHOWN], len(lines))
+
+    def _title(self) -> str:
+        ends = f"from {self.source} to {self.target}"
+        return f"{_number(self.paths, 'path')} {ends}, {_told(self.completeness)}"
+
+
+class WhyNot(Answer, frozen=True, kw_only=True):
+    """Why nothing is known to lead from source to target; if something does (`connected`), `path`."""
+
+    _columns: ClassVar[tuple[str, ...]] = (
+        *("source", "target", "connected", "reason", "detail", "nearest", "until", "path"),
+    )
+
+    source: str
+    target: str
+    connected: bool
+    reason: str | None
+    detail: str
+    nearest: tuple[str, ...]
+    until: str | None
+    path: Path | None
+    completeness: Completeness
+
+    def _title(self) -> str:
+        return f"{self.source} … {self.target}: {self.reason or 'connected'}"
+
+
+class History(Answer, frozen=True, kw_only=True):
+    """All versions of a node, the newest first."""
+
+    _rows: ClassVar[str] = "versions"
+    _columns: ClassVar[tuple[str, ...]] = (
+        *("kind", "from", "until", "said_by", "aspect", "confirmed", "run", "event", "size", "changes"),
+    )
+
+    node: str
+    kind: str
+    completeness: Completeness
+    versions: tuple[Version, ...]
+
+    def _title(self) -> str:
+        return f"{_number(self.versions, 'version')} of {self.node}"
+
+
+class Diff(Answer, frozen=True, kw_only=True):
+    """What changed between two states: nodes and columns by name, then edges by their ends."""
+
+    _rows: ClassVar[str] = "changes"
+    _columns: ClassVar[tuple[str, ...]] = (*("change", "what", "node", "source", "target", "owner", "before", "after"),)
+
+    before: State
+    after: State
+    counts: dict[str, dict[str, int]]
+    completeness: Completeness
+    changes: tuple[Change, ...]
+
+    def _title(self) -> str:
+        return _number(self.changes, "change")
+
+
+class RunLineage(Answer, frozen=True, kw_only=True):
+    """The runs upstream or downstream of a run, by depth; `origins`: datasets that were read and no known run wrote."""
+
+    _rows: ClassVar[str] = "runs"
+    _columns: ClassVar[tuple[str, ...]] = (
+        *("run", "job", "depth", "state", "began_at", "ended_at", "commit", "reads", "writes"),
+    )
+
+    root: str
+    job: str
+    direction: str
+    origins: tuple[str, ...]
+    completeness: Completeness
+    runs: tuple[ReachedRun, ...]
+    handovers: tuple[Handover, ...]
+
+    def _title(self) -> str:
+        return f"{_number(self.runs, 'run')} {self.direction} of {self.root}, {_told(self.completeness)}"
+
+
+class Found(Answer, frozen=True, kw_only=True):
+    """Nodes that a search found, the best first. `complete`: there are no others."""
+
+    _rows: ClassVar[str] = "nodes"
+    _columns: ClassVar[tuple[str, ...]] = ("node", "kind", "by")
+
+    text: str
+    complete: bool
+    nodes: tuple[FoundNode, ...]
+
+    def _title(self) -> str:
+        return f"{_number(self.nodes, 'node')} for {self.text!r}{'' if self.complete else ', and more'}"
+
+
+def _number(rows: Sized, noun: str) -> str:
+    return f"{len(rows):,} {noun}{'' if len(rows) == 1 else 's'}"
+
+
+def _told(completeness: Completeness) -> str:
+    return "complete" if completeness.complete else f"not complete ({completeness.stopped_by})"
+
+
+def _chain(path: Path) -> str:
+    return " → ".join([*(step.source for step in path.steps[:1]), *(step.target for step in path.steps)])

@@ -1,0 +1,153 @@
+"""One connection to one API: requests, the errors that answers mean, and patience with overload."""
+
+import socket
+import ssl
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import msgspec
+
+from whence.errors import (
+    AccessError,
+    AmbiguousNodeError,
+    ApiError,
+    NodeNotFoundError,
+    QuestionError,
+    ServerVersionError,
+)
+
+_LONGEST_PAUSE = 5.0
+"""Seconds between two tries, at most."""
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """An error answer (RFC 9457). `name` and `candidates`: where a name fits no node or several."""
+
+    status: int
+    reason: str = ""
+    pointer: str = ""
+    name: str | None = None
+    candidates: tuple[str, ...] | None = None
+
+
+class Connection:
+    """Asks one API with one key. Several threads may share it."""
+
+    def __init__(self, url: str, key: str = "", *, timeout: float = 120, patience: float = 10) -> None:
+        """`timeout`: seconds to wait for an answer; `patience`: seconds to ask again while the server is overloaded.
+
+        Raises ApiError if `url` is not one.
+        """
+        self.url = _checked(url)
+        headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+        self.has_key = bool(key)
+        self._patience = patience
+        try:
+            self._http = httpx2.Client(headers=headers, timeout=httpx2.Timeout(timeout, connect=10))
+        except (ValueError, ssl.SSLError, OSError) as error:
+            raise ApiError(self.url, f"cannot be asked from here: {error}") from None
+
+    def get(self, path: str, parameters: Mapping[str, Any]) -> Any:
+        """The JSON of an answer. Lists among the parameters are repeated, None is left out.
+
+        Raises AccessError, NodeNotFoundError, AmbiguousNodeError, QuestionError, ServerVersionError, ApiError.
+        """
+        asked = {name: value for name, value in parameters.items() if value is not None}
+        give_up = time.monotonic() + self._patience
+        while True:
+            response = self._once(path, asked)
+            pause = _pause(response)
+            if response.status_code != 503 or time.monotonic() + pause > give_up:
+                return self._read(response)
+            time.sleep(pause)
+
+    def close(self) -> None:
+        """End the connection."""
+        self._http.close()
+
+    def _once(self, path: str, parameters: Mapping[str, Any]) -> httpx2.Response:
+        try:
+            return self._http.get(self.url + path, params=parameters)
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise ApiError(self.url, _explain(error)) from None
+
+    def _read(self, response: httpx2.Response) -> Any:
+        if response.status_code == 200:
+            try:
+                return msgspec.json.decode(response.content)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                raise ServerVersionError(self.url, "its answer is not JSON; is this Whence?") from None
+        try:
+            problem = msgspec.json.decode(response.content, type=Problem)
+        except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError):
+            raise ServerVersionError(
+                self.url, f"an answer of another form (status {response.status_code}); is this Whence?"
+            ) from None
+        self._refuse(problem)
+
+    def _refuse(self, problem: Problem) -> None:
+        match problem:
+            case Problem(status=401):
+                raise refused_key(self.url, has_key=self.has_key)
+            case Problem(status=403, reason=reason):
+                raise AccessError(f"{self.url}: {reason}", 403)
+            case Problem(status=404, name=str(name), candidates=tuple(nearest)):
+                raise NodeNotFoundError(name, nearest)
+            case Problem(status=404):
+                raise ServerVersionError(self.url, "it does not have this question")
+            case Problem(status=422, name=str(name), candidates=tuple(candidates)):
+                raise AmbiguousNodeError(name, candidates)
+            case Problem(status=400 | 422, reason=reason, pointer=pointer):
+                raise QuestionError(pointer.removeprefix("/query/").lstrip("/"), reason)
+        raise ApiError(self.url, problem.reason or f"status {problem.status}")
+
+
+def refused_key(url: str, *, has_key: bool) -> AccessError:
+    """What is said of a key that a server does not accept, or that is not there."""
+    missing = "it needs an API key: set WHENCE_API_KEY, or keep one by `whence login`"
+    return AccessError(f"{url}: {'it does not accept the API key' if has_key else missing}")
+
+
+def _checked(url: str) -> str:
+    whole = (url if "://" in url else f"http://{url}").rstrip("/")
+    try:
+        parts = urlsplit(whole)
+        sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
+        raise ApiError(url, "it is no address of a server; write https://HOST or http://HOST:PORT")
+    return whole
+
+
+def _pause(response: httpx2.Response) -> float:
+    said = response.headers.get("retry-after", "")
+    return min(float(said) if said.isdecimal() else 1.0, _LONGEST_PAUSE)
+
+
+def _explain(error: Exception) -> str:
+    """Why there is no answer. The library wraps what the operating system says."""
+    for cause in _causes(error):
+        match cause:
+            case ConnectionRefusedError():
+                return "nothing listens there; is `whence up` running?"
+            case socket.gaierror():
+                return "the name of the host cannot be resolved"
+            case ssl.SSLCertVerificationError():
+                return f"its certificate is not trusted: {cause.verify_message}"
+            case ssl.SSLError():
+                return "it does not speak https; try http://"
+            case httpx2.TimeoutException():
+                return "no answer in time"
+            case httpx2.RemoteProtocolError():
+                return "it ended the connection without an answer; does it speak https?"
+    return str(error) or type(error).__name__
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

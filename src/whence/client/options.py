@@ -1,0 +1,56 @@
+"""The options of questions, as keyword arguments; and as parameters of requests."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Literal, TypedDict
+
+Types = Literal["direct", "indirect", "both"]
+Time = str | datetime
+"""`2026-11-20T06:00` (UTC), `2h ago`, `yesterday`, or a datetime (without a zone: UTC)."""
+
+
+class Narrowing(TypedDict, total=False):
+    """Which nodes an answer has: those in one of these namespaces (may have `*`), with one of these tags, of one of
+    these owners, of one of these kinds (dataset, field, job, or a type such as view).
+    """
+
+    namespaces: Sequence[str]
+    tags: Sequence[str]
+    owners: Sequence[str]
+    kinds: Sequence[str]
+
+
+class Bounds(TypedDict, total=False):
+    """What a traversal follows, and when: edges of these types, at most so many nodes, as of a time."""
+
+    types: Types | None
+    as_of: Time | None
+    max_nodes: int
+
+
+class Walk(Bounds, Narrowing, total=False):
+    """A traversal from a node: so many hops (all if not given), at most so many edges; only what one of these jobs
+    reads or writes; `within`: not through nodes that do not fit.
+    """
+
+    depth: int | None
+    max_edges: int
+    jobs: Sequence[str]
+    within: bool
+
+
+_NAMES = {"namespaces": "namespace", "tags": "tag", "owners": "owner", "kinds": "kind", "jobs": "job"}
+"""What the API calls the options that are lists."""
+
+
+def parameters_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as parameters of a request. Raises TypeError for one that there is not."""
+    written = {_NAMES.get(name, name): value for name, value in options.items()}
+    return {name: iso_text(value) if name == "as_of" else value for name, value in written.items()}
+
+
+def iso_text(time: Time | None) -> str | None:
+    """A time as text."""
+    if not isinstance(time, datetime):
+        return time
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).isoformat()

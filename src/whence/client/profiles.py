@@ -1,0 +1,110 @@
+"""Profiles: servers and keys that `whence login` keeps, in a file that only its user may read."""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+from platformdirs import user_config_path
+
+from whence.errors import ProfileError
+
+URL = "WHENCE_URL"
+KEY = "WHENCE_API_KEY"
+PROFILE = "WHENCE_PROFILE"
+DEFAULT = "default"
+
+
+class Server(msgspec.Struct, frozen=True):
+    """Where to ask, and with which key (empty: none)."""
+
+    url: str
+    key: str = ""
+
+    def __repr__(self) -> str:
+        return f"Server(url={self.url!r})"
+
+
+class _File(msgspec.Struct, frozen=True):
+    profiles: dict[str, Server] = {}
+
+
+def profiles_file() -> Path:
+    """The file of all profiles, in the user's configuration directory."""
+    return user_config_path("whence") / "profiles.json"
+
+
+def read_profiles() -> Mapping[str, Server]:
+    """All profiles by name; none if there is no file. Raises ProfileError if it cannot be read."""
+    path = profiles_file()
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_File).profiles
+    except FileNotFoundError:
+        return {}
+    except (OSError, msgspec.DecodeError, msgspec.ValidationError) as error:
+        raise ProfileError(f"{path} cannot be read: {error}") from None
+
+
+def write_profile(name: str, server: Server) -> Path:
+    """Keep a profile; the file that has it. Raises ProfileError."""
+    return _write({**read_profiles(), name: server})
+
+
+def remove_profile(name: str) -> bool:
+    """Remove a profile and its key. Whether there was one. Raises ProfileError."""
+    profiles = dict(read_profiles())
+    found = profiles.pop(name, None)
+    if found is not None:
+        _write(profiles)
+    return found is not None
+
+
+def choose_server(url: str | None = None, key: str | None = None, profile: str | None = None) -> Server:
+    """The server at a URL or of a profile; what is not given comes from the environment, then the default profile.
+
+    The key of the environment goes to a URL, the key of a profile to the URL of the profile only. Raises ProfileError.
+    """
+    if url and profile:
+        raise ProfileError("name a URL or a profile, not both")
+    if url:
+        return Server(url, _key_for(url, key))
+    if not profile and (address := os.environ.get(URL)):
+        return Server(address, _key_for(address, key))
+    return _of_profile(profile or os.environ.get(PROFILE), key)
+
+
+def _key_for(url: str, key: str | None) -> str:
+    if key is not None:
+        return key
+    if KEY in os.environ:
+        return os.environ[KEY]
+    return next((one.key for one in read_profiles().values() if one.url.rstrip("/") == url.rstrip("/")), "")
+
+
+def _of_profile(name: str | None, key: str | None) -> Server:
+    profiles = read_profiles()
+    if (found := profiles.get(name or DEFAULT)) is None:
+        told = f"there is no profile {name!r}" if name else "no server is named: give a URL, or set WHENCE_URL"
+        known = f"; there are {', '.join(sorted(profiles))}" if profiles else ""
+        raise ProfileError(f"{told}{known}. `whence login URL` makes one")
+    return Server(found.url, found.key if key is None else key)
+
+
+def _write(profiles: Mapping[str, Server]) -> Path:
+    path = profiles_file()
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        number, new = tempfile.mkstemp(dir=path.parent, prefix=".profiles-")  # mode 0600
+        try:
+            with os.fdopen(number, "wb") as file:
+                file.write(msgspec.json.format(msgspec.json.encode(_File(dict(profiles)))) + b"\n")
+            Path(new).replace(path)
+        except OSError:
+            with suppress(OSError):
+                Path(new).unlink()
+            raise
+    except OSError as error:
+        raise ProfileError(f"{path} cannot be written: {error.strerror or error}") from None
+    return path

@@ -1,0 +1,143 @@
+"""The client: one method for each question, each a request to the API and a typed answer."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, Unpack
+from urllib.parse import quote
+
+import msgspec
+
+from whence.client.answers import Answer, Diff, Found, History, Impact, Lineage, Paths, RunLineage, WhyNot
+from whence.client.connection import Connection, refused_key
+from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text, parameters_of
+from whence.client.pages import Envelope, read_all
+from whence.client.profiles import choose_server
+from whence.client.values import BlastRadius, CurrentUser, SignedIn
+from whence.errors import ServerVersionError
+
+AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
+Value = TypeVar("Value")
+
+
+class Client:
+    """Asks one server. A context manager; several threads may share it.
+
+    Each question raises NodeNotFoundError (with the nearest names), AmbiguousNodeError (with all that fit),
+    QuestionError (a parameter is refused), AccessError (the key is refused) and ApiError (the server does not answer,
+    or speaks another version).
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    @property
+    def url(self) -> str:
+        """The server's address."""
+        return self._connection.url
+
+    def upstream(self, node: str, **walk: Unpack[Walk]) -> Lineage:
+        """Where a dataset, field or job comes from. `node`: a node id, or the end of a name (`orders.total`)."""
+        return self._read("/lineage/upstream", {"node": node, **parameters_of(walk)}, Lineage, "nodes")
+
+    def downstream(self, node: str, **walk: Unpack[Walk]) -> Lineage:
+        """What depends on a dataset, field or job."""
+        return self._read("/lineage/downstream", {"node": node, **parameters_of(walk)}, Lineage, "nodes")
+
+    def impact(self, node: str, *, limit: int | None = None, **walk: Unpack[Walk]) -> Impact:
+        """What breaks if a node changes: counts of all, and the first `limit` nodes with a path to each."""
+        return self._read("/impact", {"node": node, **parameters_of(walk)}, Impact, "nodes", limit)
+
+    def paths(
+        self, source: str, target: str, *, limit: int = 20, depth: int | None = None, **bounds: Unpack[Bounds]
+    ) -> Paths:
+        """How data gets from one node to another: at most `limit` paths, the shortest first."""
+        asked = {"source": source, "target": target, "paths": limit, "depth": depth}
+        return self._read("/paths", asked | parameters_of(bounds), Paths, "paths")
+
+    def why(self, source: str, target: str, *, limit: int = 5, **bounds: Unpack[Bounds]) -> Paths:
+        """The same paths, every edge with all events and runs that prove it."""
+        asked = {"source": source, "target": target, "paths": limit}
+        return self._read("/why", asked | parameters_of(bounds), Paths, "paths")
+
+    def why_not(self, source: str, target: str, **bounds: Unpack[Bounds]) -> WhyNot:
+        """Why nothing is known to lead from one node to another."""
+        return self._read("/why-not", {"source": source, "target": target} | parameters_of(bounds), WhyNot)
+
+    def history(self, node: str) -> History:
+        """When the lineage and the schema of a node changed, how, and by which run or event."""
+        return self._read("/history", {"node": node}, History, "versions")
+
+    def diff(self, before: Time, after: Time = "now") -> Diff:
+        """What changed between two times, or between two runs (`run:…`)."""
+        return self._read("/diff", {"before": iso_text(before), "after": iso_text(after)}, Diff, "changes")
+
+    def runs(self, run: str, *, down: bool = False, depth: int | None = None, max_runs: int = 1_000) -> RunLineage:
+        """The runs that wrote what a run read, and so on; `down`: those that read what it wrote.
+
+        `run`: its id, `<id>@<job>` if several jobs claim it, or a job, whose latest run is meant.
+        """
+        asked = {"direction": "downstream" if down else "upstream", "depth": depth, "max_runs": max_runs}
+        return self._read(f"/runs/{quote(run, safe='')}/lineage", asked, RunLineage, "runs")
+
+    def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> Found:
+        """Datasets, fields and jobs by the words of their names, and by their tags, owners and descriptions."""
+        return self._read("/search", {"q": text, "names": limit, **parameters_of(narrowing)}, Found, "nodes")
+
+    def blast_radius(self, node: str) -> BlastRadius | None:
+        """How much is downstream of a node, as it was counted last; None if it was not counted yet."""
+        radius = self._page("/api/v2/blast", {"node": node}).data.get("radius")
+        return None if radius is None else self._converted(radius, BlastRadius)
+
+    def whoami(self) -> CurrentUser | None:
+        """Who asks; None if the server runs open, without keys."""
+        told = self._converted(self._connection.get("/api/v2/session/ways", {}), SignedIn)
+        if told.me is None and not told.open:
+            raise refused_key(self.url, has_key=self._connection.has_key)
+        return None if told.open else told.me
+
+    def close(self) -> None:
+        """End the connection."""
+        self._connection.close()
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<whence.Client of {self.url}>"
+
+    def _read(
+        self,
+        path: str,
+        parameters: Mapping[str, Any],
+        answer: type[AnyAnswer],
+        rows: str | None = None,
+        limit: int | None = None,
+    ) -> AnyAnswer:
+        whole = f"/api/v2{path}"
+        if rows is not None:
+            return self._converted(read_all(self._page, whole, parameters, rows, limit), answer)
+        page = self._page(whole, parameters)
+        return self._converted({**page.data, "completeness": page.completeness}, answer)
+
+    def _page(self, path: str, parameters: Mapping[str, Any]) -> Envelope:
+        return self._converted(self._connection.get(path, parameters), Envelope)
+
+    def _converted(self, value: Any, type_: type[Value]) -> Value:
+        try:
+            return msgspec.convert(value, type_)
+        except msgspec.ValidationError as error:
+            raise ServerVersionError(self.url, f"its answer has another form: {error}") from None
+
+
+def connect(
+    url: str | None = None, key: str | None = None, *, profile: str | None = None, timeout: float = 120
+) -> Client:
+    """A client of the server at `url`, or of a profile that `whence login` wrote.
+
+    What is not given comes from WHENCE_URL, WHENCE_API_KEY and WHENCE_PROFILE, then from the profile `default`.
+    `timeout`: seconds to wait for an answer. Raises ProfileError if no server is named, ApiError if `url` is no URL.
+    """
+    server = choose_server(url, key, profile)
+    return Client(Connection(server.url, server.key, timeout=timeout))

@@ -1,0 +1,263 @@
+"""The values that answers consist of. Nodes and runs are node ids (`dataset:…`, `run:…`), times ISO 8601 in UTC."""
+
+from typing import Any
+
+import msgspec
+
+
+class Completeness(msgspec.Struct, frozen=True, kw_only=True):
+    """How much of the truth an answer holds: if it is not complete, what stopped it, and the nearest of the nodes
+    beyond which there is more (`frontier`).
+    """
+
+    complete: bool
+    stopped_by: str | None
+    depth_reached: int
+    frontier: tuple[str, ...]
+    frontier_nodes: int
+    hidden_nodes: int
+    as_of: str | None
+    graph_version: str
+    forgotten_before: str | None
+    recorded_from: str | None
+
+
+class Transformation(msgspec.Struct, frozen=True, order=True):
+    """What happens to data on its way."""
+
+    type: str = "UNKNOWN"
+    subtype: str = ""
+    masking: bool = False
+    description: str = ""
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """An event: its time, its key, its position in the log, its producer."""
+
+    time: str
+    event: str
+    position: int | None
+    producer: str
+
+
+class RunSeen(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that asserted lineage."""
+
+    run: str
+    job: str
+    state: str
+    started_at: str | None
+    ended_at: str | None
+    last_seen: str | None
+    said_at: str
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """The events and runs that prove an edge. `digest` identifies the lineage set."""
+
+    digest: str = msgspec.field(name="set")
+    origin: str
+    reader: str | None
+    first_seen: Said
+    last_seen: Said
+    runs: tuple[RunSeen, ...]
+
+
+class Edge(msgspec.Struct, frozen=True, kw_only=True):
+    """Data or influence flows from source to target, as `owner` asserts."""
+
+    source: str
+    target: str
+    owner: str
+    transformations: tuple[Transformation, ...]
+    origins: tuple[str, ...]
+    inferred: bool
+    parsed: bool
+    confirmed: bool
+    evidence: tuple[Evidence, ...]
+
+
+class ReachedNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A node of a traversal. `parent` and `edge` (an index into the answer's edges) are the last hop of one shortest
+    path to it, `via` is what happens along that path.
+    """
+
+    node: str
+    kind: str
+    depth: int
+    aliases: tuple[str, ...]
+    parent: str | None
+    edge: int | None
+    via: Transformation | None
+    shown: bool
+    more: bool
+
+
+class Gap(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a traversal over fields ends, because `owner` reports whole datasets only, or not this column."""
+
+    at: str
+    owner: str
+    datasets: tuple[str, ...]
+    reason: str
+
+
+class Affected(msgspec.Struct, frozen=True, kw_only=True):
+    """A node downstream, and one shortest path to it, both ends included. `owners` and `tier` of a field are those of
+    its dataset.
+    """
+
+    node: str
+    kind: str
+    distance: int
+    type: str
+    owners: tuple[str, ...]
+    tier: str
+    path: tuple[str, ...]
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    """How many nodes are affected. An empty owner or tier: of those that have none."""
+
+    nodes: int
+    jobs: int
+    by_kind: dict[str, int]
+    by_type: dict[str, int]
+    by_owner: dict[str, int]
+    by_tier: dict[str, int]
+    by_distance: dict[str, int]
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """One hop of a path: all edges that make it."""
+
+    source: str
+    target: str
+    edges: tuple[Edge, ...]
+
+
+class Path(msgspec.Struct, frozen=True, kw_only=True):
+    """A path, and what happens on it, in one transformation (None without a step)."""
+
+    steps: tuple[Step, ...]
+    via: Transformation | None
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """A node, column or edge (`what`) that was added, removed or changed.
+
+    `before` and `after`: transformations of an edge, `{"type": …}` of a field, the type of a column.
+    """
+
+    change: str
+    what: str
+    node: str | None
+    source: str | None
+    target: str | None
+    owner: str | None
+    before: Any
+    after: Any
+
+
+class Version(msgspec.Struct, frozen=True, kw_only=True):
+    """A version of the lineage or the schema of a node, when it was valid, and what it changed. `size`: edges, or
+    columns.
+    """
+
+    kind: str
+    since: str = msgspec.field(name="from")
+    until: str | None
+    said_by: str
+    aspect: str
+    confirmed: bool
+    run: RunSeen | None
+    event: Said | None
+    size: int
+    changes: tuple[Change, ...]
+
+
+class State(msgspec.Struct, frozen=True, kw_only=True):
+    """One side of a comparison."""
+
+    as_of: str | None
+    graph_version: str
+
+
+class Commit(msgspec.Struct, frozen=True, kw_only=True):
+    """Where source code is, and its version."""
+
+    version: str
+    url: str
+    branch: str
+
+
+class ReachedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run, `depth` hops from the one asked about."""
+
+    run: str
+    job: str
+    depth: int
+    state: str
+    began_at: str | None
+    ended_at: str | None
+    commit: Commit | None
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+
+class Handover(msgspec.Struct, frozen=True, kw_only=True):
+    """`reader` read what `writer` wrote."""
+
+    writer: str
+    reader: str
+    dataset: str
+    at: str
+
+
+class FoundNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A node that a search found: by its `name`, or a `tag`, the `owner` or `description` that it has."""
+
+    node: str
+    kind: str
+    by: str
+
+
+class Count(msgspec.Struct, frozen=True, kw_only=True):
+    """A count; `relative_error` is 0 where it is exact."""
+
+    count: int
+    relative_error: float
+
+
+class BlastRadius(msgspec.Struct, frozen=True, kw_only=True):
+    """How much is downstream of a node, as it was counted last. `current`: no event came since."""
+
+    datasets: Count
+    fields: Count
+    jobs: Count
+    dashboards: Count
+    models: Count
+    computed_at: str
+    current: bool
+
+
+class Grant(msgspec.Struct, frozen=True, kw_only=True):
+    """A role in the namespaces that fit a pattern."""
+
+    role: str
+    namespaces: str
+
+
+class CurrentUser(msgspec.Struct, frozen=True, kw_only=True):
+    """Who asks: `key:NAME` or `user:SUBJECT`, their highest role, and all roles granted to them."""
+
+    name: str
+    role: str | None
+    grants: tuple[Grant, ...]
+
+
+class SignedIn(msgspec.Struct, frozen=True, kw_only=True):
+    """Who asks, if that is known. `open`: the server needs no keys."""
+
+    open: bool
+    me: CurrentUser | None

@@ -1,0 +1,1 @@
+"""Reading of log records into readings, in Arrow batches in the executors."""

@@ -1,0 +1,1 @@
+"""The rows of one event, including the lineage in its job's SQL."""

@@ -1,0 +1,1 @@
+"""Where records come from: the event log as a Spark source, segments or Kafka."""

@@ -1,0 +1,29 @@
+"""Spark's Python daemon, which imports the workers' modules before forking: workers start at once and share that
+memory.
+"""
+
+import gc
+import importlib
+import sys
+
+from pyspark.daemon import manager
+
+_NEEDED = (
+    "pyspark.sql.pandas.serializers",
+    "whence.derive.reading.batches",
+    "whence.derive.writing.settlement",
+    "whence.derive.sources.log",
+)
+
+
+def main() -> None:
+    """Import the modules, then fork workers on Spark's request. The data source's planning workers stay small."""
+    if sys.argv[1:] == ["pyspark.worker"]:
+        for module in _NEEDED:
+            importlib.import_module(module)
+    gc.freeze()  # imported objects are never garbage; the collector does not touch them, so they stay shared
+    manager()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""The JVM of a Spark driver. It is started here, because pyspark waits forever for a JVM that cannot write its port."""
+
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from struct import Struct
+from typing import Any
+
+from pyspark import SparkConf
+from pyspark.find_spark_home import _find_spark_home
+from pyspark.java_gateway import launch_gateway
+
+from whence.death_signal import with_parent
+from whence.errors import SparkStartError
+
+_LOOK_SECONDS, _LOOKS_A_PROBE = 0.05, 20
+_PROBE_BYTES = 4_096
+_ADDRESS = Struct(">ii")
+"""The port of the gateway, and the length of the secret that follows."""
+_connect_to_gateway: Callable[[], Any] = launch_gateway
+
+
+@dataclass(frozen=True, slots=True)
+class JvmLimits:
+    """How long the JVM may take to answer, and the signal that it gets when this process ends."""
+
+    seconds: float = 240.0
+    death_signal: signal.Signals = signal.SIGTERM
+    """With SIGKILL, the JVM does not delete its temporary files."""
+
+
+UNSUPERVISED = JvmLimits()
+
+
+def launch_jvm(conf: SparkConf, limits: JvmLimits = UNSUPERVISED) -> Any:
+    """Start a JVM for a Spark driver, and connect to it; its process is the gateway's `proc`.
+
+    Raises SparkStartError if it ends or does not answer in time; then it is killed.
+    """
+    with tempfile.TemporaryDirectory(prefix="whence-jvm-", ignore_cleanup_errors=True) as directory:
+        told = Path(directory) / "gateway"
+        process = _start(conf, told, limits.death_signal)
+        try:
+            port, secret = _wait_for_address(process, told, limits.seconds)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+    with _environment(PYSPARK_GATEWAY_PORT=str(port), PYSPARK_GATEWAY_SECRET=secret):
+        gateway = _connect_to_gateway()
+    gateway.proc = process
+    return gateway
+
+
+def _start(conf: SparkConf, told: Path, death_signal: signal.Signals) -> "subprocess.Popen[bytes]":
+    command = [str(Path(_find_spark_home()) / "bin" / "spark-submit")]
+    for name, value in conf.getAll():
+        command += ["--conf", f"{name}={value}"]
+    command += shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
+    environment = os.environ | {"SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told)}
+    # The JVM ends when its stdin does.
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, env=environment, preexec_fn=_without_interrupts(with_parent(death_signal))
+    )
+
+
+def _without_interrupts(then: Callable[[], None]) -> Callable[[], None]:
+    """Shield the JVM from Ctrl-C: this process receives it and then stops its JVM."""
+
+    def prepare() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        then()
+
+    return prepare
+
+
+def _wait_for_address(process: "subprocess.Popen[bytes]", told: Path, seconds: float) -> tuple[int, str]:
+    """The port and the secret of the JVM's gateway, once it has written them to a file.
+
+    A JVM that cannot write them keeps running without an error. So this fails if this process cannot write either.
+    """
+    ends = time.monotonic() + seconds
+    for look in count():
+        if told.exists():
+            break
+        if look % _LOOKS_A_PROBE == 0:
+            _probe(told.with_name("probe"))
+        if process.poll() is not None:
+            raise SparkStartError(f"Spark's JVM ended with exit code {process.returncode} before it could be reached")
+        if time.monotonic() > ends:
+            raise SparkStartError(f"Spark's JVM could not be reached within {seconds:g} s")
+        time.sleep(_LOOK_SECONDS)
+    content = told.read_bytes()
+    port, size = _ADDRESS.unpack_from(content)
+    return port, content[_ADDRESS.size : _ADDRESS.size + size].decode()
+
+
+def _probe(path: Path) -> None:
+    try:
+        path.write_bytes(bytes(_PROBE_BYTES))
+        path.unlink()
+    except OSError as error:
+        raise SparkStartError(
+            f"Spark's JVM cannot say where it is reached, in {path.parent}: {error.strerror}"
+        ) from error
+
+
+@contextmanager
+def _environment(**variables: str) -> Iterator[None]:
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name in variables:
+            del os.environ[name]

@@ -1,0 +1,149 @@
+"""The Spark session of the pipeline: tuned for small micro-batches on this machine; on a cluster, the cluster's own
+settings take precedence.
+"""
+
+import os
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pyspark import SparkConf, SparkContext
+from pyspark.sql import SparkSession
+
+from whence.capture.java import java_home
+from whence.derive.rows.sql_selection import SETTING
+from whence.derive.sources.log import LogSource
+from whence.derive.spark.jvm import UNSUPERVISED, JvmLimits, launch_jvm
+
+_MANAGERS = "org.apache.spark.sql.execution.streaming.checkpointing"
+
+_NEEDED = {
+    "spark.hadoop.fs.permissions.umask-mode": "027",  # otherwise Hadoop lets everybody read the checkpoint
+    "spark.sql.session.timeZone": "UTC",
+    # The stream starts at the store's own position: its checkpoint is scratch, and need not survive.
+    "spark.sql.streaming.checkpointFileManagerClass": f"{_MANAGERS}.FileSystemBasedCheckpointFileManager",
+    # A micro-batch that hangs on a store that went away must not hold up the end of its stream for ever.
+    "spark.sql.streaming.stopTimeout": "30s",
+}
+"""Settings that the pipeline requires everywhere."""
+
+_TUNED = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "256",
+    "spark.sql.execution.arrow.maxBytesPerBatch": "33554432",
+    "spark.sql.execution.pyspark.udf.faulthandler.enabled": "true",
+    "spark.sql.streaming.metricsEnabled": "false",
+    "spark.sql.streaming.numRecentProgressUpdates": "2",
+    "spark.python.daemon.module": "whence.derive.spark.daemon",
+    "spark.log.level": "WARN",
+}
+"""Defaults that a cluster's configuration, or `spark-submit --conf`, may override."""
+
+_ON_ONE_MACHINE = {
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+
+_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss4m -XX:-UsePerfData"
+
+
+def open_session(
+    cache: Path | None = None,
+    master: str | None = None,
+    heap: str = "512m",
+    jars: Sequence[Path] = (),
+    limits: JvmLimits = UNSUPERVISED,
+) -> SparkSession:
+    """A session that knows the log source, at `master`: where `spark-submit` says if None, else on two cores here.
+
+    On this machine, `heap` is the JVM's and `cache` is where its class archive is kept, which halves the next start;
+    without it there is none. On a cluster both are the cluster's own business. `jars` are loaded beside Spark's own.
+    Raises SparkStartError if the JVM does not start within its limits.
+    """
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if not is_submitted():
+        os.environ["JAVA_HOME"] = str(java_home())
+        master = master or "local[2]"
+    owns_jvm = not is_submitted() and master is not None and master.partition("[")[0] == "local"
+    if owns_jvm:
+        conf = _of_one_machine(cache, heap, jars)
+        _connect(conf, limits)
+    else:
+        _connect(_with(SparkConf(loadDefaults=False), _loading(jars)), limits)
+        conf = _of_cluster()
+    if master:
+        conf.setMaster(master)
+    # Executors anywhere must read events with the settings of this process.
+    conf.set(f"spark.executorEnv.{SETTING}", os.environ.get(SETTING, "on"))
+    session = SparkSession.builder.config(conf=_with(conf, _NEEDED)).appName("whence").getOrCreate()
+    session.dataSource.register(LogSource)
+    return session
+
+
+def close_session(session: SparkSession, cache: Path | None = None) -> None:
+    """Stop the session and its JVM, and keep the class archive that the JVM wrote at its end, if any."""
+    gateway = session.sparkContext._gateway
+    session.stop()
+    if is_submitted():
+        return
+    assert gateway is not None
+    gateway.shutdown()
+    gateway.proc.stdin.close()  # the JVM ends when its driver's end of stdin closes
+    gateway.proc.wait()
+    if cache and gateway.proc.returncode == 0 and _fresh(cache).exists():
+        _fresh(cache).replace(_kept(cache))
+
+
+def is_submitted() -> bool:
+    """Whether `spark-submit` started this process, whose JVM then exists already."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def _of_one_machine(cache: Path | None, heap: str, jars: Sequence[Path]) -> SparkConf:
+    scratch = tempfile.gettempdir()
+    java = " ".join([_JVM, f"-Djava.io.tmpdir={scratch}", *([_class_archive(cache)] if cache else [])])
+    of_run = {"spark.driver.memory": heap, "spark.driver.extraJavaOptions": java, "spark.local.dir": scratch}
+    return _with(SparkConf(), {**_TUNED, **_ON_ONE_MACHINE, **of_run, **_loading(jars)})
+
+
+def _connect(conf: SparkConf, limits: JvmLimits) -> None:
+    """Connect to the JVM of `spark-submit`, or to a new one, unless this process is connected already."""
+    if SparkContext._gateway is None:
+        SparkContext._ensure_initialized(gateway=None if is_submitted() else launch_jvm(conf, limits), conf=conf)
+
+
+def _of_cluster() -> SparkConf:
+    conf = SparkConf()  # only with a JVM does it know spark-defaults.conf and `--conf`
+    for key, value in _TUNED.items():
+        conf.setIfMissing(key, value)
+    return conf
+
+
+def _loading(jars: Sequence[Path]) -> Mapping[str, str]:
+    return {"spark.jars": ",".join(map(str, jars))} if jars else {}
+
+
+def _with(conf: SparkConf, settings: Mapping[str, str]) -> SparkConf:
+    return conf.setAll(list(settings.items()))
+
+
+def _class_archive(cache: Path) -> str:
+    if _kept(cache).exists():
+        return f"-XX:SharedArchiveFile={_kept(cache)} -Xshare:auto {_QUIET}"
+    cache.mkdir(parents=True, exist_ok=True)
+    return f"-XX:ArchiveClassesAtExit={_fresh(cache)} {_QUIET}"
+
+
+_QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
+
+
+def _kept(cache: Path) -> Path:
+    return cache / "classes.jsa"
+
+
+def _fresh(cache: Path) -> Path:
+    """The file that a JVM writes while it ends; incomplete if it is killed."""
+    return cache / "classes.jsa.new"

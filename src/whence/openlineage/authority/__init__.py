@@ -1,0 +1,1 @@
+"""The parts of an event that require a role, and the restriction that withholds them."""

@@ -1,0 +1,13 @@
+"""Error messages of runs, from the facets in which producers report them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+ERROR_FACETS = ("errorMessage", "spark.exception")
+"""The standard facet, and openlineage-spark's own (1.53), which has the same `message`. The first message counts."""
+
+
+def find_error_message(facets: Mapping[str, Any]) -> str | None:
+    """The error message in a run's facets (by key), or None if it is absent or blank."""
+    messages = [facets[key].get("message") for key in ERROR_FACETS if isinstance(facets.get(key), dict)]
+    return next((text.strip() for text in messages if isinstance(text, str) and text.strip()), None)

@@ -1,0 +1,1 @@
+"""JSON: decoding within limits, canonical form, times, interning of repeated parts."""

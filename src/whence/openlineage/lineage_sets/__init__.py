@@ -1,0 +1,1 @@
+"""The lineage that one event asserts, as sets of edges."""

@@ -1,0 +1,152 @@
+"""Kinds of secrets in text: each has probes, substrings without which it cannot occur.
+
+Every pattern is bounded, so that any text takes linear time, and leaves its own mask alone.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+
+from whence.openlineage.names.access_tokens import MASK, PATTERNS, SHAPES, WEBHOOK, WEBHOOK_PROBES
+
+__all__ = ["KINDS", "MASK", "Kind", "Language", "is_secret_name", "mask_pairs"]
+
+
+class Language(Enum):
+    """The language of a text: `a = b` compares columns in SQL, may compare in code, sets a value elsewhere."""
+
+    PROSE = "prose"
+    CODE = "code"
+    SQL = "sql"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind of secret. A text without any of the `probes` (lower case) holds none of this kind."""
+
+    name: str
+    probes: tuple[bytes, ...]
+    mask: Callable[[str, Language], str]
+    names: bool = False
+    """Whether names of variables and options also mark it: the values beside such names are masked completely."""
+
+
+# ASCII: otherwise a long s would match an s, which no probe finds.
+_FLAGS = re.IGNORECASE | re.ASCII
+_WORD = (
+    r"(?:passw(?:or)?d|passwort|kennwort|passphrase|pwd|secret|credentials?|token(?!s|iz)"
+    r"|(?:api|access|account|private|shared|encryption|master|signing)(?:[_.-]?access)?[_.-]?key)"
+)
+_QUOTED = r"'(?:[^'\\]|\\.|''){1,4096}'|\"(?:[^\"\\]|\\.){1,4096}\""
+_PLAIN = r"(?!(?:yes|no|true|false|none|null)\b)[^\s\"'<>,;&(){}\\]{1,256}"
+
+_NAME = re.compile(_WORD, _FLAGS)
+_NOT_SECRET = re.compile(r"(?:OLD)?PWD", _FLAGS)
+_QUOTED_VALUE = re.compile(
+    rf"({_WORD}[\w.-]{{0,40}}[\"']?(?:\s{{0,4}}(?:=>|:=|==?|:)\s{{0,4}}|\s{{1,4}}(?=')))({_QUOTED})", _FLAGS
+)
+_ESCAPED_VALUE = re.compile(rf"({_WORD}[\w.-]{{0,40}}\\\"\s{{0,4}}[:=]\s{{0,4}}\\\")([^\"\\]{{1,4096}})", _FLAGS)
+_PARAMETER_VALUE = re.compile(rf"([?&;'\"][\w.-]{{0,40}}{_WORD}[\w.-]{{0,40}}=)({_PLAIN})", _FLAGS)
+_PAIR = re.compile(
+    rf"(\"(?:name|key)\"\s{{0,4}}:\s{{0,4}}\"[\w.-]{{0,80}}{_WORD}[\w.-]{{0,80}}\"\s{{0,4}},\s{{0,4}}\"value\"\s{{0,4}}:\s{{0,4}}\")"
+    r"(?:[^\"\\]|\\.){1,4096}",
+    _FLAGS,
+)
+_PLAIN_VALUE = re.compile(rf"({_WORD}[\w.-]{{0,40}}\s{{0,2}}=\s{{0,2}})(?!/)({_PLAIN})", _FLAGS)
+_COLON_VALUE = re.compile(
+    rf"((?:passw(?:or)?d|passwort|kennwort|passphrase|secret)[\w.-]{{0,40}}:\s{{0,2}})({_PLAIN})", _FLAGS
+)
+_OPTION_VALUE = re.compile(rf"(--[\w.-]{{0,40}}{_WORD}[\w.-]{{0,40}}\s{{1,2}})(?!-)({_PLAIN})", _FLAGS)
+_TIGHT_VALUE = re.compile(rf"({_WORD}[\w.-]{{0,40}}=)(?![/=])(?!\w+[.(\[])({_PLAIN})", _FLAGS)
+_IDENTIFIED = re.compile(
+    rf"(identified\s{{1,4}}(?:with\s{{1,4}}\S{{1,64}}\s{{1,4}})?by\s{{1,4}}(?:password\s{{1,4}}|values\s{{1,4}})?)({_QUOTED}|[^\s'\";]{{1,256}})",
+    _FLAGS,
+)
+_USER = re.compile(
+    r"(://[^\s/?#\"'<>:@\\]{0,256}:(?!//))"  # not the colon with which the next URL begins
+    r"(?:[^\s/?#\"'<>\\]{1,256}@|(?!\d{1,5}(?:[/?#,;\s)]|$))(?:(?!://)[^\s\"'<>@\\]){1,256}@"
+    r"(?:[^\s/?#\"'<>\\]{0,256}@)?)"
+)
+_SIGNATURE = re.compile(r"([?&;](?:sig|signature|x-amz-signature)=)[^&\s\"'<>\\]{1,2048}", _FLAGS)
+_BEARER = re.compile(r"(bearer\s{1,4})(?=[^\s\"'\\]{0,64}\d)[\w.~+/=-]{8,8192}", _FLAGS)
+_AUTHORIZATION = re.compile(
+    r"(authorization[\"'\\]{0,2}\s{0,4}[:=]\s{0,4}[\"'\\]{0,2}(?:basic|bearer|token|digest|negotiate)\s{1,4})[^\s\"'\\,]{1,8192}",
+    _FLAGS,
+)
+_PEM = re.compile(r"(-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----).*?(-----END [A-Z ]{0,30}PRIVATE KEY-----|\Z)", re.DOTALL)
+_WEB_TOKEN = re.compile(r"(?<![\w-])eyJ[\w-]{4,8192}\.eyJ[\w-]{4,65536}(?:\.[\w-]{0,8192})?")
+_CURL_USER = re.compile(
+    r"(\bcurl\s(?:[^\n|;]{0,400}?\s)?(?:-u|--user)[ =]?[\"']?[^\s:\"'@/]{1,128}:)(?!//)[^\s\"']{1,256}"
+)
+_MYSQL_PASSWORD = re.compile(
+    rf"(\b(?:mysql|mariadb)(?:-?(?:dump|admin|import|check|show))?\s(?:[^\n|;]{{0,400}}?\s)?-p)({_QUOTED}|[^\s\"';|]{{1,256}})"
+)
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a variable or option of this name holds a secret: `DB_PASSWORD`, `fs.s3a.secret.key`, `apiKey`."""
+    return _matches_secret_name(name) if len(name) > _CACHED_LENGTH else _matches_secret_name_cached(name)
+
+
+def _matches_secret_name(name: str) -> bool:
+    return _NAME.search(name) is not None and not _NOT_SECRET.fullmatch(name)
+
+
+_CACHED_LENGTH = 100
+_matches_secret_name_cached = lru_cache(maxsize=8192)(_matches_secret_name)
+
+
+def mask_pairs(text: str) -> str:
+    """Mask, in JSON that cannot be parsed, the `value` after a `name` or `key` that marks a secret.
+
+    >>> mask_pairs('[{"name": "DB_PASSWORD", "value": "x')
+    '[{"name": "DB_PASSWORD", "value": "[redacted]'
+    """
+    return _PAIR.sub(rf"\1{MASK}", text)
+
+
+def _mask_values(text: str, language: Language) -> str:
+    text = _QUOTED_VALUE.sub(_keep_quotes, text)
+    for pattern in (_ESCAPED_VALUE, _PARAMETER_VALUE):
+        text = pattern.sub(rf"\1{MASK}", text)
+    match language:
+        case Language.SQL:
+            return text
+        case Language.CODE:
+            return _TIGHT_VALUE.sub(rf"\1{MASK}", text)
+    for pattern in (_OPTION_VALUE, _PLAIN_VALUE, _COLON_VALUE):
+        text = pattern.sub(rf"\1{MASK}", text)
+    return text
+
+
+def _keep_quotes(match: re.Match[str]) -> str:
+    before, value = match.groups()
+    quote = value[0] if value[0] in "'\"" else ""
+    return f"{before}{quote}{MASK}{quote}"
+
+
+def _substitute(pattern: re.Pattern[str], by: str) -> Callable[[str, Language], str]:
+    return lambda text, _: pattern.sub(by, text)
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind(name="PEM", probes=(b"-----begin",), mask=_substitute(_PEM, rf"\1{MASK}\2")),
+    Kind(name="URI", probes=(b"@",), mask=_substitute(_USER, rf"\1{MASK}@")),
+    Kind(name="authorization", probes=(b"authorization",), mask=_substitute(_AUTHORIZATION, rf"\1{MASK}")),
+    Kind(name="bearer", probes=(b"bearer",), mask=_substitute(_BEARER, rf"\1{MASK}")),
+    Kind(name="signature", probes=(b"sig=", b"signature="), mask=_substitute(_SIGNATURE, rf"\1{MASK}")),
+    *(Kind(name=shape.name, probes=shape.probes, mask=_substitute(PATTERNS[shape.name], MASK)) for shape in SHAPES),
+    Kind(name="Slack webhook", probes=WEBHOOK_PROBES, mask=_substitute(WEBHOOK, rf"\1{MASK}")),
+    Kind(name="JSON web token", probes=(b".eyj",), mask=_substitute(_WEB_TOKEN, MASK)),
+    Kind(name="curl", probes=(b"curl",), mask=_substitute(_CURL_USER, rf"\1{MASK}")),
+    Kind(name="mysql", probes=(b"mysql", b"mariadb"), mask=lambda text, _: _MYSQL_PASSWORD.sub(_keep_quotes, text)),
+    Kind(name="user", probes=(b"identified",), mask=lambda text, _: _IDENTIFIED.sub(_keep_quotes, text)),
+    Kind(
+        name="value",
+        probes=(b"passw", b"kennwort", b"pwd", b"passphrase", b"secret", b"token", b"credential", b"key"),
+        mask=_mask_values,
+        names=True,
+    ),
+)

@@ -1,0 +1,1 @@
+"""The specification's JSON Schemas, strict validation, and the classes of reasons for which events are rejected."""

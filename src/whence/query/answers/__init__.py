@@ -1,0 +1,1 @@
+"""Questions and answers as values: nodes, edges, gaps, completeness, times. Nothing is asked here."""

@@ -1,0 +1,1 @@
+"""What changed: histories of nodes, differences between two states, schemas and versions."""

@@ -1,0 +1,1 @@
+"""From what a person types to nodes: resolving, searching, filtering, describing."""

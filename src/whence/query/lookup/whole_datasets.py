@@ -1,0 +1,70 @@
+"""Datasets with what is said of them under all their names: it is said of one thing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from whence.model.catalog import FacetRecord
+from whence.model.ids import node_id
+from whence.model.names import DatasetName
+from whence.query.lookup.descriptions import DescribedDataset, Input, describe_datasets, fields_of, tags_of
+from whence.query.ports.catalog import Catalog
+from whence.query.ports.graph import Graph
+
+
+def with_aliases(
+    catalog: Catalog,
+    graph: Graph,
+    datasets: Sequence[DescribedDataset],
+    *,
+    columns: bool = True,
+    versions: bool = True,
+) -> tuple[DescribedDataset, ...]:
+    """Each dataset under its own name, with what is said of it under others: facets that it has not itself, (with
+    `columns`) inputs of its columns and (with `versions`) its schema. Writes stay those of its own name.
+    """
+    groups = graph.groups([one.entry.id for one in datasets])
+    names = sorted({name for group in groups.values() for name in group})
+    entries = list(catalog.entries(map(node_id, names)).values()) if names else []
+    described = describe_datasets(catalog, graph, entries, columns=columns, versions=versions) if entries else ()
+    by_name = {one.name: one for one in described}
+    return tuple(
+        _whole(one, [by_name[name] for name in groups.get(one.entry.id, ()) if name != one.name and name in by_name])
+        for one in datasets
+    )
+
+
+def _whole(own: DescribedDataset, others: Sequence[DescribedDataset]) -> DescribedDataset:
+    if not others:
+        return own
+    every = [own, *others]
+    chosen = {name: _speaker(name, own, others) for one in every for name in one.said}
+    facets = {name: chosen[name].facets[name] for name in sorted(chosen)}
+    said: Mapping[str, FacetRecord] = {name: chosen[name].said[name] for name in facets}
+    schemas = [one.schema for one in others if one.schema]
+    return replace(
+        own,
+        facets=facets,
+        said=said,
+        fields=fields_of(said),
+        tags=tags_of(facets),
+        schema=own.schema or max(schemas, key=lambda one: (one.last_time, one.body_id), default=None),
+        inputs=_inputs(every),
+    )
+
+
+def _speaker(facet: str, own: DescribedDataset, others: Sequence[DescribedDataset]) -> DescribedDataset:
+    """The name of which a facet is said: the dataset's own, else that of which it was said last."""
+    return own if facet in own.said else max(others, key=lambda one: _said_at(facet, one))
+
+
+def _said_at(facet: str, one: DescribedDataset) -> tuple[bool, int, DatasetName]:
+    return (facet in one.said, one.said[facet].time if facet in one.said else 0, one.name)
+
+
+def _inputs(every: Sequence[DescribedDataset]) -> Mapping[str, tuple[Input, ...]]:
+    names = sorted({name for one in every for name in one.inputs})
+    several = {name: dict.fromkeys(chain.from_iterable(one.inputs.get(name, ()) for one in every)) for name in names}
+    return {
+        name: tuple(sorted(some, key=lambda one: (one.field, one.transformation))) for name, some in several.items()
+    }

@@ -1,0 +1,1 @@
+"""What questions need of a store, as protocols. The store implements them."""

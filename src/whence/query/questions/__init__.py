@@ -1,0 +1,1 @@
+"""What users ask of the graph: upstream, downstream, impact, paths, columns, why."""

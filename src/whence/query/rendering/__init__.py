@@ -1,0 +1,1 @@
+"""Answers as JSON documents and as rows, the same for API, CLI and files."""

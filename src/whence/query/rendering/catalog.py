@@ -1,0 +1,166 @@
+"""What is known of things as JSON: the shape of `/api/v2`. Nodes are node ids, times ISO 8601 UTC."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from whence.model.catalog import EventEntry, Write
+from whence.model.events import EventKind, RunState
+from whence.model.names import DatasetName, RunName
+from whence.openlineage.facets.error_messages import find_error_message
+from whence.openlineage.facets.known import CERTIFICATIONS, SQL_COMPARISON, SQL_LINEAGE
+from whence.query.answers.instants import iso
+from whence.query.lookup.descriptions import DescribedDataset, DescribedJob, DescribedRun
+from whence.query.rendering import catalog_documents as documents
+
+_STATES: Mapping[RunState, documents.StateName] = {
+    RunState.START: "START",
+    RunState.RUNNING: "RUNNING",
+    RunState.COMPLETE: "COMPLETE",
+    RunState.FAIL: "FAIL",
+    RunState.ABORT: "ABORT",
+    RunState.OTHER: "OTHER",
+}
+_KINDS: Mapping[EventKind, Literal["run", "dataset", "job"]] = {
+    EventKind.RUN: "run",
+    EventKind.JOB: "job",
+    EventKind.DATASET: "dataset",
+}
+
+
+def dataset_document(one: DescribedDataset) -> documents.Dataset:
+    """A dataset."""
+    write = one.write
+    return {
+        "node": str(one.name),
+        "namespace": one.name.namespace,
+        "name": one.name.name,
+        **_said_of(one),
+        "contract_version": _text(one.facets, "whence_contract", "version"),
+        "aliases": [str(name) for name in one.aliases],
+        "fields": [{"name": field.name, "type": field.type, "description": field.description} for field in one.fields],
+        "last_write": None if write is None else _last_write(write),
+        "facets": dict(one.facets),
+    }
+
+
+def job_document(one: DescribedJob) -> documents.Job:
+    """A job with its latest runs."""
+    return {
+        "node": str(one.name),
+        "namespace": one.name.namespace,
+        "name": one.name.name,
+        **_said_of(one),
+        "inputs": [str(name) for name in one.inputs],
+        "outputs": [str(name) for name in one.outputs],
+        "latest_runs": [run_document(run) for run in one.runs],
+        "sql": _sql(one.facets),
+        "facets": dict(one.facets),
+    }
+
+
+def _sql(facets: Mapping[str, Any]) -> documents.SqlOfJob | None:
+    """How a job's SQL was read, and on how many column edges it and the producer agree or not (null: not compared)."""
+    if SQL_LINEAGE not in facets:
+        return None
+    return {
+        "reader": _member(facets, SQL_LINEAGE, "reader"),
+        "dialect": _member(facets, SQL_LINEAGE, "dialect"),
+        "status": _member(facets, SQL_LINEAGE, "status"),
+        "problems": _member(facets, SQL_LINEAGE, "problems"),
+        "unmatched": _member(facets, SQL_LINEAGE, "unmatched"),
+        "agreed": _member(facets, SQL_COMPARISON, "agreed"),
+        "missing_in_report": _member(facets, SQL_COMPARISON, "missingInReport"),
+        "missing_in_parse": _member(facets, SQL_COMPARISON, "missingInParse"),
+    }
+
+
+def run_document(one: DescribedRun) -> documents.Run:
+    """A run."""
+    entry = one.entry
+    return {
+        "run": str(entry.name),
+        "job": str(entry.name.job),
+        "state": _STATES[entry.state],
+        "started_at": _iso(entry.started_at),
+        "ended_at": _iso(entry.ended_at),
+        "first_seen": _iso(entry.seen_from),
+        "last_seen": _iso(entry.seen_to),
+        "parent": None if one.parent is None else {"run": str(one.parent), "job": str(one.parent.job)},
+        "inputs": [_end(one, "input", name) for name in one.inputs],
+        "outputs": [_end(one, "output", name) for name in one.outputs],
+        "error": find_error_message(one.facets),
+        "facets": dict(one.facets),
+    }
+
+
+def event_document(one: EventEntry) -> documents.Event:
+    """An event, without what it says."""
+    return {
+        "event": one.key,
+        "time": iso(one.time),
+        "kind": _KINDS[one.kind],
+        "state": _STATES[one.state] if one.kind == 0 else None,
+        "producer": one.producer,
+        "subject": None if one.subject is None else str(one.subject),
+        "job": str(one.subject.job) if isinstance(one.subject, RunName) else None,
+    }
+
+
+def facts_document(one: DescribedDataset | DescribedJob) -> documents.Facts:
+    """What people say of a thing, alone."""
+    if isinstance(one, DescribedJob):
+        return {"node": str(one.name), **_said_of(one)}
+    contract = _text(one.facets, "whence_contract", "version")
+    aliases = [str(name) for name in one.aliases]
+    return {"node": str(one.name), **_said_of(one), "contract_version": contract, "aliases": aliases}
+
+
+def _said_of(one: DescribedDataset | DescribedJob) -> documents.Asserted:
+    tags: list[documents.Tag] = [
+        {"key": tag.key, "value": tag.value, "field": tag.field, "source": tag.source} for tag in one.tags
+    ]
+    vouched = {tag.key for tag in one.tags if tag.value == "true" and not tag.field}
+    return {
+        "first_seen": iso(one.entry.first_seen),
+        "last_seen": iso(one.entry.last_seen),
+        "deleted": one.deleted,
+        "description": _text(one.facets, "documentation", "description"),
+        "owners": _owners(one.facets),
+        "tags": tags,
+        "certification": [level for level in CERTIFICATIONS if level in vouched],
+        "tier": _number(one.facets, "whence_tier", "tier"),
+    }
+
+
+def _owners(facets: Mapping[str, Any]) -> list[documents.Owner]:
+    owners = facets.get("ownership", {}).get("owners")
+    some = [one for one in owners if isinstance(one, dict)] if isinstance(owners, list) else []
+    named = [(one["name"], one.get("type")) for one in some if isinstance(one.get("name"), str)]
+    return [{"name": name, "role": role if isinstance(role, str) else ""} for name, role in named]
+
+
+def _end(one: DescribedRun, role: str, name: DatasetName) -> documents.DatasetOfRun:
+    return {"dataset": str(name), "facets": dict(one.apart.get((role, name), {}))}
+
+
+def _last_write(write: Write) -> documents.LastWrite:
+    return {"run": str(write.run.name), "job": str(write.run.name.job), "time": iso(write.time)}
+
+
+def _text(facets: Mapping[str, Any], facet: str, key: str) -> str | None:
+    """A text of a producer's facet; None if it is of another type, which OpenLineage does not allow."""
+    value = _member(facets, facet, key)
+    return value if isinstance(value, str) else None
+
+
+def _number(facets: Mapping[str, Any], facet: str, key: str) -> int | None:
+    value = _member(facets, facet, key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _member(facets: Mapping[str, Any], facet: str, key: str) -> Any:
+    return facets.get(facet, {}).get(key)
+
+
+def _iso(time: int | None) -> str | None:
+    return None if time is None else iso(time)

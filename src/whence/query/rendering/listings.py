@@ -1,0 +1,236 @@
+"""Answers as lists of rows with a head: what the API pages through, and what CSV and CLI print; one for each answer."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from whence.csv_text import csv_text
+from whence.model.ids import node_id
+from whence.query.answers.completeness import together
+from whence.query.answers.instants import iso
+from whence.query.answers.values import Completeness, Path, Paths
+from whence.query.history.diff import Diff
+from whence.query.history.history import History
+from whence.query.lookup.search import Found
+from whence.query.questions.impact import Impact
+from whence.query.questions.why import WhyNot
+from whence.query.rendering import reports
+from whence.query.rendering.answers import (
+    Json,
+    answer_part,
+    completeness_document,
+    hit_document,
+    path_document,
+    paths_head,
+)
+from whence.query.runs.lineage import RunLineage
+from whence.query.traversal.node_order import Keys
+from whence.query.traversal.result import TraversalResult
+
+Key = tuple[Any, ...]
+"""What a row is sorted by; distinct, and comparable with those of its list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """An answer: its head, its extent, and its rows in the order of their keys.
+
+    `part(start, end)` has the rows as JSON under `name`, and what belongs to just these rows beside them.
+    """
+
+    head: Json
+    told: Callable[[], Completeness | None]
+    """The extent; a budget may stop the reading of a part, so it is asked for after that."""
+    name: str
+    columns: tuple[str, ...]
+    keys: Sequence[Key]
+    part: Callable[[int, int | None], Json]
+
+    @property
+    def completeness(self) -> Completeness | None:
+        """How much of the truth this is, as far as its parts were read."""
+        return self.told()
+
+    def document(self) -> Json:
+        """All of it as one document."""
+        part, completeness = self.part(0, None), self.completeness
+        return {**self.head, **({} if completeness is None else completeness_document(completeness)), **part}
+
+    def csv(self) -> str:
+        """All rows as CSV (RFC 4180), a head line first."""
+        return csv_text(self.columns, self.part(0, None)[self.name])
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """An answer that is no list."""
+
+    head: Json
+    completeness: Completeness | None
+
+    def document(self) -> Json:
+        """All of it as one document."""
+        return {**self.head, **({} if self.completeness is None else completeness_document(self.completeness))}
+
+    def csv(self) -> str:
+        """One row, after a head line."""
+        return csv_text(tuple(self.head), [self.head])
+
+
+def lineage_listing(found: TraversalResult, dropped_at: int | None = None) -> Listing:
+    """Nodes upstream or downstream, by distance and name. Edges and gaps are read with the part that they belong to.
+    `dropped_at` (µs): when the dataset asked about was dropped, if it was.
+    """
+    return Listing(
+        head=reached_head(found, dropped_at),
+        told=found.completeness,
+        name="nodes",
+        columns=("node", "kind", "depth", "parent", "aliases", "via", "shown", "more"),
+        keys=Keys(found.order),
+        part=lambda start, end: answer_part(found.answer(start, end)),
+    )
+
+
+def both_listing(up: TraversalResult, down: TraversalResult, dropped_at: int | None = None) -> Listing:
+    """Nodes of both directions, those upstream first; each says in which direction it is."""
+    sides = (up, down)
+    count, all_ = len(up.order), len(up.order) + len(down.order)
+
+    def part(start: int, end: int | None) -> Json:
+        stop = all_ if end is None else end
+        cuts = ((min(start, count), min(stop, count)), (max(start - count, 0), max(stop - count, 0)))
+        parts = [answer_part(side.answer(*cut)) for side, cut in zip(sides, cuts, strict=True)]
+        shift = len(parts[0]["edges"])
+        return {
+            "nodes": [
+                {**node, "direction": side.walk.asked.direction, "edge": _shifted(node["edge"], shift * place)}
+                for place, (side, one) in enumerate(zip(sides, parts, strict=True))
+                for node in one["nodes"]
+            ],
+            "edges": [edge for one in parts for edge in one["edges"]],
+            "gaps": [gap for one in parts for gap in one["gaps"]],
+        }
+
+    head = reached_head(up, dropped_at) | {
+        "direction": "both",
+        "types": {one.walk.asked.direction: sorted(one.walk.asked.types) for one in sides},
+    }
+    return Listing(
+        head=head,
+        told=lambda: together([side.completeness() for side in sides]),
+        name="nodes",
+        columns=("node", "kind", "direction", "depth", "parent", "aliases", "via", "shown", "more"),
+        keys=Keys(up.order, down.order),
+        part=part,
+    )
+
+
+def reached_head(found: TraversalResult, dropped_at: int | None) -> Json:
+    """Which question a walk answers."""
+    asked = found.walk.asked
+    root = str(found.order.name(found.root))
+    dropped = None if dropped_at is None else iso(dropped_at)
+    return {
+        "root": root,
+        "direction": asked.direction,
+        "grain": found.grain,
+        "types": sorted(asked.types),
+        "dropped_at": dropped,
+    }
+
+
+def _shifted(place: int | None, by: int) -> int | None:
+    return None if place is None else place + by
+
+
+def impact_listing(found: Impact, dropped_at: int | None = None) -> Listing:
+    """Affected nodes, by distance and name."""
+    head = reports.impact_head(found) | {"dropped_at": None if dropped_at is None else iso(dropped_at)}
+
+    def part(start: int, end: int | None) -> Json:
+        limit = None if end is None else end - start
+        return {"nodes": [reports.affected_document(one) for one in found.nodes(start, limit)]}
+
+    columns = ("node", "kind", "distance", "type", "owners", "tier", "path")
+    return Listing(head, lambda: found.completeness, "nodes", columns, Keys(found.order), part)
+
+
+def paths_listing(found: Paths) -> Listing:
+    """Paths, the shortest first."""
+    return Listing(
+        head=paths_head(found),
+        told=lambda: found.completeness,
+        name="paths",
+        columns=("steps", "via"),
+        keys=[_key(path) for path in found.paths],
+        part=lambda start, end: {"paths": [path_document(path) for path in found.paths[start:end]]},
+    )
+
+
+def _key(path: Path) -> Key:
+    """The order of the search: short ones first, then node by node from the target back."""
+    back = path.steps[::-1]
+    return (len(back), *(node_id(step.target) for step in back), *(node_id(step.source) for step in back[-1:]))
+
+
+def runs_listing(found: RunLineage) -> Listing:
+    """Runs, by distance and id; with the handovers to or from them."""
+
+    def part(start: int, end: int | None) -> Json:
+        runs = found.runs[start:end]
+        here = {one.name for one in runs}
+        upstream = found.direction == "upstream"
+        handovers = [one for one in found.handovers if (one.writer if upstream else one.reader) in here]
+        return {
+            "runs": [reports.answer_run_document(one) for one in runs],
+            "handovers": [reports.handover_document(one) for one in handovers],
+        }
+
+    columns = ("run", "job", "depth", "state", "began_at", "ended_at", "commit", "reads", "writes")
+    keys = [(one.depth, str(one.name), str(one.name.job)) for one in found.runs]
+    return Listing(reports.runs_head(found), lambda: found.completeness, "runs", columns, keys, part)
+
+
+def history_listing(found: History) -> Listing:
+    """Versions, the newest first."""
+    versions = reports.versions_of(found)
+    return Listing(
+        head=reports.history_head(found),
+        told=lambda: found.completeness,
+        name="versions",
+        columns=("kind", "from", "until", "said_by", "aspect", "confirmed", "run", "event", "size", "changes"),
+        keys=[(*reports.version_key(one), place) for place, one in enumerate(versions)],
+        part=lambda start, end: {"versions": [reports.version_document(one) for one in versions[start:end]]},
+    )
+
+
+def diff_listing(found: Diff) -> Listing:
+    """Changes: nodes by name, then edges by their ends."""
+    changes = reports.changes_of(found)
+    return Listing(
+        head=reports.diff_head(found, changes),
+        told=lambda: together([found.after, found.before]),
+        name="changes",
+        columns=("change", "what", "node", "source", "target", "owner", "before", "after"),
+        keys=[reports.change_key(one) for one in changes],
+        part=lambda start, end: {"changes": changes[start:end]},
+    )
+
+
+def found_listing(found: Found) -> Listing:
+    """Names, the best first."""
+    return Listing(
+        head={"text": found.text, "complete": found.complete},
+        told=lambda: None,
+        name="nodes",
+        columns=("node", "kind", "by"),
+        keys=found.ranks,
+        part=lambda start, end: {
+            "nodes": [hit_document(*one) for one in zip(found.names[start:end], found.by[start:end], strict=True)]
+        },
+    )
+
+
+def why_not_answer(found: WhyNot) -> Whole:
+    """One reason."""
+    return Whole({**reports.why_not_document(found)}, found.completeness)

@@ -1,0 +1,252 @@
+"""The further answers as JSON: impact, runs, history, what changed, why not."""
+
+from collections.abc import Iterable, Iterator
+
+from whence.query.answers.instants import iso
+from whence.query.answers.values import kind
+from whence.query.history.diff import Diff, Retyped
+from whence.query.history.edge_changes import EdgeChange
+from whence.query.history.history import History, LineageVersion, SchemaVersion
+from whence.query.history.schemas import ColumnChange
+from whence.query.questions.impact import Affected, Counts, Impact
+from whence.query.questions.why import WhyNot
+from whence.query.rendering import documents
+from whence.query.rendering.answers import Json, path_document, run_document, said_document, transformation_document
+from whence.query.runs.commits import Commit
+from whence.query.runs.lineage import AnswerRun, Handover, RunLineage
+
+
+def impact_head(found: Impact) -> Json:
+    """Which question an impact answers, and the counts."""
+    return {
+        "root": str(found.root),
+        "grain": found.grain,
+        "types": sorted(found.types),
+        "counts": counts_document(found.counts),
+    }
+
+
+def counts_document(counts: Counts) -> documents.Counts:
+    """How many nodes, by what they are."""
+    return {
+        "nodes": counts.nodes,
+        "jobs": counts.jobs,
+        "by_kind": dict(counts.by_kind),
+        "by_type": dict(counts.by_type),
+        "by_owner": dict(counts.by_owner),
+        "by_tier": dict(counts.by_tier),
+        "by_distance": {str(distance): count for distance, count in counts.by_distance.items()},
+    }
+
+
+def affected_document(one: Affected) -> documents.Affected:
+    """An affected node, with the way to it."""
+    return {
+        "node": str(one.name),
+        "kind": kind(one.name),
+        "distance": one.distance,
+        "type": one.type,
+        "owners": list(one.owners),
+        "tier": one.tier,
+        "path": [str(name) for name in one.path],
+    }
+
+
+def runs_head(found: RunLineage) -> Json:
+    """Which question the lineage of runs answers."""
+    return {
+        "root": str(found.root),
+        "job": str(found.root.job),
+        "direction": found.direction,
+        "origins": [str(name) for name in found.origins],
+    }
+
+
+def answer_run_document(one: AnswerRun) -> documents.RunReached:
+    """A run on the way."""
+    commit = one.commit
+    return {
+        "run": str(one.name),
+        "job": str(one.name.job),
+        "depth": one.depth,
+        "state": one.state.name,
+        "began_at": None if one.began is None else iso(one.began),
+        "ended_at": None if one.ended is None else iso(one.ended),
+        "commit": None if commit is None else commit_document(commit),
+        "reads": [str(name) for name in one.reads],
+        "writes": [str(name) for name in one.writes],
+    }
+
+
+def commit_document(commit: Commit) -> documents.Commit:
+    """Where source code is."""
+    return {"version": commit.version, "url": commit.url, "branch": commit.branch}
+
+
+def handover_document(one: Handover) -> documents.Handover:
+    """That one run read what another wrote."""
+    return {"writer": str(one.writer), "reader": str(one.reader), "dataset": str(one.dataset), "at": iso(one.at)}
+
+
+def history_head(found: History) -> Json:
+    """Whose history it is."""
+    return {"node": str(found.node), "kind": kind(found.node)}
+
+
+def versions_of(found: History) -> list[LineageVersion | SchemaVersion]:
+    """Versions of lineage and of the schema in one list, the newest first."""
+    return sorted([*found.lineage, *found.schemas], key=version_key)
+
+
+def version_key(one: LineageVersion | SchemaVersion) -> tuple[int, str, str, str]:
+    """Sorts versions, the newest first."""
+    match one:
+        case LineageVersion():
+            return (-one.valid_from, "lineage", str(one.owner), one.aspect)
+        case SchemaVersion():
+            return (-one.first_seen, "schema", str(one.dataset), "" if one.event is None else one.event.key)
+
+
+def version_document(one: LineageVersion | SchemaVersion) -> documents.Version:
+    """A version of either kind."""
+    match one:
+        case LineageVersion():
+            return {
+                "kind": "lineage",
+                "from": iso(one.valid_from),
+                "until": None if one.valid_to is None else iso(one.valid_to),
+                "said_by": str(one.owner),
+                "aspect": one.aspect,
+                "confirmed": one.confirmed,
+                "run": None if one.run is None else run_document(one.run),
+                "event": None if one.event is None else said_document(one.event),
+                "size": one.edges,
+                "changes": [edge_change_document(*change) for change in _changes(one)],
+            }
+        case SchemaVersion():
+            return {
+                "kind": "schema",
+                "from": iso(one.first_seen),
+                "until": iso(one.last_seen),
+                "said_by": str(one.dataset),
+                "aspect": "declared",
+                "confirmed": True,
+                "run": None,
+                "event": None if one.event is None else said_document(one.event),
+                "size": one.columns,
+                "changes": [column_change_document(change) for change in one.changes],
+            }
+
+
+def _changes(one: LineageVersion) -> Iterator[tuple[documents.ChangeKind, EdgeChange]]:
+    changes = one.changes
+    several: tuple[tuple[documents.ChangeKind, tuple[EdgeChange, ...]], ...] = (
+        ("added", changes.added),
+        ("removed", changes.removed),
+        ("changed", changes.changed),
+    )
+    for word, some in several:
+        yield from ((word, change) for change in some)
+
+
+def edge_change_document(word: documents.ChangeKind, one: EdgeChange) -> documents.Change:
+    """An edge that was added, removed or changed."""
+    return {
+        "change": word,
+        "what": "edge",
+        "node": None,
+        "source": str(one.source),
+        "target": str(one.target),
+        "owner": str(one.owner),
+        "before": [transformation_document(said) for said in one.before],
+        "after": [transformation_document(said) for said in one.after],
+    }
+
+
+def column_change_document(one: ColumnChange) -> documents.Change:
+    """A column that was added or removed, or has another type."""
+    word: documents.ChangeKind = "added" if one.before is None else "removed" if one.after is None else "changed"
+    return {
+        "change": word,
+        "what": "column",
+        "node": one.name,
+        "source": None,
+        "target": None,
+        "owner": None,
+        "before": one.before,
+        "after": one.after,
+    }
+
+
+def diff_head(found: Diff, changes: Iterable[documents.Change]) -> Json:
+    """How much changed."""
+    counts: dict[str, dict[str, int]] = {}
+    for one in changes:
+        of = counts.setdefault(one["what"], {"added": 0, "removed": 0, "changed": 0})
+        of[one["change"]] += 1
+    return {
+        "before": {"as_of": _time(found.before.as_of), "graph_version": found.before.graph_version},
+        "after": {"as_of": _time(found.after.as_of), "graph_version": found.after.graph_version},
+        "counts": dict(sorted(counts.items())),
+    }
+
+
+def changes_of(found: Diff) -> list[documents.Change]:
+    """All changes as one list: nodes by name, columns whose type changed, then edges by their ends."""
+    nodes = [
+        *(node_change_document("added", str(node), kind(node)) for node in found.added),
+        *(node_change_document("removed", str(node), kind(node)) for node in found.removed),
+        *(_retyped(one) for one in found.retyped),
+    ]
+    edges = [edge_change_document(word, one) for word, several in _words(found) for one in several]
+    return [*sorted(nodes, key=change_key), *sorted(edges, key=change_key)]
+
+
+def change_key(one: documents.Change) -> tuple[str, ...]:
+    """Sorts changes: nodes before edges."""
+    if one["what"] == "edge":
+        return ("~edge", str(one["target"]), str(one["source"]), str(one["owner"]), one["change"])
+    return (one["what"], str(one["node"]), one["change"])
+
+
+def node_change_document(word: documents.ChangeKind, node: str, what: str) -> documents.Change:
+    """A dataset, field or job that came or went."""
+    return {
+        "change": word,
+        "what": what,
+        "node": node,
+        "source": None,
+        "target": None,
+        "owner": None,
+        "before": [],
+        "after": [],
+    }
+
+
+def _retyped(one: Retyped) -> documents.Change:
+    changed = node_change_document("changed", str(one.field), "field")
+    before: list[documents.FieldType] = [{"type": one.before}]
+    after: list[documents.FieldType] = [{"type": one.after}]
+    return {**changed, "before": before, "after": after}
+
+
+def _words(found: Diff) -> Iterable[tuple[documents.ChangeKind, tuple[EdgeChange, ...]]]:
+    return (("added", found.edges.added), ("removed", found.edges.removed), ("changed", found.edges.changed))
+
+
+def why_not_document(found: WhyNot) -> documents.WhyNot:
+    """A reason of the closed list, or the path that there is."""
+    return {
+        "source": found.source,
+        "target": found.target,
+        "connected": found.reason is None,
+        "reason": found.reason,
+        "detail": found.detail,
+        "nearest": list(found.nearest),
+        "until": _time(found.until),
+        "path": None if found.path is None else path_document(found.path),
+    }
+
+
+def _time(at: int | None) -> str | None:
+    return None if at is None else iso(at)

@@ -1,0 +1,1 @@
+"""Lineage of runs: what each read and wrote, and from which commit its code was."""

@@ -1,0 +1,30 @@
+"""From what a person types to a run: its id, or a job, whose latest run is meant."""
+
+from typing import Protocol
+
+from whence.errors import NodeNotFoundError
+from whence.model.graph import RunRow
+from whence.model.ids import node_id
+from whence.model.names import JobName
+from whence.query.lookup.resolve import resolve
+from whence.query.ports.graph import Names, Runs
+from whence.query.runs.lineage import resolve_run
+
+
+class JobRuns(Runs, Names, Protocol):
+    """A graph that knows which run of a job was the latest."""
+
+    def latest_run(self, job_id: int) -> RunRow | None:
+        """The latest run of a job; None if it has none."""
+        ...
+
+
+def resolve_asked_run(graph: JobRuns, typed: str) -> RunRow:
+    """The run with this id, else the latest run of this job. Raises NodeNotFoundError, AmbiguousNodeError."""
+    try:
+        return resolve_run(graph, typed)
+    except NodeNotFoundError:
+        job = resolve(graph, typed)
+        if isinstance(job, JobName) and (latest := graph.latest_run(node_id(job))):
+            return latest
+        raise

@@ -1,0 +1,47 @@
+"""Which commit a run's code was of, as its own events said."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from whence.model.graph import FacetRow, RunRow
+from whence.model.ids import node_id
+from whence.query.ports.graph import Graph
+
+FACET = "sourceCodeLocation"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """Where a job's source code is, and its version: OpenLineage's sourceCodeLocation facet. Empty: not said."""
+
+    version: str
+    url: str
+    branch: str = ""
+
+
+def commits_of(graph: Graph, runs: Iterable[RunRow]) -> Mapping[int, Commit]:
+    """By run, the commit that the run itself said.
+
+    The facet is the job's, and only what was said last is kept: so it is known of each job's latest run that said it.
+    """
+    jobs = {node_id(row.name.job): row for row in runs}
+    facets = {row.subject_id: row for row in graph.facets(sorted(jobs), (FACET,))}
+    events = graph.events({row.event_id for row in facets.values()})
+    said_by = {facet.subject_id: events[facet.event_id][1] for facet in facets.values() if facet.event_id in events}
+    return {run_id: commit for job, run_id in said_by.items() if (commit := _commit(facets[job]))}
+
+
+def _commit(row: FacetRow) -> Commit | None:
+    return commit_in(json.loads(row.payload))
+
+
+def commit_in(facet: Any) -> Commit | None:
+    """What a decoded facet says; None if it says nothing of the kind."""
+    texts = {key: facet.get(key) for key in ("version", "url", "repoUrl", "branch")} if isinstance(facet, dict) else {}
+    said = {key: value for key, value in texts.items() if isinstance(value, str)}
+    url = said.get("repoUrl") or said.get("url", "")
+    if not url and "version" not in said:
+        return None
+    return Commit(version=said.get("version", ""), url=url, branch=said.get("branch", ""))

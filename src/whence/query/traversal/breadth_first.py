@@ -1,0 +1,352 @@
+"""Breadth-first search over an `Adjacency`: a whole frontier at a time, as arrays, within budgets.
+
+Two field-level edges follow each other if they *touch*: the target of one is the source of the other, or one of the two
+is the other's whole dataset. So influence on a whole output reaches all its fields, a model is reached from all its
+features, and siblings never mix. A field asks for the edges at itself and at its dataset, a whole dataset for those at
+itself and at its fields.
+
+The search never continues from a job: that would make n inputs times m outputs of each. A job is an end where no edge
+that it derives continues.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.model.graph import Direction, Grain
+from whence.model.ids import Kind
+from whence.query.answers.values import Question
+from whence.query.ports.graph import Adjacency, Ints
+from whence.query.traversal.index_sets import VisitedMap, contains, distinct, joined, visited_map
+
+CHUNK = 5_000
+"""Nodes whose edges are read together."""
+
+_ALL = 2**62
+_NONE = np.zeros(0, np.int64)
+_DIRECTNESS = {"DIRECT": 0, "INDIRECT": 4}
+
+Accept = Callable[[Ints, Ints], NDArray[np.bool_]]
+"""Which edges a search may take, by their owners and far ends."""
+
+
+class TooManyEdges(Exception):
+    """The budget of edges ends within the next hop, and the adjacency cannot tell exactly where."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """A search from the canonical node at index `root`. `kept_job` is a job that is an end even where it derives
+    something: the end of a path; -1: none.
+    """
+
+    adjacency: Adjacency
+    root: int
+    grain: Grain
+    question: Question
+    direction: Direction
+    types: frozenset[str]
+    kept_job: int = -1
+    accept: Accept | None = None
+
+
+class TakenEdges(NamedTuple):
+    """Edges that a search took together, as indices: canonical ends, owner, which node asked first, and key."""
+
+    near: Ints
+    far: Ints
+    owner: Ints
+    rank: Ints
+    parent: Ints
+    key: Ints
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The nodes that a search reached, the nearest first, and their distances; the edges that it took; the nodes beyond
+    which there is more, or, where a budget stopped the search, may be more.
+    """
+
+    places: Ints
+    depths: Ints
+    taken: tuple[TakenEdges, ...]
+    unfinished: Ints
+    stopped_by: str | None
+
+
+@dataclass(slots=True)
+class _State:
+    search: Search
+    visited: VisitedMap
+    reached: int = 1
+    rows: int = 0
+    taken: list[TakenEdges] = field(default_factory=list)
+    unfinished: list[Ints] = field(default_factory=list)
+    stopped_by: str | None = None
+    passed: set[int] = field(default_factory=set)
+    """Keys of edges to jobs that no node took which asked: for another node that asks there they may be an end."""
+    accepted: set[int] = field(default_factory=set)
+    """Keys of edges to jobs that were taken."""
+
+
+class _Pairs(NamedTuple):
+    """Which node asks where: `asked` by `asker`, in the order of the askers' ids and of the nodes where each asks."""
+
+    asker: Ints
+    asked: Ints
+
+
+class _Rows(NamedTuple):
+    """Edges at probes: `near` and `far` as they are in the tables."""
+
+    near: Ints
+    far: Ints
+    owner: Ints
+    rank: Ints
+    key: Ints
+
+
+class _Found(NamedTuple):
+    """The edges that nodes which ask may take, all edges there, and the nodes of which the budget left some unread."""
+
+    pairs: _Pairs
+    rows: _Rows
+    read: _Rows
+    unread: Ints
+
+
+def search_breadth_first(search: Search) -> Reached:
+    """Search until no edge is left, or a budget ends. Raises TooManyEdges."""
+    with visited_map(search.adjacency.count) as blank:
+        state = _State(search, blank)
+        _search(state)
+        places = blank.reached()
+        depths = blank.distances(places).astype(np.int64)
+    return Reached(places, depths, tuple(state.taken), joined(state.unfinished), state.stopped_by)
+
+
+def _search(state: _State) -> None:
+    frontier, grain = np.array([state.search.root]), state.search.grain
+    state.visited.reach(frontier, 0)
+    at = Grain.JOB if state.search.adjacency.kinds(frontier)[0] == Kind.JOB else grain
+    depth = 0
+    while len(frontier) and not state.stopped_by and depth != state.search.question.depth:
+        depth += 1
+        frontier, at = _expand(state, frontier, at, depth), grain
+    state.unfinished += [frontier] if state.stopped_by else _nodes_with_more(state, frontier, at)
+    if any(len(one) for one in state.unfinished) and not state.stopped_by:
+        state.stopped_by = "depth"
+
+
+def _expand(state: _State, frontier: Ints, grain: Grain, depth: int) -> Ints:
+    """Take the edges at a frontier: the next one."""
+    begin = len(state.taken)
+    for start in range(0, len(frontier), CHUNK):
+        if state.stopped_by:
+            state.unfinished.append(frontier[start:])
+            break
+        found = _find_edges(state, frontier[start : start + CHUNK], grain)
+        if len(found.unread):
+            state.stopped_by = "edges"
+            state.unfinished.append(found.unread)
+        _take(state, found, grain, depth)
+    new = joined(one.far for one in state.taken[begin:])
+    edges = state.search.adjacency
+    new = new[(state.visited.distances(new) == depth) & (edges.kinds(new) != Kind.JOB)]
+    following: Ints = new[np.argsort(edges.canonical_ids(new))]
+    return following
+
+
+def _nodes_with_more(state: _State, frontier: Ints, grain: Grain) -> list[Ints]:
+    """The nodes of the frontier that have an edge which was not taken."""
+    more = []
+    again = np.array(sorted(state.passed & state.accepted), np.int64)
+    for start in range(0, len(frontier), CHUNK):
+        found = _find_edges(state, frontier[start : start + CHUNK], grain)
+        more += [found.unread, _all_takers(state, found, _pick(found.rows, ~contains(again, found.rows.key)))]
+    return more
+
+
+def _find_edges(state: _State, nodes: Ints, grain: Grain) -> _Found:
+    pairs = _asked_at(state.search.adjacency, nodes, grain)
+    state.visited.fit(state.search.adjacency.count)
+    asked = state.visited.once(pairs.asked)
+    known = state.visited.probed(asked)
+    probes = asked[~known]
+    state.visited.probe(probes)
+    before = _read(state, asked[known], grain, _ALL) if known.any() else _EMPTY
+    again = _passed_before(state, before)
+    left = max(state.search.question.max_edges - state.rows, 0)
+    fresh = _read(state, probes, grain, max(left - len(again.near), 0))
+    rows, unread = _concatenated(again, fresh), _NONE
+    if len(rows.near) > left:
+        unread = _unread(state, pairs, rows.near[left:], probes)
+        rows = _Rows(*(one[:left] for one in rows))
+    return _accepted(state, _Found(pairs, rows, _concatenated(before, fresh), unread), grain)
+
+
+def _asked_at(edges: Adjacency, nodes: Ints, grain: Grain) -> _Pairs:
+    """A field asks at its names and its dataset's; at field grain, a dataset at its names and their fields."""
+    which, asked = edges.members(nodes)
+    if grain is not Grain.FIELD:
+        return _Pairs(nodes[which], asked)
+    kinds = edges.kinds(nodes)
+    fields, wholes = np.flatnonzero(kinds == Kind.FIELD), np.flatnonzero(kinds == Kind.DATASET)
+    of_field, above = edges.members(edges.datasets(nodes[fields]))
+    own, names = edges.members(nodes[wholes])
+    inner, within = edges.fields(names)
+    which = np.concatenate([which, fields[of_field], wholes[own[inner]]])
+    asked = np.concatenate([asked, above, within])
+    order = np.argsort(which, kind="stable")
+    return _Pairs(nodes[which[order]], asked[order])
+
+
+def _read(state: _State, probes: Ints, grain: Grain, limit: int) -> _Rows:
+    which, far, owner, rank, key = state.search.adjacency.edges(probes, state.search.direction, grain, limit)
+    state.visited.fit(state.search.adjacency.count)
+    return _Rows(probes[which], far, owner, rank, key)
+
+
+def _passed_before(state: _State, before: _Rows) -> _Rows:
+    ends = _pick(before, state.search.adjacency.kinds(before.far) == Kind.JOB)
+    return _pick(ends, np.array([key in state.passed for key in ends.key.tolist()], bool))
+
+
+def _unread(state: _State, pairs: _Pairs, cut: Ints, probes: Ints) -> Ints:
+    """The nodes that asked where edges were left out, whose near ends are `cut`: edges come in the order of probes."""
+    if not state.search.adjacency.has_all_fields:
+        raise TooManyEdges
+    is_cut = state.visited.among(probes, cut)
+    first = int(np.argmax(is_cut)) if is_cut.any() else len(probes)
+    return distinct(pairs.asker[state.visited.among(pairs.asked, np.concatenate([cut, probes[first:]]))])
+
+
+def _accepted(state: _State, found: _Found, grain: Grain) -> _Found:
+    """Without edges to jobs that derive something at every node that asks, and those that the question leaves out."""
+    rows, ends = found.rows, _ends(state, found.rows)
+    if len(ends):
+        row, _ = _takers_of_ends(state, found, rows, ends)
+        is_passed = np.zeros(len(rows.near), bool)
+        is_passed[ends] = np.bincount(row, minlength=len(ends)) == 0
+        if grain is Grain.FIELD:  # at others, no node asks where another does
+            state.passed |= set(rows.key[is_passed].tolist())
+        rows = _pick(rows, ~is_passed)
+    rows = _pick(rows, _is_of_type(rows, state.search.types))
+    if state.search.accept is not None:
+        rows = _pick(rows, state.search.accept(rows.owner, _far_ends(state.search.adjacency, rows, grain)))
+    return found._replace(rows=rows)
+
+
+def _is_of_type(rows: _Rows, types: frozenset[str]) -> NDArray[np.bool_]:
+    kept = np.ones(len(rows.near), bool)
+    for type_, code in _DIRECTNESS.items():
+        if type_ not in types:
+            kept &= rows.rank & ~1 != code
+    return kept
+
+
+def _ends(state: _State, rows: _Rows) -> Ints:
+    """Which edges lead to a job, where the search ends."""
+    return np.flatnonzero((state.search.adjacency.kinds(rows.far) == Kind.JOB) & (rows.far != state.search.kept_job))
+
+
+def _all_takers(state: _State, found: _Found, rows: _Rows) -> Ints:
+    """The nodes that take one of these edges."""
+    ends = _ends(state, rows)
+    takers = found.pairs.asker[state.visited.among(found.pairs.asked, np.delete(rows.near, ends))]
+    return joined([takers, _takers_of_ends(state, found, rows, ends)[1]] if len(ends) else [takers])
+
+
+def _first_takers(state: _State, found: _Found, rows: _Rows) -> Ints:
+    """Which node takes each edge: askers come in the order of their ids, and the first is the least."""
+    takers = found.pairs.asker[state.visited.first(found.pairs.asked)[rows.near]]
+    if len(ends := _ends(state, rows)):
+        row, taker = _takers_of_ends(state, found, rows, ends)
+        takers[ends] = taker[np.searchsorted(row, np.arange(len(ends)))]
+    return takers
+
+
+def _takers_of_ends(state: _State, found: _Found, rows: _Rows, ends: Ints) -> tuple[Ints, Ints]:
+    """Each (which of the ends, node that asks there), but those where the job derives something at that node, or may:
+    not all edges there were read.
+    """
+    row, asker = _askers(state, rows.near[ends], found.pairs)
+    mine = state.visited.among(found.pairs.asker, asker)
+    derived = _derived(state, _Pairs(found.pairs.asker[mine], found.pairs.asked[mine]), found.read)
+    derives = contains(derived, asker * state.visited.count + rows.far[ends][row])
+    kept = ~(derives | contains(found.unread, asker))
+    return row[kept], asker[kept]
+
+
+def _derived(state: _State, pairs: _Pairs, read: _Rows) -> Ints:
+    """(node that asks, owner of an edge at it that does not end at a job), as one number each."""
+    is_there = state.visited.among(read.near, pairs.asked) & (state.search.adjacency.kinds(read.far) != Kind.JOB)
+    rows = _pick(read, is_there)
+    row, asker = _askers(state, rows.near, pairs)
+    return distinct(asker * state.visited.count + rows.owner[row])
+
+
+def _askers(state: _State, places: Ints, pairs: _Pairs) -> tuple[Ints, Ints]:
+    """The nodes that ask at each of the places: (which of them, asker)."""
+    first = state.visited.first(pairs.asked)
+    if (first[pairs.asked] == np.arange(len(pairs.asked))).all():  # no node asks where another does
+        return np.arange(len(places)), pairs.asker[first[places]]
+    return _join(places, pairs.asked, pairs.asker)
+
+
+def _join(left: Ints, right: Ints, values: Ints) -> tuple[Ints, Ints]:
+    """For each of `left`, the values at the same key on the right: (which of the left, value)."""
+    order = np.argsort(right, kind="stable")
+    low, high = (np.searchsorted(right[order], left, side=side) for side in ("left", "right"))
+    counts = high - low
+    ends = np.cumsum(counts)
+    places = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(low - (ends - counts), counts)
+    return np.repeat(np.arange(len(left)), counts), values[order][places]
+
+
+def _take(state: _State, found: _Found, grain: Grain, depth: int) -> None:
+    """Take edges, and reach their far ends, as far as the budget of nodes goes: in the order of the edges."""
+    edges, rows = state.search.adjacency, found.rows
+    far = _far_ends(edges, rows, grain)
+    new = state.visited.once(far[state.visited.distances(far) < 0])
+    left = max(state.search.question.max_nodes - state.reached, 0)
+    if len(new) > left:
+        out = state.visited.among(far, new[left:])
+        state.stopped_by = "nodes"
+        state.unfinished.append(_all_takers(state, found, _pick(rows, out)))
+        rows, far = _pick(rows, ~out), far[~out]
+        new = new[:left]
+    state.visited.reach(new, depth)
+    state.reached += len(new)
+    state.rows += len(far)
+    state.accepted |= set(rows.key[edges.kinds(rows.far) == Kind.JOB].tolist())
+    parent = _first_takers(state, found, rows)
+    state.taken.append(TakenEdges(edges.canonical(rows.near), far, rows.owner, rows.rank, parent, rows.key, depth))
+
+
+def _far_ends(edges: Adjacency, rows: _Rows, grain: Grain) -> Ints:
+    """The canonical nodes that edges lead to: at job grain, whole datasets."""
+    if grain is not Grain.JOB:
+        return edges.canonical(rows.far)
+    whole = edges.datasets(rows.far)
+    return edges.canonical(np.where(whole >= 0, whole, rows.far))
+
+
+_EMPTY = _Rows(*[_NONE] * len(_Rows._fields))
+
+
+def _concatenated(one: _Rows, other: _Rows) -> _Rows:
+    if not len(one.near):
+        return other
+    return _Rows(*(np.concatenate(pair) for pair in zip(one, other, strict=True)))
+
+
+def _pick(rows: _Rows, which: NDArray[np.bool_] | Sequence[bool]) -> _Rows:
+    if np.all(which):
+        return rows
+    places = np.flatnonzero(which)
+    return _Rows(*(one[places] for one in rows))

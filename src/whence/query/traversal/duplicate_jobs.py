@@ -1,0 +1,82 @@
+"""Jobs that report one statement twice: their edges are shown once, with the evidence of both (docs/how-to/spark.md).
+
+Spark runs `create table … as select` as a command, and within it an insert; the listener reports each as a job, with
+the same lineage. Two edges with the same ends are one if the last run of one job took place within that of the other,
+both belong to one parent run, and one edge says no other transformation than the other.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from whence.model.graph import AssertingRun
+from whence.model.names import JobName, Node
+from whence.query.answers.values import AnswerEdge
+
+
+def fold_siblings(edges: Sequence[AnswerEdge]) -> tuple[tuple[AnswerEdge, ...], tuple[int, ...]]:
+    """The edges, those of one statement as one, and the place of each given edge among them. Edges with the same ends
+    follow each other.
+    """
+    folded: list[AnswerEdge] = []
+    places: list[int] = []
+    for _, several in groupby(edges, key=_ends):
+        same = list(several)
+        outer = _outermost(same)
+        kept = [one for one in same if outer[one.owner] == one.owner]
+        place = {one.owner: len(folded) + number for number, one in enumerate(kept)}
+        folded += [_merged(one, [its for its in same if outer[its.owner] == one.owner]) for one in kept]
+        places += [place[outer[one.owner]] for one in same]
+    return tuple(folded), tuple(places)
+
+
+def _ends(edge: AnswerEdge) -> tuple[Node, Node]:
+    return edge.source, edge.target
+
+
+def _outermost(edges: Sequence[AnswerEdge]) -> dict[Node, Node]:
+    """For each owner of edges with the same ends, the owner whose statement its last run is part of, or itself."""
+    found: dict[Node, Node] = {one.owner: one.owner for one in edges}
+    if len(edges) == 1:
+        return found
+    runs = {one.owner: run for one in edges if (run := _last_run(one))}
+    by_start = sorted((one for one in edges if one.owner in runs), key=lambda one: _order(runs[one.owner]))
+    for place, inner in enumerate(by_start):
+        for outer in by_start[:place]:
+            if found[outer.owner] == outer.owner and _is_part(outer, inner, runs):
+                found[inner.owner] = outer.owner
+                break
+    return found
+
+
+def _last_run(edge: AnswerEdge) -> AssertingRun | None:
+    """The latest run that said the edge; None if it is not one that has ended within another."""
+    runs = [run for one in edge.evidence for run in one.runs]
+    last = max(runs, key=lambda run: (run.asserted_at, str(run.name)), default=None)
+    return last if last and last.parent_id and last.started_at is not None and last.ended_at is not None else None
+
+
+def _order(run: AssertingRun) -> tuple[int, int, str]:
+    """What began first, and of those the longest, comes first."""
+    return run.started_at or 0, -(run.ended_at or 0), str(run.name)
+
+
+def _is_part(outer: AnswerEdge, inner: AnswerEdge, runs: dict[Node, AssertingRun]) -> bool:
+    one, other = runs[outer.owner], runs[inner.owner]
+    if not (isinstance(outer.owner, JobName) and isinstance(inner.owner, JobName) and one.parent_id == other.parent_id):
+        return False
+    said, again = set(outer.transformations), set(inner.transformations)
+    return (other.ended_at or 0) <= (one.ended_at or 0) and (said <= again or again <= said)
+
+
+def _merged(edge: AnswerEdge, same: Sequence[AnswerEdge]) -> AnswerEdge:
+    if len(same) == 1:
+        return edge
+    evidence = {proof.set_id: proof for one in same for proof in one.evidence}
+    return replace(
+        edge,
+        transformations=tuple(sorted({how for one in same for how in one.transformations})),
+        origins=tuple(sorted({origin for one in same for origin in one.origins})),
+        confirmed=any(one.confirmed for one in same),
+        evidence=tuple(sorted(evidence.values(), key=lambda one: (-one.last.time, one.digest))),
+    )

@@ -1,0 +1,177 @@
+"""What a finished walk has reached: nodes in order; edges, evidence and gaps of as many of them as are asked for.
+
+Naming an edge and proving it costs more than walking it, and a page shows few.
+"""
+
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from whence.log.position import Position, format_positions
+from whence.model.graph import Grain, Hop
+from whence.model.ids import Kind, kind_of
+from whence.model.names import DatasetName, Node
+from whence.query.answers.completeness import past_limit
+from whence.query.answers.transformations import Transformation, in_a_row, side_by_side
+from whence.query.answers.values import Answer, AnswerNode, Completeness, Gap, GapReason
+from whence.query.traversal.edges import Edges, assemble_edges, transformations_of
+from whence.query.traversal.node_order import NodeOrder
+from whence.query.traversal.shown_nodes import keep_links
+from whence.query.traversal.traversal import Traversal, far_end
+
+FRONTIER = 100
+"""Nodes beyond which there is more that an answer names, at most."""
+
+
+@dataclass(slots=True)
+class TraversalResult:
+    """The kept nodes of a walk, by distance and name; `chosen` are those that fit the question's filter."""
+
+    walk: Traversal
+    root: int
+    grain: Grain
+    chosen: AbstractSet[int]
+    kept: AbstractSet[int]
+    order: NodeOrder
+    _vias: dict[int, Transformation] = field(default_factory=dict)
+    _has_gaps: bool = False
+    _extents: dict[tuple[str | None, int, bool], Completeness] = field(default_factory=dict)
+
+    def completeness(self) -> Completeness:
+        """How much of the truth the walk holds, and what was read of its gaps by now."""
+        stopped = (self.walk.stopped_by, len(self.walk.unfinished), self._has_gaps)
+        if stopped not in self._extents:
+            self._extents[stopped] = completeness(self.walk, has_gaps=self._has_gaps)
+        return self._extents[stopped]
+
+    def answer(self, start: int = 0, end: int | None = None) -> Answer:
+        """The nodes from place `start` to `end`, with the edges that lead to them and the gaps at them."""
+        ids = set(self.order[start:end])
+        self.walk.fetch(ids)
+        self.order.know({self.root, *(self.walk.via[id_].parent for id_ in ids if id_ in self.walk.via)})
+        gaps = read_gaps(self.walk, ids) if self.grain is Grain.FIELD and ids else {}
+        links = [link for link in keep_links(self.walk, self.kept) if far_end(self.walk, link) in ids]
+        self._has_gaps = self._has_gaps or bool(gaps)
+        named = {id_ for key, others in gaps.items() for id_ in (key.at, key.owner, *others)}
+        edges = assemble_edges(self.walk, links, named, self.order.names)
+        return Answer(
+            root=self.order.name(self.root),
+            direction=self.walk.asked.direction,
+            grain=self.grain,
+            types=self.walk.asked.types,
+            nodes=tuple(self._node(id_, edges) for id_ in self.order[start:end]),
+            edges=edges.edges,
+            gaps=_gaps(edges, gaps),
+            completeness=self.completeness(),
+        )
+
+    def _node(self, id_: int, edges: Edges) -> AnswerNode:
+        last = self.walk.via.get(id_)
+        return AnswerNode(
+            name=self.order.name(id_),
+            depth=self.walk.depth[id_],
+            aliases=self.walk.identity.names_of(id_)[1:],
+            parent=None if last is None else self.order.name(last.parent),
+            edge=None if last is None else edges.places[last.link],
+            via=None if last is None else self._via(id_),
+            shown=id_ in self.chosen,
+            more=id_ in self.walk.unfinished,
+        )
+
+    def _via(self, id_: int) -> Transformation:
+        """What happens along the witness of a node: that of each node on the way is found once."""
+        unknown = []
+        while id_ not in self._vias and id_ in self.walk.via:
+            unknown.append(id_)
+            id_ = self.walk.via[id_].parent
+        for one in reversed(unknown):
+            last = self.walk.via[one]
+            hop = side_by_side(transformations_of(self.walk.links[last.link]))
+            before = self._vias.get(last.parent)
+            self._vias[one] = hop if before is None else in_a_row(before, hop)
+        return self._vias[unknown[0] if unknown else id_]
+
+
+def reached(walk: Traversal, chosen: AbstractSet[int], nodes: AbstractSet[int]) -> TraversalResult:
+    """The nodes that are kept of a walk, in order."""
+    return TraversalResult(walk, walk.root, walk.asked.grain, chosen, nodes, NodeOrder(walk, nodes))
+
+
+def completeness(walk: Traversal, *, has_gaps: bool = False) -> Completeness:
+    """How much of the truth a finished walk holds. `has_gaps`: somewhere columns are not known."""
+    frontier = NodeOrder(walk, walk.unfinished)
+    past = past_limit(walk.graph, walk.asked.question.at)
+    stopped_by = walk.stopped_by or past.stopped_by or ("columns" if has_gaps else None)
+    return Completeness(
+        complete=not stopped_by,
+        stopped_by=stopped_by,
+        depth_reached=max(walk.depth.values()),
+        frontier=tuple(map(frontier.name, frontier[:FRONTIER])),
+        frontier_nodes=len(frontier),
+        as_of=walk.asked.question.at,
+        graph_version=format_positions(map(Position.from_int, walk.graph.reached())),
+        hidden_nodes=len(walk.graph.hidden(walk.depth)),
+        forgotten_before=past.forgotten_before,
+        recorded_from=past.recorded_from,
+    )
+
+
+def _asked_at(walk: Traversal, nodes: Sequence[int]) -> dict[int, list[int]]:
+    """The ids at which each node asks for gaps, as id → nodes: as for edges, and at fields without an edge, too."""
+    wholes = [node for node in nodes if kind_of(node) is Kind.DATASET]
+    members = {node: walk.identity.members(node) for node in wholes}
+    fields: dict[int, list[int]] = {}
+    if wholes:
+        for row in walk.graph.fields(sorted(id_ for ids in members.values() for id_ in ids)):
+            fields.setdefault(row.dataset_id, []).append(row.id)
+    askers: dict[int, list[int]] = {}
+    for node in nodes:
+        ids = list(walk.identity.members(node))
+        if node in members:
+            ids += [inner for id_ in ids for inner in fields.get(id_, ())]
+        elif kind_of(node) is Kind.FIELD:
+            ids += walk.identity.members(walk.identity.dataset_of[node])
+        for id_ in ids:
+            askers.setdefault(id_, []).append(node)
+    return askers
+
+
+class GapKey(NamedTuple):
+    """The node where the walk ends, the owner who does not know its columns, and why."""
+
+    at: int
+    owner: int
+    reason: GapReason
+
+
+def read_gaps(walk: Traversal, nodes: set[int]) -> dict[GapKey, list[int]]:
+    """Where the walk ends at one of these nodes for want of columns."""
+    asking = _asked_at(walk, sorted(node for node in nodes - walk.unfinished if kind_of(node) is not Kind.JOB))
+    limit, hop = walk.asked.question.max_edges, Hop(walk.asked.direction, Grain.FIELD, walk.asked.question.at)
+    coarse = walk.graph.gaps([id_ for id_ in asking if kind_of(id_) is Kind.DATASET], hop, limit + 1)
+    partial = walk.graph.unreported(list(asking), hop, limit + 1) if len(coarse) <= limit else ()
+    rows = [*((row, GapReason.NO_COLUMNS) for row in coarse), *((row, GapReason.UNREPORTED) for row in partial)]
+    if len(rows) > limit:
+        walk.stopped_by = walk.stopped_by or "edges"
+        walk.unfinished |= {node for nodes in asking.values() for node in nodes}
+    walk.identity.learn((row.other_id, row.other_id) for row, _ in rows if row.other_id)
+    gaps: dict[GapKey, list[int]] = {}
+    for row, reason in rows[:limit]:
+        others = [walk.identity.canonical(row.other_id)] if row.other_id else []
+        for node in asking[row.near_id]:
+            gaps.setdefault(GapKey(node, row.owner_id, reason), []).extend(others)
+    return gaps
+
+
+def _gaps(edges: Edges, gaps: dict[GapKey, list[int]]) -> tuple[Gap, ...]:
+    found = [
+        Gap(at=edges.name(key.at), owner=edges.name(key.owner), datasets=_datasets(edges, others), reason=key.reason)
+        for key, others in gaps.items()
+    ]
+    return tuple(sorted(found, key=lambda gap: (str(gap.at), str(gap.owner), gap.reason)))
+
+
+def _datasets(edges: Edges, ids: Iterable[int]) -> tuple[DatasetName, ...]:
+    names: Sequence[Node] = [edges.name(id_) for id_ in set(ids)]
+    return tuple(sorted(name for name in names if isinstance(name, DatasetName)))

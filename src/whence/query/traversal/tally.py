@@ -1,0 +1,58 @@
+"""How many of the nodes that a search reached there are of each sort, without a name read for any."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from whence.model.ids import Kind
+from whence.model.traits import NO_TRAITS, Traits
+from whence.query.ports.graph import Ints
+from whence.query.traversal.index_sets import distinct, joined
+from whence.query.traversal.traversal import Traversal
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Nodes by distance; how many jobs are or derive one; and nodes by kind and by their traits: where these are not
+    known, by the dataset of fields, else the node itself.
+    """
+
+    distances: Mapping[int, int]
+    jobs: int
+    known: Sequence[tuple[Kind, Traits, int]]
+    unknown: Sequence[tuple[Kind, int, int]]
+
+
+def tally_nodes(walk: Traversal, ids: Ints) -> Tally:
+    """The tally of some of the reached nodes."""
+    edges, places, kinds = walk.adjacency, walk.places_of(ids), ids & 3
+    subjects = np.where(kinds == Kind.FIELD, edges.datasets(places), places)
+    classes = edges.classes(subjects)
+    is_known = classes >= -1
+    known = _counted((classes[is_known] + 1) * 4 + kinds[is_known])
+    unknown = _counted(subjects[~is_known] * 4 + kinds[~is_known])
+    asked = edges.canonical_ids(np.array([one >> 2 for one in unknown], np.int64)).tolist()
+    return Tally(
+        distances=_counted(walk.distances(ids)),
+        jobs=_count_jobs(walk, places),
+        known=[
+            (Kind(sort & 3), edges.traits((sort >> 2) - 1) if sort >> 2 else NO_TRAITS, number)
+            for sort, number in known.items()
+        ],
+        unknown=[(Kind(one & 3), subject, unknown[one]) for one, subject in zip(unknown, asked, strict=True)],
+    )
+
+
+def _count_jobs(walk: Traversal, places: Ints) -> int:
+    """How many jobs are among some nodes, and those who assert the edges that lead to them."""
+    is_far = np.zeros(walk.adjacency.count, bool)
+    is_far[places] = True
+    owners = [distinct(one.owner[is_far[one.far]]) for one in walk.taken]
+    return int(np.sum(walk.adjacency.kinds(joined([places, *owners])) == Kind.JOB))
+
+
+def _counted(numbers: Ints) -> dict[int, int]:
+    found = distinct(numbers)
+    counts = np.bincount(np.searchsorted(found, numbers), minlength=len(found))
+    return dict(zip(found.tolist(), counts.tolist(), strict=True))

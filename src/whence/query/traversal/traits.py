@@ -1,0 +1,42 @@
+"""The traits of nodes (`model.traits`), asked of a graph."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from whence.model.ids import Kind, kind_of
+from whence.model.traits import NO_TRAITS, TRAIT_FACETS, Traits, parse_traits
+from whence.query.traversal.representatives import Representatives
+
+
+@dataclass(slots=True)
+class TraitReader:
+    """The traits of nodes, asked once for each dataset or job. What is said of any alias is said of all."""
+
+    identity: Representatives
+    _traits: dict[int, Traits] = field(default_factory=dict)
+
+    def learn(self, nodes: Iterable[int]) -> None:
+        """Make the traits of canonical nodes known to `of`."""
+        self.learn_subjects({self.subject(node) for node in nodes})
+
+    def learn_subjects(self, ids: Iterable[int]) -> None:
+        """Make the traits of canonical datasets and jobs known to `of_subject`."""
+        subjects = set(ids) - self._traits.keys()
+        members = {member: subject for subject in subjects for member in self.identity.members(subject)}
+        said: dict[int, list[tuple[str, str]]] = {}
+        for row in self.identity.graph.facets(sorted(members), TRAIT_FACETS) if members else ():
+            said.setdefault(members[row.subject_id], []).append((row.name, row.payload))
+        self._traits |= dict.fromkeys(subjects, NO_TRAITS)
+        self._traits |= {subject: parse_traits(facets) for subject, facets in said.items()}
+
+    def of(self, node: int) -> Traits:
+        """The traits of a node; of a field those of its dataset."""
+        return self.of_subject(self.subject(node))
+
+    def of_subject(self, subject: int) -> Traits:
+        """The traits of a canonical dataset or job."""
+        return self._traits[subject]
+
+    def subject(self, node: int) -> int:
+        """The dataset or job that facets about a node are about."""
+        return self.identity.dataset_of[node] if kind_of(node) is Kind.FIELD else node

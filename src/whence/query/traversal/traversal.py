@@ -1,0 +1,230 @@
+"""A finished search: the nodes that it reached; edges and witnesses, read for as many of them as are asked for.
+
+Naming an edge and proving it costs more than finding it, and a page shows few.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from whence.model.graph import Direction, EdgeRow, Grain
+from whence.model.ids import Kind, kind_of, node_id
+from whence.model.names import Node
+from whence.query.answers.values import Question
+from whence.query.ports.graph import Adjacency, Graph, Ints
+from whence.query.traversal.breadth_first import Search, TakenEdges, TooManyEdges, search_breadth_first
+from whence.query.traversal.filters import FilterMatcher
+from whence.query.traversal.index_sets import contains, distinct, joined
+from whence.query.traversal.representatives import Representatives, canonical_root, learn_nodes
+from whence.query.traversal.traits import TraitReader
+from whence.query.traversal.witnesses import Link, Via, find_witnesses
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traversed:
+    """What to traverse. `within`: not through nodes that do not fit the question's filter; `kept_job`: a job that is
+    an end even where it derives something.
+    """
+
+    direction: Direction
+    grain: Grain
+    types: frozenset[str]
+    question: Question
+    within: bool = False
+    kept_job: int = 0
+
+
+@dataclass(slots=True)
+class Traversal:
+    """What a search has reached. Ids are canonical."""
+
+    graph: Graph
+    identity: Representatives
+    asked: Traversed
+    fits: FilterMatcher
+    adjacency: Adjacency
+    root: int
+    taken: Sequence[TakenEdges]
+    ids: Ints
+    """Of the reached nodes, ascending; `places` and `depths` are theirs."""
+    places: Ints
+    depths: Ints
+    depth: Mapping[int, int]
+    unfinished: set[int]
+    """Nodes beyond which there is more, or, where a budget stopped the search, may be more."""
+    stopped_by: str | None
+    via: dict[int, Via] = field(default_factory=dict)
+    links: dict[Link, list[EdgeRow]] = field(default_factory=dict)
+    _fetched: set[int] = field(default_factory=set)
+
+    def fetch(self, ids: Iterable[int]) -> None:
+        """Read all edges that lead to these nodes, their witnesses, and all names of the nodes on the way to them."""
+        wanted = sorted(set(ids) - self._fetched)
+        self._fetched |= set(wanted)
+        self.find_witnesses(wanted)
+        onward = set(self._witness_links(wanted))
+        self._read(joined([self.places_of(wanted), self.places_of([far_end(self, link) for link in onward])]))
+
+    def find_witnesses(self, ids: Iterable[int]) -> None:
+        """Find the witnesses of nodes, and of all nodes on the way to them."""
+        at: dict[int, set[int]] = {}
+        for id_ in ids:
+            at.setdefault(self.depth[id_], set()).add(id_)
+        for depth in range(max(at, default=0), 0, -1):
+            places = np.sort(self.places_of(sorted(at.get(depth, ()))))
+            found = find_witnesses(self.adjacency, self.taken, self.asked.direction, depth, places)
+            self.via |= found
+            at.setdefault(depth - 1, set()).update(via.parent for via in found.values())
+
+    def read(self, ids: Iterable[int]) -> None:
+        """Read all edges that lead to these nodes."""
+        self._read(np.sort(self.places_of(sorted(ids))))
+
+    def learn(self, ids: Iterable[int]) -> None:
+        """Know all names of these nodes, which were reached, or are datasets of such."""
+        asked = set(ids)
+        reached = asked & self.depth.keys()
+        beside = [place for place in map(self.adjacency.place, asked - reached) if place >= 0]
+        wanted = np.concatenate([self.places_of(sorted(reached)), np.array(sorted(beside), np.int64)])
+        learn_nodes(self.identity, self.adjacency, wanted)
+
+    def distances(self, ids: Ints) -> Ints:
+        """How far each node is from the root."""
+        return self.depths[np.searchsorted(self.ids, ids)]
+
+    def by_name(self, ids: Ints) -> Ints:
+        """The place of each node's name among all names; -1: not known."""
+        return self.adjacency.by_name(self.places_of(ids))
+
+    def others(self) -> Ints:
+        """The reached nodes, the root not among them."""
+        found: Ints = self.ids[self.ids != self.root]
+        return found
+
+    def inside(self, dataset: int) -> set[int]:
+        """The reached fields of a canonical dataset, and itself."""
+        place = self.adjacency.place(dataset)
+        if place < 0:
+            return set()
+        found: Ints = self.ids[self.adjacency.datasets(self.places) == place]
+        return set(found.tolist())
+
+    def owned_by(self, owners: set[int]) -> set[int]:
+        """The far ends of the edges that these assert."""
+        several = joined(one.owner for one in self.taken)
+        ids = self.adjacency.ids(several)
+        chosen = several[np.isin(ids, np.array(sorted(owners), np.int64))]
+        fars = joined(one.far[contains(chosen, one.owner)] for one in self.taken)
+        return set(self.adjacency.canonical_ids(fars).tolist())
+
+    def owners(self) -> set[int]:
+        """Those who assert an edge that was taken."""
+        return set(self.adjacency.ids(joined(one.owner for one in self.taken)).tolist())
+
+    def on_the_way_to(self, goals: Iterable[int]) -> set[int]:
+        """The reached nodes from which edges that were taken lead to one of these; it may have a few more."""
+        near = np.concatenate([one.near for one in self.taken] or [self.places[:0]])
+        far = np.concatenate([one.far for one in self.taken] or [self.places[:0]])
+        wholes = self.adjacency.datasets(self.places)
+        found = frontier = np.sort(self.places[np.isin(self.ids, np.array(sorted(goals), np.int64))])
+        while len(frontier):
+            ends = distinct(near[contains(frontier, far)])
+            of_jobs = self.adjacency.kinds(ends) == Kind.JOB
+            # A whole asks at its fields, a field at its whole.
+            ends = joined([ends, self.adjacency.datasets(ends[~of_jobs])])
+            asking = np.sort(self.places[contains(ends, self.places) | contains(ends, wholes)])
+            frontier = asking[~contains(found, asking)]
+            found = joined([found, frontier])
+        return set(self.adjacency.canonical_ids(found).tolist())
+
+    def _witness_links(self, ids: Iterable[int]) -> Iterator[Link]:
+        seen: set[int] = set()
+        for id_ in ids:
+            while id_ in self.via and id_ not in seen:
+                seen.add(id_)
+                yield self.via[id_].link
+                id_ = self.via[id_].parent
+
+    def _read(self, fars: Ints) -> None:
+        for grain, keys in self._keys(fars):
+            rows = self.adjacency.rows(keys, self.asked.direction)
+            _learn_ends(self.identity, rows)
+            for row in rows:
+                several = self.links.setdefault(_link_of(self, row, grain), [])
+                if row not in several:
+                    several.append(row)
+
+    def _keys(self, fars: Ints) -> Iterator[tuple[Grain, Ints]]:
+        """The keys of the edges into nodes, those of the hop from a job apart."""
+        first = Grain.JOB if kind_of(self.root) is Kind.JOB else Grain.DATASET
+        by: dict[Grain, list[Ints]] = {}
+        for one in self.taken:
+            grain = first if one.depth == 1 else Grain.DATASET
+            by.setdefault(grain, []).append(one.key[contains(fars, one.far)])
+        for grain, keys in by.items():
+            if len(several := np.concatenate(keys)):
+                yield grain, several
+
+    def places_of(self, ids: Sequence[int] | Ints) -> Ints:
+        """Where reached nodes are among those of the adjacency."""
+        return self.places[np.searchsorted(self.ids, np.array(ids, np.int64))]
+
+
+def traverse(graph: Graph, root: Node, asked: Traversed) -> Traversal:
+    """Search from a node: over the first adjacency of the graph that can answer."""
+    identity, root_id = canonical_root(graph, root)
+    fits = FilterMatcher(asked.question.only, identity, TraitReader(identity))
+    for adjacency in graph.adjacencies(asked.question.at, [node_id(root), asked.kept_job]):
+        place = next((at for at in map(adjacency.place, (root_id, node_id(root))) if at >= 0), -1)
+        if place < 0:
+            continue
+        try:
+            found = search_breadth_first(_search(adjacency, place, asked, fits))
+        except TooManyEdges:
+            continue
+        ids = adjacency.canonical_ids(found.places)
+        order = np.argsort(ids)
+        ids, places, depths = ids[order], found.places[order], found.depths[order]
+        depth = dict(zip(ids.tolist(), depths.tolist(), strict=True))
+        unfinished = set(adjacency.canonical_ids(found.unfinished).tolist())
+        reached = (ids, places, depths, depth, unfinished, found.stopped_by)
+        return Traversal(graph, identity, asked, fits, adjacency, root_id, found.taken, *reached)
+    raise LookupError(root)
+
+
+def _search(adjacency: Adjacency, place: int, asked: Traversed, fits: FilterMatcher) -> Search:
+    return Search(
+        adjacency=adjacency,
+        root=int(adjacency.canonical(np.array([place]))[0]),
+        grain=asked.grain,
+        question=asked.question,
+        direction=asked.direction,
+        types=asked.types,
+        kept_job=adjacency.place(asked.kept_job) if asked.kept_job else -1,
+        accept=fits.accept_over(adjacency) if asked.within and not asked.question.only.is_empty else None,
+    )
+
+
+def far_end(walk: Traversal, link: Link) -> int:
+    """The end of a link at which the search arrived."""
+    return link.source if walk.asked.direction is Direction.UPSTREAM else link.target
+
+
+def near_end(walk: Traversal, link: Link) -> int:
+    """The end of a link from which the search came."""
+    return link.target if walk.asked.direction is Direction.UPSTREAM else link.source
+
+
+def _learn_ends(identity: Representatives, rows: Sequence[EdgeRow]) -> None:
+    identity.learn([(row.far_id, row.far_dataset_id) for row in rows])
+    identity.learn([(row.near_id, row.near_dataset_id) for row in rows])
+    identity.learn((row.far_dataset_id, row.far_dataset_id) for row in rows if row.far_dataset_id)
+
+
+def _link_of(walk: Traversal, row: EdgeRow, grain: Grain) -> Link:
+    """The edge between canonical nodes that a row describes. At job grain it ends at whole datasets."""
+    is_whole = grain is Grain.JOB and row.far_dataset_id
+    near, far = map(walk.identity.canonical, (row.near_id, row.far_dataset_id if is_whole else row.far_id))
+    ends = (far, near) if walk.asked.direction is Direction.UPSTREAM else (near, far)
+    return Link(*ends, row.owner_id)

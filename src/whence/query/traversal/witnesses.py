@@ -1,0 +1,50 @@
+"""Links, and witnesses: of all edges by which a search came to a node first, always the same one."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import NamedTuple
+
+import numpy as np
+
+from whence.model.graph import Direction
+from whence.query.ports.graph import Adjacency, Ints
+from whence.query.traversal.breadth_first import TakenEdges
+from whence.query.traversal.index_sets import contains
+
+
+class Link(NamedTuple):
+    """An edge between canonical nodes, as one owner asserts it."""
+
+    source: int
+    target: int
+    owner: int
+
+
+class Via(NamedTuple):
+    """A candidate for a node's witness: the smallest is taken. `rank` prefers direct and confirmed edges."""
+
+    rank: tuple[int, bool]
+    parent: int
+    link: Link
+
+
+def find_witnesses(
+    adjacency: Adjacency, taken: Sequence[TakenEdges], direction: Direction, depth: int, places: Ints
+) -> Mapping[int, Via]:
+    """The witnesses of nodes at one distance from the root, by id."""
+    found: dict[int, Via] = {}
+    begin, end = (side(taken, depth, key=attrgetter("depth")) for side in (bisect_left, bisect_right))
+    for one in taken[begin:end]:
+        rows = np.flatnonzero(contains(places, one.far))
+        for far, via in _candidates(adjacency, one, direction, rows):
+            found[far] = min(found.get(far, via), via)
+    return found
+
+
+def _candidates(adjacency: Adjacency, taken: TakenEdges, direction: Direction, rows: Ints) -> Iterator[tuple[int, Via]]:
+    ids, owners = adjacency.canonical_ids, adjacency.ids(taken.owner[rows])
+    columns = (ids(taken.near[rows]), ids(taken.far[rows]), owners, ids(taken.parent[rows]), taken.rank[rows])
+    for near, far, owner, parent, rank in zip(*(one.tolist() for one in columns), strict=True):
+        ends = (far, near) if direction is Direction.UPSTREAM else (near, far)
+        yield far, Via((rank >> 1, bool(rank & 1)), parent, Link(*ends, owner))

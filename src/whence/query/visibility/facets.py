@@ -1,0 +1,75 @@
+"""What facets say, without the fields that are hidden: only facets whose shape is known are shown."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from whence.openlineage.facets.known import SQL_LINEAGE
+
+PLAIN = frozenset({"datasetType", "jobType", "ownership", "sourceCodeLocation", "whence_tier"})
+"""Facets that name no other dataset and no field."""
+
+_OF_READER = ("reader", "dialect", "status")
+"""What names no table."""
+
+SHOWN_OF_RUNS = frozenset({"nominalTime"})
+"""Facets of runs that name nothing."""
+
+Show = Callable[[str], str]
+"""What a viewer knows a field by: its name, or a token."""
+
+
+def shown_facet(name: str, payload: str, show: Show) -> str | None:
+    """A facet's JSON as a viewer may read it; None: not at all."""
+    if name in PLAIN:
+        return payload
+    if name == SQL_LINEAGE:
+        return json.dumps({key: value for key, value in _object(payload).items() if key in _OF_READER})
+    return _tags(payload, show) if name == "tags" else None
+
+
+def shown_schema(payload: str, show: Show) -> str:
+    """A schema facet's fields (rule 24): a hidden one keeps its place, and has neither a name nor a type."""
+    facet = _object(payload)
+    return json.dumps({"fields": _fields(facet.get("fields"), "", show)})
+
+
+def tags_in(payload: str) -> list[dict[str, Any]]:
+    """The entries of a tags facet that have a key."""
+    return [one for one in _entries(payload) if isinstance(one.get("key"), str) and one["key"]]
+
+
+def _entries(payload: str) -> list[dict[str, Any]]:
+    tags = _object(payload).get("tags")
+    return [one for one in tags if isinstance(one, dict)] if isinstance(tags, list) else []
+
+
+def _tags(payload: str, show: Show) -> str:
+    listed = _entries(payload)
+    return json.dumps({"tags": [one for one in listed if _is_shown(one.get("field"), show)]})
+
+
+def _is_shown(field: Any, show: Show) -> bool:
+    return not field or (isinstance(field, str) and show(field) == field)
+
+
+def _fields(fields: Any, prefix: str, show: Show) -> list[dict[str, Any]]:
+    listed = [one for one in fields if isinstance(one, dict)] if isinstance(fields, list) else []
+    named = [(one, one["name"]) for one in listed if isinstance(one.get("name"), str)]
+    return [_field(one, f"{prefix}{name}", name, show) for one, name in named]
+
+
+def _field(one: dict[str, Any], whole: str, name: str, show: Show) -> dict[str, Any]:
+    known = show(whole)
+    if known != whole:
+        return {"name": known}
+    kept = {"name": name, "type": one.get("type")}
+    return kept | ({"fields": _fields(one["fields"], f"{whole}.", show)} if "fields" in one else {})
+
+
+def _object(payload: str) -> dict[str, Any]:
+    try:
+        value = json.loads(payload) if payload else {}
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}

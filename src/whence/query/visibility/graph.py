@@ -1,0 +1,358 @@
+"""A graph as one viewer may see it: what is hidden from them stands there as an opaque token.
+
+A token keeps the shape of the graph: a hidden node is one node, with its edges, in every answer to this viewer. It is a
+keyed hash, so that two viewers cannot compare theirs, and nobody can try names against it. Only what is met on the way
+from something visible becomes a token: a hidden name that is asked for by itself is as unknown as one that is not
+there.
+
+A thing with several names (an alias group) is visible if one of them is, with the fields that it has under those: which
+names it has is said by anybody who may write about one. A rule that hides a field hides it under every name of its
+dataset.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
+
+from whence.model.access import Viewer
+from whence.model.blast import BlastRadius
+from whence.model.graph import (
+    AssertingEvent,
+    Candidates,
+    Direction,
+    EdgeRow,
+    Evidence,
+    FacetRow,
+    FieldRow,
+    GapRow,
+    Grain,
+    HeldRow,
+    Hit,
+    Hop,
+    RunRow,
+    RunTouch,
+    SchemaRow,
+    SearchTerms,
+    SetEdge,
+    SpanRow,
+    TextMatch,
+    TextMatches,
+)
+from whence.model.ids import Kind, kind_of, node_id
+from whence.model.names import DatasetName, FieldName, Node
+from whence.query.answers.overfetch import until_enough
+from whence.query.visibility.adjacency import VisibleAdjacency
+from whence.query.visibility.expressions import Expressions
+from whence.query.visibility.facets import PLAIN, shown_facet, shown_schema
+from whence.query.visibility.pseudonyms import Pseudonyms
+from whence.query.visibility.visible_ids import Asked, VisibleIds
+
+Named = TypeVar("Named", Hit, TextMatch)
+
+_SEARCHED = PLAIN | {"tags"}
+
+
+def seen_by(viewer: Viewer, secret: bytes, graph: Asked) -> Asked:
+    """The graph as a viewer may see it: the graph itself if nothing is hidden from them.
+
+    `secret` is this installation's; whoever has it can tell what a token stands for.
+    """
+    if viewer.can_see_all:
+        return graph
+    visible_ids = VisibleIds(graph, Pseudonyms.of(viewer, secret))
+    return VisibleGraph(visible_ids, Expressions(visible_ids))
+
+
+@dataclass(slots=True)
+class VisibleGraph:
+    """All ports of a graph, over another one, for one viewer and one request. Each method is as in
+    `query.ports.graph`.
+    """
+
+    visible_ids: VisibleIds
+    expressions: Expressions
+    _owners: dict[int, int] = field(default_factory=dict)
+    """Lineage set → the real id of its owner, or of a run that said it; of those that were met."""
+    _versions: dict[int, int] = field(default_factory=dict)
+    """Likewise of versions."""
+
+    @property
+    def _graph(self) -> Asked:
+        return self.visible_ids.graph
+
+    def reached(self) -> tuple[int, ...]:
+        """Nothing to hide."""
+        return self._graph.reached()
+
+    def forgotten_before(self) -> int | None:
+        """Nothing to hide."""
+        return self._graph.forgotten_before()
+
+    def recorded_from(self) -> int | None:
+        """Nothing to hide."""
+        return self._graph.recorded_from()
+
+    def hidden(self, ids: Iterable[int]) -> frozenset[int]:
+        """The tokens."""
+        return frozenset(filter(self.visible_ids.is_token, ids))
+
+    def edges(self, probes: Sequence[int], hop: Hop, limit: int) -> Sequence[EdgeRow]:
+        """All edges, between names and tokens."""
+        return self._told(self._graph.edges(list(self.visible_ids.real(probes).values()), hop, limit), hop)
+
+    def adjacencies(self, at: int | None, roots: Iterable[int]) -> Iterator[VisibleAdjacency]:
+        """All edges, between the ids of names and tokens."""
+
+        def told(rows: Sequence[EdgeRow], way: Direction) -> Sequence[EdgeRow]:
+            return self._told(rows, Hop(way, Grain.JOB, at))
+
+        for arrays in self._graph.adjacencies(at, self.visible_ids.real(roots).values()):
+            yield VisibleAdjacency(self.visible_ids, arrays, told)
+
+    def gaps(self, dataset_ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
+        """All gaps, likewise."""
+        return self._gaps(self._graph.gaps(list(self.visible_ids.real(dataset_ids).values()), hop, limit))
+
+    def unreported(self, ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
+        """Likewise."""
+        return self._gaps(self._graph.unreported(list(self.visible_ids.real(ids).values()), hop, limit))
+
+    def nodes(self, ids: Iterable[int]) -> Mapping[int, Node]:
+        """A hidden node is known by the id of its token only."""
+        known = self.visible_ids.real(ids)
+        return {id_: self.visible_ids.names[real] for id_, real in known.items() if real in self.visible_ids.names}
+
+    def fields(self, dataset_ids: Iterable[int]) -> Sequence[FieldRow]:
+        """All fields: hidden ones as tokens."""
+        rows = self._graph.fields(self.visible_ids.real(dataset_ids).values())
+        self.visible_ids.meet(id_ for row in rows for id_ in row[:2])
+        return sorted(self._field(row) for row in rows)
+
+    def groups(self, dataset_ids: Iterable[int]) -> Mapping[int, tuple[DatasetName, ...]]:
+        """A name that may be seen stands for the group before one that may not."""
+        groups = {id_: self.visible_ids.group(real) for id_, real in self.visible_ids.real(dataset_ids).items()}
+        return {id_: group for id_, group in groups.items() if len(group) > 1}
+
+    def search(self, fragments: Sequence[str], kind: Kind, limit: int) -> Sequence[Hit]:
+        """Only what may be seen; looks further until there is enough of it."""
+
+        def ask(asked: int) -> tuple[Sequence[Hit], bool]:
+            found = self._graph.search(fragments, kind, asked)
+            return found, len(found) < asked
+
+        return until_enough(ask, self._visible, limit)[0][:limit]
+
+    def find(self, clue: SearchTerms, kind: Kind, limit: int) -> Candidates:
+        """Likewise."""
+        return Candidates(*until_enough(lambda asked: self._graph.find(clue, kind, asked), self._visible, limit))
+
+    def told(self, words: Sequence[str], limit: int) -> TextMatches:
+        """By tags and owners of what may be seen: texts that are not shown are not searched."""
+
+        def ask(asked: int) -> TextMatches:
+            found = self._graph.told(words, asked)
+            return found._replace(found=[one for one in found.found if one.facet in _SEARCHED])
+
+        return TextMatches(*until_enough(ask, self._visible, limit))
+
+    def evidence(self, set_ids: Iterable[int], at: int | None, runs: int) -> Mapping[int, Evidence]:
+        """Of a hidden owner's sets: when they were said, no more."""
+        found = self._graph.evidence(set_ids, at, runs)
+        return {id_: self.visible_ids.pseudonyms.evidence(one, self._sees_owner(id_)) for id_, one in found.items()}
+
+    def facets(self, ids: Iterable[int], names: Sequence[str]) -> Sequence[FacetRow]:
+        """What is said of names that may be seen, without hidden fields."""
+        visible = [real for real in self.visible_ids.real(ids).values() if self.visible_ids.can_see(real)]
+        rows = ((row, self._facet(row)) for row in self._graph.facets(visible, names))
+        return [row._replace(payload=payload) for row, payload in rows if payload is not None]
+
+    def events(self, ids: Iterable[int]) -> Mapping[int, tuple[AssertingEvent, int]]:
+        """Of events about hidden things: when they were said, no more."""
+        found = self._graph.events(ids)
+        self._meet_all(subject for _, subject in found.values())
+        return {id_: self._event(said, subject) for id_, (said, subject) in found.items()}
+
+    def runs_named(self, run_id: str) -> Sequence[RunRow]:
+        """Only runs of jobs that may be seen."""
+        found = self._graph.runs_named(run_id)
+        return [row for row in found if self.visible_ids.show_run(row) == row]
+
+    def runs(self, ids: Iterable[int]) -> Sequence[RunRow]:
+        """All that were met: those of hidden jobs without names."""
+        return [
+            self.visible_ids.runs[real] for real in self.visible_ids.real(ids).values() if real in self.visible_ids.runs
+        ]
+
+    def said(self, run_ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
+        """The sets of each run; the run's job owns them."""
+        known = self.visible_ids.real(run_ids)
+        found = self._graph.said(known.values())
+        self._owners |= {set_id: self._speaker(run) for run, several in found.items() for set_id in several}
+        return {id_: found[real] for id_, real in known.items() if real in found}
+
+    def content(self, set_ids: Iterable[int]) -> Sequence[SetEdge]:
+        """All edges, between names and tokens; of sets that nothing visible led to, none."""
+        edges = self._graph.content([id_ for id_ in set_ids if id_ in self._owners])
+        self.visible_ids.meet(id_ for edge in edges for id_ in edge[1:5])
+        return [self._set_edge(edge) for edge in self.expressions.of_sets(edges, self._owners)]
+
+    def writers(self, asked: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
+        """All runs, those of hidden jobs as tokens."""
+        return self._touching(self._graph.writers(self._of_datasets(asked)))
+
+    def next_writers(self, asked: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
+        """Likewise."""
+        return self._touching(self._graph.next_writers(self._of_datasets(asked)))
+
+    def readers(self, asked: Sequence[tuple[int, int, int]], limit: int) -> Sequence[RunTouch]:
+        """Likewise."""
+        known = self.visible_ids.real(id_ for id_, _, _ in asked)
+        real = [(known[id_], since, until) for id_, since, until in asked if id_ in known]
+        return self._touching(self._graph.readers(real, limit))
+
+    def owners(self, ids: Iterable[int]) -> Sequence[int]:
+        """All owners, hidden ones as tokens."""
+        return self._all_shown(self._graph.owners(self.visible_ids.real(ids).values()))
+
+    def spans(self, owner_ids: Iterable[int]) -> Sequence[SpanRow]:
+        """All spans, of hidden owners, too."""
+        rows = self._graph.spans(self.visible_ids.real(owner_ids).values())
+        self._meet_all(id_ for row in rows for id_ in (row.owner_id, row.statement_id))
+        self._versions |= {row.version: row.owner_id for row in rows}
+        return sorted(self._span(row) for row in rows)
+
+    def versions(self, ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
+        """The sets of versions that were met."""
+        found = self._graph.versions([id_ for id_ in ids if id_ in self._versions])
+        self._owners |= {set_id: self._versions[id_] for id_, several in found.items() for set_id in several}
+        return found
+
+    def changed(self, since: int, until: int) -> Sequence[int]:
+        """All owners, hidden ones as tokens."""
+        return self._all_shown(self._graph.changed(since, until))
+
+    def held(self, at: int | None, owner_ids: Iterable[int] | None) -> Sequence[HeldRow]:
+        """All sets, of hidden owners, too."""
+        rows = self._graph.held(at, None if owner_ids is None else self.visible_ids.real(owner_ids).values())
+        self.visible_ids.meet(row.owner_id for row in rows)
+        self._owners |= {row.set_id: row.owner_id for row in rows}
+        return [HeldRow(self.visible_ids.shown(row.owner_id), row.set_id) for row in rows]
+
+    def present(self, ids: Iterable[int], at: int | None) -> set[int]:
+        """Nothing to hide: only what is known is asked."""
+        known = self.visible_ids.real(ids)
+        found = self._graph.present(known.values(), at)
+        return {id_ for id_, real in known.items() if real in found}
+
+    def schemas(self, dataset_ids: Iterable[int]) -> Sequence[SchemaRow]:
+        """Of names that may be seen; hidden fields as tokens without a type."""
+        visible = [real for real in self.visible_ids.real(dataset_ids).values() if self.visible_ids.can_see(real)]
+        rows = self._graph.schemas(visible)
+        return [
+            row._replace(payload=shown_schema(row.payload, partial(self.visible_ids.field, row.dataset_id)))
+            for row in rows
+        ]
+
+    def described(self, since: int | None) -> Sequence[int]:
+        """Only names that may be seen: nothing is said of the others' schemas."""
+        found = self._graph.described(since)
+        self.visible_ids.meet(found)
+        return [id_ for id_ in found if self.visible_ids.can_see(id_)]
+
+    def blast(self, node_id: int) -> BlastRadius | None:
+        """Numbers only: hidden things are counted."""
+        real = self.visible_ids.real([node_id]).get(node_id)
+        return None if real is None else self._graph.blast(real)
+
+    def dropped_at(self, dataset_id: int, at: int | None) -> int | None:
+        """Of names that may be seen: a token is not known to be dropped."""
+        real = self.visible_ids.real([dataset_id]).get(dataset_id)
+        return self._graph.dropped_at(real, at) if real is not None and self.visible_ids.can_see(real) else None
+
+    def latest_run(self, job_id: int) -> RunRow | None:
+        """Only runs of jobs that may be seen."""
+        real = self.visible_ids.real([job_id]).get(job_id)
+        found = None if real is None else self._graph.latest_run(real)
+        return found if found and self.visible_ids.show_run(found) == found else None
+
+    def _gaps(self, rows: Sequence[GapRow]) -> Sequence[GapRow]:
+        self.visible_ids.meet(id_ for row in rows for id_ in row)
+        return sorted(GapRow._make(map(self.visible_ids.shown, row)) for row in rows)
+
+    def _visible(self, found: Sequence[Named]) -> list[Named]:
+        self.visible_ids.meet(one.id for one in found)
+        return [one for one in found if self.visible_ids.can_see(one.id)]
+
+    def _sees_owner(self, set_id: int) -> bool:
+        return set_id in self._owners and self.visible_ids.can_see(self._owners[set_id])
+
+    def _speaker(self, run: int) -> int:
+        """The job of a run that may be seen, else the run itself, which may not."""
+        return node_id(self.visible_ids.runs[run].name.job) if self.visible_ids.can_see(run) else run
+
+    def _meet_all(self, ids: Iterable[int]) -> None:
+        wanted = set(ids)
+        self.visible_ids.meet_runs(id_ for id_ in wanted if kind_of(id_) is Kind.RUN)
+        self.visible_ids.meet(id_ for id_ in wanted if kind_of(id_) is not Kind.RUN)
+
+    def _all_shown(self, real: Sequence[int]) -> Sequence[int]:
+        self.visible_ids.meet(real)
+        return sorted(shown for id_ in real if (shown := self.visible_ids.shown(id_)))
+
+    def _of_datasets(self, asked: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        known = self.visible_ids.real(id_ for id_, _ in asked)
+        return [(known[id_], time) for id_, time in asked if id_ in known]
+
+    def _touching(self, rows: Sequence[RunTouch]) -> Sequence[RunTouch]:
+        self._meet_all(id_ for row in rows for id_ in row[:2])
+        return [
+            RunTouch(self.visible_ids.shown(row.dataset_id), self.visible_ids.shown(row.run_id), row.time)
+            for row in rows
+        ]
+
+    def _told(self, rows: Sequence[EdgeRow], hop: Hop) -> Sequence[EdgeRow]:
+        self.visible_ids.meet(id_ for row in rows for id_ in row[:5])
+        self.expressions.judge(rows, hop)
+        self._owners |= {row.set_id: row.owner_id for row in rows}
+        return [self._edge(row, hop) for row in rows]
+
+    def _edge(self, row: EdgeRow, hop: Hop) -> EdgeRow:
+        shown = self.visible_ids.shown
+        return row._replace(
+            near_id=shown(row.near_id),
+            far_id=shown(row.far_id),
+            near_dataset_id=shown(row.near_dataset_id),
+            far_dataset_id=shown(row.far_dataset_id),
+            owner_id=shown(row.owner_id),
+            description=self.expressions.of_row(row, hop),
+        )
+
+    def _set_edge(self, edge: SetEdge) -> SetEdge:
+        shown = self.visible_ids.shown
+        return edge._replace(
+            source_id=shown(edge.source_id),
+            target_id=shown(edge.target_id),
+            source_dataset_id=shown(edge.source_dataset_id),
+            target_dataset_id=shown(edge.target_dataset_id),
+        )
+
+    def _field(self, row: FieldRow) -> FieldRow:
+        name = self.visible_ids.names[row.id]
+        assert isinstance(name, FieldName)
+        return FieldRow(self.visible_ids.shown(row.dataset_id), node_id(name), name.field)
+
+    def _span(self, row: SpanRow) -> SpanRow:
+        # A statement is a run, or an event; an event's id says nothing and is no node's.
+        statement = self.visible_ids.shown(row.statement_id) or row.statement_id
+        return row._replace(owner_id=self.visible_ids.shown(row.owner_id), statement_id=statement)
+
+    def _facet(self, row: FacetRow) -> str | None:
+        return shown_facet(row.name, row.payload, partial(self._known_field, row.subject_id))
+
+    def _known_field(self, subject: int, text: str) -> str:
+        return self.visible_ids.field(subject, text) if kind_of(subject) is Kind.DATASET else text
+
+    def _event(self, said: AssertingEvent, subject: int) -> tuple[AssertingEvent, int]:
+        shown = self.visible_ids.shown(subject)
+        return (said if shown and shown == subject else self.visible_ids.pseudonyms.said(said)), shown

@@ -1,0 +1,78 @@
+"""What one viewer knows things by: their names, or tokens in the place of names that they may not see."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from dataclasses import field as field_
+from hmac import digest as keyed
+from typing import Self
+
+from whence.model.access import Viewer
+from whence.model.graph import AssertingEvent, AssertingRun, Evidence
+from whence.model.ids import node_id
+from whence.model.names import DatasetName, FieldName, JobName, RunName
+
+HIDDEN = "hidden"
+"""The namespace of tokens, and what stands in the place of texts that are not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pseudonyms:
+    """One viewer's tokens. Each is 80 bits of a hash under `key`, which is theirs alone."""
+
+    viewer: Viewer
+    key: bytes
+    _seen: dict[str, bool] = field_(default_factory=dict, repr=False, compare=False)
+    """By namespace: whether names in it may be seen."""
+
+    @classmethod
+    def of(cls, viewer: Viewer, secret: bytes) -> Self:
+        """The viewer's, from the secret of this installation."""
+        return cls(viewer, keyed(secret, viewer.name.encode(), "sha256"))
+
+    def text(self, kind: str, of: str | int) -> str:
+        """The token of something of a kind."""
+        return keyed(self.key, f"{kind}:{of}".encode("utf-8", "surrogatepass"), "sha256").hex()[:20]
+
+    def can_see(self, name: DatasetName | JobName) -> bool:
+        """Whether the viewer may see a dataset or job."""
+        known = self._seen.get(name.namespace)
+        if known is None:
+            known = self._seen[name.namespace] = self.viewer.can_see(name)
+        return known
+
+    def dataset(self, name: DatasetName) -> DatasetName:
+        """A dataset's name or token."""
+        return name if self.can_see(name) else DatasetName(HIDDEN, self.text("dataset", node_id(name)))
+
+    def job(self, name: JobName) -> JobName:
+        """A job's name or token."""
+        return name if self.can_see(name) else JobName(HIDDEN, self.text("job", node_id(name)))
+
+    def field(self, group: Sequence[DatasetName], text: str) -> str:
+        """The name or token of a field within its dataset, which goes by all the names of `group`."""
+        if any(map(self.can_see, group)) and not any(self.viewer.is_hidden(one, text) for one in group):
+            return text
+        return self.field_token(group, text)
+
+    def field_token(self, group: Sequence[DatasetName], text: str) -> str:
+        """The token of a field within its dataset."""
+        return f"{HIDDEN}-{self.text('field', node_id(FieldName(group[0], text)))}"
+
+    def evidence(self, one: Evidence, sees_owner: bool) -> Evidence:
+        """The evidence of a lineage set. Its digest is a hash of names, so it is not shown either way."""
+        digest = self.text("set", one.digest)
+        if sees_owner:
+            return replace(one, digest=digest, runs=tuple(map(self._run, one.runs)))
+        runs = tuple(map(self._hidden_run, one.runs))
+        return replace(one, digest=digest, first=self.said(one.first), last=self.said(one.last), runs=runs)
+
+    def _run(self, run: AssertingRun) -> AssertingRun:
+        return run if self.can_see(run.name.job) else self._hidden_run(run)
+
+    def _hidden_run(self, run: AssertingRun) -> AssertingRun:
+        job = JobName(HIDDEN, self.text("job", node_id(run.name.job)))
+        return replace(run, name=RunName(self.text("run", node_id(run.name)), job))
+
+    def said(self, said: AssertingEvent) -> AssertingEvent:
+        """What an event about something hidden said: when, no more."""
+        return replace(said, key=self.text("event", said.key), position=None, producer=HIDDEN)

@@ -1,0 +1,157 @@
+"""Which ids and names one viewer knows, and which nodes and runs they stand for."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from whence.model.graph import RunRow
+from whence.model.ids import Kind, kind_of, node_id
+from whence.model.names import DatasetName, FieldName, JobName, Node, RunName
+from whence.query.answers.values import dataset_of
+from whence.query.ports.graph import Past
+from whence.query.questions.blast_radius import Blasts
+from whence.query.questions.dropped import DroppedDatasets
+from whence.query.runs.asked_run import JobRuns
+from whence.query.visibility.pseudonyms import Pseudonyms
+
+
+class Asked(Past, Blasts, DroppedDatasets, JobRuns, Protocol):
+    """All that questions ask of a graph."""
+
+
+@dataclass(slots=True)
+class VisibleIds:
+    """Between one viewer and a graph, for one request: real ids on one side, on the other those of known names.
+
+    An id that the viewer gets is that of the name that they get, so that ids minted from tokens lead back here.
+    """
+
+    graph: Asked
+    pseudonyms: Pseudonyms
+    names: dict[int, Node] = field(default_factory=dict)
+    """Real id → the name that the viewer knows; of all nodes that were met."""
+    runs: dict[int, RunRow] = field(default_factory=dict)
+    """Real id → the run as the viewer knows it; likewise."""
+    groups: dict[int, tuple[DatasetName, ...]] = field(default_factory=dict)
+    """Real id of a dataset → all its real names, its own alone if it has no alias."""
+    _borrowed: set[int] = field(default_factory=set)
+    """Real ids of fields that a dataset has under hidden names alone."""
+    _families: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """Real id → those of all names of the same thing, those that may be seen first; of what has several."""
+    _real: dict[int, int] = field(default_factory=dict)
+    _shown: dict[int, int] = field(default_factory=dict)
+
+    def meet(self, ids: Iterable[int]) -> None:
+        """Learn what the viewer knows these real nodes by, and the other names of each."""
+        new = sorted({id_ for id_ in ids if id_ and id_ not in self.names})
+        found = self.graph.nodes(new) if new else {}
+        self._learn_groups({of for name in found.values() if (of := dataset_of(name))})
+        families = {id_: cousins for id_, name in found.items() if len(cousins := self._cousins(name)) > 1}
+        self._learn_borrowed([name for id_ in families if isinstance(name := found[id_], FieldName)])
+        for cousins in families.values():
+            self._show_family(cousins)
+        for id_ in found.keys() - families.keys():
+            self._show(id_, found[id_])
+
+    def meet_runs(self, ids: Iterable[int]) -> None:
+        """Learn what the viewer knows these real runs by."""
+        new = sorted({id_ for id_ in ids if id_ not in self.runs})
+        for row in self.graph.runs(new) if new else ():
+            self.show_run(row)
+
+    def show_run(self, row: RunRow) -> RunRow:
+        """A run as the viewer knows it."""
+        job = self.pseudonyms.job(row.name.job)
+        self._show(node_id(row.name.job), row.name.job)
+        name = row.name if job == row.name.job else RunName(self.pseudonyms.text("run", row.id), job)
+        self.runs[row.id] = shown = row._replace(id=node_id(name), name=name)
+        self._real[shown.id], self._shown[row.id] = row.id, shown.id
+        return shown
+
+    def real(self, ids: Iterable[int]) -> dict[int, int]:
+        """Those of the ids that the viewer may know, in order, and what they stand for."""
+        wanted = list(ids)
+        new = [id_ for id_ in wanted if id_ not in self._real]
+        self.meet_runs(id_ for id_ in new if kind_of(id_) is Kind.RUN)
+        self.meet(id_ for id_ in new if kind_of(id_) is not Kind.RUN)
+        return {id_: self._real[id_] for id_ in wanted if id_ in self._real}
+
+    def shown(self, real: int) -> int:
+        """The id that the viewer knows a met node or run by; 0 for none, and for what was not met."""
+        return self._shown.get(real, 0)
+
+    def can_see(self, real: int) -> bool:
+        """Whether the viewer knows a met node or run by its own name."""
+        return not real or self._shown.get(real) == real
+
+    def is_token(self, id_: int) -> bool:
+        """Whether an id that the viewer got stands for something hidden."""
+        return self._real.get(id_, id_) != id_
+
+    def group(self, real: int) -> tuple[DatasetName, ...]:
+        """The names of a dataset as the viewer knows them: one that may be seen stands for those that may not."""
+        found = self.groups.get(real, ())
+        return tuple(map(self.pseudonyms.dataset, sorted(found, key=self._is_hidden)))
+
+    def cousins(self, real: int) -> Sequence[int]:
+        """The real ids of all names of a met node, those that may be seen first; none if it has no other name."""
+        return self._families.get(real, ())
+
+    def field(self, dataset: int, text: str) -> str:
+        """What the viewer knows a field of a met dataset by, within it."""
+        return self.pseudonyms.field(self.groups[dataset], text)
+
+    def _learn_groups(self, datasets: Iterable[DatasetName]) -> None:
+        new = {id_: name for name in datasets if (id_ := node_id(name)) not in self.groups}
+        found = self.graph.groups(sorted(new)) if new else {}
+        for id_, name in new.items():
+            group = found.get(id_, (name,))
+            self.groups |= dict.fromkeys(map(node_id, group), group)
+
+    def _learn_borrowed(self, fields: Iterable[FieldName]) -> None:
+        """Anybody may say that a name is another one of theirs: that shows no column that was not said under it."""
+        hidden = [name for name in fields if self._is_hidden(name)]
+        seen = {name: [node_id(one) for one in self._cousins(name) if not self._is_hidden(one)] for name in hidden}
+        asked = sorted({id_ for ids in seen.values() for id_ in ids})
+        found = self.graph.nodes(asked) if asked else {}
+        for name, ids in seen.items():
+            if found.keys().isdisjoint(ids):
+                self._borrowed |= set(map(node_id, self._cousins(name)))
+
+    def _is_hidden(self, name: Node) -> bool:
+        return not self.pseudonyms.can_see(name.dataset if isinstance(name, FieldName) else name)
+
+    def _cousins(self, name: Node) -> Sequence[Node]:
+        """All names of a node: questions mint their ids, so each must lead back."""
+        match name:
+            case FieldName(dataset, text):
+                return [FieldName(member, text) for member in self.groups[node_id(dataset)]]
+            case DatasetName():
+                return self.groups[node_id(name)]
+            case JobName():
+                return (name,)
+
+    def _show_family(self, names: Sequence[Node]) -> None:
+        family = tuple(map(node_id, sorted(names, key=self._is_hidden)))
+        self._families |= dict.fromkeys(family, family)
+        for name in names:
+            self._show(node_id(name), name)
+
+    def _text(self, real: int, name: FieldName) -> str:
+        group = self.groups[node_id(name.dataset)]
+        is_borrowed = real in self._borrowed
+        return (
+            self.pseudonyms.field_token(group, name.field) if is_borrowed else self.pseudonyms.field(group, name.field)
+        )
+
+    def _show(self, real: int, name: Node) -> None:
+        match name:
+            case FieldName(dataset):
+                shown: Node = FieldName(self.pseudonyms.dataset(dataset), self._text(real, name))
+            case DatasetName():
+                shown = self.pseudonyms.dataset(name)
+            case JobName():
+                shown = self.pseudonyms.job(name)
+        known = real if shown == name else node_id(shown)
+        self.names[real] = shown
+        self._real[known], self._shown[real] = real, known

@@ -1,0 +1,172 @@
+"""What the arrays of the edges (`store.adjacency.csr`) are made of, as columns: when sets of owners held, and their
+edges.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from sqlalchemy import BigInteger, Connection, Select, and_, bindparam, case, func, select
+
+from whence.model.graph import ALL_TIME
+from whence.store.adjacency.csr import Ints, spread
+from whence.store.ingest.retention_summary import forgotten_history
+from whence.store.ingest.statements import Aspect
+from whence.store.schema.array_parameters import given, giving
+from whence.store.schema.tables import FOREVER, lineage_edge, lineage_version, validity_interval
+
+FETCHED = 100_000
+"""Rows read at a time."""
+
+MOST_PAST = 1_000_000
+"""So many edges of the past are in the arrays in any case; else twice as many as hold now, those that held last."""
+
+TOGETHER = 10_000
+"""Sets asked for in one query."""
+
+_HELD = (
+    validity_interval.c.owner_id,
+    validity_interval.c.aspect,
+    lineage_version.c.set_id,
+    case((validity_interval.c.confirmed, 0), else_=1),
+    validity_interval.c.valid_from,
+    validity_interval.c.valid_to,
+)
+_SAID = (
+    lineage_edge.c.set_id,
+    lineage_edge.c.ordinal,
+    lineage_edge.c.source_id,
+    lineage_edge.c.target_id,
+    lineage_edge.c.source_dataset_id,
+    lineage_edge.c.target_dataset_id,
+    case((lineage_edge.c.type == "DIRECT", 0), (lineage_edge.c.type == "INDIRECT", 4), else_=2),
+)
+
+
+class Held(NamedTuple):
+    """When sets of owners held, without a break, as columns. `unconfirmed`: 0 or 1."""
+
+    owner: Ints
+    set_id: Ints
+    unconfirmed: Ints
+    since: Ints
+    until: Ints
+
+
+class Flat(NamedTuple):
+    """Edges as columns of ids, in any order. `held` is the place of each edge's set."""
+
+    source: Ints
+    target: Ints
+    source_dataset: Ints
+    target_dataset: Ints
+    owner: Ints
+    held: Ints
+    ordinal: Ints
+    rank: Ints
+
+
+def read_recent(connection: Connection) -> tuple[Held, Flat, int]:
+    """All that holds; of what held before as much as there is room for; and since when nothing is left out. About 100
+    bytes of memory for each set in each span, while it works, and as much for each edge of the arrays.
+    """
+    held = _held(_rows(connection, _HELD_QUERY))
+    sizes = _sizes(held, _rows(connection, _SIZES))
+    now, order = held.until == FOREVER, np.argsort(-held.until)
+    out = order[np.cumsum(np.where(now, 0, sizes)[order]) > max(MOST_PAST, 2 * int(sizes[now].sum()))]
+    forgotten = forgotten_history(connection)
+    known_since = max([*held.until[out].tolist(), ALL_TIME if forgotten is None else forgotten])
+    kept = Held(*(one[held.until > known_since] for one in held))
+    edges = _edges(connection, np.unique(kept.set_id), is_most=2 * len(kept.owner) > len(held.owner))
+    return kept, _flat(kept, edges), known_since
+
+
+def read_owned(connection: Connection, owners: Sequence[int], at: int | None) -> tuple[Held, Flat]:
+    """What some owners say now, or said at a time: as if it held now."""
+    dialect = connection.dialect.name
+    asked = giving(dialect, _OWNED, [(owner, aspect) for owner in owners for aspect in Aspect])
+    held = _held(_rows(connection, _owned_statement(dialect), asked | {"at": FOREVER - 1 if at is None else at}))
+    held = held._replace(until=np.full(len(held.until), FOREVER))
+    return held, _flat(held, _edges(connection, np.unique(held.set_id), is_most=False))
+
+
+_HELD_QUERY = select(*_HELD).join_from(
+    validity_interval, lineage_version, lineage_version.c.id == validity_interval.c.version
+)
+
+
+_SIZES = select(lineage_edge.c.set_id, func.count()).group_by(lineage_edge.c.set_id).order_by(lineage_edge.c.set_id)
+_OWNED = ("owner_id", "aspect")
+
+
+@lru_cache
+def _owned_statement(dialect: str) -> Select[Any]:
+    """One step into the key of spans for each owner and aspect: a job may have a span for each day of years."""
+    at, asked, other = bindparam("at", type_=BigInteger), given(dialect, *_OWNED), validity_interval.alias()
+    theirs = [other.c[name] == asked.c[name] for name in _OWNED]
+    last = select(func.max(other.c.valid_from)).where(*theirs, other.c.valid_from <= at).correlate(asked)
+    this = [validity_interval.c[name] == asked.c[name] for name in _OWNED]
+    found = and_(*this, validity_interval.c.valid_from == last.scalar_subquery(), validity_interval.c.valid_to > at)
+    return (
+        select(*_HELD)
+        .join_from(asked, validity_interval, found)
+        .join(lineage_version, lineage_version.c.id == validity_interval.c.version)
+    )
+
+
+@lru_cache
+def _said_statement(dialect: str) -> Select[Any]:
+    return select(*_SAID).where(lineage_edge.c.set_id.in_(select(given(dialect, "id").c.id)))
+
+
+def _held(rows: Ints) -> Held:
+    """Spans that follow each other are one: another set of the same owner began or ended between them."""
+    owner, aspect, set_id, unconfirmed, since, until = rows[np.lexsort(rows.T[[4, 3, 2, 1, 0]])].T
+    same = [one[1:] == one[:-1] for one in (owner, aspect, set_id, unconfirmed)]
+    first = np.ones(len(owner), bool)
+    first[1:] = ~np.logical_and.reduce([*same, since[1:] == until[:-1]])
+    last = np.roll(first, -1)
+    return Held(owner[first], set_id[first], unconfirmed[first], since[first], until[last])
+
+
+def _sizes(held: Held, counted: Ints) -> Ints:
+    """How many edges each set has; `counted` by set."""
+    set_id, size = counted.T if len(counted) else np.zeros((2, 1), np.int64)
+    at = np.minimum(np.searchsorted(set_id, held.set_id), len(set_id) - 1)
+    return np.where(set_id[at] == held.set_id, size[at], 0)
+
+
+def _edges(connection: Connection, sets: Ints, *, is_most: bool) -> Ints:
+    """The edges of sets, by set and ordinal; where these `is_most` of all sets, there may be more."""
+    if is_most:
+        edges = _rows(connection, select(*_SAID))
+    else:
+        dialect = connection.dialect.name
+        chunks = [sets[start : start + TOGETHER].tolist() for start in range(0, len(sets), TOGETHER)]
+        asked = (giving(dialect, ("id",), [(one,) for one in chunk]) for chunk in chunks)
+        read = [_rows(connection, _said_statement(dialect), values) for values in asked]
+        edges = np.concatenate([np.zeros((0, len(_SAID)), np.int64), *read])
+    return edges[np.lexsort(edges.T[[1, 0]])]
+
+
+def _flat(held: Held, edges: Ints) -> Flat:
+    """All edges of sets; `edges` are sorted by set."""
+    begin, end = (np.searchsorted(edges[:, 0], held.set_id, side) for side in ("left", "right"))
+    which = np.repeat(np.arange(len(begin)), end - begin)
+    said = edges[spread(begin, end - begin)]
+    _, ordinal, source, target, source_dataset, target_dataset, rank = np.ascontiguousarray(said.T)
+    rank += held.unconfirmed[which]
+    return Flat(source, target, source_dataset, target_dataset, held.owner[which], which, ordinal, rank)
+
+
+def _rows(connection: Connection, query: Select[Any], values: Mapping[str, Any] | None = None) -> Ints:
+    """Rows of integers; those of a query without values are many."""
+    options = {"stream_results": True, "max_row_buffer": FETCHED} if values is None else {}
+    found = connection.execute(query, values or {}, execution_options=options)
+    width = len(query.selected_columns)
+    parts = [
+        np.array(list(chain.from_iterable(chunk)), np.int64).reshape(-1, width) for chunk in found.partitions(FETCHED)
+    ]
+    return np.concatenate(parts) if parts else np.zeros((0, width), np.int64)

@@ -1,0 +1,209 @@
+"""Runs: those of a job, their reads and writes and facets; and the writers of a dataset."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Select, and_, func, select, tuple_
+
+from whence.model.catalog import RunDatasets, RunEntry, RunFacet, Window, Write, sorted_distinct
+from whence.model.events import RunState
+from whence.model.lineage import Origin
+from whence.model.names import JobName, RunName
+from whence.store.connection.keyring import keys_in, open_pack
+from whence.store.graph.evidence import runs_query
+from whence.store.schema.array_parameters import integers
+from whence.store.schema.packed import unpack_facets
+from whence.store.schema.tables import (
+    containment,
+    job,
+    lineage_edge,
+    lineage_set,
+    lineage_version,
+    run,
+    run_facets,
+    run_lineage,
+)
+
+_PARENT = 1
+_NEWEST = (run.c.seen_to.desc(), run.c.id.desc())
+
+
+def read_runs(connection: Connection, run_ids: Iterable[str]) -> Sequence[RunEntry]:
+    """The runs of these UUIDs, those with events of their own first."""
+    query = _runs().where(run.c.run_id.in_(sorted(set(run_ids))))
+    found = [_run(row) for row in connection.execute(query)]
+    return sorted(found, key=lambda one: (one.seen_to is None, -(one.seen_to or 0), one.id))
+
+
+def list_runs(connection: Connection, job_id: int, window: Window) -> Sequence[RunEntry]:
+    """The runs of a job that had an event of their own, newest first."""
+    query = _runs().where(run.c.job_id == job_id, run.c.seen_to.is_not(None)).order_by(*_NEWEST)
+    if window.after is not None:
+        query = query.where(tuple_(run.c.seen_to, run.c.id) < tuple_(*window.after))
+    return [_run(row) for row in connection.execute(query.limit(window.limit).offset(window.offset))]
+
+
+def count_runs(connection: Connection, job_id: int) -> int:
+    """Count the runs that `list_runs` lists."""
+    query = select(func.count()).select_from(run).where(run.c.job_id == job_id, run.c.seen_to.is_not(None))
+    return int(connection.execute(query).scalar_one())
+
+
+def latest_runs(connection: Connection, job_ids: Iterable[int], limit: int) -> Mapping[int, Sequence[RunEntry]]:
+    """The newest runs of each job. A job may have many, so one index step per job finds where they begin."""
+    wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(job_ids)])
+    of_job = (run.c.job_id == wanted.c.id, run.c.seen_to.is_not(None))
+    by_time = select(run.c.seen_to).where(*of_job).order_by(run.c.seen_to.desc())
+    oldest = func.coalesce(
+        by_time.limit(1).offset(limit - 1).correlate(wanted).scalar_subquery(),
+        select(func.min(run.c.seen_to)).where(*of_job).correlate(wanted).scalar_subquery(),
+    )
+    bounds = select(wanted.c.id, oldest.label("since")).subquery()
+    query = _runs().join(bounds, and_(run.c.job_id == bounds.c.id, run.c.seen_to >= bounds.c.since))
+    found: dict[int, list[RunEntry]] = {}
+    for row in connection.execute(query.order_by(run.c.job_id, *_NEWEST)).all():
+        found.setdefault(row.job_id, []).append(_run(row))
+    return {job_id: runs[:limit] for job_id, runs in found.items()}
+
+
+def read_run_facets(connection: Connection, ids: Iterable[int]) -> Mapping[int, Sequence[RunFacet]]:
+    """The last payload of each facet, from all packs of a run."""
+    wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(ids)])
+    table = run_facets
+    query = select(table.c.run_id, table.c.content).join(wanted, wanted.c.id == table.c.run_id)
+    find = keys_in(connection)
+    said: dict[int, dict[tuple[str, int, str], str]] = {}
+    for run_id, content in connection.execute(query.order_by(table.c.time, table.c.rank, table.c.event_id)).all():
+        for role, dataset_id, key, payload in unpack_facets(open_pack(find, run_id, content)):
+            said.setdefault(run_id, {})[(role, dataset_id, key)] = payload
+    return {run_id: [RunFacet(*key, facets[key]) for key in sorted(facets)] for run_id, facets in said.items()}
+
+
+def read_touched(connection: Connection, ids: Iterable[int]) -> Mapping[int, RunDatasets]:
+    """The datasets that each run read and wrote, over all its events; its version is the last one."""
+    wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(ids)])
+    table = run_lineage
+    query = select(table.c.run_id, table.c.version).join(wanted, wanted.c.id == table.c.run_id)
+    said: dict[int, list[int]] = {}
+    for run_id, version_id in connection.execute(query.order_by(table.c.time, table.c.event_id)).all():
+        said.setdefault(run_id, []).append(version_id)
+    members = read_members(connection, [version for versions in said.values() for version in versions])
+    return {run_id: _merge_members(versions, members) for run_id, versions in said.items()}
+
+
+def read_members(connection: Connection, versions: Iterable[int]) -> Mapping[int, RunDatasets]:
+    """The datasets that each version of a job's lineage reads and writes."""
+    wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(versions)])
+    sets = connection.execute(
+        select(lineage_version.c.id, lineage_version.c.set_id, lineage_set.c.output_id)
+        .join(wanted, wanted.c.id == lineage_version.c.id)
+        .join(lineage_set, lineage_set.c.id == lineage_version.c.set_id)
+        .where(lineage_set.c.origin == Origin.BOUNDARY)
+    ).all()
+    reading = _sources(connection, [row.set_id for row in sets if not row.output_id])
+    found: dict[int, tuple[set[int], set[int]]] = {}
+    for id_, set_id, output in sets:
+        inputs, outputs = found.setdefault(id_, (set(), set()))
+        inputs.update(() if output else reading.get(set_id, ()))
+        outputs.update({output} - {0})
+    return {id_: RunDatasets(id_, tuple(sorted(ins)), tuple(sorted(outs))) for id_, (ins, outs) in found.items()}
+
+
+def read_containers(connection: Connection, ids: Iterable[int]) -> Mapping[int, RunName]:
+    """The parent of each run that has one."""
+    wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(ids)])
+    query = (
+        select(containment.c.run_id.label("inner"), run.c.run_id, job.c.namespace, job.c.name)
+        .join(wanted, wanted.c.id == containment.c.run_id)
+        .join(run, run.c.id == containment.c.container_id)
+        .join(job, job.c.id == run.c.job_id)
+        .where(containment.c.relation.bitwise_and(_PARENT) != 0)
+        .order_by(run.c.id)
+    )
+    rows = connection.execute(query).all()
+    return {row.inner: RunName(row.run_id, JobName(row.namespace, row.name)) for row in rows}
+
+
+def last_writes(connection: Connection, dataset_ids: Iterable[int], at: int | None) -> Mapping[int, Write]:
+    """The run that wrote each dataset last."""
+    sets = _writing_sets(connection, dataset_ids)
+    wanted = integers(connection, ("id",), [(one,) for one in sets])
+    found: dict[int, Write] = {}
+    for row in connection.execute(runs_query(wanted, at, 1)).all():
+        name = RunName(row.run_id, JobName(row.namespace, row.name))
+        entry = RunEntry(row.id, name, RunState(row.state), row.state_at, row.started_at, None, row.seen_to)
+        said = Write(sets[row.set_id], entry, row.time)
+        known = found.get(said.dataset_id, said)
+        found[said.dataset_id] = max(known, said, key=lambda one: (one.time, one.run.id))
+    return found
+
+
+def list_writes(connection: Connection, dataset_id: int, window: Window) -> Sequence[Write]:
+    """The runs that wrote a dataset, newest first."""
+    said = _writing_runs(connection, dataset_id).subquery()
+    query = _runs().add_columns(said.c.time).join(said, said.c.run_id == run.c.id)
+    query = query.order_by(said.c.time.desc(), run.c.id.desc()).limit(window.limit).offset(window.offset)
+    return [Write(dataset_id, _run(row), row.time) for row in connection.execute(query)]
+
+
+def count_writes(connection: Connection, dataset_id: int) -> int:
+    """Count the runs that `list_writes` lists."""
+    said = _writing_runs(connection, dataset_id).subquery()
+    return int(connection.execute(select(func.count()).select_from(said)).scalar_one())
+
+
+def read_write(connection: Connection, dataset_id: int, run_id: int) -> Write | None:
+    """The write of a dataset by a run, or None."""
+    said = _writing_runs(connection, dataset_id).subquery()
+    query = _runs().add_columns(said.c.time).join(said, said.c.run_id == run.c.id).where(run.c.id == run_id)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else Write(dataset_id, _run(row), row.time)
+
+
+def _merge_members(versions: Sequence[int], members: Mapping[int, RunDatasets]) -> RunDatasets:
+    parts = [members[version] for version in versions if version in members]
+    inputs = {dataset for part in parts for dataset in part.inputs}
+    outputs = {output for part in parts for output in part.outputs}
+    return RunDatasets(versions[-1], tuple(sorted(inputs)), tuple(sorted(outputs)))
+
+
+def _sources(connection: Connection, set_ids: Iterable[int]) -> Mapping[int, Sequence[int]]:
+    wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(set_ids)])
+    query = select(lineage_edge.c.set_id, lineage_edge.c.source_id).join(wanted, wanted.c.id == lineage_edge.c.set_id)
+    found: dict[int, list[int]] = {}
+    for set_id, source in connection.execute(query).all():
+        found.setdefault(set_id, []).append(source)
+    return found
+
+
+def _writing_sets(connection: Connection, dataset_ids: Iterable[int]) -> dict[int, int]:
+    """The sets that assert that a job writes one of these datasets, with the dataset."""
+    wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(dataset_ids)])
+    query = (
+        select(lineage_edge.c.set_id, lineage_edge.c.target_id)
+        .distinct()
+        .join(wanted, wanted.c.id == lineage_edge.c.target_id)
+        .join(lineage_set, lineage_set.c.id == lineage_edge.c.set_id)
+        .where(lineage_set.c.origin == Origin.BOUNDARY, lineage_set.c.output_id == lineage_edge.c.target_id)
+    )
+    return {row.set_id: row.target_id for row in connection.execute(query).all()}
+
+
+def _writing_runs(connection: Connection, dataset_id: int) -> Select[Any]:
+    sets = integers(connection, ("id",), [(one,) for one in _writing_sets(connection, [dataset_id])])
+    of_sets = select(lineage_version.c.id).join(sets, sets.c.id == lineage_version.c.set_id).distinct()
+    versions = integers(connection, ("id",), [(value,) for value in connection.execute(of_sets).scalars()])
+    said = select(run_lineage.c.run_id, run_lineage.c.time).join(versions, versions.c.id == run_lineage.c.version)
+    rows = said.subquery()
+    return select(rows.c.run_id, func.max(rows.c.time).label("time")).group_by(rows.c.run_id)
+
+
+def _runs() -> Select[Any]:
+    columns = (run.c.id, run.c.run_id, run.c.job_id, run.c.state, run.c.state_at, run.c.started_at)
+    seen = (run.c.seen_from, run.c.seen_to)
+    return select(*columns, *seen, job.c.namespace, job.c.name).join_from(run, job, job.c.id == run.c.job_id)
+
+
+def _run(row: Any) -> RunEntry:
+    name = RunName(row.run_id, JobName(row.namespace, row.name))
+    return RunEntry(row.id, name, RunState(row.state), row.state_at, row.started_at, row.seen_from, row.seen_to)

@@ -1,0 +1,132 @@
+"""What the past is made of, as questions read it: spans, the content of lineage sets, schemas, who said what."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from sqlalchemy import Connection, Select, and_, func, or_, select
+
+from whence.model.graph import ALL_TIME, FOREVER, HeldRow, SchemaRow, SetEdge, SpanRow
+from whence.store.graph.edges import opened
+from whence.store.schema.array_parameters import integers
+from whence.store.schema.tables import (
+    lineage_edge,
+    lineage_set,
+    lineage_version,
+    schema_body,
+    schema_version,
+    validity_interval,
+)
+
+
+def read_owners(connection: Connection, ids: Iterable[int]) -> Sequence[int]:
+    """Who ever said an edge that ends at one of these nodes."""
+    said = select(lineage_edge.c.set_id).distinct().where(lineage_edge.c.target_id.in_(_ids(connection, ids)))
+    # Not one query, and not DISTINCT: SQLite's planner may walk all sets by owner, once it knows that they are few.
+    sets = connection.execute(said).scalars().all()
+    query = select(lineage_set.c.owner_id).where(lineage_set.c.id.in_(_ids(connection, sets)))
+    return sorted(set(connection.execute(query).scalars()))
+
+
+def read_spans(connection: Connection, owner_ids: Iterable[int]) -> Sequence[SpanRow]:
+    """All that held of what these owners said, by owner, aspect and time."""
+    query = select(*(validity_interval.c[name] for name in SpanRow._fields)).where(
+        validity_interval.c.owner_id.in_(_ids(connection, owner_ids))
+    )
+    return sorted(SpanRow._make(row) for row in connection.execute(query))
+
+
+def read_versions(connection: Connection, ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
+    """The lineage sets of each version."""
+    query = select(lineage_version.c.id, lineage_version.c.set_id).where(
+        lineage_version.c.id.in_(_ids(connection, ids))
+    )
+    found: dict[int, list[int]] = {}
+    for id_, set_id in connection.execute(query):
+        found.setdefault(id_, []).append(set_id)
+    return {id_: tuple(sorted(sets)) for id_, sets in found.items()}
+
+
+def read_content(connection: Connection, set_ids: Iterable[int]) -> Sequence[SetEdge]:
+    """The edges of lineage sets."""
+    columns = [lineage_edge.c[name] for name in SetEdge._fields]
+    query = select(*columns).where(lineage_edge.c.set_id.in_(_ids(connection, set_ids)))
+    return opened(connection, map(SetEdge._make, connection.execute(query).all()))
+
+
+def read_changed(connection: Connection, since: int, until: int) -> Sequence[int]:
+    """Owners of whose lineage something began or ended to hold after `since`, and not after `until`."""
+    began = and_(validity_interval.c.valid_from > since, validity_interval.c.valid_from <= until)
+    ended = and_(validity_interval.c.valid_to > since, validity_interval.c.valid_to <= until)
+    return sorted(
+        connection.execute(select(validity_interval.c.owner_id).distinct().where(or_(began, ended))).scalars()
+    )
+
+
+def read_held(connection: Connection, at: int | None, owner_ids: Iterable[int] | None) -> Sequence[HeldRow]:
+    """The lineage sets that hold now or held at a time, of some owners or of all."""
+    time = FOREVER - 1 if at is None else at
+    query = (
+        select(validity_interval.c.owner_id, lineage_version.c.set_id)
+        .distinct()
+        .join_from(validity_interval, lineage_version, lineage_version.c.id == validity_interval.c.version)
+        .where(validity_interval.c.valid_from <= time, validity_interval.c.valid_to > time)
+    )
+    if owner_ids is not None:
+        query = query.where(validity_interval.c.owner_id.in_(_ids(connection, owner_ids)))
+    return [HeldRow._make(row) for row in connection.execute(query)]
+
+
+def read_present(connection: Connection, ids: Iterable[int], at: int | None) -> set[int]:
+    """Those of the nodes at which an edge begins or ends that holds now, or held at a time."""
+    time = FOREVER - 1 if at is None else at
+    wanted = integers(connection, ("id",), [(id_,) for id_ in ids])
+    found: set[int] = set()
+    for end in (lineage_edge.c.source_id, lineage_edge.c.target_id):
+        query = (
+            select(wanted.c.id)
+            .distinct()
+            .join(lineage_edge, end == wanted.c.id)
+            .join(lineage_version, lineage_version.c.set_id == lineage_edge.c.set_id)
+            .join(
+                validity_interval,
+                and_(
+                    validity_interval.c.version == lineage_version.c.id,
+                    validity_interval.c.valid_from <= time,
+                    validity_interval.c.valid_to > time,
+                ),
+            )
+        )
+        found |= set(connection.execute(query).scalars())
+    return found
+
+
+def read_schemas(connection: Connection, dataset_ids: Iterable[int]) -> Sequence[SchemaRow]:
+    """Every schema that was said of these datasets, the oldest first."""
+    wanted = _ids(connection, dataset_ids)
+    query = _schemas().where(schema_version.c.dataset_id.in_(wanted))
+    return sorted(
+        (SchemaRow._make(row) for row in connection.execute(query)),
+        key=lambda row: (row.dataset_id, row.first_time, row.body_id),
+    )
+
+
+def read_described(connection: Connection, since: int | None) -> Sequence[int]:
+    """Datasets whose schema may have changed after a time: the first was said later, or there are several.
+
+    None: all datasets that have a schema.
+    """
+    query = select(schema_version.c.dataset_id).group_by(schema_version.c.dataset_id)
+    if since is not None and since != ALL_TIME:
+        query = query.having(or_(func.count() > 1, func.min(schema_version.c.first_time) > since))
+    return sorted(connection.execute(query).scalars())
+
+
+def _schemas() -> Select[tuple[int, ...]]:
+    columns = [schema_version.c[name] for name in SchemaRow._fields if name != "payload"]
+    same = and_(
+        schema_body.c.dataset_id == schema_version.c.dataset_id, schema_body.c.body_id == schema_version.c.body_id
+    )
+    return select(*columns, schema_body.c.payload).join_from(schema_version, schema_body, same)
+
+
+def _ids(connection: Connection, ids: Iterable[int]) -> Select[tuple[int]]:
+    return select(integers(connection, ("id",), [(id_,) for id_ in ids]).c.id)

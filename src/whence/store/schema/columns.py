@@ -1,0 +1,58 @@
+"""Columns of the tables. A fact's column carries its merge rule: the SQL upsert and the in-memory fold derive from one
+declaration.
+
+Rules (state.md): `key` and `identity` (equal or rejected), `min`, `max`, `or` (bits), and `latest`/`earliest`: columns
+that belong together; the row with the largest/smallest tuple of them wins.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from sqlalchemy import BigInteger, Column, Computed, Integer, Table
+
+Rule = Literal["key", "identity", "min", "max", "or", "latest", "earliest"]
+
+Id = BigInteger().with_variant(Integer(), "sqlite")
+"""A 64-bit key. In SQLite it is the row id, which needs no index."""
+
+COMPACT: dict[str, Any] = {"sqlite_with_rowid": False}
+"""Options of tables with several key columns: SQLite stores each row once, in the tree of the key."""
+
+
+def fact_column(name: str, type_: Any, rule: Rule, **options: Any) -> Column[Any]:
+    """A column of a fact table."""
+    nullable = rule not in ("key", "identity") and bool(options.pop("nullable", False))
+    primary = rule == "key"
+    return Column(
+        name, type_, info={"merge": rule}, nullable=nullable, primary_key=primary, autoincrement=False, **options
+    )
+
+
+def witness_columns() -> tuple[Column[Any], ...]:
+    """The first and the last event that asserted the row."""
+    return (
+        fact_column("first_time", BigInteger, "earliest"),
+        fact_column("first_event", BigInteger, "earliest"),
+        fact_column("last_time", BigInteger, "latest"),
+        fact_column("last_event", BigInteger, "latest"),
+    )
+
+
+def derived_column(name: str, type_: Any, expression: str) -> Column[Any]:
+    """A column of a fact table that the database computes from the merged ones. It is never written."""
+    return Column(name, type_, Computed(expression), info={"merge": "computed"})
+
+
+def plain_column(name: str, type_: Any, *, primary_key: bool = False) -> Column[Any]:
+    """A column of a table that is derived from facts."""
+    return Column(name, type_, primary_key=primary_key, autoincrement=False, nullable=False)
+
+
+def written_columns(table: Table) -> Sequence[Column[Any]]:
+    """The columns that rows are written with, in order: all that the database does not compute."""
+    return [column for column in table.columns if column.computed is None]
+
+
+def merge_rules(table: Table) -> Mapping[str, Rule]:
+    """Column name → merge rule of a fact table."""
+    return {column.name: column.info["merge"] for column in written_columns(table)}

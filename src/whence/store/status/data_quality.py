@@ -1,0 +1,163 @@
+"""Results of data quality checks, as runs reported them for the datasets that they read."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Connection, func, select, tuple_
+
+from whence.model.catalog import Window, sorted_distinct
+from whence.model.lineage import Origin
+from whence.openlineage.facets.assertions import WARN, Assertion, is_assertions_facet, parse_assertions
+from whence.store.connection.keyring import keys_in, open_pack
+from whence.store.schema.array_parameters import integers
+from whence.store.schema.packed import unpack_facets
+from whence.store.schema.tables import lineage_edge, lineage_set, lineage_version, run_facets, run_lineage
+from whence.store.status.run_attempts import read_twins
+
+MOST_RUNS = 500
+"""Runs read for one question about datasets, the latest first."""
+MOST_LOOKED = 5_000
+"""Runs read for one page of failed checks."""
+_RUNS_PER_BATCH = 500
+_LEAST_ID = -(1 << 63)
+
+
+class CheckCounts(NamedTuple):
+    """The last checks of a dataset in a run: how many held, failed, and failed with severity warn only, and the time
+    (µs).
+    """
+
+    run_id: int
+    time: int
+    held: int
+    failed: int
+    warned: int
+
+
+class RunFailures(NamedTuple):
+    """The failed checks of a dataset in a run; `held`: the number of others. `time` (µs): of the last report."""
+
+    time: int
+    run_id: int
+    dataset_id: int
+    failed: tuple[Assertion, ...]
+    held: int
+
+
+class FailedChecksPage(NamedTuple):
+    """Failed checks, the latest run first. `looked`: the sort key of the last one read if there are more."""
+
+    found: tuple[RunFailures, ...]
+    looked: tuple[int, int, int] | None
+
+
+def read_quality(connection: Connection, dataset_ids: Iterable[int]) -> Mapping[int, CheckCounts]:
+    """The last checks of each dataset, among the latest runs that read one of them."""
+    ids = sorted_distinct(dataset_ids)
+    runs = _readers(connection, ids)
+    found: dict[int, CheckCounts] = {}
+    for run_id, said in _read_assertions(connection, runs).items():
+        for dataset_id, results in said.items():
+            if dataset_id in ids and results:
+                seen = _count_results(run_id, runs[run_id], results)
+                found[dataset_id] = max(found.get(dataset_id, seen), seen, key=lambda one: one.time)
+    return found
+
+
+def read_failed_checks(connection: Connection, window: Window) -> FailedChecksPage:
+    """A page of failed checks, by run and dataset.
+
+    Reads MOST_LOOKED runs at most. Groups all run facets: a second for millions.
+    """
+    runs = _runs_until(connection, window.after)
+    found: list[RunFailures] = []
+    for start in range(0, len(runs), _RUNS_PER_BATCH):
+        some = dict(runs[start : start + _RUNS_PER_BATCH])
+        found += [one for one in _failed(connection, some) if window.after is None or one[:3] < window.after]
+        if len(found) >= window.limit:
+            return FailedChecksPage(tuple(found[: window.limit]), None)
+    last = (runs[-1][1], runs[-1][0], _LEAST_ID) if len(runs) == MOST_LOOKED else None
+    return FailedChecksPage(tuple(found), last)
+
+
+def _runs_until(connection: Connection, after: tuple[str | int, ...] | None) -> Sequence[tuple[int, int]]:
+    """Runs and the times of their last facets, the latest first, starting at a sort key."""
+    last = func.max(run_facets.c.time).label("last")
+    runs = select(run_facets.c.run_id, last).group_by(run_facets.c.run_id).subquery()
+    order = (runs.c.last, runs.c.run_id)
+    query = select(runs.c.run_id, runs.c.last)
+    if after is not None:
+        query = query.where(tuple_(*order) <= tuple_(*after[:2]))
+    rows = connection.execute(query.order_by(*(one.desc() for one in order)).limit(MOST_LOOKED))
+    return [(run_id, time) for run_id, time in rows]
+
+
+def _failed(connection: Connection, runs: Mapping[int, int]) -> Iterator[RunFailures]:
+    """Yield the failures of these runs, in order."""
+    said = _read_assertions(connection, runs)
+    twins = read_twins(connection, said)
+    others = {one for some in twins.values() for one in some} - set(runs)
+    times, said = {**runs, **_last_report_times(connection, others)}, {**said, **_read_assertions(connection, others)}
+    for run_id, time in runs.items():
+        for dataset_id in sorted(said.get(run_id, {}), reverse=True):
+            same = [one for one in twins.get(run_id, ()) if dataset_id in said.get(one, {})]
+            if any((times[one], one) > (time, run_id) for one in same):
+                continue  # the latest run of the same attempt reports it
+            results = _merge_reports([said[one][dataset_id] for one in (run_id, *sorted(same))])
+            failed = tuple(result for result in results if not result.held)
+            if failed:
+                yield RunFailures(time, run_id, dataset_id, failed, len(results) - len(failed))
+
+
+def _merge_reports(reports: Sequence[Sequence[Assertion]]) -> Sequence[Assertion]:
+    """The first report, and the assertions that only the others have."""
+    first, *others = reports
+    known = {(one.name, one.column) for one in first}
+    more = {(one.name, one.column): one for some in others for one in some}
+    return (*first, *(one for which, one in more.items() if which not in known))
+
+
+def _last_report_times(connection: Connection, runs: Iterable[int]) -> Mapping[int, int]:
+    """The time of the last facets of each run."""
+    wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(runs)])
+    last = func.max(run_facets.c.time).label("last")
+    query = select(run_facets.c.run_id, last).join(wanted, wanted.c.id == run_facets.c.run_id)
+    return {row.run_id: row.last for row in connection.execute(query.group_by(run_facets.c.run_id))}
+
+
+def _read_assertions(connection: Connection, runs: Iterable[int]) -> Mapping[int, Mapping[int, Sequence[Assertion]]]:
+    """The assertions of runs by dataset, as each run reported them last."""
+    wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(runs)])
+    packs = select(run_facets.c.run_id, run_facets.c.content).join(wanted, wanted.c.id == run_facets.c.run_id)
+    order = (run_facets.c.time, run_facets.c.rank, run_facets.c.event_id)
+    find = keys_in(connection)
+    found: dict[int, dict[int, Sequence[Assertion]]] = {}
+    for run_id, content in connection.execute(packs.order_by(*order)).all():
+        for role, dataset_id, key, payload in unpack_facets(open_pack(find, run_id, content)):
+            if is_assertions_facet(role, key):
+                found.setdefault(run_id, {})[dataset_id] = parse_assertions(payload)
+    return found
+
+
+def _count_results(run_id: int, time: int, results: Sequence[Assertion]) -> CheckCounts:
+    held = sum(result.held for result in results)
+    warned = sum(result.severity == WARN and not result.held for result in results)
+    return CheckCounts(run_id, time, held, len(results) - held - warned, warned)
+
+
+def _readers(connection: Connection, dataset_ids: Sequence[int]) -> dict[int, int]:
+    """The latest runs that read one of these datasets, with the times of their last events."""
+    wanted = integers(connection, ("id",), [(one,) for one in dataset_ids])
+    of_sets = (
+        select(lineage_version.c.id)
+        .distinct()
+        .join(lineage_edge, lineage_edge.c.set_id == lineage_version.c.set_id)
+        .join(wanted, wanted.c.id == lineage_edge.c.source_id)
+        .join(lineage_set, lineage_set.c.id == lineage_version.c.set_id)
+        .where(lineage_set.c.origin == Origin.BOUNDARY)
+        .subquery()
+    )
+    last = func.max(run_lineage.c.time).label("last")
+    query = select(run_lineage.c.run_id, last).join(of_sets, of_sets.c.id == run_lineage.c.version)
+    rows = connection.execute(query.group_by(run_lineage.c.run_id).order_by(last.desc()).limit(MOST_RUNS)).all()
+    return {row.run_id: row.last for row in rows}

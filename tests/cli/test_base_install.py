@@ -1,0 +1,128 @@
+"""`pip install whence` is the command line without the server: what it can do works, and the rest says what to install.
+
+The packages that only `requirements.lock` has, and `requirements-base.lock` has not, cannot be imported here.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SQL = "insert into sums select a + b as c from t"
+BLOCKED = """\
+import json, sys
+
+class Blocked:
+    names = set(json.loads(sys.argv.pop(1)))
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in self.names:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Blocked())
+"""
+COMMAND_LINE = f"{BLOCKED}\nfrom whence.cli.commands.app import main\nmain()"
+EVERY_HELP = f"""{BLOCKED}
+import typer.main
+from typer.testing import CliRunner
+from whence.cli.commands.app import app
+
+def commands(group, path=()):
+    for name, one in group.commands.items():
+        yield from commands(one, (*path, name)) if hasattr(one, "commands") else [(*path, name)]
+
+for words in commands(typer.main.get_group(app)):
+    print(*words, CliRunner().invoke(app, [*words, "--help"]).exit_code)
+"""
+
+
+def locked(name: str) -> set[str]:
+    return set(re.findall(r"^([a-z0-9-]+)==", (ROOT / name).read_text("utf-8"), re.MULTILINE))
+
+
+@pytest.fixture(scope="module")
+def blocked() -> str:
+    """The modules of the server's packages, as JSON."""
+    server = locked("requirements.lock") - locked("requirements-base.lock")
+    assert {"pyspark", "fastapi", "numpy", "deltalake", "confluent-kafka"} <= server
+    owners = packages_distributions()
+    names = [
+        module
+        for module, of in owners.items()
+        if {re.sub(r"[-_.]+", "-", one).lower() for one in of} <= server and module != "sqlglot"
+    ]
+    assert {"pyspark", "fastapi", "numpy", "argon2"} <= set(names)
+    return json.dumps(names)
+
+
+def run(blocked: str, *words: str, script: str = COMMAND_LINE) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", script, blocked, *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+def test_sql_is_read(blocked: str) -> None:
+    done = run(blocked, "sql", SQL, "-o", "json")
+    assert done.returncode == 0, done.stderr
+    assert "sums" in done.stdout
+
+
+def test_query_logs_become_events(blocked: str) -> None:
+    log = "tests/capture/sql_log/golden/postgres.log"
+    words = ("--format", "postgres", "--prefix", "%m [%p] %u@%d %c ", "--namespace", "pg", "-o", "ndjson")
+    done = run(blocked, "capture", "sql-log", log, *words)
+    assert done.returncode == 0, done.stderr
+    assert len(list(map(json.loads, done.stdout.splitlines()))) == 10
+
+
+def test_dbt_becomes_events(blocked: str, tmp_path: Path) -> None:
+    metadata = {"adapter_type": "postgres", "dbt_version": "1.10.0", "project_name": "shop", "invocation_id": "1"}
+    schema = "https://schemas.getdbt.com/dbt/manifest/v12.json"
+    manifest = {"metadata": {**metadata, "dbt_schema_version": schema}, "nodes": {}, "sources": {}}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    done = run(blocked, "capture", "dbt", str(tmp_path), "--namespace", "postgres://db:5432", "-o", "ndjson")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("words", [("up",), ("rebuild",), ("demo", "--once"), ("upstream", "x"), ("keys", "list")])
+def test_what_needs_the_server_says_what_to_install(blocked: str, words: tuple[str, ...]) -> None:
+    done = run(blocked, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(
+        r"whence: this needs \w+, which is not installed: pip install 'whence\[server\]'\n", done.stderr
+    )
+
+
+QUESTIONS = {
+    "upstream": ("x",),
+    "downstream": ("x",),
+    "impact": ("x",),
+    "history": ("x",),
+    "search": ("x",),
+    "path": ("x", "y"),
+    "why": ("x", "y"),
+    "why-not": ("x", "y"),
+    "runs": ("latest",),
+    "diff": ("1d ago",),
+}
+NOWHERE = "http://127.0.0.1:9"
+"""The discard port, at which nothing listens."""
+
+
+@pytest.mark.parametrize("command", QUESTIONS)
+def test_a_question_to_a_server_needs_no_more(blocked: str, command: str) -> None:
+    done = run(blocked, command, *QUESTIONS[command], "--url", NOWHERE)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr.startswith(f"whence: {NOWHERE}: nothing listens there")
+
+
+def test_every_command_can_say_how_it_is_used(blocked: str) -> None:
+    done = run(blocked, script=EVERY_HELP)
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.splitlines()
+    assert len(said) > 30
+    assert [line for line in said if not line.endswith(" 0")] == []

@@ -1,0 +1,1 @@
+select number from {{ ref('will_fail') }}

@@ -1,0 +1,164 @@
+"""Lineage answers by brute force: every edge looked at in every round, in names, straight from the rules in words."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from query.worlds.random_worlds import World
+from whence.model.lineage import Edge, Origin
+from whence.model.names import DatasetName, FieldName, JobName, Node
+
+
+@dataclass(frozen=True)
+class Brute:
+    """Distances, edges taken (source, target, owner), gaps (node, owner, datasets), nodes with more beyond, and which
+    edges each node takes.
+    """
+
+    distance: dict[Node, int]
+    edges: frozenset[tuple[Node, Node, Node]]
+    gaps: frozenset[tuple[Node, Node, frozenset[Node], str]]
+    more: frozenset[Node]
+    takes: dict[Node, set[tuple[Node, Node, Node]]]
+
+
+def one_name(world: World) -> Callable[[Node], Node]:
+    """Every name → the name that its alias group goes by."""
+    first = {member: group[0] for group in world.groups for member in group}
+
+    def name(node: Node) -> Node:
+        if isinstance(node, FieldName):
+            return FieldName(first.get(node.dataset, node.dataset), node.field)
+        return first.get(node, node) if isinstance(node, DatasetName) else node
+
+    return name
+
+
+def holding(world: World, at: int | None) -> Iterator[tuple[Node, Edge, Origin]]:
+    """(owner, edge, origin) of all that holds at a time, under one name each."""
+    name = one_name(world)
+    for owner, one, origin in _holding(world, at):
+        yield owner, Edge(source=name(one.source), target=name(one.target), type=one.type, subtype=one.subtype), origin
+
+
+def _holding(world: World, at: int | None) -> Iterator[tuple[Node, Edge, Origin]]:
+    """The same under the names that were said."""
+    for said in world.said:
+        if said.end > 10**18 if at is None else said.start <= at < said.end:
+            yield from ((said.owner, one, origin) for one, origin in said.edges)
+
+
+def whole(node: Node) -> Node | None:
+    return node.dataset if isinstance(node, FieldName) else None
+
+
+def meets(node: Node, end: Node) -> bool:
+    return node == end or whole(node) == end or whole(end) == node
+
+
+def ask(
+    world: World,
+    root: Node,
+    direction: str,
+    types: set[str],
+    depth: int | None,
+    at: int | None,
+    fine: bool | None = None,
+) -> Brute:
+    """The whole answer, without budgets; `fine`: over the edges of columns, else as the root is."""
+    root = one_name(world)(root)
+    all_edges = [one for one in holding(world, at) if one[2] is not Origin.UNREPORTED]
+    fine = isinstance(root, FieldName) if fine is None else fine
+    if fine:
+        usable = [one for one in all_edges if FieldName in (type(one[1].source), type(one[1].target))]
+    else:
+        usable = [one for one in all_edges if FieldName not in (type(one[1].source), type(one[1].target))]
+    of_root_job = [
+        (o, Edge(source=whole(e.source) or e.source, target=whole(e.target) or e.target, type=e.type), g)
+        for o, e, g in all_edges
+    ]
+
+    def near(one: Edge) -> Node:
+        return one.target if direction == "upstream" else one.source
+
+    def far(one: Edge) -> Node:
+        return one.source if direction == "upstream" else one.target
+
+    def follow(node: Node) -> set[tuple[Node, Node, Node]]:
+        if isinstance(node, JobName):
+            here = [(o, e) for o, e, _ in of_root_job if near(e) == node] if node == root else []
+        else:
+            here = [(o, e) for o, e, _ in usable if (meets(node, near(e)) if fine else near(e) == node)]
+        derives = {o for o, e in here if not isinstance(far(e), JobName)}
+        kept = [(o, e) for o, e in here if e.type in types or e.type not in ("DIRECT", "INDIRECT")]
+        return {(e.source, e.target, o) for o, e in kept if not (isinstance(far(e), JobName) and far(e) in derives)}
+
+    distance, taken, round_, frontier = {root: 0}, set(), 0, {root}
+    takes: dict[Node, set[tuple[Node, Node, Node]]] = {}
+    while frontier and round_ != depth:
+        round_ += 1
+        steps = {node: follow(node) for node in frontier}
+        taken |= {step for several in steps.values() for step in several}
+        takes |= steps
+        reached = {
+            source if direction == "upstream" else target for several in steps.values() for source, target, _ in several
+        }
+        frontier = {node for node in reached if node not in distance}
+        distance.update(dict.fromkeys(frontier, round_))
+        frontier = {node for node in frontier if not isinstance(node, JobName)}
+    more = {node for node in frontier if follow(node) - taken}
+    ended = set(distance) - more
+    gaps = {*find_gaps(all_edges, ended, direction), *find_unreported(world, at, ended, direction)} if fine else set()
+    return Brute(distance, frozenset(taken), frozenset(gaps), frozenset(more), takes)
+
+
+def find_gaps(
+    all_edges: list[tuple[Node, Edge, Origin]], nodes: set[Node], direction: str
+) -> Iterator[tuple[Node, Node, frozenset[Node], str]]:
+    """For each node, the owners that speak of its whole dataset only."""
+    fine = {(o, whole(e.target) or e.target) for o, e, _ in all_edges if FieldName in (type(e.source), type(e.target))}
+    coarse = [
+        (o, e) for o, e, _ in all_edges if isinstance(e.source, DatasetName) and isinstance(e.target, DatasetName)
+    ]
+    for node in nodes:
+        of = whole(node) or node
+        here = [
+            (o, e)
+            for o, e in coarse
+            if (e.target if direction == "upstream" else e.source) == of and (o, e.target) not in fine
+        ]
+        for owner in {o for o, _ in here}:
+            yield (
+                node,
+                owner,
+                frozenset(e.source if direction == "upstream" else e.target for o, e in here if o == owner),
+                "no column lineage",
+            )
+        if direction == "downstream":
+            readers = {e.target for _, e, _ in all_edges if e.source == of and isinstance(e.target, JobName)}
+            for reader in readers - {o for o, _ in here}:
+                if not any(_says_more(o, e, reader, of) for o, e, _ in all_edges):
+                    yield node, reader, frozenset(), "no column lineage"
+
+
+def find_unreported(
+    world: World, at: int | None, nodes: set[Node], direction: str
+) -> Iterator[tuple[Node, Node, frozenset[Node], str]]:
+    """For each node, the jobs that write it, or read it for what they write, and do not say where a column is from."""
+    name, said = one_name(world), list(_holding(world, at))
+    reached = {(o, e.target) for o, e, origin in said if origin is not Origin.UNREPORTED}
+    columns = {(o, e.target) for o, e, origin in said if origin is Origin.UNREPORTED} - reached
+    edges = [(o, e) for o, e, origin in said if origin is not Origin.UNREPORTED]
+    reads = {(name(e.source), o) for o, e in edges if e.target == o and isinstance(e.source, DatasetName)}
+    for node in nodes:
+        for owner in {o for o, _ in columns}:
+            mine = {name(column) for o, column in columns if o == owner}
+            if direction == "upstream":
+                if any(node in (column, whole(column)) for column in mine):
+                    yield node, owner, frozenset(of for of, o in reads if o == owner), "column not reported"
+            elif (whole(node) or node, owner) in reads:
+                yield node, owner, frozenset(of for column in mine if (of := whole(column))), "column not reported"
+
+
+def _says_more(owner: Node, one: Edge, reader: Node, of: Node) -> bool:
+    from_it = (whole(one.source) or one.source) == of
+    return owner == reader and from_it and (not isinstance(one.target, JobName) or isinstance(one.source, FieldName))

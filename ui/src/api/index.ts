@@ -1,0 +1,7 @@
+// Asking the API: addresses, answers, their types.
+
+export { asked, named } from "./addresses";
+export { usePages, type Pages } from "./pages";
+export { Problem, read, SIGNED_OUT } from "./problems";
+export { client, get, identity, refresh, settledAnswers, useAnswer, useAnswers, type Answered } from "./queries";
+export type * from "./types";

@@ -1,0 +1,64 @@
+// The types of the API's answers, by the names that pages use. All of them are generated from the OpenAPI document.
+
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+export type Affected = Schemas["Affected"];
+export type AuditEntry = Schemas["AuditEntry"];
+export type Change = Schemas["Change"];
+export type Completeness = Schemas["Completeness"];
+export type Covered = Schemas["NamespaceCoverage"];
+export type CurrentUser = Schemas["CurrentUser"];
+export type Dataset = Schemas["Dataset"];
+export type Diff = Schemas["Diff"];
+export type Edge = Schemas["Edge"];
+export type EventEntry = Schemas["Event"];
+export type EventSaid = Schemas["EventWithPayload"];
+export type Evidence = Schemas["Evidence"];
+export type Facts = Schemas["DatasetFacts"] | Schemas["JobFacts"];
+export type FailedIn = Schemas["FailedIn"];
+export type Found = Schemas["Found"];
+export type Gap = Schemas["Gap"];
+export type Grant = Schemas["GrantDocument"];
+export type Grants = Schemas["GrantsDocument"];
+export type Hiding = Schemas["HidingDocument"];
+export type History = Schemas["History"];
+export type Impact = Schemas["Impact"];
+export type Job = Schemas["Job"];
+export type Key = Schemas["KeyDocument"];
+export type Kpi = Schemas["Kpi"];
+export type Lineage = Schemas["Lineage"];
+export type LostRecord = Schemas["LostRecord"];
+export type NewKey = Schemas["NewKey"];
+export type OwnSession = Schemas["SessionOf"];
+export type Path = Schemas["Path"];
+export type Paths = Schemas["Paths"];
+export type Progress = Schemas["ProgressDocument"];
+export type QuarantinedBody = Schemas["Body"];
+export type Quarantined = Schemas["Refused"];
+export type Reached = Schemas["NodeReached"];
+export type Run = Schemas["Run"];
+export type RunOf = Schemas["RunOf"];
+export type RunSeen = Schemas["RunSeen"];
+export type Said = Schemas["Said"];
+export type SchemaChange = Schemas["SchemaChange"];
+export type SignInMethods = Schemas["SignInMethods"];
+export type Status = Schemas["StatusDocument"];
+export type Tag = Schemas["Tag"];
+export type Traits = Schemas["Traits"];
+export type Transformation = Schemas["Transformation"];
+export type Trouble = Schemas["Trouble"];
+export type Troubles = Schemas["Troubling"];
+export type Unfinished = Schemas["UnfinishedRun"];
+export type Verified = Schemas["Verification"];
+export type Version = Schemas["Version"];
+
+/** An answer to a question about the graph. */
+export type Envelope<Data> = Omit<Schemas["Envelope_Lineage_"], "data"> & { data: Data };
+/** One object of the catalog, or all rows of a list. */
+export type One<Data> = Omit<Schemas["One_Job_"], "data"> & { data: Data };
+/** A page of a list. */
+export type Listed<Row> = Omit<Schemas["Rows_Event_"], "data"> & { data: Row[] };
+/** A page of rows that an object contains. */
+export type PageOf<Data> = Omit<Schemas["PageOf_Covering_"], "data"> & { data: Data };
