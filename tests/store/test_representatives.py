@@ -1,12 +1,11 @@
 """Which of its names a group of aliases goes by: any arrival of symlinks gives the oracle's answer, on both stores."""
 
 import json
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine
 
 from fixtures.spark_batches import empty
 from fixtures.stores_of_events import apply_bodies
@@ -14,10 +13,7 @@ from oracle import comparable
 from oracle import dump as oracle_dump
 from whence.model.names import DatasetName
 from whence.openlineage.write import dataset_event
-from whence.store.connection.engine import writing
-from whence.store.ingest.recompute import recompute
 from whence.store.lifecycle.dump import dump
-from whence.store.migrations.migrate import migrate
 
 NAMES = (
     ("hive://meta:9083", "db.t"),
@@ -111,17 +107,3 @@ def test_a_path_comes_after_every_table(sqlite_store: Engine, path: DatasetName)
     empty(sqlite_store)
     apply_bodies(sqlite_store, [link(HIVE, path, "LOCATION"), link(path, GLUE, "TABLE")])
     assert groups(sqlite_store) == {str(GLUE): sorted(map(str, (HIVE, GLUE, path)))}
-
-
-def test_a_store_of_an_earlier_release_settles_its_paths_again(store: Engine) -> None:
-    path = PATHS[0]
-    apply_bodies(store, [link(HIVE, path, "LOCATION")])
-    expected: Any = dump(store)
-    with writing(store) as connection:
-        newest = connection.execute(text("SELECT id FROM dataset WHERE namespace = 'file'")).scalar()
-        connection.execute(text("UPDATE alias_group SET representative_id = :id"), {"id": newest})
-        connection.execute(text("UPDATE alembic_version SET version_num = '0011'"))
-    assert groups(store).keys() == {str(path)}
-    migrate(store)
-    recompute(store, {})
-    assert list(dump(store)) == list(expected)

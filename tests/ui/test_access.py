@@ -81,10 +81,11 @@ def test_signing_out_ends_the_session_and_an_ended_one_leads_back(screen: Screen
     expect(page.get_by_role("heading", name="Sign in to Whence")).to_be_visible()
     stolen = httpx.get(f"{house.base}/api/v2/datasets", cookies={cookies[0]["name"]: cookies[0]["value"]})
     assert stolen.status_code == 401
+    expect(page.get_by_text("Your session has ended.")).to_have_count(0)
 
     sign_in(page, house.keys["ada"])
     expect(page.get_by_role("heading", level=1, name="predictions")).to_be_visible()
-    page.wait_for_load_state("networkidle")  # else a part of the page that still asks meets the end first
+    page.reload(wait_until="networkidle")  # else a part of the page that still asks meets the end first
     page.context.clear_cookies()
     page.get_by_role("link", name="Open lineage").click()
     expect(page.get_by_text("Your session has ended.")).to_be_visible()
@@ -329,7 +330,7 @@ def test_roles_and_hidden_columns(screen: Screen, house: House) -> None:
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Who").fill("somebody")
     dialog.get_by_role("button", name="Give a role").click()
-    expect(dialog.get_by_role("alert")).to_contain_text("say key:NAME, user:SUBJECT or group:NAME")
+    expect(dialog.get_by_role("alert")).to_contain_text("write key:NAME, user:SUBJECT or group:NAME")
     dialog.get_by_label("Who").fill("group:analysts")
     dialog.get_by_label("Role").select_option("steward")
     dialog.get_by_label("In namespaces").fill("looker://*")

@@ -1,7 +1,7 @@
 // Who is signed in, and what they may; the door before all pages, and the way to write.
 
 import { createContext, useContext, useEffect, useRef, useState, type ReactNode } from "react";
-import { asked, Problem, read, refresh, SIGNED_OUT, useAnswer, type CurrentUser, type SignInMethods } from "./api";
+import { asked, forget, Problem, read, SIGNED_OUT, useAnswer, type CurrentUser, type SignInMethods } from "./api";
 import { SignIn } from "./pages/SignIn";
 import { Notices } from "./parts/Notices";
 import { words } from "./words";
@@ -108,7 +108,7 @@ export const Gate = ({ children }: { children: ReactNode }) => {
   if (!ways.me) {
     const enter = async (key: string): Promise<void> => {
       await send("POST", asked("session"), { key });
-      refresh();
+      forget();
       setExpired(false);
       if (!(await look())?.me) throw new Problem(0, words.session.noCookie);
     };
@@ -116,9 +116,9 @@ export const Gate = ({ children }: { children: ReactNode }) => {
   }
   const signOut = async () => {
     await send("DELETE", asked("session"));
-    refresh();
-    setExpired(false);
+    wasIn.current = false;
     await look();
+    forget();
   };
   return (
     <SessionContext value={{ me: ways.me, isOpen: ways.open, signOut }}>

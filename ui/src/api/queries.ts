@@ -52,6 +52,9 @@ export const fetched = async <Answer>(address: string, signal?: AbortSignal): Pr
 export const get = <Answer>(address: string, signal?: AbortSignal): Promise<Answer> =>
   client.fetchQuery({ ...question<Answer>(address), queryFn: () => fetched<Answer>(address, signal) });
 
+/** Forget all answers, and ask for none: they were given to somebody else. */
+export const forget = (): void => client.clear();
+
 /** Forget all answers, and ask again for those that are on the screen. */
 export const refresh = (): void => {
   client.removeQueries({ type: "inactive" });
