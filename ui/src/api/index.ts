@@ -3,5 +3,15 @@
 export { asked, named } from "./addresses";
 export { usePages, type Pages } from "./pages";
 export { Problem, read, SIGNED_OUT } from "./problems";
-export { client, forget, get, identity, refresh, settledAnswers, useAnswer, useAnswers, type Answered } from "./queries";
+export {
+  client,
+  forget,
+  get,
+  identity,
+  refresh,
+  settledAnswers,
+  useAnswer,
+  useAnswers,
+  type Answered,
+} from "./queries";
 export type * from "./types";
