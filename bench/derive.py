@@ -5,10 +5,14 @@ cores.
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+
+import psutil
 
 from bench.workloads.events import bodies
 from whence.derive.pipeline import run_stream
@@ -31,6 +35,8 @@ class Derived:
     events: int
     mean_bytes: int
     seconds: float
+    cpu: dict[str, float]
+    """Seconds of CPU by kind of process."""
 
     @property
     def rate(self) -> float:
@@ -64,20 +70,42 @@ def measure(store_url: str | None = None) -> Derived:
         for name in ("warm", "log"):
             engine = open_store(store_url if store_url and name == "log" else sqlite_url(base / f"{name}.db"))
             migrate(engine)
-            started = time.perf_counter()
+            before, started = cpu_seconds(), time.perf_counter()
             query = run_stream(session, SegmentLog(base / name), engine, base / f"checkpoint-{name}")
             query.processAllAvailable()
             seconds = time.perf_counter() - started
+            cpu = {kind: spent - before[kind] for kind, spent in cpu_seconds().items()}
             query.stop()
             engine.dispose()
         session.stop()
-        return Derived(MEASURED, size // MEASURED, seconds)
+        return Derived(MEASURED, size // MEASURED, seconds, cpu)
+
+
+def cpu_seconds() -> Counter[str]:
+    """Seconds of CPU of this process and those below it, so far, by kind."""
+    me = psutil.Process()
+    spent = Counter({"driver": sum(me.cpu_times()[:2])})
+    for child in me.children(recursive=True):
+        with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            spent[kind_of(child.cmdline())] += sum(child.cpu_times()[:2])
+    return spent
+
+
+def kind_of(command: list[str]) -> str:
+    """What a process below the driver is."""
+    if "java" in command[0]:
+        return "jvm"
+    return "workers" if command[-1] == "pyspark.worker" else "planners"
 
 
 def main() -> None:
     """Measure and print."""
     derived = measure()
-    sys.stdout.write(f"derived    {derived.rate:8.0f} events/s of {derived.mean_bytes} bytes, log to settled store\n")
+    each = {kind: spent / derived.events * 1e6 for kind, spent in derived.cpu.items()}
+    sys.stdout.write(
+        f"derived    {derived.rate:8.0f} events/s of {derived.mean_bytes} bytes, log to settled store; CPU "
+        f"{sum(each.values()):.0f} µs an event ({', '.join(f'{kind} {spent:.0f}' for kind, spent in each.items())})\n"
+    )
 
 
 if __name__ == "__main__":

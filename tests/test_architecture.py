@@ -1,7 +1,7 @@
 """ARCHITECTURE.md tells the truth: one event really passes the stations of its table, in the order of the table.
 
-What runs in other processes in life (the Spark source and the executors' part) is called here in this one, with the
-very batches that Spark would hand over; the stages run on Spark.
+What runs in other processes in life (the Spark source: its planning, and its part in the executors) is called here in
+this one, as Spark calls it.
 """
 
 import ast
@@ -20,9 +20,7 @@ from pathlib import Path
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
-import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
 import whence
@@ -31,9 +29,9 @@ from whence.api.settings import Settings
 from whence.cli.answers.store import answer_of
 from whence.cli.answers.tree import Style, tree
 from whence.client.answers import Lineage
+from whence.derive.reading.data_source import bind_transform
 from whence.derive.sources.log import LogSource
-from whence.derive.writing import sink
-from whence.derive.writing.stages import STAGES
+from whence.derive.writing.merge import merge_into
 from whence.log.segments import committed_end
 from whence.log.segments.log import LANE
 from whence.query.answers.values import Question
@@ -41,7 +39,7 @@ from whence.query.lookup.resolve import resolve
 from whence.query.questions.lineage import reach_upstream
 from whence.query.rendering.listings import lineage_listing
 from whence.store.connection.data_key import store_address
-from whence.store.connection.engine import open_store, reading, sqlite_url
+from whence.store.connection.engine import StoreAddress, open_store, reading, sqlite_url
 from whence.store.ingest.recompute import recompute
 from whence.store.migrations.migrate import migrate
 from whence.store.snapshots.graph import StoreGraph
@@ -123,9 +121,9 @@ def test_every_file_that_the_page_names_exists() -> None:
     assert {name for name in named if not any((place / name).is_file() for place in places)} == set()
 
 
-def test_one_event_passes_every_station_in_the_order_of_the_table(spark: SparkSession, tmp_path: Path) -> None:
+def test_one_event_passes_every_station_in_the_order_of_the_table(tmp_path: Path) -> None:
     passed = Passed()
-    shown = walk_of_one_event(spark, tmp_path, passed)
+    shown = walk_of_one_event(tmp_path, passed)
     assert "orders.amount" in shown
     assert "sum(amount)  AGGREGATION" in shown
     places = {code: number for number, code in enumerate(passed.codes)}
@@ -183,7 +181,7 @@ def calls(passed: Passed) -> Iterator[None]:
         sys.setprofile(before)
 
 
-def walk_of_one_event(spark: SparkSession, directory: Path, passed: Passed) -> str:
+def walk_of_one_event(directory: Path, passed: Passed) -> str:
     """Send one event along; the tree of the answer about it."""
     settings = Settings(data=directory, store_url=sqlite_url(directory / "store.db"), open=True)
     engine = open_store(settings.store_url)
@@ -193,8 +191,7 @@ def walk_of_one_event(spark: SparkSession, directory: Path, passed: Passed) -> s
     answer = asyncio.run(post(settings, path, json.dumps(EVENT).encode(), passed))
     assert answer["duplicate"] is False
     with calls(passed):
-        rows = derived(spark, readings(settings.data / "log"))
-        assert list(sink._writer(store_address(engine))(rows.to_batches())) == []
+        merge_log(settings.data / "log", store_address(engine))
         recompute(engine, {LANE: committed_end(settings.data / "log").as_int})
         shown = asked(engine)
     engine.dispose()
@@ -229,19 +226,14 @@ async def post(settings: Settings, path: str, body: bytes, passed: Passed) -> di
     return answer
 
 
-def readings(log: Path) -> list[pa.RecordBatch]:
-    """What Spark's source gives of the log."""
-    source = LogSource({"path": str(log), "since": "0", "batchBytes": str(2**20)})
+def merge_log(log: Path, store: StoreAddress) -> None:
+    """What Spark does with the log: plan the new part of it, and read each partition in an executor."""
+    options = {"path": str(log), "since": "0", "batchBytes": str(2**20), "tasks": "2"}
+    source = bind_transform(LogSource, merge_into(store))(options)
     stream = source.streamReader(source.schema())
     first = stream.initialOffset()
     last = stream.latestOffset(first, stream.getDefaultReadLimit())
-    return [batch for part in stream.partitions(first, last) for batch in stream.read(part)]
-
-
-def derived(spark: SparkSession, batches: list[pa.RecordBatch]) -> pa.Table:
-    """The rows that follow from readings, derived on Spark."""
-    frame = spark.createDataFrame(pa.Table.from_batches(batches))
-    return reduce(lambda frame, stage: stage(frame), STAGES, frame).toArrow()
+    assert [batch for part in stream.partitions(first, last) for batch in stream.read(part)] == []
 
 
 def _station(file: str, name: str) -> Station:

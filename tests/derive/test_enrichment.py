@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from fixtures.spark_batches import arrive, empty, rows_of
+from fixtures.readings_of_events import arrive, empty, readings_of
 from fixtures.stores_of_events import apply_bodies
 from generators import arrivals, body
 from generators.events import run_events
@@ -66,13 +65,11 @@ def facets_of(event: Json) -> dict[str, Json]:
 
 @settings(max_examples=40, suppress_health_check=SLOW)
 @given(data=st.data())
-def test_any_arrival_of_events_with_sql_gives_the_oracles_state(
-    spark: SparkSession, sqlite_store: Engine, data: st.DataObject
-) -> None:
+def test_any_arrival_of_events_with_sql_gives_the_oracles_state(sqlite_store: Engine, data: st.DataObject) -> None:
     history = data.draw(st.lists(run_events().flatmap(with_sql), min_size=1, max_size=6))
     batches = data.draw(arrivals(history))
     empty(sqlite_store)
-    arrive(sqlite_store, rows_of(spark, [one for batch in batches for one in batch]), [len(batch) for batch in batches])
+    arrive(sqlite_store, readings_of([one for batch in batches for one in batch]), [len(batch) for batch in batches])
     expected = comparable(oracle_dump([body(event) for event in history]))
     assert comparable(list(dump(sqlite_store))) == expected
 

@@ -6,19 +6,18 @@ from functools import partial
 from itertools import pairwise
 from random import Random
 
-import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pyspark.sql import SparkSession
 from sqlalchemy import Engine, text
 
-from fixtures.spark_batches import empty, rows_of
+from fixtures.readings_of_events import empty, readings_of
 from generators import arrivals, body, histories
 from oracle import comparable
 from oracle import dump as oracle_dump
 from services.postgres_waits import waiting
-from whence.derive.writing.arrow_facts import ArrowFacts
+from whence.derive.reading.record import Reading
+from whence.derive.writing.chunk_facts import collect_facts
 from whence.store.connection.engine import open_store
 from whence.store.ingest.facts import Rows, merge_facts
 from whence.store.ingest.recompute import PARTS, recompute, recompute_part
@@ -39,25 +38,25 @@ def engine(postgres_url: str) -> Iterator[Engine]:
     engine.dispose()
 
 
-def derive_apart(engine: Engine, batches: list[pa.Table]) -> None:
+def derive_apart(engine: Engine, batches: list[list[Reading]]) -> None:
     """Every batch is merged, and then every part settled, by all executors, each in an order of its own."""
     with ThreadPoolExecutor(EXECUTORS) as executors:
         shuffled = [Random(number).sample(batches, len(batches)) for number in range(EXECUTORS)]
-        list(executors.map(lambda some: [merge_facts(engine, ArrowFacts(one)) for one in some], shuffled))
+        list(executors.map(lambda some: [merge_facts(engine, collect_facts(one)) for one in some], shuffled))
         orders = [Random(number).sample(range(PARTS), PARTS) for number in range(EXECUTORS)]
         list(executors.map(lambda some: [recompute_part(engine, part) for part in some], orders))
 
 
 @settings(max_examples=20, suppress_health_check=SLOW)
 @given(data=st.data())
-def test_any_interleaving_gives_the_oracles_state(spark: SparkSession, engine: Engine, data: st.DataObject) -> None:
+def test_any_interleaving_gives_the_oracles_state(engine: Engine, data: st.DataObject) -> None:
     history = data.draw(histories())
     batches = data.draw(arrivals(history))
-    rows = rows_of(spark, [one for batch in batches for one in batch])
+    readings = readings_of([one for batch in batches for one in batch])
     empty(engine)
     half = len(batches) // 2
     starts = [sum(len(batch) for batch in batches[:place]) for place in range(len(batches) + 1)]
-    tables = [rows.slice(start, end - start) for start, end in pairwise(starts)]
+    tables = [readings[start:end] for start, end in pairwise(starts)]
     for some in (tables[:half], tables[half:]):
         derive_apart(engine, some)
         recompute(engine, {})

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
-import pyarrow as pa
 import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
@@ -22,10 +21,9 @@ from oracle import dump as oracle_dump
 from services.kafka_broker import PASSWORD, USER, KafkaBroker
 from whence.derive.archive.copy import archive_log
 from whence.derive.pipeline import resume_positions, run_stream
-from whence.derive.reading.records import read_readings, to_records
+from whence.derive.reading.records import COPY, to_records, transform_records
 from whence.derive.rebuild import rebuild
-from whence.derive.sources.kafka import parse_messages, read_messages
-from whence.derive.sources.kafka import records_of as records_frame
+from whence.derive.sources.event_log import make_source
 from whence.errors import LogError
 from whence.log import Kind, Position
 from whence.log.address import open_log
@@ -110,20 +108,15 @@ def test_official_clients_write_to_the_topic_themselves(
     assert state(engine) == comparable(oracle_dump(accepted))
 
 
-def test_records_and_readings_of_a_topic_say_the_same(spark: SparkSession, topic: KafkaLog) -> None:
+def test_the_records_of_a_topic_are_those_of_the_log(spark: SparkSession, topic: KafkaLog) -> None:
     append(topic, *map(event, range(30)), refused(b"no JSON"))
     writer = topic.open_writer()
     writer.append([event(1), event(2), event(2)])
     writer.close()
-    source = read_messages(spark, topic.address, topic.list_lanes())
-    records = records_frame(source)
-    read = [one for batch in records.toArrow().to_batches() for one in to_records(batch)]
-    assert sorted(read, key=lambda one: one.position) == records_of(topic)
-    assert rows(read_readings(records).toArrow()) == rows(parse_messages(source).toArrow())
-
-
-def rows(table: pa.Table) -> list[object]:
-    return sorted(table.to_pylist(), key=lambda row: row["position"])
+    records = make_source(topic).batch(spark, topic.list_lanes(), COPY)
+    for frame in (records, transform_records(records, COPY)):
+        read = [one for batch in frame.toArrow().to_batches() for one in to_records(batch)]
+        assert sorted(read, key=lambda one: one.position) == records_of(topic)
 
 
 def test_a_partition_that_is_added_is_read_from_its_beginning(

@@ -4,10 +4,9 @@ oracle.
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from fixtures.spark_batches import arrive, empty, rows_of
+from fixtures.readings_of_events import arrive, empty, readings_of
 from generators import arrivals, body, governed_events, histories, sent, viewers
 from oracle import comparable
 from oracle import dump as oracle_dump
@@ -18,11 +17,11 @@ SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_s
 
 @settings(max_examples=100, suppress_health_check=SLOW)
 @given(data=st.data())
-def test_any_arrival_gives_the_oracles_state(spark: SparkSession, sqlite_store: Engine, data: st.DataObject) -> None:
+def test_any_arrival_gives_the_oracles_state(sqlite_store: Engine, data: st.DataObject) -> None:
     history = data.draw(histories())
     batches = data.draw(arrivals(history))
     empty(sqlite_store)
-    arrive(sqlite_store, rows_of(spark, [one for batch in batches for one in batch]), [len(batch) for batch in batches])
+    arrive(sqlite_store, readings_of([one for batch in batches for one in batch]), [len(batch) for batch in batches])
     expected = comparable(oracle_dump([body(event) for event in history]))
     assert comparable(list(dump(sqlite_store))) == expected
 
@@ -30,7 +29,7 @@ def test_any_arrival_gives_the_oracles_state(spark: SparkSession, sqlite_store: 
 @settings(max_examples=25, suppress_health_check=SLOW)
 @given(data=st.data())
 def test_senders_of_differing_authority_in_any_order_give_the_oracles_state(
-    spark: SparkSession, sqlite_store: Engine, data: st.DataObject
+    sqlite_store: Engine, data: st.DataObject
 ) -> None:
     """The same event of two senders is two events, so who comes last does not decide."""
     said = data.draw(st.lists(governed_events(), min_size=1, max_size=5))
@@ -39,7 +38,7 @@ def test_senders_of_differing_authority_in_any_order_give_the_oracles_state(
     batches = data.draw(arrivals(logged)) if logged else []
     empty(sqlite_store)
     if logged:
-        rows = rows_of(spark, [one for batch in batches for one in batch])
-        arrive(sqlite_store, rows, [len(batch) for batch in batches])
+        readings = readings_of([one for batch in batches for one in batch])
+        arrive(sqlite_store, readings, [len(batch) for batch in batches])
     expected = comparable(oracle_dump([body(event) for event in logged]))
     assert comparable(list(dump(sqlite_store))) == expected

@@ -4,7 +4,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
-from fixtures.spark_batches import empty
+from fixtures.readings_of_events import empty
 from fixtures.stores_of_events import apply_bodies
 from generators import body
 from oracle import comparable

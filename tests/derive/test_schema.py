@@ -1,53 +1,69 @@
-"""The pipeline's rows are the store's tables, and its stages give them."""
+"""The rows that records become are those of the store's tables."""
 
-import pyarrow as pa
+import json
+
 import pytest
-from pyspark.sql import SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema
 from sqlalchemy import BigInteger, Boolean, Integer, LargeBinary, SmallInteger, Table, Text
 
-from whence.derive.pipeline import derive
-from whence.derive.reading.schema import DERIVED, LISTS, READING_SCHEMA, ROW_SCHEMA, SCALARS, SHAPES, Shape
+from whence.derive.reading.record import read_record
+from whence.derive.writing.chunk_facts import ChunkFacts, collect_facts
+from whence.log import Kind, Position, Record
+from whence.openlineage.accept import seal
 from whence.store.schema.columns import written_columns
 from whence.store.schema.tables import FACTS, dirty_key
 
-ARROW = {
-    BigInteger: pa.int64(),
-    Integer: pa.int32(),
-    SmallInteger: pa.int16(),
-    Text: pa.string(),
-    Boolean: pa.bool_(),
-    LargeBinary: pa.binary(),
-}
+PYTHON = {BigInteger: int, Integer: int, SmallInteger: int, Text: str, Boolean: bool, LargeBinary: bytes}
 CONTENT = {"field", "lineage_edge", "schema_body", "unreported_column"}
 """Tables whose rows come packed in the content of others."""
 
 TABLES = [table for table in (*FACTS, dirty_key) if table.name not in CONTENT]
 
+HEAD = {"_producer": "https://example.org/p", "_schemaURL": "https://openlineage.io/spec/facets/1-0-0/F.json"}
+JOB = {"namespace": "etl", "name": "daily"}
+RUN = {"runId": "0190b3a1-7d1e-7b3a-9c55-3f1f5b0c7a10"}
+PARENT = {**HEAD, "run": {"runId": "0190b3a1-7d1e-7b3a-9c55-3f1f5b0c7a11"}, "job": {"namespace": "etl", "name": "dag"}}
+ORDERS = {"namespace": "postgres://db:5432", "name": "shop.public.orders"}
+DAILY = {
+    "namespace": "s3://lake",
+    "name": "daily",
+    "facets": {
+        "schema": {**HEAD, "fields": [{"name": "total", "type": "int"}]},
+        "symlinks": {**HEAD, "identifiers": [{"namespace": "hive://meta", "name": "daily", "type": "TABLE"}]},
+        "columnLineage": {**HEAD, "fields": {"total": {"inputFields": [{**ORDERS, "field": "amount"}]}}},
+    },
+}
+EVENT = {
+    "eventTime": "2026-11-20T06:00:00Z",
+    "producer": "https://example.org/p",
+    "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+    "job": JOB,
+    "inputs": [ORDERS],
+    "outputs": [DAILY],
+}
+STATES = ("START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER")
 
-def types_of(shape: Shape) -> list[pa.DataType | None]:
-    """The Arrow type of each column; None for a constant."""
-    columns = (
-        SCALARS | DERIVED | {f"{list_}.{name}": type_ for list_, of in LISTS.items() for name, type_ in of.items()}
-    )
-    return [columns[source] if isinstance(source, str) else None for source in shape.columns]
+
+def record(place: int, body: object, kind: Kind = Kind.EVENT) -> Record:
+    one = seal(json.dumps(body).encode())
+    return Record(position=Position(0, place), kind=kind, key=one.key, received_at=0, payload=one.payload, reason="bad")
+
+
+@pytest.fixture(scope="module")
+def facts() -> ChunkFacts:
+    """What one event of each kind and state says, and a record that was rejected."""
+    runs = [{**EVENT, "eventType": state, "run": {**RUN, "facets": {"parent": PARENT}}} for state in STATES]
+    records = [record(place, body) for place, body in enumerate([*runs, EVENT])]
+    return collect_facts(map(read_record, [*records, record(len(records), EVENT, Kind.QUARANTINED)]))
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-def test_rows_have_the_columns_of_their_table(table: Table) -> None:
-    expected = [ARROW[type(column.type)] for column in written_columns(table)]
-    for shape in SHAPES[table.name]:
-        assert len(shape.columns) == len(expected)
-        assert all(found in (None, type_) for found, type_ in zip(types_of(shape), expected, strict=True))
+def test_rows_have_the_columns_of_their_table(facts: ChunkFacts, table: Table) -> None:
+    columns = written_columns(table)
+    assert facts.rows(table.name)
+    for row in facts.rows(table.name):
+        for value, column in zip(row, columns, strict=True):
+            assert (value is None and column.nullable) or type(value) is PYTHON[type(column.type)], column
 
 
-def test_there_are_rows_for_every_fact_table() -> None:
-    assert set(SHAPES) == {table.name for table in TABLES}
-
-
-def test_the_stages_end_in_the_named_schema(spark: SparkSession) -> None:
-    frame = derive(spark.createDataFrame([], from_arrow_schema(READING_SCHEMA)))
-    expected = from_arrow_schema(ROW_SCHEMA)
-    assert [(field.name, field.dataType.simpleString()) for field in frame.schema] == [
-        (field.name, field.dataType.simpleString()) for field in expected
-    ]
+def test_there_are_rows_for_fact_tables_only(facts: ChunkFacts) -> None:
+    assert set(facts.tables) == {table.name for table in TABLES}

@@ -5,10 +5,9 @@ from collections import Counter
 from datetime import datetime, timedelta
 from typing import Any
 
-from pyspark.sql import SparkSession
 from sqlalchemy import Engine, func, select
 
-from fixtures.spark_batches import arrive, empty, rows_of
+from fixtures.readings_of_events import arrive, empty, readings_of
 from openlineage.test_wide import compact, copied
 from whence.store.connection.engine import reading
 from whence.store.lifecycle.dump import dump
@@ -27,9 +26,9 @@ def rows(engine: Engine) -> dict[str, int]:
         }
 
 
-def merge(spark: SparkSession, engine: Engine, bodies: list[bytes]) -> None:
+def merge(engine: Engine, bodies: list[bytes]) -> None:
     empty(engine)
-    arrive(engine, rows_of(spark, bodies), [len(bodies)])
+    arrive(engine, readings_of(bodies), [len(bodies)])
 
 
 def lineage(engine: Engine) -> list[str]:
@@ -39,11 +38,11 @@ def lineage(engine: Engine) -> list[str]:
     return [line for fact, line in facts if {fact.get("fact"), fact.get("derived")} & {*kinds} and "first" not in fact]
 
 
-def test_copied_pairs_are_stored_as_columns_and_answer_alike(spark: SparkSession, store: Engine) -> None:
+def test_copied_pairs_are_stored_as_columns_and_answer_alike(store: Engine) -> None:
     columns = 150
-    merge(spark, store, [copied(columns)])
+    merge(store, [copied(columns)])
     older, held = rows(store), lineage(store)
-    merge(spark, store, [compact(columns)])
+    merge(store, [compact(columns)])
     assert held == lineage(store)
     assert older == rows(store)
     assert older["edge"] <= 2 * columns + 4
@@ -75,17 +74,17 @@ def running(number: int, of: int) -> bytes:
     ).encode()
 
 
-def test_events_of_a_streaming_run_add_no_rows_to_the_graph(spark: SparkSession, store: Engine) -> None:
+def test_events_of_a_streaming_run_add_no_rows_to_the_graph(store: Engine) -> None:
     counts: list[Counter[str]] = []
     for number in (5, 100):
-        merge(spark, store, [running(one, number) for one in range(number)])
+        merge(store, [running(one, number) for one in range(number)])
         counts.append(Counter(rows(store)))
     assert set(counts[1] - counts[0]) == {"event"}
     assert counts[1]["event"] == 100
 
 
-def test_the_lineage_of_a_streaming_run_is_there_all_day(spark: SparkSession, store: Engine) -> None:
-    merge(spark, store, [running(one, 24) for one in range(24)])
+def test_the_lineage_of_a_streaming_run_is_there_all_day(store: Engine) -> None:
+    merge(store, [running(one, 24) for one in range(24)])
     with reading(store) as connection:
         first, last = connection.execute(select(func.min(event.c.time), func.max(event.c.time))).one()
         spans = connection.execute(select(validity_interval.c.valid_from, validity_interval.c.valid_to)).all()

@@ -1,16 +1,14 @@
 """A store that forgets says of the rest what it would say if it had forgotten nothing; and what it forgets is gone."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import pyarrow as pa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pyspark.sql import SparkSession
 from sqlalchemy import Engine, select
 
-from fixtures.spark_batches import empty, rows_of
+from fixtures.readings_of_events import empty, readings_of
 from fixtures.stores_of_events import apply_bodies
 from generators import body, histories
 from oracle import dump as oracle_dump
@@ -18,7 +16,8 @@ from oracle.lines import without_words
 from oracle.nodes import run_number, text
 from oracle.reading import Reading, read
 from retention.worlds import DAY, FIRST_DAY
-from whence.derive.writing.sink import merge_chunk
+from whence.derive.reading.record import Reading as RecordReading
+from whence.derive.writing.merge import merge_chunk
 from whence.model.events import RunState
 from whence.model.names import JobName, RunName
 from whence.openlineage.write import run_event
@@ -38,9 +37,9 @@ LASTING = ("dataset", "job", "field", "alias")
 """Facts that no horizon takes."""
 
 
-def arrive(engine: Engine, table: pa.Table, start: int, end: int) -> None:
-    """Merge and settle the rows from one place to another."""
-    merge_chunk(engine, table.slice(start, end - start))
+def arrive(engine: Engine, readings: Sequence[RecordReading], start: int, end: int) -> None:
+    """Merge and settle the readings from one place to another."""
+    merge_chunk(engine, readings[start:end])
     recompute(engine, {"log": end + 1})
 
 
@@ -81,9 +80,7 @@ def remembered(state: Iterable[Line], horizon: RetentionHorizon) -> list[str]:
 
 @settings(max_examples=60, suppress_health_check=SLOW)
 @given(data=st.data())
-def test_forgetting_changes_nothing_that_is_still_remembered(
-    spark: SparkSession, small: Engine, data: st.DataObject
-) -> None:
+def test_forgetting_changes_nothing_that_is_still_remembered(small: Engine, data: st.DataObject) -> None:
     bodies = [body(event) for event in data.draw(histories(14))]
     cut = data.draw(st.integers(1, len(bodies)))
     if in_order := data.draw(st.booleans()):
@@ -97,9 +94,9 @@ def test_forgetting_changes_nothing_that_is_still_remembered(
     gone = forgotten_runs(readings[:cut], horizon)
     kept = [place < cut or text(one.subject) not in gone for place, one in enumerate(readings)]
     bodies = [one for one, keep in zip(bodies, kept, strict=True) if keep]
-    table = rows_of(spark, bodies)
+    told = readings_of(bodies)
     empty(small)
-    arrive(small, table, 0, cut)
+    arrive(small, told, 0, cut)
     ledger = read_ledger(small)
     with preview_purge(small, horizon) as expired:
         planned, marked = dict(expired.rows), list(expired.iterate_keys())
@@ -114,7 +111,7 @@ def test_forgetting_changes_nothing_that_is_still_remembered(
     with preview_purge(small, horizon) as expired:
         assert not any(expired.rows.values()), (dict(expired.rows), marked)
 
-    arrive(small, table, cut, len(bodies))
+    arrive(small, told, cut, len(bodies))
     known = {read(one).key for one in bodies[:cut]}
     late = [one for one in bodies[cut:] if read(one).time < runs]
     in_time = [*bodies[:cut], *(one for one in bodies[cut:] if read(one).time >= runs)]

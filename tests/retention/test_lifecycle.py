@@ -6,12 +6,11 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from fixtures.spark_batches import rows_of
+from fixtures.readings_of_events import readings_of
 from oracle.stories import START, Json, run, span_lines
-from whence.derive.writing.sink import merge_chunk
+from whence.derive.writing.merge import merge_chunk
 from whence.govern.stale_jobs import (
     DAY,
     StalenessRule,
@@ -75,14 +74,14 @@ def test_the_period_is_a_gap_that_half_of_the_gaps_reach(starts: tuple[int, ...]
     assert sum(gap >= period for gap in gaps) * 2 >= len(gaps)
 
 
-def test_the_event_that_ends_a_job_is_accepted_and_ends_it(spark: SparkSession, store: Engine) -> None:
+def test_the_event_that_ends_a_job_is_accepted_and_ends_it(store: Engine) -> None:
     runs: list[Json] = [run(number, "COMPLETE", 10 * number, "a", "b") for number in (1, 2, 3)]
     end = make_decommission_event(JOB, START + 50_000_000, "moved to another team")
     assert accept(json.dumps(end).encode()).key
-    table = rows_of(spark, [json.dumps(one).encode() for one in (*runs, end, run(4, "COMPLETE", 55, "a", "b"))])
+    readings = readings_of([json.dumps(one).encode() for one in (*runs, end, run(4, "COMPLETE", 55, "a", "b"))])
     settled = []
     for place, length in ((0, 3), (3, 1), (4, 1)):
-        merge_chunk(store, table.slice(place, length))
+        merge_chunk(store, readings[place : place + length])
         recompute(store, {"log": place + length + 1})
         stale = list_stale_jobs(store, START + 40 * DAY, StalenessRule())
         settled.append((span_lines(map(json.loads, dump(store))), [one.job for one in stale]))

@@ -3,12 +3,11 @@
 import json
 
 import pytest
-from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from fixtures.spark_batches import empty, rows_of
+from fixtures.readings_of_events import empty, readings_of
 from oracle.stories import START, Json, column_lineage, dataset, declared, moment, run, span_lines
-from whence.derive.writing.sink import merge_chunk
+from whence.derive.writing.merge import merge_chunk
 from whence.model.names import DatasetName
 from whence.query.answers.values import Question
 from whence.query.questions.lineage import downstream
@@ -32,17 +31,17 @@ def horizon(runs: int, history: int = 0, keep: int = 0) -> RetentionHorizon:
     return RetentionHorizon(runs=at(runs), keep=keep, history=at(history))
 
 
-def tell(spark: SparkSession, engine: Engine, *parts: list[Json] | RetentionHorizon) -> list[str]:
+def tell(engine: Engine, *parts: list[Json] | RetentionHorizon) -> list[str]:
     """What a store says that got these events and forgot in between; only what anybody still may ask."""
     empty(engine)
-    table = rows_of(spark, [json.dumps(one).encode() for part in parts if isinstance(part, list) for one in part])
+    readings = readings_of([json.dumps(one).encode() for part in parts if isinstance(part, list) for one in part])
     start = 0
     for part in parts:
         match part:
             case RetentionHorizon():
                 enforce_horizon(engine, part)
             case events:
-                merge_chunk(engine, table.slice(start, len(events)))
+                merge_chunk(engine, readings[start : start + len(events)])
                 start += len(events)
                 recompute(engine, {"log": start + 1})
     return span_lines(map(json.loads, dump(engine)))
@@ -103,14 +102,14 @@ STORIES: dict[str, tuple[list[list[Json] | RetentionHorizon], list[str]]] = {
 
 
 @pytest.mark.parametrize("name", STORIES)
-def test_story(spark: SparkSession, small: Engine, name: str) -> None:
+def test_story(small: Engine, name: str) -> None:
     parts, expected = STORIES[name]
-    assert tell(spark, small, *parts) == expected
+    assert tell(small, *parts) == expected
 
 
-def test_a_late_event_is_refused_with_a_reason(spark: SparkSession, small: Engine) -> None:
+def test_a_late_event_is_refused_with_a_reason(small: Engine) -> None:
     known = run(1, "COMPLETE", 1, "a", "b")
-    tell(spark, small, [known], horizon(5), [known, run(2, "COMPLETE", 4, "c", "b"), run(3, "COMPLETE", 5, "a", "b")])
+    tell(small, [known], horizon(5), [known, run(2, "COMPLETE", 4, "c", "b"), run(3, "COMPLETE", 5, "a", "b")])
     assert read_ledger(small) == Ledger(applied=2, duplicate=0, quarantined=2)
     reasons = {one.reason for one in read_all_receipts(small) if one.outcome == "quarantined"}
     assert reasons == {
@@ -118,9 +117,9 @@ def test_a_late_event_is_refused_with_a_reason(spark: SparkSession, small: Engin
     }
 
 
-def test_an_answer_about_forgotten_times_says_so(spark: SparkSession, small: Engine) -> None:
+def test_an_answer_about_forgotten_times_says_so(small: Engine) -> None:
     events = [run(1, "COMPLETE", 1, "a", "b"), run(2, "COMPLETE", 4, "a", "c")]
-    tell(spark, small, events, horizon(5, history=4))
+    tell(small, events, horizon(5, history=4))
     with reading(small) as connection:
         graph, node = StoreGraph(connection), DatasetName("n", "a")
         extents = [downstream(graph, node, Question(at=when)).completeness for when in (at(3), at(4), None)]
@@ -128,8 +127,8 @@ def test_an_answer_about_forgotten_times_says_so(spark: SparkSession, small: Eng
     assert extents[0].forgotten_before == at(4)
 
 
-def test_evidence_of_what_is_forgotten_is_half_a_key_and_a_time(spark: SparkSession, small: Engine) -> None:
-    tell(spark, small, [run(1, "COMPLETE", 1, "a", "b")], horizon(5))
+def test_evidence_of_what_is_forgotten_is_half_a_key_and_a_time(small: Engine) -> None:
+    tell(small, [run(1, "COMPLETE", 1, "a", "b")], horizon(5))
     with reading(small) as connection:
         answer = downstream(StoreGraph(connection), DatasetName("n", "a"), Question())
     (evidence,) = answer.edges[0].evidence

@@ -11,10 +11,12 @@ from sqlalchemy import Engine
 from bench.workloads.events import Noise, arrivals
 from fixtures.logs_of_events import fill
 from whence.derive.pipeline import run_batch
-from whence.derive.sources.readings import make_source
+from whence.derive.sources.event_log import make_source
+from whence.derive.writing.merge import merge_into
 from whence.log import Lane, Position
 from whence.log.segments.log import SegmentLog
 from whence.log.segments.write import SegmentSettings
+from whence.store.connection.data_key import store_address
 from whence.store.connection.engine import open_store, read_progress
 from whence.store.migrations.migrate import migrate
 
@@ -51,4 +53,5 @@ def derive(spark: SparkSession, log: SegmentLog, engine: Engine) -> None:
     lanes = [
         Lane(one.name, Position.from_int(reached.get(one.name, one.start.as_int)), one.end) for one in log.list_lanes()
     ]
-    run_batch(make_source(log).batch(spark, lanes), engine, {lane.name: lane.end for lane in lanes})
+    merged = make_source(log).batch(spark, lanes, merge_into(store_address(engine)))
+    run_batch(merged, engine, {lane.name: lane.end for lane in lanes})

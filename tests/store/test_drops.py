@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
-from fixtures.spark_batches import empty
+from fixtures.readings_of_events import empty
 from fixtures.stores_of_events import apply_bodies
 from oracle import comparable
 from oracle import dump as oracle_dump

@@ -1,18 +1,18 @@
-"""The whole pipeline: log → readings → rows → store, as a stream or as one batch over the log."""
+"""The whole pipeline: log → store, as a stream or as one batch over the log. Executors read and merge records
+(`writing/merge.py`); what the new facts imply is derived after each batch.
+"""
 
 import logging
-from functools import reduce
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from sqlalchemy import Engine
 
-from whence.derive.sources.readings import make_source
+from whence.derive.sources.event_log import make_source
 from whence.derive.spark.metrics import BATCH_SECONDS
+from whence.derive.writing.merge import merge_into
 from whence.derive.writing.settlement import settle_parts
-from whence.derive.writing.sink import write_to_store
-from whence.derive.writing.stages import STAGES
 from whence.errors import LogError, LogGapError, StoreError
 from whence.log import Lane, Lanes, Log, Position
 from whence.store.connection.data_key import store_address
@@ -23,32 +23,35 @@ from whence.tracing import spanning
 logger = logging.getLogger(__name__)
 
 
-def derive(readings: DataFrame) -> DataFrame:
-    """Derive rows of facts from readings, through all stages in order."""
-    return reduce(lambda frame, stage: stage(frame), STAGES, readings)
-
-
 def run_stream(session: SparkSession, log: Log, engine: Engine, checkpoint: Path) -> StreamingQuery:
     """Start the stream at the store's progress. The checkpoint must be empty: only the store decides where to continue.
 
     Raises LogError or StoreError if the stream cannot continue there.
     """
     source = make_source(log)
-    readings = source.stream(session, resume_positions(log, read_progress(engine)))
-    # Planned once; each micro-batch only runs the plan.
-    written = write_to_store(derive(readings), store_address(engine))
+    merged = source.stream(session, resume_positions(log, read_progress(engine)), merge_into(store_address(engine)))
     return (
-        written.writeStream.foreachBatch(
-            lambda batch, number: _write_and_settle(batch, engine, source.reached(_read_end_offset(checkpoint, number)))
+        merged.writeStream.foreachBatch(
+            lambda batch, number: run_batch(batch, engine, source.reached(_read_end_offset(checkpoint, number)))
         )
         .option("checkpointLocation", checkpoint.absolute().as_uri())
         .start()
     )
 
 
-def run_batch(readings: DataFrame, engine: Engine, reached: Lanes) -> None:
-    """Derive readings into an empty store, whose progress is then `reached`."""
-    _write_and_settle(write_to_store(derive(readings), store_address(engine)), engine, reached)
+def run_batch(merged: DataFrame, engine: Engine, reached: Lanes) -> None:
+    """Run a frame that merges records (`merge_into`), then derive what the new facts imply: here in one transaction or,
+    if there is much of it and the store accepts several writers, first in the executors. The store's progress is then
+    `reached`.
+    """
+    with BATCH_SECONDS.time(), spanning("batch"):
+        with spanning("write"):
+            merged.collect()  # it has no rows
+        if engine.dialect.name != "sqlite" and has_large_backlog(engine):
+            with spanning("settle parts"):
+                settle_parts(merged.sparkSession, store_address(engine))
+        with spanning("settle"):
+            recompute(engine, {lane: position.as_int for lane, position in reached.items()})
 
 
 def resume_positions(log: Log, progress: dict[str, int]) -> Lanes:
@@ -83,20 +86,6 @@ def _resume_position(lane: Lane, reached: int | None) -> Position:
             "anew; restore it, or `whence rebuild` the store"
         )
     return position
-
-
-def _write_and_settle(written: DataFrame, engine: Engine, reached: Lanes) -> None:
-    """Write rows, then derive what the new facts imply: here in one transaction or, if there is much of it and the
-    store accepts several writers, first in the executors.
-    """
-    with BATCH_SECONDS.time(), spanning("batch"):
-        with spanning("write"):
-            written.collect()
-        if engine.dialect.name != "sqlite" and has_large_backlog(engine):
-            with spanning("settle parts"):
-                settle_parts(written.sparkSession, store_address(engine))
-        with spanning("settle"):
-            recompute(engine, {lane: position.as_int for lane, position in reached.items()})
 
 
 def _read_end_offset(checkpoint: Path, batch: int) -> str:

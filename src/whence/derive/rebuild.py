@@ -1,25 +1,24 @@
-"""`whence rebuild`: derives every record ever received, from archive and log, through the same stages as one batch."""
+"""`whence rebuild`: derives all records ever received, of archive and log, as one batch through the stream's pass."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import reduce
-from operator import or_
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 from whence.derive.archive.coverage import unarchived_lanes_if_complete
-from whence.derive.archive.source import read_archive, read_files
+from whence.derive.archive.source import Selection, read_archive
 from whence.derive.archive.table import Archive, find_archive
 from whence.derive.pipeline import run_batch
-from whence.derive.reading import records
-from whence.derive.sources.log import PARTITION_BYTES
-from whence.derive.sources.readings import make_source
+from whence.derive.reading.records import COPY, transform_records
+from whence.derive.sources.event_log import make_source
+from whence.derive.writing.merge import merge_into
 from whence.errors import StoreError
 from whence.log import Lane, Lanes, Log, Position
 from whence.log.segments.damage_sealing import begin_after, is_empty
 from whence.log.segments.log import LANE, SegmentLog
 from whence.query.answers.instants import iso
+from whence.store.connection.data_key import store_address
 from whence.store.connection.engine import open_store, read_progress, reading
 from whence.store.ingest.retention_summary import EnforcedHorizon, RetentionHorizon, read_horizons
 from whence.store.lifecycle.purge import enforce_horizon
@@ -36,14 +35,15 @@ def rebuild(session: SparkSession, log: Log, store_url: str, archive: str | None
     with log.prevent_deletion(), replace_store(store_url) as engine:
         begin_lost_log(log, archive)
         archived, tail = _find_archive_and_tail(log, archive)
+        transform = merge_into(store_address(engine))
         for part, horizon in split_at_horizons(
             [_extend_to_archive(archived, lane) for lane in tail], _read_enforced_horizons(store_url)
         ):
-            history = make_source(log).batch(
-                session, [_intersect_lanes(*lanes) for lanes in zip(part, tail, strict=True)]
-            )
+            rest = [_intersect_lanes(*lanes) for lanes in zip(part, tail, strict=True)]
+            history = make_source(log).batch(session, rest, transform)
             if archived:
-                history = _read_archived(session, archived, part).union(history)
+                selection = Selection(ranges=[(lane.start.as_int, lane.end.as_int) for lane in part])
+                history = read_archive(session, archived, transform, selection).union(history)
             run_batch(history, engine, {lane.name: lane.end for lane in (part if horizon else tail)})
             if horizon:
                 enforce_horizon(engine, horizon)
@@ -96,15 +96,6 @@ def _intersect_lanes(part: Lane, tail: Lane) -> Lane:
     return Lane(tail.name, start, max(start, min(part.end, tail.end)))
 
 
-def _read_archived(session: SparkSession, archive: Archive, part: Sequence[Lane]) -> DataFrame:
-    """The readings of the archived records in these lanes."""
-    ranges = [(lane.start.as_int, lane.end.as_int) for lane in part]
-    files = [file for file in archive.files() if any(file.first < end and file.last >= start for start, end in ranges)]
-    position = f.col("position")
-    wanted = reduce(or_, [(position >= start) & (position < end) for start, end in ranges])
-    return read_files(session, archive.uri, files, "readings").where(wanted)
-
-
 def _read_enforced_horizons(store_url: str) -> Sequence[EnforcedHorizon]:
     engine = open_store(store_url)
     with reading(engine) as connection:
@@ -120,9 +111,11 @@ def rebuild_as_of(session: SparkSession, log: Log, store_url: str, archive: str 
     """
     with log.prevent_deletion(), replace_store(store_url) as engine:
         found, lanes = _find_archive_and_tail(log, archive)
-        history = _readings_before(make_source(log).records(session, lanes, PARTITION_BYTES), before)
+        transform = merge_into(store_address(engine))
+        received = make_source(log).batch(session, lanes, COPY).where(f.col("received_at") < before)
+        history = transform_records(received, transform)
         if found:
-            history = read_archive(session, found, "readings", before).union(history)
+            history = read_archive(session, found, transform, Selection(before=before)).union(history)
         run_batch(history, engine, _past_progress(before))
 
 
@@ -140,10 +133,6 @@ def _find_archive_and_tail(log: Log, archive: str | None) -> tuple[Archive | Non
     """The archive, if it exists, and the remaining lanes, which only the log has. Raises LogGapError."""
     found = find_archive(archive) if archive else None
     return found, unarchived_lanes_if_complete(found, log.list_lanes())
-
-
-def _readings_before(received: DataFrame, before: int) -> DataFrame:
-    return records.read_readings(received.where(f.col("received_at") < before))
 
 
 def _past_progress(before: int) -> Lanes:

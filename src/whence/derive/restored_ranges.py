@@ -7,8 +7,10 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
 from whence.derive.pipeline import run_batch
-from whence.derive.sources.readings import make_source
+from whence.derive.sources.event_log import make_source
+from whence.derive.writing.merge import merge_into
 from whence.log import Lane, Log, Position, Seal
+from whence.store.connection.data_key import store_address
 from whence.store.connection.engine import read_progress, reading
 from whence.store.ingest.retention_summary import read_horizons
 from whence.store.status.ledger import accounted_positions
@@ -28,7 +30,9 @@ def derive_restored(session: SparkSession, log: Log, engine: Engine, seals: Sequ
         if seal.state != "restored":
             logger.warning("passed the damaged range from %s to %s of the event log (%s)", *_bounds(seal), seal.state)
         elif _has_missing_records(log, engine, seal):
-            run_batch(make_source(log).batch(session, [Lane(lane, seal.begin, seal.end)]), engine, reached)
+            transform = merge_into(store_address(engine))
+            history = make_source(log).batch(session, [Lane(lane, seal.begin, seal.end)], transform)
+            run_batch(history, engine, reached)
             logger.warning("derived the restored range from %s to %s of the event log", *_bounds(seal))
 
 

@@ -14,8 +14,8 @@ from whence.derive.archive import copy
 from whence.derive.archive.copy import Sizes, archive_log, compact_archive
 from whence.derive.archive.table import Reach, find_archive, open_archive
 from whence.derive.delta.table import storage
-from whence.derive.reading.records import batch_records, to_records
-from whence.derive.sources.readings import make_source
+from whence.derive.reading.records import COPY, batch_records, to_records
+from whence.derive.sources.event_log import make_source
 from whence.errors import LogGapError, TableBusyError
 from whence.log import Kind, Log, Record
 from whence.log.record import Draft
@@ -107,7 +107,7 @@ def test_records_out_of_order_are_refused(spark: SparkSession, filled: SegmentLo
 def test_of_two_archivers_at_once_one_wins(spark: SparkSession, filled: SegmentLog, uri: str) -> None:
     first, second = open_archive(uri), open_archive(uri)
     lanes = filled.list_lanes()
-    frame = make_source(filled).records(spark, lanes, SMALL.task)
+    frame = make_source(filled).batch(spark, lanes, COPY, SMALL.task)
     copy.append_records(first, lanes, frame)
     for stale in (second, open_archive(uri)):
         with pytest.raises(TableBusyError, match="another writer was quicker"):

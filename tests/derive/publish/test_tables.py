@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine, select
 
+from fixtures.readings_of_events import arrive, empty, readings_of
 from fixtures.received_events import append, hourly, segments
-from fixtures.spark_batches import arrive, empty, rows_of
 from generators import body, histories
 from oracle import dump as oracle_dump
 from whence.derive.delta.frames import replace_rows
@@ -69,7 +69,7 @@ def test_the_tables_say_what_the_oracle_says(
 ) -> None:
     empty(sqlite_store)
     bodies = [body(event) for event in history]
-    arrive(sqlite_store, rows_of(spark, bodies), [len(bodies)])
+    arrive(sqlite_store, readings_of(bodies), [len(bodies)])
     publish(spark, sqlite_store, str(tmp_path / "tables"))
     lines = [json.loads(line) for line in oracle_dump(bodies)]
     root = tmp_path / "tables"

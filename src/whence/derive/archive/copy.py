@@ -15,7 +15,8 @@ from whence.derive.archive.source import read_files
 from whence.derive.archive.table import Archive, ArchiveFile, Reach, find_archive, open_archive
 from whence.derive.archive.write import write_files
 from whence.derive.delta.parquet import FILE_BYTES
-from whence.derive.sources.readings import make_source
+from whence.derive.reading.records import COPY
+from whence.derive.sources.event_log import make_source
 from whence.derive.spark.periodic_jobs import free_cores
 from whence.errors import TableBusyError
 from whence.log import Lane, Log, Position
@@ -60,7 +61,7 @@ def archive_log(session: SparkSession, log: Log, uri: str, sizes: Sizes = Sizes(
         archive = open_archive(uri)
         lanes = tuple(cut_before_damage(lane, log.list_seals()) for lane in unarchived_lanes(archive, log.list_lanes()))
         for portion in source.cut(lanes, sizes.portion):
-            archive, files = append_records(archive, portion, source.records(session, portion, sizes.task))
+            archive, files = append_records(archive, portion, source.batch(session, portion, COPY, sizes.task))
             written += files
     return Copied(
         lanes=lanes,
@@ -103,7 +104,7 @@ def compact_archive(session: SparkSession, uri: str) -> None:
         if counts[day] >= MIN_COMPACTED_FILES:
             old = list(crowd)
             # One partition, so that one task writes them in order.
-            new = write_files(read_files(session, uri, old, "records").coalesce(1), uri)
+            new = write_files(read_files(session, uri, old, COPY).coalesce(1), uri)
             archive = archive.exchange(old, new, time.time_ns() // 1_000_000)
     archive.vacuum()
 

@@ -1,86 +1,92 @@
-"""The archive's files as a Spark data source: readings for a rebuild, or records to be written again.
+"""The archive's files as a Spark data source.
 
-Options: `path`, the archive; `files`, their paths and record counts, in order, as JSON; `form`; `before`, to read only
-records received before a time.
+Options: `path`, the archive; `files`, their paths and record counts, in order, as JSON; `selection`, as JSON.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
-from typing import Literal
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
-from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from whence.derive.archive.table import Archive, ArchiveFile
 from whence.derive.delta.parquet import read_slice, slices
 from whence.derive.delta.table import table_errors
-from whence.derive.reading.batches import read_batches
-from whence.derive.reading.records import RECORD_SCHEMA, batch_records, to_records
-from whence.derive.reading.schema import READING_SCHEMA
+from whence.derive.reading.data_source import RecordSource, apply_transform, register
+from whence.derive.reading.records import to_records
+from whence.derive.reading.transform import Transform
 from whence.log import Position, Record
 
-FORMAT = "whence-archive"
 
-Form = Literal["readings", "records"]
-Batches = Callable[[Iterable[Record]], Iterator[pa.RecordBatch]]
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which records to read: those received before a time (microseconds UTC), and those with a position in one of the
+    ranges [first, end); all if None.
+    """
+
+    before: int | None = None
+    ranges: Sequence[tuple[int, int]] | None = None
+
+    def files_of(self, archive: Archive) -> list[ArchiveFile]:
+        """The files that may have some."""
+        return [
+            file
+            for file in archive.files()
+            if (self.before is None or file.received_from < self.before)
+            and (self.ranges is None or any(file.first < end and file.last >= first for first, end in self.ranges))
+        ]
+
+    def select(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Those of these records."""
+        for record in records:
+            position = record.position.as_int
+            if (self.before is None or record.received_at < self.before) and (
+                self.ranges is None or any(first <= position < end for first, end in self.ranges)
+            ):
+                yield record
 
 
-class ArchiveSource(DataSource):
-    """`spark.read.format("whence-archive")`."""
+ALL = Selection()
 
-    @classmethod
-    def name(cls) -> str:
-        return FORMAT
 
-    def schema(self) -> StructType:
-        return from_arrow_schema(RECORD_SCHEMA if self._returns_records else READING_SCHEMA)
+class ArchiveSource(RecordSource):
+    """Files of the archive, for `spark.read`."""
+
+    format = "whence-archive"
 
     def reader(self, schema: StructType) -> "ArchiveReader":
-        before = int(self.options["before"]) if "before" in self.options else None
-        batches = batch_records if self._returns_records else read_batches
-        return ArchiveReader(self.options["path"], json.loads(self.options["files"]), before, batches)
-
-    @property
-    def _returns_records(self) -> bool:
-        return self.options["form"] == "records"
+        selection = Selection(**json.loads(self.options["selection"]))
+        return ArchiveReader(self.options["path"], json.loads(self.options["files"]), selection, self.transform)
 
 
 class ArchiveReader(DataSourceReader):
     """Files of the archive, as a batch."""
 
-    def __init__(self, uri: str, files: list[tuple[str, int]], before: int | None, batches: Batches) -> None:
-        self._uri, self._files, self._before, self._batches = uri, files, before, batches
+    def __init__(self, uri: str, files: list[tuple[str, int]], selection: Selection, transform: bytes) -> None:
+        self._uri, self._files, self._selection, self._transform = uri, files, selection, transform
 
     def partitions(self) -> Sequence[InputPartition]:
         return slices(self._files)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        records = _records(self._uri, partition)
-        before = self._before
-        return self._batches(
-            records if before is None else (record for record in records if record.received_at < before)
-        )
+        return apply_transform(self._transform, self._selection.select(_records(self._uri, partition)))
 
 
-def read_archive(session: SparkSession, archive: Archive, form: Form, before: int | None = None) -> DataFrame:
-    """The archive's content, or only the records received before a time (microseconds UTC)."""
-    files = [file for file in archive.files() if before is None or file.received_from < before]
-    return read_files(session, archive.uri, files, form, before)
+def read_archive(session: SparkSession, archive: Archive, transform: Transform, selection: Selection) -> DataFrame:
+    """What a transform returns for the archive's records."""
+    return read_files(session, archive.uri, selection.files_of(archive), transform, selection)
 
 
 def read_files(
-    session: SparkSession, uri: str, files: Iterable[ArchiveFile], form: Form, before: int | None = None
+    session: SparkSession, uri: str, files: Iterable[ArchiveFile], transform: Transform, selection: Selection = ALL
 ) -> DataFrame:
-    """The content of files of the archive; partitions are in the order of the files and of their records."""
-    _register(session)
-    options = {"path": uri, "files": json.dumps([(file.path, file.records) for file in files]), "form": form}
-    if before is not None:
-        options["before"] = str(before)
-    return session.read.format(FORMAT).options(**options).load()
+    """The same for some of its files; partitions are in the order of the files and of their records."""
+    paths = json.dumps([(file.path, file.records) for file in files])
+    reader = session.read.format(register(session, ArchiveSource, transform))
+    return reader.options(path=uri, files=paths, selection=json.dumps(asdict(selection))).load()
 
 
 def records_between(archive: Archive, since: Position, until: Position) -> Iterator[Record]:
@@ -95,12 +101,6 @@ def records_between(archive: Archive, since: Position, until: Position) -> Itera
             if since <= record.position < until
         ]
     yield from sorted(archived, key=lambda record: record.position)
-
-
-@cache
-def _register(session: SparkSession) -> None:
-    """Register the data source, only if an archive is used: other sessions start without deltalake."""
-    session.dataSource.register(ArchiveSource)
 
 
 def _records(uri: str, part: InputPartition) -> Iterator[Record]:

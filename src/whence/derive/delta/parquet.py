@@ -11,7 +11,7 @@ from pyarrow import fs
 from pyspark.sql.datasource import InputPartition
 
 from whence.derive.delta.table import storage
-from whence.derive.reading.batches import ARROW_ROWS
+from whence.derive.reading.records import BATCH_RECORDS
 
 FILE_BYTES = 256 * 2**20
 """A file that reaches this size is closed, and another one is started."""
@@ -131,4 +131,4 @@ def read_slice(uri: str, part: InputPartition) -> Iterator[pa.RecordBatch]:
     with pq.ParquetFile(part.file, filesystem=storage(uri)) as file:
         groups = file.num_row_groups
         selected = range(part.part * groups // part.of, (part.part + 1) * groups // part.of)
-        yield from file.iter_batches(ARROW_ROWS, row_groups=list(selected))
+        yield from file.iter_batches(BATCH_RECORDS, row_groups=list(selected))

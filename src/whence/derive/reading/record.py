@@ -1,139 +1,39 @@
-"""Flat values of one log record, from which the rows of every table are made. Pure; runs in Arrow batches in the
-executors.
-"""
+"""Stage 1, read: a log record as what it says, by the same pure reader as the collector's."""
 
-import json
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from whence.derive.rows.dataset_rows import Flat, make_dataset_rows, make_name_row
-from whence.derive.rows.facet_rows import collect_static_facets, list_datasets, pack_run_facets
-from whence.derive.rows.lineage_rows import make_lineage_rows
-from whence.derive.rows.sql_selection import make_end_rows
+from whence.derive.reading.flat_event import FlatEvent, flatten_event
 from whence.errors import EventError
-from whence.log import Kind as RecordKind
-from whence.log import Record
-from whence.model.events import DatasetEvent, Event, EventKind, Job, JobEvent, RunEvent, RunState
-from whence.model.ids import node_id
-from whence.model.names import DatasetName, JobName, RunName
-from whence.openlineage.lineage_sets.lifecycle import is_dropped_or_renamed
+from whence.log import Kind, Record
+from whence.model.ids import event_id, event_id_rest
 from whence.openlineage.read import read_accepted
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlatEvent:
-    """An event as ids and names; the columns of the tuples are those of `schema.LISTS`."""
-
-    event: Event
-    subject: int
-    run: tuple[int, str, int] | None
-    version: int
-    declarer: int | None
-    ends: bool
-    datasets: tuple[Flat, ...]
-    jobs: tuple[Flat, ...]
-    containers: tuple[Flat, ...]
-    facets: tuple[Flat, ...]
-    run_facets: tuple[Flat, ...]
-    aliases: tuple[Flat, ...]
-    schemas: tuple[Flat, ...]
-    sets: tuple[Flat, ...]
-
-
-def read_record(record: Record, *, reads_sql: bool = True) -> FlatEvent | str | None:
-    """Flatten the record's event, with `reads_sql` including the lineage in its SQL.
-
-    Returns the reason if the event cannot be read, and None for a record that is not an event of its own.
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A record's position, the two halves of its event's key, and its event: flat; the reason if it cannot be read or
+    was rejected; None for a record that is not an event of its own.
     """
+
+    position: int
+    event_id: int
+    rest: int
+    content: FlatEvent | str | None
+
+
+def read_record(record: Record, *, reads_sql: bool = True) -> Reading:
+    """Read a record, with `reads_sql` including the lineage in its event's SQL."""
+    content = _read_content(record, reads_sql=reads_sql)
+    return Reading(record.position.as_int, event_id(record.key), event_id_rest(record.key), content)
+
+
+def _read_content(record: Record, *, reads_sql: bool) -> FlatEvent | str | None:
     match record.kind:
-        case RecordKind.RECEIPT:
+        case Kind.RECEIPT:
             return None
-        case RecordKind.QUARANTINED:
+        case Kind.QUARANTINED:
             return f"{record.pointer or '/'}: {record.reason}"
     try:
         return flatten_event(read_accepted(record.payload), reads_sql=reads_sql)
     except EventError as error:
         return str(error)
-
-
-def flatten_event(event: Event, *, reads_sql: bool = True) -> FlatEvent:
-    """Flatten an event: every name that it mentions, every fact that it asserts."""
-    owner = owner_of(event)
-    lineage = make_lineage_rows(event, owner, reads_sql=reads_sql)
-    run = event.run if isinstance(event, RunEvent) else None
-    containers = _parent_runs(event)
-    dataset_rows = [make_dataset_rows(dataset) for dataset in list_datasets(event)]
-    return FlatEvent(
-        event=event,
-        subject=node_id(run.name if run else owner),
-        run=(node_id(run.name), run.name.run_id, node_id(run.name.job)) if run else None,
-        version=lineage.version,
-        declarer=_declarer(event),
-        ends=isinstance(event, JobEvent) and event.job.decommissioned,
-        datasets=tuple({*lineage.datasets, *(row for dataset in dataset_rows for row in dataset.datasets)}),
-        jobs=tuple({*lineage.jobs, *_job_rows(event, containers)}),
-        containers=tuple(
-            (node_id(name), name.run_id, node_id(name.job), relation) for name, relation in containers.items()
-        ),
-        facets=(*collect_static_facets(event, dataset_rows), *lineage.facets, *make_end_rows(event)),
-        run_facets=pack_run_facets(event),
-        aliases=tuple({row for dataset in dataset_rows for row in dataset.aliases}),
-        schemas=tuple({row for dataset in dataset_rows for row in dataset.schemas}),
-        sets=lineage.sets,
-    )
-
-
-def encode_warnings(event: Event) -> str:
-    """The event's warnings as a JSON array; empty if there are none."""
-    return json.dumps(event.warnings) if event.warnings else ""
-
-
-def state_of(event: Event) -> RunState:
-    """The state that a run event reports; OTHER for the events that have none."""
-    return event.state if isinstance(event, RunEvent) else RunState.OTHER
-
-
-def kind_of(event: Event) -> EventKind:
-    """What the event is about."""
-    match event:
-        case RunEvent():
-            return EventKind.RUN
-        case JobEvent():
-            return EventKind.JOB
-        case DatasetEvent():
-            return EventKind.DATASET
-
-
-def owner_of(event: Event) -> JobName | DatasetName:
-    """The owner of the lineage that the event asserts."""
-    return event.dataset.name if isinstance(event, DatasetEvent) else event.job.name
-
-
-def _job_rows(event: Event, containers: Mapping[RunName, int]) -> Iterator[Flat]:
-    own = () if isinstance(event, DatasetEvent) else (event.job.name,)
-    for name in (*own, *(container.job for container in containers)):
-        yield make_name_row(name)
-
-
-_PARENT, _ROOT = 1, 2
-
-
-def _parent_runs(event: Event) -> Mapping[RunName, int]:
-    """The runs that contain this one, and their relations as bits."""
-    if not isinstance(event, RunEvent):
-        return {}
-    relations: dict[RunName, int] = {}
-    for name, relation in ((event.run.parent, _PARENT), (event.run.root, _ROOT)):
-        if name is not None and name != event.run.name:
-            relations[name] = relations.get(name, 0) | relation
-    return relations
-
-
-def _declarer(event: Event) -> int | None:
-    match event:
-        case JobEvent(job=Job(name=name)):
-            return node_id(name)
-        case DatasetEvent(dataset=dataset):
-            declares = any(facet.key == "lineage" for facet in dataset.facets) or is_dropped_or_renamed(dataset)
-            return node_id(dataset.name) if declares else None
-    return None

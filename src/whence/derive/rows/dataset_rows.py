@@ -12,6 +12,9 @@ Flat = tuple[object, ...]
 FacetRow = tuple[int, str, int, str]
 """Subject, name, hash of the payload, payload."""
 
+SchemaRow = tuple[int, int, bytes]
+"""Dataset, hash of the payload, packed content."""
+
 CACHED_CHARACTERS = 32_768
 """Results of longer texts are not cached, so that large events do not fill an executor's memory."""
 
@@ -23,7 +26,7 @@ class DatasetRows:
     datasets: tuple[Flat, ...]
     facets: tuple[FacetRow, ...]
     aliases: tuple[Flat, ...]
-    schemas: tuple[Flat, ...]
+    schemas: tuple[SchemaRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ def hash_payload(payload: str) -> int:
 _hash_cached = lru_cache(maxsize=4_096)(hash64)
 
 
-def _make_schema_row(dataset: Dataset) -> Flat:
+def _make_schema_row(dataset: Dataset) -> SchemaRow:
     payload, dataset_id = find_payload(dataset.facets, "schema"), node_id(dataset.name)
     names = sorted({field.name for field in dataset.fields})
     rows = [(node_id(FieldName(dataset.name, name)), dataset_id, name, 1) for name in names]

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 # A job asserts the same lineage in event after event, so its rows are computed once per distinct text.
 
 
+SetRow = tuple[int, str, int, int, str, str, bytes]
+"""Id, digest, owner, output (0: none), level, origin, packed content."""
+
+
 @dataclass(frozen=True, slots=True)
 class _EventKey:
     """A cache key: equal for all events that agree in everything that decides their lineage."""
@@ -38,7 +42,7 @@ class LineageRows:
     version: int
     datasets: tuple[Flat, ...]
     jobs: tuple[Flat, ...]
-    sets: tuple[Flat, ...]
+    sets: tuple[SetRow, ...]
     facets: tuple[FacetRow, ...] = ()
     """The facets that the pipeline itself writes about the job."""
 
@@ -116,7 +120,7 @@ _make_rows_cached = lru_cache(maxsize=4_096)(_make_rows)
 
 
 def _weight(rows: LineageRows) -> int:
-    contents = sum(len(set_row[-1]) for set_row in rows.sets if isinstance(set_row[-1], bytes))
+    contents = sum(len(content) for *_, content in rows.sets)
     return contents + sum(len(payload) for *_, payload in rows.facets)
 
 
@@ -124,7 +128,7 @@ _sql_rows = BoundedCache(32 * 2**20, _weight)
 """The cached rows of events with SQL: bytes per process that reads events."""
 
 
-def _set_row(owner: JobName | DatasetName, lineage_set: LineageSet) -> tuple[int, *tuple[object, ...]]:
+def _set_row(owner: JobName | DatasetName, lineage_set: LineageSet) -> SetRow:
     address = hash_lineage_set(owner, lineage_set)
     set_id, output = hash64(address), node_id(lineage_set.output) if lineage_set.output else 0
     return (

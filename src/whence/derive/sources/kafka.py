@@ -1,6 +1,4 @@
-"""A Kafka topic as a source of the pipeline, through Spark's Kafka source: streams and batches of messages, and their
-readings.
-"""
+"""A Kafka topic as a source of the pipeline, through Spark's Kafka source: streams and batches of messages."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,9 +10,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from whence.derive.reading.batches import read_batches
-from whence.derive.reading.records import RECORD_SCHEMA, to_batch
-from whence.derive.reading.schema import READING_SCHEMA
+from whence.derive.reading.transform import Transform
 from whence.log import Lane, Lanes, Position, Record
 from whence.log.kafka.address import KafkaAddress, java_settings, lane_name
 from whence.log.kafka.message import EVENT, KIND, SIGNATURE, decode_message
@@ -37,19 +33,18 @@ class KafkaSource:
     address: KafkaAddress
     trust: Trust = NOBODY
 
-    def stream(self, session: SparkSession, since: Lanes) -> DataFrame:
-        """The readings of new messages. Partitions added to the topic later are read from their beginning."""
+    def stream(self, session: SparkSession, since: Lanes, transform: Transform) -> DataFrame:
+        """New messages. Partitions added to the topic later are read from their beginning."""
         # An idle stream polls the brokers this often; by default it would a hundred times a second.
         session.conf.set("spark.sql.streaming.pollingDelay", "100ms")
         start = {"startingOffsets": _offsets(self.address, since), "maxOffsetsPerTrigger": str(BATCH_RECORDS)}
         source = session.readStream.format("kafka").options(**_options(self.address), **start).load()
-        return parse_messages(select_messages(source), self.trust)
+        return transform_messages(select_messages(source), transform, self.trust)
 
-    def batch(self, session: SparkSession, lanes: Sequence[Lane]) -> DataFrame:
-        return parse_messages(read_messages(session, self.address, lanes), self.trust)
-
-    def records(self, session: SparkSession, lanes: Sequence[Lane], task_bytes: int) -> DataFrame:
-        return records_of(read_messages(session, self.address, lanes), self.trust)
+    def batch(
+        self, session: SparkSession, lanes: Sequence[Lane], transform: Transform, task_bytes: int = 0
+    ) -> DataFrame:
+        return transform_messages(read_messages(session, self.address, lanes), transform, self.trust)
 
     def cut(self, lanes: Sequence[Lane], size: int) -> Iterator[tuple[Lane, ...]]:
         step = max(1, size // (USUAL_BYTES * len(lanes)))
@@ -95,14 +90,9 @@ def _header(name: str) -> Column:
     return f.try_element_at(f.filter("headers", lambda one: one["key"] == name), f.lit(1))["value"]
 
 
-def parse_messages(select_messages: DataFrame, trust: Trust = NOBODY) -> DataFrame:
-    """The readings of messages (`schema.READING_SCHEMA`), in one pass through Python. Executors get the trust too."""
-    return select_messages.mapInArrow(partial(_read, trust), from_arrow_schema(READING_SCHEMA))
-
-
-def records_of(select_messages: DataFrame, trust: Trust = NOBODY) -> DataFrame:
-    """The records in messages (`records.RECORD_SCHEMA`), as an archive stores them."""
-    return select_messages.mapInArrow(partial(_record, trust), from_arrow_schema(RECORD_SCHEMA))
+def transform_messages(messages: DataFrame, transform: Transform, trust: Trust = NOBODY) -> DataFrame:
+    """What a transform returns for the records in messages, in one pass through Python. Executors get the trust too."""
+    return messages.mapInArrow(partial(_transform, transform, trust), from_arrow_schema(transform.schema))
 
 
 def _options(address: KafkaAddress) -> dict[str, str]:
@@ -125,13 +115,8 @@ def _offsets(address: KafkaAddress, lanes: Lanes) -> str:
     return json.dumps({address.topic: {str(position.segment): position.offset for position in lanes.values()}})
 
 
-def _read(trust: Trust, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    return read_batches(record for batch in batches for record in _records(trust, batch))
-
-
-def _record(trust: Trust, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        yield to_batch(_records(trust, batch))
+def _transform(transform: Transform, trust: Trust, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    return transform.run(record for batch in batches for record in _records(trust, batch))
 
 
 def _records(trust: Trust, batch: pa.RecordBatch) -> Iterator[Record]:

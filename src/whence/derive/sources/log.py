@@ -1,31 +1,29 @@
-"""The event log as a Spark data source for streams and batches (Python Data Source API). It returns readings or, in a
-batch, the records themselves.
+"""A log in segments as a Spark data source, for streams and batches.
 
-Options: `path`, the log's directory; `since`, the position to start at. For streams: `batchBytes`, the maximum per
-micro-batch. For batches: `until`; `form`, readings or records; `partitionBytes`.
+Options: `path`, the log's directory; `since`, the position to start at. For streams: `batchBytes`, about the most of a
+micro-batch, and `tasks`, the most partitions of one. For batches: `until`, `partitionBytes`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
-from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes
 from pyspark.sql.types import StructType
 
-from whence.derive.reading.batches import read_batches
-from whence.derive.reading.records import RECORD_SCHEMA, batch_records
-from whence.derive.reading.schema import READING_SCHEMA
+from whence.derive.reading.data_source import RecordSource, apply_transform
 from whence.log import Position, Record
 from whence.log.segments import committed_end, plan_ranges, read_records, start_position
 from whence.log.segments.read import Range
 
-FORMAT = "whence-log"
-PARTITION_BYTES = 4 * 2**20
+PARTITION_BYTES = 16 * 2**20
+"""What one task reads of a batch: about a transaction (`writing.merge.CHUNK_BYTES`)."""
 
-Batches = Callable[[Iterable[Record]], Iterator[pa.RecordBatch]]
+PIECE_BYTES = 2 * 2**20
+"""A micro-batch of less than this is one partition: a second task would cost more than it saves."""
 
 
 @dataclass(frozen=True)
@@ -36,35 +34,27 @@ class LogRange(InputPartition):
     until: int
 
 
-class LogSource(DataSource):
-    """`spark.read.format("whence-log")` and `spark.readStream.format("whence-log")`."""
+class LogSource(RecordSource):
+    """A log in segments, for `spark.read` and `spark.readStream`."""
 
-    @classmethod
-    def name(cls) -> str:
-        return FORMAT
-
-    def schema(self) -> StructType:
-        return from_arrow_schema(RECORD_SCHEMA if self._returns_records else READING_SCHEMA)
+    format = "whence-log"
 
     def reader(self, schema: StructType) -> "LogReader":
         whole = LogRange(int(self.options["since"]), int(self.options["until"]))
-        batches = batch_records if self._returns_records else read_batches
-        return LogReader(Path(self.options["path"]), whole, int(self.options["partitionBytes"]), batches)
+        return LogReader(Path(self.options["path"]), whole, int(self.options["partitionBytes"]), self.transform)
 
     def streamReader(self, schema: StructType) -> "LogStream":
-        return LogStream(Path(self.options["path"]), int(self.options["since"]), int(self.options["batchBytes"]))
-
-    @property
-    def _returns_records(self) -> bool:
-        return self.options.get("form") == "records"
+        path, since = Path(self.options["path"]), int(self.options["since"])
+        batch_bytes, tasks = int(self.options["batchBytes"]), int(self.options["tasks"])
+        return LogStream(path, since, batch_bytes, tasks, self.transform)
 
 
 class LogReader(DataSourceReader):
     """The log from one position to another, as a batch."""
 
-    def __init__(self, directory: Path, whole: LogRange, partition_bytes: int, batches: Batches) -> None:
+    def __init__(self, directory: Path, whole: LogRange, partition_bytes: int, transform: bytes) -> None:
         self._directory, self._whole = directory, whole
-        self._partition_bytes, self._batches = partition_bytes, batches
+        self._partition_bytes, self._transform = partition_bytes, transform
 
     def partitions(self) -> Sequence[LogRange]:
         since, until = Position.from_int(self._whole.since), Position.from_int(self._whole.until)
@@ -73,14 +63,15 @@ class LogReader(DataSourceReader):
         return [LogRange(low.as_int, high.as_int) for low, high in planned] or [self._whole]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        return self._batches(_records(self._directory, partition))
+        return apply_transform(self._transform, _records(self._directory, partition))
 
 
 class LogStream(DataSourceStreamReader):
     """The log from a position on. Offsets are positions; records that are not durable yet are not returned."""
 
-    def __init__(self, directory: Path, since: int, batch_bytes: int) -> None:
-        self._directory, self._since, self._batch_bytes = directory, since, batch_bytes
+    def __init__(self, directory: Path, since: int, batch_bytes: int, tasks: int, transform: bytes) -> None:
+        self._directory, self._since = directory, since
+        self._batch_bytes, self._tasks, self._transform = batch_bytes, tasks, transform
 
     def initialOffset(self) -> dict[str, int]:
         return {"position": self._since or start_position(self._directory).as_int}
@@ -92,33 +83,37 @@ class LogStream(DataSourceStreamReader):
         end = committed_end(self._directory)
         if isinstance(limit, ReadAllAvailable) or end.as_int <= start["position"]:
             return {"position": max(end.as_int, start["position"])}
-        first = next(plan_ranges(self._directory, Position.from_int(start["position"]), end, self._batch_bytes), None)
+        first = next(merge_ranges(self._directory, Position.from_int(start["position"]), end, self._batch_bytes), None)
         return {"position": first[1].as_int if first else end.as_int}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[LogRange]:
         since, until = Position.from_int(start["position"]), Position.from_int(end["position"])
-        planned = plan_ranges(self._directory, since, until, PARTITION_BYTES)
         # The range may be completely damaged.
-        return [LogRange(low.as_int, high.as_int) for low, high in planned] or [LogRange(since.as_int, until.as_int)]
+        pieces = list(plan_ranges(self._directory, since, until, PIECE_BYTES)) or [(since, until)]
+        count = min(len(pieces), self._tasks)
+        cuts = [len(pieces) * part // count for part in range(count + 1)]
+        return [LogRange(pieces[low][0].as_int, pieces[high - 1][1].as_int) for low, high in pairwise(cuts)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        return read_batches(_records(self._directory, partition))
+        return apply_transform(self._transform, _records(self._directory, partition))
 
 
-def merge_ranges(directory: Path, since: Position, until: Position, target_bytes: int) -> list[Range]:
-    """Split [since, until) into ranges of at least `target_bytes` (except the last), across segments."""
-    merged: list[Range] = []
-    size = target_bytes
+def merge_ranges(directory: Path, since: Position, until: Position, target_bytes: int) -> Iterator[Range]:
+    """Split [since, until) into ranges of at least `target_bytes` (except the last), across segments. The log is read
+    only as far as ranges are consumed.
+    """
+    held: Range | None = None
+    size = 0
     for low, high in plan_ranges(directory, since, until, target_bytes):
-        if size >= target_bytes:
-            merged.append((low, high))
-            size = 0
-        merged[-1] = (merged[-1][0], high)
+        if held and size >= target_bytes:
+            yield held
+            held, size = None, 0
+        held = (held[0] if held else low, high)
         size += high.offset - low.offset
-    return merged
+    if held:
+        yield held
 
 
 def _records(directory: Path, partition: InputPartition) -> Iterator[Record]:
-    """Read the records in the executor: as readings, their bytes never pass through the JVM."""
     assert isinstance(partition, LogRange)
     return read_records(directory, Position.from_int(partition.since), Position.from_int(partition.until))

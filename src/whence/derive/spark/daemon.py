@@ -10,7 +10,6 @@ from pyspark.daemon import manager
 
 _NEEDED = (
     "pyspark.sql.pandas.serializers",
-    "whence.derive.reading.batches",
     "whence.derive.writing.settlement",
     "whence.derive.sources.log",
 )

@@ -13,7 +13,6 @@ from pyspark.sql import SparkSession
 
 from whence.capture.java import java_home
 from whence.derive.rows.sql_selection import SETTING
-from whence.derive.sources.log import LogSource
 from whence.derive.spark.jvm import UNSUPERVISED, JvmLimits, launch_jvm
 
 _MANAGERS = "org.apache.spark.sql.execution.streaming.checkpointing"
@@ -57,7 +56,7 @@ def open_session(
     jars: Sequence[Path] = (),
     limits: JvmLimits = UNSUPERVISED,
 ) -> SparkSession:
-    """A session that knows the log source, at `master`: where `spark-submit` says if None, else on two cores here.
+    """A session at `master`: where `spark-submit` says if None, else on two cores here.
 
     On this machine, `heap` is the JVM's and `cache` is where its class archive is kept, which halves the next start;
     without it there is none. On a cluster both are the cluster's own business. `jars` are loaded beside Spark's own.
@@ -78,9 +77,7 @@ def open_session(
         conf.setMaster(master)
     # Executors anywhere must read events with the settings of this process.
     conf.set(f"spark.executorEnv.{SETTING}", os.environ.get(SETTING, "on"))
-    session = SparkSession.builder.config(conf=_with(conf, _NEEDED)).appName("whence").getOrCreate()
-    session.dataSource.register(LogSource)
-    return session
+    return SparkSession.builder.config(conf=_with(conf, _NEEDED)).appName("whence").getOrCreate()
 
 
 def close_session(session: SparkSession, cache: Path | None = None) -> None:

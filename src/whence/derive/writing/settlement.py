@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from whence.derive.writing.sink import worker_engine
+from whence.derive.writing.merge import worker_engine
 from whence.store.connection.engine import StoreAddress
 from whence.store.ingest.recompute import PARTS, recompute_part
 
