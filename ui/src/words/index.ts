@@ -1,0 +1,32 @@
+// All texts of the UI, a file for each topic, so that they can be translated.
+
+import { admin } from "./admin";
+import { boards } from "./boards";
+import { edit } from "./editing";
+import { explorer, image, keys, list } from "./explorer";
+import { general } from "./general";
+import { home } from "./home";
+import { lenses } from "./lenses";
+import { node, runs } from "./nodes";
+import { evidence, impact, time } from "./panels";
+import { roles, session } from "./session";
+
+export const words = {
+  ...general,
+  home,
+  explorer,
+  list,
+  image,
+  keys,
+  evidence,
+  impact,
+  time,
+  lenses,
+  node,
+  runs,
+  session,
+  roles,
+  edit,
+  admin,
+  boards,
+};

@@ -1,0 +1,77 @@
+// Texts of the panels beside the graph.
+
+import { counted } from "./counted";
+
+export const evidence = {
+  title: "Evidence",
+  said: "Reported by",
+  how: "What happens",
+  masked: "masked",
+  unconfirmed: "No run completed with this yet",
+  origins: {
+    explicit: "told explicitly",
+    columnLineage: "column lineage",
+    parsed: "parsed from the job's SQL",
+    inferred: "inferred from inputs and outputs",
+    boundary: "what a job reads or writes",
+  } as Record<string, string>,
+  first: "First reported",
+  last: "Last reported",
+  runs: "Supporting runs",
+  event: "Event",
+  showEvent: "Show the event",
+  hideEvent: "Hide the event",
+  set: "Lineage set",
+  producer: "Producer",
+  gone: "This edge is not in the answer any more.",
+  commit: "Source code",
+};
+
+export const impact = {
+  title: "Impact",
+  of: (name: string) => `What breaks if ${name} changes`,
+  nodes: "affected",
+  jobs: (count: number) => `through ${counted(count, "job", "jobs")}`,
+  type: "Type",
+  owner: "Owner",
+  tier: "Tier",
+  distance: "Hops",
+  noOwner: "no owner",
+  noTier: "no tier",
+  export: "Export",
+  csv: "CSV",
+  json: "JSON",
+  markdown: "Markdown",
+  copied: "Copied as Markdown",
+  none: "Nothing depends on it.",
+  more: (count: number) => `${count.toLocaleString("en")} more in the export`,
+  filter: "Filter",
+  hops: (count: number) => counted(count, "hop", "hops"),
+  mostShown: 200,
+};
+
+export const time = {
+  title: "Time",
+  asOf: "Show the graph as of (UTC)",
+  apply: "Show",
+  presets: [
+    ["Now", 0],
+    ["1 hour ago", 3_600],
+    ["1 day ago", 86_400],
+    ["7 days ago", 604_800],
+  ] as const,
+  versions: "When this changed",
+  firstSeen: (time: string) => `First seen ${time}.`,
+  isNew: "It is new since the time compared with.",
+  none: "No later change of its schema or of its inputs is recorded.",
+  compare: "Compare with now",
+  see: "See it then",
+  schema: "Schema",
+  lineage: "Lineage",
+  first: "first said",
+  unchanged: "said again",
+  columns: (count: number) => counted(count, "column", "columns"),
+  edges: (count: number) => counted(count, "edge", "edges"),
+  comparing: (from: string, to: string) => `Compared: ${from} → ${to}`,
+  stop: "Stop comparing",
+};
