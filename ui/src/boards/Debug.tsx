@@ -3,7 +3,7 @@
 import { useState, type ReactNode } from "react";
 import type { EventSaid } from "../api";
 import { go } from "../address";
-import { useTraits } from "../explorer/traits";
+import { useTraits } from "../facts/traits";
 import { exact, NodeLink, runId, RunLink, State, When } from "../parts/bits";
 import { RawEvent } from "../parts/RawEvent";
 import { words } from "../words";

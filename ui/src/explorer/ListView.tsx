@@ -6,7 +6,7 @@ import { fieldId, isHiddenField, shortName } from "../names";
 import type { Box, Line, Picture } from "../graph/model";
 import { HiddenColumns, Icon, NodeLink, State, When } from "../parts/bits";
 import { words } from "../words";
-import { useActing } from "./acting";
+import { useActions } from "./actions";
 import { MarkView, type Lensed } from "./lens";
 
 interface Entry {
@@ -61,7 +61,7 @@ interface Props {
 }
 
 export const ListView = ({ explored, picture, lensed }: Props) => {
-  const { toggleHop, focus, change, pick } = useActing();
+  const { toggleHop, focus, change, pick } = useActions();
   const all = useMemo(() => entries(picture, explored.node), [picture, explored.node]);
   const hop = (box: Box, side: Side) => {
     const beyond = box.beyond[side];

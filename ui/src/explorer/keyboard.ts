@@ -3,12 +3,12 @@
 import { instantAgo, LENSES, type Explored } from "../address";
 import type { Picture } from "../graph/model";
 import type { Point } from "../graph/place";
-import { toggled, type Acting } from "./acting";
-import type { Commands } from "./Graph";
+import { toggled, type Actions } from "./actions";
+import type { Commands } from "./canvas/Graph";
 
 interface Situation {
   explored: Explored;
-  acting: Acting;
+  actions: Actions;
   picture: Picture;
   order: ReadonlyMap<string, Point>;
   commands: Commands;
@@ -17,33 +17,33 @@ interface Situation {
   toggleKeys: () => void;
 }
 
-export const pressed = (event: KeyboardEvent, now: Situation): void => {
-  const { explored, acting, commands } = now;
+export const handleKey = (event: KeyboardEvent, now: Situation): void => {
+  const { explored, actions, commands } = now;
   const panel = (name: "impact" | "time") =>
-    acting.change({ panel: explored.panel === name ? undefined : name, edge: undefined });
+    actions.change({ panel: explored.panel === name ? undefined : name, edge: undefined });
   const here = explored.selected ?? explored.node;
   const step = (to: string | undefined) => {
-    if (to) acting.change({ selected: to }, "replace");
+    if (to) actions.change({ selected: to }, "replace");
   };
-  const actions: Record<string, () => void> = {
+  const byKey: Record<string, () => void> = {
     ArrowLeft: () => step(beside(now, here, "left")),
     ArrowRight: () => step(beside(now, here, "right")),
     ArrowUp: () => step(along(now, here, -1)),
     ArrowDown: () => step(along(now, here, 1)),
-    "]": () => acting.change(grown(now)),
-    "[": () => acting.change(explored.open.length ? { open: [], picked: [] } : { shut: ["up", "down"] }),
-    e: () => acting.change({ columns: toggled(explored.columns, here) }),
+    "]": () => actions.change(grown(now)),
+    "[": () => actions.change(explored.open.length ? { open: [], picked: [] } : { shut: ["up", "down"] }),
+    e: () => actions.change({ columns: toggled(explored.columns, here) }),
     p: now.openPath,
     i: () => panel("impact"),
     t: () => panel("time"),
-    d: () => acting.change({ versus: explored.versus ? undefined : instantAgo(86_400) }),
-    v: () => acting.change({ lens: LENSES[explored.lens ? LENSES.indexOf(explored.lens) + 1 : 0] }, "replace"),
+    d: () => actions.change({ versus: explored.versus ? undefined : instantAgo(86_400) }),
+    v: () => actions.change({ lens: LENSES[explored.lens ? LENSES.indexOf(explored.lens) + 1 : 0] }, "replace"),
     l: commands.tidy,
     f: commands.fit,
     "?": now.toggleKeys,
-    Escape: () => (now.hasKeys ? now.toggleKeys() : acting.change(cleared(explored))),
+    Escape: () => (now.hasKeys ? now.toggleKeys() : actions.change(cleared(explored))),
   };
-  const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+  const action = byKey[event.key.length === 1 ? event.key.toLowerCase() : event.key];
   if (!action || (event.key.startsWith("Arrow") && explored.view === "list")) return;
   event.preventDefault();
   action();

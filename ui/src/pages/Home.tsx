@@ -15,7 +15,7 @@ import {
   type Troubles,
 } from "../api";
 import { explorerAddress, fresh } from "../address";
-import { useTraits } from "../explorer/traits";
+import { useTraits } from "../facts/traits";
 import { isHidden, shortName } from "../names";
 import { Awaited, Go, Icon, NodeLink, runId, RunLink, State, Took, When } from "../parts/bits";
 import { words } from "../words";

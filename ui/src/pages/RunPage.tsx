@@ -2,12 +2,12 @@
 
 import { asked, useAnswer, type Envelope, type Run } from "../api";
 import { lineageAddress } from "../address";
-import { useTraits } from "../explorer/traits";
+import { useTraits } from "../facts/traits";
 import { isHidden, shortName } from "../names";
 import { Awaited, exact, Glyph, Go, Icon, NodeLink, RunLink, State, Took, When } from "../parts/bits";
 import { Compared } from "../runs/RunDiff";
 import { words } from "../words";
-import { Facets, Section } from "./NodePage";
+import { Facets, Section } from "../parts/Section";
 
 interface RunLineage {
   runs: {

@@ -13,7 +13,7 @@ import {
   type Run,
 } from "../api";
 import { go, pageAddress } from "../address";
-import { ChangesView } from "../explorer/TimePanel";
+import { ChangesView } from "../explorer/panels/TimePanel";
 import { parseName } from "../names";
 import { Awaited, exact, RunLink, runId, State, Took } from "../parts/bits";
 import { words } from "../words";

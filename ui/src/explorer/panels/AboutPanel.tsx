@@ -1,17 +1,17 @@
 // What is known of a box, in short.
 
 import { useState } from "react";
-import { named, useAnswer, type Dataset, type Job } from "../api";
-import { go, lineageAddress, pageAddress } from "../address";
-import { fieldId, isHiddenField, parseName, shortName, wholeName } from "../names";
-import { Awaited, Go, HiddenColumns, Icon } from "../parts/bits";
-import { Runs } from "../parts/Runs";
-import { Owners, TagsEditor } from "../facts/editors";
-import { WhereView } from "../parts/where";
-import { useMay } from "../session";
-import { words } from "../words";
-import { writersOf, type Line } from "../graph/model";
-import { useActing } from "./acting";
+import { named, useAnswer, type Dataset, type Job } from "../../api";
+import { go, lineageAddress, pageAddress } from "../../address";
+import { fieldId, isHiddenField, parseName, shortName, wholeName } from "../../names";
+import { Awaited, Go, HiddenColumns, Icon } from "../../parts/bits";
+import { Runs } from "../../parts/Runs";
+import { Owners, TagsEditor } from "../../facts/editors";
+import { WhereView } from "../../parts/where";
+import { useMay } from "../../session";
+import { words } from "../../words";
+import { writersOf, type Line } from "../../graph/model";
+import { useActions } from "../actions";
 import { Panel } from "./Panel";
 
 interface Props {
@@ -21,7 +21,7 @@ interface Props {
 
 export const AboutPanel = ({ node, lines }: Props) => {
   const { kind, namespace, name } = parseName(node);
-  const acting = useActing();
+  const actions = useActions();
   const [filter, setFilter] = useState("");
   const told = useAnswer<{ data: Dataset | Job }>(named(kind === "job" ? "jobs" : "datasets", namespace, name));
   const one = told.answer?.data;
@@ -77,7 +77,7 @@ export const AboutPanel = ({ node, lines }: Props) => {
                   <li key={field.name}>
                     <button
                       type="button"
-                      onClick={() => acting.focus(fieldId(node, field.name))}
+                      onClick={() => actions.focus(fieldId(node, field.name))}
                       title={words.explorer.focus(field.name)}
                     >
                       <span>{field.name}</span>
@@ -104,7 +104,7 @@ export const AboutPanel = ({ node, lines }: Props) => {
 
 /** The lines at a box, each with the way to its evidence. */
 const Lines = ({ node, lines }: Props) => {
-  const { change } = useActing();
+  const { change } = useActions();
   const own = lines.filter((line) => line.source === node || line.target === node);
   if (!own.length) return null;
   return (

@@ -11,23 +11,23 @@ import {
   type NodeTypes,
 } from "@xyflow/react";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import type { Explored } from "../address";
-import { boxOf, isHidden, place, shortName, typeOf } from "../names";
-import { bounds, placed, settled, WIDTH, type Point } from "../graph/place";
-import { freeCorner, viewOf, type Corner } from "../graph/view";
-import { tidy } from "../graph/tidy";
-import type { Line } from "../graph/model";
-import { words } from "../words";
+import type { Explored } from "../../address";
+import { boxOf, isHidden, place, shortName, typeOf } from "../../names";
+import { bounds, placed, settled, WIDTH, type Point } from "../../graph/place";
+import { freeCorner, viewOf, type Corner } from "../../graph/view";
+import { tidy } from "../../graph/tidy";
+import type { Line } from "../../graph/model";
+import { words } from "../../words";
 import { boxSize, BoxView, FarContext, STUB_SIZE, StubView, type BoxNode, type StubNode } from "./Box";
-import { rectsOf, useDrawn, withRoutes } from "./drawn";
+import { rectsOf, useElements, withRoutes } from "./elements";
 import { LineTip, type Tip } from "./LineTip";
 import { LineView } from "./LineView";
 import { useCamera } from "./camera";
-import { Ground } from "./Ground";
-import type { Seen } from "./told";
-import { useActing } from "./acting";
-import type { Lensed } from "./lens";
-import { drawing } from "./image";
+import { Background } from "./Background";
+import type { Seen } from "../answers";
+import { useActions } from "../actions";
+import type { Lensed } from "../lens";
+import { drawing } from "../export/image";
 
 const NODES: NodeTypes = { box: BoxView, stub: StubView };
 const EDGES: EdgeTypes = { line: LineView };
@@ -56,13 +56,13 @@ interface Props {
 }
 
 export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
-  const { change, select } = useActing();
+  const { change, select } = useActions();
   const flow = useReactFlow();
   const store = useStoreApi();
   const stage = useRef<HTMLDivElement>(null);
   const camera = useCamera(stage);
   const isFar = useStore(({ transform }) => transform[2] < FAR_ZOOM);
-  const { boxes, stubs, lines, sized, links } = useDrawn(explored, seen, lensed);
+  const { boxes, stubs, lines, sized, links } = useElements(explored, seen, lensed);
   const [places, setPlaces] = useState<{ key: string; at: Map<string, Point> }>({ key: "", at: new Map() });
   const [before, setBefore] = useState<Map<string, Point>>();
   const [isMoving, setMoving] = useState(false);
@@ -266,7 +266,7 @@ export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
         role="group"
         aria-label={words.explorer.map}
       >
-        <Ground {...ground} />
+        <Background {...ground} />
         <Controls
           showInteractive={false}
           showFitView={false}

@@ -1,8 +1,8 @@
 // Answers as files.
 
-import type { Envelope, Impact } from "../api";
-import { place, shortName } from "../names";
-import { words } from "../words";
+import type { Envelope, Impact } from "../../api";
+import { place, shortName } from "../../names";
+import { words } from "../../words";
 
 export const save = (name: string, type: string, text: string | Blob): void => {
   const link = document.createElement("a");

@@ -3,7 +3,7 @@
 import { createContext, useContext } from "react";
 import type { Explored, Side } from "../address";
 
-export interface Acting {
+export interface Actions {
   change: (patch: Partial<Explored>, how?: "push" | "replace") => void;
   toggleHop: (node: string, side: Side, open: boolean) => void;
   toggleColumns: (node: string) => void;
@@ -12,12 +12,12 @@ export interface Acting {
   pick: (node: string, side: Side) => void;
 }
 
-export const ActingContext = createContext<Acting | null>(null);
+export const ActionsContext = createContext<Actions | null>(null);
 
-export const useActing = (): Acting => {
-  const acting = useContext(ActingContext);
-  if (!acting) throw new Error("outside of the explorer");
-  return acting;
+export const useActions = (): Actions => {
+  const actions = useContext(ActionsContext);
+  if (!actions) throw new Error("outside of the explorer");
+  return actions;
 };
 
 const without = <T>(some: readonly T[], one: T): T[] => some.filter((other) => other !== one);

@@ -1,12 +1,12 @@
 // The frame of what stands beside the graph.
 
 import { type ReactNode } from "react";
-import { Icon } from "../parts/bits";
-import { words } from "../words";
-import { useActing } from "./acting";
+import { Icon } from "../../parts/bits";
+import { words } from "../../words";
+import { useActions } from "../actions";
 
 export const Panel = ({ title, sub, children }: { title: string; sub?: ReactNode; children: ReactNode }) => {
-  const { change } = useActing();
+  const { change } = useActions();
   return (
     <aside className="panel" aria-label={title}>
       <header className="panel-head">

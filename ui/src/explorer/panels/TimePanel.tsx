@@ -1,20 +1,20 @@
 // The graph as it was, and when it changed.
 
 import { useContext } from "react";
-import { asked, useAnswer, type Change, type Envelope, type History, type Version } from "../api";
-import { instantAgo, instantOf, type Explored } from "../address";
-import { boxOf, fullName, isHidden, placeOf, shortName, wholeName } from "../names";
-import { Awaited, exact } from "../parts/bits";
-import { Instance } from "../parts/where";
-import { words } from "../words";
-import { ActingContext, useActing } from "./acting";
+import { asked, useAnswer, type Change, type Envelope, type History, type Version } from "../../api";
+import { instantAgo, instantOf, type Explored } from "../../address";
+import { boxOf, fullName, isHidden, placeOf, shortName, wholeName } from "../../names";
+import { Awaited, exact } from "../../parts/bits";
+import { Instance } from "../../parts/where";
+import { words } from "../../words";
+import { ActionsContext, useActions } from "../actions";
 import { Panel } from "./Panel";
-import { useTraits } from "./traits";
+import { useTraits } from "../../facts/traits";
 
 const MOST_CHANGES = 12;
 
 export const TimePanel = ({ explored }: { explored: Explored }) => {
-  const { change } = useActing();
+  const { change } = useActions();
   const told = useAnswer<Envelope<History>>(asked("history", { node: explored.focus ?? explored.node, limit: 100 }));
   const node = boxOf(explored.node);
   const known = useTraits([node])?.get(node);
@@ -101,7 +101,7 @@ export const ChangesView = ({ changes, most }: { changes: readonly Change[]; mos
 );
 
 export const VersionView = ({ version }: { version: Version }) => {
-  const acting = useContext(ActingContext);
+  const actions = useContext(ActionsContext);
   const count = { added: 0, removed: 0, changed: 0 };
   for (const one of version.changes) count[one.change] += 1;
   // Before the run that brought it: what a run reports when it starts holds when it completes.
@@ -125,20 +125,20 @@ export const VersionView = ({ version }: { version: Version }) => {
         {count.added > 0 && <span className="chip fate-added">+{count.added}</span>}
         {count.removed > 0 && <span className="chip fate-removed">−{count.removed}</span>}
         {count.changed > 0 && <span className="chip">~{count.changed}</span>}
-        {acting && (
+        {actions && (
           <button
             type="button"
             className="link-button"
-            onClick={() => acting.change({ asOf: version.from, versus: undefined })}
+            onClick={() => actions.change({ asOf: version.from, versus: undefined })}
           >
             {words.time.see}
           </button>
         )}
-        {acting && version.kind === "lineage" && (
+        {actions && version.kind === "lineage" && (
           <button
             type="button"
             className="link-button"
-            onClick={() => acting.change({ versus: just, asOf: undefined })}
+            onClick={() => actions.change({ versus: just, asOf: undefined })}
           >
             {words.time.compare}
           </button>

@@ -1,12 +1,12 @@
 // What breaks if a node changes: counted, listed, exported.
 
 import { useState } from "react";
-import { asked, get, useAnswer, type Envelope, type Impact } from "../api";
-import { type Explored } from "../address";
-import { learnType, shortName } from "../names";
-import { Awaited, NodeLink } from "../parts/bits";
-import { words } from "../words";
-import { impactMarkdown, save } from "./exporting";
+import { asked, get, useAnswer, type Envelope, type Impact } from "../../api";
+import { type Explored } from "../../address";
+import { learnType, shortName } from "../../names";
+import { Awaited, NodeLink } from "../../parts/bits";
+import { words } from "../../words";
+import { impactMarkdown, save } from "../export/files";
 import { Panel } from "./Panel";
 
 /** Types as producers write them, in the words of this UI. */

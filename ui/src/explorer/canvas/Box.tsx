@@ -2,17 +2,17 @@
 
 import { Handle, Position, type Node, type NodeProps } from "@xyflow/react";
 import { createContext, memo, useContext, useState } from "react";
-import type { Answered, Dataset } from "../api";
-import { pageAddress, type Side } from "../address";
-import { fieldId, fullName, isHidden, isHiddenField, shortName } from "../names";
-import type { Box as BoxOfPicture, Stub } from "../graph/model";
-import { WIDTH } from "../graph/place";
-import { BoxTags } from "../facts/tagged";
-import { words } from "../words";
-import { Go, Icon, NodeGlyph } from "../parts/bits";
-import { useLabel, WhereView } from "../parts/where";
-import { useActing } from "./acting";
-import { MarkView, type Mark } from "./lens";
+import type { Answered, Dataset } from "../../api";
+import { pageAddress, type Side } from "../../address";
+import { fieldId, fullName, isHidden, isHiddenField, shortName } from "../../names";
+import type { Box as BoxOfPicture, Stub } from "../../graph/model";
+import { WIDTH } from "../../graph/place";
+import { BoxTags } from "../../facts/tagged";
+import { words } from "../../words";
+import { Go, Icon, NodeGlyph } from "../../parts/bits";
+import { useLabel, WhereView } from "../../parts/where";
+import { useActions } from "../actions";
+import { MarkView, type Mark } from "../lens";
 
 export const MOST_ROWS = 12;
 const HEAD = 58,
@@ -98,7 +98,7 @@ export const FarContext = createContext(false);
 export const BoxView = memo(({ data }: NodeProps<BoxNode>) => {
   const { box, isRoot, isSelected, isUnfolded } = data;
   const isFar = useContext(FarContext);
-  const acting = useActing();
+  const actions = useActions();
   const [filter, setFilter] = useState("");
   const { traced, moreTraced, hidden, isHiddenTraced, rest, total } = rowsOf(data, filter);
   const name = shortName(box.id);
@@ -137,7 +137,7 @@ export const BoxView = memo(({ data }: NodeProps<BoxNode>) => {
           className="box-name"
           title={fullName(box.id)}
           disabled={isVeiled}
-          onClick={() => acting.select(box.id)}
+          onClick={() => actions.select(box.id)}
         >
           <NodeGlyph id={box.id} />
           <span className="box-text">
@@ -154,7 +154,7 @@ export const BoxView = memo(({ data }: NodeProps<BoxNode>) => {
             aria-expanded={isUnfolded}
             aria-label={words.explorer.columns(name)}
             title={words.explorer.columns(name)}
-            onClick={() => acting.toggleColumns(box.id)}
+            onClick={() => actions.toggleColumns(box.id)}
           >
             <Icon name={isUnfolded ? "down" : "right"} />
           </button>
@@ -216,7 +216,7 @@ const Writer = ({ box }: { box: BoxOfPicture }) => (
 );
 
 const Row = ({ data, field, isTraced = false }: { data: BoxData; field: string; isTraced?: boolean }) => {
-  const { focus } = useActing();
+  const { focus } = useActions();
   const id = fieldId(data.box.id, field);
   const type = data.schema?.answer?.data.fields.find((one) => one.name === field)?.type;
   const isFocus = data.focus === id;
@@ -252,7 +252,7 @@ const HiddenRow = ({ count, isTraced }: { count: number; isTraced: boolean }) =>
 );
 
 const HopButton = ({ box, side, name }: { box: BoxOfPicture; side: Side; name: string }) => {
-  const { toggleHop } = useActing();
+  const { toggleHop } = useActions();
   const beyond = box.beyond[side];
   if (beyond === "none") return null;
   const isOpen = beyond === "open";
@@ -276,7 +276,7 @@ const HopButton = ({ box, side, name }: { box: BoxOfPicture; side: Side; name: s
 
 /** Neighbours that are too many to draw. */
 export const StubView = memo(({ data: { stub } }: NodeProps<StubNode>) => {
-  const { pick } = useActing();
+  const { pick } = useActions();
   return (
     <div className="stub">
       <Handle type="target" position={Position.Left} id="in" isConnectable={false} />

@@ -2,16 +2,16 @@
 
 import { MarkerType } from "@xyflow/react";
 import { useMemo } from "react";
-import type { Explored } from "../address";
-import { writersOf } from "../graph/model";
-import type { Link, Places, Sized } from "../graph/place";
-import { routed } from "../graph/route";
-import { isHiddenField, shortName, wholeName } from "../names";
-import { words } from "../words";
+import type { Explored } from "../../address";
+import { writersOf } from "../../graph/model";
+import type { Link, Places, Sized } from "../../graph/place";
+import { routed } from "../../graph/route";
+import { isHiddenField, shortName, wholeName } from "../../names";
+import { words } from "../../words";
 import { boxSize, handleAt, HIDDEN_ROW, rowsOf, STUB_SIZE, type BoxData } from "./Box";
-import type { Lensed } from "./lens";
+import type { Lensed } from "../lens";
 import type { LineEdge } from "./LineView";
-import { useColumns, type Seen } from "./told";
+import { useColumns, type Seen } from "../answers";
 
 export const MOST_BOXES = 400;
 
@@ -52,7 +52,7 @@ const handleOf = (end: "in" | "out", field: string | undefined, rows: ReadonlySe
 };
 
 /** What React Flow draws, without the places. */
-export const useDrawn = (explored: Explored, seen: Seen, lensed: Lensed) => {
+export const useElements = (explored: Explored, seen: Seen, lensed: Lensed) => {
   const { picture } = seen;
   const unfolded = explored.columns.filter((id) => picture.boxes.some((box) => box.id === id));
   const schemas = useColumns(unfolded);

@@ -2,7 +2,7 @@
 
 import { useStore, ViewportPortal, type ReactFlowState } from "@xyflow/react";
 import { memo } from "react";
-import type { Point, Size } from "../graph/place";
+import type { Point, Size } from "../../graph/place";
 
 const DOTS = 22;
 const LEAST_DOTS = 15;
@@ -15,7 +15,7 @@ const gapOf = ({ transform }: ReactFlowState): number => {
   return gap;
 };
 
-export const Ground = memo(({ x, y, width, height }: Point & Size) => {
+export const Background = memo(({ x, y, width, height }: Point & Size) => {
   const gap = useStore(gapOf);
   return (
     <ViewportPortal>

@@ -1,13 +1,13 @@
 // Why a line is believed: who said it, how, in which event and runs.
 
 import { useState } from "react";
-import type { Edge, Evidence } from "../api";
-import type { Line } from "../graph/model";
-import { isHiddenKey } from "../names";
-import { Icon, NodeLink, When } from "../parts/bits";
-import { RawEvent } from "../parts/RawEvent";
-import { Runs } from "../parts/Runs";
-import { words } from "../words";
+import type { Edge, Evidence } from "../../api";
+import type { Line } from "../../graph/model";
+import { isHiddenKey } from "../../names";
+import { Icon, NodeLink, When } from "../../parts/bits";
+import { RawEvent } from "../../parts/RawEvent";
+import { Runs } from "../../parts/Runs";
+import { words } from "../../words";
 import { Panel } from "./Panel";
 
 export const EvidencePanel = ({ line }: { line: Line | undefined }) => (

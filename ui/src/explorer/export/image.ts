@@ -1,7 +1,7 @@
 // The graph as a picture: what the browser drew, read back box by box, as plain SVG without scripts or foreign parts.
 
 import type { Rect, Viewport } from "@xyflow/react";
-import { save } from "./exporting";
+import { save } from "./files";
 
 const ROOM = 28;
 const MOST_PIXELS = 16_000_000;

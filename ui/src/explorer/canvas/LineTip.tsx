@@ -1,9 +1,9 @@
 // What a line under the pointer is: which jobs it comes from, and how values go along it.
 
 import { useState } from "react";
-import { writersOf, type Line } from "../graph/model";
-import { shortName } from "../names";
-import { words } from "../words";
+import { writersOf, type Line } from "../../graph/model";
+import { shortName } from "../../names";
+import { words } from "../../words";
 
 export interface Tip {
   line: Line;

@@ -1,0 +1,65 @@
+// How complete the picture is, and why it is not: the line below the graph.
+
+import type { Explored } from "../address";
+import { boxOf, shortName } from "../names";
+import { words } from "../words";
+import type { Seen } from "./answers";
+import { MOST_BOXES } from "./canvas/elements";
+
+/** How much of what there is the picture shows. */
+const shownOf = ({ picture, trace, extents, noPath }: Seen, explored: Explored): string[] => {
+  if (explored.pathTo) return noPath || !extents.length ? [] : [words.explorer.wholePath(extents[0]!.complete)];
+  const traced = trace?.complete && explored.focus ? [words.explorer.wholeTrace(shortName(explored.focus))] : [];
+  const folded = picture.stubs.map(({ of, side, count, atLeast }) => {
+    const ends = picture.lines.flatMap(({ source, target }) => (side === "up" ? [target, source] : [source, target]));
+    const drawn = new Set(ends.filter((_, at) => at % 2 === 1 && ends[at - 1] === of));
+    return words.explorer.showing(drawn.size, count, atLeast, side, shortName(of));
+  });
+  const more = picture.boxes.filter((box) => Object.values(box.beyond).includes("more")).length;
+  if (more) return [...traced, ...folded, words.explorer.moreBeyond(more)];
+  if (folded.length || traced.length) return [...traced, ...folded];
+  if (!extents.length) return [];
+  return [explored.shut.length ? words.explorer.partly : words.explorer.complete(shortName(explored.node))];
+};
+
+/** Why the picture is not all there is. */
+const reasonsOf = ({ extents, picture, gaps }: Seen): string[] => {
+  const stops = new Set(extents.flatMap((one) => one.stopped_by ?? []));
+  stops.delete("depth");
+  // Of a hop with a count the count says it.
+  if (picture.stubs.length) stops.delete("nodes");
+  if (gaps.length) stops.delete("columns");
+  const said = [...stops].map((one) => words.explorer.stoppedBy[one] ?? one);
+  const places = new Set(gaps.map((gap) => boxOf(gap.at)));
+  return places.size ? [...said, words.explorer.gaps(places.size)] : said;
+};
+
+export const CompletenessBar = ({ seen, explored }: { seen: Seen; explored: Explored }) => {
+  const reasons = reasonsOf(seen);
+  const gapsWhy = new Set(seen.gaps.map((gap) => words.explorer.gapsWhy[gap.reason]?.(shortName(gap.owner))));
+  const hidden = seen.extents.reduce((sum, one) => sum + one.hidden_nodes, 0);
+  const isUnread = seen.problem && seen.problem.status !== 404;
+  return (
+    <footer className="standing" aria-live="polite">
+      {isUnread && <span className="warn">{words.explorer.unread(seen.problem?.message ?? "")}</span>}
+      {!seen.problem && reasons.length > 0 && (
+        <span className="warn" title={[...gapsWhy].join("\n") || undefined}>
+          {words.explorer.incomplete(reasons.join(", "))}
+        </span>
+      )}
+      {!seen.problem &&
+        (seen.waiting && !seen.extents.length ? (
+          <span>{words.explorer.asking}</span>
+        ) : (
+          shownOf(seen, explored).map((one) => <span key={one}>{one}</span>)
+        ))}
+      {hidden > 0 && <span title={words.hidden.ask}>{words.explorer.hidden(hidden)}</span>}
+      {seen.picture.boxes.length > MOST_BOXES && <span className="warn">{words.explorer.capped(MOST_BOXES)}</span>}
+      {seen.extents[0] && (
+        <span className="standing-position">
+          {words.explorer.position} <code>{seen.extents[0].graph_version}</code>
+        </span>
+      )}
+    </footer>
+  );
+};

@@ -1,0 +1,87 @@
+// The columns of a dataset, as a table.
+
+import { useEffect, useRef, useState } from "react";
+import type { Dataset } from "../../api";
+import { lineageAddress } from "../../address";
+import { TagsEditor } from "../../facts/editors";
+import { fieldId, isHiddenField } from "../../names";
+import { Go, HiddenColumns } from "../../parts/bits";
+import { Section } from "../../parts/Section";
+import { words } from "../../words";
+
+interface SchemaProps {
+  dataset: Dataset;
+  mayEdit: boolean;
+  /** The column that the address names. */
+  marked: string | undefined;
+}
+
+export const Schema = ({ dataset, mayEdit, marked }: SchemaProps) => {
+  const [filter, setFilter] = useState("");
+  const row = useRef<HTMLTableRowElement>(null);
+  useEffect(() => row.current?.scrollIntoView({ block: "center" }), [marked]);
+  const fields = dataset.fields.filter((one) => !isHiddenField(one.name));
+  const fitting = fields.filter((one) => one.name.toLowerCase().includes(filter.toLowerCase()));
+  return (
+    <Section title={words.node.schema} count={dataset.fields.length}>
+      {fields.length > 20 && (
+        <input
+          className="input"
+          value={filter}
+          placeholder={words.explorer.findColumn(fields.length)}
+          aria-label={words.explorer.findColumn(fields.length)}
+          onChange={(event) => setFilter(event.target.value)}
+        />
+      )}
+      <HiddenColumns count={dataset.fields.length - fields.length} />
+      {dataset.fields.length === 0 ? (
+        <p className="quiet">{words.explorer.noColumns}</p>
+      ) : (
+        <table className="table plain stacks">
+          <thead>
+            <tr>
+              <th scope="col">{words.node.column}</th>
+              <th scope="col">{words.node.type}</th>
+              <th scope="col">{words.node.columnDescription}</th>
+              <th scope="col">{words.node.tags}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {firstWith(fitting, marked, 500).map((one) => (
+              <tr
+                key={one.name}
+                ref={one.name === marked ? row : undefined}
+                className={one.name === marked ? "marked" : undefined}
+                aria-current={one.name === marked || undefined}
+              >
+                <th scope="row">
+                  <Go to={lineageAddress(fieldId(dataset.node, one.name))} className="mono">
+                    {one.name}
+                  </Go>
+                </th>
+                <td className="mono quiet" data-label={one.type && words.node.type}>
+                  {one.type}
+                </td>
+                <td data-label={one.description && words.node.columnDescription}>{one.description}</td>
+                <td className="cell-tags">
+                  <TagsEditor
+                    node={dataset.node}
+                    facts={dataset}
+                    mayEdit={mayEdit}
+                    field={one.name}
+                    label={words.edit.addTagTo(one.name)}
+                  />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {fitting.length > 500 && <p className="quiet">{words.explorer.moreColumns(fitting.length - 500)}</p>}
+    </Section>
+  );
+};
+
+/** The first of them, and the marked one wherever it stands. */
+const firstWith = (fields: Dataset["fields"], marked: string | undefined, most: number): Dataset["fields"] =>
+  fields.filter((one, at) => at < most || one.name === marked);
