@@ -1,6 +1,7 @@
-// Rules of the UI's sources: types, hooks, accessibility.
+// Rules of the UI's sources: types, hooks, accessibility, no ring of imports.
 
 import js from "@eslint/js";
+import { createNodeResolver, importX } from "eslint-plugin-import-x";
 import jsxA11y from "eslint-plugin-jsx-a11y-x";
 import reactHooks from "eslint-plugin-react-hooks";
 import { defineConfig, globalIgnores } from "eslint/config";
@@ -16,9 +17,15 @@ export default defineConfig(
   ts.configs.recommendedTypeChecked,
   jsxA11y.configs.recommended,
   {
-    plugins: { "react-hooks": reactHooks },
+    plugins: { "react-hooks": reactHooks, "import-x": importX },
+    settings: {
+      "import-x/extensions": [".ts", ".tsx"],
+      "import-x/parsers": { "@typescript-eslint/parser": [".ts", ".tsx"] },
+      "import-x/resolver-next": [createNodeResolver({ extensions: [".ts", ".tsx", ".js"] })],
+    },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
+      "import-x/no-cycle": ["error", { ignoreExternal: true }],
       // The plugin's other rules are for React's compiler, which does not build this UI.
       "react-hooks/rules-of-hooks": "error",
       "react-hooks/exhaustive-deps": "error",
