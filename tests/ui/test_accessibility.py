@@ -7,7 +7,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from ui.conftest import address
-from ui.stories.story import DATES, FEATURES, HOSTILE, OVERVIEW, PREDICTIONS, SCORING, USAGE, building_run, failed_run
+from ui.stories.datasets import DATES, FEATURES, HOSTILE, OVERVIEW, PREDICTIONS, USAGE
+from ui.stories.story import SCORING, building_run, failed_run
 from whence.model.names import FieldName
 
 CHURN = str(FieldName(PREDICTIONS, "churn_probability"))

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from ui.conftest import Screen
-from ui.stories.story import CLEAN, CUSTOMERS, DASHBOARD, FEATURES, PREDICTIONS, SESSIONS, TICKETS
+from ui.stories.datasets import CLEAN, CUSTOMERS, DASHBOARD, FEATURES, PREDICTIONS, SESSIONS, TICKETS
 from whence.model.names import DatasetName, FieldName
 
 CHURN = str(FieldName(PREDICTIONS, "churn_probability"))

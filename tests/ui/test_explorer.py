@@ -7,10 +7,9 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from ui.conftest import Screen
-from ui.stories.story import (
+from ui.stories.datasets import (
     CHARGES,
     CLEAN,
-    CONSUMERS,
     DASHBOARD,
     DATES,
     FEATURES,
@@ -22,6 +21,7 @@ from ui.stories.story import (
     TICKETS,
     USAGE,
 )
+from ui.stories.story import CONSUMERS
 from whence.model.names import DatasetName, FieldName
 
 CHURN = str(FieldName(PREDICTIONS, "churn_probability"))

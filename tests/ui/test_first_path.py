@@ -5,7 +5,7 @@ import time
 from playwright.sync_api import expect
 
 from ui.conftest import Screen
-from ui.stories.story import CLEAN, FEATURES, PAYMENTS, SESSIONS, TICKETS, USAGE
+from ui.stories.datasets import CLEAN, FEATURES, PAYMENTS, SESSIONS, TICKETS, USAGE
 
 MOST_CLICKS = 4
 MOST_SECONDS = 60

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, Request, expect
 
 from ui.conftest import Screen
-from ui.stories.story import FEATURES, SESSIONS
+from ui.stories.datasets import FEATURES, SESSIONS
 
 MINUTE = 60_000
 

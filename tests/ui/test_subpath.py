@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from ui.conftest import Screen
-from ui.stories.story import PREDICTIONS
+from ui.stories.datasets import PREDICTIONS
 
 BELOW = "/tools/whence"
 

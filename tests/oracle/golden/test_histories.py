@@ -21,6 +21,7 @@ INSERT = {"sql": {"query": "insert into b (x)\nselect\n  t.k as x\nfrom a as t\n
 PARTLY = [dataset("b", {**LISTED, **column_lineage(x=["a.k"], s=[])})]
 """Output b with columns x, y and s: x is from a.k, s from nothing."""
 GONE = {"whence_lifecycle": {"state": "DECOMMISSIONED"}}
+
 HISTORIES: dict[str, tuple[list[Json], list[str]]] = {
     "one complete run holds from its end on": (
         [run(1, "START", 1, "a", "b"), run(1, "COMPLETE", 3)],

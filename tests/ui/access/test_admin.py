@@ -11,8 +11,8 @@ from playwright.sync_api import expect
 
 from ui.access.signed_in import forgive, opened
 from ui.conftest import Screen
+from ui.stories.datasets import PREDICTIONS
 from ui.stories.guarded import House
-from ui.stories.story import PREDICTIONS
 
 
 def _session(house: House, secret: str) -> Any:

@@ -8,8 +8,8 @@ from playwright.sync_api import expect
 
 from ui.access.signed_in import forgive, opened
 from ui.conftest import Screen
+from ui.stories.datasets import CUSTOMERS, FEATURES
 from ui.stories.guarded import House
-from ui.stories.story import CUSTOMERS, FEATURES
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&=1"
 

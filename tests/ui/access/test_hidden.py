@@ -6,8 +6,8 @@ from playwright.sync_api import expect
 
 from ui.access.signed_in import forgive, opened
 from ui.conftest import Screen, address
+from ui.stories.datasets import DASHBOARD, FEATURES, PREDICTIONS
 from ui.stories.guarded import House
-from ui.stories.story import DASHBOARD, FEATURES, PREDICTIONS
 from whence.model.names import FieldName
 
 

@@ -7,8 +7,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from ui.conftest import Screen, address
+from ui.stories.datasets import PREDICTIONS
 from ui.stories.guarded import House, sign_in
-from ui.stories.story import PREDICTIONS
 
 PAGES = {
     "keys": address("admin", tab="keys"),

@@ -7,8 +7,8 @@ from playwright.sync_api import Browser, expect
 
 from ui.access.signed_in import forgive, opened
 from ui.conftest import Screen, address
+from ui.stories.datasets import FEATURES, PREDICTIONS
 from ui.stories.guarded import House, sign_in
-from ui.stories.story import FEATURES, PREDICTIONS
 
 
 def test_a_key_signs_in_to_where_one_was_and_is_kept_nowhere(screen: Screen, house: House) -> None:

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from ui.conftest import Screen
-from ui.stories.story import DATES, ENVIRONMENTS, HOSTILE, LONG_TWINS, OVERVIEW, PARTITION, TWINS
+from ui.stories.datasets import DATES, ENVIRONMENTS, HOSTILE, LONG_TWINS, OVERVIEW, PARTITION, TWINS
 from whence.model.names import DatasetName
 
 

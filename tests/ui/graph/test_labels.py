@@ -3,7 +3,7 @@
 import random
 
 from ui.browser.modules import call_each
-from ui.stories.story import ENVIRONMENTS, LONG_TWINS
+from ui.stories.datasets import ENVIRONMENTS, LONG_TWINS
 
 MOST = 16
 PARTS = (

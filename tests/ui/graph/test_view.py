@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 from ui.browser.modules import call_each
 from ui.conftest import Screen
-from ui.stories.story import FEATURES, PREDICTIONS
+from ui.stories.datasets import FEATURES, PREDICTIONS
 from whence.model.names import FieldName
 
 STAGE = {"width": 1000, "height": 600}

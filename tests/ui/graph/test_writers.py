@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from ui.browser.modules import call_each
 from ui.conftest import Screen
-from ui.stories.story import CLEAN, FEATURES, PAYMENTS, SESSIONS
+from ui.stories.datasets import CLEAN, FEATURES, PAYMENTS, SESSIONS
 
 LATEST = {"run": "run:1", "job": "job:ns:load", "state": "FAIL", "time": "2026-11-20T00:00:00Z"}
 

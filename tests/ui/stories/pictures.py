@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 from playwright.sync_api import expect, sync_playwright
 
 from ui.browser.chromium import chromium
+from ui.stories.datasets import FEATURES, PREDICTIONS
 from ui.stories.serve import prepared
-from ui.stories.story import FEATURES, PREDICTIONS
 from whence.model.names import FieldName
 
 CHURN = str(FieldName(PREDICTIONS, "churn_probability"))
