@@ -91,9 +91,15 @@ dist: .venv/ready-dev .venv/dist .venv/node ## Build wheels and source archives 
 	@$(BIN)/twine check --strict dist/*
 	@$(BIN)/check-wheel-contents --config deploy/check-wheel-contents.toml dist/*.whl
 	@DIST=dist $(BIN)/python -m pytest -q tests/deploy/test_archives.py
-	@$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible -o dist/whence.cdx.json requirements-base.lock
-	@$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible -o dist/whence-server.cdx.json requirements.lock
+	@mkdir -p build && sed "s/^dynamic = .*/version = \"$$($(BIN)/python -m hatchling version)\"/" pyproject.toml > build/versioned.toml
+	@$(MAKE) --no-print-directory dist/whence.cdx.json LOCK=requirements-base.lock
+	@$(MAKE) --no-print-directory dist/whence-server.cdx.json LOCK=requirements.lock
 	@echo "==> dist/:" && ls -1 dist
+
+# No lock file names the client, which is of this repository and has the same version.
+dist/%.cdx.json:
+	@{ cat $(LOCK); echo "whence-client==$$($(BIN)/python -m hatchling version)"; } \
+		| PYTHONWARNINGS=ignore::UserWarning $(BIN)/cyclonedx-py requirements --pyproject build/versioned.toml --output-reproducible -o $@ -
 
 bench-install: .venv/ready-dev ## Install the base and the server from their wheels into fresh environments: megabytes and seconds (minutes)
 	@$(BIN)/python -m bench.install $(ARGS)
