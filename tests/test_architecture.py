@@ -154,12 +154,12 @@ def test_no_module_takes_the_place_of_what_its_package_offers() -> None:
 
 
 MOST_MODULES, MOST_LINES = 16, 400
-SOURCES = {"src": "*.py", "client": "*.py", "tests": "*.py", "bench": "*.py", "ui/src": "*.ts*"}
+SOURCES = {"src": "*.py", "client": "*.py", "tests": "*.py", "bench": "*.py", "ui/src": "*.[ct]s*"}
 GENERATED = {"ui/src/api/schema.d.ts"}
 
 
 def modules() -> list[str]:
-    """The modules of Python and TypeScript, below the repository's root."""
+    """The modules of Python and TypeScript and the style sheets, below the repository's root."""
     paths = [path for folder, kind in SOURCES.items() for path in (ROOT / folder).rglob(kind)]
     return sorted({path.relative_to(ROOT).as_posix() for path in paths} - GENERATED)
 

@@ -1,10 +1,6 @@
 import "@fontsource-variable/inter/wght.css";
 import "@xyflow/react/dist/base.css";
-import "./styles/tokens.css";
-import "./styles/parts.css";
-import "./styles/pages.css";
-import "./styles/explorer.css";
-import "./styles/access.css";
+import "./styles";
 import { lazy, StrictMode, Suspense, useEffect, useMemo } from "react";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { createRoot } from "react-dom/client";

@@ -1,7 +1,8 @@
 // Three dashboards: for who is on call, who leads, who debugs.
 
 import "uplot/dist/uPlot.min.css";
-import "../styles/boards.css";
+import "../styles/boards/boards.css";
+import "../styles/boards/debug.css";
 import { Go } from "../parts/bits";
 import { Tabs } from "../parts/Tabs";
 import { NotFound } from "../pages/NotFound";

@@ -1,0 +1,20 @@
+// All styles but those of the dashboards, in the order in which they override each other.
+
+import "./tokens.css";
+import "./parts/shell.css";
+import "./parts/controls.css";
+import "./parts/search.css";
+import "./parts/lists.css";
+import "./parts/names.css";
+import "./pages.css";
+import "./explorer/page.css";
+import "./explorer/lenses.css";
+import "./explorer/graph.css";
+import "./explorer/boxes.css";
+import "./explorer/panels.css";
+import "./explorer/list.css";
+import "./explorer/narrow.css";
+import "./explorer/labels.css";
+import "./access/sign_in.css";
+import "./access/editing.css";
+import "./access/admin.css";
