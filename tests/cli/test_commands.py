@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from fixtures.stores_of_events import apply_bodies
 from oracle.stories import dataset, run
 from query.worlds.churn_story import NOW, WORLD, column
 from query.worlds.random_worlds import POSITION, load
+from whence import __version__
 from whence.cli.output.streams import Exit
 from whence.store.connection.engine import open_store, sqlite_url
 from whence.store.migrations.migrate import migrate
@@ -201,6 +203,13 @@ def test_help_names_commands_and_exit_codes_without_loading_the_heavy_parts() ->
         assert word in done.stdout
     loaded = {line.rsplit("|", 1)[-1].strip().partition(".")[0] for line in done.stderr.splitlines()}
     assert not loaded & {"pyspark", "fastapi", "sqlalchemy", "uvicorn", "pyarrow"}
+
+
+@pytest.mark.parametrize("word", ["version", "--version"])
+def test_the_version_is_that_of_the_package(word: str) -> None:
+    done = whence(word)
+    assert (done.returncode, done.stdout, done.stderr) == (Exit.OK, f"{__version__}\n", "")
+    assert __version__ == metadata.version("whence")
 
 
 def test_every_command_and_exit_code_is_documented() -> None:
