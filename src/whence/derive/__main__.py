@@ -22,6 +22,7 @@ from sqlalchemy import Engine
 
 from whence.derive.blast_radius.refresh import refresh
 from whence.derive.pipeline import resume_positions, run_stream
+from whence.derive.prepare import Preparation
 from whence.derive.restored_ranges import derive_restored
 from whence.derive.spark.jars import jars_for
 from whence.derive.spark.jvm import UNSUPERVISED, JvmLimits
@@ -67,7 +68,6 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--store", default=store, required=not store, help="the store's URL (WHENCE_STORE)")
     security = os.environ.get("WHENCE_SECURITY", "")
     parser.add_argument("--security", default=security, help="the security database's URL (WHENCE_SECURITY)")
-    parser.add_argument("--cache", type=Path, help="a directory that survives: the JVM's class archive")
     parser.add_argument("--master", help="the Spark master; what spark-submit says, else local[2]")
     parser.add_argument("--alive", type=Path, help="a file to touch every second while the stream lives")
     parser.add_argument(
@@ -103,7 +103,7 @@ def main() -> int:
             from whence.derive.rebuild import rebuild
 
             event_log = _open_log(given)
-            session = open_session(given.cache, given.master, jars=jars_for(event_log))
+            session = open_session(given.master, jars=jars_for(event_log))
             rebuild(session, event_log, given.store, given.archive)
             return 0
         stream(given, stopping)
@@ -137,14 +137,14 @@ def stream(given: argparse.Namespace, stopping: Event) -> None:
                 log.warning("%s", error)
                 stopping.wait(LOOK_SECONDS)
     if session is not None:
-        close_session(session, given.cache)
+        close_session(session)
 
 
 def _open_session(given: argparse.Namespace, event_log: Log) -> SparkSession:
     _report("long-step looks for Spark's libraries")
     jars = jars_for(event_log)
     _report("step starts Spark")
-    return open_session(given.cache, given.master, jars=jars, limits=_jvm_limits(os.environ.get(ATTEMPT, "")))
+    return open_session(given.master, jars=jars, limits=_jvm_limits(os.environ.get(ATTEMPT, "")))
 
 
 def _jvm_limits(attempt: str) -> JvmLimits:
@@ -181,12 +181,13 @@ def _stream_once(given: argparse.Namespace, at: _Stations, stopping: Event) -> N
         schedule.start()
         signal.signal(signal.SIGTERM, lambda *_: stopping.set())
         _report("ready")
-        checkpoints = Checkpoints(at.engine)
+        checkpoints, preparation = Checkpoints(at.engine), Preparation(given.master)
         try:
             # A call into the JVM must not be broken off: it is left again and again to look.
             while not stopping.is_set() and at.log.list_seals() == seals and not query.awaitTermination(LOOK_SECONDS):
                 at.check_lock()
                 checkpoints.shorten_if_quiet()
+                preparation.start_if_due()
                 if given.alive:
                     given.alive.touch()
         except StreamingQueryException as error:
@@ -196,6 +197,7 @@ def _stream_once(given: argparse.Namespace, at: _Stations, stopping: Event) -> N
             if not (is_damage and at.log.seal_damage(resume_positions(at.log, read_progress(at.engine)))):
                 raise
         finally:
+            preparation.stop()
             schedule.stop()
             query.stop()
 

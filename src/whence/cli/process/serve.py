@@ -12,8 +12,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from platformdirs import user_cache_path
-
 from whence.cli.process.supervisor import Plan
 from whence.cli.sending.doctor import doctor
 from whence.cli.sending.ingest import ingest
@@ -63,7 +61,6 @@ def plan(
     log = log or str(data / "log")
     open_log(log)
     python = [sys.executable, "-m"]
-    cache = str(user_cache_path("whence", appauthor=False))
     urls = {
         "WHENCE_STORE": store_url,
         "WHENCE_LOG": log,
@@ -77,7 +74,7 @@ def plan(
         port=port,
         children={
             "api": [*python, "whence.api", "--data", str(data), "--fd", "{fd}", *guard.arguments],
-            "pipeline": [*python, "whence.derive", "--master", master, "--cache", cache],
+            "pipeline": [*python, "whence.derive", "--master", master],
         },
         environment=urls,
         tls=guard.tls_cert is not None,

@@ -19,6 +19,7 @@ from pyspark.find_spark_home import _find_spark_home
 from pyspark.java_gateway import launch_gateway
 
 from whence.death_signal import with_parent
+from whence.derive.spark.prepared_jvm import MAIN, PreparedJvm
 from whence.errors import SparkStartError
 
 _LOOK_SECONDS, _LOOKS_A_PROBE = 0.05, 20
@@ -40,14 +41,15 @@ class JvmLimits:
 UNSUPERVISED = JvmLimits()
 
 
-def launch_jvm(conf: SparkConf, limits: JvmLimits = UNSUPERVISED) -> Any:
-    """Start a JVM for a Spark driver, and connect to it; its process is the gateway's `proc`.
+def launch_jvm(conf: SparkConf, limits: JvmLimits = UNSUPERVISED, prepared: PreparedJvm | None = None) -> Any:
+    """Start a JVM for a Spark driver, by Spark's launcher or as prepared, and connect to it; its process is the
+    gateway's `proc`.
 
     Raises SparkStartError if it ends or does not answer in time; then it is killed.
     """
     with tempfile.TemporaryDirectory(prefix="whence-jvm-", ignore_cleanup_errors=True) as directory:
         told = Path(directory) / "gateway"
-        process = _start(conf, told, limits.death_signal)
+        process = _start(_command(conf, prepared), told, limits.death_signal)
         try:
             port, secret = _wait_for_address(process, told, limits.seconds)
         except BaseException:
@@ -60,12 +62,25 @@ def launch_jvm(conf: SparkConf, limits: JvmLimits = UNSUPERVISED) -> Any:
     return gateway
 
 
-def _start(conf: SparkConf, told: Path, death_signal: signal.Signals) -> "subprocess.Popen[bytes]":
-    command = [str(Path(_find_spark_home()) / "bin" / "spark-submit")]
+def _command(conf: SparkConf, prepared: PreparedJvm | None) -> list[str]:
+    if prepared is None:
+        command = [str(Path(_find_spark_home()) / "bin" / "spark-submit")]
+    else:
+        heap, options = conf.get("spark.driver.memory", "1g"), conf.get("spark.driver.extraJavaOptions", "") or ""
+        command = [*prepared.command, f"-Xmx{heap}", *shlex.split(options), *prepared.options, MAIN]
     for name, value in conf.getAll():
         command += ["--conf", f"{name}={value}"]
-    command += shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
-    environment = os.environ | {"SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told)}
+    return command + shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
+
+
+def _start(command: list[str], told: Path, death_signal: signal.Signals) -> "subprocess.Popen[bytes]":
+    # The last two as Spark's launcher sets them.
+    environment = os.environ | {
+        "SPARK_CONNECT_MODE": "0",
+        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
+        "SPARK_HOME": _find_spark_home(),
+        "PYTHONHASHSEED": "0",
+    }
     # The JVM ends when its stdin does.
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, env=environment, preexec_fn=_without_interrupts(with_parent(death_signal))

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from whence.capture.java import java_home
 from whence.derive.rows.sql_selection import SETTING
 from whence.derive.spark.jvm import UNSUPERVISED, JvmLimits, launch_jvm
+from whence.derive.spark.prepared_jvm import PreparedJvm, find_prepared
 
 _MANAGERS = "org.apache.spark.sql.execution.streaming.checkpointing"
 
@@ -50,16 +51,16 @@ _JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss4m -XX:-UsePerfData"
 
 
 def open_session(
-    cache: Path | None = None,
     master: str | None = None,
     heap: str = "512m",
     jars: Sequence[Path] = (),
     limits: JvmLimits = UNSUPERVISED,
+    jvm: PreparedJvm | None = None,
 ) -> SparkSession:
     """A session at `master`: where `spark-submit` says if None, else on two cores here.
 
-    On this machine, `heap` is the JVM's and `cache` is where its class archive is kept, which halves the next start;
-    without it there is none. On a cluster both are the cluster's own business. `jars` are loaded beside Spark's own.
+    On this machine, `heap` is the JVM's; it starts as `jvm` says, else as was prepared before (`derive.prepare`). On a
+    cluster both are the cluster's own business. `jars` are loaded beside Spark's own.
     Raises SparkStartError if the JVM does not start within its limits.
     """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -68,8 +69,8 @@ def open_session(
         master = master or "local[2]"
     owns_jvm = not is_submitted() and master is not None and master.partition("[")[0] == "local"
     if owns_jvm:
-        conf = _of_one_machine(cache, heap, jars)
-        _connect(conf, limits)
+        conf = _of_one_machine(heap, jars)
+        _connect(conf, limits, jvm or find_prepared())
     else:
         _connect(_with(SparkConf(loadDefaults=False), _loading(jars)), limits)
         conf = _of_cluster()
@@ -80,8 +81,8 @@ def open_session(
     return SparkSession.builder.config(conf=_with(conf, _NEEDED)).appName("whence").getOrCreate()
 
 
-def close_session(session: SparkSession, cache: Path | None = None) -> None:
-    """Stop the session and its JVM, and keep the class archive that the JVM wrote at its end, if any."""
+def close_session(session: SparkSession) -> None:
+    """Stop the session and its JVM."""
     gateway = session.sparkContext._gateway
     session.stop()
     if is_submitted():
@@ -90,8 +91,6 @@ def close_session(session: SparkSession, cache: Path | None = None) -> None:
     gateway.shutdown()
     gateway.proc.stdin.close()  # the JVM ends when its driver's end of stdin closes
     gateway.proc.wait()
-    if cache and gateway.proc.returncode == 0 and _fresh(cache).exists():
-        _fresh(cache).replace(_kept(cache))
 
 
 def is_submitted() -> bool:
@@ -99,17 +98,19 @@ def is_submitted() -> bool:
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
-def _of_one_machine(cache: Path | None, heap: str, jars: Sequence[Path]) -> SparkConf:
+def _of_one_machine(heap: str, jars: Sequence[Path]) -> SparkConf:
     scratch = tempfile.gettempdir()
-    java = " ".join([_JVM, f"-Djava.io.tmpdir={scratch}", *([_class_archive(cache)] if cache else [])])
+    java = f"{_JVM} -Djava.io.tmpdir={scratch}"
     of_run = {"spark.driver.memory": heap, "spark.driver.extraJavaOptions": java, "spark.local.dir": scratch}
     return _with(SparkConf(), {**_TUNED, **_ON_ONE_MACHINE, **of_run, **_loading(jars)})
 
 
-def _connect(conf: SparkConf, limits: JvmLimits) -> None:
+def _connect(conf: SparkConf, limits: JvmLimits, prepared: PreparedJvm | None = None) -> None:
     """Connect to the JVM of `spark-submit`, or to a new one, unless this process is connected already."""
     if SparkContext._gateway is None:
-        SparkContext._ensure_initialized(gateway=None if is_submitted() else launch_jvm(conf, limits), conf=conf)
+        SparkContext._ensure_initialized(
+            gateway=None if is_submitted() else launch_jvm(conf, limits, prepared), conf=conf
+        )
 
 
 def _of_cluster() -> SparkConf:
@@ -125,22 +126,3 @@ def _loading(jars: Sequence[Path]) -> Mapping[str, str]:
 
 def _with(conf: SparkConf, settings: Mapping[str, str]) -> SparkConf:
     return conf.setAll(list(settings.items()))
-
-
-def _class_archive(cache: Path) -> str:
-    if _kept(cache).exists():
-        return f"-XX:SharedArchiveFile={_kept(cache)} -Xshare:auto {_QUIET}"
-    cache.mkdir(parents=True, exist_ok=True)
-    return f"-XX:ArchiveClassesAtExit={_fresh(cache)} {_QUIET}"
-
-
-_QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
-
-
-def _kept(cache: Path) -> Path:
-    return cache / "classes.jsa"
-
-
-def _fresh(cache: Path) -> Path:
-    """The file that a JVM writes while it ends; incomplete if it is killed."""
-    return cache / "classes.jsa.new"

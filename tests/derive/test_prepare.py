@@ -1,0 +1,75 @@
+"""Quick starts of the pipeline's JVM: prepared once, used by the next, and never in the way."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from whence.capture.java import java_home
+
+START = """
+import json
+from whence.derive.spark.session import close_session, open_session
+
+session = open_session()
+gateway = session.sparkContext._gateway
+beans = gateway.jvm.java.lang.management.ManagementFactory
+said = {
+    "arguments": list(beans.getRuntimeMXBean().getInputArguments()),
+    "heap": gateway.jvm.java.lang.Runtime.getRuntime().maxMemory(),
+    "seed": gateway.jvm.java.lang.System.getenv("PYTHONHASHSEED"),
+    "home": gateway.jvm.java.lang.System.getenv("SPARK_HOME"),
+    "sum": session.range(10).selectExpr("sum(id)").first()[0],
+}
+close_session(session)
+print(json.dumps(said))
+"""
+OF_ONE_START = re.compile(r"-Djava\.io\.tmpdir=.*|-Xmx.*|-XX:SharedArchiveFile=.*|-Xshare:auto|-Xlog:cds.*")
+
+
+def run(cache: Path, *words: str) -> str:
+    environment = os.environ | {"XDG_CACHE_HOME": str(cache), "JAVA_HOME": str(java_home())}
+    return subprocess.run([sys.executable, *words], env=environment, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A user's cache, prepared; what another Spark left there is gone."""
+    cache = tmp_path_factory.mktemp("cache")
+    useless = cache / "whence" / "jvm-0000"
+    useless.mkdir(parents=True)
+    (useless / "command.json").write_text(json.dumps(["/nowhere/java", "-cp", "/nowhere/spark.jar"]))
+    run(cache, "-m", "whence.derive.prepare")
+    assert not useless.exists()
+    return cache
+
+
+def test_a_prepared_jvm_is_started_as_sparks_launcher_would(cache: Path, tmp_path: Path) -> None:
+    prepared, plain = (json.loads(run(one, "-c", START).splitlines()[-1]) for one in (cache, tmp_path))
+    (archive,) = (one for one in prepared["arguments"] if one.startswith("-XX:SharedArchiveFile="))
+    assert archive.startswith(f"-XX:SharedArchiveFile={cache}")
+    assert not any(one.startswith("-XX:SharedArchiveFile=") for one in plain["arguments"])
+    mine, theirs = ([one for one in said.pop("arguments") if not OF_ONE_START.match(one)] for said in (prepared, plain))
+    assert sorted(mine) == sorted(theirs)
+    assert prepared == plain
+
+
+def test_what_is_prepared_is_not_prepared_again(cache: Path) -> None:
+    before = {one: one.stat().st_mtime_ns for one in cache.rglob("*.json")}
+    assert len(before) == 1
+    run(cache, "-m", "whence.derive.prepare")
+    assert {one: one.stat().st_mtime_ns for one in cache.rglob("*.json")} == before
+
+
+def test_what_is_broken_is_as_if_it_were_not_there(cache: Path) -> None:
+    (told,) = cache.rglob("command.json")
+    kept = told.read_bytes()
+    told.write_bytes(kept[:100])
+    try:
+        assert json.loads(run(cache, "-c", START).splitlines()[-1])["sum"] == 45
+    finally:
+        told.write_bytes(kept)
