@@ -15,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import Engine
 
 import whence.errors
+from nightly.compatibility.releases import RELEASES
 from query.worlds.random_worlds import Said, World, load
 from reference_pages import GENERATED, WRITTEN
 from whence.api.collector.metrics import CollectorMetrics
@@ -40,6 +41,7 @@ from whence.store.status.ledger import Ledger
 from whence.store.status.overview import ProducerCounts, StoreOverview
 from whence.store.status.sql_disagreements import Disagreements
 from whence_client.spark import LISTENER_VERSION, attach, conf
+from whence_client.spark.listener import NEWEST, OLDEST
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = re.compile(r"```http\n(GET|POST|PUT|DELETE) (\S+)\n(.*?)```\n```json\n(\d+)\n(.*?)```", re.DOTALL)
@@ -308,17 +310,28 @@ def test_the_readme_names_what_there_is() -> None:
 
 
 def test_the_lock_files_agree_and_name_no_registry() -> None:
-    kinds = ("", "-base", "-dev", "-docs", "-java", "-ui")
+    kinds = ("", "-base", "-dev", "-dist", "-docs", "-java", "-ui")
     names = [f"requirements{kind}.lock" for kind in kinds]
     locks = {name: page(name) for name in names}
     for name, text in locks.items():
         assert not re.search(r"https?://|--index-url|--find-links|^-[if] ", text, re.MULTILINE), name
     pins = {name: set(re.findall(r"^([\w.-]+==[\w.+-]+)", text, re.MULTILINE)) for name, text in locks.items()}
     assert pins["requirements-base.lock"] < pins["requirements.lock"] < pins["requirements-dev.lock"]
-    of_both = {pin.partition("==")[0] for pin in pins["requirements-dev.lock"]}
-    assert {pin for pin in pins["requirements-docs.lock"] if pin.partition("==")[0] in of_both} <= pins[
-        "requirements-dev.lock"
-    ]
+    for more in ("docs", "dist"):
+        of_both = {pin.partition("==")[0] for pin in pins["requirements-dev.lock"]}
+        mine = {pin for pin in pins[f"requirements-{more}.lock"] if pin.partition("==")[0] in of_both}
+        assert mine <= pins["requirements-dev.lock"]
     assert not re.search(r'"resolved"|//registry\.', page("ui/package-lock.json"))
     assert len(pins["requirements-java.lock"]) == 1
     assert f'java = ["{pins["requirements-java.lock"].pop()}"]' in page("pyproject.toml")
+
+
+def test_the_compatibility_page_lists_the_releases_that_are_run() -> None:
+    text = page("docs/reference/compatibility.md")
+    assert re.findall(r"^\| (\d[\d.]+) ", text, re.MULTILINE) == [one.spark for one in RELEASES]
+    for one in RELEASES:
+        assert re.search(rf"^pyspark=={re.escape(one.spark)}$", one.lock.with_suffix(".in").read_text(), re.MULTILINE)
+        assert re.search(rf"^pyspark=={re.escape(one.spark)} ", one.lock.read_text(), re.MULTILINE)
+        assert not re.search(r"https?://", one.lock.read_text())
+    versions = [tuple(map(int, one.spark.split(".")[:2])) for one in RELEASES]
+    assert (min(versions), max(versions)) == (OLDEST, NEWEST)

@@ -32,7 +32,7 @@ class BrokenBuilder(Builder):
 
 @pytest.fixture(autouse=True)
 def _no_spark_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("whence_client.spark.running_jvm", lambda: None)
+    monkeypatch.setattr("whence_client.spark.builder.running_jvm", lambda: None)
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "SPARK_REMOTE", "SPARK_API_MODE", "SPARK_HOME"):
         monkeypatch.delenv(name, raising=False)
@@ -135,7 +135,7 @@ def test_the_release_of_spark(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr("whence_client.spark.spark_version", lambda: version)
+    monkeypatch.setattr("whence_client.spark.builder.spark_version", lambda: version)
     assert ("spark.extraListeners" in attached(Builder())._options) is is_attached
     assert caplog.messages == said
 

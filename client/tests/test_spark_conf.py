@@ -87,7 +87,7 @@ def test_a_parent_without_a_root_is_the_root() -> None:
 
 def test_what_the_user_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     # Other tests of this process may have left a session, beside which nothing is attached.
-    monkeypatch.setattr("whence_client.spark.running_jvm", lambda: None)
+    monkeypatch.setattr("whence_client.spark.builder.running_jvm", lambda: None)
     builder = (
         SparkSession.builder.appName("mine")
         .config("spark.jars.packages", "org.example:connector:1")

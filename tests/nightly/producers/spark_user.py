@@ -43,6 +43,11 @@ class SparkUser:
 
 def spark_user(name: str, base: Path) -> SparkUser:
     """A user of the Spark that `NAME.lock` pins, at work in a directory."""
-    package = base / "lib" / "whence_client"
-    shutil.copytree(Path(whence_client.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    copy_client(base / "lib")
     return SparkUser(environment(name, HERE / f"{name}.lock"), base)
+
+
+def copy_client(into: Path) -> None:
+    """Put `whence_client` into a directory."""
+    package = Path(whence_client.__file__).parent
+    shutil.copytree(package, into / "whence_client", ignore=shutil.ignore_patterns("__pycache__"))

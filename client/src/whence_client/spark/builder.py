@@ -1,0 +1,93 @@
+"""Put the official OpenLineage listener on a Spark session that is yet to be built, at no risk to the job."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from whence_client.spark.installation import can_load, has_listener, is_remote, running_jvm, spark_version
+from whence_client.spark.listener import (
+    LISTENER_CLASS,
+    fetch_obstacle,
+    is_installed,
+    release_doubt,
+    release_obstacle,
+)
+from whence_client.spark.properties import JVM_OPTIONS, PACKAGES, Parent, conf
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql import SparkSession
+
+_log = logging.getLogger(__name__)
+
+_LISTS = {PACKAGES: ",", "spark.extraListeners": ",", JVM_OPTIONS: " "}
+
+
+def attach(
+    builder: SparkSession.Builder,
+    *,
+    url: str,
+    namespace: str,
+    api_key: str | None = None,
+    app_name: str | None = None,
+    parent: Parent | None = None,
+    application_run_id: str | None = None,
+) -> SparkSession.Builder:
+    """Add the listener to a session that is yet to be built. Packages and listeners already on the builder stay.
+
+    Call it before the first `getOrCreate()` of the process: Spark loads packages when the JVM starts. The listener is
+    the one for the Scala version of the installed Spark. Where it cannot join, for whatever reason, the builder is
+    returned as it is, and a warning says why and what to do. The arguments are those of `conf`.
+    """
+    try:
+        present: Mapping[str, str] = dict(getattr(builder, "_options", {}))
+        if obstacle := _obstacle(present):
+            _log.warning("no lineage is captured: %s", obstacle)
+            return builder
+        lines = conf(
+            url=url,
+            namespace=namespace,
+            api_key=api_key,
+            app_name=app_name,
+            parent=parent,
+            application_run_id=application_run_id,
+        )
+        return _configured(builder, present, lines)
+    except Exception as error:  # the job is not ours to break, whatever goes wrong here
+        _log.warning("no lineage is captured: %s", error)
+        return builder
+
+
+def _configured(
+    builder: SparkSession.Builder, present: Mapping[str, str], lines: Mapping[str, str]
+) -> SparkSession.Builder:
+    for key, value in lines.items():
+        if key == PACKAGES and is_installed():
+            continue
+        builder = builder.config(key, _joined(present.get(key), value, _LISTS[key]) if key in _LISTS else value)
+    return builder
+
+
+def _obstacle(options: Mapping[str, str]) -> str:
+    """Why the listener cannot join the session that these options ask for; empty if it can."""
+    if is_remote(options):
+        return "this is Spark Connect; put the listener on its server, with the lines of whence_client.spark.conf"
+    release = spark_version()
+    if doubt := release_doubt(release):
+        _log.warning("%s; lineage may be incomplete", doubt)
+    jvm = running_jvm()
+    if jvm is None:
+        return release_obstacle(release) or ("" if is_installed() else fetch_obstacle(options))
+    if has_listener(jvm, LISTENER_CLASS) is False:
+        return "a session already runs without the listener; call attach before the first session of the process"
+    if not can_load(jvm, LISTENER_CLASS):
+        return "Spark's JVM already runs without the listener; restart the process, or set spark.jars.packages for it"
+    return ""
+
+
+def _joined(present: str | None, added: str, separator: str) -> str:
+    if not present:
+        return added
+    return present if added in present.split(separator) else f"{present}{separator}{added}"
