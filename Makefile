@@ -19,7 +19,7 @@ pictures: .venv/ready-dev .venv/browser ## Take the pictures of the README anew,
 
 # In the order of their names: by the number of their tests, the few long ones would come last, and one worker wait.
 test: .venv/ready-dev .venv/browser .venv/node .venv/prepared ## Run all tests, two files at a time (ARGS=... goes to pytest)
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 nightly-chaos: .venv/ready-dev ## Run all 200 schedules of kills, duplicates, disorder and wrong clocks, each over within 60 s (an hour; ARGS="--seeds 1017-1017" for one)
 	@$(BIN)/python -m pytest tests/chaos/test_schedules.py --schedules 200 --back 60 --log-cli-level=INFO $(ARGS)

@@ -3,10 +3,12 @@
 import json
 from typing import Any
 
+from whence import __version__
 from whence.model.events import RunState
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, RunName
 from whence.openlineage.write import (
+    PRODUCER,
     column_lineage,
     dataset,
     dataset_event,
@@ -23,6 +25,7 @@ REPORT = DatasetName("s3://reports", "daily/revenue.csv")
 TOPIC = DatasetName("kafka://broker:9092", "clicks")
 LOAD, SUM = JobName("shop", "nightly.load"), JobName("shop", "nightly.sum")
 NIGHTLY = JobName("shop", "nightly")
+RELEASED = PRODUCER.replace(__version__, "0.1.0")
 RUNS = [f"0190b3a1-0000-7000-8000-00000000000{number}" for number in range(10)]
 
 
@@ -96,5 +99,5 @@ def events() -> list[dict[str, Any]]:
 
 
 def bodies() -> list[bytes]:
-    """As a collector gets them."""
-    return [json.dumps(one).encode() for one in events()]
+    """As a collector gets them, of one release of Whence: the digest of an event is in answers."""
+    return [json.dumps(one).replace(PRODUCER, RELEASED).encode() for one in events()]
