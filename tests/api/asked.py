@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 import jsonschema_rs
 from fastapi import FastAPI
 
+from whence.api.http.clock import Clock, system_clock
 from whence.api.server.app import create_app
 from whence.api.settings import Settings
 
@@ -86,9 +87,9 @@ def _validator(app: FastAPI, template: str, status: str, media_type: str) -> jso
 
 
 @contextmanager
-def asking(directory: Path, store_url: str) -> Iterator[Client]:
+def asking(directory: Path, store_url: str, clock: Clock = system_clock) -> Iterator[Client]:
     """A client of an application over a store."""
-    app = create_app(Settings(data=directory, store_url=store_url, open=True))
+    app = create_app(Settings(data=directory, store_url=store_url, open=True), clock)
     with asyncio.Runner() as runner:
         context = app.router.lifespan_context(app)
         runner.run(context.__aenter__())

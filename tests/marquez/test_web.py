@@ -2,10 +2,8 @@
 screens then read of the answers (`web/src/types`).
 """
 
-from datetime import date, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
-from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -105,16 +103,6 @@ def test_what_is_empty_is_null_where_screens_ask_whether_it_is_there(shop: Api) 
     assert jobs[LOAD.name]["latestRuns"]
     assert got(shop, f"/namespaces/{SPACE}/datasets/{REVENUE.name}")["columnLineage"]
     assert got(shop, f"/namespaces/{SPACE}/datasets/{ORDERS.name}")["columnLineage"] is None
-
-
-def test_a_day_is_a_date(shop: Api) -> None:
-    """The charts write `startInterval` as a date in UTC, whatever time zone they ask for."""
-    days = got(shop, "/stats/jobs?period=WEEK&timezone=Pacific/Kiritimati")
-    ends = [one[name] for one in days for name in ("startInterval", "endInterval")]
-    assert {one[10:] for one in ends} == {"T00:00:00Z"}
-    assert [one["endInterval"] for one in days[:-1]] == [one["startInterval"] for one in days[1:]]
-    today = datetime.now(ZoneInfo("Pacific/Kiritimati")).date()
-    assert date.fromisoformat(days[-1]["startInterval"][:10]) in (today, today - timedelta(days=1))
 
 
 def test_search_says_what_its_list_shows(shop: Api) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy import Engine
 
 from query.worlds.churn_story import WORLD
 from query.worlds.random_worlds import load
+from whence.api.http.clock import Clock, system_clock
 from whence.api.server.app import create_app
 from whence.api.settings import ProviderSettings, Settings
 from whence.govern.keys import create_key
@@ -52,9 +53,9 @@ class House:
                 add_grant(connection, f"key:{name}", Grant(role, namespaces))
         return {"Authorization": f"Bearer {made.text}"}
 
-    def run(self, work: Callable[[httpx.AsyncClient, FastAPI], Awaitable[None]]) -> None:
+    def run(self, work: Callable[[httpx.AsyncClient, FastAPI], Awaitable[None]], clock: Clock = system_clock) -> None:
         """Do work with a client, while the application runs."""
-        asyncio.run(self._run(work))
+        asyncio.run(self._run(work, clock))
 
     def audited(self) -> list[Any]:
         """All entries of the audit log, oldest first, once the application has ended."""
@@ -64,8 +65,8 @@ class House:
             verify_log(connection)
             return [entry for _, entry in read_audit(connection, AuditFilter(limit=10_000))][::-1]
 
-    async def _run(self, work: Callable[[httpx.AsyncClient, FastAPI], Awaitable[None]]) -> None:
-        app = create_app(self.settings)
+    async def _run(self, work: Callable[[httpx.AsyncClient, FastAPI], Awaitable[None]], clock: Clock) -> None:
+        app = create_app(self.settings, clock)
         transport = httpx.ASGITransport(app)
         async with (
             app.router.lifespan_context(app),

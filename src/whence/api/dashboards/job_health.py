@@ -1,6 +1,5 @@
 """What somebody on call asks: which jobs fail or are late, what is downstream, and when all was well."""
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +12,7 @@ from sqlalchemy import Connection, Engine
 from whence.api.auth.guard import Asker
 from whence.api.dashboards.commits import commits_said
 from whence.api.http.cached_counts import CachedCount
+from whence.api.http.clock import Clock
 from whence.api.http.dashboard_shapes import Downstream, RunOf, Trouble, Troubles, answered_with
 from whence.api.http.responses import MISSING, answer
 from whence.api.requests.pages import Cursor, PageLimit, after, cut, window
@@ -54,10 +54,10 @@ class TroubledJob:
         return -sum(self.downstream), str(self.entry.name), self.trouble
 
 
-def router(engine: Engine, log: Log) -> APIRouter:
+def router(engine: Engine, log: Log, clock: Clock) -> APIRouter:
     """`/api/v2/troubles`."""
     routes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
-    counted = CachedCount(partial(_troubled, engine))
+    counted = CachedCount(partial(_troubled, engine, clock))
 
     @routes.get("/troubles", responses=answered_with(Troubles))
     def troubles(
@@ -90,9 +90,9 @@ def _key(one: TroubledJob) -> tuple[str | int, ...]:
     return one.key
 
 
-def _troubled(engine: Engine) -> Sequence[TroubledJob]:
+def _troubled(engine: Engine, clock: Clock) -> Sequence[TroubledJob]:
     """All of them, of all namespaces: who may see which is asked later."""
-    now = time.time_ns() // 1_000
+    now = clock()
     with snapshot(engine) as connection:
         failing = store.list_failing_jobs(connection, now - FAILED_WITHIN)
         late = list_late_jobs(connection, now - REGULAR_WITHIN, now)

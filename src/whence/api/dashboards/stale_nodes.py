@@ -1,6 +1,5 @@
 """What has not been heard of: runs without their start or end, datasets that nobody mentions (dashboards.md)."""
 
-import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -8,6 +7,7 @@ from fastapi import APIRouter, Request, Response
 
 from whence.api.auth.guard import Asker
 from whence.api.http import dashboard_shapes as shapes
+from whence.api.http.clock import now_of
 from whence.api.http.dashboard_shapes import Lacking, UnfinishedRuns, answered_with
 from whence.api.http.responses import MISSING, answer
 from whence.api.requests.pages import Cursor, PageLimit, cut, window
@@ -31,7 +31,7 @@ def list_unfinished(
     request: Request, viewer: Asker, lacks: Lacks = "end", limit: PageLimit = 100, cursor: Cursor = ""
 ) -> Response:
     """List batch runs without an end that were silent for a day, or runs without a start."""
-    now = time.time_ns() // 1_000
+    now = now_of(request)
     with snapshot(request.app.state.engine) as connection:
         found = visible(
             viewer,

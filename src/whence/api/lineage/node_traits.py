@@ -1,6 +1,5 @@
 """What is said and known of the nodes of a graph, for colouring it; and which schemas changed of late."""
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
@@ -9,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from whence.api.auth.guard import viewer_of
+from whence.api.http.clock import now_of
 from whence.api.http.dashboard_shapes import SchemaChange, SchemaChanges, TraitsOf, answered_with
 from whence.api.http.paths import Plain
 from whence.api.http.responses import MISSING, answer
@@ -44,7 +44,7 @@ def traits_of(
 
     Data quality is null for those who may not read everything.
     """
-    at = _instant(as_of, "as_of")
+    at = _instant(as_of, "as_of", now_of(request))
     wanted = {node_id(name): name for name in map(_named, node)}
     with open_asked(request) as graph:
         known = {id_: name for id_, name in graph.nodes(wanted).items() if name == wanted[id_]}
@@ -66,7 +66,7 @@ def schema_changes(
     cursor: Cursor = "",
 ) -> Response:
     """List schema changes of datasets, latest first."""
-    start = _instant(since, "since")
+    start = _instant(since, "since", now_of(request))
     with open_asked(request) as graph:
         rows = sorted(graph.schemas(graph.described(start)))
         names = graph.nodes({row.dataset_id for row in rows})
@@ -188,8 +188,8 @@ def _named(text: str) -> Node:
     return name
 
 
-def _instant(text: str, of: str) -> int:
+def _instant(text: str, of: str, now: int) -> int:
     try:
-        return instant(text, time.time_ns() // 1_000)
+        return instant(text, now)
     except (ValueError, OverflowError) as error:
         raise EventError(f"/query/{of}", str(error), 422) from None

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import msgspec
 from fastapi import APIRouter, Query, Request, Response
 
+from whence.api.http.clock import now_of
 from whence.api.http.paths import Limit, Offset, Plain, Segment
 from whence.api.http.responses import MISSING, answer
 from whence.api.marquez import documents, shapes
@@ -20,7 +21,7 @@ from whence.model.catalog import Entry, EventFilter, NameSearch, RegistryKind, W
 from whence.model.events import EventKind, RunState
 from whence.model.ids import Kind
 from whence.model.names import DatasetName
-from whence.query.answers.instants import instant, iso, microseconds
+from whence.query.answers.instants import SECOND, instant, iso, microseconds
 from whence.query.lookup.descriptions import DescribedRun, decoded, describe_datasets, describe_jobs, describe_runs
 
 routes = APIRouter(prefix="/api/v1", tags=["marquez"], responses=MISSING)
@@ -137,9 +138,9 @@ Period_ = Literal["DAY", "WEEK", "day", "week"]
 
 
 @routes.get("/stats/lineage-events", response_model=list[documents.EventCounts])
-def count_events(asked: Asked, period: Period_, timezone: Plain = "UTC") -> Response:
+def count_events(asked: Asked, request: Request, period: Period_, timezone: Plain = "UTC") -> Response:
     """Count the run events of each of the last 24 hours, or of the last 7 days."""
-    times, ends = _intervals(period, timezone)
+    times, ends = _intervals(period, timezone, now_of(request))
     counts = asked.catalog.states(times)
     names = {"fail": RunState.FAIL, "start": RunState.START, "complete": RunState.COMPLETE, "abort": RunState.ABORT}
     rows = [
@@ -150,23 +151,23 @@ def count_events(asked: Asked, period: Period_, timezone: Plain = "UTC") -> Resp
 
 
 @routes.get("/stats/jobs", response_model=list[documents.CountAtEnd])
-def count_jobs(asked: Asked, period: Period_, timezone: Plain = "UTC") -> Response:
+def count_jobs(asked: Asked, request: Request, period: Period_, timezone: Plain = "UTC") -> Response:
     """Count the jobs known at the end of each hour or day."""
-    times, ends = _intervals(period, timezone)
+    times, ends = _intervals(period, timezone, now_of(request))
     return _cumulative(ends, asked.catalog.known(Kind.JOB, [until for _, until in times]))
 
 
 @routes.get("/stats/datasets", response_model=list[documents.CountAtEnd])
-def count_datasets(asked: Asked, period: Period_, timezone: Plain = "UTC") -> Response:
+def count_datasets(asked: Asked, request: Request, period: Period_, timezone: Plain = "UTC") -> Response:
     """Count the datasets known at the end of each hour or day."""
-    times, ends = _intervals(period, timezone)
+    times, ends = _intervals(period, timezone, now_of(request))
     return _cumulative(ends, asked.catalog.known(Kind.DATASET, [until for _, until in times]))
 
 
 @routes.get("/stats/sources", response_model=list[documents.CountAtEnd])
-def count_sources(asked: Asked, period: Period_, timezone: Plain = "UTC") -> Response:
+def count_sources(asked: Asked, request: Request, period: Period_, timezone: Plain = "UTC") -> Response:
     """Count the data sources known at the end of each hour or day."""
-    times, ends = _intervals(period, timezone)
+    times, ends = _intervals(period, timezone, now_of(request))
     since = gather.source_times(asked)
     return _cumulative(ends, [sum(first < until for first in since) for _, until in times])
 
@@ -239,11 +240,11 @@ def _instant(text: str, of: str) -> int:
         raise EventError(f"/query/{of}", str(error), 400) from None
 
 
-def _intervals(period: str, timezone: str) -> tuple[Sequence[tuple[int, int]], Sequence[documents.Interval]]:
+def _intervals(period: str, timezone: str, at: int) -> tuple[Sequence[tuple[int, int]], Sequence[documents.Interval]]:
     """The last 24 hours, or 7 days as they begin and end in a time zone; the current one is the last. And as answers
     say them: as in Marquez, a day is its date at midnight UTC, for so the web UI reads it.
     """
-    now, zone = datetime.now(UTC), _zone(timezone)
+    now, zone = datetime.fromtimestamp(at // SECOND, UTC), _zone(timezone)
     if period.upper() == "DAY":
         hour = now.replace(minute=0, second=0, microsecond=0)
         starts = said = [hour - timedelta(hours=back) for back in range(23, -2, -1)]

@@ -27,6 +27,7 @@ from whence.api.dashboards import kpis as measures
 from whence.api.dashboards import lost_records as lost
 from whence.api.dashboards import stale_nodes as silence
 from whence.api.http import problems
+from whence.api.http.clock import Clock, system_clock
 from whence.api.http.paths import EncodedPaths
 from whence.api.http.responses import REFUSED, answer
 from whence.api.lineage import node_traits as traits
@@ -57,9 +58,10 @@ TELEMETRY: TelemetryConfig = {"metrics": False, "logs": False, "auto_configure":
 """FastAPI's own spans, where `whence.tracing` sends any; `/metrics` and the log have the rest."""
 
 
-def create_app(settings: Settings) -> FastAPI:
+def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     """The application over one data directory and one store. Opens the log when it starts, frees it when it stops.
 
+    `clock` gives the time to answers that depend on it.
     Raises StoreError if the security database does not answer.
     """
     log = settings.log
@@ -93,7 +95,7 @@ def create_app(settings: Settings) -> FastAPI:
         redoc_url=None,
         telemetry=TELEMETRY,
     )
-    app.state.engine, app.state.log, app.state.arrays = engine, log, arrays
+    app.state.engine, app.state.log, app.state.arrays, app.state.clock = engine, log, arrays, clock
     app.state.pending = pending = PendingAssertions(log)
     app.state.scribe = AssertionWriter(collector, log, progress, engine, pending)
     app.add_middleware(EncodedPaths)
@@ -109,7 +111,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(needing(Action.READ, standing.router(watch, collector)))
     boards = (
         measures.router(engine, settings.tables),
-        troubles.router(engine, log),
+        troubles.router(engine, log, clock),
         quarantine.reads(log),
         lost.router(log),
         checks.routes,

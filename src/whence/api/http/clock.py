@@ -1,0 +1,20 @@
+"""What time it is, for answers that depend on it. An application has one clock, which a test can hold."""
+
+import time
+from collections.abc import Callable
+from typing import cast
+
+from starlette.requests import Request
+
+Clock = Callable[[], int]
+"""The time now, in microseconds UTC."""
+
+
+def system_clock() -> int:
+    """The clock of this machine."""
+    return time.time_ns() // 1_000
+
+
+def now_of(request: Request) -> int:
+    """The time now by the clock of the application that answers, in microseconds UTC."""
+    return cast(Clock, request.app.state.clock)()
