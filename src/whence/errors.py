@@ -35,6 +35,7 @@ WhenceError
 ├── NotInstalledError      a package that this needs is not installed; carries it, and what installs it
 ├── AddressError           `whence up` cannot listen at its address; carries it
 ├── ArtifactError          a file that is to be captured from cannot be read
+│   └── RulesFileError     a file of rules (gate.yaml) has a mistake; carries its line
 ├── JavaNotFoundError      Spark needs a Java; says how to get one
 ├── SparkStartError        Spark's JVM ended, or could not be reached in time
 └── JarsNotFoundError      Spark needs Java libraries that cannot be fetched; carries them
@@ -341,6 +342,10 @@ class ArtifactError(WhenceError):
 
     def __str__(self) -> str:
         return f"{self.path}: {self.reason}"
+
+
+class RulesFileError(ArtifactError):
+    """A file of rules cannot be followed as it is written. `path` ends with the line."""
 
 
 @dataclass(eq=False)

@@ -23,6 +23,7 @@ from whence.errors import (
     NodeNotFoundError,
     NotInstalledError,
     QuestionError,
+    RulesFileError,
     StoreError,
     TableError,
     WhenceError,
@@ -104,7 +105,7 @@ def exit_code(error: WhenceError) -> Exit:
     match error:
         case StoreError() | LogError() | TableError() | ApiError() | AddressError():
             return Exit.OUT_OF_SERVICE
-        case DialectError() | NotInstalledError() | QuestionError():
+        case DialectError() | NotInstalledError() | QuestionError() | RulesFileError():
             return Exit.USAGE
     return Exit.MISTAKE
 

@@ -1,0 +1,112 @@
+"""Judging: a pure function of the changes and what they affect, the rules, waivers, approvals, and the time."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from hashlib import sha256
+
+from whence.govern.gate.change_rules import Case, reasons_of
+from whence.govern.gate.impact import Assessed, Assessment, subject_of
+from whence.govern.gate.judgement import Approval, Head, JudgedChange, Judgement, Reason, RequiredApproval
+from whence.govern.gate.rules import Rules, Verdict, Waiver
+from whence.model.changes import ChangeKind, ColumnChange
+from whence.model.ids import netstrings
+
+_LIFTED_BY_APPROVAL = (Verdict.APPROVAL_NEEDED, Verdict.UNKNOWN)
+
+
+def judge(
+    assessment: Assessment,
+    rules: Rules,
+    head: Head,
+    approvals: Sequence[Approval] = (),
+    *,
+    now: int,
+    notices: tuple[str, ...] = (),
+) -> Judgement:
+    """The verdict on a head. `now`: µs UTC; it decides about readers and waivers, and nothing else does.
+
+    Approvals count for this commit alone, from somebody who did not write it. They never lift what is blocked.
+    `notices`: what could not be judged, in the gate's words.
+    """
+    own = [one for one in assessment.changes if rules.judges(one.change.file)]
+    judged, waivers = _without_consequences(own), {one.change: one for one in rules.waivers}
+    today = datetime.fromtimestamp(now / 1_000_000, UTC).date()
+    changes = tuple(_judge_change(Case(one, assessment, rules, now), waivers, today) for one in judged)
+    required = tuple(_with_approval(one, head, approvals) for one in _required(changes, rules))
+    open_ = {change for one in required if not one.approved_by for change in one.changes}
+    changes = tuple(one if one.id in open_ else _lift(one) for one in changes)
+    return Judgement(
+        verdict=max((one.verdict for one in changes), default=Verdict.PASS),
+        head=head,
+        changes=tuple(sorted(changes, key=lambda one: (-one.verdict, one.change.file, one.id))),
+        required=required,
+        stale=tuple(one for one in approvals if one.commit != head.commit) if required else (),
+        lapsed=tuple(waivers[one.id] for one in changes if one.id in waivers and waivers[one.id].is_expired(today)),
+        skipped=len(assessment.changes) - len(own),
+        graph_version=assessment.graph_version,
+        notices=notices,
+    )
+
+
+def change_id(change: ColumnChange) -> str:
+    """A short name of a change that stays while the change does: the hash of what changed, from what, to what."""
+    parts = (str(change.dataset), change.column or "", change.kind, change.before, change.after)
+    return f"C-{sha256(netstrings(parts).encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
+
+
+def _without_consequences(changes: Sequence[Assessed]) -> list[Assessed]:
+    """The changes without those that another one of them causes, and whose nodes are counted there."""
+    causes = [one for one in changes if not one.change.inherited]
+    counted = {subject for one in causes for subject in one.impact.subjects}
+    return [one for one in changes if not (_is_consequence(one.change) and subject_of(one.change.dataset) in counted)]
+
+
+def _is_consequence(change: ColumnChange) -> bool:
+    return change.inherited and change.kind in (ChangeKind.VALUES, ChangeKind.ROWS, ChangeKind.ORDER)
+
+
+def _judge_change(case: Case, waivers: Mapping[str, Waiver], today: date) -> JudgedChange:
+    change, reasons = case.assessed.change, reasons_of(case)
+    verdict = max((one.verdict for one in reasons), default=Verdict.PASS)
+    id_ = change_id(change)
+    waiver = waivers.get(id_)
+    if waiver and verdict > Verdict.NOTE and not waiver.is_expired(today):
+        verdict = Verdict.NOTE
+    else:
+        waiver = None
+    return JudgedChange(
+        id=id_, change=change, impact=case.assessed.impact, verdict=verdict, reasons=reasons, waiver=waiver
+    )
+
+
+def _required(changes: Sequence[JudgedChange], rules: Rules) -> Iterator[RequiredApproval]:
+    """Which owners must approve which changes."""
+    asked: dict[str, dict[str, None]] = {}
+    for one in changes:
+        if one.verdict in _LIFTED_BY_APPROVAL:
+            for owner in _owners(one.reasons):
+                asked.setdefault(owner, {})[one.id] = None
+    for owner, ids in sorted(asked.items()):
+        yield RequiredApproval(owner=owner, changes=tuple(ids), people=tuple(sorted(rules.people_of(owner))))
+
+
+def _owners(reasons: Sequence[Reason]) -> Iterator[str]:
+    return (owner for one in reasons if one.verdict in _LIFTED_BY_APPROVAL for owner in one.owners)
+
+
+def _with_approval(required: RequiredApproval, head: Head, approvals: Sequence[Approval]) -> RequiredApproval:
+    """With who approved for this owner, if somebody did. Without listed people, anybody but an author may."""
+    people = {one.casefold() for one in required.people}
+    for approval in approvals:
+        is_author = approval.person.casefold() in {one.casefold() for one in head.authors}
+        if not head.commit or approval.commit != head.commit or is_author:
+            continue
+        if approval.person.casefold() in people or not people:
+            return replace(required, approved_by=approval.person)
+    return required
+
+
+def _lift(change: JudgedChange) -> JudgedChange:
+    """A change that has all its approvals."""
+    return replace(change, verdict=Verdict.NOTE) if change.verdict in _LIFTED_BY_APPROVAL else change

@@ -1,0 +1,77 @@
+"""What a gate says: values. Texts here are the gate's own words; names are beside them, for a renderer to escape."""
+
+from dataclasses import dataclass
+
+from whence.govern.gate.impact import Impact
+from whence.govern.gate.rules import Verdict, Waiver
+from whence.model.changes import ColumnChange
+from whence.model.names import Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    """A person's approval of one commit."""
+
+    person: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """What is judged: a commit, who wrote it, and where it left the branch that it is to join."""
+
+    commit: str = ""
+    base: str = ""
+    authors: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a change has its verdict. `nodes`: what the text is about; `owners`: who must approve, if that is needed."""
+
+    rule: str
+    text: str
+    verdict: Verdict
+    nodes: tuple[Node, ...] = ()
+    owners: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedChange:
+    """A change with its verdict. `id` stays the same for the same change, so a waiver can name it."""
+
+    id: str
+    change: ColumnChange
+    impact: Impact
+    verdict: Verdict
+    reasons: tuple[Reason, ...]
+    waiver: Waiver | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequiredApproval:
+    """An owner whose approval is needed (empty: nobody owns it), for which changes, by whom, and who gave it."""
+
+    owner: str
+    changes: tuple[str, ...]
+    people: tuple[str, ...]
+    approved_by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """The verdict on a head, with everything that it follows from.
+
+    `stale`: approvals of another commit. `lapsed`: waivers that would fit, and are expired. `skipped`: changes in files
+    that the rules leave out. `graph_version`: the state of the production graph.
+    """
+
+    verdict: Verdict
+    head: Head
+    changes: tuple[JudgedChange, ...]
+    required: tuple[RequiredApproval, ...] = ()
+    stale: tuple[Approval, ...] = ()
+    lapsed: tuple[Waiver, ...] = ()
+    skipped: int = 0
+    graph_version: str = ""
+    notices: tuple[str, ...] = ()

@@ -1,0 +1,65 @@
+"""A judgement as plain text, for a terminal or the log of a CI job."""
+
+from collections.abc import Iterator
+
+from whence.govern.gate.judgement import JudgedChange, Judgement
+from whence.govern.gate.rendering.names import changed_name, name_of, printable, shortened
+from whence.govern.gate.rendering.summary import Hit, Summary, headline, number
+from whence.govern.gate.rules import Verdict
+
+_SHOWN = 8
+
+
+def text_lines(judgement: Judgement, summary: Summary) -> Iterator[str]:
+    """The verdict, what matters most, each change with its reasons, and what is needed to pass."""
+    yield headline(judgement, summary)
+    yield from _hit_lines(summary)
+    for one in judgement.changes:
+        if one.verdict is not Verdict.PASS:
+            yield from _change_lines(one)
+    for required in judgement.required:
+        people = ", ".join(map(_shown, required.people)) or "anybody but the author"
+        approved = f"approved by {_shown(required.approved_by)}" if required.approved_by else f"missing ({people})"
+        yield f"approval of {_shown(required.owner) or 'what nobody owns'}: {approved}"
+    for stale in judgement.stale:
+        yield f"stale approval: {_shown(stale.person)} approved {_shown(stale.commit[:12])}, not this commit"
+    for lapsed in judgement.lapsed:
+        yield f"expired waiver: {_shown(lapsed.change)}, on {lapsed.expires}"
+    if judgement.skipped:
+        yield f"left out by gate.yaml: {number(judgement.skipped, 'change')}"
+    yield from (f"note: {_shown(one)}" for one in judgement.notices)
+
+
+def _hit_lines(summary: Summary) -> Iterator[str]:
+    shown = summary.leading or summary.hits
+    for hit in shown[:_SHOWN]:
+        yield f"  {_hit_text(hit)}"
+    rest = len(summary.hits) - len(shown[:_SHOWN])
+    if rest > 0:
+        yield f"  and {number(rest, 'more node')}"
+    if summary.hidden:
+        yield f"  and {number(summary.hidden, 'node')} that this key may not see"
+
+
+def _hit_text(hit: Hit) -> str:
+    owners = f", {', '.join(map(_shown, hit.facts.owners))}" if hit.facts.owners else ""
+    tier = f", tier {hit.facts.tier}" if hit.facts.tier is not None else ""
+    return f"{hit.kind}  {_shown(name_of(hit.subject))}  {hit.nearest.reach.text}{tier}{owners}"
+
+
+def _change_lines(one: JudgedChange) -> Iterator[str]:
+    change = one.change
+    place = f"{change.file}:{change.line}" if change.line else change.file
+    yield f"{one.id}  {one.verdict.text}  {_shown(changed_name(change))}  {change.kind}  {_shown(place)}".rstrip()
+    if change.before or change.after:
+        yield f"    {_shown(change.before)} -> {_shown(change.after)}"
+    if change.reason:
+        yield f"    {_shown(change.reason)}"
+    for reason in one.reasons:
+        yield f"    {reason.text}"
+    if one.waiver:
+        yield f"    waived until {one.waiver.expires} by {_shown(one.waiver.owner)}: {_shown(one.waiver.reason)}"
+
+
+def _shown(text: str) -> str:
+    return printable(shortened(text, 200))

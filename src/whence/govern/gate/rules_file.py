@@ -1,0 +1,140 @@
+"""Reading `gate.yaml`: a closed schema, so a misspelt key is an error with its line, never a rule that is off."""
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+from whence.govern.gate.rules import DEFAULT_RULES, Reaction, Rules, Waiver
+from whence.govern.gate.yaml_nodes import Node, parse
+
+T = TypeVar("T")
+Reader = Callable[[Node], Any]
+
+_LONGEST_REASON = 1_000
+
+
+def read_rules(text: str, file: str = "gate.yaml") -> Rules:
+    """The rules that a file states; what it leaves out has its default. Raises RulesFileError with file and line."""
+    root = parse(text, file)
+    if root is None:
+        return DEFAULT_RULES
+    stated = _members(root, _TOP)
+    approval = stated.pop("approval", {})
+    paths = stated.pop("paths", {})
+    stated.pop("version", None)
+    return Rules(
+        **approval,
+        **stated,
+        only_paths=paths.get("only", ()),
+        ignored_paths=paths.get("ignore", ()),
+    )
+
+
+def _members(node: Node, readers: Mapping[str, Reader]) -> dict[str, Any]:
+    """The values of a mapping whose keys are all known."""
+    found: dict[str, Any] = {}
+    for key, value in node.items():
+        if key.text not in readers:
+            raise key.mistake(f"no key {key.text!r} belongs here{_hint(key.text, readers)}")
+        if key.text in found:
+            raise key.mistake(f"the key {key.text!r} is here twice")
+        found[key.text] = readers[key.text](value)
+    return found
+
+
+def _hint(key: str, known: Mapping[str, Reader]) -> str:
+    close = get_close_matches(key, known, 1)
+    return f"; did you mean {close[0]!r}?" if close else f"; choose one of {', '.join(known)}"
+
+
+def _version(node: Node) -> int:
+    if node.integer() != 1:
+        raise node.mistake("this release of Whence reads version 1")
+    return 1
+
+
+def _count(node: Node) -> int:
+    number = node.integer()
+    if number < 0:
+        raise node.mistake("write a number that is not negative")
+    return number
+
+
+def _count_or_none(node: Node) -> int | None:
+    return None if node.is_null() else _count(node)
+
+
+def _days(node: Node) -> int:
+    if (number := node.integer()) < 1:
+        raise node.mistake("write a number of days, 1 or more")
+    return number
+
+
+def _tiers(node: Node) -> frozenset[int]:
+    return frozenset(item.integer() for item in node.list())
+
+
+def _reaction(*allowed: Reaction) -> Reader:
+    def read(node: Node) -> Reaction:
+        if node.string() not in allowed:
+            raise node.mistake(f"write one of {', '.join(allowed)}")
+        return Reaction(node.string())
+
+    return read
+
+
+def _strings(node: Node) -> tuple[str, ...]:
+    return tuple(item.filled() for item in node.list())
+
+
+def _approvers(node: Node) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for item in node.list():
+        entry = _members(item, {"owner": Node.filled, "people": _strings})
+        _require(item, entry, "owner", "people")
+        if entry["owner"] in found:
+            raise item.mistake(f"the owner {entry['owner']!r} is here twice")
+        found[entry["owner"]] = frozenset(entry["people"])
+    return found
+
+
+def _waivers(node: Node) -> tuple[Waiver, ...]:
+    return tuple(_waiver(item) for item in node.list())
+
+
+def _waiver(node: Node) -> Waiver:
+    entry = _members(node, {"change": Node.filled, "reason": _reason, "owner": Node.filled, "expires": Node.day})
+    _require(node, entry, "change", "reason", "owner", "expires")
+    return Waiver(**entry, place=node.place)
+
+
+def _reason(node: Node) -> str:
+    if len(text := node.filled()) > _LONGEST_REASON:
+        raise node.mistake(f"a reason has at most {_LONGEST_REASON:,} characters")
+    return text
+
+
+def _require(node: Node, entry: Mapping[str, Any], *keys: str) -> None:
+    for key in keys:
+        if key not in entry:
+            raise node.mistake(f"{key!r} is missing")
+
+
+_ANY = tuple(Reaction)
+_KNOWN = tuple(one for one in Reaction if one is not Reaction.UNKNOWN)
+
+_TOP: Mapping[str, Reader] = {
+    "version": _version,
+    "approval": lambda node: _members(
+        node, {"downstream_nodes": _count_or_none, "certified": Node.boolean, "tiers": _tiers}
+    ),
+    "on_breaking": _reaction(*_KNOWN),
+    "on_contract": _reaction(*_KNOWN),
+    "on_broken_reference": _reaction(*_KNOWN),
+    "on_unknown": _reaction(*_ANY),
+    "on_incomplete": _reaction(*_ANY),
+    "readers_within_days": _days,
+    "approvers": _approvers,
+    "paths": lambda node: _members(node, {"only": _strings, "ignore": _strings}),
+    "waivers": _waivers,
+}

@@ -1,0 +1,95 @@
+"""YAML as nodes that know their line, so that a mistake is reported where it is written."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+
+import yaml
+
+from whence.errors import RulesFileError
+
+_TAGS = {"int": "tag:yaml.org,2002:int", "bool": "tag:yaml.org,2002:bool", "null": "tag:yaml.org,2002:null"}
+_STRINGS = ("tag:yaml.org,2002:str",)
+_DEEPEST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value in a YAML file. Each reading method raises RulesFileError, with the line, for a value of another form."""
+
+    file: str
+    raw: yaml.Node
+
+    @property
+    def place(self) -> str:
+        """`file:line`."""
+        return f"{self.file}:{self.raw.start_mark.line + 1}"
+
+    @property
+    def text(self) -> str:
+        """The text of a scalar; empty for anything else."""
+        return self.raw.value if isinstance(self.raw, yaml.ScalarNode) else ""
+
+    def mistake(self, reason: str) -> RulesFileError:
+        """The error that this value is."""
+        return RulesFileError(self.place, reason)
+
+    def items(self) -> Iterator[tuple["Node", "Node"]]:
+        """The members of a mapping."""
+        if not isinstance(self.raw, yaml.MappingNode):
+            raise self.mistake("write `key: value` lines here")
+        for key, value in self.raw.value:
+            yield Node(self.file, key), Node(self.file, value)
+
+    def list(self) -> tuple["Node", ...]:
+        """The items of a list."""
+        if not isinstance(self.raw, yaml.SequenceNode):
+            raise self.mistake("write a list here")
+        return tuple(Node(self.file, item) for item in self.raw.value)
+
+    def is_null(self) -> bool:
+        """Whether the value is null, or missing."""
+        return self.raw.tag == _TAGS["null"]
+
+    def integer(self) -> int:
+        """A whole number."""
+        if self.raw.tag != _TAGS["int"] or not self.text.lstrip("+-").isdecimal():
+            raise self.mistake("write a whole number here")
+        return int(self.text)
+
+    def boolean(self) -> bool:
+        """`true` or `false`."""
+        if self.raw.tag != _TAGS["bool"] or self.text.lower() not in ("true", "false"):
+            raise self.mistake("write true or false here")
+        return self.text.lower() == "true"
+
+    def string(self) -> str:
+        """A text; a number or a date counts as the text that is written."""
+        if not isinstance(self.raw, yaml.ScalarNode) or self.is_null():
+            raise self.mistake("write a text here")
+        return self.text
+
+    def filled(self) -> str:
+        """A text that is not blank."""
+        if not self.string().strip():
+            raise self.mistake("write a text that is not empty")
+        return self.string().strip()
+
+    def day(self) -> date:
+        """A date: `2026-12-31`."""
+        try:
+            return date.fromisoformat(self.string())
+        except ValueError:
+            raise self.mistake("write a date here, such as 2026-12-31") from None
+
+
+def parse(text: str, file: str) -> Node | None:
+    """The document of a YAML file; None if the file is empty. Raises RulesFileError."""
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        line = 1 if error.problem_mark is None else error.problem_mark.line + 1
+        raise RulesFileError(f"{file}:{line}", f"it is not YAML: {error.problem}") from None
+    except (yaml.YAMLError, RecursionError) as error:
+        raise RulesFileError(f"{file}:1", f"it is not YAML: {type(error).__name__}") from None
+    return None if root is None or root.tag == _TAGS["null"] else Node(file, root)
