@@ -33,7 +33,7 @@ from whence.log.kafka.topic import SETTINGS as TOPIC
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName
 from whence.openlineage.facets.producers import Adapter
-from whence.openlineage.validation.refusals import REFUSALS
+from whence.openlineage.validation.rejection_reasons import REFUSALS
 from whence.store.connection.engine import open_store, sqlite_url, writing
 from whence.store.migrations.migrate import migrate
 from whence.store.schema.tables import FACTS, metadata, progress

@@ -6,7 +6,7 @@ import numpy as np
 
 from whence.derive.blast_radius.count import UNKNOWN, Prepared, count_share
 from whence.derive.blast_radius.reachable_sets import SCALE
-from whence.model.blast import COUNTED
+from whence.model.blast_radius import COUNTED
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from blast.combining import Combined, combined
 from blast.lineages import random_lineage, reached
-from whence.derive.blast_radius.condense import condense
+from whence.derive.blast_radius.condensation import condense
 from whence.derive.blast_radius.count import Effort, prepare
 from whence.derive.blast_radius.digraphs import Lineage, build_survey
 from whence.derive.blast_radius.graph_arrays import fingerprint
 from whence.derive.blast_radius.reachable_sets import standard_error
-from whence.model.blast import COUNTED
+from whence.model.blast_radius import COUNTED
 
 RANKS = 64
 

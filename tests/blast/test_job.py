@@ -10,7 +10,7 @@ from whence.derive.blast_radius.count import Effort, prepare
 from whence.derive.blast_radius.digraphs import build_survey
 from whence.derive.blast_radius.job import Computed, compute
 from whence.errors import StoreBusyError, StoreError
-from whence.model.blast import COUNTED
+from whence.model.blast_radius import COUNTED
 from whence.store.connection.engine import open_store, reading, writing
 from whence.store.connection.lock import hold_blast_lock
 from whence.store.graph.blast_radius import Generation, begin, blast_radius, find, publish, read_current, write_rows

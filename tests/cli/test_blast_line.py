@@ -13,7 +13,7 @@ from whence.cli.answers.listing import radius_line
 from whence.cli.answers.store import StoreQuestions
 from whence.cli.output.streams import Rows
 from whence.client.values import BlastRadius, Count
-from whence.model.blast import COUNTED
+from whence.model.blast_radius import COUNTED
 from whence.model.ids import node_id
 from whence.store.connection.engine import open_store, sqlite_url, writing
 from whence.store.graph.blast_radius import Generation, begin, publish, write_rows

@@ -10,7 +10,7 @@ from generators.universe import Json, dataset_names, few, fields, optional
 from whence.errors import EventError
 from whence.model.access import Action, Grant, Role, Viewer
 from whence.openlineage.accept import accept
-from whence.openlineage.authority.withheld import Authority
+from whence.openlineage.authority.restrictions import Authority
 
 PERSON = "urn:whence:person:key%3Aadmin"
 RESERVED = (

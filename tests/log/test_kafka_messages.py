@@ -45,7 +45,7 @@ def read(value: bytes | None, headers: Mapping[str, bytes] | None = None) -> Rec
 @given(st.sampled_from(BODIES))
 def test_a_message_is_what_the_collector_would_have_made_of_its_value(body: bytes) -> None:
     said = read(body)
-    assert (said.position, said.received_at) == (HERE, 7)
+    assert (said.position, said.received_at) == (HERE, 7_000)
     match collected(body), said.kind:
         case EventError() as error, Kind.QUARANTINED:
             assert said.payload == make_quarantine_draft(body, error, 7).payload

@@ -26,7 +26,7 @@ from whence.log.address import open_log
 from whence.log.segments.files import segment_path
 from whence.log.segments.log import SegmentLog
 from whence.log.segments.read import committed_end, read_records, start_position
-from whence.openlineage.authority.withheld import person_uri
+from whence.openlineage.authority.restrictions import person_uri
 from whence.openlineage.write import dataset_event, deleted_facet, replace_producer
 from whence.store.connection.engine import open_store, read_progress
 from whence.store.migrations.migrate import migrate

@@ -13,7 +13,7 @@ from oracle.withholding import applied
 from whence.errors import EventError
 from whence.model.access import Action, Viewer
 from whence.openlineage.accept import accept, restrict, seal
-from whence.openlineage.authority.withheld import FULL, NOT_APPLIED, WITHHELD, Authority
+from whence.openlineage.authority.restrictions import FULL, NOT_APPLIED, WITHHELD, Authority
 
 EVERYWHERE = ("s3://lake", "postgres://db:5432", "postgres://db:5433", "hdfs", "file", "hive://meta:9083", "warehouse")
 EVERYWHERE += ("ns:with:colons", "bigquery", "inmemory://", "inmemory", "hdfs://", "airflow", "-", "spark", "größe")

@@ -22,7 +22,7 @@ from whence.log.segments.log import SegmentLog
 from whence.model.access import Grant, Role
 from whence.model.catalog import RegistryKind
 from whence.model.names import DatasetName
-from whence.openlineage.authority.withheld import NOT_APPLIED
+from whence.openlineage.authority.restrictions import NOT_APPLIED
 from whence.store.connection.engine import open_store
 from whence.store.lifecycle.dump import dump
 from whence.store.security.database import write_security

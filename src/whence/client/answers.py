@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from whence.client import notebook, tables
+from whence.client import data_frames, notebook
 from whence.client.values import (
     Affected,
     Change,
@@ -54,11 +54,11 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The rows as a pandas DataFrame. Raises NotInstalledError."""
-        return tables.pandas_frame(self._columns, self._table())
+        return data_frames.pandas_frame(self._columns, self._table())
 
     def to_polars(self) -> "polars.DataFrame":
         """The rows as a polars DataFrame. Raises NotInstalledError."""
-        return tables.polars_frame(self._columns, self._table())
+        return data_frames.polars_frame(self._columns, self._table())
 
     def __repr__(self) -> str:
         return notebook.text_table(self._title(), self._columns, self._table(notebook.SHOWN), self._size())

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from whence.derive.sources.event_log import make_source
 from whence.derive.spark.metrics import BATCH_SECONDS
 from whence.derive.writing.merge import merge_into
-from whence.derive.writing.settlement import settle_parts
+from whence.derive.writing.parallel_recompute import settle_parts
 from whence.errors import LogError, LogGapError, StoreError
 from whence.log import Lane, Lanes, Log, Position
 from whence.store.connection.data_key import store_address

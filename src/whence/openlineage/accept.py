@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from whence.model.events import Event
 from whence.openlineage.authority.governed_parts import find_restriction
-from whence.openlineage.authority.withheld import FULL, WITHHELD, Authority
+from whence.openlineage.authority.restrictions import FULL, WITHHELD, Authority
 from whence.openlineage.json.wire import Json, decode, encode_canonical, event_key
 from whence.openlineage.read import read_event
 from whence.openlineage.redaction.redact import find_suspect_kinds, redact

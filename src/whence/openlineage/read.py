@@ -15,11 +15,11 @@ from whence.model.events import Dataset, DatasetEvent, Event, Facet, Job, JobEve
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.authority.governed_parts import enforce
-from whence.openlineage.authority.withheld import WITHHELD
+from whence.openlineage.authority.restrictions import WITHHELD
 from whence.openlineage.facets.assertions import ASSERTIONS
 from whence.openlineage.facets.column_lineage import list_reported_columns, read_column_edges
 from whence.openlineage.facets.explicit_lineage import list_reported_fields, read_dataset_edges, read_job_edges
-from whence.openlineage.facets.known import (
+from whence.openlineage.facets.interpreted_facets import (
     Facets,
     active_facet,
     encode_run_facets,

@@ -9,8 +9,8 @@ import pytest
 from whence.capture.dbt import project_events
 from whence.capture.dbt.artifacts.connection import Warehouse
 from whence.capture.dbt.artifacts.files import project
-from whence.capture.dbt.compiled import jinja
-from whence.capture.dbt.compiled.jinja import Raw, Rendered, render, render_all
+from whence.capture.dbt.compiled import jinja_rendering
+from whence.capture.dbt.compiled.jinja_rendering import Raw, Rendered, render, render_all
 from whence.capture.sql import Catalog
 from whence.openlineage.accept import accept
 
@@ -80,7 +80,7 @@ def test_a_model_that_takes_too_much_costs_no_other() -> None:
     models = [("one", "select 1"), ("loops", loops), ("grows", grows), ("two", "select {{ 1 + 1 }}")]
     found = render_all(Raw(id=name, text=text, this="t", relations={}) for name, text in models)
     assert (found["one"].sql, found["two"].sql) == ("select 1", "select 2")
-    assert found["loops"].unknown == jinja._SPENT
+    assert found["loops"].unknown == jinja_rendering._SPENT
     assert found["grows"].sql == ""
     assert found["grows"].unknown
 

@@ -33,7 +33,7 @@ from whence.log.record import Draft
 from whence.log.segments.log import SegmentLog
 from whence.log.segments.read import committed_end, read_records, start_position
 from whence.model.access import Role
-from whence.model.blast import COUNTED
+from whence.model.blast_radius import COUNTED
 from whence.model.ids import node_id
 from whence.model.names import JobName
 from whence.openlineage.accept import accept

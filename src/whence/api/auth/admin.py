@@ -16,9 +16,9 @@ from sqlalchemy import Connection, Engine
 from whence.api.auth.guard import Asker, recorded, viewer_of
 from whence.api.auth.permissions import needing
 from whence.api.auth.sessions import RUNS_OPEN
-from whence.api.http.paths import Plain, Segment
+from whence.api.http.path_names import Plain, Segment
+from whence.api.http.response_types import All, One
 from whence.api.http.responses import PROBLEMS, answer
-from whence.api.http.shapes import All, One
 from whence.errors import AccessError
 from whence.govern.access_document import (
     GrantDocument,

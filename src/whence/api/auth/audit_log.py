@@ -1,156 +1,136 @@
-"""The audit log over HTTP: listed, filtered, exported, verified. For administrators of everything."""
+"""Writing the audit log beside the answers: entries are collected, and committed together a few times a second."""
 
+import asyncio
+import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy import Engine
-from typing_extensions import TypedDict
+from sqlalchemy import Connection, Engine
 
-from whence.api.auth.admin import administrator_of_all, security_of
-from whence.api.auth.guard import Asker, answered
-from whence.api.auth.permissions import needing
-from whence.api.http.envelopes import CSV, Wanted
-from whence.api.http.paths import Plain
-from whence.api.http.responses import PROBLEMS, answer
-from whence.api.http.shapes import One
-from whence.csv_text import csv_text
-from whence.errors import AuditError, EventError
-from whence.govern.access_document import AuditEntry, entry_document
-from whence.model.access import Action
-from whence.query.answers.instants import instant
-from whence.store.security.audit import AuditFilter, read_audit, verify_log
-from whence.store.security.database import read_security
+from whence.errors import StoreError
+from whence.store.security.audit import Entry, append_entries
+from whence.store.security.database import write_security
 
-_ROWS = 10_000
-"""Rows of an export that are read at a time."""
-_COLUMNS = ("number", "at", "who", "action", "what", "nodes", "count", "status")
-routes = APIRouter(prefix="/api/v2", tags=["access"], responses=PROBLEMS)
-_PRIVATE = {"Cache-Control": "no-store"}
+_log = logging.getLogger(__name__)
+_PAUSE_SECONDS = 0.2
+_MOST_WAITING = 10_000
+"""Entries that wait while the database does not take them; then no more questions are answered."""
+
+_Key = tuple[str, str, str, tuple[str, ...], int]
 
 
-class Filter(BaseModel):
-    """Which entries, the newest first. In `who`, `action` and `what` `*` is any text."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    who: Plain = ""
-    action: Plain = ""
-    what: Plain = ""
-    node: Annotated[Plain, Field(description="a node id or a namespace that is named")] = ""
-    refused: Annotated[bool, Field(description="only what was refused")] = False
-    after: Annotated[Plain, Field(description="2026-11-20T06:00, or 2h")] = ""
-    before: Plain = ""
-    limit: Annotated[int, Field(ge=1, le=1_000)] = 100
-    cursor: Annotated[int | None, Field(ge=0, lt=1 << 63, description="`page.next` of the page before")] = None
-    format: Annotated[str, Field(description="`csv`: all entries that fit, not a page of them")] = ""
-
-    def sought(self) -> AuditFilter:
-        """What the log is asked for. Raises EventError."""
-        return AuditFilter(
-            who=self.who,
-            action=self.action,
-            what=self.what,
-            node=self.node,
-            refused=self.refused,
-            after=_instant("after", self.after),
-            before=_instant("before", self.before),
-            below=self.cursor,
-            limit=self.limit,
-        )
+def login_entry(who: str, what: str, status: int) -> Entry:
+    """Create the entry of a sign-in, successful or not."""
+    return Entry(at=time.time_ns() // 1000, who=who, action="login", what=what, count=1, status=status)
 
 
-class NextEntry(TypedDict):
-    """A page of at most `limit` entries; `next` is the number before which the next page begins."""
+class AuditWriter:
+    """One process's way to the audit log, for one event loop. What is said often becomes one entry a commit."""
 
-    next: int | None
-    limit: int
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._thread = ThreadPoolExecutor(1, "audit")
+        self._waiting: list[Entry] = []
+        self._tallied: dict[_Key, tuple[Entry, int]] = {}
+        self._work: list[Callable[[Connection], None]] = []
+        self._task: asyncio.Task[None] | None = None
+        self._writing: asyncio.Task[bool] | None = None
+        self._failure: StoreError | None = None
+        """Why the last attempt to write failed; None if it did not."""
 
+    def check(self, *, writes: bool = False) -> None:
+        """Raises StoreError if too much waits: what cannot be logged is not answered. Writes are counted."""
+        if len(self._tallied if writes else self._waiting) >= _MOST_WAITING:
+            raise StoreError("the audit log takes no more: its database does not answer")
 
-class AuditEntries(TypedDict):
-    """A page of the audit log."""
+    def check_written(self) -> None:
+        """Raises StoreError if the database did not take the last entries."""
+        if self._failure:
+            raise self._failure
 
-    data: list[AuditEntry]
-    page: NextEntry
-
-
-class Verification(TypedDict):
-    """Whether the log is intact; else `wrong` is the number of the first wrong row, and `problem` its fault."""
-
-    intact: bool
-    wrong: int | None
-    problem: str | None
-    rows: int | None
-    head: str | None
-
-
-def audit_log() -> APIRouter:
-    """The routes, for administrators only."""
-    return needing(Action.ADMIN, routes)
-
-
-@routes.get(
-    "/audit", response_model=AuditEntries, responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
-)
-def list_audit(request: Request, viewer: Asker, asked: Annotated[Filter, Query()]) -> Response:
-    """List entries of the audit log, newest first. As CSV, all entries that match."""
-    administrator_of_all(viewer)
-    engine, sought = security_of(request), asked.sought()
-    if Wanted.of(request).form == CSV:
-        headers = _PRIVATE | {"Content-Disposition": 'attachment; filename="whence-audit.csv"'}
-        return StreamingResponse(_exported(request, engine, sought), headers=headers, media_type=CSV)
-    with read_security(engine) as connection:
-        found = read_audit(connection, replace(sought, limit=asked.limit + 1))
-    shown = found[: asked.limit]
-    answered(request, len(shown))
-    following = shown[-1][0] if len(found) > len(shown) else None
-    page = {"next": following, "limit": asked.limit}
-    return answer({"data": [entry_document(*one) for one in shown], "page": page}, headers=_PRIVATE)
-
-
-@routes.get("/audit/verification", response_model=One[Verification])
-def verify_audit(request: Request, viewer: Asker) -> Response:
-    """Verify the hash chain of the whole audit log. Keep `head` elsewhere, as an anchor.
-
-    If not, `wrong` is the number of the first row that is not, and `problem` what is wrong with it.
-    """
-    administrator_of_all(viewer)
-    with read_security(security_of(request)) as connection:
+    async def ahead(self, entry: Entry) -> None:
+        """Write an entry before what it tells of is done. Raises StoreError: then it must not be done."""
         try:
-            head = verify_log(connection)
-            document: Verification = {
-                "intact": True,
-                "wrong": None,
-                "problem": None,
-                "rows": head.number,
-                "head": head.hash,
-            }
-        except AuditError as error:
-            document = {"intact": False, "wrong": error.number, "problem": str(error), "rows": None, "head": None}
-    return answer({"data": document, "page": None}, headers=_PRIVATE)
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._commit, [entry], ())
+        except StoreError as error:
+            raise StoreError(f"nothing was done, for the audit log cannot be written: {error}") from error
 
+    def note(self, entry: Entry) -> None:
+        """Have it written soon."""
+        self._waiting.append(entry)
+        self._begin()
 
-def _exported(request: Request, engine: Engine, sought: AuditFilter) -> Iterator[str]:
-    """A page of rows at a time, each read for itself: an export of millions holds nothing up."""
-    count = 0
-    yield csv_text(_COLUMNS, ())
-    while True:
-        with read_security(engine) as connection:
-            found = read_audit(connection, replace(sought, limit=_ROWS))
-        count += len(found)
-        answered(request, count, export=True)
-        yield csv_text(_COLUMNS, (entry_document(*one) for one in found)).partition("\r\n")[2]
-        if len(found) < _ROWS:
-            return
-        sought = replace(sought, below=found[-1][0])
+    def tally(self, entry: Entry) -> None:
+        """Have its count written soon, in one entry with all that differ in nothing else but the time."""
+        self._count(entry, entry.count)
+        self._begin()
 
+    def along(self, work: Callable[[Connection], None]) -> None:
+        """Have something small written with the next entries."""
+        self._work.append(work)
+        self._begin()
 
-def _instant(name: str, text: str) -> int | None:
-    try:
-        return instant(text, time.time_ns() // 1_000) if text else None
-    except (ValueError, OverflowError) as error:
-        raise EventError(f"/query/{name}", str(error), 400) from None
+    async def close(self) -> None:
+        """Write what waits."""
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        if self._writing:
+            await self._writing
+        if not await self._write_all():
+            lost = len(self._waiting) + len(self._tallied)
+            _log.error("the audit log has lost %d entries: the process ends while they cannot be written", lost)
+        self._thread.shutdown(wait=True)
+
+    def _begin(self) -> None:
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._flush())
+
+    async def _flush(self) -> None:
+        while self._waiting or self._tallied or self._work:
+            await asyncio.sleep(_PAUSE_SECONDS)
+            self._writing = asyncio.get_running_loop().create_task(self._write_all())
+            await asyncio.shield(self._writing)
+
+    async def _write_all(self) -> bool:
+        """Write what waits; what the database does not take waits again, but for `along`'s."""
+        waiting, tallied, work = self._waiting, self._tallied, self._work
+        self._waiting, self._tallied, self._work = [], {}, []
+        entries = [*waiting, *(replace(entry, count=count) for entry, count in tallied.values())]
+        if await asyncio.get_running_loop().run_in_executor(self._thread, self._write, entries, work):
+            return True
+        self._waiting[:0] = waiting
+        came, self._tallied = self._tallied, tallied
+        for entry, count in came.values():
+            self._count(entry, count)
+        return False
+
+    def _count(self, entry: Entry, more: int) -> None:
+        key = (entry.who, entry.action, entry.what, entry.nodes, entry.status)
+        first, count = self._tallied.get(key, (entry, 0))
+        self._tallied[key] = first, count + more
+
+    def _write(self, entries: Sequence[Entry], work: Sequence[Callable[[Connection], None]]) -> bool:
+        try:
+            self._commit(entries, work)
+        except StoreError:
+            return False
+        return True
+
+    def _commit(self, entries: Sequence[Entry], work: Sequence[Callable[[Connection], None]]) -> None:
+        """Raises StoreError. The process's log says when that begins and when it is over."""
+        try:
+            with write_security(self._engine) as connection:
+                for one in work:
+                    one(connection)
+                append_entries(connection, entries)
+        except StoreError as error:
+            if self._failure is None:
+                _log.error("the audit log cannot be written, so its entries wait: %s", error)
+            self._failure = error
+            raise
+        if self._failure:
+            _log.warning("the audit log can be written again")
+        self._failure = None

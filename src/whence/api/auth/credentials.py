@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine
 from starlette.requests import Request
 from starlette.types import Scope
 
-from whence.api.auth.audit_writer import AuditWriter
+from whence.api.auth.audit_log import AuditWriter
 from whence.api.auth.oidc_provider import Provider
 from whence.api.settings import Settings
 from whence.errors import AccessError, StoreError

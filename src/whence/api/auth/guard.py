@@ -17,10 +17,10 @@ from starlette.datastructures import Headers
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from whence.api.auth.audit_writer import AuditWriter
+from whence.api.auth.audit_log import AuditWriter
 from whence.api.auth.credentials import CSRF, Caller, Credentials
 from whence.api.auth.permissions import RoutePermission, find, needed_by
-from whence.api.http.paths import routed_path
+from whence.api.http.path_names import routed_path
 from whence.api.http.problems import problem, refused, unavailable
 from whence.errors import AccessError, StoreError
 from whence.model.access import OPEN, Action, Viewer

@@ -9,9 +9,10 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, Query, Request, Response
 from starlette.responses import RedirectResponse
 
+from whence.api.auth.audit_log import login_entry
 from whence.api.auth.oidc_provider import Person, Provider
 from whence.api.auth.permissions import needs
-from whence.api.auth.sessions import Sessions, login_entry, set_cookie
+from whence.api.auth.sessions import Sessions, set_cookie
 from whence.errors import AccessError
 from whence.model.access import Action
 from whence.store.security.database import write_security

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 from sqlalchemy import Engine
 
-from whence.api.auth.audit_writer import AuditWriter
+from whence.api.auth.audit_log import AuditWriter, login_entry
 from whence.api.auth.credentials import COOKIE, Caller, Credentials, csrf_of
 from whence.api.auth.guard import Asker
 from whence.api.auth.permissions import needs
@@ -168,11 +168,6 @@ class Sessions:
     def _revoke(self, cookie: str) -> None:
         with write_security(self.engine) as connection:
             revoke_session(connection, cookie, _now())
-
-
-def login_entry(who: str, what: str, status: int) -> Entry:
-    """Somebody signed in, or tried to."""
-    return Entry(at=_now(), who=who, action="login", what=what, count=1, status=status)
 
 
 def router(sessions: Sessions | None, provider: str) -> APIRouter:

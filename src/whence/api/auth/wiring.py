@@ -7,8 +7,8 @@ from fastapi import FastAPI
 from sqlalchemy import Engine
 
 from whence.api.auth.admin import administration
-from whence.api.auth.audit_log import audit_log
-from whence.api.auth.audit_writer import AuditWriter
+from whence.api.auth.audit_log import AuditWriter
+from whence.api.auth.audit_routes import audit_log
 from whence.api.auth.credentials import Credentials
 from whence.api.auth.guard import AccessGuard
 from whence.api.auth.login import ProviderSignIn

@@ -31,7 +31,7 @@ from whence.model.catalog import FacetRecord
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, JobName
 from whence.openlineage.authority.governed_parts import enforce
-from whence.openlineage.authority.withheld import governing_namespace, person_uri
+from whence.openlineage.authority.restrictions import governing_namespace, person_uri
 from whence.openlineage.facets.warnings import Notes
 from whence.openlineage.json.times import LAST
 from whence.query.lookup.descriptions import decoded

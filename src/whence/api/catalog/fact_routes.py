@@ -9,9 +9,9 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from whence.api.catalog.assertions import Asserted, Now, read, scribe_of
-from whence.api.http.paths import Plain, Segment
+from whence.api.http.path_names import Plain, Segment
+from whence.api.http.response_types import All, One
 from whence.api.http.responses import MISSING, answer
-from whence.api.http.shapes import All, One
 from whence.api.requests.catalog import CatalogRequest, Newest
 from whence.errors import EventError, ThingNotFoundError
 from whence.govern import assertions as say
@@ -19,7 +19,7 @@ from whence.govern.assertions import Certification, Subject
 from whence.model.ids import node_id
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, Node, parse_node
-from whence.openlineage.facets.known import CONTRACT, TIER
+from whence.openlineage.facets.interpreted_facets import CONTRACT, TIER
 from whence.query.lookup.descriptions import DescribedDataset, DescribedJob, describe_datasets, describe_jobs
 from whence.query.rendering.catalog import facts_document
 from whence.query.rendering.catalog_documents import Facts

@@ -8,9 +8,9 @@ import msgspec
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from whence.api.catalog.assertions import now_micros
-from whence.api.http.paths import Plain, Segment
+from whence.api.http.path_names import Plain, Segment
+from whence.api.http.response_types import All, One, Rows
 from whence.api.http.responses import MISSING, answer
-from whence.api.http.shapes import All, One, Rows
 from whence.api.requests.catalog import Asked, CatalogRequest
 from whence.api.requests.pages import Cursor, Key, PageLimit, enveloped, paged, window
 from whence.errors import EventError, ThingNotFoundError

@@ -14,8 +14,8 @@ from fastapi import Request, Response
 from whence.api.auth.guard import viewer_of, withheld, wrote
 from whence.api.auth.permissions import needs
 from whence.api.collector.bodies import BodyReader, Refusal
-from whence.api.collector.documents import Accepted, BatchAccepted, FailedEvent, RestrictedEvent
 from whence.api.collector.metrics import CollectorMetrics
+from whence.api.collector.response_types import Accepted, BatchAccepted, FailedEvent, RestrictedEvent
 from whence.api.http.problems import problem, unavailable
 from whence.api.http.rate_limits import Limits, Said, source_of, tally
 from whence.api.settings import Settings
@@ -27,7 +27,7 @@ from whence.log.record import Appended, Draft, Kind
 from whence.model.access import OPEN, Action, Viewer
 from whence.model.events import DatasetEvent
 from whence.openlineage.accept import accept
-from whence.openlineage.authority.withheld import FULL, Authority, Need, event_need, person_uri
+from whence.openlineage.authority.restrictions import FULL, Authority, Need, event_need, person_uri
 from whence.openlineage.message_keys import message_key
 
 _BLANK = b" \t\r\n"

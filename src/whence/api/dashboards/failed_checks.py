@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from fastapi import APIRouter, Request, Response
 
 from whence.api.auth.guard import Asker
-from whence.api.http.dashboard_shapes import FailedChecks, FailedIn, answered_with
+from whence.api.http.dashboard_types import FailedChecks, FailedIn, answered_with
 from whence.api.http.responses import MISSING, answer
 from whence.api.requests.pages import Cursor, Key, PageLimit, cut, going_on, window
 from whence.errors import AccessError

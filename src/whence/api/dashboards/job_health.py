@@ -13,12 +13,12 @@ from whence.api.auth.guard import Asker
 from whence.api.dashboards.commits import commits_said
 from whence.api.http.cached_counts import CachedCount
 from whence.api.http.clock import Clock
-from whence.api.http.dashboard_shapes import Downstream, RunOf, Trouble, Troubles, answered_with
+from whence.api.http.dashboard_types import Downstream, RunOf, Trouble, Troubles, answered_with
 from whence.api.http.responses import MISSING, answer
 from whence.api.requests.pages import Cursor, PageLimit, after, cut, window
 from whence.log import Log
 from whence.model.access import Viewer
-from whence.model.blast import COUNTED
+from whence.model.blast_radius import COUNTED
 from whence.model.catalog import Entry, RunFacet
 from whence.model.events import RunState
 from whence.model.graph import RunRow

@@ -11,8 +11,8 @@ from sqlalchemy import Engine
 from whence.api.auth.guard import Asker
 from whence.api.dashboards.stale_nodes import mentioned, visible
 from whence.api.http.cached_counts import CachedCount
-from whence.api.http.dashboard_shapes import Coverage, Kpis, Lacking, answered_with
-from whence.api.http.paths import Plain
+from whence.api.http.dashboard_types import Coverage, Kpis, Lacking, answered_with
+from whence.api.http.path_names import Plain
 from whence.api.http.responses import MISSING, answer
 from whence.api.requests.pages import Cursor, PageLimit, after, cut, window
 from whence.derive.kpis.series import Measured, kpis, read_series

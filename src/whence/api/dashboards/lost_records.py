@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, Request, Response
 
-from whence.api.http.dashboard_shapes import LostRecords, answered_with
+from whence.api.http.dashboard_types import LostRecords, answered_with
 from whence.api.http.responses import MISSING, answer
 from whence.api.requests.pages import Cursor, Key, PageLimit, cut, going_on, window
 from whence.govern.lost_records import find_lost

@@ -6,9 +6,9 @@ from typing import TypeVar
 from fastapi import APIRouter, Request, Response
 
 from whence.api.auth.guard import Asker
-from whence.api.http import dashboard_shapes as shapes
+from whence.api.http import dashboard_types
 from whence.api.http.clock import now_of
-from whence.api.http.dashboard_shapes import Lacking, UnfinishedRuns, answered_with
+from whence.api.http.dashboard_types import Lacking, UnfinishedRuns, answered_with
 from whence.api.http.responses import MISSING, answer
 from whence.api.requests.pages import Cursor, PageLimit, cut, window
 from whence.model.access import Viewer
@@ -86,7 +86,7 @@ def _dataset_key(one: Entry) -> Key:
     return one.last_seen, one.id
 
 
-def _run(one: UnfinishedRun) -> shapes.UnfinishedRun:
+def _run(one: UnfinishedRun) -> dashboard_types.UnfinishedRun:
     return {
         "run": f"run:{one.run_id}",
         "job": str(one.job),
@@ -96,6 +96,6 @@ def _run(one: UnfinishedRun) -> shapes.UnfinishedRun:
     }
 
 
-def mentioned(one: Entry) -> shapes.Seen:
+def mentioned(one: Entry) -> dashboard_types.Seen:
     """A dataset, and when events spoke of it."""
     return {"node": str(one.name), "first_seen": iso(one.first_seen), "last_seen": iso(one.last_seen)}

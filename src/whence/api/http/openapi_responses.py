@@ -3,7 +3,7 @@
 from typing import Any
 
 from whence.api.http.problems import MEDIA_TYPE
-from whence.api.http.shapes import Envelope
+from whence.api.http.response_types import Envelope
 from whence.query.rendering import documents
 
 ENVELOPES: dict[str, Any] = {

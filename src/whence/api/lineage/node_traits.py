@@ -9,8 +9,8 @@ from fastapi import APIRouter, Query, Request, Response
 
 from whence.api.auth.guard import viewer_of
 from whence.api.http.clock import now_of
-from whence.api.http.dashboard_shapes import SchemaChange, SchemaChanges, TraitsOf, answered_with
-from whence.api.http.paths import Plain
+from whence.api.http.dashboard_types import SchemaChange, SchemaChanges, TraitsOf, answered_with
+from whence.api.http.path_names import Plain
 from whence.api.http.responses import MISSING, answer
 from whence.api.requests.catalog import Asked as CatalogRequest
 from whence.api.requests.graph import open_asked

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from whence.api.http.openapi_responses import documented
-from whence.api.http.paths import Segment
+from whence.api.http.path_names import Segment
 from whence.api.lineage import parameters as questions
 from whence.api.requests.graph import Ask, GraphRequests
 from whence.errors import EventError
@@ -18,15 +18,15 @@ from whence.query.lookup.filtered_search import narrowed
 from whence.query.lookup.resolve import resolve
 from whence.query.lookup.search import search
 from whence.query.questions.blast_radius import blast_document, blast_radius
-from whence.query.questions.dropped import dropped_at
+from whence.query.questions.dropped_datasets import dropped_at
 from whence.query.questions.impact import impact
 from whence.query.questions.lineage import reach_downstream, reach_upstream
 from whence.query.questions.paths import paths
 from whence.query.questions.why import why, why_not
 from whence.query.rendering import listings
 from whence.query.rendering.listings import Listing, Whole
-from whence.query.runs.asked_run import resolve_asked_run
 from whence.query.runs.lineage import resolve_run, run_lineage
+from whence.query.runs.resolve import resolve_asked_run
 from whence.query.visibility.visible_ids import Asked
 
 _RUN = "Its id; `<id>@<job>` if several jobs claim it; or a job: its latest run"

@@ -7,19 +7,19 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 
-from whence.api.http.paths import Depth, Plain
+from whence.api.http.path_names import Depth, Plain
 from whence.api.http.responses import MISSING, answer
-from whence.api.marquez import documents, shapes
-from whence.api.marquez import graph_documents as graphs
+from whence.api.marquez import graph_response_types as graphs
+from whence.api.marquez import response_types, responses
 from whence.api.requests.catalog import Asked, CatalogRequest
 from whence.errors import EventError, ThingNotFoundError
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.query.answers.values import AnswerEdge, Question
 from whence.query.history.versions import halves, version_uuid
+from whence.query.lookup.alias_facets import with_aliases
 from whence.query.lookup.descriptions import DescribedDataset, DescribedJob, Input, describe_datasets, describe_jobs
 from whence.query.lookup.node_ids import Address, find_address
-from whence.query.lookup.whole_datasets import with_aliases
 from whence.query.questions.columns import columns
 from whence.query.runs.upstream_runs import RunStep, upstream_runs
 from whence.query.traversal.component import ConnectedComponent, connected_component
@@ -27,7 +27,7 @@ from whence.query.traversal.component import ConnectedComponent, connected_compo
 routes = APIRouter(prefix="/api/v1", tags=["marquez"], responses=MISSING)
 
 NodeId = Annotated[Plain, Query(alias="nodeId", description="dataset:…, datasetField:… or job:…")]
-Head = documents.DatasetHead | documents.JobHead
+Head = response_types.DatasetHead | response_types.JobHead
 
 MOST_EDGES = 500_000
 """Edges between columns that an answer has, and that are read for it."""
@@ -88,9 +88,9 @@ def _things(asked: CatalogRequest, found: ConnectedComponent) -> tuple[Mapping[i
     named = describe_datasets(asked.catalog, asked.graph, of_dataset, columns=False, versions=False)
     datasets = with_aliases(asked.catalog, asked.graph, named, columns=False, versions=False)
     jobs = _as_drawn(asked, found, describe_jobs(asked.catalog, asked.graph, of_job, runs=1))
-    data = {one.entry.id: shapes.dataset_head(one) for one in datasets}
+    data = {one.entry.id: responses.dataset_head(one) for one in datasets}
     deleted = asked.catalog.deleted(one.id for one in of_dataset) | {one.entry.id for one in jobs if one.deleted}
-    return data | {one.entry.id: shapes.job_head(one) for one in jobs}, deleted
+    return data | {one.entry.id: responses.job_head(one) for one in jobs}, deleted
 
 
 def _as_drawn(asked: CatalogRequest, found: ConnectedComponent, jobs: Iterable[DescribedJob]) -> list[DescribedJob]:
@@ -122,7 +122,7 @@ def _graph(found: ConnectedComponent, data: Mapping[int, Head], deleted: Collect
         {
             "id": names[place],
             "type": "JOB" if isinstance(node, JobName) else "DATASET",
-            "data": data.get(id_) or shapes.hidden_head(node),
+            "data": data.get(id_) or responses.hidden_head(node),
             "inEdges": into[place],
             "outEdges": out[place],
         }
@@ -195,24 +195,24 @@ def _column_data(
     return {
         "namespace": one.dataset.namespace,
         "dataset": one.dataset.name,
-        "datasetVersion": shapes.current_version(of) if of else None,
+        "datasetVersion": responses.current_version(of) if of else None,
         "field": one.field,
         "fieldType": type_ or None,
-        **shapes.transformation(inputs),
-        "inputFields": [shapes.input_document(said) for said in inputs],
+        **responses.transformation(inputs),
+        "inputFields": [responses.input_document(said) for said in inputs],
     }
 
 
 def _step(step: RunStep) -> graphs.RunStep:
     job = step.run.entry.name.job
     version = version_uuid(step.run.version, node_id(job)) if step.run.version else None
-    run = shapes.run_document(step.run)
+    run = responses.run_document(step.run)
     return {
-        "job": {**shapes.name_document(job), "version": version},
+        "job": {**responses.name_document(job), "version": version},
         "run": {"id": run["id"], "start": run["startedAt"], "end": run["endedAt"], "status": run["state"]},
         "inputs": [
             {
-                **shapes.name_document(read.dataset),
+                **responses.name_document(read.dataset),
                 "version": version_uuid(read.write.run.id, read.write.dataset_id) if read.write else None,
                 "producedByRunId": read.write.run.name.run_id if read.write else None,
             }

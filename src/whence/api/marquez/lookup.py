@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from whence.api.marquez import documents
-from whence.api.marquez.shapes import namespace_document, source_document
+from whence.api.marquez import response_types
+from whence.api.marquez.responses import namespace_document, source_document
 from whence.api.requests.catalog import CatalogRequest
 from whence.errors import ThingNotFoundError
 from whence.model.catalog import Entry, FacetRecord, RegistryKind, RunEntry
 from whence.model.ids import Kind, node_id
 from whence.model.names import DatasetName, JobName
 from whence.openlineage.names.naming import normalise
+from whence.query.lookup.alias_facets import with_aliases
 from whence.query.lookup.descriptions import (
     DescribedDataset,
     DescribedJob,
@@ -19,7 +20,6 @@ from whence.query.lookup.descriptions import (
     describe_jobs,
     describe_runs,
 )
-from whence.query.lookup.whole_datasets import with_aliases
 
 
 def dataset_named(asked: CatalogRequest, namespace: str, name: str) -> DescribedDataset:
@@ -80,7 +80,7 @@ def spaces(asked: CatalogRequest) -> Sequence[str]:
     return sorted(found | _made(asked, RegistryKind.NAMESPACE).keys())
 
 
-def space_documents(asked: CatalogRequest, names: Sequence[str]) -> list[documents.MarquezNamespace]:
+def space_documents(asked: CatalogRequest, names: Sequence[str]) -> list[response_types.MarquezNamespace]:
     """Namespaces with what people said of them. Those of which all is deleted are hidden."""
     said, since = _registry(asked, RegistryKind.NAMESPACE, names), _since(asked, RegistryKind.NAMESPACE, names)
     shown = set(spaces(asked))
@@ -96,7 +96,7 @@ def space_documents(asked: CatalogRequest, names: Sequence[str]) -> list[documen
     ]
 
 
-def space_document(asked: CatalogRequest, name: str) -> documents.MarquezNamespace:
+def space_document(asked: CatalogRequest, name: str) -> response_types.MarquezNamespace:
     """One namespace, also one that is deleted. Raises ThingNotFoundError."""
     require_namespace(asked, name)
     return space_documents(asked, [name])[0]
@@ -114,13 +114,13 @@ def source_times(asked: CatalogRequest) -> Sequence[int]:
     return [*known.values(), *(since for name, since in _made(asked, RegistryKind.SOURCE).items() if name not in known)]
 
 
-def source_documents(asked: CatalogRequest, names: Sequence[str]) -> list[documents.Source]:
+def source_documents(asked: CatalogRequest, names: Sequence[str]) -> list[response_types.Source]:
     """Data sources with what people said of them."""
     said, since = _registry(asked, RegistryKind.SOURCE, names), _since(asked, RegistryKind.SOURCE, names)
     return [source_document(name, since.get(name, 0), decoded(said.get(name, {}))) for name in names]
 
 
-def source_named(asked: CatalogRequest, name: str) -> documents.Source:
+def source_named(asked: CatalogRequest, name: str) -> response_types.Source:
     """One data source. Raises ThingNotFoundError."""
     require_source(asked, name)
     return source_documents(asked, [name])[0]

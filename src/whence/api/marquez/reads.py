@@ -7,10 +7,10 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 
-from whence.api.http.paths import Limit, Offset, Segment
+from whence.api.http.path_names import Limit, Offset, Segment
 from whence.api.http.responses import MISSING, answer
-from whence.api.marquez import documents, shapes
 from whence.api.marquez import lookup as gather
+from whence.api.marquez import response_types, responses
 from whence.api.requests.catalog import Asked, CatalogRequest, Newest
 from whence.errors import ThingNotFoundError
 from whence.model.catalog import EntryFilter, SchemaRecord, Window, Write
@@ -28,10 +28,10 @@ from whence.query.lookup.descriptions import (
 
 routes = APIRouter(prefix="/api/v1", tags=["marquez"], responses=MISSING)
 
-States = Annotated[Sequence[shapes.StateName], Query(alias="lastRunStates")]
+States = Annotated[Sequence[responses.StateName], Query(alias="lastRunStates")]
 
 
-@routes.get("/namespaces", response_model=documents.Namespaces)
+@routes.get("/namespaces", response_model=response_types.Namespaces)
 def list_namespaces(asked: Asked, limit: Limit = 100, offset: Offset = 0) -> Response:
     """List all namespaces by name."""
     found = gather.spaces(asked)
@@ -39,13 +39,13 @@ def list_namespaces(asked: Asked, limit: Limit = 100, offset: Offset = 0) -> Res
     return answer({"namespaces": page, "totalCount": len(found)})
 
 
-@routes.get("/namespaces/{namespace}", response_model=documents.MarquezNamespace)
+@routes.get("/namespaces/{namespace}", response_model=response_types.MarquezNamespace)
 def get_namespace(asked: Newest, namespace: Segment) -> Response:
     """Show one namespace."""
     return answer(gather.space_document(asked, namespace))
 
 
-@routes.get("/sources", response_model=documents.Sources)
+@routes.get("/sources", response_model=response_types.Sources)
 def list_sources(asked: Asked, limit: Limit = 100, offset: Offset = 0) -> Response:
     """List all data sources by name."""
     found = gather.sources(asked)
@@ -53,29 +53,29 @@ def list_sources(asked: Asked, limit: Limit = 100, offset: Offset = 0) -> Respon
     return answer({"sources": page, "totalCount": len(found)})
 
 
-@routes.get("/sources/{source}", response_model=documents.Source)
+@routes.get("/sources/{source}", response_model=response_types.Source)
 def get_source(asked: Newest, source: Segment) -> Response:
     """Show one data source."""
     return answer(gather.source_named(asked, source))
 
 
-@routes.get("/namespaces/{namespace}/datasets", response_model=documents.Datasets)
+@routes.get("/namespaces/{namespace}/datasets", response_model=response_types.Datasets)
 def list_datasets(asked: Asked, namespace: Segment, limit: Limit = 100, offset: Offset = 0) -> Response:
     """List the datasets of a namespace by name, with the inputs of their columns."""
     gather.require_namespace(asked, namespace)
     wanted = EntryFilter(namespace=namespace)
     entries = asked.catalog.listed(Kind.DATASET, wanted, Window(limit=limit, offset=offset))
-    page = [shapes.dataset_document(one) for one in describe_datasets(asked.catalog, asked.graph, entries)]
+    page = [responses.dataset_document(one) for one in describe_datasets(asked.catalog, asked.graph, entries)]
     return answer({"datasets": page, "totalCount": asked.catalog.count(Kind.DATASET, wanted)})
 
 
-@routes.get("/namespaces/{namespace}/datasets/{dataset}", response_model=documents.MarquezDataset)
+@routes.get("/namespaces/{namespace}/datasets/{dataset}", response_model=response_types.MarquezDataset)
 def get_dataset(asked: Newest, namespace: Segment, dataset: Segment) -> Response:
     """Show one dataset, also with what is asserted of it under its aliases."""
-    return answer(shapes.dataset_document(gather.whole_dataset_named(asked, namespace, dataset)))
+    return answer(responses.dataset_document(gather.whole_dataset_named(asked, namespace, dataset)))
 
 
-@routes.get("/namespaces/{namespace}/datasets/{dataset}/versions", response_model=documents.DatasetVersions)
+@routes.get("/namespaces/{namespace}/datasets/{dataset}/versions", response_model=response_types.DatasetVersions)
 def list_dataset_versions(
     asked: Asked, namespace: Segment, dataset: Segment, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
@@ -86,11 +86,13 @@ def list_dataset_versions(
         page = _written(asked, one, asked.catalog.writes(one.entry.id, Window(limit=limit, offset=offset)))
         return answer({"versions": page, "totalCount": total})
     schemas = _schemas(asked, one)
-    page = [shapes.dataset_version_document(one, said, None) for said in schemas[offset : offset + limit]]
+    page = [responses.dataset_version_document(one, said, None) for said in schemas[offset : offset + limit]]
     return answer({"versions": page, "totalCount": len(schemas)})
 
 
-@routes.get("/namespaces/{namespace}/datasets/{dataset}/versions/{version}", response_model=documents.DatasetVersion)
+@routes.get(
+    "/namespaces/{namespace}/datasets/{dataset}/versions/{version}", response_model=response_types.DatasetVersion
+)
 def get_dataset_version(asked: Asked, namespace: Segment, dataset: Segment, version: UUID) -> Response:
     """Show one version of a dataset."""
     one = gather.dataset_named(asked, namespace, dataset)
@@ -100,17 +102,17 @@ def get_dataset_version(asked: Asked, namespace: Segment, dataset: Segment, vers
     schema = next((said for said in _schemas(asked, one) if said.body_id == of and whose == one.entry.id), None)
     if schema is None:
         raise ThingNotFoundError("Dataset version", str(version))
-    return answer(shapes.dataset_version_document(one, schema, None))
+    return answer(responses.dataset_version_document(one, schema, None))
 
 
-@routes.get("/jobs", response_model=documents.Jobs)
+@routes.get("/jobs", response_model=response_types.Jobs)
 def list_jobs(asked: Asked, states: States = (), limit: Limit = 100, offset: Offset = 0) -> Response:
     """List the jobs of all namespaces, most recently seen first."""
     wanted = EntryFilter(states=_states(states), latest=True)
     return _jobs(asked, wanted, Window(limit=limit, offset=offset))
 
 
-@routes.get("/namespaces/{namespace}/jobs", response_model=documents.Jobs)
+@routes.get("/namespaces/{namespace}/jobs", response_model=response_types.Jobs)
 def list_jobs_of_namespace(
     asked: Asked, namespace: Segment, states: States = (), limit: Limit = 100, offset: Offset = 0
 ) -> Response:
@@ -120,13 +122,13 @@ def list_jobs_of_namespace(
     return _jobs(asked, wanted, Window(limit=limit, offset=offset))
 
 
-@routes.get("/namespaces/{namespace}/jobs/{job}", response_model=documents.MarquezJob)
+@routes.get("/namespaces/{namespace}/jobs/{job}", response_model=response_types.MarquezJob)
 def get_job(asked: Newest, namespace: Segment, job: Segment) -> Response:
     """Show one job with its latest runs."""
-    return answer(shapes.job_document(gather.job_named(asked, namespace, job)))
+    return answer(responses.job_document(gather.job_named(asked, namespace, job)))
 
 
-@routes.get("/namespaces/{namespace}/jobs/{job}/versions", response_model=documents.JobVersions)
+@routes.get("/namespaces/{namespace}/jobs/{job}/versions", response_model=response_types.JobVersions)
 def list_job_versions(
     asked: Asked, namespace: Segment, job: Segment, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
@@ -135,7 +137,7 @@ def list_job_versions(
     return answer({"versions": found[offset : offset + limit], "totalCount": len(found)})
 
 
-@routes.get("/namespaces/{namespace}/jobs/{job}/versions/{version}", response_model=documents.JobVersion)
+@routes.get("/namespaces/{namespace}/jobs/{job}/versions/{version}", response_model=response_types.JobVersion)
 def get_job_version(asked: Asked, namespace: Segment, job: Segment, version: UUID) -> Response:
     """Show one version of a job."""
     found = _versions(asked, gather.job_named(asked, namespace, job))
@@ -145,22 +147,22 @@ def get_job_version(asked: Asked, namespace: Segment, job: Segment, version: UUI
     return answer(one)
 
 
-@routes.get("/namespaces/{namespace}/jobs/{job}/runs", response_model=documents.MarquezRuns)
+@routes.get("/namespaces/{namespace}/jobs/{job}/runs", response_model=response_types.MarquezRuns)
 def list_runs(asked: Asked, namespace: Segment, job: Segment, limit: Limit = 100, offset: Offset = 0) -> Response:
     """List the runs of a job, newest first."""
     one = gather.job_named(asked, namespace, job)
     entries = asked.catalog.runs_of(one.entry.id, Window(limit=limit, offset=offset))
-    runs = [shapes.run_document(run) for run in describe_runs(asked.catalog, asked.graph, entries)]
+    runs = [responses.run_document(run) for run in describe_runs(asked.catalog, asked.graph, entries)]
     return answer({"runs": runs, "totalCount": asked.catalog.count_runs(one.entry.id)})
 
 
-@routes.get("/jobs/runs/{run}", response_model=documents.MarquezRun)
+@routes.get("/jobs/runs/{run}", response_model=response_types.MarquezRun)
 def get_run(asked: Newest, run: UUID) -> Response:
     """Show one run."""
-    return answer(shapes.run_document(gather.run_named(asked, str(run))))
+    return answer(responses.run_document(gather.run_named(asked, str(run))))
 
 
-@routes.get("/jobs/runs/{run}/facets", response_model=documents.RunFacets)
+@routes.get("/jobs/runs/{run}/facets", response_model=response_types.RunFacets)
 def get_run_facets(asked: Asked, run: UUID, type: Literal["run", "job", "RUN", "JOB"]) -> Response:
     """Show the facets of a run, or the current facets of its job."""
     if type.lower() == "run":
@@ -172,21 +174,23 @@ def get_run_facets(asked: Asked, run: UUID, type: Literal["run", "job", "RUN", "
     return answer({"runId": str(run), "facets": dict(facets)})
 
 
-def _states(names: Sequence[shapes.StateName]) -> frozenset[RunState]:
-    return frozenset(state for name in names for state in shapes.STATES[name])
+def _states(names: Sequence[responses.StateName]) -> frozenset[RunState]:
+    return frozenset(state for name in names for state in responses.STATES[name])
 
 
 def _jobs(asked: CatalogRequest, wanted: EntryFilter, window: Window) -> Response:
     entries = asked.catalog.listed(Kind.JOB, wanted, window)
-    page = [shapes.job_document(one) for one in describe_jobs(asked.catalog, asked.graph, entries)]
+    page = [responses.job_document(one) for one in describe_jobs(asked.catalog, asked.graph, entries)]
     return answer({"jobs": page, "totalCount": asked.catalog.count(Kind.JOB, wanted)})
 
 
-def _written(asked: CatalogRequest, one: DescribedDataset, writes: Sequence[Write]) -> list[documents.DatasetVersion]:
+def _written(
+    asked: CatalogRequest, one: DescribedDataset, writes: Sequence[Write]
+) -> list[response_types.DatasetVersion]:
     runs = describe_runs(asked.catalog, asked.graph, [write.run for write in writes])
     schemas = _schemas(asked, one)
     return [
-        shapes.dataset_version_document(_as_of(one, schemas, write), write, shapes.run_document(run))
+        responses.dataset_version_document(_as_of(one, schemas, write), write, responses.run_document(run))
         for write, run in zip(writes, runs, strict=True)
     ]
 
@@ -199,7 +203,7 @@ def _schemas(asked: CatalogRequest, one: DescribedDataset) -> list[SchemaRecord]
     return list(asked.catalog.schemas([one.entry.id]).get(one.entry.id, ()))
 
 
-def _versions(asked: CatalogRequest, one: DescribedJob) -> list[documents.JobVersion]:
+def _versions(asked: CatalogRequest, one: DescribedJob) -> list[response_types.JobVersion]:
     said = asked.catalog.versions(one.entry.id)
     members = asked.catalog.members(version.version for version in said)
     names = asked.graph.nodes({id_ for some in members.values() for id_ in (*some.inputs, *some.outputs)})
@@ -210,5 +214,5 @@ def _versions(asked: CatalogRequest, one: DescribedJob) -> list[documents.JobVer
             [name for id_ in some if isinstance(name := names.get(id_), DatasetName)]
             for some in ((touched.inputs, touched.outputs) if touched else ((), ()))
         ]
-        found.append(shapes.job_version_document(one, version.version, version.first_time, *ends))
+        found.append(responses.job_version_document(one, version.version, version.first_time, *ends))
     return found

@@ -9,16 +9,16 @@ from fastapi import APIRouter, Query, Request, Response
 
 from whence.api.auth.permissions import needs
 from whence.api.catalog.assertions import AssertionWriter, Now, now_micros, producer_of, read, scribe_of, without_facets
-from whence.api.http.paths import Plain, Segment
+from whence.api.http.path_names import Plain, Segment
 from whence.api.http.responses import MISSING, answer
-from whence.api.marquez import bodies, documents, shapes
+from whence.api.marquez import bodies, response_types, responses
 from whence.api.marquez import lookup as gather
 from whence.api.requests.catalog import CatalogRequest
 from whence.errors import EventError
 from whence.model.access import Action
 from whence.model.events import RunState
 from whence.model.names import JobName, RunName
-from whence.openlineage.facets.known import parse_uuid
+from whence.openlineage.facets.interpreted_facets import parse_uuid
 from whence.openlineage.json.times import parse_micros
 from whence.openlineage.write import replace_producer, run_event
 
@@ -28,7 +28,10 @@ Json = dict[str, Any]
 
 
 @routes.post(
-    "/namespaces/{namespace}/jobs/{job}/runs", response_model=documents.MarquezRun, deprecated=True, status_code=201
+    "/namespaces/{namespace}/jobs/{job}/runs",
+    response_model=response_types.MarquezRun,
+    deprecated=True,
+    status_code=201,
 )
 @needs(Action.WRITE)
 async def create_run(request: Request, namespace: Segment, job: Segment, body: bodies.RunBody) -> Response:
@@ -56,7 +59,7 @@ _MARKS = {
 }
 
 
-@routes.post("/jobs/runs/{run}/{mark}", response_model=documents.MarquezRun, deprecated=True)
+@routes.post("/jobs/runs/{run}/{mark}", response_model=response_types.MarquezRun, deprecated=True)
 @needs(Action.WRITE)
 async def mark_run(
     request: Request,
@@ -71,8 +74,8 @@ async def mark_run(
     return answer(await read(request, lambda asked: _run(asked, name.run_id)))
 
 
-def _run(asked: CatalogRequest, run_id: str) -> documents.MarquezRun:
-    return shapes.run_document(gather.run_named(asked, run_id))
+def _run(asked: CatalogRequest, run_id: str) -> response_types.MarquezRun:
+    return responses.run_document(gather.run_named(asked, run_id))
 
 
 def _declared_inputs(scribe: AssertionWriter, now: Now, job: JobName) -> list[Json]:

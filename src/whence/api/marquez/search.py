@@ -11,10 +11,10 @@ import msgspec
 from fastapi import APIRouter, Query, Request, Response
 
 from whence.api.http.clock import now_of
-from whence.api.http.paths import Limit, Offset, Plain, Segment
+from whence.api.http.path_names import Limit, Offset, Plain, Segment
 from whence.api.http.responses import MISSING, answer
-from whence.api.marquez import documents, shapes
 from whence.api.marquez import lookup as gather
+from whence.api.marquez import response_types, responses
 from whence.api.requests.catalog import Asked, CatalogRequest
 from whence.errors import EventError
 from whence.model.catalog import Entry, EventFilter, NameSearch, RegistryKind, Window
@@ -32,7 +32,7 @@ Day = Annotated[Plain, Query(description="YYYY-MM-DD, or an ISO 8601 time")]
 EARLIEST, LATEST = "1970-01-01T00:00:00Z", "2200-01-01T00:00:00Z"
 
 
-@routes.get("/search", response_model=documents.SearchResults)
+@routes.get("/search", response_model=response_types.SearchResults)
 def search(
     asked: Asked,
     q: Plain = "",
@@ -57,28 +57,28 @@ def search(
     return answer({"totalCount": total, "results": [_result(one) for one in found]})
 
 
-@beta.get("/search/jobs", response_model=documents.JobHits)
+@beta.get("/search/jobs", response_model=response_types.JobHits)
 def search_jobs(asked: Asked, q: Plain = "") -> Response:
     """Search jobs by a part of their name, as Marquez answers from OpenSearch."""
     found, _ = asked.catalog.find(NameSearch(text=_sought(q), kinds=(Kind.JOB,)), Window(limit=10))
     jobs = describe_jobs(asked.catalog, asked.graph, found, runs=1)
-    hits: list[documents.JobHit] = [
-        {**shapes.job_head(one), "facets": dict(one.facets), **_run_of(one.runs[0] if one.runs else None)}
+    hits: list[response_types.JobHit] = [
+        {**responses.job_head(one), "facets": dict(one.facets), **_run_of(one.runs[0] if one.runs else None)}
         for one in jobs
     ]
     return answer({"hits": hits, "highlights": [_highlighted(one["name"], q) for one in hits]})
 
 
-@beta.get("/search/datasets", response_model=documents.DatasetHits)
+@beta.get("/search/datasets", response_model=response_types.DatasetHits)
 def search_datasets(asked: Asked, q: Plain = "") -> Response:
     """Search datasets by a part of their name, as Marquez answers from OpenSearch."""
     found, _ = asked.catalog.find(NameSearch(text=_sought(q), kinds=(Kind.DATASET,)), Window(limit=10))
     described = describe_datasets(asked.catalog, asked.graph, found, columns=False)
     writes = {one.write.run.id: one.write.run for one in described if one.write}
     runs = {one.entry.id: one for one in describe_runs(asked.catalog, asked.graph, list(writes.values()))}
-    hits: list[documents.DatasetHit] = [
+    hits: list[response_types.DatasetHit] = [
         {
-            **shapes.dataset_head(one),
+            **responses.dataset_head(one),
             "facets": dict(one.facets),
             **_run_of(runs[one.write.run.id] if one.write else None),
         }
@@ -87,7 +87,7 @@ def search_datasets(asked: Asked, q: Plain = "") -> Response:
     return answer({"hits": hits, "highlights": [_highlighted(one["name"], q) for one in hits]})
 
 
-@routes.get("/tags", response_model=documents.Tags)
+@routes.get("/tags", response_model=response_types.Tags)
 def list_tags(asked: Asked, limit: Limit = 100, offset: Offset = 0) -> Response:
     """List all tags, used or declared."""
     made = {
@@ -100,7 +100,7 @@ def list_tags(asked: Asked, limit: Limit = 100, offset: Offset = 0) -> Response:
     return answer({"tags": page, "totalCount": len(names)})
 
 
-@routes.get("/events/lineage", response_model=documents.Events)
+@routes.get("/events/lineage", response_model=response_types.Events)
 def list_events(
     asked: Asked,
     request: Request,
@@ -120,13 +120,13 @@ def list_events(
     return _events(asked, request, period, Window(limit=limit, offset=offset))
 
 
-@routes.get("/events", response_model=documents.Events)
+@routes.get("/events", response_model=response_types.Events)
 def list_all_events(asked: Asked, request: Request, limit: Limit = 100, offset: Offset = 0) -> Response:
     """List events of all kinds as they were sent, newest first. For marquez-python; Marquez has no such route."""
     return _events(asked, request, _always(None), Window(limit=limit, offset=offset))
 
 
-@routes.get("/events/{namespace}", response_model=documents.Events)
+@routes.get("/events/{namespace}", response_model=response_types.Events)
 def list_events_of_namespace(
     asked: Asked, request: Request, namespace: Segment, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
@@ -137,7 +137,7 @@ def list_events_of_namespace(
 Period_ = Literal["DAY", "WEEK", "day", "week"]
 
 
-@routes.get("/stats/lineage-events", response_model=list[documents.EventCounts])
+@routes.get("/stats/lineage-events", response_model=list[response_types.EventCounts])
 def count_events(asked: Asked, request: Request, period: Period_, timezone: Plain = "UTC") -> Response:
     """Count the run events of each of the last 24 hours, or of the last 7 days."""
     times, ends = _intervals(period, timezone, now_of(request))
@@ -150,21 +150,21 @@ def count_events(asked: Asked, request: Request, period: Period_, timezone: Plai
     return answer(rows)
 
 
-@routes.get("/stats/jobs", response_model=list[documents.CountAtEnd])
+@routes.get("/stats/jobs", response_model=list[response_types.CountAtEnd])
 def count_jobs(asked: Asked, request: Request, period: Period_, timezone: Plain = "UTC") -> Response:
     """Count the jobs known at the end of each hour or day."""
     times, ends = _intervals(period, timezone, now_of(request))
     return _cumulative(ends, asked.catalog.known(Kind.JOB, [until for _, until in times]))
 
 
-@routes.get("/stats/datasets", response_model=list[documents.CountAtEnd])
+@routes.get("/stats/datasets", response_model=list[response_types.CountAtEnd])
 def count_datasets(asked: Asked, request: Request, period: Period_, timezone: Plain = "UTC") -> Response:
     """Count the datasets known at the end of each hour or day."""
     times, ends = _intervals(period, timezone, now_of(request))
     return _cumulative(ends, asked.catalog.known(Kind.DATASET, [until for _, until in times]))
 
 
-@routes.get("/stats/sources", response_model=list[documents.CountAtEnd])
+@routes.get("/stats/sources", response_model=list[response_types.CountAtEnd])
 def count_sources(asked: Asked, request: Request, period: Period_, timezone: Plain = "UTC") -> Response:
     """Count the data sources known at the end of each hour or day."""
     times, ends = _intervals(period, timezone, now_of(request))
@@ -172,12 +172,12 @@ def count_sources(asked: Asked, request: Request, period: Period_, timezone: Pla
     return _cumulative(ends, [sum(first < until for first in since) for _, until in times])
 
 
-def tag_document(asked: CatalogRequest, name: str) -> documents.MarquezTag:
+def tag_document(asked: CatalogRequest, name: str) -> response_types.MarquezTag:
     """A tag with what somebody said that it means."""
     facets = decoded(
         asked.catalog.registry([RegistryKind.TAG.dataset_of(name)]).get(RegistryKind.TAG.dataset_of(name), {})
     )
-    return {"name": name, "description": shapes.description_in(facets)}
+    return {"name": name, "description": responses.description_in(facets)}
 
 
 def _sought(q: str) -> str:
@@ -199,7 +199,7 @@ def _kinds(chosen: str | None) -> tuple[int, ...]:
     return (Kind.DATASET, Kind.JOB)
 
 
-def _result(one: Entry) -> documents.SearchResult:
+def _result(one: Entry) -> response_types.SearchResult:
     return {
         "type": "DATASET" if _is_dataset(one) else "JOB",
         "name": one.name.name,
@@ -209,14 +209,14 @@ def _result(one: Entry) -> documents.SearchResult:
     }
 
 
-def _run_of(run: DescribedRun | None) -> documents.LatestRun:
+def _run_of(run: DescribedRun | None) -> response_types.LatestRun:
     """Of a hit: the run that spoke of it last."""
     if run is None:
         return {"run_id": None, "eventType": None, "runFacets": {}}
     return {"run_id": run.entry.name.run_id, "eventType": run.entry.state.name, "runFacets": dict(run.facets)}
 
 
-def _highlighted(name: str, text: str) -> documents.Highlight:
+def _highlighted(name: str, text: str) -> response_types.Highlight:
     """Where a name has a text, as OpenSearch marks it."""
     found = re.search(re.escape(text), name, re.IGNORECASE) if text else None
     if found is None:
@@ -240,7 +240,9 @@ def _instant(text: str, of: str) -> int:
         raise EventError(f"/query/{of}", str(error), 400) from None
 
 
-def _intervals(period: str, timezone: str, at: int) -> tuple[Sequence[tuple[int, int]], Sequence[documents.Interval]]:
+def _intervals(
+    period: str, timezone: str, at: int
+) -> tuple[Sequence[tuple[int, int]], Sequence[response_types.Interval]]:
     """The last 24 hours, or 7 days as they begin and end in a time zone; the current one is the last. And as answers
     say them: as in Marquez, a day is its date at midnight UTC, for so the web UI reads it.
     """
@@ -253,7 +255,7 @@ def _intervals(period: str, timezone: str, at: int) -> tuple[Sequence[tuple[int,
         days = [today - timedelta(days=back) for back in range(6, -2, -1)]
         starts, said = ([datetime(day.year, day.month, day.day, tzinfo=of) for day in days] for of in (zone, UTC))
     times, ends = ([microseconds(one.astimezone(UTC)) for one in several] for several in (starts, said))
-    intervals: list[documents.Interval] = [
+    intervals: list[response_types.Interval] = [
         {"startInterval": iso(begin), "endInterval": iso(end)} for begin, end in pairwise(ends)
     ]
     return list(pairwise(times)), intervals
@@ -266,5 +268,5 @@ def _zone(name: str) -> tzinfo:
         raise EventError("/query/timezone", f"{name!r} is no time zone: write Europe/Vienna, or UTC", 400) from None
 
 
-def _cumulative(ends: Sequence[documents.Interval], counts: Sequence[int]) -> Response:
+def _cumulative(ends: Sequence[response_types.Interval], counts: Sequence[int]) -> Response:
     return answer([{**one, "count": count} for one, count in zip(ends, counts, strict=True)])

@@ -8,9 +8,9 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from whence.api.catalog.assertions import Now, now_micros, producer_of, read, scribe_of
-from whence.api.http.paths import Segment
+from whence.api.http.path_names import Segment
 from whence.api.http.responses import MISSING, answer
-from whence.api.marquez import bodies, documents, shapes
+from whence.api.marquez import bodies, response_types, responses
 from whence.api.marquez import lookup as gather
 from whence.api.marquez import search as finding
 from whence.api.requests.catalog import CatalogRequest
@@ -35,7 +35,7 @@ MOST_DELETED = 10_000
 """Things of a namespace that one request may delete."""
 
 
-@routes.put("/namespaces/{namespace}", response_model=documents.MarquezNamespace)
+@routes.put("/namespaces/{namespace}", response_model=response_types.MarquezNamespace)
 async def put_namespace(request: Request, namespace: Segment, body: bodies.NamespaceBody) -> Response:
     """Set the owner and description of a namespace."""
     facets = bodies.namespace_facets(body)
@@ -43,7 +43,7 @@ async def put_namespace(request: Request, namespace: Segment, body: bodies.Names
     return answer(await read(request, lambda asked: gather.space_document(asked, namespace)))
 
 
-@routes.delete("/namespaces/{namespace}", response_model=documents.MarquezNamespace)
+@routes.delete("/namespaces/{namespace}", response_model=response_types.MarquezNamespace)
 async def delete_namespace(request: Request, namespace: Segment) -> Response:
     """Hide a namespace with all datasets and jobs in it, each until an event speaks of it again."""
     before = await read(request, lambda asked: gather.space_document(asked, namespace))
@@ -52,7 +52,7 @@ async def delete_namespace(request: Request, namespace: Segment) -> Response:
     return answer({**before, "isHidden": True})
 
 
-@routes.put("/sources/{source}", response_model=documents.Source, deprecated=True)
+@routes.put("/sources/{source}", response_model=response_types.Source, deprecated=True)
 async def put_source(request: Request, source: Segment, body: bodies.SourceBody) -> Response:
     """Declare a data source."""
     facets = bodies.source_facets(source, body)
@@ -60,7 +60,7 @@ async def put_source(request: Request, source: Segment, body: bodies.SourceBody)
     return answer(await read(request, lambda asked: gather.source_named(asked, source)))
 
 
-@routes.put("/tags/{tag}", response_model=documents.MarquezTag)
+@routes.put("/tags/{tag}", response_model=response_types.MarquezTag)
 async def put_tag(request: Request, tag: Segment, body: bodies.TagBody) -> Response:
     """Describe a tag."""
     facets = bodies.tag_facets(body)
@@ -68,7 +68,7 @@ async def put_tag(request: Request, tag: Segment, body: bodies.TagBody) -> Respo
     return answer(await read(request, lambda asked: finding.tag_document(asked, tag)))
 
 
-@routes.put("/namespaces/{namespace}/datasets/{dataset}", response_model=documents.MarquezDataset, deprecated=True)
+@routes.put("/namespaces/{namespace}/datasets/{dataset}", response_model=response_types.MarquezDataset, deprecated=True)
 async def put_dataset(request: Request, namespace: Segment, dataset: Segment, body: bodies.DatasetBody) -> Response:
     """Declare a dataset; with `runId`, also that this run wrote it."""
     name = gather.normal(namespace, dataset)
@@ -83,30 +83,30 @@ async def put_dataset(request: Request, namespace: Segment, dataset: Segment, bo
     return answer(await read(request, lambda asked: _dataset(asked, name)))
 
 
-@routes.delete("/namespaces/{namespace}/datasets/{dataset}", response_model=documents.MarquezDataset)
+@routes.delete("/namespaces/{namespace}/datasets/{dataset}", response_model=response_types.MarquezDataset)
 async def delete_dataset(request: Request, namespace: Segment, dataset: Segment) -> Response:
     """Hide a dataset until an event speaks of it again."""
     one = await read(request, lambda asked: gather.whole_dataset_named(asked, namespace, dataset))
     await scribe_of(request).change(
         request, one.name, lambda now: [_end(request, one.name, now.at, one.entry.last_seen)]
     )
-    return answer({**shapes.dataset_document(one), "deleted": True})
+    return answer({**responses.dataset_document(one), "deleted": True})
 
 
-@routes.post("/namespaces/{namespace}/datasets/{dataset}/tags/{tag}", response_model=documents.MarquezDataset)
+@routes.post("/namespaces/{namespace}/datasets/{dataset}/tags/{tag}", response_model=response_types.MarquezDataset)
 async def tag_dataset(request: Request, namespace: Segment, dataset: Segment, tag: Segment) -> Response:
     """Tag a dataset."""
     return await _tag_dataset(request, namespace, dataset, lambda name, facets: add_tag(name, facets, tag))
 
 
-@routes.delete("/namespaces/{namespace}/datasets/{dataset}/tags/{tag}", response_model=documents.MarquezDataset)
+@routes.delete("/namespaces/{namespace}/datasets/{dataset}/tags/{tag}", response_model=response_types.MarquezDataset)
 async def untag_dataset(request: Request, namespace: Segment, dataset: Segment, tag: Segment) -> Response:
     """Remove a tag from a dataset."""
     return await _tag_dataset(request, namespace, dataset, lambda name, facets: remove_tag(name, facets, tag))
 
 
 @routes.post(
-    "/namespaces/{namespace}/datasets/{dataset}/fields/{field}/tags/{tag}", response_model=documents.MarquezDataset
+    "/namespaces/{namespace}/datasets/{dataset}/fields/{field}/tags/{tag}", response_model=response_types.MarquezDataset
 )
 async def tag_field(request: Request, namespace: Segment, dataset: Segment, field: Segment, tag: Segment) -> Response:
     """Tag a column."""
@@ -115,7 +115,7 @@ async def tag_field(request: Request, namespace: Segment, dataset: Segment, fiel
 
 
 @routes.delete(
-    "/namespaces/{namespace}/datasets/{dataset}/fields/{field}/tags/{tag}", response_model=documents.MarquezDataset
+    "/namespaces/{namespace}/datasets/{dataset}/fields/{field}/tags/{tag}", response_model=response_types.MarquezDataset
 )
 async def untag_field(request: Request, namespace: Segment, dataset: Segment, field: Segment, tag: Segment) -> Response:
     """Remove a tag from a column."""
@@ -123,7 +123,7 @@ async def untag_field(request: Request, namespace: Segment, dataset: Segment, fi
     return await _tag_dataset(request, namespace, dataset, change, field)
 
 
-@routes.put("/namespaces/{namespace}/jobs/{job}", response_model=documents.MarquezJob, deprecated=True)
+@routes.put("/namespaces/{namespace}/jobs/{job}", response_model=response_types.MarquezJob, deprecated=True)
 async def put_job(request: Request, namespace: Segment, job: Segment, body: bodies.JobBody) -> Response:
     """Declare a job with its inputs and outputs."""
     name = normalise_job(namespace, job)
@@ -138,23 +138,23 @@ async def put_job(request: Request, namespace: Segment, job: Segment, body: bodi
     return answer(await read(request, lambda asked: _job(asked, name)))
 
 
-@routes.delete("/namespaces/{namespace}/jobs/{job}", response_model=documents.MarquezJob)
+@routes.delete("/namespaces/{namespace}/jobs/{job}", response_model=response_types.MarquezJob)
 async def delete_job(request: Request, namespace: Segment, job: Segment) -> Response:
     """End a job: it is hidden, and its lineage ends, until it runs or is declared again."""
     one = await read(request, lambda asked: gather.job_named(asked, namespace, job))
     await scribe_of(request).change(
         request, one.name, lambda now: [_end(request, one.name, now.at, one.entry.last_seen)]
     )
-    return answer(shapes.job_document(one))
+    return answer(responses.job_document(one))
 
 
-@routes.post("/namespaces/{namespace}/jobs/{job}/tags/{tag}", response_model=documents.MarquezJob)
+@routes.post("/namespaces/{namespace}/jobs/{job}/tags/{tag}", response_model=response_types.MarquezJob)
 async def tag_job(request: Request, namespace: Segment, job: Segment, tag: Segment) -> Response:
     """Tag a job."""
     return await _tag_job(request, namespace, job, lambda name, facets: add_tag(name, facets, tag))
 
 
-@routes.delete("/namespaces/{namespace}/jobs/{job}/tags/{tag}", response_model=documents.MarquezJob)
+@routes.delete("/namespaces/{namespace}/jobs/{job}/tags/{tag}", response_model=response_types.MarquezJob)
 async def untag_job(request: Request, namespace: Segment, job: Segment, tag: Segment) -> Response:
     """Remove a tag from a job."""
     return await _tag_job(request, namespace, job, lambda name, facets: remove_tag(name, facets, tag))
@@ -183,12 +183,12 @@ async def _tag_job(
     return answer(await read(request, lambda asked: _job(asked, name)))
 
 
-def _dataset(asked: CatalogRequest, name: DatasetName) -> documents.MarquezDataset:
-    return shapes.dataset_document(gather.whole_dataset_named(asked, name.namespace, name.name))
+def _dataset(asked: CatalogRequest, name: DatasetName) -> response_types.MarquezDataset:
+    return responses.dataset_document(gather.whole_dataset_named(asked, name.namespace, name.name))
 
 
-def _job(asked: CatalogRequest, name: JobName) -> documents.MarquezJob:
-    return shapes.job_document(gather.job_named(asked, name.namespace, name.name))
+def _job(asked: CatalogRequest, name: JobName) -> response_types.MarquezJob:
+    return responses.job_document(gather.job_named(asked, name.namespace, name.name))
 
 
 def _end(request: Request, name: Subject, now: int, last_seen: int) -> Json:

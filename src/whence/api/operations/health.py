@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from whence.api.operations.documents import CheckDocument
 from whence.api.operations.progress import ProgressWatch
+from whence.api.operations.response_types import CheckDocument
 from whence.api.settings import Settings
 from whence.errors import LogError, StoreError
 from whence.log import Lanes, Log

@@ -11,15 +11,15 @@ from sqlalchemy import Connection
 
 from whence.api.auth.guard import Asker, wrote
 from whence.api.collector.collect import Collector, authority_of
-from whence.api.http.dashboard_shapes import Body, OneBody, Quarantine, Refused, Replayed, answered_with
+from whence.api.http.dashboard_types import Body, OneBody, Quarantine, Refused, Replayed, answered_with
 from whence.api.http.responses import MISSING, answer
 from whence.api.requests.pages import Cursor, PageLimit, cut, window
 from whence.errors import AccessError, EventError, LogCorruptError, ThingNotFoundError
 from whence.log import Kind, Log, Position, Record
 from whence.model.access import Viewer
 from whence.openlineage.accept import accept
-from whence.openlineage.authority.withheld import Authority, Need, event_need
-from whence.openlineage.validation.refusals import REFUSALS, classify_refusal
+from whence.openlineage.authority.restrictions import Authority, Need, event_need
+from whence.openlineage.validation.rejection_reasons import REFUSALS, classify_refusal
 from whence.query.answers.instants import iso
 from whence.store.snapshots.catalog import snapshot
 from whence.store.status.ledger import list_quarantined_before

@@ -6,8 +6,8 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from whence.api.auth.guard import Asker
 from whence.api.collector.collect import Collector
 from whence.api.http.responses import answer
-from whence.api.operations.documents import Damage, LogAmount, SqlDisagreements, StatusDocument, StoreStatus
 from whence.api.operations.prometheus import as_one, bounded, exposition
+from whence.api.operations.response_types import Damage, LogAmount, SqlDisagreements, StatusDocument, StoreStatus
 from whence.api.operations.status import Status, StatusWatch
 from whence.log import Amount, Seal
 from whence.model.access import Viewer

@@ -12,7 +12,7 @@ from whence.log import Lane, Lanes, Log, Position, Record
 from whence.model.events import Dataset, DatasetEvent, Event, JobEvent, RunEvent
 from whence.model.ids import node_id
 from whence.model.names import FieldName, JobName, Node, RunName
-from whence.openlineage.authority.withheld import PERSON
+from whence.openlineage.authority.restrictions import PERSON
 from whence.openlineage.read import read_accepted
 
 _BY_PERSON = PERSON.encode()

@@ -18,9 +18,9 @@ from whence.api.catalog import fact_routes as facts
 from whence.api.catalog import routes as resources
 from whence.api.catalog.assertions import AssertionWriter
 from whence.api.collector.collect import Collector
-from whence.api.collector.documents import Accepted, BatchAccepted
 from whence.api.collector.fast_path import PATHS, FastPath
 from whence.api.collector.openapi import BATCH, EVENT
+from whence.api.collector.response_types import Accepted, BatchAccepted
 from whence.api.dashboards import failed_checks as checks
 from whence.api.dashboards import job_health as troubles
 from whence.api.dashboards import kpis as measures
@@ -28,16 +28,16 @@ from whence.api.dashboards import lost_records as lost
 from whence.api.dashboards import stale_nodes as silence
 from whence.api.http import problems
 from whence.api.http.clock import Clock, system_clock
-from whence.api.http.paths import EncodedPaths
+from whence.api.http.path_names import EncodedPaths
 from whence.api.http.responses import REFUSED, answer
 from whence.api.lineage import node_traits as traits
 from whence.api.lineage import routes as lineage
 from whence.api.operations import health, quarantine
 from whence.api.operations import routes as standing
 from whence.api.operations.adjacency_builds import AdjacencyBuilds
-from whence.api.operations.documents import LiveDocument, ProgressDocument, ReadyDocument
 from whence.api.operations.periodic_jobs import scheduled
 from whence.api.operations.progress import ProgressWatch, has_reached, least_progress, wait_for_positions
+from whence.api.operations.response_types import LiveDocument, ProgressDocument, ReadyDocument
 from whence.api.operations.status import StatusWatch
 from whence.api.pending.assertions import PendingAssertions
 from whence.api.requests.graph import GraphRequests

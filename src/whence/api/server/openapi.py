@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from whence.api.auth.credentials import COOKIE
 from whence.api.auth.permissions import RoutePermission, needed_by
 from whence.api.http.problems import MEDIA_TYPE
-from whence.api.http.shapes import Problem
+from whence.api.http.response_types import Problem
 from whence.api.server.openapi_examples import example_of
 from whence.model.access import Action
 

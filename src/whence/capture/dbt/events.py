@@ -14,7 +14,7 @@ from whence.capture.dbt.artifacts.names import Names, names
 from whence.capture.dbt.artifacts.project import Invocation, Node, Project, Result
 from whence.capture.dbt.assertions import assertion_events, freshness_events
 from whence.capture.dbt.compiled.lineage import Reader, reader
-from whence.capture.dbt.compiled.rendering import render_uncompiled
+from whence.capture.dbt.compiled.uncompiled_models import render_uncompiled
 from whence.capture.dbt.facets import dataset_facets, job_facets
 from whence.capture.dbt.runs import attempt_events, attempt_of, has_run, invocation_events, invocation_run
 from whence.capture.dbt.semantics import semantic_events

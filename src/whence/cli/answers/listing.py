@@ -9,7 +9,7 @@ from whence.cli.output.labels import Labels, age, label, name_of, run_of
 from whence.cli.output.streams import safe
 from whence.client.answers import Found, Paths
 from whence.client.values import BlastRadius, Path, Step
-from whence.model.blast import COUNTED
+from whence.model.blast_radius import COUNTED
 from whence.model.names import FieldName
 from whence.query.answers.instants import read_iso
 

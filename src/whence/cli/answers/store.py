@@ -21,7 +21,7 @@ from whence.query.lookup.resolve import resolve
 from whence.query.lookup.search import search
 from whence.query.ports.graph import Names
 from whence.query.questions.blast_radius import blast_document, blast_radius
-from whence.query.questions.dropped import dropped_at
+from whence.query.questions.dropped_datasets import dropped_at
 from whence.query.questions.impact import impact
 from whence.query.questions.lineage import reach_downstream, reach_upstream
 from whence.query.questions.paths import paths
@@ -29,8 +29,8 @@ from whence.query.questions.why import why, why_not
 from whence.query.rendering import listings
 from whence.query.rendering.answers import completeness_document
 from whence.query.rendering.listings import Listing, Whole
-from whence.query.runs.asked_run import resolve_asked_run
 from whence.query.runs.lineage import resolve_run, run_lineage
+from whence.query.runs.resolve import resolve_asked_run
 from whence.store.snapshots.graph import StoreGraph, open_graph
 
 AnyAnswer = TypeVar("AnyAnswer", bound=answers.Answer)

@@ -23,8 +23,8 @@ from math import inf
 from pathlib import Path
 from subprocess import Popen
 
-from whence.cli.process.child import Child
 from whence.cli.process.process_group import adopt_orphans, end_leftovers, is_group_alive, signal_group, spawn
+from whence.cli.process.restarts import Child
 from whence.file_modes import restrict_directory, restrict_new_files
 
 _STDOUT, _STDERR = 1, 2

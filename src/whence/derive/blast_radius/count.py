@@ -8,12 +8,12 @@ from enum import Enum, auto
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.derive.blast_radius.condense import Dag, condense
+from whence.derive.blast_radius.condensation import Dag, condense
 from whence.derive.blast_radius.digraphs import Reach, Survey
 from whence.derive.blast_radius.elements import Elements, condensed
-from whence.derive.blast_radius.ragged import Ints
+from whence.derive.blast_radius.ragged_arrays import Ints
 from whence.derive.blast_radius.reachable_sets import bit_counts, rank_sums, small_counts
-from whence.model.blast import COUNTED
+from whence.model.blast_radius import COUNTED
 
 UNKNOWN = -1
 """Stands for a small count that is missing: the set is not small, or another share counts it."""

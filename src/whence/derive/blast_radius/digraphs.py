@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from whence.derive.blast_radius.elements import Elements, chosen, elements
-from whence.derive.blast_radius.ragged import Ints
+from whence.derive.blast_radius.ragged_arrays import Ints
 from whence.errors import StoreError
-from whence.model.blast import COUNTED
+from whence.model.blast_radius import COUNTED
 from whence.model.ids import Kind
 
 KIND_BITS = 3

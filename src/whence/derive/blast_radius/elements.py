@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whence.derive.blast_radius.condense import Dag
-from whence.derive.blast_radius.ragged import Ints, distinct_pairs
+from whence.derive.blast_radius.condensation import Dag
+from whence.derive.blast_radius.ragged_arrays import Ints, distinct_pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from whence.derive.blast_radius.digraphs import Lineage
-from whence.derive.blast_radius.ragged import Ints
+from whence.derive.blast_radius.ragged_arrays import Ints
 from whence.model.ids import Kind, kind_of
 
 Rows = Iterable[Sequence[Sequence[Any]]]

@@ -19,7 +19,7 @@ from whence.derive.blast_radius.digraphs import build_survey
 from whence.derive.blast_radius.graph_arrays import fingerprint, read_lineage
 from whence.derive.blast_radius.reachable_sets import SCALE, standard_error
 from whence.errors import StoreError
-from whence.model.blast import COUNTED
+from whence.model.blast_radius import COUNTED
 from whence.store.connection.engine import open_store, reading
 from whence.store.connection.lock import hold_blast_lock
 from whence.store.graph.blast_radius import Generation, GraphTables, begin, confirm, publish, read_current, write_rows

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.derive.blast_radius.condense import Dag
+from whence.derive.blast_radius.condensation import Dag
 from whence.derive.blast_radius.elements import Elements
-from whence.derive.blast_radius.ragged import Ints, expand_spans, split_runs
+from whence.derive.blast_radius.ragged_arrays import Ints, expand_spans, split_runs
 
 WIDTH = 8
 """Registers or words processed together: a row of them is half a cache line, or a whole one."""

@@ -35,7 +35,7 @@ class Measured:
 @cache
 def kpis() -> tuple[Kpi, ...]:
     """All KPIs, by name."""
-    found = (one for one in files(__package__).iterdir() if one.name.endswith(".sql"))
+    found = (one for one in (files(__package__) / "definitions").iterdir() if one.name.endswith(".sql"))
     return tuple(
         sorted((_parse(one.name.removesuffix(".sql"), one.read_text("utf-8")) for one in found), key=attrgetter("name"))
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from whence.model.blast import COUNTED
+from whence.model.blast_radius import COUNTED
 
 SCHEMA_VERSION = 1
 """Grows when a column changes its meaning or goes. A new column or table leaves it as it is."""

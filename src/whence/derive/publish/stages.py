@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from whence.derive.publish.schema import TABLES
-from whence.model.blast import COUNTED
+from whence.model.blast_radius import COUNTED
 from whence.model.events import RunState
 from whence.store.ingest.statements import Aspect
 from whence.store.schema.tables import FOREVER

@@ -78,7 +78,7 @@ def select_messages(source: DataFrame) -> DataFrame:
     return source.select(
         "partition",
         "offset",
-        f.unix_micros("timestamp").alias("received_at"),
+        f.unix_millis("timestamp").alias("timestamp"),
         f.when(~is_plain, f.col("headers")).alias("headers"),
         signature.alias("signature"),
         "value",
@@ -120,9 +120,9 @@ def _transform(transform: Transform, trust: Trust, batches: Iterable[pa.RecordBa
 
 
 def _records(trust: Trust, batch: pa.RecordBatch) -> Iterator[Record]:
-    for partition, offset, received_at, headers, signature, value in zip(
+    for partition, offset, timestamp, headers, signature, value in zip(
         *(column.to_pylist() for column in batch.columns), strict=True
     ):
         trusted_headers = {column["key"]: column["value"] or b"" for column in headers or ()}
         trusted_headers[SIGNATURE] = signature or b""
-        yield decode_message(Position(partition, offset), received_at or 0, value, trusted_headers, trust)
+        yield decode_message(Position(partition, offset), timestamp or 0, value, trusted_headers, trust)

@@ -10,7 +10,7 @@ from pyspark.daemon import manager
 
 _NEEDED = (
     "pyspark.sql.pandas.serializers",
-    "whence.derive.writing.settlement",
+    "whence.derive.writing.parallel_recompute",
     "whence.derive.sources.log",
 )
 

@@ -16,7 +16,7 @@ from pyspark.sql import functions as f
 
 from whence.capture.sql_log import Flaw, Line, Query, Settings, event_lines
 from whence.capture.sql_log.formats import RowReader, query_in
-from whence.derive.sql_log.plain import normalise_row
+from whence.derive.sql_log.cell_values import normalise_row
 from whence.derive.sql_log.source import BROKEN
 
 QUERY_COLUMNS = "session string, at bigint, place string, query binary, flaw string"

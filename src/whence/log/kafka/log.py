@@ -134,7 +134,7 @@ def _read_range(log: KafkaLog, since: Position, before: Position, wanted: Callab
 def _decode_record(at: Position, message: Message, trust: Trust) -> Record:
     said: list[Any] = list(message.headers() or ())
     headers = {key: value for key, value in said if isinstance(value, bytes)}
-    return decode_message(at, message.timestamp()[1] * 1000, message.value(), headers, trust)
+    return decode_message(at, message.timestamp()[1], message.value(), headers, trust)
 
 
 def _first_received_at(address: KafkaAddress, positions: Sequence[Position]) -> list[int]:

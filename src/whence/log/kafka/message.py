@@ -47,10 +47,13 @@ def encode_receipt_headers(key: bytes, original: Position) -> Headers:
 
 
 def decode_message(
-    position: Position, received_at: int, value: bytes | None, headers: Mapping[str, bytes], trust: Trust = NOBODY
+    position: Position, timestamp: int, value: bytes | None, headers: Mapping[str, bytes], trust: Trust = NOBODY
 ) -> Record:
-    """Decode the record in a message. A missing value, or one that is not a JSON object, is quarantined."""
-    body, kind = value or b"", headers.get(KIND)
+    """Decode the record in a message. A missing value, or one that is not a JSON object, is quarantined.
+
+    `timestamp` is the message's, in milliseconds since 1970 UTC: the time when the record was received.
+    """
+    received_at, body, kind = timestamp * 1000, value or b"", headers.get(KIND)
     if kind == RECEIPT and not body and len(headers.get(KEY, b"")) == _KEY_BYTES:
         original = _parse_original(headers)
         if original is not None:

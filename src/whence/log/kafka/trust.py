@@ -10,7 +10,7 @@ import hmac
 from dataclasses import dataclass, field
 
 from whence.model.access import matches_pattern
-from whence.openlineage.authority.withheld import Authority
+from whence.openlineage.authority.restrictions import Authority
 
 
 @dataclass(frozen=True, slots=True)

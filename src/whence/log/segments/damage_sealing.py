@@ -9,6 +9,7 @@ from pathlib import Path
 from whence.log.port import Seal
 from whence.log.position import Position
 from whence.log.segments.counts import closed_sizes
+from whence.log.segments.damage_detection import find_damaged_ranges
 from whence.log.segments.damaged_ranges import lock_seals, read_seals, sound_ranges, write_seals
 from whence.log.segments.files import (
     FIRST_OFFSET,
@@ -22,7 +23,6 @@ from whence.log.segments.files import (
     write_all,
 )
 from whence.log.segments.read import committed_end, map_segment
-from whence.log.segments.survey import find_damaged_ranges
 
 logger = logging.getLogger(__name__)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from whence.errors import LogCorruptError
 from whence.log.position import Position
 from whence.log.segments.codec import sound_end
+from whence.log.segments.damage_detection import find_damaged_ranges
 from whence.log.segments.damage_sealing import seal_damage
 from whence.log.segments.files import (
     FIRST_OFFSET,
@@ -18,7 +19,6 @@ from whence.log.segments.files import (
     write_all,
 )
 from whence.log.segments.read import map_segment
-from whence.log.segments.survey import find_damaged_ranges
 
 _sound_from: dict[Path, int] = {}
 """By directory: the segment before which this process has checked all segments for damage."""

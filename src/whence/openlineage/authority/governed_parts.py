@@ -13,7 +13,7 @@ from typing import Any
 from whence.errors import EventError
 from whence.model.access import Action
 from whence.model.names import DatasetName
-from whence.openlineage.authority.withheld import (
+from whence.openlineage.authority.restrictions import (
     FULL,
     NOT_APPLIED,
     PERSON,
@@ -26,7 +26,7 @@ from whence.openlineage.authority.withheld import (
     dataset_need,
     read_restriction,
 )
-from whence.openlineage.facets.known import (
+from whence.openlineage.facets.interpreted_facets import (
     ALIASES,
     CERTIFICATIONS,
     CONTRACT,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from whence.model.events import Change, Dataset, Lifecycle
 from whence.model.lineage import Edge, Level, LineageSet, Origin
 from whence.model.names import DatasetName, FieldName
-from whence.openlineage.facets.known import CUT, JOINED, Facets, active_facet, read_dataset_name
+from whence.openlineage.facets.interpreted_facets import CUT, JOINED, Facets, active_facet, read_dataset_name
 from whence.openlineage.facets.warnings import Notes
 from whence.openlineage.lineage_sets.sets import make_lineage_set, split_levels
 

@@ -10,7 +10,7 @@ from typing import Any
 from ahocorasick_rs import BytesAhoCorasick
 
 from whence.errors import EventError
-from whence.openlineage.facets.known import CODE_MEMBERS, SQL_MEMBERS
+from whence.openlineage.facets.interpreted_facets import CODE_MEMBERS, SQL_MEMBERS
 from whence.openlineage.json.wire import Json, decode, encode_canonical
 from whence.openlineage.names.access_tokens import is_likely
 from whence.openlineage.names.naming import strip_credentials

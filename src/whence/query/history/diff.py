@@ -12,7 +12,7 @@ from itertools import groupby
 from whence.model.graph import FOREVER, HeldRow, RunRow, SchemaRow
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node
-from whence.query.answers.completeness import whole
+from whence.query.answers.completeness import completeness_of
 from whence.query.answers.values import Completeness
 from whence.query.history.edge_changes import Changes, Content, Differing, compare, content_of, named
 from whence.query.history.schemas import Columns, column_changes, columns_of, schema_at
@@ -218,7 +218,7 @@ def _columns(schemas: Mapping[int, tuple[SchemaRow | None, SchemaRow | None]], n
 
 def _completeness(side: Side) -> Completeness:
     at = side.at if side.run is None else side.run.seen_from
-    completeness = whole(side.graph, at)
+    completeness = completeness_of(side.graph, at)
     if completeness.stopped_by != "beginning":
         return completeness
     # Before the first event there was nothing, and that is all there is to compare with.

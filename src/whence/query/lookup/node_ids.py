@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node, parse_node
-from whence.query.lookup.asked_names import known_field
+from whence.query.lookup.requested_names import known_field
 from whence.query.ports.graph import Graph
 
 _VERSION = re.compile(r"#([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$")

@@ -12,7 +12,7 @@ from whence.model.graph import Hit
 from whence.model.ids import Kind, node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node, parse_node
 from whence.query.answers.values import dataset_of
-from whence.query.lookup.asked_names import known_field
+from whence.query.lookup.requested_names import known_field
 
 if TYPE_CHECKING:  # it needs numpy, which only the server has
     from whence.query.ports.graph import Names

@@ -2,7 +2,7 @@
 
 from typing import Any, Protocol
 
-from whence.model.blast import COUNTED, BlastRadius
+from whence.model.blast_radius import COUNTED, BlastRadius
 from whence.model.ids import node_id
 from whence.model.names import Node
 from whence.query.answers.instants import iso

@@ -7,7 +7,7 @@ from whence.model.graph import Direction, Grain
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, Node
 from whence.query.answers.values import BOTH, AnswerEdge, Question, dataset_of
-from whence.query.lookup.asked_names import AskedNames, as_asked, asked_names, known_field
+from whence.query.lookup.requested_names import AskedNames, as_asked, asked_names, known_field
 from whence.query.ports.catalog import Catalog
 from whence.query.ports.graph import Past
 from whence.query.questions.influences import columns_of, influence_of

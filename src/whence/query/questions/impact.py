@@ -14,9 +14,9 @@ from whence.query.answers.values import BOTH, Completeness, Question
 from whence.query.ports.graph import Graph, Ints
 from whence.query.questions.lineage import grain_of, walked
 from whence.query.traversal.edges import names_of
+from whence.query.traversal.node_counts import NodeCounts, count_nodes
 from whence.query.traversal.node_order import NodeOrder
 from whence.query.traversal.result import completeness, read_gaps
-from whence.query.traversal.tally import Tally, tally_nodes
 from whence.query.traversal.traits import TraitReader
 from whence.query.traversal.traversal import Traversal
 
@@ -104,7 +104,7 @@ def _has_gaps(walk: Traversal, affected: Ints) -> bool:
 
 def count(walk: Traversal, ids: Ints, knowledge: TraitReader) -> Counts:
     """The counts of some nodes of a walk."""
-    found = tally_nodes(walk, ids)
+    found = count_nodes(walk, ids)
     subjects = [subject for _, subject, _ in found.unknown]
     walk.learn(subjects)
     knowledge.learn_subjects(subjects)
@@ -128,7 +128,7 @@ def count(walk: Traversal, ids: Ints, knowledge: TraitReader) -> Counts:
     )
 
 
-def _asked(found: Tally, knowledge: TraitReader) -> Iterator[tuple[Kind, Traits, int]]:
+def _asked(found: NodeCounts, knowledge: TraitReader) -> Iterator[tuple[Kind, Traits, int]]:
     sorts: Counter[tuple[Kind, Traits]] = Counter()
     for kind, subject, number in found.unknown:
         sorts[kind, knowledge.of_subject(subject)] += number

@@ -6,8 +6,8 @@ from whence.model.graph import Direction, Grain
 from whence.model.names import FieldName, Node
 from whence.query.answers.values import BOTH, DIRECT, Answer, Question
 from whence.query.ports.graph import Graph
+from whence.query.traversal.filtered_nodes import kept, shown
 from whence.query.traversal.result import TraversalResult, reached
-from whence.query.traversal.shown_nodes import kept, shown
 from whence.query.traversal.traversal import Traversal, Traversed, traverse
 
 

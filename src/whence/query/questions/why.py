@@ -8,7 +8,7 @@ from whence.errors import NodeNotFoundError
 from whence.model.graph import ALL_TIME, FOREVER
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node, parse_node
-from whence.query.answers.completeness import whole
+from whence.query.answers.completeness import completeness_of
 from whence.query.answers.values import Answer, AnswerEdge, Completeness, Path, Paths, Question, Step, dataset_of
 from whence.query.lookup.resolve import likeness, nearest, resolve
 from whence.query.ports.graph import Graph, Past
@@ -82,7 +82,7 @@ def _unknown(graph: Past, source: str, target: str, typed: str, error: NodeNotFo
     )
     reason = Reason.NAME_MISMATCH if meant else Reason.NO_EVENT
     detail = f"no event names {typed}" + ("; these are alike" if meant else "")
-    completeness = whole(graph, question.at)
+    completeness = completeness_of(graph, question.at)
     return WhyNot(source=source, target=target, reason=reason, detail=detail, nearest=meant, completeness=completeness)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from whence.csv_text import csv_text
 from whence.model.ids import node_id
-from whence.query.answers.completeness import together
+from whence.query.answers.completeness import combine_completeness
 from whence.query.answers.instants import iso
 from whence.query.answers.values import Completeness, Path, Paths
 from whence.query.history.diff import Diff
@@ -117,7 +117,7 @@ def both_listing(up: TraversalResult, down: TraversalResult, dropped_at: int | N
     }
     return Listing(
         head=head,
-        told=lambda: together([side.completeness() for side in sides]),
+        told=lambda: combine_completeness([side.completeness() for side in sides]),
         name="nodes",
         columns=("node", "kind", "direction", "depth", "parent", "aliases", "via", "shown", "more"),
         keys=Keys(up.order, down.order),
@@ -209,7 +209,7 @@ def diff_listing(found: Diff) -> Listing:
     changes = reports.changes_of(found)
     return Listing(
         head=reports.diff_head(found, changes),
-        told=lambda: together([found.after, found.before]),
+        told=lambda: combine_completeness([found.after, found.before]),
         name="changes",
         columns=("change", "what", "node", "source", "target", "owner", "before", "after"),
         keys=[reports.change_key(one) for one in changes],

@@ -11,7 +11,7 @@ from whence.errors import AmbiguousNodeError, NodeNotFoundError
 from whence.model.events import RunState
 from whence.model.graph import FOREVER, Direction, RunRow, RunTouch, SetEdge
 from whence.model.names import DatasetName, RunName
-from whence.query.answers.completeness import whole
+from whence.query.answers.completeness import completeness_of
 from whence.query.answers.values import Completeness
 from whence.query.ports.graph import Runs
 from whence.query.runs.commits import Commit, commits_of
@@ -238,7 +238,9 @@ def _answer(walk: _Walk, root: RunRow, stopped: str | None) -> RunLineage:
         runs=tuple(sorted(runs, key=lambda one: (one.depth, one.name))),
         handovers=tuple(sorted(handovers, key=lambda one: (one.reader, one.writer, one.dataset))),
         origins=tuple(sorted(names[id_] for id_ in walk.origins)),
-        completeness=whole(walk.graph, None, stopped, max(walk.depth.values()), walk.depth),
+        completeness=completeness_of(
+            walk.graph, None, stopped_by=stopped, depth=max(walk.depth.values()), reached=walk.depth
+        ),
     )
 
 

@@ -8,16 +8,15 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from whence.log.position import Position, format_positions
 from whence.model.graph import Grain, Hop
 from whence.model.ids import Kind, kind_of
 from whence.model.names import DatasetName, Node
-from whence.query.answers.completeness import past_limit
+from whence.query.answers.completeness import Frontier, completeness_of
 from whence.query.answers.transformations import Transformation, in_a_row, side_by_side
 from whence.query.answers.values import Answer, AnswerNode, Completeness, Gap, GapReason
 from whence.query.traversal.edges import Edges, assemble_edges, transformations_of
+from whence.query.traversal.filtered_nodes import keep_links
 from whence.query.traversal.node_order import NodeOrder
-from whence.query.traversal.shown_nodes import keep_links
 from whence.query.traversal.traversal import Traversal, far_end
 
 FRONTIER = 100
@@ -99,21 +98,16 @@ def reached(walk: Traversal, chosen: AbstractSet[int], nodes: AbstractSet[int]) 
 
 
 def completeness(walk: Traversal, *, has_gaps: bool = False) -> Completeness:
-    """How much of the truth a finished walk holds. `has_gaps`: somewhere columns are not known."""
+    """The completeness of a finished traversal. `has_gaps`: column lineage is missing somewhere."""
     frontier = NodeOrder(walk, walk.unfinished)
-    past = past_limit(walk.graph, walk.asked.question.at)
-    stopped_by = walk.stopped_by or past.stopped_by or ("columns" if has_gaps else None)
-    return Completeness(
-        complete=not stopped_by,
-        stopped_by=stopped_by,
-        depth_reached=max(walk.depth.values()),
-        frontier=tuple(map(frontier.name, frontier[:FRONTIER])),
-        frontier_nodes=len(frontier),
-        as_of=walk.asked.question.at,
-        graph_version=format_positions(map(Position.from_int, walk.graph.reached())),
-        hidden_nodes=len(walk.graph.hidden(walk.depth)),
-        forgotten_before=past.forgotten_before,
-        recorded_from=past.recorded_from,
+    return completeness_of(
+        walk.graph,
+        walk.asked.question.at,
+        stopped_by=walk.stopped_by,
+        depth=max(walk.depth.values()),
+        reached=walk.depth,
+        frontier=Frontier(tuple(map(frontier.name, frontier[:FRONTIER])), len(frontier)),
+        has_gaps=has_gaps,
     )
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from whence.openlineage.facets.known import SQL_LINEAGE
+from whence.openlineage.facets.interpreted_facets import SQL_LINEAGE
 
 PLAIN = frozenset({"datasetType", "jobType", "ownership", "sourceCodeLocation", "whence_tier"})
 """Facets that name no other dataset and no field."""

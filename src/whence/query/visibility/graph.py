@@ -16,7 +16,7 @@ from functools import partial
 from typing import TypeVar
 
 from whence.model.access import Viewer
-from whence.model.blast import BlastRadius
+from whence.model.blast_radius import BlastRadius
 from whence.model.graph import (
     AssertingEvent,
     Candidates,

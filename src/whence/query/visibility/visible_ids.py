@@ -10,8 +10,8 @@ from whence.model.names import DatasetName, FieldName, JobName, Node, RunName
 from whence.query.answers.values import dataset_of
 from whence.query.ports.graph import Past
 from whence.query.questions.blast_radius import Blasts
-from whence.query.questions.dropped import DroppedDatasets
-from whence.query.runs.asked_run import JobRuns
+from whence.query.questions.dropped_datasets import DroppedDatasets
+from whence.query.runs.resolve import JobRuns
 from whence.query.visibility.pseudonyms import Pseudonyms
 
 

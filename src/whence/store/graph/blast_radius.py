@@ -26,7 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from whence.errors import StoreError
-from whence.model.blast import COUNTED, BlastRadius
+from whence.model.blast_radius import COUNTED, BlastRadius
 from whence.model.ids import Kind, compute_id
 from whence.store.connection.engine import reading, writing
 from whence.store.schema.tables import alias_group, dataset, edge, facet_body, field, job, metadata, progress

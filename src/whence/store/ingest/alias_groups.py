@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, delete, insert, select, union
 
-from whence.openlineage.facets.known import CUT, JOINED
+from whence.openlineage.facets.interpreted_facets import CUT, JOINED
 from whence.store.ingest.change_log import GROUP, note_changes
 from whence.store.schema.array_parameters import integers
 from whence.store.schema.tables import alias, alias_group, dataset

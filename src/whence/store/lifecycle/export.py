@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, exists, func, or_, select, text
 
-from whence.model.blast import COUNTED
+from whence.model.blast_radius import COUNTED
 from whence.model.catalog import REGISTRY
 from whence.model.ids import EMPTY_VERSION
 from whence.store.connection.engine import open_store, reading, sqlite_url

@@ -7,7 +7,7 @@ from sqlalchemy import Column, ColumnElement, Connection, Subquery, Table, func,
 from sqlalchemy.dialects import postgresql, sqlite
 
 from whence.model.events import RunState
-from whence.openlineage.validation.refusals import classify_refusal
+from whence.openlineage.validation.rejection_reasons import classify_refusal
 from whence.store.ingest.retention_summary import month_of, record_summary, run_summary
 from whence.store.schema.tables import event, receipt, run
 

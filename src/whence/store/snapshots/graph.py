@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, Select, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from whence.errors import StoreError
-from whence.model.blast import BlastRadius
+from whence.model.blast_radius import BlastRadius
 from whence.model.graph import (
     ALL_TIME,
     AssertingEvent,

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, func, select
 
-from whence.model.blast import COUNTED
+from whence.model.blast_radius import COUNTED
 from whence.model.catalog import sorted_distinct
 from whence.model.events import RunState
 from whence.store.catalog.names import is_alive

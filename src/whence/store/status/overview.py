@@ -10,9 +10,9 @@ from sqlalchemy import ColumnElement, Connection, Engine, case, func, literal, s
 from sqlalchemy.exc import SQLAlchemyError
 
 from whence.errors import StoreError
-from whence.openlineage.authority.withheld import NOT_APPLIED
+from whence.openlineage.authority.restrictions import NOT_APPLIED
 from whence.openlineage.facets.producers import Adapter, parse_adapter
-from whence.openlineage.validation.refusals import classify_refusal
+from whence.openlineage.validation.rejection_reasons import classify_refusal
 from whence.store.connection.engine import reading
 from whence.store.connection.vacuum import measure_store
 from whence.store.ingest.retention_summary import record_summary

@@ -6,7 +6,7 @@ of them.
 
 from collections.abc import Iterable
 
-from whence.capture.sql.provenance.flows import IDENTITY, Flow, Leaf, absorb
+from whence.capture.sql.provenance.flows import FILTER, IDENTITY, JOIN, Flow, Leaf, absorb
 from whence.capture.sql.queries.expressions import gather
 from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.syntax import classes as c
@@ -34,6 +34,19 @@ def add_condition(scope: Scope, node: tree.Node, kind: int, rows: Flow) -> None:
         gather(scope, conjunct, kind, flow)
         keep_condition((leaf for leaf, bits in flow.items() if bits & kind), kind, conjunct)
         absorb(rows, flow, IDENTITY)
+
+
+def add_filter(scope: Scope, node: tree.Node, clause: str, rows: Flow) -> None:
+    """Add the condition of a WHERE, HAVING or QUALIFY clause. Oracle's `(+)` makes it the condition of a join."""
+    condition = tree.arg(node, clause)
+    if condition is None:
+        return
+    if scope.reading.dialect.name != "oracle":
+        add_condition(scope, tree.this(condition), FILTER, rows)
+        return
+    for conjunct in conjuncts(tree.this(condition)):
+        is_outer = any(tree.arg(column, tree.JOIN_MARK) for column in conjunct.find_all(c.Column))
+        add_condition(scope, conjunct, JOIN if is_outer else FILTER, rows)
 
 
 def keep_condition(leaves: Iterable[Leaf], kind: int, node: object) -> None:

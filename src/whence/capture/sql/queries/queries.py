@@ -13,7 +13,7 @@ from whence.capture.sql.provenance.flows import (
     merge_flows,
 )
 from whence.capture.sql.provenance.relations import EMPTY, STAR, Output, Relation, name_columns, rename_outputs
-from whence.capture.sql.queries.conditions import add_condition, conjuncts, keep_condition
+from whence.capture.sql.queries.conditions import add_condition, add_filter, keep_condition
 from whence.capture.sql.queries.expressions import flow_of, gather, value_of
 from whence.capture.sql.queries.orderings import add_distinct_on, add_grouping, add_sorting
 from whence.capture.sql.queries.pivots import apply_pivot
@@ -279,14 +279,14 @@ def _select(node: tree.Node, outer: Scope) -> Relation:
     scope.aliases = {**scope.aliases, **new_aliases} if dialect.alias_filters else scope.aliases
     scope.aliases_first = dialect.lateral == "before"
     for clause in (tree.PREWHERE, tree.WHERE):
-        _add_filter(scope, node, clause, rows)
+        add_filter(scope, node, clause, rows)
     scope.aliases = (
         {**aliases, **scope.aliases, **new_aliases} if dialect.name == "mysql" else {**scope.aliases, **new_aliases}
     )
     add_grouping(scope, node, outputs, rows)
     for clause in (tree.HAVING, tree.QUALIFY):
         scope.aliases_first = scope.aliases_first or (clause == tree.HAVING and dialect.name == "mysql")
-        _add_filter(scope, node, clause, rows)
+        add_filter(scope, node, clause, rows)
     add_distinct_on(scope, node, outputs, rows)
     scope.aliases, scope.aliases_first = {**scope.aliases, **aliases}, True
     add_sorting(scope, node, outputs, rows)
@@ -313,18 +313,6 @@ def read_from(scope: Scope, node: tree.Node, rows: Flow) -> None:
                 add_condition(scope, condition, kind, rows)
     for inherited in _source_rows(scope):
         absorb(rows, inherited, IDENTITY)
-
-
-def _add_filter(scope: Scope, node: tree.Node, clause: str, rows: Flow) -> None:
-    condition = tree.arg(node, clause)
-    if condition is None:
-        return
-    if scope.reading.dialect.name != "oracle":
-        add_condition(scope, tree.this(condition), FILTER, rows)
-        return
-    for conjunct in conjuncts(tree.this(condition)):
-        is_outer = any(tree.arg(column, tree.JOIN_MARK) for column in conjunct.find_all(c.Column))
-        add_condition(scope, conjunct, JOIN if is_outer else FILTER, rows)
 
 
 def _source_rows(scope: Scope) -> list[Flow]:

@@ -102,6 +102,10 @@ class Scope:
         if visible:
             self._parts.append(source.relation)
 
+    def find_cte(self, parts: tuple[str, ...]) -> Relation | None:
+        """The common table expression that a table's name refers to, or None. It precedes a table of that name."""
+        return self.ctes.get(_cte_name(self.reading, parts)) if len(parts) == 1 else None
+
     @property
     def row(self) -> list[Output]:
         """The expansion of `*`."""
@@ -366,6 +370,6 @@ def alias_name(reading: Reading, node: tree.Node | None) -> str:
     return column_name(reading.dialect, node) if node is not None else ""
 
 
-def cte_name(reading: Reading, parts: tuple[str, ...]) -> str:
+def _cte_name(reading: Reading, parts: tuple[str, ...]) -> str:
     """The key of a table's name among the common table expressions."""
     return normalize_case("fold", parts[-1], False) if reading.dialect.columns == "fold" else parts[-1]

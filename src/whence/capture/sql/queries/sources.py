@@ -9,7 +9,7 @@ from whence.capture.sql.queries.expressions import flow_of, has_declared_fields
 from whence.capture.sql.queries.match_recognize import read_match_recognize
 from whence.capture.sql.queries.pivots import apply_pivot
 from whence.capture.sql.queries.reading import Reading
-from whence.capture.sql.queries.scopes import Scope, Source, alias_name, cte_name
+from whence.capture.sql.queries.scopes import Scope, Source, alias_name
 from whence.capture.sql.queries.table_functions import function_rows, unnest
 from whence.capture.sql.queries.using import merge_columns
 from whence.capture.sql.syntax import classes as c
@@ -87,10 +87,9 @@ def _read_table(scope: Scope, node: tree.Node) -> tuple[Relation, tuple[str, ...
     table = table_of(reading.dialect, node)
     if reading.dialect.name in ("oracle", "mysql") and table.parts[-1].upper() == "DUAL":
         return EMPTY, table.parts
-    if len(table.parts) == 1:
-        relation = scope.ctes.get(cte_name(reading, table.parts))
-        if relation is not None:
-            return relation, table.parts
+    relation = scope.find_cte(table.parts)
+    if relation is not None:
+        return relation, table.parts
     nested = _nested_array(scope, node)
     if nested is not None:
         return nested, table.parts[-1:]

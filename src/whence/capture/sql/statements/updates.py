@@ -7,7 +7,7 @@ from whence.capture.sql.provenance.relations import Output, with_columns
 from whence.capture.sql.queries.conditions import add_condition
 from whence.capture.sql.queries.queries import read_ctes
 from whence.capture.sql.queries.reading import Reading
-from whence.capture.sql.queries.scopes import Scope, Source, cte_name
+from whence.capture.sql.queries.scopes import Scope, Source
 from whence.capture.sql.queries.sources import add_source
 from whence.capture.sql.statements.assignments import assigned_name, read_assignments
 from whence.capture.sql.statements.inserts import add_returning
@@ -98,8 +98,7 @@ def _table_of_column(scope: Scope, column: tree.Node, first: Table) -> Table:
 
 def _underlying_column(scope: Scope, own: Source, table: Table, name: str) -> tuple[Table, str]:
     """The column that an update changes through a common table expression or a view in brackets."""
-    is_expression = len(own.parts) == 1 and cte_name(scope.reading, own.parts) in scope.ctes
-    if own.parts and not is_expression:
+    if own.parts and scope.find_cte(own.parts) is None:
         return table, name
     output = own.relation.find(name) or own.relation.guess(name)
     leaves = [leaf for leaf, bits in output.flow.items() if bits == IDENTITY] if output is not None else []

@@ -13,7 +13,7 @@ from whence.query.traversal.traversal import Traversal
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class NodeCounts:
     """Nodes by distance; how many jobs are or derive one; and nodes by kind and by their traits: where these are not
     known, by the dataset of fields, else the node itself.
     """
@@ -24,7 +24,7 @@ class Tally:
     unknown: Sequence[tuple[Kind, int, int]]
 
 
-def tally_nodes(walk: Traversal, ids: Ints) -> Tally:
+def count_nodes(walk: Traversal, ids: Ints) -> NodeCounts:
     """The tally of some of the reached nodes."""
     edges, places, kinds = walk.adjacency, walk.places_of(ids), ids & 3
     subjects = np.where(kinds == Kind.FIELD, edges.datasets(places), places)
@@ -33,7 +33,7 @@ def tally_nodes(walk: Traversal, ids: Ints) -> Tally:
     known = _counted((classes[is_known] + 1) * 4 + kinds[is_known])
     unknown = _counted(subjects[~is_known] * 4 + kinds[~is_known])
     asked = edges.canonical_ids(np.array([one >> 2 for one in unknown], np.int64)).tolist()
-    return Tally(
+    return NodeCounts(
         distances=_counted(walk.distances(ids)),
         jobs=_count_jobs(walk, places),
         known=[

@@ -4,7 +4,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from whence.api.marquez.documents import DatasetHead, InputField, JobHead, Name, TransformationOfAll
+from whence.api.marquez.response_types import DatasetHead, InputField, JobHead, Name, TransformationOfAll
 
 
 class GraphEdge(TypedDict):

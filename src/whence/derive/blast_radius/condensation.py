@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from whence.derive.blast_radius.ragged import Ints, compute_offsets, distinct_pairs, expand_spans
+from whence.derive.blast_radius.ragged_arrays import Ints, compute_offsets, distinct_pairs, expand_spans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from whence.api.http.shapes import All, One, PageOf, Rows
+from whence.api.http.response_types import All, One, PageOf, Rows
 from whence.query.rendering.documents import Commit
 
 

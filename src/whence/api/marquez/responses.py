@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from whence.api.marquez import documents
-from whence.api.marquez.documents import StreamLocation
-from whence.api.marquez.graph_documents import HiddenDataset, HiddenJob
+from whence.api.marquez import response_types
+from whence.api.marquez.graph_response_types import HiddenDataset, HiddenJob
+from whence.api.marquez.response_types import StreamLocation
 from whence.model.catalog import FacetRecord, RunEntry, SchemaRecord, Write
 from whence.model.events import RunState, SchemaField
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, JobName, Node
-from whence.openlineage.facets.known import parse_schema_fields
+from whence.openlineage.facets.interpreted_facets import parse_schema_fields
 from whence.query.answers.instants import iso
 from whence.query.history.versions import version_uuid
 from whence.query.lookup.descriptions import DescribedDataset, DescribedJob, DescribedRun, Input, Tag
@@ -33,12 +33,12 @@ _OWN = "whence_marquez"
 """A dataset facet that keeps what only Marquez's clients say of it: physicalName, schemaLocation, sourceName."""
 
 
-def name_document(name: DatasetName | JobName) -> documents.Name:
+def name_document(name: DatasetName | JobName) -> response_types.Name:
     """An id."""
     return {"namespace": name.namespace, "name": name.name}
 
 
-def dataset_document(one: DescribedDataset) -> documents.MarquezDataset:
+def dataset_document(one: DescribedDataset) -> response_types.MarquezDataset:
     """A dataset, of its current version."""
     return {
         **dataset_head(one),
@@ -49,7 +49,7 @@ def dataset_document(one: DescribedDataset) -> documents.MarquezDataset:
     }
 
 
-def dataset_head(one: DescribedDataset) -> documents.DatasetHead:
+def dataset_head(one: DescribedDataset) -> response_types.DatasetHead:
     """What a dataset is as a node of a lineage graph, too."""
     return {
         "id": name_document(one.name),
@@ -70,8 +70,8 @@ def dataset_head(one: DescribedDataset) -> documents.DatasetHead:
 
 
 def dataset_version_document(
-    one: DescribedDataset, of: Write | SchemaRecord, run: documents.MarquezRun | None
-) -> documents.DatasetVersion:
+    one: DescribedDataset, of: Write | SchemaRecord, run: response_types.MarquezRun | None
+) -> response_types.DatasetVersion:
     """A dataset as a run left it; of one that no run wrote, as a schema said of it."""
     version, time = (of.run.id, of.time) if isinstance(of, Write) else (of.body_id, of.first_time)
     schema = one.schema if isinstance(of, Write) else of
@@ -120,7 +120,7 @@ def source_name(one: DescribedDataset) -> str:
     return _text(one.facets.get("dataSource"), "name") or one.name.namespace
 
 
-def job_document(one: DescribedJob) -> documents.MarquezJob:
+def job_document(one: DescribedJob) -> response_types.MarquezJob:
     """A job with its latest runs; null if it has none, as in Marquez, whose web UI cannot take an empty list."""
     runs = [run_document(run) for run in one.runs]
     return {
@@ -159,7 +159,7 @@ def hidden_head(name: Node) -> HiddenDataset | HiddenJob:
     }
 
 
-def job_head(one: DescribedJob) -> documents.JobHead:
+def job_head(one: DescribedJob) -> response_types.JobHead:
     """What a job is as a node of a lineage graph, too."""
     parent = one.runs[0].parent.job if one.runs and one.runs[0].parent else None
     return {
@@ -190,7 +190,7 @@ def job_type(one: DescribedJob) -> Literal["BATCH", "STREAM", "SERVICE"]:
 
 def job_version_document(
     one: DescribedJob, version: int, created_at: int, inputs: Sequence[DatasetName], outputs: Sequence[DatasetName]
-) -> documents.JobVersion:
+) -> response_types.JobVersion:
     """A job with one of the lineages that it told of."""
     uuid = version_uuid(version, one.entry.id)
     return {
@@ -208,7 +208,7 @@ def job_version_document(
     }
 
 
-def run_document(one: DescribedRun) -> documents.MarquezRun:
+def run_document(one: DescribedRun) -> response_types.MarquezRun:
     """A run."""
     entry, job = one.entry, one.entry.name.job
     nominal = one.facets.get("nominalTime", {})
@@ -240,7 +240,7 @@ def tag_names(tags: Iterable[Tag]) -> list[str]:
 
 def namespace_document(
     name: str, created_at: int, said: Mapping[str, FacetRecord], facets: Mapping[str, Any], *, is_hidden: bool
-) -> documents.MarquezNamespace:
+) -> response_types.MarquezNamespace:
     """A namespace; `facets` are decoded, `said` when each was."""
     return {
         "name": name,
@@ -265,7 +265,7 @@ def description_in(facets: Mapping[str, Any]) -> str | None:
     return _text(facets.get("documentation"), "description")
 
 
-def source_document(name: str, created_at: int, facets: Mapping[str, Any]) -> documents.Source:
+def source_document(name: str, created_at: int, facets: Mapping[str, Any]) -> response_types.Source:
     """A data source."""
     said = facets.get("dataSource", {})
     scheme = name.partition("://")[0] if "://" in name else ""
@@ -284,7 +284,7 @@ def _job_version(one: DescribedJob) -> str | None:
     return version_uuid(version, one.entry.id) if version else None
 
 
-def _touched(one: DescribedRun, role: str, name: DatasetName) -> documents.TouchedVersion:
+def _touched(one: DescribedRun, role: str, name: DatasetName) -> response_types.TouchedVersion:
     version = version_uuid(one.entry.id, node_id(name)) if role == "output" else None
     return {
         "datasetVersionId": {**name_document(name), "version": version},
@@ -301,7 +301,7 @@ def _args(one: DescribedRun) -> Json:
     return dict(args) if isinstance(args, dict) else {}
 
 
-def _fields(fields: Iterable[SchemaField], tags: Sequence[Tag]) -> list[documents.FieldOfDataset]:
+def _fields(fields: Iterable[SchemaField], tags: Sequence[Tag]) -> list[response_types.FieldOfDataset]:
     return [
         {
             "name": field.name,
@@ -313,11 +313,11 @@ def _fields(fields: Iterable[SchemaField], tags: Sequence[Tag]) -> list[document
     ]
 
 
-def _column(field: str, inputs: Sequence[Input]) -> documents.ColumnLineage:
+def _column(field: str, inputs: Sequence[Input]) -> response_types.ColumnLineage:
     return {"name": field, "inputFields": [input_document(one) for one in inputs], **transformation(inputs)}
 
 
-def input_document(one: Input) -> documents.InputField:
+def input_document(one: Input) -> response_types.InputField:
     """A field that another one is made of."""
     how = one.transformation
     return {
@@ -332,7 +332,7 @@ def input_document(one: Input) -> documents.InputField:
     }
 
 
-def transformation(inputs: Sequence[Input]) -> documents.TransformationOfAll:
+def transformation(inputs: Sequence[Input]) -> response_types.TransformationOfAll:
     """One of the inputs' transformations stands for all, if all are alike; influence only where nothing flows."""
     values = [one for one in inputs if one.transformation.type != "INDIRECT"] or inputs
     said = {(one.transformation.description, one.transformation.subtype or one.transformation.type) for one in values}

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from whence.capture.dbt.artifacts.ephemeral import PREFIX
 from whence.capture.dbt.artifacts.project import Node, Project
-from whence.capture.dbt.compiled.jinja import Raw, render_all
+from whence.capture.dbt.compiled.jinja_rendering import Raw, render_all
 
 
 def render_uncompiled(project: Project) -> Project:

@@ -1,0 +1,1 @@
+"""The definition of each KPI, as one SQL query over the published tables. No Python belongs here."""
