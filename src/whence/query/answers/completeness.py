@@ -107,5 +107,6 @@ def combine_completeness(several: Sequence[Completeness]) -> Completeness:
         as_of=first.as_of,
         graph_version=first.graph_version,
         hidden_nodes=sum(one.hidden_nodes for one in several),
-        forgotten_before=first.forgotten_before,
+        forgotten_before=next((one.forgotten_before for one in several if one.forgotten_before is not None), None),
+        recorded_from=next((one.recorded_from for one in several if one.recorded_from is not None), None),
     )

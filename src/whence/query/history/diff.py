@@ -222,7 +222,7 @@ def _completeness(side: Side) -> Completeness:
     if completeness.stopped_by != "beginning":
         return completeness
     # Before the first event there was nothing, and that is all there is to compare with.
-    return replace(completeness, complete=True, stopped_by=None)
+    return replace(completeness, complete=True, stopped_by=None, recorded_from=None)
 
 
 def _all(changes: Changes) -> tuple[int, int, int]:
