@@ -13,7 +13,7 @@ from whence.openlineage.accept import accept
 from whence.openlineage.json.wire import encode_canonical
 from whence.openlineage.read import read_event
 from whence.openlineage.redaction.redact import find_suspect_kinds, redact, redact_body
-from whence.openlineage.redaction.secrets import KINDS
+from whence_client.redaction.secrets import KINDS
 
 CASES = load("redaction.txt")
 WORDS = "password PWD token api_key secret = ' \" \\ :// @ : / eyJ .eyJ AKIA 0123456789ABCDEF ghp_ ?sig= -- ſ K u 80 x"

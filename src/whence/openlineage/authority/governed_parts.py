@@ -40,7 +40,7 @@ from whence.openlineage.facets.interpreted_facets import (
 )
 from whence.openlineage.facets.warnings import Notes
 from whence.openlineage.json.wire import Json, encode_canonical, objects_in, pointer_step, text_of
-from whence.openlineage.names.naming import strip_credentials
+from whence_client.redaction.credentials import strip_credentials
 
 _OBSERVED = ("catalog", "dataSource", "datasetType", "hierarchy", "storage", "version")
 _MEASURED = ("dataQualityAssertions", "dataQualityMetrics", "inputStatistics", "outputStatistics")

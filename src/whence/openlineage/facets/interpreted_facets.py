@@ -23,12 +23,6 @@ USER = "USER"
 ALIASES, CUT, JOINED = "whence_aliases", "whence:cut", "whence:joined"
 """A dataset facet by which a person asserts that another name is, or is not, an alias of this dataset (state.md)."""
 
-SQL_MEMBERS = frozenset(
-    {"query", "sql", "statement", "queryText", "compiled_code", "raw_code", "compiled_sql", "raw_sql"}
-)
-CODE_MEMBERS = frozenset({"sourceCode"})
-"""The members of facets that hold SQL text and source code."""
-
 MAX_KEY_BYTES = 1000
 MAX_SYMLINK_TYPE = 200
 _CACHED_FACET = 16_384

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from whence.model.names import DatasetName, FieldName, JobName
-from whence.openlineage.names.access_tokens import MASK, PREFIXES, mask_tokens
+from whence_client.redaction.credentials import strip_credentials
 
 NO_NUL = "a name holds U+0000, which databases cannot keep"
 
@@ -116,38 +116,6 @@ def _make_job(namespace: str, name: str) -> JobName:
 def has_path_names(namespace: str) -> bool:
     """Whether the names in a normalised namespace are paths."""
     return RULES.names_paths(namespace)
-
-
-def strip_credentials(text: str) -> str:
-    """Remove tokens, values of secret parameters, and `user:password@` in URIs from a name (`container@account` stays).
-
-    >>> strip_credentials("mysql://root:pw@db:3306")
-    'mysql://db:3306'
-    >>> strip_credentials("jdbc:mysql://db/shop?user=bob&password=pw")
-    'jdbc:mysql://db/shop?user=bob&password=[redacted]'
-    """
-    if not any(map(text.__contains__, _SIGNS)):
-        return text
-    # In this order: a masked part may be what looked like a URI's user.
-    text = _SECRET_PARAMETER.sub(rf"\1{MASK}", mask_tokens(text))
-    if "@" not in text:
-        return text
-    head, *rest = text.split("://")
-    return "://".join([head, *map(_strip_user, rest)])
-
-
-_SECRET_PARAMETER = re.compile(
-    r"([?&;](?:[\w.-]{0,80}(?:passw(?:or[dt]|d)|kennwort|passphrase|pwd|secret|credentials?|token|signature"
-    r"|(?:api|access|account|private|shared|encryption|master|signing)[_.-]?key)|sig)=)[^&;]+",
-    re.IGNORECASE | re.ASCII,
-)
-_SIGNS = ("@", "=", *PREFIXES)
-
-
-def _strip_user(rest: str) -> str:
-    authority, slash, path = rest.partition("/")
-    user, _, host = authority.rpartition("@")
-    return f"{host}{slash}{path}" if ":" in user else rest
 
 
 def _normalise_path(name: str) -> str:

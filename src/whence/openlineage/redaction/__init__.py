@@ -1,1 +1,1 @@
-"""Secrets in events: their shapes, and how they are masked."""
+"""Redaction of events before they are stored, with the secrets' shapes of `whence_client.redaction`."""

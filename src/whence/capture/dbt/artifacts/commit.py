@@ -4,7 +4,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from whence.openlineage.names.naming import strip_credentials
+from whence_client.redaction.credentials import strip_credentials
 
 _SECONDS = 5
 

@@ -3,13 +3,15 @@
 Every pattern is bounded, so that any text takes linear time, and leaves its own mask alone.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
-from whence.openlineage.names.access_tokens import MASK, PATTERNS, SHAPES, WEBHOOK, WEBHOOK_PROBES
+from whence_client.redaction.tokens import MASK, PATTERNS, SHAPES, WEBHOOK, WEBHOOK_PROBES
 
 __all__ = ["KINDS", "MASK", "Kind", "Language", "is_secret_name", "mask_pairs"]
 
@@ -22,7 +24,7 @@ class Language(Enum):
     SQL = "sql"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True)
 class Kind:
     """A kind of secret. A text without any of the `probes` (lower case) holds none of this kind."""
 
@@ -111,11 +113,10 @@ def _mask_values(text: str, language: Language) -> str:
     text = _QUOTED_VALUE.sub(_keep_quotes, text)
     for pattern in (_ESCAPED_VALUE, _PARAMETER_VALUE):
         text = pattern.sub(rf"\1{MASK}", text)
-    match language:
-        case Language.SQL:
-            return text
-        case Language.CODE:
-            return _TIGHT_VALUE.sub(rf"\1{MASK}", text)
+    if language is Language.SQL:
+        return text
+    if language is Language.CODE:
+        return _TIGHT_VALUE.sub(rf"\1{MASK}", text)
     for pattern in (_OPTION_VALUE, _PLAIN_VALUE, _COLON_VALUE):
         text = pattern.sub(rf"\1{MASK}", text)
     return text

@@ -6,13 +6,15 @@
 'load/[redacted]'
 """
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass
 
 MASK = "[redacted]"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shape:
     """A kind of token. A text without any of the `probes` (lower case) holds none. `body` is case-sensitive."""
 
