@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from whence_client.events.runs import RunRef
 from whence_client.spark.listener import LISTENER_CLASS, listener_package
 
 if TYPE_CHECKING:
@@ -19,14 +19,8 @@ JVM_OPTIONS = "spark.driver.defaultJavaOptions"
 _QUIET_FACETS = ("debug", "spark.logicalPlan", "spark_unknown")
 
 
-@dataclass(frozen=True)
-class Parent:
-    """The run that started this Spark application: it becomes the parent facet of the application's run."""
-
-    namespace: str
-    job: str
-    run_id: str
-    root: Parent | None = None
+Parent = RunRef
+"""The run that started this Spark application: it becomes the parent facet of the application's run."""
 
 
 def conf(

@@ -1,0 +1,1 @@
+"""OpenLineage events as plain objects, from facts: pure, without clock, network or files."""

@@ -1,0 +1,9 @@
+"""Names of datasets by OpenLineage's naming specification: a capture gives the system and the parts, never a text.
+
+The names are normal forms: `whence.openlineage.names` leaves them as they are.
+"""
+
+from whence_client.naming.files import name_file
+from whence_client.naming.tables import name_table, name_table_of_url, name_topic
+
+__all__ = ["name_file", "name_table", "name_table_of_url", "name_topic"]
