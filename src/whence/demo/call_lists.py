@@ -34,7 +34,7 @@ class Sender(Protocol):
     """Sends an event to a collector."""
 
     def emit(self, event: Json) -> bool:
-        """Returns whether the event was acknowledged."""
+        """Returns whether the event is kept until it is sent."""
 
 
 class ScoresRejectedError(Exception):

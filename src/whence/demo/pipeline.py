@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,7 +16,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from whence.capture.java import java_home
 from whence.demo import call_lists, checks, declare, facts, raw, stages
-from whence_client.emit import Emitter
+from whence_client.outbox import Outbox
+from whence_client.process.settings import read_settings
 from whence_client.spark import Parent, attach
 
 SOURCES: Mapping[str, tuple[str, ...]] = {
@@ -24,6 +25,8 @@ SOURCES: Mapping[str, tuple[str, ...]] = {
     "usage_logs": raw.columns(raw.Login),
     "support_tickets": raw.columns(raw.Ticket),
 }
+
+_FLUSH_SECONDS = 60.0
 
 _SPARK = {
     "spark.master": "local[2]",
@@ -53,7 +56,7 @@ class Pipeline:
     api_key: str | None
     variant: stages.Variant
     run: Parent
-    emitter: Emitter
+    outbox: Outbox
 
     def path(self, *parts: str) -> str:
         """The path of a dataset, which is also its OpenLineage name in the namespace `file`."""
@@ -101,31 +104,40 @@ def run_pipeline(
         api_key=api_key,
         variant=variant,
         run=Parent(namespace=namespace, job="churn_pipeline", run_id=str(uuid.uuid4())),
-        emitter=Emitter(url, api_key=api_key),
+        outbox=Outbox(replace(read_settings(), url=url, api_key=api_key or "", namespace=namespace)),
     )
+    try:
+        _run_stages(pipeline)
+    finally:
+        if not pipeline.outbox.flush(_FLUSH_SECONDS):
+            _print_line(f"events wait for the collector: {pipeline.outbox.status().problem}")
+
+
+def _run_stages(pipeline: Pipeline) -> None:
+    data = pipeline.data
     raw.write_raw(data / "raw")
     for event in facts.fact_events(data, time.time_ns() // 1_000):
-        pipeline.emitter.emit(event)
-    pipeline.emitter.emit(declare.start_event(pipeline.run, _now()))
+        pipeline.outbox.emit(event)
+    pipeline.outbox.emit(declare.start_event(pipeline.run, _now()))
     try:
         _check_raw(pipeline)
         for name, work in STAGES.items():
             _run_stage(pipeline, name, work)
     except Exception as error:
-        pipeline.emitter.emit(declare.failure_event(pipeline.run, _now(), error))
+        pipeline.outbox.emit(declare.failure_event(pipeline.run, _now(), error))
         raise
-    pipeline.emitter.emit(declare.complete_event(pipeline.run, _now()))
-    _print_line(f"publish: {call_lists.publish_scores(data, pipeline.emitter)}")
+    pipeline.outbox.emit(declare.complete_event(pipeline.run, _now()))
+    _print_line(f"publish: {call_lists.publish_scores(data, pipeline.outbox)}")
 
 
 def _check_raw(pipeline: Pipeline) -> None:
     run = Parent(namespace=pipeline.namespace, job="churn_checks", run_id=str(uuid.uuid4()), root=pipeline.run)
-    pipeline.emitter.emit(declare.check_event(run, pipeline.run, "START", _now()))
+    pipeline.outbox.emit(declare.check_event(run, pipeline.run, "START", _now()))
     found = {
         pipeline.path("raw", "crm_export"): checks.check_customers(checks.read_csv(pipeline.data / "raw/crm_export")),
         pipeline.path("raw", "usage_logs"): checks.check_sessions(checks.read_csv(pipeline.data / "raw/usage_logs")),
     }
-    pipeline.emitter.emit(declare.check_event(run, pipeline.run, "COMPLETE", _now(), found))
+    pipeline.outbox.emit(declare.check_event(run, pipeline.run, "COMPLETE", _now(), found))
 
 
 def ingest(pipeline: Pipeline, stage: Stage) -> None:
@@ -160,7 +172,7 @@ def train(pipeline: Pipeline, stage: Stage) -> None:
     stages.train(stage.read(source)).write().overwrite().save(target)
     columns = (*stages.FEATURES, stages.LABEL)
     event = declare.training_event(stage.run, pipeline.run, _now(), features=source, columns=columns, model=target)
-    pipeline.emitter.emit(event)
+    pipeline.outbox.emit(event)
 
 
 def score(pipeline: Pipeline, stage: Stage) -> None:
@@ -170,7 +182,7 @@ def score(pipeline: Pipeline, stage: Stage) -> None:
     _write(stages.predictions(loaded, stage.read(pipeline.path("gold", "features"))), target)
     columns = ("churn_probability", "churn_label")
     event = declare.scoring_event(stage.run, pipeline.run, _now(), model=model, predictions=target, columns=columns)
-    pipeline.emitter.emit(event)
+    pipeline.outbox.emit(event)
 
 
 STAGES: Mapping[str, Callable[[Pipeline, Stage], None]] = {
