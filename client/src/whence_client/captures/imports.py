@@ -1,0 +1,72 @@
+"""Installing a capture when its package is first imported by the job; nothing is imported for the capture's sake."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from whence_client.captures.contract import Undo
+from whence_client.captures.registry import install_for, registered_names
+from whence_client.captures.session import Session, process_session
+
+
+def install_on_import(session: Session | None = None) -> Undo:
+    """Install each attach capture once its module is imported, and now for modules that are there already."""
+    chosen = session or process_session()
+    if any(isinstance(one, _Finder) for one in sys.meta_path):
+        return lambda: None
+    finder = _Finder(registered_names(), chosen)
+    sys.meta_path.insert(0, finder)
+    for name in sorted(finder.names & set(sys.modules)):
+        install_for(name, chosen)
+
+    def undo() -> None:
+        if finder in sys.meta_path:
+            sys.meta_path.remove(finder)
+
+    return undo
+
+
+class _Finder(MetaPathFinder):
+    """Lets the other finders find a module, and wraps the loader of those that captures wait for."""
+
+    def __init__(self, names: frozenset[str], session: Session) -> None:
+        self.names, self._session = names, session
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if name not in self.names:
+            return None
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            spec = find(name, path, target) if find and finder is not self else None
+            if spec is not None:
+                if spec.loader is not None:
+                    spec.loader = _Loader(spec.loader, name, self._session)
+                return spec  # type: ignore[no-any-return]
+        return None
+
+
+class _Loader(Loader):
+    """The module's own loader, and the capture after it. Everything else is asked of the own one."""
+
+    def __init__(self, loader: Any, name: str, session: Session) -> None:
+        self._loader, self._name, self._session = loader, name, session
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(self._loader, attribute)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        made: ModuleType | None = self._loader.create_module(spec)
+        return made
+
+    def exec_module(self, module: ModuleType) -> None:
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        with self._session.guard("imports")(self._name):
+            install_for(self._name, self._session)

@@ -1,0 +1,59 @@
+"""Patches of other people's classes and modules, which can be taken back without a trace."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable
+
+from whence_client.captures.guard import Guard
+
+_ABSENT = object()
+
+Observer = Callable[[Any, tuple[Any, ...], dict[str, Any]], None]
+"""Gets the result, the positional and the named arguments of a call that succeeded."""
+
+
+class Patches:
+    """The patches of one capture. `undo` restores the very objects that were there."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+        self._replaced: list[tuple[Any, str, Any]] = []
+
+    def observe(self, owner: Any, name: str, observer: Observer) -> None:
+        """Call `observer` after each successful call of a function or method. The call itself stays as it is."""
+        guard, what = self._guard, f"{getattr(owner, '__name__', owner)}.{name}"
+
+        def make(original: Any) -> Any:
+            @functools.wraps(original)
+            def observed(*args: Any, **kwargs: Any) -> Any:
+                result = original(*args, **kwargs)
+                guard.run(what, observer, result, args, kwargs)
+                return result
+
+            return observed
+
+        self.replace(owner, name, make)
+
+    def replace(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+        """Put `make(original)` in the place of an attribute. Nothing happens if it is not there."""
+        own = vars(owner).get(name, _ABSENT)
+        original = getattr(owner, name, _ABSENT) if own is _ABSENT else own
+        if original is _ABSENT:
+            self._guard.note(name, f"{owner!r} has no {name}; it is not observed")
+            return
+        if isinstance(original, (staticmethod, classmethod)):
+            replacement: Any = type(original)(make(original.__func__))
+        else:
+            replacement = make(original)
+        setattr(owner, name, replacement)
+        self._replaced.append((owner, name, own))
+
+    def undo(self) -> None:
+        """Take all patches back, the latest first."""
+        while self._replaced:
+            owner, name, own = self._replaced.pop()
+            if own is _ABSENT:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, own)

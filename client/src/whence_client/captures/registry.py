@@ -1,0 +1,87 @@
+"""The captures that are installed, and the attach captures of a process: found, installed once, taken back."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from whence_client.captures.contract import ATTACH, GROUP, Undo
+from whence_client.captures.session import Session
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Registered:
+    """An entry point of a capture. `problem`: why its object cannot be loaded."""
+
+    entry: str
+    capture: Any = None
+    problem: str = ""
+
+
+def registered_captures(entry: str = "") -> Iterator[Registered]:
+    """All captures, or those whose entry point has this name. A capture that cannot be loaded has a problem."""
+    for point in _entry_points():
+        if not entry or point.name == entry:
+            try:
+                yield Registered(point.name, point.load())
+            except Exception as error:
+                yield Registered(point.name, problem=f"{type(error).__name__}: {error}")
+
+
+def registered_names() -> frozenset[str]:
+    """The names of all entry points, without loading any."""
+    return frozenset(point.name for point in _entry_points())
+
+
+_installed: dict[str, Undo] = {}
+
+
+def install(capture: Any, session: Session) -> Undo:
+    """Install an attach capture, once in a process. Returns what takes it back; it never raises."""
+    name = str(capture.name)
+    if name in _installed:
+        return _installed[name]
+    findings = capture.check()
+    for sentence in (*findings.problems, *findings.doubts):
+        log.warning("%s: %s", name, sentence)
+    if not findings.is_usable:
+        return _nothing
+    undo: Undo = session.guard(name).run("install", capture.install, session) or _nothing
+
+    def undo_once() -> None:
+        if _installed.pop(name, None) is not None:
+            session.guard(name).run("undo", undo)
+
+    _installed[name] = undo_once
+    return undo_once
+
+
+def install_for(module: str, session: Session) -> None:
+    """Install the attach captures that are registered for a module."""
+    for one in registered_captures(module):
+        if one.problem:
+            log.warning("the capture of %s cannot be loaded: %s", module, one.problem)
+        elif getattr(one.capture, "kind", "") == ATTACH:
+            install(one.capture, session)
+
+
+def uninstall_all() -> None:
+    """Take back all captures of this process."""
+    for undo in list(_installed.values()):
+        undo()
+
+
+def _nothing() -> None:
+    """The undo of a capture that is not there."""
+
+
+def _entry_points() -> list[Any]:
+    from importlib.metadata import entry_points
+
+    found: Any = entry_points()
+    points = found.select(group=GROUP) if hasattr(found, "select") else found.get(GROUP, ())  # Python 3.9 has a dict
+    return sorted(points, key=lambda one: str(one.name))
