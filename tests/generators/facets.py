@@ -88,6 +88,29 @@ ANY_KEYS = {
     ),
     "ключ": unknown,
 }
+_numbers = st.sampled_from([0, 3, -1, 2**53, 2**63 - 1, 2**63, 10**30, 0.5, 1e16, -0.0, True, None, "3", [3], {}])
+_column_metrics = st.fixed_dictionaries(
+    {},
+    optional={
+        **dict.fromkeys(("nullCount", "distinctCount", "min", "max", "other"), _numbers),
+        "quantiles": st.dictionaries(
+            st.sampled_from(["0.1", "0.99", "50", "p50", "", "1.", "0.1\n"]), _numbers, max_size=2
+        )
+        | _numbers,
+    },
+)
+metrics = st.fixed_dictionaries(
+    {},
+    optional={
+        **dict.fromkeys(("rowCount", "bytes", "size", "rows"), _numbers),
+        "columnMetrics": st.dictionaries(
+            st.sampled_from(["a", "a.b", "", "日"]), _column_metrics | _numbers, max_size=2
+        )
+        | _numbers,
+        "_deleted": st.booleans(),
+    },
+)
+statistics = st.fixed_dictionaries({}, optional=dict.fromkeys(("rowCount", "size", "fileCount", "bytes"), _numbers))
 checks = st.sampled_from([{"assertions": [{"assertion": "unique", "success": False}]}, {"assertions": []}, DELETED])
 
 dataset_facets = st.fixed_dictionaries(
@@ -95,6 +118,7 @@ dataset_facets = st.fixed_dictionaries(
     optional={
         **ANY_KEYS,
         "dataQualityAssertions": checks,
+        "dataQualityMetrics": metrics,
         "schema": schema | deleted,
         "symlinks": symlinks | symlinks | deleted,
         "whence_aliases": words | deleted,
@@ -137,7 +161,13 @@ run_facets = st.fixed_dictionaries(
     },
 )
 role_facets = st.fixed_dictionaries(
-    {}, optional={"rows-read": unknown | deleted, "dataQualityMetrics": st.just({"rowCount": 3})}
+    {},
+    optional={
+        "rows-read": unknown | deleted,
+        "dataQualityMetrics": metrics,
+        "inputStatistics": statistics,
+        "outputStatistics": statistics,
+    },
 )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from oracle.canonical import canonical
 from oracle.holding import Held, LineageSet, Span, Statement, known_best, spans
+from oracle.measuring import measured
 from oracle.nodes import Node, dropping_number, ending_number, netstrings, run_number, text, whole
 from oracle.reading import OWN_FACETS, STATES, Reading, read
 from oracle.sql import UNJUDGED
@@ -27,6 +28,7 @@ def dump(bodies: Iterable[bytes]) -> list[str]:
         *_fields(readings),
         *_runs(readings),
         *_facets(readings),
+        *_measurements(readings),
         *_alias_lines(readings),
         *_schemas(readings),
         *_set_lines(readings),
@@ -148,6 +150,20 @@ def _facets(readings: list[Reading]) -> Iterator[Line]:
         head = {"fact": "facet", "subject": text(subject), "role": role, "dataset": text(dataset) if dataset else None}
         value = json.loads(payload) if payload else None
         yield head | {"name": name, "time": time, "rank": rank, "key": key, "payload": value}
+
+
+def _measurements(readings: list[Reading]) -> Iterator[Line]:
+    reports: dict[tuple[Node | None, str, Node, str, str], list[tuple[int, int, str, str]]] = defaultdict(list)
+    for one in readings:
+        for role, dataset, facet, payload in one.measuring():
+            run = one.subject if one.kind == "run" else None
+            reports[run, "" if run else one.key, dataset, role, facet].append((one.time, one.rank, one.key, payload))
+    for (run, _, dataset, role, facet), some in reports.items():
+        time, rank, key, payload = max(some)
+        head = {"fact": "measurement", "run": text(run) if run else None, "dataset": text(dataset), "role": role}
+        for column, metric, value in measured(facet, json.loads(payload)):
+            line = {"facet": facet, "column": column, "metric": metric, "value": value}
+            yield head | line | {"time": time, "rank": rank, "key": key}
 
 
 def _alias_lines(readings: list[Reading]) -> Iterator[Line]:

@@ -36,6 +36,15 @@ DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[Tt ](.+))?")
 CLOCK = re.compile(r"(\d\d:\d\d)(:\d\d)?([.,]\d+)?\s*([Zz]|[+-]\d\d(?::?\d\d)?)?")
 
 
+MEASURING = (
+    ("input", "inputStatistics"),
+    ("input", "dataQualityMetrics"),
+    ("output", "outputStatistics"),
+    ("output", "dataQualityMetrics"),
+)
+"""By role, the facets whose numbers are measurements."""
+
+
 @dataclass
 class Reading:
     """One event, read. `facets`: (subject, role, dataset or None, key, canonical payload or "" for deleted)."""
@@ -60,6 +69,14 @@ class Reading:
     sets: Sets = field(default_factory=set)
     declares: bool = False
     ends: bool = False
+
+    def measuring(self) -> Iterator[tuple[str, Node, str, str]]:
+        """Role, dataset, facet and payload of the facets that measure."""
+        places = [(role, node, name, payload) for _, role, node, name, payload in self.facets if node]
+        yield from (one for one in places if one[::2] in MEASURING)
+        if self.kind == "dataset":
+            own = [payload for node, _, _, name, payload in self.facets if name == "dataQualityMetrics" and payload]
+            yield from (("", self.subject, "dataQualityMetrics", payload) for payload in own)
 
 
 def read(body: bytes) -> Reading:
@@ -109,9 +126,10 @@ def _run_event(event: Json) -> Reading:
     for role in ("input", "output"):
         for node, one in _named(event.get(f"{role}s")):
             _dataset(reading, node, one)
-            said, checks = facets_of(one, f"{role}Facets"), facets_of(one).get("dataQualityAssertions", DELETED)
-            if role == "input" and not gone(checks):
-                said = {"dataQualityAssertions": checks} | said
+            said = facets_of(one, f"{role}Facets")
+            for key in ("dataQualityAssertions", "dataQualityMetrics"):
+                if not gone(facets_of(one).get(key, DELETED)):
+                    said = {key: facets_of(one)[key]} | said
             for key, facet in said.items():
                 reading.facets.append((run, role, node, key, canonical(facet)))
     return reading

@@ -78,6 +78,15 @@ def remembered(state: Iterable[Line], horizon: RetentionHorizon) -> list[str]:
     return sorted(json.dumps(line, sort_keys=True) for line in chosen)
 
 
+def measured(state: Iterable[Line], gone: set[str]) -> list[str]:
+    """What the runs that are not forgotten measured."""
+    return sorted(
+        json.dumps(line, sort_keys=True)
+        for line in state
+        if line.get("fact") == "measurement" and line["run"] and line["run"] not in gone
+    )
+
+
 @settings(max_examples=60, suppress_health_check=SLOW)
 @given(data=st.data())
 def test_forgetting_changes_nothing_that_is_still_remembered(small: Engine, data: st.DataObject) -> None:
@@ -104,7 +113,12 @@ def test_forgetting_changes_nothing_that_is_still_remembered(small: Engine, data
     assert read_ledger(small) == ledger
     state = lines(small)
     assert not {line["node"] for line in state if line.get("fact") == "run"} & gone
-    assert remembered(state, horizon) == remembered(map(json.loads, oracle_dump(bodies[:cut])), horizon)
+    expected = [json.loads(line) for line in oracle_dump(bodies[:cut])]
+    assert remembered(state, horizon) == remembered(expected, horizon)
+    assert measured(state, set()) == measured(expected, gone)
+    assert {line["key"] for line in state if line.get("fact") == "measurement" and not line["run"]} <= {
+        line["key"] for line in state if line.get("fact") == "event"
+    }
     assert not [
         line for line in state if line.get("derived") == "validity_interval" and (line["to"] or runs + 1) <= history
     ]

@@ -35,6 +35,7 @@ from whence.openlineage.facets.interpreted_facets import (
     read_schema_fields,
     read_symlinks,
 )
+from whence.openlineage.facets.measurements import METRICS
 from whence.openlineage.facets.source_matching import match_sources
 from whence.openlineage.facets.warnings import Note, Notes
 from whence.openlineage.json.interning import FACETS, decode_interned
@@ -294,9 +295,7 @@ def _read_listed_uncached(value: object, role: str, at: str, notes: Notes) -> Da
         name=name,
         raw=DatasetName(value["namespace"], value["name"]),
         facets=kept,
-        run_facets=_merge_facets(
-            _read_run_facets(value, role, at, notes), _check_results(kept) if role == "input" else ()
-        ),
+        run_facets=_merge_facets(_read_run_facets(value, role, at, notes), _quality_reports(kept)),
         fields=read_schema_fields(kept, at, notes),
         symlinks=read_symlinks(facets, name, f"{at}/facets", notes),
         edges=_read_edges_of_columns(facets, kept, name, at, notes) if role == "output" else (),
@@ -310,9 +309,9 @@ def _read_run_facets(entity: Json, role: str, at: str, notes: Notes) -> tuple[Fa
     return encode_run_facets(facets, f"{at}/{role}Facets", notes) if facets else ()
 
 
-def _check_results(facets: tuple[Facet, ...]) -> tuple[Facet, ...]:
-    """Check results among the facets of the checked dataset: Airflow's provider reports them there."""
-    return tuple([facet for facet in facets if facet.key == ASSERTIONS and not facet.deleted])
+def _quality_reports(facets: tuple[Facet, ...]) -> tuple[Facet, ...]:
+    """Check results and metrics among the facets of the dataset: Airflow's provider reports them there."""
+    return tuple([facet for facet in facets if facet.key in (ASSERTIONS, METRICS) and not facet.deleted])
 
 
 def _merge_facets(first: tuple[Facet, ...], second: tuple[Facet, ...]) -> tuple[Facet, ...]:

@@ -24,6 +24,7 @@ _LINEAGE = "1-0-0/LineageFacet.json"
 SCHEMAS: Mapping[str, str] = {
     "ColumnLineageDatasetFacet": "1-2-0/ColumnLineageDatasetFacet.json",
     "DataQualityAssertionsDatasetFacet": "1-1-0/DataQualityAssertionsDatasetFacet.json",
+    "DataQualityMetricsInputDatasetFacet": "1-0-3/DataQualityMetricsInputDatasetFacet.json",
     "DatasetTypeDatasetFacet": "1-0-1/DatasetTypeDatasetFacet.json",
     "DatasourceDatasetFacet": "1-0-1/DatasourceDatasetFacet.json",
     "DocumentationDatasetFacet": "1-1-0/DocumentationDatasetFacet.json",

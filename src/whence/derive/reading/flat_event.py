@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from whence.derive.rows.dataset_rows import FacetRow, Flat, SchemaRow, make_dataset_rows, make_name_row
 from whence.derive.rows.facet_rows import collect_static_facets, list_datasets, pack_run_facets
 from whence.derive.rows.lineage_rows import SetRow, make_lineage_rows
+from whence.derive.rows.measurement_rows import make_measurement_rows
 from whence.derive.rows.sql_selection import make_end_rows
 from whence.model.events import DatasetEvent, Event, EventKind, Job, JobEvent, RunEvent, RunState
 from whence.model.ids import node_id
@@ -23,6 +24,7 @@ class FlatEvent:
     - `datasets`, `jobs`: id, namespace, name
     - `containers`: id, run id, id of the job, relation (bits)
     - `facets`: subject, name, hash of the payload, payload; `run_facets`: hash of the shape, packed content
+    - `measurements`: dataset, role, facet, packed content
     - `aliases`: dataset, alias, type; `schemas`: dataset, hash of the payload, packed content
     - `sets`: id, digest, owner, output, level, origin, packed content
     """
@@ -38,6 +40,7 @@ class FlatEvent:
     containers: tuple[Flat, ...]
     facets: tuple[FacetRow, ...]
     run_facets: tuple[Flat, ...]
+    measurements: tuple[Flat, ...]
     aliases: tuple[Flat, ...]
     schemas: tuple[SchemaRow, ...]
     sets: tuple[SetRow, ...]
@@ -64,6 +67,7 @@ def flatten_event(event: Event, *, reads_sql: bool = True) -> FlatEvent:
         ),
         facets=(*collect_static_facets(event, dataset_rows), *lineage.facets, *make_end_rows(event)),
         run_facets=pack_run_facets(event),
+        measurements=make_measurement_rows(event),
         aliases=tuple({row for dataset in dataset_rows for row in dataset.aliases}),
         schemas=tuple({row for dataset in dataset_rows for row in dataset.schemas}),
         sets=lineage.sets,

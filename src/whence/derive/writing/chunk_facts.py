@@ -12,9 +12,9 @@ from whence.derive.reading.record import Reading
 from whence.model.events import RunEvent, RunState
 from whence.model.ids import hash64
 from whence.store.ingest.facts import FacetKey, Pair
+from whence.store.schema.dirty_keys import DirtyKey
 from whence.store.schema.merge import Row
 from whence.store.schema.packed import SchemaContent, SetContent, unpack_schema, unpack_set
-from whence.store.schema.tables import DirtyKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +122,8 @@ def _add_facets(facts: ChunkFacts, reading: Reading, flat: FlatEvent) -> None:
         facts.facet_payloads[subject, name, body] = payload
     if flat.run is not None:
         facts.tables["run_facets"] += [(flat.run[0], shape, *asserted, content) for shape, content in flat.run_facets]
+    source = reading.event_id if flat.run is None else flat.run[0]
+    facts.tables["measurement"] += [(source, *which, *asserted, content) for *which, content in flat.measurements]
 
 
 def _add_datasets(facts: ChunkFacts, reading: Reading, flat: FlatEvent) -> None:

@@ -12,7 +12,8 @@ from whence.model.names import DatasetName, JobName
 from whence.openlineage.facets.interpreted_facets import DECOMMISSIONED, LIFECYCLE
 from whence.store.ingest.dropped_datasets import is_dropped
 from whence.store.schema.array_parameters import integers, texts
-from whence.store.schema.tables import beginning, dataset, facet, facet_body, job, run
+from whence.store.schema.columns import beginning
+from whence.store.schema.tables import dataset, facet, facet_body, job, run
 
 _GONE = f'%"state":"{DECOMMISSIONED}"%'
 

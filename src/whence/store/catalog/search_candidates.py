@@ -23,7 +23,8 @@ from whence.store.catalog.names import list_namespaces
 from whence.store.ingest.facet_words import FACETS
 from whence.store.ingest.search_index import facet_word, field_name, word, word_gram, word_name
 from whence.store.schema.array_parameters import given, given_texts, giving, giving_texts, integers, texts
-from whence.store.schema.tables import beginning, field
+from whence.store.schema.columns import beginning
+from whence.store.schema.tables import field
 
 MAX_SCANNED_WORDS = 2_000
 """Vocabulary words read for one typed word, per kind of match."""

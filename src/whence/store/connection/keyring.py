@@ -1,7 +1,7 @@
 """The sealed content of the store, and its reading and writing over a connection.
 
-Sealed are the payloads of facets with statements or code (`is_sensitive`), the expressions of edges, and whole packs of
-run facets, since messages, plans and arguments in them quote statements. No query searches any of them.
+Sealed are the payloads of facets with statements or code (`is_sensitive`), the expressions of edges, measurements, and
+whole packs of run facets, since messages, plans and arguments in them quote statements. No query searches any of them.
 """
 
 import base64
@@ -109,6 +109,13 @@ def seal_packs(key: DataKey | None, rows: Sequence[Row]) -> Sequence[Row]:
     return [(*row[:-1], SEALED_PACK + key.seal(row[-1], _run(row[0]))) for row in rows]
 
 
+def seal_measurements(key: DataKey | None, rows: Sequence[Row]) -> Sequence[Row]:
+    """Convert rows of `measurement` to their stored form."""
+    if key is None:
+        return rows
+    return [(*row[:-1], SEALED_PACK + key.seal(row[-1], _measurement(row))) for row in rows]
+
+
 def seal_expressions(key: DataKey | None, rows: Sequence[Row]) -> Sequence[Row]:
     """Convert rows of `lineage_edge` to their stored form."""
     if key is None:
@@ -130,6 +137,15 @@ def open_pack(find: Find, run_id: int, content: bytes) -> bytes:
         return content
     sealed = content[len(SEALED_PACK) :]
     return _key_of(find, sealed).open(sealed, _run(run_id))
+
+
+def open_measurement(find: Find, row: Row) -> bytes:
+    """The content of a row of `measurement`, for `store.schema.packed`. Raises EncryptionError."""
+    content: bytes = row[-1]
+    if not content.startswith(SEALED_PACK):
+        return content
+    sealed = content[len(SEALED_PACK) :]
+    return _key_of(find, sealed).open(sealed, _measurement(row))
 
 
 def open_expression(find: Find, set_id: int, text: str) -> str:
@@ -162,6 +178,11 @@ def _facet(subject_id: int, name: str) -> bytes:
 
 def _run(run_id: int) -> bytes:
     return f"run {run_id}".encode()
+
+
+def _measurement(row: Row) -> bytes:
+    source_id, dataset_id, role, facet = row[:4]
+    return f"measurement {source_id} {dataset_id} {role} {facet}".encode()
 
 
 def _set(set_id: int) -> bytes:

@@ -16,9 +16,9 @@ from whence.store.ingest.dropped_datasets import IS_MARKER, dropped_dataset, mar
 from whence.store.ingest.owner_history import replace_statements
 from whence.store.ingest.statements import Drop, HeldSet, Statement, Version, drop_statements
 from whence.store.schema.array_parameters import integers
+from whence.store.schema.dirty_keys import DirtyKey
 from whence.store.schema.merge import insert_new
 from whence.store.schema.tables import (
-    DirtyKey,
     declaration,
     dirty_key,
     lineage_edge,

@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from whence.model.traits import TRAIT_FACETS
 from whence.store.connection.encryption import DataKey
 from whence.store.connection.engine import reading, transact
-from whence.store.connection.keyring import seal_expressions, seal_packs, seal_payloads, store_key
+from whence.store.connection.keyring import seal_expressions, seal_measurements, seal_packs, seal_payloads, store_key
 from whence.store.ingest.change_log import TRAITS, close_change_version, note_changes
 from whence.store.ingest.receipts import place_events
 from whence.store.ingest.search_index import IndexedName, index_facet_words, index_names, missing_names
@@ -80,6 +80,7 @@ def _write(
     key = store_key(connection)  # read here, so that the store is not replaced between reading the key and sealing
     sealed = {
         tables.run_facets: seal_packs(key, folded[tables.run_facets]),
+        tables.measurement: seal_measurements(key, folded[tables.measurement]),
         tables.lineage_edge: seal_expressions(key, folded[tables.lineage_edge]),
     }
     place_events(connection, facts.rows(tables.event.name), facts.rows(tables.receipt.name))

@@ -30,7 +30,8 @@ from whence.store.ingest.statements import (
     run_statement,
 )
 from whence.store.schema.array_parameters import integers
-from whence.store.schema.tables import DirtyKey, declaration, dirty_key, progress, run, run_lineage
+from whence.store.schema.dirty_keys import DirtyKey
+from whence.store.schema.tables import declaration, dirty_key, progress, run, run_lineage
 
 CHUNK = 5_000
 """Dirty keys processed at a time; bounds memory, not the transaction."""

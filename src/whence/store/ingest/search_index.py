@@ -15,9 +15,9 @@ from whence.model.ids import Kind, hash64, kind_of, netstrings
 from whence.model.search_words import split_words, trigrams
 from whence.store.ingest.facet_words import FACETS, words_of_facet
 from whence.store.schema.array_parameters import integers, texts
-from whence.store.schema.columns import COMPACT, Id, plain_column
+from whence.store.schema.columns import COMPACT, Id, beginning, plain_column
 from whence.store.schema.merge import Row, insert_new
-from whence.store.schema.tables import beginning, dataset, facet_body, field, job, metadata
+from whence.store.schema.tables import dataset, facet_body, field, job, metadata
 
 Exact = Text().with_variant(Text(collation="C"), "postgresql")
 """A text that sorts by its bytes, so that words with one prefix are neighbours."""

@@ -13,10 +13,10 @@ from whence.model.ids import EMPTY_VERSION, join_event_key
 from whence.model.lineage import Origin
 from whence.model.names import DatasetName, FieldName, JobName
 from whence.store.connection.engine import reading
-from whence.store.connection.keyring import keys_in, open_expression, open_pack, open_payload
+from whence.store.connection.keyring import keys_in, open_expression, open_measurement, open_pack, open_payload
 from whence.store.ingest.dropped_datasets import dropped_dataset
 from whence.store.ingest.statements import Aspect
-from whence.store.schema.packed import RunFacet, unpack_facets
+from whence.store.schema.packed import RunFacet, unpack_facets, unpack_measurements
 from whence.store.schema.tables import (
     FOREVER,
     alias,
@@ -33,6 +33,7 @@ from whence.store.schema.tables import (
     lineage_edge,
     lineage_set,
     lineage_version,
+    measurement,
     producer,
     run,
     run_facets,
@@ -177,6 +178,15 @@ def _facet(state: _State, row: Row[Any], subject: int, run_facet: RunFacet) -> L
     return {**head, "time": row.time, "rank": row.rank, "key": state.key[row.event_id], "payload": value}
 
 
+def _measurements(state: _State) -> Iterator[Line]:
+    for row in state.rows(measurement):
+        head = {"fact": "measurement", "run": state.node.get(row.source_id), "dataset": state.node[row.dataset_id]}
+        head |= {"role": row.role, "facet": row.facet, "time": row.time, "rank": row.rank}
+        for column, metric, value in unpack_measurements(open_measurement(state.find, tuple(row))):
+            measured = {"column": column or None, "metric": metric, "value": value}
+            yield {**head, "key": state.key[row.event_id], **measured}
+
+
 def _aliases(state: _State) -> Iterator[Line]:
     for row in state.rows(alias):
         names = {"dataset": state.node[row.dataset_id], "alias": state.node[row.alias_id], "type": row.type}
@@ -287,6 +297,7 @@ _PARTS: tuple[Callable[[_State], Iterator[Line]], ...] = (
     _runs,
     _containments,
     _facets,
+    _measurements,
     _aliases,
     _schemas,
     _sets,

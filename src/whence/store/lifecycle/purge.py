@@ -3,6 +3,7 @@
 Each transaction leaves a usable store. After a crash the next run marks the remaining rows, and continues.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ from whence.store.schema.tables import (
     lineage_edge,
     lineage_set,
     lineage_version,
+    measurement,
     progress,
     receipt,
     run,
@@ -160,10 +162,11 @@ class _Purge:
 
 _PURGES: Mapping[str, _Purge] = {
     "receipt": _Purge(((receipt.c.position,),), sum_receipts),
-    "event": _Purge(((event.c.id,),), sum_events),
+    "event": _Purge(((measurement.c.source_id,), (event.c.id,)), sum_events),
     "run": _Purge(
         (
             (run_facets.c.run_id,),
+            (measurement.c.source_id,),
             (run_lineage.c.run_id,),
             (containment.c.run_id,),
             (containment.c.container_id,),
@@ -250,12 +253,12 @@ def _baseline(row: Row[Any]) -> dict[str, Any] | None:
 
 def _counts(connection: Connection) -> Mapping[str, int]:
     """The numbers of rows to delete, by table."""
-    counts = {statement.name: _count(connection, select(gone_statement))}
+    counts = Counter({statement.name: _count(connection, select(gone_statement))})
     for name, how in _PURGES.items():
         gone = select(*MARKS[name].primary_key.columns)
         for of in dict.fromkeys(columns[0].table for columns in how.found_by):
             conditions = [_matches_keys(columns, gone) for columns in how.found_by if columns[0].table is of]
-            counts[str(of)] = _count(connection, select(of).where(or_(*conditions)))
+            counts[of.name] += _count(connection, select(of).where(or_(*conditions)))
     return {table.name: counts[table.name] for table in (*FACTS, statement, validity_interval) if table.name in counts}
 
 

@@ -8,7 +8,20 @@ that belong together; the row with the largest/smallest tuple of them wins.
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from sqlalchemy import BigInteger, Column, Computed, Integer, Table
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ColumnElement,
+    Computed,
+    Index,
+    Integer,
+    Table,
+    func,
+    literal_column,
+    text,
+)
+
+from whence.model.catalog import SORT_PREFIX_LENGTH
 
 Rule = Literal["key", "identity", "min", "max", "or", "latest", "earliest"]
 
@@ -56,3 +69,14 @@ def written_columns(table: Table) -> Sequence[Column[Any]]:
 def merge_rules(table: Table) -> Mapping[str, Rule]:
     """Column name → merge rule of a fact table."""
     return {column.name: column.info["merge"] for column in written_columns(table)}
+
+
+def index_of_facet(index: str, name: str) -> Index:
+    """An index of the subjects of one facet, for searches by what the facet contains."""
+    one = text(f"name = '{name}'")
+    return Index(index, "subject_id", sqlite_where=one, postgresql_where=one)
+
+
+def beginning(column: Column[Any]) -> ColumnElement[str]:
+    """The beginning of a name, by which names are sorted: an index of PostgreSQL cannot hold a text of any length."""
+    return func.substr(column, literal_column("1"), literal_column(str(SORT_PREFIX_LENGTH)))

@@ -12,6 +12,9 @@ Row = tuple[Any, ...]
 RunFacet = tuple[str, int, str, str]
 """Role ("", "input" or "output"), dataset id (0 without a role), facet key, payload."""
 
+Measured = tuple[str, str, int | float]
+"""Column (empty: the dataset), metric, value."""
+
 _FORMAT = b"1"
 _COMMON = (
     b'{"_producer":"https://github.com/OpenLineage/OpenLineage/tree/1.53.0/integration/spark","_schemaURL":'
@@ -85,5 +88,16 @@ def unpack_facets(data: bytes) -> list[RunFacet]:
     return _decode_facets(zlib.decompressobj(wbits=-15, zdict=_COMMON).decompress(data[len(_FORMAT) :]))
 
 
+def pack_measurements(measured: Sequence[Measured]) -> bytes:
+    """The inverse of `unpack_measurements`."""
+    return _encode(measured)
+
+
+def unpack_measurements(data: bytes) -> list[Measured]:
+    """Unpack column (empty: the dataset), metric and value of each measurement."""
+    return _decode_measured(data)
+
+
+_decode_measured = msgspec.msgpack.Decoder(list[Measured]).decode
 _decode_rows = msgspec.msgpack.Decoder(tuple[list[tuple], list[tuple], list[tuple]]).decode  # type: ignore[type-arg]
 _decode_schema = msgspec.msgpack.Decoder(tuple[str, list[tuple]]).decode  # type: ignore[type-arg]  # any columns

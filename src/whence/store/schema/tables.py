@@ -1,13 +1,8 @@
 """The tables: facts, and what is derived from them. Times are microseconds UTC, ids are `model.ids`."""
 
-from enum import IntEnum
-from typing import Any
-
 from sqlalchemy import (
     BigInteger,
     Boolean,
-    Column,
-    ColumnElement,
     Index,
     Integer,
     LargeBinary,
@@ -15,34 +10,25 @@ from sqlalchemy import (
     SmallInteger,
     Table,
     Text,
-    func,
-    literal_column,
     text,
 )
 
-from whence.model.catalog import SORT_PREFIX_LENGTH
-from whence.store.schema.columns import COMPACT, Id, derived_column, fact_column, plain_column, witness_columns
+from whence.store.schema.columns import (
+    COMPACT,
+    Id,
+    beginning,
+    derived_column,
+    fact_column,
+    index_of_facet,
+    plain_column,
+    witness_columns,
+)
 from whence.store.schema.run_states import RUN_STATE, RUN_STATE_AT
 
 FOREVER = 2**63 - 1  # the `valid_to` of what still holds
 
 
-class DirtyKey(IntEnum):
-    """What is to be settled again."""
-
-    RUN = 0
-    DECLARATION = 1
-    ALIAS = 2
-    LIFE = 3
-
-
 metadata = MetaData()
-
-
-def _facets_named(index: str, name: str) -> Index:
-    """An index of the subjects of one facet: what is looked for by what it says, not by whom it is about."""
-    one = text(f"name = '{name}'")
-    return Index(index, "subject_id", sqlite_where=one, postgresql_where=one)
 
 
 _SOUGHT_FACETS = (
@@ -173,6 +159,21 @@ run_facets = Table(
     **COMPACT,
 )
 
+measurement = Table(
+    "measurement",
+    metadata,
+    fact_column("source_id", BigInteger, "key"),  # the run, or the dataset event, that measured
+    fact_column("dataset_id", BigInteger, "key"),
+    fact_column("role", Text, "key"),  # input or output of the run; empty: of a dataset event
+    fact_column("facet", Text, "key"),
+    fact_column("time", BigInteger, "latest"),
+    fact_column("rank", SmallInteger, "latest"),
+    fact_column("event_id", BigInteger, "latest"),
+    fact_column("content", LargeBinary, "latest"),  # store.packed: columns, metrics, values
+    Index("measurement_dataset", "dataset_id", "time"),
+    **COMPACT,
+)
+
 alias = Table(
     "alias",
     metadata,
@@ -277,7 +278,7 @@ declaration = Table(
 )
 
 _NAMED = (event, receipt, producer, dataset, field, job, run, containment)
-_REPORTED = (facet, run_facets, alias, schema_version, schema_body)
+_REPORTED = (facet, run_facets, measurement, alias, schema_version, schema_body)
 _LINEAGE = (lineage_set, lineage_edge, unreported_column, lineage_version, run_lineage, declaration)
 FACTS: tuple[Table, ...] = (*_NAMED, *_REPORTED, *_LINEAGE)
 """In the order in which one transaction merges them: the same in every writer, so that two never deadlock."""
@@ -289,7 +290,7 @@ facet_body = Table(
     plain_column("name", Text, primary_key=True),
     plain_column("body_id", BigInteger),
     plain_column("payload", Text),  # JSON; empty = deleted
-    *(_facets_named(index, name) for index, name in _SOUGHT_FACETS),
+    *(index_of_facet(index, name) for index, name in _SOUGHT_FACETS),
     **COMPACT,
 )
 """The payload of each facet: apart, because most events change when a facet was said last, not what it says."""
@@ -386,11 +387,6 @@ change = Table(
     Index("change_version_of", "version"),
     **COMPACT,
 )
-
-
-def beginning(column: Column[Any]) -> ColumnElement[str]:
-    """By what names are sorted: their beginning, for an index of PostgreSQL holds no text of any length."""
-    return func.substr(column, literal_column("1"), literal_column(str(SORT_PREFIX_LENGTH)))
 
 
 for _named in (dataset, job):
