@@ -29,8 +29,8 @@ PRODUCERS := $(addprefix tests/nightly/producers/,airflow3.py dbt_ol.py spark35.
 nightly-producers: .venv/ready-dev ## Drive Whence with Airflow, dbt-ol and PySpark, each in an environment of its own, and ask it as users do (ARGS="-k airflow3" for one; half an hour)
 	@$(BIN)/python -m pytest $(PRODUCERS) --durations=5 $(ARGS)
 
-nightly-compatibility: .venv/ready-dev ## Run a user's job on every release of Spark that whence-client is for, with Delta Lake and Iceberg; writes docs/reference/compatibility.md (a quarter of an hour)
-	@PYTHONPATH=tests $(BIN)/python -m nightly.compatibility.matrix
+nightly-compatibility: .venv/ready-dev ## Run a user's job on every release of Spark that whence-client is for, with Delta Lake and Iceberg; writes docs/reference/compatibility.md (a quarter of an hour; ARGS="--only 3.5.9 4.3.0" for two)
+	@PYTHONPATH=tests $(BIN)/python -m nightly.compatibility.matrix $(ARGS)
 
 nightly-faults: .venv/ready-dev ## Fill the disk under a running Whence, in every way; it must be well 60 s after there is space again (minutes)
 	@unshare -rm $(BIN)/python -m pytest tests/nightly/full_disk.py --back 60 --log-cli-level=INFO $(ARGS)

@@ -15,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import Engine
 
 import whence.errors
+from nightly.compatibility.matrix import read_rows, write_page
 from nightly.compatibility.releases import RELEASES
 from query.worlds.random_worlds import Said, World, load
 from reference_pages import GENERATED, WRITTEN
@@ -328,7 +329,8 @@ def test_the_lock_files_agree_and_name_no_registry() -> None:
 
 def test_the_compatibility_page_lists_the_releases_that_are_run() -> None:
     text = page("docs/reference/compatibility.md")
-    assert re.findall(r"^\| (\d[\d.]+) ", text, re.MULTILINE) == [one.spark for one in RELEASES]
+    assert list(read_rows(text)) == [one.spark for one in RELEASES]
+    assert write_page(read_rows(text)) == text
     for one in RELEASES:
         assert re.search(rf"^pyspark=={re.escape(one.spark)}$", one.lock.with_suffix(".in").read_text(), re.MULTILINE)
         assert re.search(rf"^pyspark=={re.escape(one.spark)} ", one.lock.read_text(), re.MULTILINE)
