@@ -1,3 +1,1 @@
-"""The edges as arrays in a file (compressed sparse rows): its format, its build, its cache, and the changes laid over
-it.
-"""
+"""The edges as arrays in a file (compressed sparse rows): format, build, cache, and the overlay of newer changes."""

@@ -1,4 +1,4 @@
-"""Building the arrays of the edges that hold or held from one snapshot of a store."""
+"""Build of the edge arrays from one snapshot of a store: current edges, and past ones."""
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -26,11 +26,11 @@ UNSAID: dict[str, Any] = {
     "trait_start": np.zeros(1, np.int64),
     "trait_text": np.zeros(0, np.uint8),
 }
-"""The arrays of what is said of nodes, of none."""
+"""The trait arrays when no node has traits."""
 
 
 class Alike(NamedTuple):
-    """Several names of one thing: ids in their order, the first, `name`, stands for all; and its dataset's id."""
+    """The names of one alias group: sorted ids, `name` (the id of the representative), and the id of its dataset."""
 
     name: DatasetName | FieldName
     members: tuple[int, ...]
@@ -38,8 +38,9 @@ class Alike(NamedTuple):
 
 
 def build_csr(connection: Connection) -> Csr:
-    """The arrays of the edges that hold, and of those that held last. About 200 bytes of memory an edge while it works,
-    and then 200 a node.
+    """Build the arrays of all current edges and of the most recent past ones.
+
+    Uses about 200 bytes of memory an edge while it reads, then 200 bytes a node.
     """
     held, flat, known_since = read_recent(connection)
     alike = _alike(connection, flat)
@@ -50,12 +51,12 @@ def build_csr(connection: Connection) -> Csr:
 
 
 def build_owned(connection: Connection, owners: Sequence[int], at: int | None) -> Csr:
-    """The arrays of what some owners say now, or said at a time: as if it held now."""
+    """Build the arrays of the edges that some owners assert now, or asserted at a time."""
     return to_csr(*read_owned(connection, owners, at))
 
 
 def to_csr(held: Held, flat: Flat, alike: Sequence[Alike] = (), known_since: int = ALL_TIME) -> Csr:
-    """The arrays of edges, and of what goes by several names; nothing is said of any node."""
+    """Build arrays from edges and alias groups. No node gets traits."""
     named = np.array([id_ for one in alike for id_ in (*one.members, one.dataset)], np.int64)
     ids = np.unique(np.concatenate([*(np.unique(one) for one in (flat.source, flat.target, flat.owner)), named]))
     wholes = np.concatenate([one[one != 0] for one in (flat.source_dataset, flat.target_dataset)])
@@ -100,7 +101,7 @@ def to_csr(held: Held, flat: Flat, alike: Sequence[Alike] = (), known_since: int
 
 
 def starts(sorted_places: Places, count: int) -> Ints:
-    """Where each of `count` runs begins in a sorted array, and its end."""
+    """The start of each of `count` runs of equal values in a sorted array, then the end of the last one."""
     return np.searchsorted(sorted_places, np.arange(count + 1)).astype(np.int64)
 
 
@@ -163,7 +164,7 @@ def _datasets(ids: Ints, flat: Flat, alike: Sequence[Alike]) -> Places:
 
 
 def _fields(ids: Ints, dataset_of: Places) -> tuple[Ints, Places]:
-    """The fields of each dataset, by id."""
+    """The fields of each dataset, sorted by id."""
     fields = np.flatnonzero((ids & KIND_BITS) == Kind.FIELD)
     order = fields[np.argsort(dataset_of[fields], kind="stable")]
     return starts(dataset_of[order], len(ids)), order.astype(np.int32)

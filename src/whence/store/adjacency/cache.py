@@ -1,5 +1,6 @@
-"""The file of arrays of a store, as a process uses it: opened once, laid over once for each change
-version, built anew when much changed.
+"""Cache of a store's adjacency file in one process.
+
+The file is opened once, gets one overlay for each change version, and is built again after many changes.
 """
 
 import fcntl
@@ -30,15 +31,15 @@ from whence.store.ingest.change_log import (
 from whence.store.schema.tables import edge
 
 LEAST_EDGES = 1_000
-"""Fewer are walked in the tables."""
+"""Stores with fewer edges get no file: queries read the tables."""
 
 OUTDATED = MOST_CHANGED // 4
-"""Owners with other edges now, from which on the file is made anew."""
+"""The number of owners with changed edges that makes a rebuild due."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A file, known by its inode and time; what it has, and the last change version that it was laid over for."""
+    """An open file, identified by inode and modification time, with its content and its latest overlay."""
 
     known_by: tuple[int, int]
     content: tuple[ChangeVersion, Csr] | None
@@ -47,16 +48,16 @@ class _Opened:
 
 
 class AdjacencyCache:
-    """One file of arrays. For any number of threads."""
+    """The adjacency file of one store. Thread-safe."""
 
     def __init__(self, file: Path) -> None:
-        """`file` may not be there yet, or never be."""
+        """`file` need not exist."""
         self.file = file
         self._lock = Lock()
         self._opened = _Opened((0, 0), None)
 
     def over(self, connection: Connection) -> StoreAdjacency | None:
-        """The edges as a transaction sees them; None if the file cannot say."""
+        """The edges as a transaction sees them, or None if the file cannot answer."""
         opened = self._open()
         if opened.content is None:
             return None
@@ -68,10 +69,10 @@ class AdjacencyCache:
         return None if opened.arrays is None else replace(opened.arrays, connection=connection)
 
     def is_due(self, connection: Connection) -> bool:
-        """Whether the file should be made anew: there are edges, and it is not there or far behind."""
+        """Whether a rebuild is due: the store has edges, and the file is missing or too old."""
         if connection.execute(select(edge.c.owner_id).limit(1).offset(LEAST_EDGES - 1)).first() is None:
             return False
-        if read_change_version(connection) is None:  # nobody could say what changed since
+        if read_change_version(connection) is None:  # changes since the build could not be found
             return False
         content = self._open().content
         if content is None or not is_known(connection, content[0]):
@@ -97,7 +98,7 @@ class AdjacencyCache:
 
 
 def build_file(engine: Engine, file: Path) -> bool:
-    """Make the file of a store's edges. False: another process is at it, or the store has no change version yet."""
+    """Build the file. Returns False if another process is building it, or the store has no change version yet."""
     with _alone(file) as is_alone, reading(engine) as connection:
         version = read_change_version(connection) if is_alone else None
         if version is None:
@@ -115,13 +116,13 @@ def _alone(file: Path) -> Iterator[bool]:
         except BlockingIOError:
             yield False
             return
-        for left in file.parent.glob(f"{file.name}.next-*"):  # of a process that was killed
+        for left in file.parent.glob(f"{file.name}.next-*"):  # left by a killed process
             left.unlink(missing_ok=True)
         yield True
 
 
 def main() -> None:
-    """Make a file in a process of its own. The store's URL comes on stdin, for it may have a password."""
+    """Build a file in a separate process. The store's URL is read from stdin, since it may contain a password."""
     os.nice(10)
     end_with_parent()
     engine = open_store(sys.stdin.readline().strip())

@@ -1,8 +1,8 @@
-"""The edges as arrays in one file: each node's neighbours lie side by side, both ways (compressed sparse rows).
+"""File format of the edges as compressed sparse rows: the neighbours of each node are adjacent, in both directions.
 
-The file is a copy of the edges that hold or held, as the store has them in one change version
-(`store.ingest.change_log`), never the truth. It has ids, no names and no expressions; of facets, it has
-what impact counts (owners, types, tiers). It is mapped into memory: opening it is free, and processes share its pages.
+The file is a copy of the current and recent edges at one change version (`store.ingest.change_log`); the tables remain
+the source of truth. It contains ids, but no names and no expressions. Of facets it contains only what impact counts:
+owners, types, tiers. It is memory-mapped: opening it costs nothing, and processes share its pages.
 """
 
 import json
@@ -20,7 +20,7 @@ from whence.store.ingest.change_log import ChangeVersion
 
 Ints = NDArray[np.int64]
 Places = NDArray[np.int32]
-"""Places of nodes among `Csr.ids`, or of edges."""
+"""Indices of nodes in `Csr.ids`, or of edges."""
 
 MAGIC = b"whence csr 3\n"
 _ALIGNED = 64
@@ -28,18 +28,18 @@ _ALIGNED = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Csr:
-    """Nodes are known by their place among `ids`, which ascend; edges by their place in downstream order.
+    """Nodes are indices into `ids`, which ascends; edges are indices in downstream order.
 
-    The edges from node n are those from `down_start[n]` to `down_start[n + 1]`: before `down_now[n]` those that hold
-    now, then those that only held before, each in the order of their far ends' ids, owners, sets and ordinals.
-    `up_start`, `up_now` and `up_edge` have those into it, likewise. An edge belongs to the set `held[edge]`: that is
-    `set_id`, and held from `since` until `until` (FOREVER: now). What held no more at `known_since[0]` is left out.
+    The edges out of node n are those from `down_start[n]` to `down_start[n + 1]`. Current edges come first, up to
+    `down_now[n]`; past ones follow. Both parts are sorted by far end id, owner, set and ordinal. `up_start`, `up_now`
+    and `up_edge` are the same for edges into n. `held[edge]` is the validity interval of an edge: its set `set_id`,
+    from `since` until `until` (FOREVER: still valid). Edges that ended before `known_since[0]` are left out.
 
-    `canonical` is the node that stands for all names of a thing, `dataset` that of which a node is a field (itself for
-    a dataset, -1 for others). The names of `grouped[k]` are `member` from `member_start[k]`, its own first. `by_name`
-    is the place of a node's name among all names; `trait` is what is said of a dataset or job under any of its names:
-    the JSON array (types, owners, tier) in `trait_text` from `trait_start[trait]` on; -1: nothing. Arrays of some
-    owners' edges have no such two.
+    `canonical` is the representative of a node's alias group. `dataset` is the dataset of a field, the node itself for
+    a dataset, and -1 otherwise. The members of `grouped[k]` are `member` from `member_start[k]`, the representative
+    first. `by_name` is the rank of a node's name among all names. `trait` is the class of a dataset or job (-1: none),
+    and `trait_text` from `trait_start[trait]` is its JSON array (types, owners, tier). Arrays of some owners only have
+    neither `by_name` nor `trait`.
     """
 
     ids: Ints
@@ -62,7 +62,7 @@ class Csr:
     held: Places
     ordinal: Places
     rank: NDArray[np.int8]
-    """How an edge is preferred: 2 × (0 DIRECT, 1 another type, 2 INDIRECT) + 1 if it is not confirmed."""
+    """The preference of an edge, lowest first: 2 × (0 DIRECT, 1 another type, 2 INDIRECT) + 1 if it is unconfirmed."""
     set_id: Ints
     since: Ints
     until: Ints
@@ -77,7 +77,7 @@ ARRAYS = tuple(one.name for one in fields(Csr))
 
 
 def write_csr(file: Path, version: ChangeVersion, csr: Csr) -> None:
-    """Write the file beside its place, then put it there at once: readers see the old one or the new one."""
+    """Write the file atomically: a reader sees either the old content or the new one."""
     arrays = {name: np.ascontiguousarray(getattr(csr, name)) for name in ARRAYS}
     head, at = {}, 0
     for name, array in arrays.items():
@@ -102,7 +102,7 @@ def write_csr(file: Path, version: ChangeVersion, csr: Csr) -> None:
 
 
 def read_csr(file: Path) -> tuple[ChangeVersion, Csr] | None:
-    """What is in the file, mapped, and of which change version it is. None: there is none, or it cannot be read."""
+    """Map a file. Returns its change version and content, or None if it is missing or unreadable."""
     try:
         with file.open("rb") as opened:
             if opened.read(len(MAGIC)) != MAGIC:
@@ -132,7 +132,7 @@ def _begin(head: int) -> int:
 
 
 def spread(starts: Ints, counts: Ints) -> Ints:
-    """The places of several runs, one run after the other: (3, 10), (2, 1) → 3, 4, 10."""
+    """Concatenate the indices of several runs: (3, 10), (2, 1) → 3, 4, 10."""
     ends = np.cumsum(counts)
     places: Ints = np.arange(int(ends[-1]) if len(ends) else 0)
     found: Ints = places + np.repeat(starts - (ends - counts), counts)

@@ -1,6 +1,4 @@
-"""What the arrays of the edges (`store.adjacency.csr`) know of their nodes: the order of their names, and what facets
-say of them that impact counts.
-"""
+"""Attributes of the nodes in adjacency arrays: the order of their names, and the facet values that impact counts."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,11 +17,11 @@ from whence.store.schema.tables import dataset, facet_body, field, job
 T = TypeVar("T")
 
 FETCHED = 50_000
-"""Rows read at a time."""
+"""Rows fetched at a time."""
 
 
 class Classes(NamedTuple):
-    """Nodes by what is said of them: `Csr.trait`, `Csr.trait_start` and `Csr.trait_text`."""
+    """Nodes grouped by equal traits: the values of `Csr.trait`, `Csr.trait_start` and `Csr.trait_text`."""
 
     trait: Places
     start: Ints
@@ -31,8 +29,8 @@ class Classes(NamedTuple):
 
 
 def order_names(connection: Connection, ids: Ints, minted: Mapping[int, Node]) -> Places:
-    """The place of the name of each id among all names; `minted` are names that stand for others. An id without a
-    name comes first.
+    """The rank of the name of each id. `minted` has names of ids that no event mentioned. Ids without a name come
+    first.
     """
     texts = [""] * len(ids)
     named = chain(_names(connection), minted.items())
@@ -46,7 +44,7 @@ def order_names(connection: Connection, ids: Ints, minted: Mapping[int, Node]) -
 
 
 def read_classes(connection: Connection, ids: Ints, canonical: Places) -> Classes:
-    """What facets say of datasets and jobs, each together with its other names."""
+    """Read the traits of datasets and jobs, merged over each alias group."""
     said: dict[int, list[tuple[str, str]]] = {}
     rows = ((row[0], (row[1], row[2])) for row in _rows(connection, _SAID))
     while some := list(islice(rows, FETCHED)):
@@ -61,7 +59,7 @@ def read_classes(connection: Connection, ids: Ints, canonical: Places) -> Classe
 
 
 def read_class(text: bytes) -> Traits:
-    """What a class says: without its tags."""
+    """Decode the traits of a class. It has no tags."""
     types, owners, tier = json.loads(text)
     return Traits(types=frozenset(types), owners=frozenset(owners), tier=tier)
 
@@ -95,7 +93,7 @@ def _rows(connection: Connection, query: Select[Any]) -> Iterator[Any]:
 
 
 def _placed(ids: Ints, pairs: Sequence[tuple[int, T]]) -> Iterator[tuple[int, T]]:
-    """Those of the pairs whose id is among the ids, by its place."""
+    """Yield the pairs whose id is in `ids`, with its index there in place of the id."""
     wanted = np.array([id_ for id_, _ in pairs], np.int64)
     at = np.searchsorted(ids, wanted)
     inside = np.flatnonzero(at < len(ids))

@@ -1,5 +1,5 @@
-"""The edges as arrays, exactly as one transaction sees them: a file of them (`store.adjacency.csr`), and over it what
-changed since the file was made, read from the tables.
+"""The edges as arrays, exactly as one transaction sees them: the file (`store.adjacency.csr`), overlaid with the
+changes since its build, which are read from the tables.
 """
 
 from collections.abc import Sequence
@@ -23,13 +23,13 @@ from whence.store.schema.array_parameters import given, giving
 from whence.store.schema.tables import FOREVER, lineage_edge, lineage_set
 
 MOST_CHANGED = 2_000
-"""Owners whose edges are read anew for one change version; where more changed, the tables are walked."""
+"""The most owners whose changed edges are read again for one change version; beyond it, queries use the tables."""
 MOST_CHANGED_THEN = 100
-"""Likewise, for one question about the past."""
+"""The same limit for one query about the past."""
 
 
 class Edges(NamedTuple):
-    """Edges at some nodes: at which of them, and the rest as in `query.ports.Adjacency.edges`."""
+    """Edges at some nodes: the index of the probe, then the members of `query.ports.graph.Adjacency.edges`."""
 
     which: Ints
     far: Ints
@@ -43,20 +43,20 @@ KEY = ("set_id", "ordinal", "unconfirmed")
 
 @dataclass(frozen=True, slots=True)
 class Newer:
-    """Edges over those of a file, of the same time. Their nodes have places of their own; `place` has those among all
-    nodes.
+    """Edges that are newer than those of the file. Their nodes have indices of their own; `place` maps them to the
+    indices of all nodes.
     """
 
     csr: Csr
     owners: Sequence[int]
-    """Whose edges they are."""
+    """The owners of these edges."""
     place: Ints
     extra: Ints
-    """The ids of nodes that the file does not have; their places follow those of the file."""
+    """The ids of nodes that the file lacks; their indices follow those of the file."""
     replaced: NDArray[np.bool_]
-    """By place in the file: owners whose edges in it are void."""
+    """By index in the file: owners whose edges in the file are replaced."""
     own: Ints
-    """Those of `place`, sorted, and in `by_own` where each was."""
+    """`place` sorted, and in `by_own` the original index of each."""
     by_own: Ints
 
 
@@ -65,16 +65,16 @@ class StoreAdjacency:
     """`query.ports.graph.Adjacency` over one snapshot of a store."""
 
     connection: Connection | None
-    """None: `rows` cannot be asked."""
+    """None if `rows` is not available."""
     csr: Csr
     newer: Newer | None = None
     stale: NDArray[np.bool_] | None = None
-    """By place in the file: datasets and jobs of which something else is said now. None: of none."""
+    """By index in the file: datasets and jobs with changed traits, or None if there are none."""
     at: int | None = None
-    """Of which time (µs) the edges are; None: those that hold now."""
+    """The time (µs) that the edges are valid at, or None for now."""
 
     def as_of(self, at: int) -> "StoreAdjacency | None":
-        """The edges that held at a time. None: not all of them are here."""
+        """The edges at a time, or None if some of them are missing here."""
         if at < self.csr.known_since[0]:
             return None
         if self.newer is None:
@@ -87,12 +87,12 @@ class StoreAdjacency:
 
     @property
     def count(self) -> int:
-        """How many nodes there are: places are below."""
+        """The number of nodes."""
         return len(self.csr.ids) + (0 if self.newer is None else len(self.newer.extra))
 
     @property
     def has_all_fields(self) -> bool:
-        """Only those that have an edge."""
+        """False: a field without an edge is missing."""
         return False
 
     def ids(self, places: Ints) -> Ints:
@@ -106,11 +106,11 @@ class StoreAdjacency:
         return found
 
     def canonical_ids(self, places: Ints) -> Ints:
-        """Their own."""
+        """The same as `ids`."""
         return self.ids(places)
 
     def kinds(self, places: Ints) -> NDArray[np.int8]:
-        """Their `Kind`s: the lowest bits of the ids, which lie closer."""
+        """The `Kind` of each node: the lowest bits of its id."""
         known = len(self.csr.ids)
         if self.newer is None or not len(self.newer.extra):
             return self.csr.kind[places]
@@ -120,42 +120,42 @@ class StoreAdjacency:
         return found
 
     def place(self, id_: int) -> int:
-        """The place of a node; -1: it has no edge."""
+        """The index of a node, or -1 if it has no edge."""
         found = _find(self.csr.ids, id_)
         if found < 0 and self.newer is not None and (new := _find(self.newer.extra, id_)) >= 0:
             return len(self.csr.ids) + new
         return found
 
     def canonical(self, places: Ints) -> Ints:
-        """The node that stands for each."""
+        """The representative of each node."""
         return self._with_newer(self.csr.canonical, None, places)
 
     def datasets(self, places: Ints) -> Ints:
-        """The dataset of each dataset or field; -1 of a job."""
+        """The dataset of each dataset or field; -1 for a job."""
         return self._with_newer(self.csr.dataset, "dataset", places)
 
     def is_grouped(self, places: Ints) -> NDArray[np.bool_]:
-        """Which canonical nodes have other names."""
+        """Which canonical nodes have aliases."""
         return np.isin(places, self.csr.grouped)
 
     def by_name(self, places: Ints) -> Ints:
-        """The place of the name of each node among all names; -1: it is newer than the file."""
+        """The rank of each node's name among all names; -1 if the node is newer than the file."""
         return self._of_file(self.csr.by_name, places, -1)
 
     def classes(self, places: Ints) -> Ints:
-        """What is said of each canonical dataset or job, for `traits`; -1: nothing, -2: the file does not know."""
+        """The class of each canonical dataset or job, for `traits`; -1: no traits, -2: not in the file."""
         found = self._of_file(self.csr.trait, places, -2)
         if self.stale is not None:
             found[self._of_file(self.stale, places, 1) != 0] = -2
         return found
 
     def traits(self, class_: int) -> Traits:
-        """What a class says, without tags."""
+        """The traits of a class, without tags."""
         start, end = self.csr.trait_start[class_ : class_ + 2].tolist()
         return read_class(self.csr.trait_text[start:end].tobytes())
 
     def members(self, places: Ints) -> tuple[Ints, Ints]:
-        """All names of canonical nodes, each node's own first: (which of the nodes, name)."""
+        """All names of canonical nodes, the representative first: (index of the node, name)."""
         csr = self.csr
         if not len(csr.grouped):
             return np.arange(len(places)), places
@@ -169,7 +169,7 @@ class StoreAdjacency:
         return which, found
 
     def fields(self, places: Ints) -> tuple[Ints, Ints]:
-        """The fields of datasets that have an edge, by id: (which of the datasets, field)."""
+        """The fields of datasets that have an edge, by id: (index of the dataset, field)."""
         which, found = _runs(self.csr.field_start, self.csr.field_start[1:], places)
         found = self.csr.field[found].astype(np.int64)
         if self.newer is None:
@@ -182,8 +182,8 @@ class StoreAdjacency:
         return which[order][distinct], found[order][distinct]
 
     def edges(self, probes: Ints, direction: Direction, grain: Grain, limit: int) -> Edges:
-        """The edges at nodes, in their order and then as the tables have them: (which of the probes, far end, owner,
-        rank, key for `rows`). All of them: it costs no more.
+        """All edges at nodes, sorted by node and then as in the tables: (index of the probe, far end, owner, rank, key
+        for `rows`). `limit` is ignored, since it would save nothing.
         """
         down = direction is Direction.DOWNSTREAM
         found = _edges_at(self.csr, probes, down, self.at)
@@ -197,7 +197,7 @@ class StoreAdjacency:
         return found if self._is_ordered(found.key) else self._ordered(found)
 
     def rows(self, keys: Ints, direction: Direction) -> Sequence[EdgeRow]:
-        """What the tables say of edges, in no order."""
+        """The complete rows of edges from the tables, in any order."""
         asked = list(zip(*(part.tolist() for part in self._keys(keys)), strict=True))
         assert self.connection is not None
         dialect = self.connection.dialect.name
@@ -205,7 +205,7 @@ class StoreAdjacency:
         return opened(self.connection, map(EdgeRow._make, found.all()))
 
     def _is_ordered(self, keys: Ints) -> bool:
-        """Whether edges are all of the file, and none of them of the past: then they come in their order."""
+        """Whether all edges are current ones of the file, which are already sorted."""
         if len(keys) and keys[-1] < 0:
             return False
         return self.at is None or bool((self.csr.until[self.csr.held[keys]] == FOREVER).all())
@@ -216,7 +216,7 @@ class StoreAdjacency:
         return Edges(*(one[order] for one in edges))
 
     def _keys(self, keys: Ints) -> tuple[Ints, Ints, Ints]:
-        """Set, ordinal and 1 for unconfirmed, of edges. Those of newer edges are negative: -1 is the first."""
+        """Set, ordinal and 1 for unconfirmed, of edges. Keys of newer edges are negative, from -1 down."""
         new = keys < 0
         parts = [(~new, _key(self.csr, keys[~new]))]
         if self.newer is not None and new.any():
@@ -246,7 +246,7 @@ class StoreAdjacency:
         return np.where(own < 0, -1, self.newer.place[own])
 
     def _own(self, places: Ints) -> Ints:
-        """Where nodes are among those of the newer edges; -1: they are not."""
+        """The indices of nodes among those of the newer edges; -1 for other nodes."""
         assert self.newer is not None
         if not len(self.newer.own):
             return np.full(len(places), -1, np.int64)
@@ -271,7 +271,7 @@ class StoreAdjacency:
 
 
 def lay_over(connection: Connection, version: ChangeVersion, csr: Csr) -> StoreAdjacency | None:
-    """The arrays as this transaction sees the edges. None: they are of another store, or too much changed since."""
+    """Overlay a file with later changes. Returns None if it is of another store, or too much has changed since."""
     if not is_known(connection, version):
         return None
     changed = changed_since(connection, version, (OWNER, GROUP), MOST_CHANGED + 1)
@@ -317,7 +317,7 @@ def _newer(connection: Connection, csr: Csr, owners: Sequence[int], at: int | No
 
 
 def _is_of_group(csr: Csr, over: Csr, old: Ints) -> bool:
-    """Whether a new field is one of a dataset that has several names: its own are not known here."""
+    """Whether a new field belongs to a dataset with aliases, whose members are not known here."""
     inside = over.dataset[(old < 0) & (over.dataset >= 0)]
     wholes = old[inside]
     wholes = wholes[wholes >= 0]
@@ -336,7 +336,7 @@ def _rows_statement(dialect: str, direction: Direction) -> Select[Any]:
 
 
 def _edges_at(csr: Csr, places: Ints, down: bool, at: int | None) -> Edges:
-    """The edges at nodes that hold now, or held at a time."""
+    """The edges of the file at nodes, now or at a time."""
     start, now = (csr.down_start, csr.down_now) if down else (csr.up_start, csr.up_now)
     which, found = _runs(start, now if at is None else start[1:], places)
     key = found if down else csr.up_edge[found].astype(np.int64)
@@ -350,7 +350,7 @@ def _edges_at(csr: Csr, places: Ints, down: bool, at: int | None) -> Edges:
 
 
 def _runs(starts: Ints, ends: Ints, places: Ints) -> tuple[Ints, Ints]:
-    """The runs of places; of those that have no end there are none: (which of the places, place in the runs)."""
+    """Expand several runs: (index of the run, index in it). A run without an end is empty."""
     inside = np.flatnonzero(places < len(ends))
     begin = starts[places[inside]]
     counts = ends[places[inside]] - begin

@@ -1,6 +1,4 @@
-"""What the arrays of the edges (`store.adjacency.csr`) are made of, as columns: when sets of owners held, and their
-edges.
-"""
+"""The rows that adjacency arrays (`store.adjacency.csr`) are built from, as columns: validity intervals and edges."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -18,13 +16,13 @@ from whence.store.schema.array_parameters import given, giving
 from whence.store.schema.tables import FOREVER, lineage_edge, lineage_version, validity_interval
 
 FETCHED = 100_000
-"""Rows read at a time."""
+"""Rows fetched at a time."""
 
 MOST_PAST = 1_000_000
-"""So many edges of the past are in the arrays in any case; else twice as many as hold now, those that held last."""
+"""The least number of past edges in the arrays; they have up to twice as many past edges as current ones."""
 
 TOGETHER = 10_000
-"""Sets asked for in one query."""
+"""Sets in one query."""
 
 _HELD = (
     validity_interval.c.owner_id,
@@ -46,7 +44,7 @@ _SAID = (
 
 
 class Held(NamedTuple):
-    """When sets of owners held, without a break, as columns. `unconfirmed`: 0 or 1."""
+    """Validity intervals of lineage sets, without gaps, as columns. `unconfirmed` is 0 or 1."""
 
     owner: Ints
     set_id: Ints
@@ -56,7 +54,7 @@ class Held(NamedTuple):
 
 
 class Flat(NamedTuple):
-    """Edges as columns of ids, in any order. `held` is the place of each edge's set."""
+    """Edges as columns of ids, in any order. `held` is the index of the validity interval."""
 
     source: Ints
     target: Ints
@@ -69,8 +67,9 @@ class Flat(NamedTuple):
 
 
 def read_recent(connection: Connection) -> tuple[Held, Flat, int]:
-    """All that holds; of what held before as much as there is room for; and since when nothing is left out. About 100
-    bytes of memory for each set in each span, while it works, and as much for each edge of the arrays.
+    """Read all current edges, and the most recent past ones up to the limit; also the time since which none is missing.
+
+    Uses about 100 bytes of memory for each interval of each set while it reads, and as much for each edge.
     """
     held = _held(_rows(connection, _HELD_QUERY))
     sizes = _sizes(held, _rows(connection, _SIZES))
@@ -84,7 +83,7 @@ def read_recent(connection: Connection) -> tuple[Held, Flat, int]:
 
 
 def read_owned(connection: Connection, owners: Sequence[int], at: int | None) -> tuple[Held, Flat]:
-    """What some owners say now, or said at a time: as if it held now."""
+    """Read the edges that some owners assert now, or asserted at a time."""
     dialect = connection.dialect.name
     asked = giving(dialect, _OWNED, [(owner, aspect) for owner in owners for aspect in Aspect])
     held = _held(_rows(connection, _owned_statement(dialect), asked | {"at": FOREVER - 1 if at is None else at}))
@@ -103,7 +102,7 @@ _OWNED = ("owner_id", "aspect")
 
 @lru_cache
 def _owned_statement(dialect: str) -> Select[Any]:
-    """One step into the key of spans for each owner and aspect: a job may have a span for each day of years."""
+    """One index step for each owner and aspect: a job may have an interval for each day of many years."""
     at, asked, other = bindparam("at", type_=BigInteger), given(dialect, *_OWNED), validity_interval.alias()
     theirs = [other.c[name] == asked.c[name] for name in _OWNED]
     last = select(func.max(other.c.valid_from)).where(*theirs, other.c.valid_from <= at).correlate(asked)
@@ -122,7 +121,7 @@ def _said_statement(dialect: str) -> Select[Any]:
 
 
 def _held(rows: Ints) -> Held:
-    """Spans that follow each other are one: another set of the same owner began or ended between them."""
+    """Merge adjacent intervals of a set: another set of the same owner changed between them."""
     owner, aspect, set_id, unconfirmed, since, until = rows[np.lexsort(rows.T[[4, 3, 2, 1, 0]])].T
     same = [one[1:] == one[:-1] for one in (owner, aspect, set_id, unconfirmed)]
     first = np.ones(len(owner), bool)
@@ -132,14 +131,14 @@ def _held(rows: Ints) -> Held:
 
 
 def _sizes(held: Held, counted: Ints) -> Ints:
-    """How many edges each set has; `counted` by set."""
+    """The number of edges of each set; `counted` has them by set."""
     set_id, size = counted.T if len(counted) else np.zeros((2, 1), np.int64)
     at = np.minimum(np.searchsorted(set_id, held.set_id), len(set_id) - 1)
     return np.where(set_id[at] == held.set_id, size[at], 0)
 
 
 def _edges(connection: Connection, sets: Ints, *, is_most: bool) -> Ints:
-    """The edges of sets, by set and ordinal; where these `is_most` of all sets, there may be more."""
+    """Read the edges of sets, sorted by set and ordinal. If these are most sets (`is_most`), others may be included."""
     if is_most:
         edges = _rows(connection, select(*_SAID))
     else:
@@ -152,7 +151,7 @@ def _edges(connection: Connection, sets: Ints, *, is_most: bool) -> Ints:
 
 
 def _flat(held: Held, edges: Ints) -> Flat:
-    """All edges of sets; `edges` are sorted by set."""
+    """All edges of the intervals; `edges` are sorted by set."""
     begin, end = (np.searchsorted(edges[:, 0], held.set_id, side) for side in ("left", "right"))
     which = np.repeat(np.arange(len(begin)), end - begin)
     said = edges[spread(begin, end - begin)]
@@ -162,7 +161,7 @@ def _flat(held: Held, edges: Ints) -> Flat:
 
 
 def _rows(connection: Connection, query: Select[Any], values: Mapping[str, Any] | None = None) -> Ints:
-    """Rows of integers; those of a query without values are many."""
+    """Fetch rows of integers. A query without parameters returns many."""
     options = {"stream_results": True, "max_row_buffer": FETCHED} if values is None else {}
     found = connection.execute(query, values or {}, execution_options=options)
     width = len(query.selected_columns)

@@ -1,4 +1,4 @@
-"""The edges as arrays, read from the tables as a search asks for them. A node gets its place when it is met."""
+"""The edges as arrays, read from the tables while a search runs. A node gets an index when it is first read."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class Tables(Protocol):
         ...
 
     def nodes(self, ids: Iterable[int]) -> Mapping[int, Node]:
-        """Names."""
+        """The names of ids."""
         ...
 
     def fields(self, dataset_ids: Iterable[int]) -> Sequence[FieldRow]:
@@ -41,27 +41,27 @@ class Tables(Protocol):
 
 @dataclass(slots=True)
 class TableAdjacency:
-    """`query.ports.graph.Adjacency` over the tables of a snapshot. Each method is as in the port.
+    """`query.ports.graph.Adjacency` over the tables of a snapshot. The port documents the methods.
 
-    Every name of a dataset, and of a field, has a place as soon as one of them has.
+    All names of a dataset or field get their indices together.
     """
 
     tables: Tables
     at: int | None
     _nodes: Ints = field(default_factory=lambda: np.zeros((4, 64), np.int64))
-    """By place: id, canonical place, dataset's place or -1, and whether there are other names."""
+    """By index: id, canonical index, dataset's index or -1, and whether the node has aliases."""
     _at: dict[int, int] = field(default_factory=dict)
     _groups: dict[int, tuple[DatasetName, ...]] = field(default_factory=dict)
-    """By the id of a dataset: its names, none if it has one."""
+    """By dataset id: its names, or none if it has only one."""
     _members: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    """By canonical place, of what has several names."""
+    """By canonical index: the members of alias groups."""
     _rows: list[EdgeRow] = field(default_factory=list)
     _blocks: dict[tuple[Direction, Grain], dict[int, Ints]] = field(default_factory=dict)
-    """The edges at places that were read: far end, owner, rank, key."""
+    """The edges that were read, by index: far end, owner, rank, key."""
 
     @classmethod
     def of(cls, tables: Tables, at: int | None, roots: Iterable[int]) -> Self:
-        """That for searches from some nodes."""
+        """Create the adjacency for searches from some nodes."""
         found = cls(tables, at)
         wanted = sorted({id_ for id_ in roots if id_})
         names = tables.nodes([id_ for id_ in wanted if kind_of(id_) is Kind.FIELD])
@@ -70,20 +70,20 @@ class TableAdjacency:
 
     @property
     def count(self) -> int:
-        """As many as were met."""
+        """The number of nodes read so far."""
         return len(self._at)
 
     @property
     def has_all_fields(self) -> bool:
-        """All that the tables have."""
+        """True: the tables have all fields."""
         return True
 
     def ids(self, places: Ints) -> Ints:
-        """Ids."""
+        """The ids of nodes."""
         return self._column(0, places)
 
     def canonical_ids(self, places: Ints) -> Ints:
-        """Ids."""
+        """The same as `ids`."""
         return self._column(0, places)
 
     def kinds(self, places: Ints) -> NDArray[np.int8]:
@@ -92,36 +92,36 @@ class TableAdjacency:
         return found
 
     def place(self, id_: int) -> int:
-        """-1: it was not met."""
+        """The index of a node, or -1 if it was not read."""
         return self._at.get(id_, -1)
 
     def canonical(self, places: Ints) -> Ints:
-        """The node that stands for each."""
+        """The representative of each node."""
         return self._column(1, places)
 
     def datasets(self, places: Ints) -> Ints:
-        """The dataset of each dataset or field; -1 of a job."""
+        """The dataset of each dataset or field; -1 for a job."""
         return self._column(2, places)
 
     def is_grouped(self, places: Ints) -> NDArray[np.bool_]:
-        """Which have other names."""
+        """Which nodes have aliases."""
         found: NDArray[np.bool_] = self._column(3, places) != 0
         return found
 
     def by_name(self, places: Ints) -> Ints:
-        """Not known."""
+        """-1: the order of names is not known."""
         return np.full(len(places), -1, np.int64)
 
     def classes(self, places: Ints) -> Ints:
-        """Not known."""
+        """-2: classes are not known."""
         return np.full(len(places), _NOT_KNOWN, np.int64)
 
     def traits(self, class_: int) -> Traits:
-        """There are no classes."""
+        """Never called, since there are no classes."""
         return NO_TRAITS
 
     def members(self, places: Ints) -> tuple[Ints, Ints]:
-        """All names, whether or not there is an edge at them."""
+        """All names, including those without an edge."""
         if not self._members:
             return np.arange(len(places)), places
         runs = [self._members.get(place, (place,)) for place in places.tolist()]
@@ -140,7 +140,7 @@ class TableAdjacency:
         return pairs[:, 0], pairs[:, 1]
 
     def edges(self, probes: Ints, direction: Direction, grain: Grain, limit: int) -> Edges:
-        """Edges at nodes are read once, and all further times known."""
+        """The edges at nodes. Each node is read from the tables only once."""
         known = self._blocks.setdefault((direction, grain), {})
         asked = probes.tolist()
         new = [place for place in asked if place not in known]
@@ -152,7 +152,7 @@ class TableAdjacency:
         return Edges(which, *(np.concatenate(runs).T if runs else _NONE.T))
 
     def rows(self, keys: Ints, direction: Direction) -> Sequence[EdgeRow]:
-        """As they were read."""
+        """The rows, as they were read."""
         return [self._rows[key] for key in keys.tolist()]
 
     def _column(self, column: int, places: Ints) -> Ints:
@@ -171,7 +171,7 @@ class TableAdjacency:
         return {place: np.array(several, np.int64) for place, several in found.items()}
 
     def _learn(self, ends: Iterable[tuple[int, int]]) -> None:
-        """Give places to nodes, told as (id, its dataset's id; 0 for a job)."""
+        """Give indices to nodes, given as (id, its dataset's id; 0 for a job)."""
         new = {id_: of for id_, of in ends if id_ not in self._at}
         if not new:
             return
@@ -188,7 +188,7 @@ class TableAdjacency:
         self._keep(added)
 
     def _add(self, names: Sequence[tuple[int, int]], added: list[tuple[int, int, int, bool]]) -> None:
-        """Give places to all names of a node, its canonical one first, told as (id, its dataset's id)."""
+        """Give indices to all names of a node, the canonical one first, given as (id, its dataset's id)."""
         if names[0][0] in self._at:
             return
         first, is_grouped = len(self._at), len(names) > 1

@@ -1,6 +1,6 @@
 """The blast radius of every node as a table, and the graph that it is computed from.
 
-Rows are written under a generation that nobody reads yet; one small transaction makes it the one that is read.
+Rows are written under a new generation; one small transaction then makes it the current one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -44,8 +44,8 @@ blast_radius = Table(
 blast_generation = Table(
     "blast_generation",
     metadata,
-    Column("generation", Integer, primary_key=True, autoincrement=False),  # all its rows are written
-    Column("progress", Text, nullable=False),  # of the store, as the graph was read
+    Column("generation", Integer, primary_key=True, autoincrement=False),  # all of its rows are written
+    Column("progress", Text, nullable=False),  # of the store when the graph was read
     Column("computed_at", BigInteger, nullable=False),
     Column("error", Float, nullable=False),
     Column("graph", Text, nullable=False),
@@ -55,11 +55,11 @@ FETCHED = 50_000
 """Rows read, deleted or written at a time."""
 
 Rows = Iterator[Sequence[Sequence[Any]]]
-"""Rows of a query, some at a time."""
+"""Rows of a query, in chunks."""
 
 
 class Generation(NamedTuple):
-    """A whole computation: of the graph at which progress, when, how near estimates are, and the graph's hash."""
+    """One complete computation: the progress of its graph, its time, the error of its estimates, the graph's hash."""
 
     generation: int
     progress: str
@@ -70,16 +70,16 @@ class Generation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GraphTables:
-    """The current graph as rows of ids, of one snapshot."""
+    """The current graph as rows of ids, in one snapshot."""
 
     connection: Connection
 
     def progress(self) -> str:
-        """How far the log was in the tables, wherever it is read."""
+        """The log positions that the tables had reached, in every lane."""
         return _progress(self.connection)
 
     def edges(self) -> Rows:
-        """(source, target, owner), in any order, with repetitions."""
+        """(source, target, owner), in any order, with duplicates."""
         return self._rows(select(edge.c.source_id, edge.c.target_id, edge.c.owner_id))
 
     def fields(self) -> Rows:
@@ -95,11 +95,11 @@ class GraphTables:
         return self._rows(select(job.c.id))
 
     def aliases(self) -> Rows:
-        """(dataset, the one whose name stands for it)."""
+        """(dataset, its representative)."""
         return self._rows(select(alias_group.c.dataset_id, alias_group.c.representative_id))
 
     def alias_fields(self) -> Rows:
-        """(field of a dataset with aliases, the field whose name stands for it)."""
+        """(field of a dataset with aliases, its representative)."""
         query = (
             select(field.c.id, dataset.c.namespace, dataset.c.name, field.c.name)
             .join(alias_group, alias_group.c.dataset_id == field.c.dataset_id)
@@ -122,27 +122,27 @@ class GraphTables:
 
 
 def read_current(engine: Engine) -> Generation | None:
-    """The generation that is read; None if nothing was computed yet."""
+    """The current generation, or None if nothing was computed yet."""
     with reading(engine) as connection:
         return _current(connection)
 
 
 def is_current(engine: Engine) -> bool:
-    """Whether no event came since the generation that is read; so too where there is neither."""
+    """Whether the store has the same progress as the current generation, or neither exists."""
     with reading(engine) as connection:
         current = _current(connection)
         return _progress(connection) == (current.progress if current else "")
 
 
 def begin(engine: Engine) -> int:
-    """A new generation's number. What an earlier, unfinished one left is deleted."""
+    """Begin a new generation and return its number. Deletes the rows of an unfinished one."""
     current = read_current(engine)
     _delete_others(engine, current.generation if current else 0)
     return current.generation + 1 if current else 1
 
 
 def write_rows(engine: Engine, generation: int, rows: Sequence[Sequence[int]]) -> None:
-    """Write rows (node, counts…, estimated) in one transaction. Writing them again changes nothing."""
+    """Write rows (node, counts…, estimated) in one transaction. Idempotent."""
     dialect = sqlite if engine.dialect.name == "sqlite" else postgresql
     names = ("node_id", *COUNTED, "estimated")
     with writing(engine) as connection:
@@ -151,8 +151,9 @@ def write_rows(engine: Engine, generation: int, rows: Sequence[Sequence[int]]) -
 
 
 def publish(engine: Engine, made: Generation, rows: int) -> None:
-    """Let readers see a generation instead of the one before. Raises StoreError unless it has exactly so many rows:
-    then a rebuild put other tables in the place of those that they were written to.
+    """Make a generation the current one.
+
+    Raises StoreError unless it has exactly `rows` rows: otherwise a rebuild replaced the tables while it was written.
     """
     with writing(engine) as connection:
         of_it = blast_radius.c.generation == made.generation
@@ -165,13 +166,13 @@ def publish(engine: Engine, made: Generation, rows: int) -> None:
 
 
 def confirm(engine: Engine, progress: str, computed_at: int) -> None:
-    """Say that the current generation is true of the graph later on, too."""
+    """Record that the current generation is also valid for a later progress."""
     with writing(engine) as connection:
         connection.execute(blast_generation.update().values(progress=progress, computed_at=computed_at))
 
 
 def find(connection: Connection, node_id: int) -> BlastRadius | None:
-    """The blast radius of a canonical node; None if none is computed, or the node came later."""
+    """The blast radius of a canonical node, or None if none is computed, or the node is newer."""
     current = _current(connection)
     if current is None:
         return None
@@ -203,7 +204,7 @@ def _current(connection: Connection) -> Generation | None:
 
 
 def _delete_others(engine: Engine, kept: int) -> None:
-    """In small transactions, so that the pipeline can write in between."""
+    """Delete in small transactions, so that the pipeline can write in between."""
     key = blast_radius.c.node_id
     while True:
         with writing(engine) as connection:

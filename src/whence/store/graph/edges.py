@@ -1,4 +1,4 @@
-"""The edges of a hop and the gaps in them, as queries: of what holds now, held at a time, or was ever said."""
+"""Queries for the edges of one hop and their gaps: current, at a time, or of all times."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -43,30 +43,32 @@ KIND_BITS = 3
 E = TypeVar("E", EdgeRow, SetEdge)
 
 Time = int | ColumnElement[int] | None
-"""A time asked about, or a parameter for one; None: now."""
+"""A time, or a parameter for one; None means now."""
 
 
 @lru_cache(maxsize=64)
 def edges_statement(dialect: str, direction: Direction, grain: Grain, when: str) -> Select[Any]:
-    """The edges of one hop, built once. Parameters: `given` place and id, `most` rows, and `at` if `when` is `then`."""
+    """The edges of one hop, compiled once. Parameters: `given` (index and id), `most` (rows), and `at` if `when` is
+    `then`.
+    """
     return edges_query(given(dialect, *PROBE), Hop(direction, grain), _TIMES[when]).limit(_MOST)
 
 
 @lru_cache(maxsize=64)
 def coarse_statement(dialect: str, direction: Direction, when: str) -> Select[Any]:
-    """The edges that say no columns, likewise."""
+    """The edges without columns, with the same parameters."""
     return coarse_query(given(dialect, *PROBE), direction, _TIMES[when]).limit(_MOST)
 
 
 @lru_cache(maxsize=64)
 def readers_statement(dialect: str, when: str) -> Select[Any]:
-    """The jobs that say no columns, likewise."""
+    """The jobs that report no columns, with the same parameters."""
     return readers_query(given(dialect, *PROBE), _TIMES[when]).limit(_MOST)
 
 
 @lru_cache(maxsize=64)
 def unreported_statements(dialect: str, direction: Direction, when: str) -> Sequence[Select[Any]]:
-    """The columns of which a job does not say where they come from, likewise."""
+    """The columns for which a job reports no source, with the same parameters."""
     probe, at = given(dialect, *PROBE), _TIMES[when]
     reads = unreported_reads_query(probe, direction, at).limit(_MOST)
     return (reads,) if direction is Direction.DOWNSTREAM else (unreported_query(probe, at).limit(_MOST), reads)
@@ -80,12 +82,12 @@ _MOST = bindparam("most", type_=Integer)
 
 
 def when(at: int | None) -> str:
-    """Which of the statements answers about a time."""
+    """The variant of the statements for a time."""
     return "now" if at is None else "ever" if at == ALL_TIME else "then"
 
 
 def held(at: Time) -> FromClause:
-    """The edges that hold now, that held at a time, or that were ever said: one shape for all."""
+    """The edges that are current, were valid at a time, or were ever asserted, in one shape."""
     if at is None:
         return edge
     if isinstance(at, int) and at == ALL_TIME:
@@ -153,7 +155,7 @@ def edges_query(probe: Subquery, hop: Hop, at: Time) -> Select[Any]:
 
 
 def coarse_query(probe: Subquery, direction: Direction, at: Time) -> Select[Any]:
-    """Edges between whole datasets whose owner gives no columns of their target."""
+    """Edges between whole datasets whose owner reports no columns of their target."""
     edges, finer = held(at), held(at).alias("finer")
     near, far = _ends(direction)
     with_columns = and_(
@@ -172,7 +174,7 @@ def coarse_query(probe: Subquery, direction: Direction, at: Time) -> Select[Any]
 
 
 def readers_query(probe: Subquery, at: Time) -> Select[Any]:
-    """Jobs that read a whole dataset, derive nothing from it, and do not say which columns they read."""
+    """Jobs that read a whole dataset, derive nothing from it, and do not report the columns that they read."""
     edges, other = held(at), held(at).alias("other")
     says_more = and_(
         other.c.owner_id == edges.c.target_id,
@@ -189,7 +191,7 @@ def readers_query(probe: Subquery, at: Time) -> Select[Any]:
 
 
 def unreported_query(probe: Subquery, at: Time) -> Select[Any]:
-    """Columns that a job writes, and that no edge of it reaches."""
+    """Columns that a job writes and that no edge of the job leads to."""
     columns = _unreported(at)
     found = select(probe.c.id, columns.c.owner_id, literal(0))
     found = found.join_from(probe, columns, columns.c.field_id == probe.c.id).where(_is_unreached(columns, at))
@@ -197,7 +199,7 @@ def unreported_query(probe: Subquery, at: Time) -> Select[Any]:
 
 
 def unreported_reads_query(probe: Subquery, direction: Direction, at: Time) -> Select[Any]:
-    """The same with the job's inputs; downstream: the inputs, with the datasets that have such columns."""
+    """The same with the job's inputs; downstream, the inputs with the datasets that have such columns."""
     columns, reads = _unreported(at), held(at)
     own = and_(reads.c.owner_id == columns.c.owner_id, reads.c.target_id == columns.c.owner_id)
     read = and_(own, _is(reads.c.source_id, Kind.DATASET))
@@ -215,9 +217,9 @@ def _is_unreached(columns: Subquery, at: Time) -> ColumnElement[bool]:
 
 
 def _unreported(at: Time) -> Subquery:
-    """The columns of all sets that hold now, held at a time, or were ever said."""
+    """The unreported columns of all sets that are current, were valid at a time, or were ever asserted."""
     said = unreported_column
-    # Written out, for an index of this origin alone is found by it.
+    # Not a parameter: the planner finds the partial index of this origin only by the literal.
     of_set = and_(lineage_set.c.id == said.c.set_id, lineage_set.c.origin == literal_column(f"'{Origin.UNREPORTED}'"))
     query = select(said.c.field_id, said.c.dataset_id, lineage_set.c.owner_id).join_from(said, lineage_set, of_set)
     if isinstance(at, int) and at == ALL_TIME:
@@ -239,7 +241,7 @@ def _unreported(at: Time) -> Subquery:
 
 
 def opened(connection: Connection, rows: Iterable[E]) -> list[E]:
-    """Edges with their expressions, if these are encrypted. Raises EncryptionError."""
+    """Edges with decrypted expressions. Raises EncryptionError."""
     find = keys_in(connection)
     return [
         row._replace(description=open_expression(find, row.set_id, row.description))
@@ -272,7 +274,7 @@ def _is(id_: ColumnElement[int], kind: Kind) -> ColumnElement[bool]:
 
 
 def _one_name(dataset_id: ColumnElement[int]) -> ColumnElement[int]:
-    """The dataset's representative, or itself."""
+    """The dataset's representative, or the dataset itself."""
     group = alias_group.alias()
     chosen = select(group.c.representative_id).where(group.c.dataset_id == dataset_id).correlate_except(group)
     return func.coalesce(chosen.scalar_subquery(), dataset_id)

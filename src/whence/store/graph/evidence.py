@@ -1,4 +1,4 @@
-"""Evidence of lineage sets: the events that said them first and last, and their latest runs."""
+"""Evidence of lineage sets: the events that asserted them first and last, and their latest runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -15,9 +15,9 @@ from whence.store.schema.tables import containment, event, job, lineage_set, lin
 
 
 def read_evidence(connection: Connection, set_ids: Sequence[int], at: int | None, runs: int) -> Mapping[int, Evidence]:
-    """Evidence by set id, with the latest `runs` runs each.
+    """Evidence by set id, with the latest `runs` runs of each set.
 
-    With `at`, of what had been said by then; the first event always stands.
+    With `at`, only what had been reported by then, but always the first event.
     """
     dialect = connection.dialect.name
     wanted = giving(dialect, ("id",), [(id_,) for id_ in set_ids])
@@ -44,7 +44,7 @@ def _runs_statement(dialect: str, then: bool, runs: int) -> Select[Any]:
 @lru_cache
 def _events_statement(dialect: str) -> Select[Any]:
     wanted = given(dialect, "id")
-    # Not a join: SQLite's planner may begin with the producers, once it knows that they are few.
+    # Not a join: SQLite's planner may begin with the producers when statistics show that they are few.
     uri = select(producer.c.uri).where(producer.c.id == event.c.producer_id).scalar_subquery().label("uri")
     columns = (event.c.id, event.c.rest, event.c.position, event.c.time, uri)
     return select(*columns).join(wanted, wanted.c.id == event.c.id)
@@ -60,7 +60,7 @@ Time = int | ColumnElement[int] | None
 
 
 def runs_query(wanted: Subquery, at: Time, runs: int) -> Select[Any]:
-    """The latest runs that said each wanted set, newest first."""
+    """The latest runs that asserted each wanted set, newest first."""
     latest = _latest_run(wanted, at) if runs == 1 else _latest_runs(wanted, at, runs)
     columns = (
         run.c.id,
@@ -87,7 +87,7 @@ _NEWEST = (run_lineage.c.time.desc(), run_lineage.c.run_id.desc())
 
 
 def _latest_run(wanted: Subquery, at: Time) -> Subquery:
-    # One step into the index (version, time) for each version of a set: a window would read every run of a daily job.
+    # One index step (version, time) for each version of a set: a window would read every run of a daily job.
     newest = (
         select(run_lineage.c.run_id)
         .where(run_lineage.c.version == lineage_version.c.id, _by(at))
@@ -108,7 +108,7 @@ def _latest_run(wanted: Subquery, at: Time) -> Subquery:
 
 
 def _latest_runs(wanted: Subquery, at: Time, runs: int) -> Subquery:
-    """A run may say a set in several versions: its latest word counts."""
+    """The latest version in which each run asserted a set, since a run may assert it in several."""
     own = func.row_number().over(partition_by=(lineage_version.c.set_id, run_lineage.c.run_id), order_by=_NEWEST[0])
     said = (
         select(lineage_version.c.set_id, *_SAID, own.label("own"))
@@ -128,7 +128,7 @@ def _by(at: Time) -> Any:
 
 
 class _Witness(NamedTuple):
-    """An event, and its time."""
+    """An event and its time."""
 
     event: int
     time: int
@@ -165,7 +165,7 @@ def _evidence(
 
 
 def _forgotten(event_id: int, time: int) -> AssertingEvent:
-    """An event that is in the store no more: the first half of its key is still known."""
+    """An event that retention deleted; the first half of its key is still known."""
     return AssertingEvent(key=join_event_key(event_id, 0)[:16], position=None, time=time, producer="")
 
 

@@ -1,4 +1,4 @@
-"""What the past is made of, as questions read it: spans, the content of lineage sets, schemas, who said what."""
+"""Queries of the past: validity intervals, the content of lineage sets, schemas, and owners."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -18,16 +18,17 @@ from whence.store.schema.tables import (
 
 
 def read_owners(connection: Connection, ids: Iterable[int]) -> Sequence[int]:
-    """Who ever said an edge that ends at one of these nodes."""
+    """The owners that ever asserted an edge that ends at one of these nodes."""
     said = select(lineage_edge.c.set_id).distinct().where(lineage_edge.c.target_id.in_(_ids(connection, ids)))
-    # Not one query, and not DISTINCT: SQLite's planner may walk all sets by owner, once it knows that they are few.
+    # Not one query, and not DISTINCT: SQLite's planner may scan all sets by owner when statistics show that they are
+    # few.
     sets = connection.execute(said).scalars().all()
     query = select(lineage_set.c.owner_id).where(lineage_set.c.id.in_(_ids(connection, sets)))
     return sorted(set(connection.execute(query).scalars()))
 
 
 def read_spans(connection: Connection, owner_ids: Iterable[int]) -> Sequence[SpanRow]:
-    """All that held of what these owners said, by owner, aspect and time."""
+    """All validity intervals of these owners, by owner, aspect and time."""
     query = select(*(validity_interval.c[name] for name in SpanRow._fields)).where(
         validity_interval.c.owner_id.in_(_ids(connection, owner_ids))
     )
@@ -53,7 +54,7 @@ def read_content(connection: Connection, set_ids: Iterable[int]) -> Sequence[Set
 
 
 def read_changed(connection: Connection, since: int, until: int) -> Sequence[int]:
-    """Owners of whose lineage something began or ended to hold after `since`, and not after `until`."""
+    """Owners with a validity interval that began or ended after `since`, and not after `until`."""
     began = and_(validity_interval.c.valid_from > since, validity_interval.c.valid_from <= until)
     ended = and_(validity_interval.c.valid_to > since, validity_interval.c.valid_to <= until)
     return sorted(
@@ -62,7 +63,7 @@ def read_changed(connection: Connection, since: int, until: int) -> Sequence[int
 
 
 def read_held(connection: Connection, at: int | None, owner_ids: Iterable[int] | None) -> Sequence[HeldRow]:
-    """The lineage sets that hold now or held at a time, of some owners or of all."""
+    """The lineage sets that are valid now or at a time, of some owners or of all."""
     time = FOREVER - 1 if at is None else at
     query = (
         select(validity_interval.c.owner_id, lineage_version.c.set_id)
@@ -76,7 +77,7 @@ def read_held(connection: Connection, at: int | None, owner_ids: Iterable[int] |
 
 
 def read_present(connection: Connection, ids: Iterable[int], at: int | None) -> set[int]:
-    """Those of the nodes at which an edge begins or ends that holds now, or held at a time."""
+    """Which of the nodes have an edge that is valid now, or at a time."""
     time = FOREVER - 1 if at is None else at
     wanted = integers(connection, ("id",), [(id_,) for id_ in ids])
     found: set[int] = set()
@@ -100,7 +101,7 @@ def read_present(connection: Connection, ids: Iterable[int], at: int | None) -> 
 
 
 def read_schemas(connection: Connection, dataset_ids: Iterable[int]) -> Sequence[SchemaRow]:
-    """Every schema that was said of these datasets, the oldest first."""
+    """Every reported schema of these datasets, the oldest first."""
     wanted = _ids(connection, dataset_ids)
     query = _schemas().where(schema_version.c.dataset_id.in_(wanted))
     return sorted(
@@ -110,9 +111,9 @@ def read_schemas(connection: Connection, dataset_ids: Iterable[int]) -> Sequence
 
 
 def read_described(connection: Connection, since: int | None) -> Sequence[int]:
-    """Datasets whose schema may have changed after a time: the first was said later, or there are several.
+    """Datasets whose schema may have changed after a time: the first was reported later, or there are several.
 
-    None: all datasets that have a schema.
+    With None, all datasets that have a schema.
     """
     query = select(schema_version.c.dataset_id).group_by(schema_version.c.dataset_id)
     if since is not None and since != ALL_TIME:

@@ -1,6 +1,6 @@
-"""Names, fields and alias groups of given ids, as statements that are built once for each kind of store.
+"""Statements for names, fields and alias groups of given ids, compiled once for each dialect.
 
-The ids come as a list, not as a table: SQLite's planner may walk a small table with the ids inside, once they are one.
+The ids are a list, not a table: SQLite's planner may scan a small table once for each id.
 """
 
 from functools import lru_cache

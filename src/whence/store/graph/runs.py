@@ -1,4 +1,4 @@
-"""Runs, as questions read them: which there are, what they said, who wrote and who read a dataset."""
+"""Queries of runs: their lineage sets, and the writers and readers of datasets."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -35,7 +35,7 @@ def read_runs(connection: Connection, ids: Iterable[int]) -> Sequence[RunRow]:
 
 
 def read_said(connection: Connection, run_ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
-    """The lineage sets that each run said."""
+    """The lineage sets that each run asserted."""
     wanted = _ids(connection, run_ids)
     query = (
         select(run_lineage.c.run_id, lineage_version.c.set_id)
@@ -55,7 +55,7 @@ def read_writers(connection: Connection, asked: Sequence[tuple[int, int]]) -> Se
 
 
 def read_readers(connection: Connection, asked: Sequence[tuple[int, int, int]], limit: int) -> Sequence[RunTouch]:
-    """For each (dataset, from, until), the runs that spoke in that time and read it; at most `limit` in all."""
+    """For each (dataset, from, until), the runs with events in that time that read it; at most `limit` in all."""
     wanted = integers(connection, ("dataset_id", "since", "until"), asked)
     query = (
         select(wanted.c.dataset_id, run_lineage.c.run_id, run_lineage.c.time)
@@ -77,7 +77,7 @@ def read_next_writers(connection: Connection, asked: Sequence[tuple[int, int]]) 
 
 
 def _nearest(connection: Connection, asked: Sequence[tuple[int, int]], *, writing: bool) -> Sequence[RunTouch]:
-    """One step into the index (version, time) for each version that writes the dataset."""
+    """One index step (version, time) for each version that writes the dataset."""
     wanted = integers(connection, ("dataset_id", "time"), asked)
     versions = (
         select(wanted.c.dataset_id, wanted.c.time, lineage_version.c.id.label("version"))
@@ -116,7 +116,7 @@ def _nearest(connection: Connection, asked: Sequence[tuple[int, int]], *, writin
 
 
 def read_events(connection: Connection, ids: Iterable[int]) -> Mapping[int, tuple[AssertingEvent, int]]:
-    """Events that are in the store, and what each is about (a run, a job or a dataset)."""
+    """The stored events among these, each with its subject (a run, a job or a dataset)."""
     uri = select(producer.c.uri).where(producer.c.id == event.c.producer_id).scalar_subquery().label("uri")
     columns = (event.c.id, event.c.rest, event.c.position, event.c.time, event.c.subject_id, uri)
     rows = connection.execute(select(*columns).where(event.c.id.in_(_ids(connection, ids))))
@@ -132,7 +132,7 @@ def read_events(connection: Connection, ids: Iterable[int]) -> Mapping[int, tupl
 
 
 def read_facets(connection: Connection, ids: Iterable[int], names: Sequence[str]) -> Sequence[FacetRow]:
-    """What these facets say now of datasets and jobs; deleted ones are left out."""
+    """The current payloads of these facets of datasets and jobs; deleted ones are left out."""
     wanted = integers(connection, ("id",), [(id_,) for id_ in ids])
     of = and_(facet_body.c.subject_id == wanted.c.id, facet_body.c.name.in_(names), facet_body.c.payload != "")
     same = and_(facet.c.subject_id == facet_body.c.subject_id, facet.c.name == facet_body.c.name)

@@ -36,7 +36,7 @@ from whence.store.schema.tables import progress
 
 @contextmanager
 def snapshot(engine: Engine) -> Iterator[Connection]:
-    """Open one snapshot for catalog and graph. Raises StoreError if the store does not answer."""
+    """Open one snapshot for catalog and graph. Raises StoreError if the store does not respond."""
     try:
         with reading(engine) as connection:
             refuse_other_schema(connection)

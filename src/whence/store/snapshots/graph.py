@@ -91,9 +91,7 @@ def existing_store(url: str, *, any_schema: bool = False) -> Engine:
 
 @contextmanager
 def open_graph(url: str) -> Iterator["StoreGraph"]:
-    """Open the graph of an existing store as one snapshot. Raises StoreError if there is none, or it does not
-    answer.
-    """
+    """Open the graph of an existing store as one snapshot. Raises StoreError if it is missing or does not respond."""
     engine = _open_existing(url)
     try:
         with reading(engine) as connection:
@@ -131,17 +129,17 @@ class StoreGraph:
     arrays: StoreAdjacency | None = None
     """The edges as arrays, in the same transaction, if present."""
     _known: dict[int, Node] = field(default_factory=dict, repr=False, compare=False)
-    """Names that were read: parts of an answer request the same ones."""
+    """Names already read, since the parts of an answer request the same ones."""
     _vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False, compare=False)
     _cached_completeness: list[_Completeness] = field(default_factory=list, repr=False, compare=False)
-    """The completeness, once it was read: tags and each part of an answer contain it."""
+    """The progress, once it was read, since tags and each part of an answer contain it."""
 
     def reached(self) -> tuple[int, ...]:
         """The position in each lane of the log before which every event is in this graph."""
         return self._completeness().reached
 
     def forgotten_before(self) -> int | None:
-        """The time (µs) before which retention deleted what no longer holds, or None."""
+        """The time (µs) before which retention deleted lineage that is no longer valid, or None."""
         return self._completeness().forgotten_before
 
     def recorded_from(self) -> int | None:
@@ -161,7 +159,7 @@ class StoreGraph:
         return opened(self.connection, map(EdgeRow._make, self.connection.execute(statement, values).all()))
 
     def adjacencies(self, at: int | None, roots: Iterable[int]) -> Iterator[StoreAdjacency | TableAdjacency]:
-        """The arrays of the edges, if there is a file of them that has what is asked for; then the tables."""
+        """The arrays of the edges, if their file has the required ones; then the tables."""
         if found := self._arrays_at(at):
             yield found
         yield TableAdjacency.of(self, at, roots)
@@ -220,7 +218,7 @@ class StoreGraph:
         return search_names(self.connection, fragments, kind, limit)
 
     def find(self, clue: SearchTerms, kind: Kind, limit: int) -> Candidates:
-        """Nodes whose names may match, the likelier first; no other matches if `complete`."""
+        """Nodes whose names may match, the most likely first; no other node matches if `complete`."""
         return find_candidates(self.connection, self.nodes, self._vocabulary, clue, kind, limit)
 
     def told(self, words: Sequence[str], limit: int) -> TextMatches:
@@ -236,7 +234,7 @@ class StoreGraph:
         return find(self.connection, node_id)
 
     def dropped_at(self, dataset_id: int, at: int | None) -> int | None:
-        """When a dataset was dropped, by any of its names, if it was by a time (µs); None: now."""
+        """When a dataset was dropped, under any of its names, not after a time (µs, None: now); None if it was not."""
         return read_dropped(self.connection, dataset_id, at)
 
     def latest_run(self, job_id: int) -> RunRow | None:
@@ -273,7 +271,7 @@ class StoreGraph:
         return graph_runs.read_next_writers(self.connection, asked)
 
     def readers(self, asked: Sequence[tuple[int, int, int]], limit: int) -> Sequence[RunTouch]:
-        """For each (dataset, from, until), the runs that spoke in that time and read it; at most `limit` in all."""
+        """For each (dataset, from, until), the runs with events in that time that read it; at most `limit` in all."""
         return graph_runs.read_readers(self.connection, asked, limit)
 
     def owners(self, ids: Iterable[int]) -> Sequence[int]:
@@ -281,7 +279,7 @@ class StoreGraph:
         return graph_history.read_owners(self.connection, ids)
 
     def spans(self, owner_ids: Iterable[int]) -> Sequence[SpanRow]:
-        """All that held of what these owners said, by owner, aspect and time."""
+        """All validity intervals of these owners, by owner, aspect and time."""
         return graph_history.read_spans(self.connection, owner_ids)
 
     def versions(self, ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
@@ -293,15 +291,15 @@ class StoreGraph:
         return graph_history.read_content(self.connection, set_ids)
 
     def changed(self, since: int, until: int) -> Sequence[int]:
-        """Owners with lineage that began or ended to hold after `since`, and not after `until`."""
+        """Owners with lineage that began or ended after `since`, and not after `until`."""
         return graph_history.read_changed(self.connection, since, until)
 
     def held(self, at: int | None, owner_ids: Iterable[int] | None) -> Sequence[HeldRow]:
-        """The lineage sets that hold now or held at a time, of some owners or of all."""
+        """The lineage sets that are valid now or at a time, of some owners or of all."""
         return graph_history.read_held(self.connection, at, owner_ids)
 
     def present(self, ids: Iterable[int], at: int | None) -> set[int]:
-        """The nodes with an edge that holds now, or held at a time."""
+        """The nodes with an edge that is valid now, or at a time."""
         return graph_history.read_present(self.connection, ids, at)
 
     def schemas(self, dataset_ids: Iterable[int]) -> Sequence[SchemaRow]:
