@@ -1,1 +1,3 @@
-"""Questions, pure over a store: upstream, downstream, impact, paths, why, history, what changed, runs, names."""
+"""Questions about lineage, independent of the store: upstream, downstream, impact, paths, why, history, diff, runs,
+search.
+"""

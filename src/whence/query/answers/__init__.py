@@ -1,1 +1,1 @@
-"""Questions and answers as values: nodes, edges, gaps, completeness, times. Nothing is asked here."""
+"""Questions and answers as values: nodes, edges, gaps, completeness, times. No queries belong here."""

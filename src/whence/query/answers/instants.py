@@ -1,4 +1,4 @@
-"""Times as people write them."""
+"""Parsing and formatting of times: instants, durations, ISO 8601."""
 
 import re
 from datetime import UTC, datetime
@@ -9,18 +9,18 @@ _UNITS = {"s": SECOND, "m": 60 * SECOND, "h": 3_600 * SECOND, "d": 86_400 * SECO
 _UNIT = r"(s|m|h|d|w|secs?|seconds?|mins?|minutes?|hours?|days?|weeks?)"
 _AGO = re.compile(rf"-?\s*(\d+(?:\.\d+)?)\s*{_UNIT}(?:\s+ago)?", re.IGNORECASE)
 FIRST, LAST = -62_135_596_800 * SECOND, 253_402_300_799 * SECOND
-"""The times that can be written as ISO 8601 with four digits for the year."""
+"""The times that ISO 8601 can express with a four-digit year."""
 _CYCLE = 146_097 * _UNITS["d"]
-"""400 years: then the calendar is the same again."""
+"""400 years, after which the calendar repeats."""
 LONGEST = 1_000 * 366 * _UNITS["d"]
-"""A length of time: with it no year is beyond what dates can be written of."""
+"""The longest duration: no result lies outside the years that `iso` can write."""
 _MICROSECONDS = re.compile(r"\d{15,18}")
 
 
 def instant(text: str, now: int) -> int:
-    """Microseconds UTC of `2026-11-20T06:00`, `2026-11-20`, `2h`, `30 min ago`, `yesterday`, or microseconds.
+    """Parse `2026-11-20T06:00`, `2026-11-20`, `2h`, `30 min ago`, `yesterday` or microseconds, as microseconds UTC.
 
-    A time without an offset is UTC. Raises ValueError if it is none of these, or not from 0001 to 9999.
+    A time without an offset is UTC. Raises ValueError for any other text, and for years outside 0001 to 9999.
     """
     written = text.strip()
     if _MICROSECONDS.fullmatch(written):
@@ -33,11 +33,11 @@ def instant(text: str, now: int) -> int:
 
 
 CLOCK_SKEW = 60 * SECOND
-"""How far ahead of this machine's clock the clock of who asks may be."""
+"""How far the clock of a caller may be ahead of this machine's clock."""
 
 
 def past_instant(text: str, now: int) -> int:
-    """An instant at which something can have held. Raises ValueError as `instant` does, and if it is in the future."""
+    """Parse an instant in the past. Raises ValueError as `instant` does, and if it is in the future."""
     at = instant(text, now)
     if at > now + CLOCK_SKEW:
         raise ValueError(f"{iso(at)} is in the future; it is {iso(now // SECOND * SECOND)} now")
@@ -51,7 +51,7 @@ def _in_range(time: float) -> int:
 
 
 def duration(text: str) -> int:
-    """Microseconds of `90d`, `36 hours`, `2w`. Raises ValueError if it is no length of time, or over 1,000 years."""
+    """Microseconds of `90d`, `36 hours`, `2w`. Raises ValueError if it is not a duration, or over 1,000 years."""
     if found := _AGO.fullmatch(text.strip()):
         length = float(found[1]) * _UNITS[found[2][0].lower()]
         if length > LONGEST:
@@ -68,8 +68,9 @@ def microseconds(moment: datetime) -> int:
 
 @lru_cache(maxsize=8_192)
 def iso(time: int) -> str:
-    """Microseconds UTC as ISO 8601, to the second where nothing is lost. Offsets lead to days before the year 1 and
-    after 9999: those have the years 0000 and +10000.
+    """Microseconds UTC as ISO 8601, without a fraction if it is zero.
+
+    An offset can lead to days before year 1 or after 9999: those get the years 0000 and +10000.
     """
     cycles = (time < FIRST) - (time > LAST)
     second = (time + cycles * _CYCLE) // SECOND
@@ -81,7 +82,7 @@ def iso(time: int) -> str:
 
 @lru_cache(maxsize=8_192)
 def read_iso(text: str) -> int:
-    """Microseconds UTC of what `iso` wrote. Raises ValueError if it is nothing of the kind."""
+    """Parse the output of `iso` to microseconds UTC. Raises ValueError for any other text."""
     cycles = text.startswith("+10000") - text.startswith("0000")
     if cycles:
         year, rest = (10_000, text[6:]) if cycles > 0 else (0, text[4:])

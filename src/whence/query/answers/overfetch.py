@@ -1,4 +1,4 @@
-"""Asking for more and more until enough of it fits: of what may be seen, or of what a filter shows."""
+"""Overfetching: fetches more and more candidates until enough of them pass a check (visibility, or a filter)."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -6,16 +6,16 @@ from typing import TypeVar
 One = TypeVar("One")
 
 MOST_FOUND = 1_000_000
-"""Candidates that are looked through for what fits."""
+"""The most candidates to check."""
 _STEP = 4
 
 
 def until_enough(
     ask: Callable[[int], tuple[Sequence[One], bool]], fits: Callable[[Sequence[One]], list[One]], limit: int
 ) -> tuple[list[One], bool]:
-    """At least `limit` of those that fit, if there are so many among the first million: (they, whether that is all).
+    """At least `limit` matching candidates, if the first million contain them: (matches, whether there are no others).
 
-    `ask` gives the first so many, and whether there is no other.
+    `ask` returns the first n candidates, and whether there are no others.
     """
     asked = limit
     while True:

@@ -1,8 +1,8 @@
-"""What happens to data on its way: one transformation, several between the same ends, several in a row.
+"""Composition of transformations: of one edge, of parallel edges, and along a path.
 
-In a row: INDIRECT wins, then UNKNOWN; DIRECT ones give the first of AGGREGATION, TRANSFORMATION, IDENTITY; masked
-anywhere is masked (OpenLineage's rule for Spark). Side by side it is the other way round: data flows if it flows by one
-of them, unmasked if one is.
+Along a path, INDIRECT takes precedence, then UNKNOWN; of DIRECT ones, the first of AGGREGATION, TRANSFORMATION,
+IDENTITY; a path is masked if any step is masked (OpenLineage's rule for Spark). Parallel edges are the reverse: data
+flows if one edge passes it, and it is unmasked if one edge is unmasked.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ _STRENGTH = {"AGGREGATION": 3, "TRANSFORMATION": 2, "": 1, "IDENTITY": 0}
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Transformation:
-    """type and subtype are upper case; type is DIRECT, INDIRECT, or anything else, which counts as UNKNOWN."""
+    """`type` and `subtype` are upper case. `type` is DIRECT, INDIRECT, or any other value, which counts as UNKNOWN."""
 
     type: str = "UNKNOWN"
     subtype: str = ""
@@ -27,7 +27,7 @@ def directness(type_: str) -> int:
 
 
 def in_a_row(first: Transformation, second: Transformation) -> Transformation:
-    """Both, one after the other. Associative and commutative."""
+    """The composition of two consecutive transformations. Associative and commutative."""
     masking = first.masking or second.masking
     type_ = max(first.type, second.type, key=directness)
     if directness(type_) == 1:
@@ -38,7 +38,7 @@ def in_a_row(first: Transformation, second: Transformation) -> Transformation:
 
 
 def side_by_side(several: Sequence[Transformation]) -> Transformation:
-    """All of them between the same two ends."""
+    """The combination of parallel transformations between the same two nodes."""
     best = min(directness(one.type) for one in several)
     kept = [one for one in several if directness(one.type) == best]
     masking = all(one.masking for one in kept)

@@ -10,16 +10,18 @@ from whence.query.answers.transformations import Transformation
 DIRECT = frozenset({"DIRECT"})
 BOTH = frozenset({"DIRECT", "INDIRECT"})
 TYPES = {"direct": DIRECT, "indirect": BOTH - DIRECT, "both": BOTH}
-"""What people and requests call the types of edges to follow."""
+"""The names of the edge types in questions of people and in requests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which nodes an answer shows: those that fit one value of every kind that has any (questions.md, "Filters").
+    """The nodes that an answer shows: those that match one value of every criterion that has values (questions.md,
+    "Filters").
 
-    `namespaces` may have `*`. `tags` are keys, or `key=value`. `kinds` are dataset, field, job, or what a dataset or
-    job says that it is (VIEW, DASHBOARD). `jobs` are node ids: of jobs that say an edge to the node, or are the node.
-    `within`: the walk does not pass through nodes that do not fit; else it does, and shows what is beyond them.
+    `namespaces` may contain `*`. `tags` are keys, or `key=value`. `kinds` are dataset, field, job, or a type that
+    facets report (VIEW, DASHBOARD). `jobs` are node ids of jobs: they assert an edge to the node, or are the node.
+    `within`: the traversal does not pass through other nodes; otherwise it does, and matching nodes beyond them are
+    shown.
     """
 
     namespaces: tuple[str, ...] = ()
@@ -31,17 +33,17 @@ class Filter:
 
     @property
     def is_empty(self) -> bool:
-        """Every node fits."""
+        """Whether every node matches."""
         return not (self.namespaces or self.tags or self.owners or self.kinds or self.jobs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """How far to walk, and along what.
+    """The range of a traversal, and the edges that it follows.
 
     `depth`: hops, None for all. `types`: the edges to follow, None for the default of the direction (rule 41); UNKNOWN
-    ones are always followed. `at`: the time asked about, None for what holds now. A budget that is reached stops the
-    walk, and the answer says so. `only`: which of the nodes to show.
+    edges are always followed. `at`: the time in the past, None for now. If a budget is reached, the traversal stops,
+    and the answer says so. `only`: the nodes to show.
     """
 
     depth: int | None = None
@@ -54,15 +56,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completeness:
-    """How much of the truth an answer holds (design decision 10).
+    """The completeness of an answer (design decision 10).
 
-    `complete`: nothing was left out; else `stopped_by` says what stopped the walk (`depth`, `nodes`, `edges`, `paths`,
-    or `columns`: nothing did, but at the gaps of the answer columns are not known)
-    and `frontier` where: the nodes beyond which there is more (or may be, after a budget), of `frontier_nodes` the
-    nearest. `graph_version` is how far the graph had come: a position in each lane of the log. `hidden_nodes`: how many
-    of the nodes that were reached the asker may not see; tokens stand for them. `forgotten_before`: `as_of` lies before
-    this time, from before which history was deleted (`stopped_by` is `retention`, unless a budget stopped the walk as
-    well). `recorded_from`: `as_of` lies before the first event, which happened then (`stopped_by` is `beginning`).
+    If not `complete`, `stopped_by` is the reason that the traversal stopped (`depth`, `nodes`, `edges`, `paths`), or
+    `columns` if it did not stop but met gaps in column lineage. `frontier` names the nearest of the `frontier_nodes`
+    nodes beyond which there is more, or may be more after a budget. `graph_version` is the applied position in each
+    lane of the log. `hidden_nodes` counts the reached nodes that the viewer may not see; tokens represent them.
+    `forgotten_before`: `as_of` is before this time, from before which history was deleted (`stopped_by` is `retention`,
+    unless a budget stopped the traversal). `recorded_from`: `as_of` is before the first event, at this time
+    (`stopped_by` is `beginning`).
     """
 
     complete: bool
@@ -79,7 +81,9 @@ class Completeness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerEdge:
-    """Data or influence flows from source to target, as `owner` says: a job, or a dataset that declares its lineage."""
+    """Data or influence flows from source to target, as asserted by `owner`: a job, or a dataset that
+    declares lineage.
+    """
 
     source: Node
     target: Node
@@ -91,23 +95,22 @@ class AnswerEdge:
 
     @property
     def inferred(self) -> bool:
-        """Nothing but the inputs and outputs of a job speaks for this edge."""
+        """Whether the edge follows only from the inputs and outputs of a job."""
         return self.origins == ("inferred",)
 
     @property
     def parsed(self) -> bool:
-        """No producer says it: it was read in the job's SQL."""
+        """Whether the edge was only parsed from the job's SQL, and no producer reports it."""
         return self.origins in (("parsed",), ("inferred", "parsed"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerNode:
-    """A node that the walk reached, `depth` hops from the root.
+    """A node that the traversal reached, `depth` hops from the root.
 
-    `aliases`: other names of the same thing. `parent` and `edge` (an index into the answer's edges) are the last hop of
-    its witness: one shortest path from the root, always the same one. `via` is what happens along that path, in one
-    transformation. `shown`: it fits the question's filter; else it is here because it is on the way to one that does.
-    `more`: it is one of the frontier.
+    `aliases`: its other names. `parent` and `edge` (an index into the answer's edges) are the last hop of its witness,
+    a deterministic shortest path from the root. `via` is the composed transformation along that path. `shown`: the node
+    matches the question's filter; otherwise it is on the path to one that does. `more`: it belongs to the frontier.
     """
 
     name: Node
@@ -121,19 +124,20 @@ class AnswerNode:
 
 
 class GapReason(StrEnum):
-    """Why columns are not known."""
+    """The reason that column lineage is missing."""
 
     NO_COLUMNS = "no column lineage"
     """The owner reports whole datasets only."""
     UNREPORTED = "column not reported"
-    """The owner reports some columns of a dataset that it writes, and not where the others come from."""
+    """The owner reports the sources of some columns of the dataset that it writes, but not of the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """Where a walk over fields ends for want of column lineage, by what `owner` reports.
+    """A node where a traversal of fields ends, because `owner` reports no column lineage there.
 
-    `datasets` are those at the far end; none: the owner is a job that reads the dataset, who knows which columns.
+    `datasets` are at the far end. If there are none, the owner is a job that reads the dataset without reporting
+    columns.
     """
 
     at: Node
@@ -144,7 +148,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """All that is upstream or downstream of a node. Nodes are sorted by depth and name, edges by their ends.
+    """All nodes upstream or downstream of a node. Nodes are sorted by depth and name, edges by their ends.
 
     An edge belongs to every node that its near end *touches* (see `touches`).
     """
@@ -161,7 +165,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One hop of a path: all edges that make it."""
+    """One hop of a path: all parallel edges."""
 
     source: Node
     target: Node
@@ -170,7 +174,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Path:
-    """A path along which no node repeats, and what happens on it, in one transformation (None without a step)."""
+    """A path without repeated nodes, and its composed transformation (None if it has no step)."""
 
     steps: tuple[Step, ...]
     via: Transformation | None
@@ -178,7 +182,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paths:
-    """How data gets from source to target: shortest paths first. At field grain if an end is a field and none a job."""
+    """The shortest paths from source to target. At field grain if an end is a field and neither is a job."""
 
     source: Node
     target: Node
@@ -189,7 +193,7 @@ class Paths:
 
 
 def touches(node: Node, end: Node) -> bool:
-    """Whether an edge's end belongs to a node: it is that node, or one of the two is the other's whole dataset."""
+    """Whether an edge's end belongs to a node: they are equal, or one is the whole dataset of the other."""
     match node, end:
         case FieldName(dataset), DatasetName():
             return dataset == end
@@ -210,7 +214,7 @@ def dataset_of(node: Node) -> DatasetName | None:
 
 
 def kind(name: Node) -> str:
-    """What a node is, in OpenLineage's words."""
+    """The kind of a node, in OpenLineage's words."""
     match name:
         case DatasetName():
             return "dataset"

@@ -1,12 +1,12 @@
 """Breadth-first search over an `Adjacency`: a whole frontier at a time, as arrays, within budgets.
 
 Two field-level edges follow each other if they *touch*: the target of one is the source of the other, or one of the two
-is the other's whole dataset. So influence on a whole output reaches all its fields, a model is reached from all its
-features, and siblings never mix. A field asks for the edges at itself and at its dataset, a whole dataset for those at
-itself and at its fields.
+is the whole dataset of the other. So influence on a whole output reaches all its fields, a model is reached from all
+its features, and siblings never mix. A field probes for edges at itself and at its dataset, a whole dataset at itself
+and at its fields.
 
-The search never continues from a job: that would make n inputs times m outputs of each. A job is an end where no edge
-that it derives continues.
+The search never continues from a job: that would make n inputs times m outputs of each. A job is an end only where it
+derives no edge that continues.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,24 +23,25 @@ from whence.query.ports.graph import Adjacency, Ints
 from whence.query.traversal.index_sets import VisitedMap, contains, distinct, joined, visited_map
 
 CHUNK = 5_000
-"""Nodes whose edges are read together."""
+"""Nodes whose edges are fetched together."""
 
 _ALL = 2**62
 _NONE = np.zeros(0, np.int64)
 _DIRECTNESS = {"DIRECT": 0, "INDIRECT": 4}
 
 Accept = Callable[[Ints, Ints], NDArray[np.bool_]]
-"""Which edges a search may take, by their owners and far ends."""
+"""Selects the edges that a search may follow, by their owners and far ends."""
 
 
 class TooManyEdges(Exception):
-    """The budget of edges ends within the next hop, and the adjacency cannot tell exactly where."""
+    """The budget of edges ends within the next hop, and the adjacency cannot determine exactly where."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """A search from the canonical node at index `root`. `kept_job` is a job that is an end even where it derives
-    something: the end of a path; -1: none.
+    """A search from the canonical node at index `root`.
+
+    `kept_job` is a job that is an end although it derives an edge, as the end of a path; -1: none.
     """
 
     adjacency: Adjacency
@@ -54,7 +55,7 @@ class Search:
 
 
 class TakenEdges(NamedTuple):
-    """Edges that a search took together, as indices: canonical ends, owner, which node asked first, and key."""
+    """Edges that a search followed together, as indices: canonical ends, owner, the first node that probed, and key."""
 
     near: Ints
     far: Ints
@@ -67,8 +68,8 @@ class TakenEdges(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """The nodes that a search reached, the nearest first, and their distances; the edges that it took; the nodes beyond
-    which there is more, or, where a budget stopped the search, may be more.
+    """The reached nodes with their distances, nearest first; the followed edges; and the frontier: nodes beyond which
+    there is more, or may be more if a budget stopped the search.
     """
 
     places: Ints
@@ -88,20 +89,22 @@ class _State:
     unfinished: list[Ints] = field(default_factory=list)
     stopped_by: str | None = None
     passed: set[int] = field(default_factory=set)
-    """Keys of edges to jobs that no node took which asked: for another node that asks there they may be an end."""
+    """Keys of edges to jobs that no probing node followed; for another node they may be an end."""
     accepted: set[int] = field(default_factory=set)
-    """Keys of edges to jobs that were taken."""
+    """Keys of edges to jobs that were followed."""
 
 
 class _Pairs(NamedTuple):
-    """Which node asks where: `asked` by `asker`, in the order of the askers' ids and of the nodes where each asks."""
+    """Pairs of a probing node (`asker`) and a node that it probes (`asked`), ordered by the askers' ids,
+    then by probe.
+    """
 
     asker: Ints
     asked: Ints
 
 
 class _Rows(NamedTuple):
-    """Edges at probes: `near` and `far` as they are in the tables."""
+    """Edges at probes: `near` and `far` as in the tables."""
 
     near: Ints
     far: Ints
@@ -111,7 +114,7 @@ class _Rows(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """The edges that nodes which ask may take, all edges there, and the nodes of which the budget left some unread."""
+    """The edges that probing nodes may follow, all edges read, and the nodes whose edges the budget left unread."""
 
     pairs: _Pairs
     rows: _Rows
@@ -143,7 +146,7 @@ def _search(state: _State) -> None:
 
 
 def _expand(state: _State, frontier: Ints, grain: Grain, depth: int) -> Ints:
-    """Take the edges at a frontier: the next one."""
+    """Follow the edges of a frontier, and return the next one."""
     begin = len(state.taken)
     for start in range(0, len(frontier), CHUNK):
         if state.stopped_by:
@@ -162,7 +165,7 @@ def _expand(state: _State, frontier: Ints, grain: Grain, depth: int) -> Ints:
 
 
 def _nodes_with_more(state: _State, frontier: Ints, grain: Grain) -> list[Ints]:
-    """The nodes of the frontier that have an edge which was not taken."""
+    """The nodes of the frontier that have an edge which was not followed."""
     more = []
     again = np.array(sorted(state.passed & state.accepted), np.int64)
     for start in range(0, len(frontier), CHUNK):
@@ -190,7 +193,9 @@ def _find_edges(state: _State, nodes: Ints, grain: Grain) -> _Found:
 
 
 def _asked_at(edges: Adjacency, nodes: Ints, grain: Grain) -> _Pairs:
-    """A field asks at its names and its dataset's; at field grain, a dataset at its names and their fields."""
+    """The nodes to probe: a field probes at its names and its dataset's, a dataset at field grain at its names and
+    fields.
+    """
     which, asked = edges.members(nodes)
     if grain is not Grain.FIELD:
         return _Pairs(nodes[which], asked)
@@ -217,7 +222,7 @@ def _passed_before(state: _State, before: _Rows) -> _Rows:
 
 
 def _unread(state: _State, pairs: _Pairs, cut: Ints, probes: Ints) -> Ints:
-    """The nodes that asked where edges were left out, whose near ends are `cut`: edges come in the order of probes."""
+    """The probing nodes whose edges were cut off, given the near ends `cut`: edges are sorted by probe."""
     if not state.search.adjacency.has_all_fields:
         raise TooManyEdges
     is_cut = state.visited.among(probes, cut)
@@ -226,13 +231,15 @@ def _unread(state: _State, pairs: _Pairs, cut: Ints, probes: Ints) -> Ints:
 
 
 def _accepted(state: _State, found: _Found, grain: Grain) -> _Found:
-    """Without edges to jobs that derive something at every node that asks, and those that the question leaves out."""
+    """The edges without those that the question excludes, and without those to jobs that derive an edge at
+    every asker.
+    """
     rows, ends = found.rows, _ends(state, found.rows)
     if len(ends):
         row, _ = _takers_of_ends(state, found, rows, ends)
         is_passed = np.zeros(len(rows.near), bool)
         is_passed[ends] = np.bincount(row, minlength=len(ends)) == 0
-        if grain is Grain.FIELD:  # at others, no node asks where another does
+        if grain is Grain.FIELD:  # at other grains, no two nodes probe the same node
             state.passed |= set(rows.key[is_passed].tolist())
         rows = _pick(rows, ~is_passed)
     rows = _pick(rows, _is_of_type(rows, state.search.types))
@@ -255,14 +262,14 @@ def _ends(state: _State, rows: _Rows) -> Ints:
 
 
 def _all_takers(state: _State, found: _Found, rows: _Rows) -> Ints:
-    """The nodes that take one of these edges."""
+    """The nodes that follow one of these edges."""
     ends = _ends(state, rows)
     takers = found.pairs.asker[state.visited.among(found.pairs.asked, np.delete(rows.near, ends))]
     return joined([takers, _takers_of_ends(state, found, rows, ends)[1]] if len(ends) else [takers])
 
 
 def _first_takers(state: _State, found: _Found, rows: _Rows) -> Ints:
-    """Which node takes each edge: askers come in the order of their ids, and the first is the least."""
+    """The node that follows each edge: askers are sorted by id, and the first has the least."""
     takers = found.pairs.asker[state.visited.first(found.pairs.asked)[rows.near]]
     if len(ends := _ends(state, rows)):
         row, taker = _takers_of_ends(state, found, rows, ends)
@@ -271,8 +278,8 @@ def _first_takers(state: _State, found: _Found, rows: _Rows) -> Ints:
 
 
 def _takers_of_ends(state: _State, found: _Found, rows: _Rows, ends: Ints) -> tuple[Ints, Ints]:
-    """Each (which of the ends, node that asks there), but those where the job derives something at that node, or may:
-    not all edges there were read.
+    """Pairs (index of the end, asker), without those where the job derives an edge at the asker, or may derive one,
+    since not all edges were read.
     """
     row, asker = _askers(state, rows.near[ends], found.pairs)
     mine = state.visited.among(found.pairs.asker, asker)
@@ -283,7 +290,7 @@ def _takers_of_ends(state: _State, found: _Found, rows: _Rows, ends: Ints) -> tu
 
 
 def _derived(state: _State, pairs: _Pairs, read: _Rows) -> Ints:
-    """(node that asks, owner of an edge at it that does not end at a job), as one number each."""
+    """(asker, owner of an edge there that does not end at a job), encoded as one number each."""
     is_there = state.visited.among(read.near, pairs.asked) & (state.search.adjacency.kinds(read.far) != Kind.JOB)
     rows = _pick(read, is_there)
     row, asker = _askers(state, rows.near, pairs)
@@ -291,15 +298,15 @@ def _derived(state: _State, pairs: _Pairs, read: _Rows) -> Ints:
 
 
 def _askers(state: _State, places: Ints, pairs: _Pairs) -> tuple[Ints, Ints]:
-    """The nodes that ask at each of the places: (which of them, asker)."""
+    """The nodes that probe at each of the places: (index of the place, asker)."""
     first = state.visited.first(pairs.asked)
-    if (first[pairs.asked] == np.arange(len(pairs.asked))).all():  # no node asks where another does
+    if (first[pairs.asked] == np.arange(len(pairs.asked))).all():  # no two nodes probe the same node
         return np.arange(len(places)), pairs.asker[first[places]]
     return _join(places, pairs.asked, pairs.asker)
 
 
 def _join(left: Ints, right: Ints, values: Ints) -> tuple[Ints, Ints]:
-    """For each of `left`, the values at the same key on the right: (which of the left, value)."""
+    """For each of `left`, the values at the same key on the right: (index on the left, value)."""
     order = np.argsort(right, kind="stable")
     low, high = (np.searchsorted(right[order], left, side=side) for side in ("left", "right"))
     counts = high - low
@@ -309,7 +316,7 @@ def _join(left: Ints, right: Ints, values: Ints) -> tuple[Ints, Ints]:
 
 
 def _take(state: _State, found: _Found, grain: Grain, depth: int) -> None:
-    """Take edges, and reach their far ends, as far as the budget of nodes goes: in the order of the edges."""
+    """Follow edges in order and reach their far ends, within the budget of nodes."""
     edges, rows = state.search.adjacency, found.rows
     far = _far_ends(edges, rows, grain)
     new = state.visited.once(far[state.visited.distances(far) < 0])

@@ -1,7 +1,7 @@
-"""All jobs and datasets that are connected with one, whichever way data flows: what Marquez calls lineage.
+"""The connected component of a job or dataset, in both directions of the data flow: what Marquez calls lineage.
 
-A hop goes from a job to a job that reads or writes a dataset of it. Datasets that declare their own lineage are joined
-without a job.
+A hop leads from a job to a job that reads or writes one of its datasets. Datasets that declare their own lineage are
+connected without a job.
 """
 
 from collections.abc import Collection, Sequence
@@ -17,15 +17,17 @@ from whence.query.traversal.index_sets import VisitedMap, distinct, joined, visi
 from whence.query.traversal.representatives import canonical_root
 
 _PLACES = 2**31
-"""More than there are places."""
+"""Larger than any index."""
 
 Ends = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectedComponent:
-    """Nodes sorted by name, and their ids; edges as places among them (source, target). `complete`: neither depth nor
-    a budget left anything out. The root goes by the name that was asked for, others by what represents their names.
+    """Nodes sorted by name, and their ids; edges as indices of nodes (source, target).
+
+    `complete`: neither depth nor a budget cut anything off. The root has its requested name, other nodes the name of
+    their representative.
     """
 
     nodes: tuple[Node, ...]
@@ -41,7 +43,7 @@ class _Search:
     limit: int
     visited: VisitedMap
     pairs: list[Ints] = field(default_factory=list)
-    """Edges by places, each as source × `_PLACES` + target."""
+    """Edges as indices, each encoded as source × `_PLACES` + target."""
     is_cut: bool = False
 
     def edges(self, probes: Ints, way: Direction, grain: Grain) -> tuple[Ints, Ints, Ints]:
@@ -53,11 +55,11 @@ class _Search:
         return probes[which[: self.limit]], far[: self.limit], owner[: self.limit]
 
     def new(self, fars: Ints) -> Ints:
-        """Those that were not reached before."""
+        """The nodes that were not reached before."""
         return distinct(fars[self.visited.distances(fars) < 0])
 
     def join(self, near: Ints, far: Ints, way: Direction) -> Ints:
-        """Add edges; the far ends that are new."""
+        """Add edges, and return the new far ends."""
         source, target = (far, near) if way is Direction.UPSTREAM else (near, far)
         self.pairs.append(distinct(source * _PLACES + target))
         new = self.new(far)
@@ -68,7 +70,7 @@ class _Search:
 def connected_component(
     graph: Graph, root: DatasetName | JobName, depth: int, limit: int = 200_000
 ) -> ConnectedComponent:
-    """The jobs at most `depth` hops from a job (of a dataset, its own jobs are one hop away), and what they touch."""
+    """The jobs at most `depth` hops from a job, and their datasets. The jobs of a dataset are one hop from it."""
     start, adjacency, place = _start(graph, root)
     with visited_map(adjacency.count) as visited:
         search = _Search(adjacency, limit, visited)
@@ -99,7 +101,7 @@ def _start(graph: Graph, root: DatasetName | JobName) -> tuple[int, Adjacency, i
 
 
 def _expand(search: _Search, start: Ints, depth: int) -> tuple[int, bool]:
-    """The hops that were made, and whether there is more."""
+    """Expand up to `depth` hops: (hops made, whether there is more)."""
     search.visited.reach(start, 0)
     datasets, hops = _datasets_at(search, start), 0
     while len(datasets) and hops < depth and not search.is_cut:
@@ -110,7 +112,7 @@ def _expand(search: _Search, start: Ints, depth: int) -> tuple[int, bool]:
 
 
 def _datasets_at(search: _Search, found: Ints) -> Ints:
-    """The datasets among some nodes, and those that the jobs among them read and write, if they are new."""
+    """The datasets among some nodes, and the new ones that the jobs among them read and write."""
     kinds = search.adjacency.kinds(found)
     jobs, datasets = found[kinds == Kind.JOB], [found[kinds == Kind.DATASET]]
     for way in Direction:
@@ -122,7 +124,7 @@ def _datasets_at(search: _Search, found: Ints) -> Ints:
 
 
 def _jobs_at(search: _Search, datasets: Ints) -> Sequence[tuple[Ints, Ints, Direction]]:
-    """Edges from datasets to the jobs that touch them, and to datasets that are joined with them without a job."""
+    """Edges from datasets to the jobs that read or write them, and to datasets that are connected without a job."""
     edges, found = search.adjacency, []
     _, names = edges.members(datasets)
     for way in Direction:
@@ -136,7 +138,7 @@ def _jobs_at(search: _Search, datasets: Ints) -> Sequence[tuple[Ints, Ints, Dire
 
 
 def touched_by(graph: Graph, jobs: Sequence[int], way: Direction, limit: int) -> Collection[tuple[int, int]]:
-    """(job, dataset) of the datasets at the other ends of jobs' own edges; of at most `limit` edges."""
+    """(job, dataset) for the datasets at the other ends of the jobs' own edges; at most `limit` edges are read."""
     adjacency = next(graph.adjacencies(None, jobs))
     known = np.array([place for place in map(adjacency.place, jobs) if place >= 0], np.int64)
     which, far, *_ = adjacency.edges(known, way, Grain.JOB, limit)

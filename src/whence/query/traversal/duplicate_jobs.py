@@ -1,8 +1,8 @@
 """Jobs that report one statement twice: their edges are shown once, with the evidence of both (docs/how-to/spark.md).
 
-Spark runs `create table … as select` as a command, and within it an insert; the listener reports each as a job, with
-the same lineage. Two edges with the same ends are one if the last run of one job took place within that of the other,
-both belong to one parent run, and one edge says no other transformation than the other.
+Spark executes `create table … as select` as a command that contains an insert, and the listener reports each as a job
+with the same lineage. Two edges with the same ends are merged if the last run of one job took place within that of the
+other, both have the same parent run, and one edge has no transformation that the other lacks.
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,9 @@ from whence.query.answers.values import AnswerEdge
 
 
 def fold_siblings(edges: Sequence[AnswerEdge]) -> tuple[tuple[AnswerEdge, ...], tuple[int, ...]]:
-    """The edges, those of one statement as one, and the place of each given edge among them. Edges with the same ends
-    follow each other.
+    """Merge the edges of one statement. Returns the edges, and the index of each given edge among them.
+
+    Edges with the same ends must be adjacent.
     """
     folded: list[AnswerEdge] = []
     places: list[int] = []
@@ -35,7 +36,7 @@ def _ends(edge: AnswerEdge) -> tuple[Node, Node]:
 
 
 def _outermost(edges: Sequence[AnswerEdge]) -> dict[Node, Node]:
-    """For each owner of edges with the same ends, the owner whose statement its last run is part of, or itself."""
+    """For each owner of edges with the same ends, the owner whose statement contains its last run, or itself."""
     found: dict[Node, Node] = {one.owner: one.owner for one in edges}
     if len(edges) == 1:
         return found
@@ -50,14 +51,14 @@ def _outermost(edges: Sequence[AnswerEdge]) -> dict[Node, Node]:
 
 
 def _last_run(edge: AnswerEdge) -> AssertingRun | None:
-    """The latest run that said the edge; None if it is not one that has ended within another."""
+    """The latest run that asserted the edge, or None if it has no parent or no end."""
     runs = [run for one in edge.evidence for run in one.runs]
     last = max(runs, key=lambda run: (run.asserted_at, str(run.name)), default=None)
     return last if last and last.parent_id and last.started_at is not None and last.ended_at is not None else None
 
 
 def _order(run: AssertingRun) -> tuple[int, int, str]:
-    """What began first, and of those the longest, comes first."""
+    """Sorts by start, then the longest first."""
     return run.started_at or 0, -(run.ended_at or 0), str(run.name)
 
 

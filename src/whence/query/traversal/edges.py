@@ -1,4 +1,4 @@
-"""From the rows that a walk read to the edges of an answer: named, grouped, with evidence."""
+"""The edges of an answer from the rows that a traversal read: named, grouped, with evidence."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from whence.query.traversal.witnesses import Link
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """The edges of a walk, sorted by their ends and owner, and where each link of the walk is among them."""
+    """The edges of a traversal, sorted by their ends and owner, and the index of each link among them."""
 
     names: Mapping[int, Node]
     edges: tuple[AnswerEdge, ...]
@@ -28,7 +28,9 @@ class Edges:
 def assemble_edges(
     walk: Traversal, links: Iterable[Link], ids: Iterable[int], known: Mapping[int, Node] | None = None
 ) -> Edges:
-    """Some of the edges of a walk; `ids` are further nodes whose names will be needed, `known` those that are known."""
+    """Assemble some edges of a traversal. `ids` are further nodes whose names are needed, `known` the names known
+    already.
+    """
     wanted = list(links)
     ends = {id_ for link in wanted for id_ in link}
     names = {**(known or {})}
@@ -43,7 +45,7 @@ def assemble_edges(
 
 
 def names_of(walk: Traversal, ids: Iterable[int]) -> dict[int, Node]:
-    """The names of canonical nodes of a walk."""
+    """The names of canonical nodes of a traversal."""
     wanted = set(ids)
     walk.learn(wanted)
     minted = {id_: walk.identity.names[id_] for id_ in wanted if id_ in walk.identity.names}
@@ -51,7 +53,7 @@ def names_of(walk: Traversal, ids: Iterable[int]) -> dict[int, Node]:
 
 
 def transformations_of(rows: Iterable[EdgeRow]) -> tuple[Transformation, ...]:
-    """What the rows of one edge say of it."""
+    """The distinct transformations in the rows of one edge."""
     return tuple(sorted({_transformation(row) for row in rows}))
 
 

@@ -1,4 +1,4 @@
-"""Which events and runs prove an edge (rule 51); and of what was parsed, which reader."""
+"""Evidence of edges: events and runs (rule 51), and the parser for parsed edges."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ def prove(graph: Graph, edge: AnswerEdge, at: int | None, runs: int = 100) -> An
 
 
 def prove_all(graph: Graph, edges: Iterable[AnswerEdge], at: int | None, runs: int = 100) -> list[AnswerEdge]:
-    """The same edges, likewise, with one question to the graph."""
+    """The same for several edges, with one query."""
     several = list(edges)
     found = graph.evidence({one.set_id for edge in several for one in edge.evidence}, at, runs)
     readers = _readers(graph, [edge for edge in several if Origin.PARSED in edge.origins])
@@ -34,7 +34,7 @@ def _proven(edge: AnswerEdge, evidence: Iterable[Evidence], reader: str) -> Answ
 
 
 def _readers(graph: Graph, parsed: Iterable[AnswerEdge]) -> Mapping[int, str]:
-    """By job, who read its SQL last."""
+    """By job, the parser that read its SQL last."""
     owners = {node_id(edge.owner) for edge in parsed}
     rows = graph.facets(owners, [SQL_LINEAGE]) if owners else ()
     return {row.subject_id: str(json.loads(row.payload).get("reader", "")) for row in rows}

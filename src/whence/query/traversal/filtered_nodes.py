@@ -1,4 +1,4 @@
-"""Which nodes of a traversal an answer shows, and which are kept because they are on the way to them (questions.md)."""
+"""Nodes that match the filter of a question, and the nodes on the paths to them (questions.md)."""
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
@@ -9,7 +9,7 @@ from whence.query.traversal.witnesses import Link
 
 
 def shown(walk: Traversal, root: int) -> set[int]:
-    """The nodes that fit the question's filter, and the root."""
+    """The nodes that match the question's filter, and the root."""
     reached = set(walk.depth)
     if walk.fits.filter.jobs:
         owners = walk.fits.speaks(walk.owners())
@@ -19,7 +19,7 @@ def shown(walk: Traversal, root: int) -> set[int]:
 
 
 def kept(walk: Traversal, shown_nodes: Iterable[int]) -> set[int]:
-    """These nodes, and those on the way to them: on one shortest path to each from the root."""
+    """These nodes, and those on one shortest path from the root to each."""
     found: set[int] = set()
     wanted = set(shown_nodes)
     walk.find_witnesses(wanted)
@@ -32,7 +32,7 @@ def kept(walk: Traversal, shown_nodes: Iterable[int]) -> set[int]:
 
 
 def keep_links(walk: Traversal, nodes: AbstractSet[int]) -> Sequence[Link]:
-    """The links that were read, and lead from one of these nodes to another."""
+    """The links that lead from one of these nodes to another."""
     if len(nodes) == len(walk.depth):
         return list(walk.links)
     walk.learn(nodes)

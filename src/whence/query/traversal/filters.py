@@ -1,4 +1,4 @@
-"""Which nodes fit a filter, and which edges a search within it may take (questions.md)."""
+"""Matching of nodes with a filter, and the edges that a search within it may follow (questions.md)."""
 
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
@@ -20,7 +20,7 @@ from whence.query.traversal.traits import TraitReader
 
 @dataclass(slots=True)
 class FilterMatcher:
-    """Decides which nodes fit a filter, each once."""
+    """Matches nodes with a filter, each node once."""
 
     filter: Filter
     identity: Representatives
@@ -29,7 +29,7 @@ class FilterMatcher:
     _speaks: dict[int, bool] = field(default_factory=dict)
 
     def nodes(self, ids: Iterable[int]) -> set[int]:
-        """Those of the canonical nodes that fit, jobs of the filter apart."""
+        """The canonical nodes that match, apart from the filter's jobs."""
         wanted = set(ids)
         new = sorted(wanted - set(self._fits))
         names = {id_: self.identity.names.get(id_) for id_ in new}
@@ -41,7 +41,7 @@ class FilterMatcher:
         return {id_ for id_ in wanted if self._fits[id_]}
 
     def speaks(self, owners: Iterable[int]) -> set[int]:
-        """Those of the owners of edges that are jobs of the filter."""
+        """The owners of edges that are among the filter's jobs."""
         wanted = set(owners)
         if not self.filter.jobs:
             return wanted
@@ -51,7 +51,7 @@ class FilterMatcher:
         return {id_ for id_ in wanted if self._speaks[id_]}
 
     def accept_over(self, adjacency: Adjacency) -> Accept:
-        """Which edges a search may take that does not pass through nodes that do not fit."""
+        """The edges that a search may follow if it does not pass through nodes that do not match."""
 
         def accept(owners: Ints, fars: Ints) -> NDArray[np.bool_]:
             asserting = distinct(owners)
@@ -78,7 +78,7 @@ def _chosen(places: Ints, ids: Ints, choose: Callable[[Iterable[int]], AbstractS
 
 
 def in_namespace(name: Node, patterns: Iterable[str]) -> bool:
-    """Whether a node's namespace is one of the patterns, or fits one that has `*`."""
+    """Whether a node's namespace matches one of the patterns, which may contain `*`."""
     match name:
         case FieldName(dataset):
             namespace = dataset.namespace
@@ -92,7 +92,7 @@ def _only_stars(pattern: str) -> str:
 
 
 def has_traits(name: Node, traits: Traits, wanted: Filter) -> bool:
-    """Whether a node fits the tags, owners and kinds of a filter."""
+    """Whether a node matches the tags, owners and kinds of a filter."""
     tags = traits.tags_of(name.field if isinstance(name, FieldName) else None)
     types = {kind(name)} if isinstance(name, FieldName) else {kind(name), *(one.lower() for one in traits.types)}
     return (

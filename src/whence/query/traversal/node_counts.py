@@ -1,4 +1,4 @@
-"""How many of the nodes that a search reached there are of each sort, without a name read for any."""
+"""Counts of reached nodes by distance, kind and traits, without reading their names."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from whence.query.traversal.traversal import Traversal
 
 @dataclass(frozen=True, slots=True)
 class NodeCounts:
-    """Nodes by distance; how many jobs are or derive one; and nodes by kind and by their traits: where these are not
-    known, by the dataset of fields, else the node itself.
+    """Nodes by distance; jobs that are or derive one of them; and nodes by kind and by traits. Where traits are not
+    known, nodes are counted by the dataset of a field, or else by the node itself.
     """
 
     distances: Mapping[int, int]
@@ -25,7 +25,7 @@ class NodeCounts:
 
 
 def count_nodes(walk: Traversal, ids: Ints) -> NodeCounts:
-    """The tally of some of the reached nodes."""
+    """Count some of the reached nodes."""
     edges, places, kinds = walk.adjacency, walk.places_of(ids), ids & 3
     subjects = np.where(kinds == Kind.FIELD, edges.datasets(places), places)
     classes = edges.classes(subjects)
@@ -45,7 +45,7 @@ def count_nodes(walk: Traversal, ids: Ints) -> NodeCounts:
 
 
 def _count_jobs(walk: Traversal, places: Ints) -> int:
-    """How many jobs are among some nodes, and those who assert the edges that lead to them."""
+    """The number of jobs among some nodes and among the owners of the edges that lead to them."""
     is_far = np.zeros(walk.adjacency.count, bool)
     is_far[places] = True
     owners = [distinct(one.owner[is_far[one.far]]) for one in walk.taken]

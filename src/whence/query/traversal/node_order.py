@@ -1,5 +1,5 @@
-"""The nodes of a walk by distance and name. Names are read where somebody looks at them: of a whole distance, unless
-arrays know their order.
+"""The nodes of a traversal by distance and name. Names are read on demand, for all nodes of one distance, or only for
+the requested ones if the adjacency knows their order.
 """
 
 from bisect import bisect_right
@@ -16,10 +16,10 @@ from whence.query.traversal.traversal import Traversal
 
 
 class NodeOrder(Sequence[int]):
-    """Nodes in order; `names` has the names of those that were looked at."""
+    """A sorted sequence of nodes; `names` caches the names that were read."""
 
     def __init__(self, walk: Traversal, nodes: Iterable[int] | Ints) -> None:
-        """`nodes` are canonical ones that the walk reached."""
+        """`nodes` are canonical nodes that the traversal reached."""
         self._walk = walk
         ids = nodes if isinstance(nodes, np.ndarray) else np.fromiter(nodes, np.int64)
         depths = walk.distances(ids)
@@ -45,23 +45,23 @@ class NodeOrder(Sequence[int]):
         return self._level(self._depths[level])[at - self._ends[level]]
 
     def name(self, id_: int) -> Node:
-        """The name of a node that was looked at, or is the parent of one."""
+        """The name of a node that was read, or that is the parent of one."""
         if id_ not in self.names:
             self.know([id_])
         return self.names[id_]
 
     def know(self, ids: Iterable[int]) -> None:
-        """Read the names of nodes at once."""
+        """Read the names of nodes in one query."""
         if new := {id_ for id_ in ids if id_ not in self.names}:
             self.names |= names_of(self._walk, new)
 
     def key(self, place: int) -> tuple[int, str]:
-        """What a node is sorted by."""
+        """The sort key of a node."""
         id_ = self[place]
         return self._walk.depth[id_], str(self.name(id_))
 
     def after(self, key: Sequence[Any]) -> int:
-        """How many nodes come before a key, or have it. Raises TypeError if it is none."""
+        """The number of nodes up to and including a key. Raises TypeError if it is not a key."""
         if not isinstance(key[0], int):
             raise TypeError(key)
         level = bisect_right(self._depths, key[0]) - 1
@@ -85,7 +85,7 @@ class NodeOrder(Sequence[int]):
         return self._sorted[depth]
 
     def _in_order(self, ids: Ints) -> list[int]:
-        """By name. Where the adjacency knows the order, names are read that it does not know, and few others."""
+        """Sort by name. If the adjacency knows the order, few names are read."""
         places = self._walk.by_name(ids)
         known = ids[places >= 0][np.argsort(places[places >= 0])].tolist()
         new = ids[places < 0].tolist()
@@ -98,7 +98,9 @@ class NodeOrder(Sequence[int]):
         return sorted(ids, key=self._text)
 
     def _inserted(self, ordered: list[int], new: Sequence[int]) -> list[int]:
-        """Nodes in order with further ones; the places of all are sought at once, to read names in few queries."""
+        """Insert further nodes into a sorted list; all positions are searched together, to read names in
+        few queries.
+        """
         low, high = [0] * len(new), [len(ordered)] * len(new)
         while apart := {one: (low[one] + high[one]) // 2 for one in range(len(new)) if low[one] < high[one]}:
             self.know(ordered[middle] for middle in apart.values())
@@ -116,7 +118,7 @@ class NodeOrder(Sequence[int]):
 
 
 class Keys(Sequence[tuple[Any, ...]]):
-    """What the nodes of walks are sorted by: those of one, or of several, one after the other, each with its place."""
+    """The sort keys of the nodes of one or several traversals, one after the other, each with its index."""
 
     def __init__(self, *orders: NodeOrder) -> None:
         self._orders = orders
@@ -138,7 +140,7 @@ class Keys(Sequence[tuple[Any, ...]]):
         return key if len(self._orders) == 1 else (which, *key)
 
     def after(self, key: Sequence[Any]) -> int:
-        """How many come before a key, or have it. Raises TypeError, IndexError if it is none."""
+        """The number of keys up to and including one. Raises TypeError or IndexError if it is not a key."""
         if len(self._orders) == 1:
             return self._orders[0].after(key)
         if not isinstance(key[0], int):

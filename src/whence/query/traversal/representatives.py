@@ -1,4 +1,4 @@
-"""One node for all names of one thing: members of an alias group are their representative, and so are their fields."""
+"""Representatives of alias groups: the one node for all names of a dataset, and for all names of each of its fields."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,9 +13,10 @@ from whence.query.ports.graph import Adjacency, Graph, Ints
 
 @dataclass(slots=True)
 class Representatives:
-    """What is known so far of nodes and their aliases. It asks the graph once for each dataset.
+    """The nodes and aliases that were read so far. Each dataset is queried once.
 
-    Ids are hashes of names, so the ids of all names of a field are minted, not looked up: an unused one has no edges.
+    Ids are hashes of names, so the ids of all names of a field are computed, not looked up: an unused name has no
+    edges.
     """
 
     graph: Graph
@@ -23,12 +24,12 @@ class Representatives:
     dataset_of: dict[int, int] = field(default_factory=dict)
     """Canonical field or dataset → canonical dataset."""
     names: dict[int, Node] = field(default_factory=dict)
-    """Names that had to be known on the way, by id."""
+    """Names that were computed, by id."""
     _canonical: dict[int, int] = field(default_factory=dict)
     _asked: set[int] = field(default_factory=set)
 
     def learn(self, ends: Iterable[tuple[int, int]]) -> None:
-        """Make (node id, its dataset's id; 0 for a job) known to `canonical` and `members`."""
+        """Read the aliases of (node id, its dataset's id; 0 for a job), for `canonical` and `members`."""
         new = sorted({end for end in ends if end[0] not in self._canonical})
         self._ask({dataset for _, dataset in new if dataset} - self._asked)
         grouped = [id_ for id_, dataset in new if dataset in self.groups and kind_of(id_) is Kind.FIELD]
@@ -37,13 +38,13 @@ class Representatives:
             self._learn(id_, dataset, names)
 
     def learn_unaliased(self, ends: Iterable[tuple[int, int]]) -> None:
-        """The same of nodes that have one name, without asking the graph."""
+        """The same for nodes that are known to have no alias, without a query."""
         for id_, dataset in ends:
             if id_ not in self._canonical:
                 self._learn(id_, dataset, {})
 
     def canonical(self, id_: int) -> int:
-        """The node that stands for `id_`, which must be learned."""
+        """The representative of `id_`, which must have been learned."""
         return self._canonical[id_]
 
     def members(self, id_: int) -> tuple[int, ...]:
@@ -52,7 +53,7 @@ class Representatives:
         return tuple(node_id(name) for name in names) if names else (id_,)
 
     def names_of(self, id_: int) -> tuple[Node, ...]:
-        """All names of a canonical node that has aliases, its own first; none if it has no alias."""
+        """All names of a canonical node that has aliases, its own first; empty if it has none."""
         group = self.groups.get(self.dataset_of.get(id_, 0))
         match group, self.names.get(id_):
             case None, _:
@@ -86,7 +87,7 @@ class Representatives:
 
 
 def canonical_root(graph: Graph, root: Node) -> tuple[Representatives, int]:
-    """What is known of a node's names, and the id of the one that stands for all of them."""
+    """The representatives for a node, and the id of its own representative."""
     identity = Representatives(graph)
     dataset = dataset_of(root)
     known = (node_id(dataset), node_id(dataset)) if dataset else (0, 0)
@@ -95,13 +96,13 @@ def canonical_root(graph: Graph, root: Node) -> tuple[Representatives, int]:
 
 
 def learn_nodes(identity: Representatives, adjacency: Adjacency, places: Ints) -> None:
-    """Make canonical nodes of an adjacency known by all their names."""
+    """Learn all names of canonical nodes of an adjacency."""
     is_grouped = adjacency.is_grouped(places)
     identity.learn_unaliased(_with_datasets(adjacency, places[~is_grouped]))
     if is_grouped.any():
         ends = _with_datasets(adjacency, adjacency.members(places[is_grouped])[1])
         fields = [id_ for id_, _ in ends if kind_of(id_) is Kind.FIELD]
-        # A name may be minted: no event has it, and the node is learned from one that an event has.
+        # A name may be computed only: no event has it, and the node is learned from a name that an event has.
         minted = set(fields) - identity.graph.nodes(fields).keys()
         identity.learn(end for end in ends if end[0] not in minted)
 

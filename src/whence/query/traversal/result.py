@@ -1,6 +1,6 @@
-"""What a finished walk has reached: nodes in order; edges, evidence and gaps of as many of them as are asked for.
+"""The result of a traversal: sorted nodes; edges, evidence and gaps are read only for the requested nodes.
 
-Naming an edge and proving it costs more than walking it, and a page shows few.
+Naming and proving an edge costs more than following it, and a page shows only a few.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,12 +20,12 @@ from whence.query.traversal.node_order import NodeOrder
 from whence.query.traversal.traversal import Traversal, far_end
 
 FRONTIER = 100
-"""Nodes beyond which there is more that an answer names, at most."""
+"""The most frontier nodes that an answer names."""
 
 
 @dataclass(slots=True)
 class TraversalResult:
-    """The kept nodes of a walk, by distance and name; `chosen` are those that fit the question's filter."""
+    """The kept nodes of a traversal, by distance and name; `chosen` are those that match the question's filter."""
 
     walk: Traversal
     root: int
@@ -38,14 +38,14 @@ class TraversalResult:
     _extents: dict[tuple[str | None, int, bool], Completeness] = field(default_factory=dict)
 
     def completeness(self) -> Completeness:
-        """How much of the truth the walk holds, and what was read of its gaps by now."""
+        """The completeness, including the gaps that were read by now."""
         stopped = (self.walk.stopped_by, len(self.walk.unfinished), self._has_gaps)
         if stopped not in self._extents:
             self._extents[stopped] = completeness(self.walk, has_gaps=self._has_gaps)
         return self._extents[stopped]
 
     def answer(self, start: int = 0, end: int | None = None) -> Answer:
-        """The nodes from place `start` to `end`, with the edges that lead to them and the gaps at them."""
+        """The nodes from index `start` to `end`, with the edges that lead to them and the gaps at them."""
         ids = set(self.order[start:end])
         self.walk.fetch(ids)
         self.order.know({self.root, *(self.walk.via[id_].parent for id_ in ids if id_ in self.walk.via)})
@@ -79,7 +79,7 @@ class TraversalResult:
         )
 
     def _via(self, id_: int) -> Transformation:
-        """What happens along the witness of a node: that of each node on the way is found once."""
+        """The composed transformation along the witness of a node; results for nodes on the path are cached."""
         unknown = []
         while id_ not in self._vias and id_ in self.walk.via:
             unknown.append(id_)
@@ -93,7 +93,7 @@ class TraversalResult:
 
 
 def reached(walk: Traversal, chosen: AbstractSet[int], nodes: AbstractSet[int]) -> TraversalResult:
-    """The nodes that are kept of a walk, in order."""
+    """The kept nodes of a traversal, sorted."""
     return TraversalResult(walk, walk.root, walk.asked.grain, chosen, nodes, NodeOrder(walk, nodes))
 
 
@@ -112,7 +112,7 @@ def completeness(walk: Traversal, *, has_gaps: bool = False) -> Completeness:
 
 
 def _asked_at(walk: Traversal, nodes: Sequence[int]) -> dict[int, list[int]]:
-    """The ids at which each node asks for gaps, as id → nodes: as for edges, and at fields without an edge, too."""
+    """The ids at which each node probes for gaps, as id → nodes: as for edges, and also at fields without an edge."""
     wholes = [node for node in nodes if kind_of(node) is Kind.DATASET]
     members = {node: walk.identity.members(node) for node in wholes}
     fields: dict[int, list[int]] = {}
@@ -132,7 +132,7 @@ def _asked_at(walk: Traversal, nodes: Sequence[int]) -> dict[int, list[int]]:
 
 
 class GapKey(NamedTuple):
-    """The node where the walk ends, the owner who does not know its columns, and why."""
+    """The node where the traversal ends, the owner without column lineage there, and the reason."""
 
     at: int
     owner: int
@@ -140,7 +140,7 @@ class GapKey(NamedTuple):
 
 
 def read_gaps(walk: Traversal, nodes: set[int]) -> dict[GapKey, list[int]]:
-    """Where the walk ends at one of these nodes for want of columns."""
+    """Gaps in column lineage at one of these nodes."""
     asking = _asked_at(walk, sorted(node for node in nodes - walk.unfinished if kind_of(node) is not Kind.JOB))
     limit, hop = walk.asked.question.max_edges, Hop(walk.asked.direction, Grain.FIELD, walk.asked.question.at)
     coarse = walk.graph.gaps([id_ for id_ in asking if kind_of(id_) is Kind.DATASET], hop, limit + 1)

@@ -1,4 +1,4 @@
-"""The traits of nodes (`model.traits`), asked of a graph."""
+"""Traits of nodes (`model.traits`), read from a graph."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -10,17 +10,17 @@ from whence.query.traversal.representatives import Representatives
 
 @dataclass(slots=True)
 class TraitReader:
-    """The traits of nodes, asked once for each dataset or job. What is said of any alias is said of all."""
+    """Reads traits once for each dataset or job. The traits of all aliases are merged."""
 
     identity: Representatives
     _traits: dict[int, Traits] = field(default_factory=dict)
 
     def learn(self, nodes: Iterable[int]) -> None:
-        """Make the traits of canonical nodes known to `of`."""
+        """Read the traits of canonical nodes, for `of`."""
         self.learn_subjects({self.subject(node) for node in nodes})
 
     def learn_subjects(self, ids: Iterable[int]) -> None:
-        """Make the traits of canonical datasets and jobs known to `of_subject`."""
+        """Read the traits of canonical datasets and jobs, for `of_subject`."""
         subjects = set(ids) - self._traits.keys()
         members = {member: subject for subject in subjects for member in self.identity.members(subject)}
         said: dict[int, list[tuple[str, str]]] = {}
@@ -30,7 +30,7 @@ class TraitReader:
         self._traits |= {subject: parse_traits(facets) for subject, facets in said.items()}
 
     def of(self, node: int) -> Traits:
-        """The traits of a node; of a field those of its dataset."""
+        """The traits of a node; for a field, those of its dataset."""
         return self.of_subject(self.subject(node))
 
     def of_subject(self, subject: int) -> Traits:
@@ -38,5 +38,5 @@ class TraitReader:
         return self._traits[subject]
 
     def subject(self, node: int) -> int:
-        """The dataset or job that facets about a node are about."""
+        """The dataset or job whose facets describe the node."""
         return self.identity.dataset_of[node] if kind_of(node) is Kind.FIELD else node

@@ -1,6 +1,6 @@
-"""A finished search: the nodes that it reached; edges and witnesses, read for as many of them as are asked for.
+"""A finished traversal: its reached nodes; edges and witnesses are read only for the requested nodes.
 
-Naming an edge and proving it costs more than finding it, and a page shows few.
+Naming and proving an edge costs more than finding it, and a page shows only a few.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,8 +23,8 @@ from whence.query.traversal.witnesses import Link, Via, find_witnesses
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traversed:
-    """What to traverse. `within`: not through nodes that do not fit the question's filter; `kept_job`: a job that is
-    an end even where it derives something.
+    """The parameters of a traversal. `within`: do not pass through nodes that do not match the filter. `kept_job`: a
+    job that is an end although it derives an edge.
     """
 
     direction: Direction
@@ -37,7 +37,7 @@ class Traversed:
 
 @dataclass(slots=True)
 class Traversal:
-    """What a search has reached. Ids are canonical."""
+    """The reached nodes of a search. Ids are canonical."""
 
     graph: Graph
     identity: Representatives
@@ -47,19 +47,19 @@ class Traversal:
     root: int
     taken: Sequence[TakenEdges]
     ids: Ints
-    """Of the reached nodes, ascending; `places` and `depths` are theirs."""
+    """The ids of the reached nodes, sorted; `places` and `depths` have their indices and distances."""
     places: Ints
     depths: Ints
     depth: Mapping[int, int]
     unfinished: set[int]
-    """Nodes beyond which there is more, or, where a budget stopped the search, may be more."""
+    """The frontier: nodes beyond which there is more, or may be more if a budget stopped the search."""
     stopped_by: str | None
     via: dict[int, Via] = field(default_factory=dict)
     links: dict[Link, list[EdgeRow]] = field(default_factory=dict)
     _fetched: set[int] = field(default_factory=set)
 
     def fetch(self, ids: Iterable[int]) -> None:
-        """Read all edges that lead to these nodes, their witnesses, and all names of the nodes on the way to them."""
+        """Read all edges that lead to these nodes, their witnesses, and the names of the nodes on their paths."""
         wanted = sorted(set(ids) - self._fetched)
         self._fetched |= set(wanted)
         self.find_witnesses(wanted)
@@ -67,7 +67,7 @@ class Traversal:
         self._read(joined([self.places_of(wanted), self.places_of([far_end(self, link) for link in onward])]))
 
     def find_witnesses(self, ids: Iterable[int]) -> None:
-        """Find the witnesses of nodes, and of all nodes on the way to them."""
+        """Find the witnesses of nodes, and of all nodes on the paths to them."""
         at: dict[int, set[int]] = {}
         for id_ in ids:
             at.setdefault(self.depth[id_], set()).add(id_)
@@ -82,7 +82,7 @@ class Traversal:
         self._read(np.sort(self.places_of(sorted(ids))))
 
     def learn(self, ids: Iterable[int]) -> None:
-        """Know all names of these nodes, which were reached, or are datasets of such."""
+        """Read all names of these nodes, which were reached, or are datasets of reached nodes."""
         asked = set(ids)
         reached = asked & self.depth.keys()
         beside = [place for place in map(self.adjacency.place, asked - reached) if place >= 0]
@@ -90,20 +90,20 @@ class Traversal:
         learn_nodes(self.identity, self.adjacency, wanted)
 
     def distances(self, ids: Ints) -> Ints:
-        """How far each node is from the root."""
+        """The distance of each node from the root."""
         return self.depths[np.searchsorted(self.ids, ids)]
 
     def by_name(self, ids: Ints) -> Ints:
-        """The place of each node's name among all names; -1: not known."""
+        """The rank of each node's name among all names; -1: not known."""
         return self.adjacency.by_name(self.places_of(ids))
 
     def others(self) -> Ints:
-        """The reached nodes, the root not among them."""
+        """The reached nodes without the root."""
         found: Ints = self.ids[self.ids != self.root]
         return found
 
     def inside(self, dataset: int) -> set[int]:
-        """The reached fields of a canonical dataset, and itself."""
+        """A canonical dataset, and its reached fields."""
         place = self.adjacency.place(dataset)
         if place < 0:
             return set()
@@ -111,7 +111,7 @@ class Traversal:
         return set(found.tolist())
 
     def owned_by(self, owners: set[int]) -> set[int]:
-        """The far ends of the edges that these assert."""
+        """The far ends of the edges that these owners assert."""
         several = joined(one.owner for one in self.taken)
         ids = self.adjacency.ids(several)
         chosen = several[np.isin(ids, np.array(sorted(owners), np.int64))]
@@ -119,11 +119,11 @@ class Traversal:
         return set(self.adjacency.canonical_ids(fars).tolist())
 
     def owners(self) -> set[int]:
-        """Those who assert an edge that was taken."""
+        """The owners of the followed edges."""
         return set(self.adjacency.ids(joined(one.owner for one in self.taken)).tolist())
 
     def on_the_way_to(self, goals: Iterable[int]) -> set[int]:
-        """The reached nodes from which edges that were taken lead to one of these; it may have a few more."""
+        """The reached nodes from which followed edges lead to one of these. It may include a few others."""
         near = np.concatenate([one.near for one in self.taken] or [self.places[:0]])
         far = np.concatenate([one.far for one in self.taken] or [self.places[:0]])
         wholes = self.adjacency.datasets(self.places)
@@ -131,7 +131,7 @@ class Traversal:
         while len(frontier):
             ends = distinct(near[contains(frontier, far)])
             of_jobs = self.adjacency.kinds(ends) == Kind.JOB
-            # A whole asks at its fields, a field at its whole.
+            # A dataset probes at its fields, and a field at its dataset.
             ends = joined([ends, self.adjacency.datasets(ends[~of_jobs])])
             asking = np.sort(self.places[contains(ends, self.places) | contains(ends, wholes)])
             frontier = asking[~contains(found, asking)]
@@ -156,7 +156,7 @@ class Traversal:
                     several.append(row)
 
     def _keys(self, fars: Ints) -> Iterator[tuple[Grain, Ints]]:
-        """The keys of the edges into nodes, those of the hop from a job apart."""
+        """The keys of the edges into nodes; those of the hop from a job are separate."""
         first = Grain.JOB if kind_of(self.root) is Kind.JOB else Grain.DATASET
         by: dict[Grain, list[Ints]] = {}
         for one in self.taken:
@@ -167,12 +167,12 @@ class Traversal:
                 yield grain, several
 
     def places_of(self, ids: Sequence[int] | Ints) -> Ints:
-        """Where reached nodes are among those of the adjacency."""
+        """The indices of reached nodes in the adjacency."""
         return self.places[np.searchsorted(self.ids, np.array(ids, np.int64))]
 
 
 def traverse(graph: Graph, root: Node, asked: Traversed) -> Traversal:
-    """Search from a node: over the first adjacency of the graph that can answer."""
+    """Search from a node, over the first adjacency of the graph that can answer."""
     identity, root_id = canonical_root(graph, root)
     fits = FilterMatcher(asked.question.only, identity, TraitReader(identity))
     for adjacency in graph.adjacencies(asked.question.at, [node_id(root), asked.kept_job]):

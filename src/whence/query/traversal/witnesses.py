@@ -1,4 +1,6 @@
-"""Links, and witnesses: of all edges by which a search came to a node first, always the same one."""
+"""Links and witnesses. The witness of a node is chosen deterministically among the edges by which a search first
+reached it.
+"""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +16,7 @@ from whence.query.traversal.index_sets import contains
 
 
 class Link(NamedTuple):
-    """An edge between canonical nodes, as one owner asserts it."""
+    """An edge between canonical nodes, as asserted by one owner."""
 
     source: int
     target: int
@@ -22,7 +24,7 @@ class Link(NamedTuple):
 
 
 class Via(NamedTuple):
-    """A candidate for a node's witness: the smallest is taken. `rank` prefers direct and confirmed edges."""
+    """A candidate for a node's witness: the least is chosen. `rank` prefers direct and confirmed edges."""
 
     rank: tuple[int, bool]
     parent: int
