@@ -1,1 +1,1 @@
-"""What changed: histories of nodes, differences between two states, schemas and versions."""
+"""Changes over time: histories of nodes, differences between two states, schemas and versions."""

@@ -1,7 +1,7 @@
-"""What changed between two states of lineage: two instants, two stores, or two runs.
+"""Differences between two states of lineage: two times, two stores, or two runs.
 
-Lineage sets are named by their content, so only sets that one side has and the other has not are read: the cost is that
-of what changed, and for two stores that of the list of what holds in each.
+Lineage sets are named by their content, so only the sets of one side alone are read. The cost is that of the changes;
+for two stores, also that of the lists of their current sets.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,31 +19,31 @@ from whence.query.history.schemas import Columns, column_changes, columns_of, sc
 from whence.query.ports.graph import Past
 
 NOW = FOREVER - 1
-"""Now, as a time: what holds for ever holds then."""
+"""Now, as a time: before every end of a current interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One state: a graph as of a time (None: now), or what one run said.
+    """One state: a graph at a time (None: now), or the lineage of one run.
 
-    Of two runs the edges are compared, whatever the jobs are: what they say is said in the name of one job.
+    Runs of different jobs are compared by their edges, as if one job had asserted both.
     """
 
     graph: Past
     at: int | None = None
     run: RunRow | None = None
     job: JobName | None = None
-    """In whose name the run speaks, if not in that of its own job."""
+    """The job that counts as the owner of the run's lineage, if not the run's own job."""
 
     @property
     def speaker(self) -> int:
-        """The id of the job that says what a run said; 0 without a run."""
+        """The id of the job that counts as the owner of the run's lineage; 0 without a run."""
         return node_id(self.job or self.run.name.job) if self.run else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retyped:
-    """A column whose declared type is another one."""
+    """A column whose declared type changed."""
 
     field: FieldName
     before: str
@@ -52,10 +52,10 @@ class Retyped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diff:
-    """What is new, gone and different, each sorted by name.
+    """Added, removed and changed nodes and edges, each sorted by name.
 
-    A node is there if an edge that holds begins or ends at it, a column also if the dataset's schema lists it, a
-    dataset also if it has a schema. Columns are FieldNames among the nodes.
+    A node exists if a valid edge begins or ends at it; a column also if the dataset's schema lists it; a dataset also
+    if it has a schema. Columns are FieldNames among the nodes.
     """
 
     added: tuple[Node, ...]
@@ -67,12 +67,12 @@ class Diff:
 
     @property
     def is_empty(self) -> bool:
-        """Nothing differs."""
+        """Whether nothing differs."""
         return not (self.added or self.removed or self.retyped or any(_all(self.edges)))
 
 
 def diff(before: Side, after: Side) -> Diff:
-    """What changed from one state to the other. Names are compared as they were said, aliases are not folded."""
+    """The changes from one state to the other. Names are compared as reported; aliases are not merged."""
     owners = _touched(before, after)
     held = _held(before, owners), _held(after, owners)
     differing = {row.owner_id for row in held[0] ^ held[1]}
@@ -97,7 +97,7 @@ def diff(before: Side, after: Side) -> Diff:
 
 
 def _met(found: Differing, before: Side, after: Side) -> Differing:
-    """Without the edges of which nothing may be seen: neither an end nor who says it."""
+    """Leave out edges that the viewer may not see: neither an end nor the owner is visible."""
     ids = {id_ for link in found.links for id_ in link}
     hidden = before.graph.hidden(ids) | after.graph.hidden(ids)
     if not hidden:
@@ -107,7 +107,7 @@ def _met(found: Differing, before: Side, after: Side) -> Differing:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Datasets and columns that only one of two schemas declares, and columns of which they say other types."""
+    """Datasets and columns that only one of two schemas declares, and columns with different types."""
 
     added: AbstractSet[Node]
     removed: AbstractSet[Node]
@@ -115,7 +115,7 @@ class _Columns:
 
 
 def _touched(before: Side, after: Side) -> Sequence[int] | None:
-    """The owners to compare; None: all."""
+    """The owners to compare, or None for all."""
     if before.graph is not after.graph or before.run or after.run:
         return None
     ends = sorted(NOW if side.at is None else side.at for side in (before, after))
@@ -130,7 +130,7 @@ def _held(side: Side, owners: Sequence[int] | None) -> AbstractSet[HeldRow]:
 
 
 def _content(side: Side, held: AbstractSet[HeldRow], owners: AbstractSet[int]) -> Content:
-    """What the sides say of the edges of some owners: of all of them, for an edge may be in several sets."""
+    """The edges of some owners, from all of their sets, since an edge may be in several."""
     by_set: dict[int, list[int]] = {}
     for row in held:
         if row.owner_id in owners:
@@ -146,13 +146,13 @@ def _names(side: Side, ids: Iterable[int]) -> dict[int, Node]:
 def _only_in(
     here: Side, there: Side, ends: AbstractSet[int], names: Mapping[int, Node], declared: AbstractSet[Node]
 ) -> set[Node]:
-    """The nodes at the ends of edges, or declared, that are not there on the other side."""
+    """The nodes at the ends of edges, or declared, that do not exist on the other side."""
     known = {id_: names[id_] for id_ in ends} | {node_id(node): node for node in declared}
     return {known[id_] for id_ in known.keys() - _there(there, known)}
 
 
 def _there(side: Side, nodes: Mapping[int, Node]) -> set[int]:
-    """Those of the nodes that are there: an edge is at them, or a schema declares them."""
+    """Which of the nodes exist: an edge is at them, or a schema declares them."""
     if side.run is not None:
         return {end for link in _content(side, _held(side, None), {side.speaker}) for end in link}
     at_edges = side.graph.present(sorted(nodes), side.at)
@@ -175,7 +175,7 @@ def _is_declared(node: Node, said: Mapping[int, Columns]) -> bool:
 
 
 def _schemas(before: Side, after: Side) -> dict[int, tuple[SchemaRow | None, SchemaRow | None]]:
-    """The datasets whose schemas differ, and both schemas."""
+    """The datasets whose schemas differ, with both schemas."""
     if before.run or after.run:
         return {}
     since = None
@@ -221,7 +221,7 @@ def _completeness(side: Side) -> Completeness:
     completeness = completeness_of(side.graph, at)
     if completeness.stopped_by != "beginning":
         return completeness
-    # Before the first event there was nothing, and that is all there is to compare with.
+    # The state before the first event is empty, and therefore completely known.
     return replace(completeness, complete=True, stopped_by=None, recorded_from=None)
 
 

@@ -1,4 +1,4 @@
-"""Which edges two states of lineage differ in: compared by their ids, named afterwards."""
+"""Differing edges of two states of lineage: compared by ids, then named."""
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
@@ -10,12 +10,12 @@ from whence.query.answers.transformations import Transformation
 from whence.query.traversal.witnesses import Link
 
 Content = Mapping[Link, AbstractSet[Transformation]]
-"""What is said of each edge. Ids are those of the names that were said, not of what they are aliases of."""
+"""The transformations of each edge. Ids are those of the reported names, not of their representatives."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeChange:
-    """An edge, and what was said of it before and after: nothing where it was not there."""
+    """An edge, with its transformations before and after; empty where the edge did not exist."""
 
     source: Node
     target: Node
@@ -26,7 +26,7 @@ class EdgeChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """Edges that are new, that are gone, and those of which something else is said; each sorted by their ends."""
+    """Added, removed and changed edges, each sorted by their ends."""
 
     added: tuple[EdgeChange, ...] = ()
     removed: tuple[EdgeChange, ...] = ()
@@ -43,17 +43,17 @@ class Differing:
 
     @property
     def each(self) -> tuple[AbstractSet[Link], AbstractSet[Link], AbstractSet[Link]]:
-        """One set after the other."""
+        """Added, removed and changed links, in this order."""
         return self.added, self.removed, self.changed
 
     @property
     def links(self) -> AbstractSet[Link]:
-        """All of them."""
+        """All links."""
         return self.added | self.removed | self.changed
 
 
 def content_of(edges: Iterable[tuple[int, SetEdge]]) -> Content:
-    """What owners say, from (owner, edge)."""
+    """Collect the transformations of each edge from (owner, edge)."""
     content: dict[Link, set[Transformation]] = {}
     for owner, edge in edges:
         said = Transformation(
@@ -64,7 +64,7 @@ def content_of(edges: Iterable[tuple[int, SetEdge]]) -> Content:
 
 
 def compare(before: Content, after: Content) -> Differing:
-    """Where two states differ."""
+    """Compare two states."""
     both = before.keys() & after.keys()
     return Differing(
         added=after.keys() - before.keys(),
@@ -74,7 +74,7 @@ def compare(before: Content, after: Content) -> Differing:
 
 
 def named(differing: Differing, before: Content, after: Content, names: Mapping[int, Node]) -> Changes:
-    """The differences with the names of their ends."""
+    """The differences, with the names of their ends."""
 
     def several(links: Iterable[Link]) -> tuple[EdgeChange, ...]:
         found = [_change(link, before, after, names) for link in links]

@@ -1,4 +1,4 @@
-"""The history of a node: what it was made of and when that changed, by which run or event; and its schemas."""
+"""The history of a node: its lineage over time, with the run or event that changed it; and its schemas."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ ASPECTS = ("observed", "read", "declared")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineageVersion:
-    """What an owner said of the node from `valid_from` until `valid_to` (None: it still holds), and what that changed.
+    """An owner's lineage of the node from `valid_from` until `valid_to` (None: still valid), and its changes.
 
-    `run` or `event` began it; both are None where retention forgot which one it was. `edges`: how many hold in it.
+    `run` or `event` began it; both are None if retention deleted it. `edges` is the number of edges.
     """
 
     owner: Node
@@ -38,7 +38,7 @@ class LineageVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaVersion:
-    """A schema of a dataset: when it was said first and last, and how it differs from the one said first before it."""
+    """A schema of a dataset: when it was reported first and last, and its differences from the previous schema."""
 
     dataset: DatasetName
     first_seen: int
@@ -60,14 +60,14 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The node asked about: the ids of all its names, and of the datasets that it is or is in."""
+    """The requested node: the ids of all its names, and of its datasets."""
 
     graph: Past
     ids: frozenset[int]
     datasets: frozenset[int]
 
     def has(self, edge: SetEdge) -> bool:
-        """Whether an edge says what the node is made of."""
+        """Whether an edge belongs to the lineage of the node."""
         if edge.target_id in self.ids:
             return True
         if next(iter(self.ids)) in self.datasets:
@@ -76,7 +76,7 @@ class _Asked:
 
 
 def history(graph: Past, node: Node) -> History:
-    """Every version of what a dataset or field is made of, or of all that a job says; and of the schema."""
+    """Every version of the lineage of a dataset or field, or of all lineage of a job; and of the schema."""
     identity, root = canonical_root(graph, node)
     ids = frozenset(identity.members(root))
     datasets = frozenset(identity.members(identity.dataset_of[root])) if dataset_of(node) else frozenset[int]()
@@ -107,7 +107,7 @@ def _lineage(asked: _Asked, is_job: bool) -> Iterator[LineageVersion]:
 
 
 def _ends(asked: _Asked) -> set[int]:
-    """The nodes at which an edge may end that says what the asked one is made of."""
+    """The nodes at which edges of the requested node's lineage may end."""
     fields = asked.graph.fields(asked.datasets) if asked.ids == asked.datasets else ()
     return {*asked.ids, *asked.datasets, *(row.id for row in fields)}
 
@@ -137,7 +137,7 @@ def _versions(graph: Past, spans: Sequence[SpanRow], edges: Edges) -> Iterator[L
 
 
 def _changing(spans: Iterable[SpanRow], edges: Edges) -> Iterator[tuple[SpanRow, Content, Content]]:
-    """The spans in which something else holds than before, as long as it does; and what, before and then."""
+    """The intervals whose lineage differs from the previous one, merged while it is equal, with both contents."""
     for owner, of_owner in groupby(spans, key=lambda span: (span.owner_id, span.aspect)):
         open_span: SpanRow | None = None
         before: Content = {}
@@ -155,7 +155,7 @@ def _changing(spans: Iterable[SpanRow], edges: Edges) -> Iterator[tuple[SpanRow,
 
 
 def tell(graph: Past, statement_ids: Iterable[int]) -> Mapping[int, tuple[AssertingRun | None, AssertingEvent | None]]:
-    """Which run, or which event, makes each statement."""
+    """The run or event behind each statement."""
     ids = sorted(set(statement_ids))
     runs = {row.id: row for row in graph.runs([id_ for id_ in ids if kind_of(id_) is Kind.RUN])}
     events = graph.events([id_ for id_ in ids if id_ not in runs])

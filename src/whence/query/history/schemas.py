@@ -1,4 +1,4 @@
-"""What schema facets say of columns, at a time and from one to the next."""
+"""Columns of schema facets: at a time, and their changes from one schema to the next."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,12 +9,12 @@ from typing import Any
 from whence.model.graph import SchemaRow
 
 Columns = Mapping[str, str]
-"""Column → its type, nested ones dotted."""
+"""Column → its type; nested columns are dotted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnChange:
-    """A column and its type before and after; None where it was not there."""
+    """A column and its type before and after; None where it did not exist."""
 
     name: str
     before: str | None
@@ -27,15 +27,16 @@ def columns_of(row: SchemaRow | None) -> Columns:
 
 
 def column_changes(before: Columns, after: Columns) -> tuple[ColumnChange, ...]:
-    """Columns that came, went or have another type, by name."""
+    """Added and removed columns and those with another type, by name."""
     differing = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
     return tuple(ColumnChange(name=name, before=before.get(name), after=after.get(name)) for name in differing)
 
 
 def schema_at(rows: Sequence[SchemaRow], at: int | None) -> SchemaRow | None:
-    """The schema of one dataset that was said last by a time.
+    """The schema of one dataset that was reported last, not after a time.
 
-    Only the first and the last time of each is known: of two that alternate, the one that was said later in all.
+    Only the first and last report of each schema is stored. When two schemas alternate, the most recently reported one
+    wins.
     """
     said = [row for row in rows if at is None or row.first_time <= at]
     return max(said, key=lambda row: (_last(row, at), row.first_time, row.body_id), default=None)

@@ -1,4 +1,4 @@
-"""Versions of datasets and jobs as UUIDs: two ids of 64 bits, so that a version leads back to what it is of."""
+"""Versions of datasets and jobs as UUIDs: two ids of 64 bits, so that a version identifies its dataset or job."""
 
 from uuid import UUID
 
@@ -6,13 +6,13 @@ _LOW = (1 << 64) - 1
 
 
 def version_uuid(what: int, whose: int) -> str:
-    """The version `what` (a run or schema; a job's lineage) of the dataset or job `whose`."""
+    """The UUID of the version `what` (a run or schema; a job's lineage) of the dataset or job `whose`."""
     text = f"{what & _LOW:016x}{whose & _LOW:016x}"
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 def halves(version: str) -> tuple[int, int] | None:
-    """The inverse; None if the text is no UUID."""
+    """The two ids of a version, or None if the text is not a UUID."""
     try:
         value = UUID(version).int
     except ValueError:

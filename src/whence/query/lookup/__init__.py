@@ -1,1 +1,1 @@
-"""From what a person types to nodes: resolving, searching, filtering, describing."""
+"""Lookup of nodes by typed text: resolving, searching, filtering, describing."""

@@ -1,4 +1,4 @@
-"""Datasets with what is said of them under all their names: it is said of one thing."""
+"""Datasets with the facets of all their aliases."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,8 +20,8 @@ def with_aliases(
     columns: bool = True,
     versions: bool = True,
 ) -> tuple[DescribedDataset, ...]:
-    """Each dataset under its own name, with what is said of it under others: facets that it has not itself, (with
-    `columns`) inputs of its columns and (with `versions`) its schema. Writes stay those of its own name.
+    """Each dataset under its own name, completed from its aliases: missing facets, with `columns` the inputs of its
+    columns, and with `versions` its schema. Writes are those of its own name.
     """
     groups = graph.groups([one.entry.id for one in datasets])
     names = sorted({name for group in groups.values() for name in group})
@@ -54,7 +54,7 @@ def _whole(own: DescribedDataset, others: Sequence[DescribedDataset]) -> Describ
 
 
 def _speaker(facet: str, own: DescribedDataset, others: Sequence[DescribedDataset]) -> DescribedDataset:
-    """The name of which a facet is said: the dataset's own, else that of which it was said last."""
+    """The name that provides a facet: the dataset's own, or else the one with the latest report."""
     return own if facet in own.said else max(others, key=lambda one: _said_at(facet, one))
 
 

@@ -1,4 +1,4 @@
-"""Datasets, jobs and runs with all that is known of each, for many of them at once. Times are microseconds UTC."""
+"""Datasets, jobs and runs with all their details, read for many at once. Times are microseconds UTC."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ from whence.query.traversal.component import touched_by
 Json = Mapping[str, Any]
 
 MOST_EDGES = 200_000
-"""Column edges that are read for one page of datasets."""
+"""The most column edges to read for one page of datasets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class Tag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """A field that another one is made of, and how."""
+    """A source field of another field, and the transformation."""
 
     field: FieldName
     transformation: Transformation
@@ -42,7 +42,9 @@ class Input:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribedDataset:
-    """A dataset. `facets` are decoded; `said` has when each was said. `inputs`: by field, of its current lineage."""
+    """A dataset. `facets` are decoded; `said` has the report time of each. `inputs`: by field, of its
+    current lineage.
+    """
 
     entry: Entry
     name: DatasetName
@@ -60,7 +62,7 @@ class DescribedDataset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribedRun:
-    """A run. `facets` are its own; those of an input or output are in `apart`, by role and dataset."""
+    """A run. `facets` are its own; those of its inputs and outputs are in `apart`, by role and dataset."""
 
     entry: RunEntry
     version: int
@@ -89,8 +91,10 @@ class DescribedJob:
 def describe_datasets(
     catalog: Catalog, graph: Graph, entries: Sequence[Entry], *, columns: bool = True, versions: bool = True
 ) -> tuple[DescribedDataset, ...]:
-    """The datasets of these entries, in their order. Without `columns`, their `inputs` are not read; without
-    `versions`, not their `schema`, their `aliases`, nor whether they are `deleted`.
+    """The datasets of these entries, in their order.
+
+    Without `columns`, their `inputs` are not read; without `versions`, neither their `schema`, nor their `aliases`, nor
+    whether they are `deleted`.
     """
     ids = [one.id for one in entries]
     said, deleted = catalog.facets(ids), catalog.deleted(ids) if versions else frozenset[int]()
@@ -159,12 +163,12 @@ def describe_runs(catalog: Catalog, graph: Graph, entries: Sequence[RunEntry]) -
 
 
 def decoded(facets: Mapping[str, FacetRecord]) -> Mapping[str, Json]:
-    """What facets say."""
+    """The decoded payloads of facets."""
     return {name: json.loads(said.payload) for name, said in facets.items()}
 
 
 def fields_of(facets: Mapping[str, FacetRecord]) -> tuple[SchemaField, ...]:
-    """The fields of the schema facet, nested ones dotted."""
+    """The fields of the schema facet; nested fields are dotted."""
     return parse_schema_fields(facets["schema"].payload) if "schema" in facets else ()
 
 
@@ -255,5 +259,5 @@ def _job(entry: Entry) -> JobName:
 
 
 def entry_of(catalog: Catalog, name: DatasetName | JobName) -> Entry | None:
-    """The entry of a name, if there is such a thing."""
+    """The entry of a name, or None."""
     return catalog.entries([node_id(name)]).get(node_id(name))

@@ -1,4 +1,4 @@
-"""The names of a graph for a search that shows only those that fit a filter: it looks on until there are enough."""
+"""Names of a graph for a filtered search: fetches more candidates until enough of them match the filter."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ _PLAIN = {"dataset": Kind.DATASET, "field": Kind.FIELD, "job": Kind.JOB}
 
 
 def narrowed(graph: Past, only: Filter) -> Words:
-    """The graph itself if every node fits. The filter's `jobs` and `within` are about walks, and mean nothing here."""
+    """The names that match a filter, or the graph itself if all do. `jobs` and `within` apply to traversals only."""
     return graph if only.is_empty else Narrowed(graph, only, TraitReader(Representatives(graph)))
 
 
 @dataclass(slots=True)
 class Narrowed:
-    """Words of names that fit. What is said of any alias is said of all; each name has its own namespace."""
+    """Names that match a filter. The traits of all aliases are merged; each name has its own namespace."""
 
     graph: Past
     only: Filter
@@ -43,7 +43,7 @@ class Narrowed:
         return TextMatches(*until_enough(lambda asked: self.graph.told(words, asked), self._fitting, limit))
 
     def _may_be(self, kind: Kind) -> bool:
-        """Whether things of a kind may fit: what fields are is known, a dataset or job may say that it is a VIEW."""
+        """Whether nodes of a kind may match: a field has a fixed kind, but facets may call a dataset or job a VIEW."""
         wanted = {_PLAIN.get(one.lower()) for one in self.only.kinds}
         return not wanted or kind in wanted or (None in wanted and kind is not Kind.FIELD)
 
@@ -60,7 +60,7 @@ class Narrowed:
 
 
 def _end(one: Hit | TextMatch) -> tuple[int, int]:
-    """The id, and that of its dataset; 0 of a job."""
+    """The id, and that of its dataset (0 for a job)."""
     if isinstance(one.name, FieldName):
         return one.id, node_id(one.name.dataset)
     return one.id, one.id if kind_of(one.id) is Kind.DATASET else 0

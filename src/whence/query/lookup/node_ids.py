@@ -1,4 +1,4 @@
-"""Node ids as clients of Marquez write them: not escaped, perhaps with the version of a dataset or job at the end."""
+"""Node ids in the form of Marquez clients: not escaped, optionally followed by the version of a dataset or job."""
 
 import re
 from collections.abc import Iterator
@@ -16,17 +16,17 @@ _MOST_PARTS = 40
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A node, and the version that was asked for (None: as it is now)."""
+    """A node, and the requested version (None: the current one)."""
 
     node: Node
     version: str | None = None
 
 
 def find_address(graph: Graph, text: str) -> Address | None:
-    """What a node id means: the one thing with such a name, wherever the id may be cut. None if there is none.
+    """The node that a node id denotes, wherever the namespace ends. None if there is none.
 
-    `dataset:kafka://h:9092:a:b` is the dataset `a:b` or the dataset `b`, whichever is known; if both are, that which
-    the id as Whence writes it means. A column may be known under another name of its dataset only.
+    `dataset:kafka://h:9092:a:b` is the dataset `a:b` or the dataset `b`, whichever exists; if both do, the one that the
+    id denotes in Whence's own form. A column may exist only under another name of its dataset.
     """
     if found := _known(graph, text):
         return Address(found)

@@ -1,4 +1,4 @@
-"""Answers in the names that were asked for: a thing that goes by several names goes by that of the question."""
+"""Answers under the requested names: a dataset with several names appears under the one in the question."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:  # it needs numpy, which only the server has
     from whence.query.ports.graph import Graph, Names
 
 AskedNames = Mapping[DatasetName, DatasetName]
-"""The name that represents a group of aliases → the name that was asked for."""
+"""The representative of an alias group → the requested name."""
 
 
 def asked_names(graph: Graph, asked: Iterable[Node]) -> AskedNames:
-    """The datasets among what was asked for, also those of fields; of two names of one thing the first by name."""
+    """The requested datasets, and those of requested fields. Of two names of one dataset, the first by name."""
     datasets = sorted({of for node in asked if (of := dataset_of(node))}, reverse=True)
     groups = graph.groups([node_id(of) for of in datasets])
     return {groups[id_][0]: of for of in datasets if (id_ := node_id(of)) in groups}
 
 
 def as_asked(node: Node, names: AskedNames) -> Node:
-    """The node by the name that was asked for."""
+    """The node under the requested name."""
     match node:
         case FieldName(dataset, field):
             return FieldName(names[dataset], field) if dataset in names else node
@@ -35,7 +35,7 @@ def as_asked(node: Node, names: AskedNames) -> Node:
 
 
 def known_field(graph: Graph | Names, field: FieldName) -> FieldName | None:
-    """A column by the first name of its dataset under which events speak of it; None if they do not under any."""
+    """A column under the first name of its dataset under which events mention it, or None."""
     of = node_id(field.dataset)
     names = [FieldName(dataset, field.field) for dataset in graph.groups([of]).get(of, (field.dataset,))]
     known = graph.nodes([node_id(field), *map(node_id, names)])

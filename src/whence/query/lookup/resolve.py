@@ -1,4 +1,4 @@
-"""From what a person types to the one node that it names."""
+"""Resolution of typed text to the one node that it names."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ if TYPE_CHECKING:  # it needs numpy, which only the server has
     from whence.query.ports.graph import Names
 
 SEARCHED = 10_000
-"""Names looked at for one typed name."""
+"""The most names to check for one typed name."""
 NEAREST = 5
 MOST_SEGMENTS = 64
-"""Of the end of a name. What has more is known by its whole node id only: each place to cut it is a search."""
+"""The most segments of a short form. A longer text is resolved only as a node id, since each cut would be a search."""
 MOST_COMPARED = 5
-"""Segments, the longest, by which the nearest names are looked for."""
+"""The number of segments, longest first, with which the nearest names are searched."""
 MOST_LETTERS = 1_000
-"""Of what was typed, that are compared with names."""
+"""The most characters of the typed text to compare with names."""
 _SEPARATORS = re.compile(r"[/.:]+")
 _EXTENSION = re.compile(r"\.\w{1,8}$")
 _OF_FILES = re.compile(r"\.(csv|tsv|txt|json|jsonl|xml|avro|orc|parquet|delta|gz|zst|xlsx?)$", re.IGNORECASE)
 
 
 def resolve(names: Names, typed: str) -> Node:
-    """The node that a full node id or an unambiguous short form names: `daily_revenue.total`, `usage_logs.last_login`.
+    """Resolve a full node id or an unambiguous short form: `daily_revenue.total`, `usage_logs.last_login`.
 
-    A short form is the end of a name, cut at `/`, `.` or `:`; extensions of files may be left out. Datasets and their
-    fields come before jobs, jobs before fields without their dataset; a name in full before the end of a longer one;
-    the same letters before the same in another case. A field is returned under a name of its dataset by which events
-    speak of it.
-    Raises NodeNotFoundError with the nearest names, AmbiguousNodeError with all that fit.
+    A short form is the end of a name, cut at `/`, `.` or `:`; file extensions may be left out. Precedence: datasets and
+    their fields, then jobs, then fields without their dataset; a complete name before the end of a longer one; the same
+    case before another case. A field is returned under the name of its dataset under which events mention it.
+
+    Raises NodeNotFoundError with the nearest names, AmbiguousNodeError with all candidates.
     """
     full = parse_node(typed)
     if full and (known := _known(names, full)):
@@ -59,7 +59,7 @@ def _known(names: Names, node: Node) -> Node | None:
 
 
 def nearest(names: Names, typed: str) -> tuple[str, ...]:
-    """Node ids of the names most like the typed one, best first."""
+    """Node ids of the names most similar to the typed text, best first."""
     typed = typed[:MOST_LETTERS]
     parts = sorted(dict.fromkeys(segments(typed)), key=len, reverse=True)[:MOST_COMPARED]
     kinds = (Kind.DATASET, Kind.JOB)
@@ -74,7 +74,7 @@ def nearest(names: Names, typed: str) -> tuple[str, ...]:
 
 
 def segments(text: str) -> tuple[str, ...]:
-    """A name cut at `/`, `.` and `:`."""
+    """The parts of a name, cut at `/`, `.` and `:`."""
     return tuple(part for part in _SEPARATORS.split(text) if part)
 
 
@@ -122,7 +122,7 @@ def _ends_with(name: DatasetName | JobName, parts: Sequence[str]) -> bool:
 
 
 def forms(name: DatasetName | JobName) -> list[tuple[str, ...]]:
-    """The segments of a name with its namespace; of a path also without the file's extension."""
+    """The segments of a name with its namespace; for a path, also without the file's extension."""
     whole = [(*segments(name.namespace), *segments(name.name))]
     extension = _EXTENSION if "/" in name.name else _OF_FILES
     if extension.search(name.name):
@@ -131,7 +131,7 @@ def forms(name: DatasetName | JobName) -> list[tuple[str, ...]]:
 
 
 def _best(found: Sequence[Node], typed: str) -> list[Node]:
-    """Those in the same case if there are any, of them those whose whole name was typed if there are any."""
+    """The names in the typed case if there are any, and among them the complete names if there are any."""
     same_case = [name for name in found if _is_same_case(name, typed)] or list(found)
     whole = [name for name in same_case if isinstance(name, DatasetName | JobName) and name.name == typed]
     return sorted(whole or same_case, key=str)
@@ -147,7 +147,7 @@ def _is_same_case(name: Node, typed: str) -> bool:
 
 
 def _one_of_each_group(names: Names, found: Sequence[Node]) -> list[Node]:
-    """The first of those that are names of one thing."""
+    """The first of several names of one node."""
     datasets = [dataset for name in found if (dataset := dataset_of(name))]
     groups = names.groups(sorted({node_id(dataset) for dataset in datasets})) if len(found) > 1 else {}
     chosen: dict[Node, Node] = {}
@@ -177,7 +177,7 @@ def _folded(parts: Iterable[str]) -> tuple[str, ...]:
 
 
 def likeness(name: Node, typed: str) -> float:
-    """How alike two names are, in as many segments as were typed: 1 where the typed one is a beginning."""
+    """The similarity of two names over as many segments as were typed: 1 if the typed text is a prefix."""
     wanted, parts = typed.casefold(), max(len(segments(typed)), 1)
     match name:
         case FieldName(dataset, field):

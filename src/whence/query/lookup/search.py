@@ -1,8 +1,8 @@
-"""Search: datasets, fields and jobs by the words of their names, and by what people say of them.
+"""Search of datasets, fields and jobs by the words of their names, and by their tags, owners and descriptions.
 
-A word fits a name that has it, before one that has a word that begins with it, before one that has it inside a word;
-names like it (one or two letters wrong) are looked for where nothing else is found. Then come things with such a tag,
-owner or description.
+A name with the word ranks before a name with a word that begins with it, and that before a name with a word that
+contains it. Similar words (one or two letters differ) are searched only if nothing else matches. Nodes with a matching
+tag, owner or description follow.
 """
 
 import re
@@ -22,14 +22,14 @@ _PARTS = re.compile(r"[\s./:]+")
 EXACT, BEGINS, INSIDE, ALIKE = range(4)
 _TOLD = ("tags", "ownership", "documentation", "schema")
 BY = {"tags": "tag", "ownership": "owner", "documentation": "description", "schema": "description"}
-"""What of a thing fits, by the facet that says it."""
+"""The matching part of a node, by the facet that contains it."""
 
 Rank = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a search found, best first, and how well each fits. `complete`: there is no more."""
+    """Search results, best first, with their ranks. `complete`: there are no others."""
 
     text: str
     names: tuple[Node, ...]
@@ -38,14 +38,16 @@ class Found:
 
     @property
     def by(self) -> tuple[str, ...]:
-        """What of each fits: its `name`, a `tag`, `owner` or `description`."""
+        """The matching part of each result: `name`, `tag`, `owner` or `description`."""
         return tuple(str(rank[1]) for rank in self.ranks)
 
 
 def search(names: Words, text: str, limit: int = 50) -> Found:
-    """What has all words of `text`, in its name (a field also in its dataset's, all also in the namespace's), or in
-    one facet. Whole names come first, then by how well the worst word fits; then datasets and fields before jobs, short
-    names before long ones, and by name.
+    """Nodes that match all words of `text`, in their name (for a field, also in its dataset's; for all, also in the
+    namespace), or in one facet.
+
+    Complete names come first, then by the rank of the worst word; then datasets and fields before jobs, short names
+    before long ones, and by name.
     """
     parts = tuple(found for part in _PARTS.split(text) if (found := split_words(part)))
     ranked, complete = _named(names, SearchTerms(parts), text, limit)
@@ -71,7 +73,7 @@ def _named(names: Words, clue: SearchTerms, text: str, limit: int) -> tuple[dict
 
 def _told(names: Words, clue: SearchTerms, limit: int) -> tuple[dict[Node, Rank], bool]:
     found, complete = names.told(clue.words, limit)
-    # What is said in several ways counts as the first of them.
+    # A node that matches in several facets counts for the first of them.
     return {one.name: _text_match(one) for one in sorted(found, key=lambda one: -_TOLD.index(one.facet))}, complete
 
 
@@ -81,7 +83,7 @@ def _text_match(one: TextMatch) -> Rank:
 
 
 def _rank(name: Node, clue: SearchTerms, text: str) -> Rank | None:
-    """How well a name fits; None: not at all."""
+    """The rank of a name, or None if it does not match."""
     sure = []
     for word in clue.words:
         if (fit := _fit(word, name, clue.typos)) is None:

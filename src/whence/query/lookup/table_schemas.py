@@ -1,4 +1,4 @@
-"""The tables that the graph knows with their present columns: what reads SQL asks for them (sql.md, "Schemas")."""
+"""Tables of the graph with their current columns, for the SQL reader (sql.md, "Schemas")."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,12 +12,14 @@ from whence.query.ports.catalog import Catalog
 from whence.query.ports.graph import Graph
 
 PAGE = 1_000
-"""Datasets that are asked for at a time."""
+"""Datasets in one query."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownTable:
-    """The parts of a table's name, and its columns in order. A table at a path has that whole path as its one part."""
+    """The parts of a table's name, and its columns in order. For a table at a path, the complete path is
+    its one part.
+    """
 
     parts: tuple[str, ...]
     columns: tuple[str, ...]
@@ -25,14 +27,14 @@ class KnownTable:
 
 @dataclass(frozen=True, slots=True)
 class KnownTables:
-    """The tables; and `unclear`: names that stand for several datasets with other columns, which are left out."""
+    """The tables; and `unclear`: names of several datasets with different columns, which are left out."""
 
     tables: tuple[KnownTable, ...]
     unclear: tuple[str, ...]
 
 
 def known_tables(catalog: Catalog, graph: Graph, namespace: str | None = None) -> KnownTables:
-    """All datasets (of one namespace) of which a schema says the columns; what only lineage says is not all of them."""
+    """All datasets (of one namespace) whose schema is reported; lineage alone may lack columns."""
     own, others = list[KnownTable](), list[KnownTable]()
     for name, group, columns in _said(catalog, graph, namespace):
         first, *rest = (KnownTable(parts, columns) for parts in _names(name, group))
@@ -46,7 +48,7 @@ def known_tables(catalog: Catalog, graph: Graph, namespace: str | None = None) -
 
 
 def _distinct(tables: Iterable[KnownTable]) -> tuple[dict[tuple[str, ...], KnownTable], set[tuple[str, ...]]]:
-    """By name; and the names of tables that differ in their columns."""
+    """The tables by name, and the names of tables with different columns."""
     found: dict[tuple[str, ...], KnownTable] = {}
     unclear = {one.parts for one in tables if found.setdefault(one.parts, one) != one}
     return found, unclear
@@ -55,7 +57,7 @@ def _distinct(tables: Iterable[KnownTable]) -> tuple[dict[tuple[str, ...], Known
 def _said(
     catalog: Catalog, graph: Graph, namespace: str | None
 ) -> Iterator[tuple[DatasetName, Sequence[DatasetName], tuple[str, ...]]]:
-    """Each dataset with its alias group and what its schema says now; none of which no schema says anything."""
+    """Each dataset with its alias group and its current schema; datasets without a schema are left out."""
     for page in _pages(catalog, namespace):
         ids = [one.id for one in page]
         facets, groups = catalog.facets(ids, ("schema",)), graph.groups(ids)
@@ -73,7 +75,7 @@ def _pages(catalog: Catalog, namespace: str | None) -> Iterator[Sequence[Entry]]
 
 
 def _names(name: DatasetName, group: Sequence[DatasetName]) -> Iterator[tuple[str, ...]]:
-    """The name, and its other names that do not end as an earlier one: their common end would fit two tables."""
+    """The name and its aliases, without those whose end equals that of an earlier one: it would match two tables."""
     ends = set[str]()
     for one in (name, *group):
         parts = _parts(one)
@@ -83,7 +85,7 @@ def _names(name: DatasetName, group: Sequence[DatasetName]) -> Iterator[tuple[st
 
 
 def _parts(name: DatasetName) -> tuple[str, ...]:
-    """As SQL names it: a file by its whole address, a table by the parts of its name."""
+    """The parts as in SQL: a file by its complete address, a table by the parts of its name."""
     if "/" not in name.name:
         return tuple(name.name.split("."))
     if name.namespace == "file":

@@ -1,1 +1,1 @@
-"""What questions need of a store, as protocols. The store implements them."""
+"""The ports through which questions read a store, as protocols. The store implements them."""

@@ -1,6 +1,6 @@
-"""What a catalog needs of a store: one port. `store.snapshots.catalog.StoreCatalog` is it.
+"""The catalog port: datasets, jobs, runs, facets, events. `store.snapshots.catalog.StoreCatalog` implements it.
 
-Lists are pages with totals beside them; what belongs to many things is asked for all of them at once. Times are
+Lists are pages, with separate methods for totals. Details of many entries are read with one call. Times are
 microseconds UTC.
 """
 
@@ -29,62 +29,62 @@ from whence.model.names import DatasetName, RunName
 
 
 class Catalog(Protocol):
-    """What is known of each thing, in one snapshot."""
+    """Catalog entries and their details, in one snapshot."""
 
     def reached(self) -> tuple[int, ...]:
-        """In each lane of the log, the position before which every event is in this catalog; ascending."""
+        """The position in each lane of the log before which every event is in this catalog; ascending."""
         ...
 
     def namespaces(self, kind: Kind) -> Sequence[str]:
-        """Every namespace with a dataset (or a job) in it that is not deleted, by name."""
+        """Every namespace that contains a dataset (or a job) that is not deleted, by name."""
         ...
 
     def first_seen(self, kind: Kind, namespaces: Sequence[str]) -> Mapping[str, int]:
-        """When an event first spoke of a dataset (or a job) in each namespace; one that has none is left out."""
+        """When an event first mentioned a dataset (or a job) in each namespace; empty namespaces are left out."""
         ...
 
     def registered(self, kind: str) -> Sequence[Entry]:
-        """The datasets that stand for namespaces, sources or tags (`model.catalog.Registered`), by name."""
+        """The datasets that represent namespaces, sources or tags (`model.catalog.Registered`), by name."""
         ...
 
     def listed(self, kind: Kind, wanted: EntryFilter, window: Window) -> Sequence[Entry]:
-        """Datasets or jobs that are not deleted, by name unless told otherwise."""
+        """Datasets or jobs that are not deleted, by name unless `wanted` orders them differently."""
         ...
 
     def count(self, kind: Kind, wanted: EntryFilter) -> int:
-        """How many `listed` would give without a window."""
+        """The number of entries that `listed` would return without a window."""
         ...
 
     def entries(self, ids: Iterable[int]) -> Mapping[int, Entry]:
-        """The datasets and jobs of these ids; an unknown one is left out."""
+        """The datasets and jobs with these ids; unknown ids are left out."""
         ...
 
     def deleted(self, ids: Iterable[int]) -> frozenset[int]:
-        """Those of the datasets and jobs that were deleted, and that no event spoke of since."""
+        """The datasets and jobs among these that were deleted, and that no event has mentioned since."""
         ...
 
     def facets(self, ids: Iterable[int], names: Sequence[str] = ()) -> Mapping[int, Mapping[str, FacetRecord]]:
-        """The facets, or those of some names, that each dataset or job has now; deleted ones are left out."""
+        """The current facets of each dataset or job, or only those with some names; deleted facets are left out."""
         ...
 
     def find(self, sought: NameSearch, window: Window) -> tuple[Sequence[Entry], int]:
-        """Datasets and jobs by what their names contain, and how many there are in all."""
+        """Datasets and jobs whose names contain a text, and the number of all matches."""
         ...
 
     def tag_facets(self) -> Iterable[tuple[int, str]]:
-        """Who has a tags facet, and what it says (JSON)."""
+        """The ids of datasets and jobs with a tags facet, and its payload (JSON)."""
         ...
 
     def tags(self) -> Sequence[TagCount]:
-        """Every tag that a dataset, field or job carries, by name."""
+        """Every tag of a dataset, field or job, by name."""
         ...
 
     def tagged(self, tag: str, limit: int) -> Sequence[int]:
-        """Datasets and jobs that carry a tag, themselves or a field of theirs; at most `limit` ids."""
+        """Datasets and jobs that have a tag, or a field that has it; at most `limit` ids."""
         ...
 
     def runs(self, run_ids: Iterable[str]) -> Sequence[RunEntry]:
-        """The runs of these UUIDs: of several jobs, if several claim one. Those with events of their own first."""
+        """The runs with these UUIDs; several if several jobs claim one. Runs with events of their own come first."""
         ...
 
     def runs_of(self, job_id: int, window: Window) -> Sequence[RunEntry]:
@@ -92,7 +92,7 @@ class Catalog(Protocol):
         ...
 
     def count_runs(self, job_id: int) -> int:
-        """How many runs a job has."""
+        """The number of runs of a job."""
         ...
 
     def latest_runs(self, job_ids: Iterable[int], limit: int) -> Mapping[int, Sequence[RunEntry]]:
@@ -100,11 +100,11 @@ class Catalog(Protocol):
         ...
 
     def run_facets(self, ids: Iterable[int]) -> Mapping[int, Sequence[RunFacet]]:
-        """What was said of each run, and of its inputs and outputs: of each facet what was said last."""
+        """The facets of each run, and of its inputs and outputs; of each facet, the latest payload."""
         ...
 
     def touched(self, ids: Iterable[int]) -> Mapping[int, RunDatasets]:
-        """What each run read and wrote; a run that told of no lineage is left out."""
+        """The datasets that each run read and wrote; a run without lineage is left out."""
         ...
 
     def containers(self, ids: Iterable[int]) -> Mapping[int, RunName]:
@@ -112,7 +112,7 @@ class Catalog(Protocol):
         ...
 
     def last_writes(self, dataset_ids: Iterable[int], at: int | None = None) -> Mapping[int, Write]:
-        """The run that wrote each dataset last (not after `at`); one that no run wrote is left out."""
+        """The run that wrote each dataset last (not after `at`); a dataset without one is left out."""
         ...
 
     def writes(self, dataset_id: int, window: Window) -> Sequence[Write]:
@@ -120,23 +120,23 @@ class Catalog(Protocol):
         ...
 
     def count_writes(self, dataset_id: int) -> int:
-        """How many runs wrote a dataset."""
+        """The number of runs that wrote a dataset."""
         ...
 
     def write(self, dataset_id: int, run: int) -> Write | None:
-        """That a run wrote a dataset."""
+        """The write of a dataset by a run, or None."""
         ...
 
     def schemas(self, dataset_ids: Iterable[int]) -> Mapping[int, Sequence[SchemaRecord]]:
-        """The schemas that each dataset was said to have, newest first."""
+        """The reported schemas of each dataset, newest first."""
         ...
 
     def versions(self, job_id: int) -> Sequence[VersionRecord]:
-        """The lineages that a job told of, newest first."""
+        """The lineage versions of a job, newest first."""
         ...
 
     def members(self, versions: Iterable[int]) -> Mapping[int, RunDatasets]:
-        """What each version of a job's lineage reads and writes."""
+        """The datasets that each lineage version reads and writes."""
         ...
 
     def events(self, period: EventFilter, window: Window) -> Sequence[EventEntry]:
@@ -144,7 +144,7 @@ class Catalog(Protocol):
         ...
 
     def count_events(self, period: EventFilter) -> int:
-        """How many there are."""
+        """The number of accepted events in a period."""
         ...
 
     def event(self, key: str) -> EventEntry | None:
@@ -152,17 +152,17 @@ class Catalog(Protocol):
         ...
 
     def declaration(self, job_id: int) -> EventEntry | None:
-        """The event that says what is declared of a job now; None if nothing is."""
+        """The event with the current declaration of a job, or None."""
         ...
 
     def states(self, times: Sequence[tuple[int, int]]) -> Sequence[Mapping[RunState, int]]:
-        """In each interval [from, to), how many run events came of each state."""
+        """The number of run events of each state in each interval [from, to)."""
         ...
 
     def known(self, kind: Kind, times: Sequence[int]) -> Sequence[int]:
-        """How many datasets or jobs had been spoken of before each of these ascending times."""
+        """The number of datasets or jobs that events had mentioned before each of these ascending times."""
         ...
 
     def registry(self, names: Iterable[DatasetName]) -> Mapping[DatasetName, Mapping[str, FacetRecord]]:
-        """The facets of datasets of the registry, by name; those that are not there, or deleted, are left out."""
+        """The facets of registry datasets, by name; missing and deleted ones are left out."""
         ...

@@ -1,5 +1,5 @@
-"""What questions need of a store: small ports. `store.snapshots.graph.StoreGraph` is all of them; so is what hides
-from some.
+"""The graph ports: edges, names, runs, history. `store.snapshots.graph.StoreGraph` implements all of them, and so does
+`query.visibility.graph.VisibleGraph`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,18 +37,18 @@ Ints = NDArray[np.int64]
 
 
 class Adjacency(Protocol):
-    """The edges that hold now, or held at a time, as arrays, in the snapshot of a graph. Nodes are known by their
-    places, 0 to `count`.
+    """The current edges, or those at a time, as arrays in the snapshot of a graph. Nodes are indices (`places`) from 0
+    to `count`.
     """
 
     @property
     def count(self) -> int:
-        """How many nodes there are: may grow with each call."""
+        """The number of nodes; it may grow with each call."""
         ...
 
     @property
     def has_all_fields(self) -> bool:
-        """Whether `fields` has those without an edge, too."""
+        """Whether `fields` includes fields without an edge."""
         ...
 
     def ids(self, places: Ints) -> Ints:
@@ -56,74 +56,75 @@ class Adjacency(Protocol):
         ...
 
     def canonical_ids(self, places: Ints) -> Ints:
-        """The ids of the names by which nodes that stand for others are known."""
+        """The ids of the names that the viewer sees for canonical nodes."""
         ...
 
     def kinds(self, places: Ints) -> NDArray[np.int8]:
-        """Their `Kind`s."""
+        """The `Kind` of each node."""
         ...
 
     def place(self, id_: int) -> int:
-        """The place of a node; -1: it is not among these."""
+        """The index of a node, or -1 if it is not known."""
         ...
 
     def canonical(self, places: Ints) -> Ints:
-        """The node that stands for each."""
+        """The representative of each node."""
         ...
 
     def datasets(self, places: Ints) -> Ints:
-        """The dataset of each dataset or field; -1 of a job."""
+        """The dataset of each dataset or field; -1 for a job."""
         ...
 
     def is_grouped(self, places: Ints) -> NDArray[np.bool_]:
-        """Which canonical nodes have other names."""
+        """Which canonical nodes have aliases."""
         ...
 
     def by_name(self, places: Ints) -> Ints:
-        """The place of the name of each node among all names, as texts; -1: not known."""
+        """The rank of each node's name among all names, sorted as text; -1: not known."""
         ...
 
     def classes(self, places: Ints) -> Ints:
-        """What is said of each canonical dataset or job, for `traits`; -1: nothing, -2: not known."""
+        """The class of each canonical dataset or job, for `traits`; -1: no traits, -2: not known."""
         ...
 
     def traits(self, class_: int) -> Traits:
-        """What a class says, without tags."""
+        """The traits of a class, without tags."""
         ...
 
     def members(self, places: Ints) -> tuple[Ints, Ints]:
-        """All names of canonical nodes, each node's own first: (which of the nodes, name)."""
+        """All names of canonical nodes, the representative first: (index of the node, name)."""
         ...
 
     def fields(self, places: Ints) -> tuple[Ints, Ints]:
-        """The fields of datasets, by id: (which of the datasets, field)."""
+        """The fields of datasets, by id: (index of the dataset, field)."""
         ...
 
     def edges(
         self, probes: Ints, direction: Direction, grain: Grain, limit: int
     ) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """The edges at nodes, in the order of `Graph.edges`: (which of the probes, far end, owner, rank, key). Of more
-        than `limit`, at least the first `limit` + 1.
+        """The edges at nodes, in the order of `Graph.edges`: (index of the probe, far end, owner, rank, key). If there
+        are more than `limit`, at least the first `limit` + 1.
 
-        Rank: 2 × (0 DIRECT, 1 another type, 2 INDIRECT), and 1 more if it is not confirmed.
+        Rank: 2 × (0 DIRECT, 1 another type, 2 INDIRECT), plus 1 if it is unconfirmed.
         """
         ...
 
     def rows(self, keys: Ints, direction: Direction) -> Sequence[EdgeRow]:
-        """Edges with all that is said of them, in no order."""
+        """The complete rows of edges, in any order."""
         ...
 
 
 class Words(Protocol):
-    """What names are made of, and what is said of the things that have them."""
+    """The words of names and of facets."""
 
     def find(self, clue: SearchTerms, kind: Kind, limit: int) -> Candidates:
-        """Nodes whose names may fit, the likelier first; no other fits if `complete`."""
+        """Nodes whose names may match, the most likely first; no other node matches if `complete`."""
         ...
 
     def told(self, words: Sequence[str], limit: int) -> TextMatches:
-        """Nodes of which a facet says all words, or words that begin with them; about `limit` of them; no other does
-        if `complete`."""
+        """Nodes with a facet that contains all words, or words that begin with them; about `limit` of them. No other
+        node matches if `complete`.
+        """
         ...
 
 
@@ -131,7 +132,7 @@ class Names(Words, Protocol):
     """The names in a graph."""
 
     def nodes(self, ids: Iterable[int]) -> Mapping[int, Node]:
-        """The names of the given ids; an unknown id is left out."""
+        """The names of the given ids; unknown ids are left out."""
         ...
 
     def fields(self, dataset_ids: Iterable[int]) -> Sequence[FieldRow]:
@@ -143,27 +144,27 @@ class Names(Words, Protocol):
         ...
 
     def search(self, fragments: Sequence[str], kind: Kind, limit: int) -> Sequence[Hit]:
-        """Nodes whose name holds the fragments in this order, whatever their case: shortest first, at most `limit`."""
+        """Nodes whose name contains the fragments in this order, ignoring case: shortest first, at most `limit`."""
         ...
 
 
 class Graph(Protocol):
-    """The edges of a graph and what is known about them, in one snapshot."""
+    """The edges of a graph with their evidence and gaps, in one snapshot."""
 
     def reached(self) -> tuple[int, ...]:
-        """In each lane of the log, the position before which every event is in this graph; ascending."""
+        """The position in each lane of the log before which every event is in this graph; ascending."""
         ...
 
     def forgotten_before(self) -> int | None:
-        """What held only before this time (µs) was deleted by retention; None: nothing was."""
+        """The time (µs) before which retention deleted lineage that is no longer valid, or None."""
         ...
 
     def recorded_from(self) -> int | None:
-        """When the first event happened (µs); None: there is none."""
+        """The time of the first event (µs), or None."""
         ...
 
     def hidden(self, ids: Iterable[int]) -> frozenset[int]:
-        """Those of the ids that stand for nodes which the asker may not see."""
+        """Which of the ids are pseudonyms of nodes that the viewer may not see."""
         ...
 
     def edges(self, probes: Sequence[int], hop: Hop, limit: int) -> Sequence[EdgeRow]:
@@ -171,18 +172,18 @@ class Graph(Protocol):
         ...
 
     def adjacencies(self, at: int | None, roots: Iterable[int]) -> Iterator[Adjacency]:
-        """What holds now (or held at a time) for a search from some nodes, the fastest first. The last one has all
-        fields and all roots.
+        """Adjacencies of the current edges (or those at a time) for a search from some nodes, fastest first. The last
+        one has all fields and all roots.
         """
         ...
 
     def gaps(self, dataset_ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
-        """Where the lineage that an owner gives of these datasets has no columns, at most `limit` rows."""
+        """Assertions about these datasets without columns, at most `limit` rows."""
         ...
 
     def unreported(self, ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
-        """Where a job does not say where all columns that it writes come from, at most `limit` rows: upstream one
-        without a dataset at the far end, and one for each.
+        """Columns that a job writes without reporting their sources, at most `limit` rows. Upstream, there is one row
+        without a dataset at the far end, and one for each dataset.
         """
         ...
 
@@ -199,20 +200,20 @@ class Graph(Protocol):
         ...
 
     def evidence(self, set_ids: Iterable[int], at: int | None, runs: int) -> Mapping[int, Evidence]:
-        """Why each lineage set is believed, with its latest `runs` runs."""
+        """The evidence of each lineage set, with its latest `runs` runs."""
         ...
 
     def facets(self, ids: Iterable[int], names: Sequence[str]) -> Sequence[FacetRow]:
-        """What the named facets say now of datasets and jobs; deleted ones are left out."""
+        """The current payloads of the named facets of datasets and jobs; deleted ones are left out."""
         ...
 
     def events(self, ids: Iterable[int]) -> Mapping[int, tuple[AssertingEvent, int]]:
-        """Events, and what each is about: a run, a job or a dataset. Forgotten ones are left out."""
+        """Stored events with their subjects (a run, a job or a dataset)."""
         ...
 
 
 class Runs(Graph, Protocol):
-    """A graph that knows its runs."""
+    """A graph with its runs."""
 
     def runs_named(self, run_id: str) -> Sequence[RunRow]:
         """The runs with this run id: one of each job that claims it."""
@@ -223,7 +224,7 @@ class Runs(Graph, Protocol):
         ...
 
     def said(self, run_ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
-        """The lineage sets that each run said."""
+        """The lineage sets that each run asserted."""
         ...
 
     def content(self, set_ids: Iterable[int]) -> Sequence[SetEdge]:
@@ -239,41 +240,41 @@ class Runs(Graph, Protocol):
         ...
 
     def readers(self, asked: Sequence[tuple[int, int, int]], limit: int) -> Sequence[RunTouch]:
-        """For each (dataset, from, until), the runs that spoke in that time and read it; at most `limit` in all."""
+        """For each (dataset, from, until), the runs with events in that time that read it; at most `limit` in all."""
         ...
 
 
 class Past(Runs, Names, Protocol):
-    """A graph that knows what held when, and who said so."""
+    """A graph with its history."""
 
     def owners(self, ids: Iterable[int]) -> Sequence[int]:
-        """Who ever said an edge that ends at one of these nodes."""
+        """The owners that ever asserted an edge that ends at one of these nodes."""
         ...
 
     def spans(self, owner_ids: Iterable[int]) -> Sequence[SpanRow]:
-        """All that held of what these owners said, by owner, aspect and time."""
+        """All validity intervals of these owners, by owner, aspect and time."""
         ...
 
     def versions(self, ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
-        """The lineage sets of each version that has any: where lineage was ended, none holds."""
+        """The lineage sets of each version that has any; a version that ends lineage has none."""
         ...
 
     def changed(self, since: int, until: int) -> Sequence[int]:
-        """Owners of whose lineage something began or ended to hold after `since`, and not after `until`."""
+        """Owners with a validity interval that began or ended after `since`, and not after `until`."""
         ...
 
     def held(self, at: int | None, owner_ids: Iterable[int] | None) -> Sequence[HeldRow]:
-        """The lineage sets that hold now or held at a time, of some owners or of all."""
+        """The lineage sets that are valid now or at a time, of some owners or of all."""
         ...
 
     def present(self, ids: Iterable[int], at: int | None) -> set[int]:
-        """Those of the nodes at which an edge begins or ends that holds now, or held at a time."""
+        """Which of the nodes have an edge that is valid now, or at a time."""
         ...
 
     def schemas(self, dataset_ids: Iterable[int]) -> Sequence[SchemaRow]:
-        """Every schema that was said of these datasets, the oldest first."""
+        """Every reported schema of these datasets, the oldest first."""
         ...
 
     def described(self, since: int | None) -> Sequence[int]:
-        """Datasets whose schema may have changed after a time; None: all that have one."""
+        """Datasets whose schema may have changed after a time; with None, all that have one."""
         ...

@@ -1,1 +1,1 @@
-"""What users ask of the graph: upstream, downstream, impact, paths, columns, why."""
+"""Questions to the graph: upstream, downstream, impact, paths, columns, why."""

@@ -1,4 +1,4 @@
-"""How much is downstream of a node, counted beforehand (docs/explanation/blast-radius.md)."""
+"""Lookup of precomputed blast radii (docs/explanation/blast-radius.md)."""
 
 from typing import Any, Protocol
 
@@ -12,10 +12,10 @@ from whence.query.traversal.representatives import Representatives
 
 
 class Blasts(Graph, Protocol):
-    """A graph that knows blast radii."""
+    """A graph with blast radii."""
 
     def blast(self, node_id: int) -> BlastRadius | None:
-        """That of a canonical node; None if none is computed, or the node is newer."""
+        """The blast radius of a canonical node; None if none is computed, or the node is newer."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Which columns are made of which: from the columns of a dataset or job, or from one, back and, if asked, onward."""
+"""Column lineage around the columns of a dataset or job, or around one column: upstream, and optionally downstream."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,27 +28,27 @@ class Columns:
 
 @dataclass(slots=True)
 class _ColumnEdges:
-    """The edges of one walk as edges between columns: those at each near end, and the influences on whole datasets."""
+    """The edges of one traversal as edges between columns: by near end, and the influences on whole datasets."""
 
     way: Direction
     at: dict[Node, list[AnswerEdge]] = field(default_factory=dict)
     influences: dict[Node, list[AnswerEdge]] = field(default_factory=dict)
-    """By the near end: upstream the dataset, downstream the column."""
+    """By near end: upstream the dataset, downstream the column."""
     columns: Mapping[DatasetName, Sequence[str]] = field(default_factory=dict)
-    """The columns of the datasets that are influenced, where the walk needs all of them."""
+    """The columns of the influenced datasets, where the traversal needs all of them."""
     has_unknown: bool = False
-    """Whether an influence was met on a dataset of which no column is known."""
+    """Whether an influence was found on a dataset without known columns."""
 
     def near(self, edge: AnswerEdge) -> Node:
-        """The end of an edge at which the walk asked."""
+        """The end of an edge from which the traversal came."""
         return edge.target if self.way is Direction.UPSTREAM else edge.source
 
     def far(self, edge: AnswerEdge) -> Node:
-        """The other one."""
+        """The other end of an edge."""
         return edge.source if self.way is Direction.UPSTREAM else edge.target
 
     def beyond(self, column: Node) -> Iterator[AnswerEdge]:
-        """The edges that lead on from a column."""
+        """The edges that continue from a column."""
         yield from self.at.get(column, ())
         if self.way is Direction.UPSTREAM:
             for one in self.influences.get(dataset_of(column) or column, ()):
@@ -75,11 +75,11 @@ class _ColumnEdges:
 
 
 def columns(catalog: Catalog, graph: Past, roots: Sequence[Node], question: Question, *, downstream: bool) -> Columns:
-    """The columns that those of the roots (datasets or fields) are made of or influenced by; with `downstream` also
-    what is made of and influenced by them. All go by the names that were asked for.
+    """The columns upstream of those of the roots (datasets or fields), with `downstream` also those downstream. All
+    have the requested names.
 
-    Influence on a whole dataset is influence on each of its columns. It is left out where no column is known, and what
-    exceeds the question's budget of edges is: then the answer is not complete.
+    Influence on a whole dataset is influence on each of its columns. It is left out if no column is known. Edges beyond
+    the question's budget are left out, too; then the answer is incomplete.
     """
     ways = (Direction.UPSTREAM, *((Direction.DOWNSTREAM,) if downstream else ()))
     edges, complete = dict[Ends, AnswerEdge](), True
@@ -126,7 +126,7 @@ def _column_edges(assembled: Edges, way: Direction) -> _ColumnEdges:
 
 
 def _influenced(edges: _ColumnEdges, root: Node) -> set[DatasetName]:
-    """The datasets whose columns must all be known: upstream a column that is influenced is known by itself."""
+    """The datasets whose columns must all be known: upstream, an influenced column is known by itself."""
     if edges.way is Direction.UPSTREAM:
         return {root} if isinstance(root, DatasetName) and root in edges.influences else set()
     targets = {one.target for several in edges.influences.values() for one in several}
@@ -134,7 +134,7 @@ def _influenced(edges: _ColumnEdges, root: Node) -> set[DatasetName]:
 
 
 def _connected(edges: _ColumnEdges, root: Node, limit: int) -> list[AnswerEdge]:
-    """The edges that hang together with the root, by columns alone; if there are more than `limit`, one more."""
+    """The edges that are connected with the root through columns alone; if there are more than `limit`, `limit` + 1."""
     seen: set[Node] = set(edges.of(root)) if isinstance(root, DatasetName) else {root}
     frontier, found = list[Node](sorted(seen, key=str)), list[AnswerEdge]()
     while frontier:
@@ -155,7 +155,7 @@ def _as_asked(edge: AnswerEdge, names: AskedNames) -> AnswerEdge:
 
 
 def _add(edges: dict[Ends, AnswerEdge], edge: AnswerEdge) -> None:
-    """Add an edge; to the same one with another transformation (value and influence) what it says besides."""
+    """Add an edge, or its transformations to those of the same edge (value and influence)."""
     ends = (edge.source, edge.target, edge.owner)
     known = edges.get(ends)
     if known is None:
@@ -166,7 +166,7 @@ def _add(edges: dict[Ends, AnswerEdge], edge: AnswerEdge) -> None:
 
 
 class _Texts(dict[Node, str]):
-    """Nodes as texts, each written once."""
+    """Nodes as texts, each formatted once."""
 
     def __missing__(self, node: Node) -> str:
         self[node] = written = str(node)

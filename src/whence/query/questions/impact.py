@@ -1,4 +1,4 @@
-"""Impact: what breaks if a node changes, counted by what it is, who owns it and how critical it is."""
+"""Impact of a change: the affected nodes, counted by kind, owner and tier."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,15 +21,15 @@ from whence.query.traversal.traits import TraitReader
 from whence.query.traversal.traversal import Traversal
 
 ASKED_FOR_GAPS = 100
-"""Of an impact, so many of the nearest nodes are asked for gaps."""
+"""The number of nearest affected nodes that are checked for gaps."""
 
 KINDS = {Kind.DATASET: "dataset", Kind.FIELD: "field", Kind.JOB: "job"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Affected:
-    """A node downstream, and one shortest path to it: from the root, both ends included. `type`: what its facets say
-    that it is (VIEW, DASHBOARD, MODEL), else dataset, field or job. `owners` and `tier` of a field are its dataset's.
+    """A downstream node, and one shortest path to it, from the root, both ends included. `type` is the type in its
+    facets (VIEW, DASHBOARD, MODEL), or else dataset, field or job. A field has the `owners` and `tier` of its dataset.
     """
 
     name: Node
@@ -42,9 +42,9 @@ class Affected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """How many nodes are affected, the root not among them. By owner, a node of two owners counts for both.
+    """The numbers of affected nodes, without the root. A node with two owners counts for both.
 
-    An empty owner or tier: of those that have none. `jobs`: those that derive one of the nodes, or are one.
+    An empty owner or tier counts nodes without one. `jobs`: the jobs that derive one of the nodes, or are one.
     """
 
     nodes: int
@@ -58,7 +58,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """All counts, and the affected nodes by distance and name, a part at a time."""
+    """All counts, and the affected nodes by distance and name, read in parts."""
 
     root: Node
     grain: Grain
@@ -69,13 +69,15 @@ class Impact:
     _page: Callable[[Sequence[int]], Sequence[Affected]]
 
     def nodes(self, start: int = 0, limit: int | None = None) -> Sequence[Affected]:
-        """The affected nodes from place `start` on, with their paths."""
+        """The affected nodes from index `start` on, with their paths."""
         end = None if limit is None else start + limit
         return self._page(self.order[start:end])
 
 
 def impact(graph: Graph, root: Node, question: Question) -> Impact:
-    """What is downstream of `root`. DIRECT and INDIRECT edges unless told otherwise; jobs are what reads and writes."""
+    """The nodes downstream of `root`. By default along DIRECT and INDIRECT edges; jobs are those that read
+    and write.
+    """
     types = question.types or BOTH
     walk, chosen = walked(graph, root, question, Direction.DOWNSTREAM, types)
     affected = walk.others()
@@ -94,7 +96,7 @@ def impact(graph: Graph, root: Node, question: Question) -> Impact:
 
 
 def _has_gaps(walk: Traversal, affected: Ints) -> bool:
-    """Whether columns are not known at the root, or at one of the nearest nodes."""
+    """Whether column lineage is missing at the root, or at one of the nearest nodes."""
     if walk.asked.grain is not Grain.FIELD:
         return False
     nearest = NodeOrder(walk, affected)[:ASKED_FOR_GAPS]
@@ -103,7 +105,7 @@ def _has_gaps(walk: Traversal, affected: Ints) -> bool:
 
 
 def count(walk: Traversal, ids: Ints, knowledge: TraitReader) -> Counts:
-    """The counts of some nodes of a walk."""
+    """The counts of some nodes of a traversal."""
     found = count_nodes(walk, ids)
     subjects = [subject for _, subject, _ in found.unknown]
     walk.learn(subjects)

@@ -1,6 +1,6 @@
-"""Influence on a whole dataset (filters, joins, sort orders), as the columns of the dataset have it.
+"""Influence on a whole dataset (filters, joins, sort orders), as influence on each of its columns.
 
-The store keeps such an edge once for a dataset. Clients that know columns alone get it once for each column.
+The store has one such edge for a dataset. Clients that only know columns get one for each column.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from whence.query.ports.graph import Past
 
 
 def influence_of(edge: AnswerEdge) -> AnswerEdge | None:
-    """The part of an edge that says how a column influences a whole dataset; None if it says nothing such."""
+    """The influence of a column on a whole dataset in an edge, or None if the edge has none."""
     if not (isinstance(edge.source, FieldName) and isinstance(edge.target, DatasetName)):
         return None
     indirect = tuple(one for one in edge.transformations if one.type == "INDIRECT")
@@ -25,8 +25,10 @@ def influence_of(edge: AnswerEdge) -> AnswerEdge | None:
 def columns_of(
     catalog: Catalog, graph: Past, names: Mapping[DatasetName, Sequence[int]], at: int | None
 ) -> Mapping[DatasetName, Sequence[str]]:
-    """List the columns of datasets at a time (µs; None: now), sorted: those of the schema that was asserted last, and
-    those at which an edge begins or ends. `names`: the ids of all names of each dataset.
+    """List the columns of datasets at a time (µs; None: now), sorted: those of the latest schema, and those with an
+    edge.
+
+    `names`: the ids of all names of each dataset.
     """
     datasets = {id_: of for of, ids in names.items() for id_ in ids}
     schemas = catalog.schemas(datasets)

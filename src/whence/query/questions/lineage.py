@@ -1,4 +1,4 @@
-"""Upstream and downstream: where a thing comes from, and what depends on it."""
+"""Upstream and downstream lineage of a node."""
 
 from collections.abc import Set as AbstractSet
 
@@ -12,23 +12,23 @@ from whence.query.traversal.traversal import Traversal, Traversed, traverse
 
 
 def upstream(graph: Graph, root: Node, question: Question) -> Answer:
-    """Where `root` comes from. A field asks for DIRECT edges unless told otherwise: what its values are made of."""
+    """The nodes upstream of `root`. For a field, by default along DIRECT edges only: the sources of its values."""
     return reach_upstream(graph, root, question).answer()
 
 
 def downstream(graph: Graph, root: Node, question: Question) -> Answer:
-    """What `root` has a part in: DIRECT and INDIRECT edges unless told otherwise."""
+    """The nodes downstream of `root`, by default along DIRECT and INDIRECT edges."""
     return reach_downstream(graph, root, question).answer()
 
 
 def reach_upstream(graph: Graph, root: Node, question: Question) -> TraversalResult:
-    """The nodes of `upstream`, whose edges are read as they are asked for."""
+    """The nodes of `upstream`, with edges that are read on demand."""
     default = DIRECT if isinstance(root, FieldName) else BOTH
     return _reach(graph, root, Direction.UPSTREAM, question, question.types or default)
 
 
 def reach_downstream(graph: Graph, root: Node, question: Question) -> TraversalResult:
-    """Those of `downstream`, likewise."""
+    """The nodes of `downstream`, with edges that are read on demand."""
     return _reach(graph, root, Direction.DOWNSTREAM, question, question.types or BOTH)
 
 
@@ -42,7 +42,7 @@ def _reach(
 def walked(
     graph: Graph, root: Node, question: Question, direction: Direction, types: frozenset[str]
 ) -> tuple[Traversal, AbstractSet[int]]:
-    """A traversal from `root`, and the nodes that fit the question's filter."""
+    """A traversal from `root`, and the nodes that match the question's filter."""
     grain, within = grain_of(root), question.only.within
     walk = traverse(
         graph, root, Traversed(direction=direction, grain=grain, types=types, question=question, within=within)
@@ -51,5 +51,5 @@ def walked(
 
 
 def grain_of(root: Node) -> Grain:
-    """Which edges a walk from a node follows."""
+    """The grain of the edges that a traversal from a node follows."""
     return Grain.FIELD if isinstance(root, FieldName) else Grain.DATASET

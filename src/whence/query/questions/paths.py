@@ -1,4 +1,4 @@
-"""Paths from one thing to another: shortest first, no node twice."""
+"""Paths between two nodes: shortest first, without repeated nodes."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -19,21 +19,23 @@ from whence.query.traversal.traversal import Traversal, Traversed, traverse
 from whence.query.traversal.witnesses import Link
 
 STEPS = 50_000
-"""Partial paths looked at before giving up."""
+"""The most partial paths to check."""
 
 Neighbours = Mapping[int, Mapping[int, list[Link]]]
 """Node → the nodes one hop upstream of it → the links of that hop."""
 
 
 class _Partial(NamedTuple):
-    """A path back from the target, ordered by the least length it can end with. `nodes` starts at the target."""
+    """A partial path back from the target, ordered by the least possible length. `nodes` begins at the target."""
 
     least: int
     nodes: tuple[int, ...]
 
 
 def paths(graph: Graph, source: Node, target: Node, question: Question, limit: int = 20) -> Paths:
-    """How data gets from source to target, at most `limit` paths. If an end is a job, so is the other, or a dataset."""
+    """The shortest paths from source to target, at most `limit`. If one end is a job, the other is a job or
+    a dataset.
+    """
     grain = _grain(source, target)
     ends = [_at_grain(end, grain) for end in (source, target)]
     types = question.types or BOTH
@@ -68,7 +70,7 @@ def _at_grain(end: Node, grain: Grain) -> Node:
 
 
 def _goals(walk: Traversal, source: Node, grain: Grain) -> frozenset[int]:
-    """The nodes at which a path may begin: the source, and at field grain its whole dataset or its fields."""
+    """The nodes at which a path may begin: the source, and at field grain also its whole dataset or its fields."""
     dataset = dataset_of(source)
     whole = node_id(dataset) if dataset else 0
     walk.identity.learn([(whole, whole), (node_id(source), whole)])
@@ -82,7 +84,7 @@ def _goals(walk: Traversal, source: Node, grain: Grain) -> frozenset[int]:
 
 
 def _on_the_way(walk: Traversal, goals: Collection[int]) -> Collection[int]:
-    """Nodes that paths may pass, with all edges between them."""
+    """The nodes that paths may pass, with all edges between them."""
     found = walk.on_the_way_to(goals)
     walk.read(found)
     return found
@@ -110,7 +112,7 @@ Found = tuple[list[tuple[int, ...]], bool]
 
 
 def _search(neighbours: Neighbours, target: int, goals: frozenset[int], limit: int) -> Found:
-    """The shortest paths on which no node repeats."""
+    """The shortest paths without repeated nodes."""
     left = _distances(neighbours, goals)
     heap = [_Partial(left[target], (target,))] if target in left else []
     found: list[tuple[int, ...]] = []
@@ -128,7 +130,7 @@ def _search(neighbours: Neighbours, target: int, goals: frozenset[int], limit: i
 
 
 def _distances(neighbours: Neighbours, goals: frozenset[int]) -> Mapping[int, int]:
-    """Hops from each node to the nearest goal."""
+    """The number of hops from each node to the nearest goal."""
     back: dict[int, list[int]] = {}
     for near, fars in neighbours.items():
         for far in fars:

@@ -1,4 +1,4 @@
-"""Why one thing depends on another: all evidence. And why not: a reason from a closed list (questions.md)."""
+"""Why one node depends on another, with all evidence; and why not, with a reason from a closed list (questions.md)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,11 +17,11 @@ from whence.query.questions.paths import paths
 from whence.query.traversal.evidence import prove_all
 
 ALIKE = 0.75
-"""From here on, two names may be meant to be one."""
+"""The similarity from which two names may denote the same node."""
 
 
 class Reason(StrEnum):
-    """Why nothing is known to lead from one node to another."""
+    """Why no path leads from one node to another."""
 
     NO_EVENT = "no event"
     NAME_MISMATCH = "name mismatch"
@@ -33,11 +33,11 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhyNot:
-    """`reason` None: there is a path after all, `path`.
+    """If `reason` is None, there is a path: `path`.
 
-    `nearest`: for a name mismatch, the names that may have been meant; else names that say where to look: the jobs that
-    give no columns, the owner who says something else since. `until`: for superseded, when it ended to hold (µs).
-    `path` of what is superseded: the way that once was.
+    `nearest`: for a name mismatch, the names that may be meant; otherwise names for further investigation: jobs without
+    column lineage, or the owner that asserts another lineage since. `until`: for a superseded path, when it ended (µs).
+    `path` is then the former path.
     """
 
     source: str
@@ -64,7 +64,7 @@ def _proven(path: Path, proven: Mapping[AnswerEdge, AnswerEdge]) -> Path:
 
 
 def why_not(graph: Past, source: str, target: str, question: Question) -> WhyNot:
-    """Why nothing leads from what `source` names to what `target` names. Raises AmbiguousNodeError."""
+    """Why no path leads from the node that `source` names to the one that `target` names. Raises AmbiguousNodeError."""
     ends: list[Node] = []
     for typed in (source, target):
         try:
@@ -115,7 +115,7 @@ def _connected(asked: Paths) -> str:
 
 
 def _pruned(graph: Past, source: Node, target: Node, question: Question, about: WhyNot) -> WhyNot | None:
-    """A budget stopped the walk, or the question leaves out the edges that there are."""
+    """A budget stopped the traversal, or the question excludes the edges on the path."""
     if about.completeness.stopped_by not in (None, "retention", "beginning", "columns"):
         told = {"depth": "at the depth asked for", "nodes": "by the budget of nodes", "edges": "by the budget of edges"}
         where = told.get(about.completeness.stopped_by or "", "by the budget of paths")
@@ -138,7 +138,7 @@ def _hidden(about: WhyNot) -> WhyNot | None:
 
 
 def _coarse(graph: Past, source: Node, target: Node, question: Question, about: WhyNot) -> WhyNot | None:
-    """The datasets depend on each other, and somebody on the way does not say by which columns."""
+    """The datasets depend on each other, and an owner on the path reports no columns."""
     wholes = dataset_of(source), dataset_of(target)
     if not (isinstance(source, FieldName) or isinstance(target, FieldName)) or None in wholes:
         return None
@@ -168,8 +168,8 @@ def _coarse(graph: Past, source: Node, target: Node, question: Question, about: 
 
 
 def _blind(graph: Past, source: Node, target: Node, question: Question) -> set[Node]:
-    """Who speaks of whole datasets only, at the ends of what is known upstream of the target and downstream of the
-    source.
+    """The owners that report whole datasets only, at the ends of the known lineage upstream of the target and
+    downstream of the source.
     """
     answers: list[Answer] = []
     if isinstance(target, FieldName):
@@ -180,7 +180,7 @@ def _blind(graph: Past, source: Node, target: Node, question: Question) -> set[N
 
 
 def _superseded(graph: Past, source: Node, target: Node, question: Question, about: WhyNot) -> WhyNot | None:
-    """It was said once, and does not hold now, or did not at the time asked about."""
+    """The path existed before, and does not exist now, or did not at the time in the question."""
     ever = paths(graph, source, target, replace(question, at=ALL_TIME), 1)
     if not ever.paths or not ever.paths[0].steps:
         return None
@@ -194,14 +194,14 @@ def _superseded(graph: Past, source: Node, target: Node, question: Question, abo
 
 
 def _ended(graph: Past, step: Step, at: int | None) -> tuple[int, Node] | None:
-    """When the last owner ended to say that this step is; None if one says so still, or it never held."""
+    """When the last owner stopped asserting a step; None while one still asserts it, or if it was never valid."""
     ends = [(until, edge.owner) for edge in step.edges if (until := _until(graph, edge, at)) is not None]
     last = max(ends, key=lambda one: (one[0], str(one[1])), default=None)
     return None if last is None or last[0] > (FOREVER - 1 if at is None else at) else last
 
 
 def _until(graph: Past, edge: AnswerEdge, at: int | None) -> int | None:
-    """The end of the last time that an edge held which began by then."""
+    """The end of the last validity interval of an edge that began by a time."""
     sets = {one.set_id for one in edge.evidence}
     spans = [span for span in graph.spans([node_id(edge.owner)]) if at is None or span.valid_from <= at]
     versions = graph.versions({span.version for span in spans})
@@ -210,7 +210,9 @@ def _until(graph: Past, edge: AnswerEdge, at: int | None) -> int | None:
 
 
 def _mismatched(graph: Past, source: Node, target: Node, question: Question, about: WhyNot) -> WhyNot | None:
-    """A name much like the source's is upstream of the target, or one like the target's downstream of the source."""
+    """A name similar to the source's is upstream of the target, or one similar to the target's is downstream of the
+    source.
+    """
     above = _alike(source, upstream(graph, dataset_of(target) or target, replace(question, types=None)))
     below = _alike(target, downstream(graph, dataset_of(source) or source, replace(question, types=None)))
     meant = (*above, *below)

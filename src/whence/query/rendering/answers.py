@@ -1,4 +1,4 @@
-"""Answers as JSON: the one shape that the API, the CLI and the UI share. Nodes are node ids, times ISO 8601 UTC."""
+"""Answers as JSON, in the shape that API, CLI and UI share. Nodes are node ids, times ISO 8601 UTC."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -15,12 +15,12 @@ Json = dict[str, Any]
 
 
 def answer_document(answer: Answer) -> Json:
-    """What is upstream or downstream of a node."""
+    """The nodes upstream or downstream of a node."""
     return {**answer_head(answer), **completeness_document(answer.completeness), **answer_part(answer)}
 
 
 def answer_head(answer: Answer) -> Json:
-    """Which question an answer is about."""
+    """The head of an answer: its question."""
     return {
         "root": str(answer.root),
         "direction": answer.direction,
@@ -45,7 +45,7 @@ def paths_document(paths: Paths) -> Json:
 
 
 def paths_head(paths: Paths) -> Json:
-    """Which question paths answer."""
+    """The head of paths: their question."""
     return {
         "source": str(paths.source),
         "target": str(paths.target),
@@ -55,23 +55,23 @@ def paths_head(paths: Paths) -> Json:
 
 
 def found_document(found: Found) -> documents.Found:
-    """What a search found."""
+    """Search results."""
     named = zip(found.names, found.by, strict=True)
     return {"text": found.text, "complete": found.complete, "nodes": [hit_document(*one) for one in named]}
 
 
 def hit_document(name: Node, by: str) -> documents.Named:
-    """A node that was found, and by what."""
+    """A search result: a node and its matching part."""
     return {"node": str(name), "kind": kind(name), "by": by}
 
 
 def name_document(name: Node) -> Json:
-    """A node, and what it is."""
+    """A node and its kind."""
     return {"node": str(name), "kind": kind(name)}
 
 
 def completeness_document(completeness: Completeness) -> documents.Completeness:
-    """How much of the truth an answer holds."""
+    """The completeness of an answer."""
     return {
         "complete": completeness.complete,
         "stopped_by": cast("documents.StoppedBy | None", completeness.stopped_by),
@@ -87,7 +87,7 @@ def completeness_document(completeness: Completeness) -> documents.Completeness:
 
 
 def edge_documents(edges: Sequence[AnswerEdge]) -> list[documents.Edge]:
-    """Edges with their evidence, of which the edges of one set share a document."""
+    """Edges with their evidence; edges of one set share a document."""
     sets = {id(one): one for edge in edges for one in edge.evidence}
     evidence = {id_: evidence_document(one) for id_, one in sets.items()}
     return [_edge(edge, [evidence[id(one)] for one in edge.evidence]) for edge in edges]
@@ -113,7 +113,7 @@ def _edge(edge: AnswerEdge, evidence: list[documents.Evidence]) -> documents.Edg
 
 
 def evidence_document(evidence: Evidence) -> documents.Evidence:
-    """Why a lineage set is believed."""
+    """The evidence of a lineage set."""
     return {
         "set": evidence.digest,
         "origin": evidence.origin,
@@ -139,7 +139,7 @@ def _node(node: AnswerNode) -> documents.NodeReached:
 
 
 def transformation_document(one: Transformation) -> documents.Transformation:
-    """What happens to data on its way."""
+    """A transformation of data."""
     return {"type": one.type, "subtype": one.subtype, "masking": one.masking, "description": one.description}
 
 
@@ -161,12 +161,12 @@ def _step(step: Step) -> documents.Step:
 
 
 def said_document(said: AssertingEvent) -> documents.Said:
-    """An event that said something."""
+    """An event that asserted an edge."""
     return {"time": iso(said.time), "event": said.key, "position": said.position, "producer": said.producer}
 
 
 def run_document(run: AssertingRun) -> documents.RunSeen:
-    """A run that said something."""
+    """A run that asserted an edge."""
     return {
         "run": str(run.name),
         "job": str(run.name.job),

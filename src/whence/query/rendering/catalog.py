@@ -1,4 +1,4 @@
-"""What is known of things as JSON: the shape of `/api/v2`. Nodes are node ids, times ISO 8601 UTC."""
+"""Catalog entries as JSON, in the shape of `/api/v2`. Nodes are node ids, times ISO 8601 UTC."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -59,7 +59,7 @@ def job_document(one: DescribedJob) -> documents.Job:
 
 
 def _sql(facets: Mapping[str, Any]) -> documents.SqlOfJob | None:
-    """How a job's SQL was read, and on how many column edges it and the producer agree or not (null: not compared)."""
+    """How a job's SQL was parsed, and on how many column edges parser and producer agree (null: not compared)."""
     if SQL_LINEAGE not in facets:
         return None
     return {
@@ -94,7 +94,7 @@ def run_document(one: DescribedRun) -> documents.Run:
 
 
 def event_document(one: EventEntry) -> documents.Event:
-    """An event, without what it says."""
+    """An event without its payload."""
     return {
         "event": one.key,
         "time": iso(one.time),
@@ -107,7 +107,7 @@ def event_document(one: EventEntry) -> documents.Event:
 
 
 def facts_document(one: DescribedDataset | DescribedJob) -> documents.Facts:
-    """What people say of a thing, alone."""
+    """The facts that people assert about a dataset or job."""
     if isinstance(one, DescribedJob):
         return {"node": str(one.name), **_said_of(one)}
     contract = _text(one.facets, "whence_contract", "version")
@@ -148,7 +148,7 @@ def _last_write(write: Write) -> documents.LastWrite:
 
 
 def _text(facets: Mapping[str, Any], facet: str, key: str) -> str | None:
-    """A text of a producer's facet; None if it is of another type, which OpenLineage does not allow."""
+    """A text of a producer's facet; None if it has another type, which OpenLineage forbids."""
     value = _member(facets, facet, key)
     return value if isinstance(value, str) else None
 

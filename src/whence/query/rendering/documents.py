@@ -1,6 +1,6 @@
 """The types of answers as JSON documents. Nodes are node ids, times ISO 8601 UTC.
 
-mypy holds the functions that make documents to them, and the API derives its schemas from them.
+mypy checks the functions that build documents against these types, and the API derives its schemas from them.
 """
 
 from typing import Literal, NotRequired
@@ -15,8 +15,8 @@ ChangeKind = Literal["added", "removed", "changed"]
 
 
 class Completeness(TypedDict):
-    """How much of the truth an answer holds: if it is not complete, what stopped it, and the nearest of the nodes
-    beyond which there is more.
+    """The completeness of an answer: if it is incomplete, what stopped it, and the nearest nodes beyond which there is
+    more.
     """
 
     complete: bool
@@ -32,7 +32,7 @@ class Completeness(TypedDict):
 
 
 class Transformation(TypedDict):
-    """What happens to data on its way."""
+    """A transformation of data."""
 
     type: str
     subtype: str
@@ -50,7 +50,7 @@ class Said(TypedDict):
 
 
 class RunSeen(TypedDict):
-    """A run that said something."""
+    """A run that asserted an edge."""
 
     run: str
     job: str
@@ -73,7 +73,7 @@ class Evidence(TypedDict):
 
 
 class Edge(TypedDict):
-    """Data or influence flows from source to target, as `owner` says."""
+    """Data or influence flows from source to target, as asserted by `owner`."""
 
     source: str
     target: str
@@ -87,7 +87,7 @@ class Edge(TypedDict):
 
 
 class NodeReached(TypedDict):
-    """A node of a walk. `parent` and `edge` (a place in `edges`) are the last hop of one shortest path to it."""
+    """A reached node. `parent` and `edge` (an index into `edges`) are the last hop of one shortest path to it."""
 
     node: str
     kind: str
@@ -102,7 +102,7 @@ class NodeReached(TypedDict):
 
 
 class Gap(TypedDict):
-    """Where a walk over fields ends, because `owner` reports whole datasets only, or not this column."""
+    """A node where a traversal of fields ends, because `owner` reports whole datasets only, or not this column."""
 
     at: str
     owner: str
@@ -124,7 +124,7 @@ class Lineage(TypedDict):
 
 
 class Affected(TypedDict):
-    """A node downstream, and one shortest path to it."""
+    """A downstream node, and one shortest path to it."""
 
     node: str
     kind: str
@@ -136,7 +136,7 @@ class Affected(TypedDict):
 
 
 class Counts(TypedDict):
-    """How many nodes are affected."""
+    """The numbers of affected nodes."""
 
     nodes: int
     jobs: int
@@ -148,7 +148,7 @@ class Counts(TypedDict):
 
 
 class Impact(TypedDict):
-    """What breaks if the root changes."""
+    """The affected nodes if the root changes."""
 
     root: str
     grain: str
@@ -167,7 +167,7 @@ class Step(TypedDict):
 
 
 class Path(TypedDict):
-    """A path, and what happens on it in one transformation."""
+    """A path, and its composed transformation."""
 
     steps: list[Step]
     via: Transformation | None
@@ -184,7 +184,7 @@ class Paths(TypedDict):
 
 
 class WhyNot(TypedDict):
-    """Why nothing leads from source to target; if something does (`connected`), `path`."""
+    """Why no path leads from source to target; if one does (`connected`), `path`."""
 
     source: str
     target: str
@@ -203,7 +203,7 @@ class FieldType(TypedDict):
 
 
 ChangeSide = str | list[Transformation] | list[FieldType] | None
-"""One side of a change: of an edge its transformations, of a field or column its type."""
+"""One side of a change: for an edge its transformations, for a field or column its type."""
 
 
 class Change(TypedDict):
@@ -253,7 +253,7 @@ class State(TypedDict):
 
 
 class Diff(TypedDict):
-    """What changed."""
+    """The differences between two states."""
 
     before: State
     after: State
@@ -262,7 +262,7 @@ class Diff(TypedDict):
 
 
 class Commit(TypedDict):
-    """Where source code is, and its version."""
+    """The location of source code, and its version."""
 
     version: str
     url: str
@@ -270,7 +270,7 @@ class Commit(TypedDict):
 
 
 class RunReached(TypedDict):
-    """A run on the way."""
+    """A run upstream or downstream."""
 
     run: str
     job: str
@@ -284,7 +284,7 @@ class RunReached(TypedDict):
 
 
 class Handover(TypedDict):
-    """That one run read what another wrote."""
+    """A dataset that one run wrote and another run read."""
 
     writer: str
     reader: str
@@ -304,7 +304,7 @@ class RunLineage(TypedDict):
 
 
 class Named(TypedDict):
-    """A name that was found: by its `name`, or a `tag`, the `owner` or `description` that it has."""
+    """A search result: its matching part is its `name`, a `tag`, its `owner` or `description`."""
 
     node: str
     kind: str
@@ -312,7 +312,7 @@ class Named(TypedDict):
 
 
 class Found(TypedDict):
-    """What a search found."""
+    """Search results."""
 
     text: str
     complete: bool
@@ -320,14 +320,14 @@ class Found(TypedDict):
 
 
 class Count(TypedDict):
-    """A count, and by how much it may be wrong."""
+    """A count, and its error."""
 
     count: int
     relative_error: float
 
 
 class DownstreamCounts(TypedDict):
-    """How much is downstream."""
+    """The numbers of downstream nodes."""
 
     datasets: Count
     fields: Count

@@ -1,4 +1,4 @@
-"""Answers as lists of rows with a head: what the API pages through, and what CSV and CLI print; one for each answer."""
+"""Answers as a head and a list of rows, one for each answer: the API pages through it, CSV and CLI print it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,19 +28,19 @@ from whence.query.traversal.node_order import Keys
 from whence.query.traversal.result import TraversalResult
 
 Key = tuple[Any, ...]
-"""What a row is sorted by; distinct, and comparable with those of its list."""
+"""The sort key of a row: distinct, and comparable with the other keys of its list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """An answer: its head, its extent, and its rows in the order of their keys.
+    """An answer: its head, its completeness, and its rows in the order of their keys.
 
-    `part(start, end)` has the rows as JSON under `name`, and what belongs to just these rows beside them.
+    `part(start, end)` returns the rows as JSON under `name`, with the members that belong to just these rows.
     """
 
     head: Json
     told: Callable[[], Completeness | None]
-    """The extent; a budget may stop the reading of a part, so it is asked for after that."""
+    """The completeness. Reading a part may reach a budget, so it is requested afterwards."""
     name: str
     columns: tuple[str, ...]
     keys: Sequence[Key]
@@ -48,38 +48,39 @@ class Listing:
 
     @property
     def completeness(self) -> Completeness | None:
-        """How much of the truth this is, as far as its parts were read."""
+        """The completeness, as far as the parts were read."""
         return self.told()
 
     def document(self) -> Json:
-        """All of it as one document."""
+        """The complete answer as one document."""
         part, completeness = self.part(0, None), self.completeness
         return {**self.head, **({} if completeness is None else completeness_document(completeness)), **part}
 
     def csv(self) -> str:
-        """All rows as CSV (RFC 4180), a head line first."""
+        """All rows as CSV (RFC 4180), with a header line."""
         return csv_text(self.columns, self.part(0, None)[self.name])
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """An answer that is no list."""
+    """An answer that is not a list."""
 
     head: Json
     completeness: Completeness | None
 
     def document(self) -> Json:
-        """All of it as one document."""
+        """The complete answer as one document."""
         return {**self.head, **({} if self.completeness is None else completeness_document(self.completeness))}
 
     def csv(self) -> str:
-        """One row, after a head line."""
+        """A header line and one row."""
         return csv_text(tuple(self.head), [self.head])
 
 
 def lineage_listing(found: TraversalResult, dropped_at: int | None = None) -> Listing:
-    """Nodes upstream or downstream, by distance and name. Edges and gaps are read with the part that they belong to.
-    `dropped_at` (µs): when the dataset asked about was dropped, if it was.
+    """Nodes upstream or downstream, by distance and name. Edges and gaps are read with their part.
+
+    `dropped_at` (µs): when the dataset in the question was dropped, if it was.
     """
     return Listing(
         head=reached_head(found, dropped_at),
@@ -92,7 +93,7 @@ def lineage_listing(found: TraversalResult, dropped_at: int | None = None) -> Li
 
 
 def both_listing(up: TraversalResult, down: TraversalResult, dropped_at: int | None = None) -> Listing:
-    """Nodes of both directions, those upstream first; each says in which direction it is."""
+    """Nodes in both directions, upstream first; each has its direction."""
     sides = (up, down)
     count, all_ = len(up.order), len(up.order) + len(down.order)
 
@@ -126,7 +127,7 @@ def both_listing(up: TraversalResult, down: TraversalResult, dropped_at: int | N
 
 
 def reached_head(found: TraversalResult, dropped_at: int | None) -> Json:
-    """Which question a walk answers."""
+    """The head of a lineage answer: its question."""
     asked = found.walk.asked
     root = str(found.order.name(found.root))
     dropped = None if dropped_at is None else iso(dropped_at)
@@ -168,7 +169,7 @@ def paths_listing(found: Paths) -> Listing:
 
 
 def _key(path: Path) -> Key:
-    """The order of the search: short ones first, then node by node from the target back."""
+    """The order of the search: short paths first, then node by node from the target back."""
     back = path.steps[::-1]
     return (len(back), *(node_id(step.target) for step in back), *(node_id(step.source) for step in back[-1:]))
 

@@ -1,4 +1,4 @@
-"""The further answers as JSON: impact, runs, history, what changed, why not."""
+"""Further answers as JSON: impact, runs, history, diff, why not."""
 
 from collections.abc import Iterable, Iterator
 
@@ -17,7 +17,7 @@ from whence.query.runs.lineage import AnswerRun, Handover, RunLineage
 
 
 def impact_head(found: Impact) -> Json:
-    """Which question an impact answers, and the counts."""
+    """The head of an impact: its question, and the counts."""
     return {
         "root": str(found.root),
         "grain": found.grain,
@@ -27,7 +27,7 @@ def impact_head(found: Impact) -> Json:
 
 
 def counts_document(counts: Counts) -> documents.Counts:
-    """How many nodes, by what they are."""
+    """The numbers of nodes, by kind."""
     return {
         "nodes": counts.nodes,
         "jobs": counts.jobs,
@@ -40,7 +40,7 @@ def counts_document(counts: Counts) -> documents.Counts:
 
 
 def affected_document(one: Affected) -> documents.Affected:
-    """An affected node, with the way to it."""
+    """An affected node, with the path to it."""
     return {
         "node": str(one.name),
         "kind": kind(one.name),
@@ -53,7 +53,7 @@ def affected_document(one: Affected) -> documents.Affected:
 
 
 def runs_head(found: RunLineage) -> Json:
-    """Which question the lineage of runs answers."""
+    """The head of a lineage of runs: its question."""
     return {
         "root": str(found.root),
         "job": str(found.root.job),
@@ -63,7 +63,7 @@ def runs_head(found: RunLineage) -> Json:
 
 
 def answer_run_document(one: AnswerRun) -> documents.RunReached:
-    """A run on the way."""
+    """A run upstream or downstream."""
     commit = one.commit
     return {
         "run": str(one.name),
@@ -79,17 +79,17 @@ def answer_run_document(one: AnswerRun) -> documents.RunReached:
 
 
 def commit_document(commit: Commit) -> documents.Commit:
-    """Where source code is."""
+    """The location of source code."""
     return {"version": commit.version, "url": commit.url, "branch": commit.branch}
 
 
 def handover_document(one: Handover) -> documents.Handover:
-    """That one run read what another wrote."""
+    """A dataset that one run wrote and another run read."""
     return {"writer": str(one.writer), "reader": str(one.reader), "dataset": str(one.dataset), "at": iso(one.at)}
 
 
 def history_head(found: History) -> Json:
-    """Whose history it is."""
+    """The head of a history: its node."""
     return {"node": str(found.node), "kind": kind(found.node)}
 
 
@@ -99,7 +99,7 @@ def versions_of(found: History) -> list[LineageVersion | SchemaVersion]:
 
 
 def version_key(one: LineageVersion | SchemaVersion) -> tuple[int, str, str, str]:
-    """Sorts versions, the newest first."""
+    """The sort key of versions, the newest first."""
     match one:
         case LineageVersion():
             return (-one.valid_from, "lineage", str(one.owner), one.aspect)
@@ -179,7 +179,7 @@ def column_change_document(one: ColumnChange) -> documents.Change:
 
 
 def diff_head(found: Diff, changes: Iterable[documents.Change]) -> Json:
-    """How much changed."""
+    """The head of a diff: the counts."""
     counts: dict[str, dict[str, int]] = {}
     for one in changes:
         of = counts.setdefault(one["what"], {"added": 0, "removed": 0, "changed": 0})
@@ -203,14 +203,14 @@ def changes_of(found: Diff) -> list[documents.Change]:
 
 
 def change_key(one: documents.Change) -> tuple[str, ...]:
-    """Sorts changes: nodes before edges."""
+    """The sort key of changes: nodes before edges."""
     if one["what"] == "edge":
         return ("~edge", str(one["target"]), str(one["source"]), str(one["owner"]), one["change"])
     return (one["what"], str(one["node"]), one["change"])
 
 
 def node_change_document(word: documents.ChangeKind, node: str, what: str) -> documents.Change:
-    """A dataset, field or job that came or went."""
+    """A dataset, field or job that was added or removed."""
     return {
         "change": word,
         "what": what,
@@ -235,7 +235,7 @@ def _words(found: Diff) -> Iterable[tuple[documents.ChangeKind, tuple[EdgeChange
 
 
 def why_not_document(found: WhyNot) -> documents.WhyNot:
-    """A reason of the closed list, or the path that there is."""
+    """A reason from the closed list, or the path that exists."""
     return {
         "source": found.source,
         "target": found.target,

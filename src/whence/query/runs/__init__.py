@@ -1,1 +1,1 @@
-"""Lineage of runs: what each read and wrote, and from which commit its code was."""
+"""Lineage of runs: the datasets that each read and wrote, and the commit of its code."""

@@ -1,4 +1,4 @@
-"""Which commit a run's code was of, as its own events said."""
+"""The commit of a run's code, from its own events."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,9 @@ FACET = "sourceCodeLocation"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """Where a job's source code is, and its version: OpenLineage's sourceCodeLocation facet. Empty: not said."""
+    """The location of a job's source code, and its version: OpenLineage's sourceCodeLocation facet. Empty: not
+    reported.
+    """
 
     version: str
     url: str
@@ -22,9 +24,10 @@ class Commit:
 
 
 def commits_of(graph: Graph, runs: Iterable[RunRow]) -> Mapping[int, Commit]:
-    """By run, the commit that the run itself said.
+    """The commit that each run itself reported.
 
-    The facet is the job's, and only what was said last is kept: so it is known of each job's latest run that said it.
+    The facet belongs to the job, and only its latest payload is stored. So a commit is known only for the latest run of
+    each job that reported it.
     """
     jobs = {node_id(row.name.job): row for row in runs}
     facets = {row.subject_id: row for row in graph.facets(sorted(jobs), (FACET,))}
@@ -38,7 +41,7 @@ def _commit(row: FacetRow) -> Commit | None:
 
 
 def commit_in(facet: Any) -> Commit | None:
-    """What a decoded facet says; None if it says nothing of the kind."""
+    """The commit in a decoded facet, or None."""
     texts = {key: facet.get(key) for key in ("version", "url", "repoUrl", "branch")} if isinstance(facet, dict) else {}
     said = {key: value for key, value in texts.items() if isinstance(value, str)}
     url = said.get("repoUrl") or said.get("url", "")

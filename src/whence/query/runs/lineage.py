@@ -1,7 +1,7 @@
-"""Lineage of runs: which run of which job wrote what a run read, and which runs read what it wrote.
+"""Lineage of runs: the runs that wrote a run's inputs, and the runs that read its outputs.
 
-What a run read is what the last run had written that completed before this one began. A run reads what another wrote if
-it began after that one completed, and before the next one completed.
+A run reads the output of the last run that completed before it began. So it reads the output of another run if it began
+after that run completed, and before the next one completed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,9 +22,9 @@ MAX_RUNS = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRun:
-    """A run, `depth` hops from the one asked about. `began` is when it started, or was seen first.
+    """A run, `depth` hops from the requested one. `began` is its start, or its first event.
 
-    `commit` is what its own events said of its source code; None: nothing that is still known.
+    `commit` comes from the run's own events; None if it is not known any more.
     """
 
     name: RunName
@@ -39,7 +39,7 @@ class AnswerRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handover:
-    """`reader` read what `writer` wrote; `at` is when the writer last said so."""
+    """`reader` read what `writer` wrote; `at` is the writer's latest event about it."""
 
     writer: RunName
     reader: RunName
@@ -49,7 +49,7 @@ class Handover:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunLineage:
-    """The runs upstream or downstream of a run, by depth and name; `origins`: what was read and no known run wrote."""
+    """The runs upstream or downstream of a run, by depth and name; `origins` are the inputs that no known run wrote."""
 
     root: RunName
     direction: Direction
@@ -60,7 +60,7 @@ class RunLineage:
 
 
 def resolve_run(graph: Runs, typed: str) -> RunRow:
-    """The run with this id; `run:` before it may be left out. `<id>@<job's node id>` says which of several jobs.
+    """The run with this id, optionally after `run:`. `<id>@<job's node id>` selects one of several jobs.
 
     Raises NodeNotFoundError, and AmbiguousNodeError if several jobs claim the id.
     """
@@ -91,7 +91,7 @@ class _Walk:
 def run_lineage(
     graph: Runs, run: RunRow, direction: Direction, depth: int | None = None, max_runs: int = MAX_RUNS
 ) -> RunLineage:
-    """Walk from a run to the runs that wrote what it read, or that read what it wrote, and so on."""
+    """Follow a run to the runs that wrote its inputs, or read its outputs, and so on."""
     walk = _Walk(graph, direction, Representatives(graph))
     walk.depth[run.id], walk.runs[run.id] = 0, run
     frontier, hops, stopped = [run.id], 0, None
@@ -108,7 +108,7 @@ def run_lineage(
 
 
 def _read_touched(walk: _Walk, frontier: Sequence[int]) -> None:
-    """What each run of the frontier read and wrote."""
+    """Read the datasets that each run of the frontier read or wrote."""
     said = walk.graph.said(frontier)
     edges: dict[int, list[SetEdge]] = {}
     for edge in walk.graph.content({set_id for sets in said.values() for set_id in sets}):
@@ -119,12 +119,12 @@ def _read_touched(walk: _Walk, frontier: Sequence[int]) -> None:
         walk.writes[run_id] = {edge.target_dataset_id for edge in own if edge.target_dataset_id}
     touched = {id_ for run_id in frontier for id_ in walk.reads[run_id] | walk.writes[run_id]}
     walk.identity.learn((id_, id_) for id_ in touched)
-    # Other runs may have touched it by another of its names.
+    # Other runs may have read or written it under another of its names.
     walk.identity.learn((member, member) for id_ in touched for member in _members(walk, id_))
 
 
 def _hop(walk: _Walk, frontier: Sequence[int], max_runs: int) -> list[tuple[RunTouch, int]]:
-    """(the other run and what it touches, the run of the frontier)."""
+    """(the other run with its dataset, the run of the frontier)."""
     if walk.direction is Direction.UPSTREAM:
         return _writers(walk, frontier)
     return _readers(walk, frontier, max_runs)
@@ -154,7 +154,7 @@ def _writers(walk: _Walk, frontier: Sequence[int]) -> list[tuple[RunTouch, int]]
 def _by_question(
     rows: Iterable[RunTouch], asked: Mapping[tuple[int, int], object]
 ) -> Iterable[tuple[tuple[int, int], RunTouch]]:
-    """Each row with every question of which it is the answer: the last writer by a time is also that by a later one."""
+    """Each row with every question that it answers: the last writer by a time is also that by a later time."""
     by_dataset: dict[int, list[RunTouch]] = {}
     for row in rows:
         by_dataset.setdefault(row.dataset_id, []).append(row)
@@ -184,7 +184,7 @@ def _readers(walk: _Walk, frontier: Sequence[int], max_runs: int) -> list[tuple[
 
 
 def _next(rows: Iterable[RunTouch], asked: Iterable[tuple[int, int]]) -> Iterable[tuple[int, RunTouch]]:
-    """The time of each question, and the first of the rows that comes after it."""
+    """The time of each question, and the first of the rows after it."""
     by_dataset: dict[int, list[RunTouch]] = {}
     for row in rows:
         by_dataset.setdefault(row.dataset_id, []).append(row)

@@ -1,4 +1,4 @@
-"""From what a person types to a run: its id, or a job, whose latest run is meant."""
+"""Resolution of typed text to a run: by its id, or as the latest run of a job."""
 
 from typing import Protocol
 
@@ -12,7 +12,7 @@ from whence.query.runs.lineage import resolve_run
 
 
 class JobRuns(Runs, Names, Protocol):
-    """A graph that knows which run of a job was the latest."""
+    """A graph with the latest run of each job."""
 
     def latest_run(self, job_id: int) -> RunRow | None:
         """The latest run of a job; None if it has none."""
@@ -20,7 +20,7 @@ class JobRuns(Runs, Names, Protocol):
 
 
 def resolve_asked_run(graph: JobRuns, typed: str) -> RunRow:
-    """The run with this id, else the latest run of this job. Raises NodeNotFoundError, AmbiguousNodeError."""
+    """The run with this id, or else the latest run of this job. Raises NodeNotFoundError, AmbiguousNodeError."""
     try:
         return resolve_run(graph, typed)
     except NodeNotFoundError:

@@ -1,4 +1,4 @@
-"""What a run read, which runs had written that, what those read, and so on."""
+"""The inputs of a run, the runs that had written them, their inputs, and so on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ MOST_RUNS = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """A dataset that a run read, and the run that had written it last when this one was seen last (None: none)."""
+    """A dataset that a run read, and its last writer before the last event of the reader, or None."""
 
     dataset: DatasetName
     write: Write | None
@@ -22,16 +22,17 @@ class Read:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStep:
-    """A run and what it read."""
+    """A run and its inputs."""
 
     run: DescribedRun
     reads: tuple[Read, ...]
 
 
 def upstream_runs(catalog: Catalog, graph: Graph, run_id: str, depth: int) -> tuple[tuple[RunStep, ...], bool]:
-    """The run of this UUID and, up to `depth` hops, those whose output it read: nearest first; none if there is none.
+    """The run with this UUID, and the runs whose output it read, up to `depth` hops: nearest first; empty if unknown.
 
-    At most MOST_RUNS runs, and whether neither that, nor `depth`, nor that they may not be seen left any out.
+    Returns at most MOST_RUNS runs, and whether the result is complete: not cut by that limit, by `depth`, or by
+    visibility.
     """
     found: dict[int, RunStep] = {}
     unseen = False

@@ -1,7 +1,7 @@
-"""The arrays of a graph as one viewer may see it: walks go the same ways, and get tokens where a name is hidden.
+"""The adjacency that one viewer sees: the same edges, with pseudonyms for hidden names.
 
-Places stay as they are, for they say nothing; ids are those that the viewer knows, so that whatever is sorted by them
-comes in the same order as over tables.
+Indices are unchanged, since they reveal nothing. Ids are those that the viewer knows, so that everything sorted by id
+has the same order as over the tables.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,43 +20,43 @@ _NOTHING_SAID, _NOT_KNOWN = -1, -2
 
 @dataclass(slots=True)
 class VisibleAdjacency:
-    """`Adjacency` over another one. Each method is as in the port."""
+    """An `Adjacency` over another one. The port documents the methods."""
 
     visible_ids: VisibleIds
     arrays: Adjacency
     told: Callable[[Sequence[EdgeRow], Direction], Sequence[EdgeRow]]
-    """What the viewer may know of edges."""
+    """The ids that the viewer may know."""
     _shown: dict[int, int] = field(default_factory=dict)
-    """Real id of a canonical node → the id of the name that it goes by; of those that were met."""
+    """Real id of a canonical node → the id of the name that the viewer sees, for nodes read so far."""
 
     @property
     def count(self) -> int:
-        """As many as there are."""
+        """Unchanged."""
         return self.arrays.count
 
     @property
     def has_all_fields(self) -> bool:
-        """Nothing to hide."""
+        """Unchanged."""
         return self.arrays.has_all_fields
 
     def ids(self, places: Ints) -> Ints:
-        """Those of names and tokens."""
+        """The ids of names and pseudonyms."""
         real = self.arrays.ids(places).tolist()
         self.visible_ids.meet(real)
         return np.fromiter(map(self.visible_ids.shown, real), np.int64, len(real))
 
     def canonical_ids(self, places: Ints) -> Ints:
-        """Likewise: a name that may be seen stands for the others."""
+        """The same; a visible name represents the hidden ones."""
         real = self.arrays.ids(places)
         self._learn(places, real)
         return np.fromiter(map(self._shown.__getitem__, real.tolist()), np.int64, len(real))
 
     def kinds(self, places: Ints) -> NDArray[np.int8]:
-        """Tokens are of their nodes' kinds."""
+        """A pseudonym has its node's kind."""
         return self.arrays.kinds(places)
 
     def place(self, id_: int) -> int:
-        """Of a name that may be seen, or of a token; where another name stands for it, that one's."""
+        """The index of a visible name or a pseudonym; for an alias, that of the name that represents it."""
         real = self.visible_ids.real([id_]).get(id_)
         if real is None:
             return -1
@@ -65,34 +65,34 @@ class VisibleAdjacency:
         return place if place < 0 else int(self.arrays.canonical(np.array([place]))[0])
 
     def canonical(self, places: Ints) -> Ints:
-        """Nothing to hide."""
+        """Unchanged."""
         return self.arrays.canonical(places)
 
     def datasets(self, places: Ints) -> Ints:
-        """Nothing to hide."""
+        """Unchanged."""
         return self.arrays.datasets(places)
 
     def is_grouped(self, places: Ints) -> NDArray[np.bool_]:
-        """Nothing to hide."""
+        """Unchanged."""
         return self.arrays.is_grouped(places)
 
     def by_name(self, places: Ints) -> Ints:
-        """Of names that may be seen."""
+        """The ranks of visible names."""
         return np.where(self._is_plain(places), self.arrays.by_name(places), -1)
 
     def classes(self, places: Ints) -> Ints:
-        """Of hidden nodes nothing is said; of those with names of both sorts it is not known here."""
+        """Hidden nodes have no traits; nodes with both visible and hidden names are not known here."""
         found = np.where(self._is_plain(places), self.arrays.classes(places), _NOTHING_SAID)
         several = np.flatnonzero(self.arrays.is_grouped(places))
         found[several] = _NOT_KNOWN
         return found
 
     def traits(self, class_: int) -> Traits:
-        """Nothing to hide."""
+        """Unchanged."""
         return self.arrays.traits(class_)
 
     def members(self, places: Ints) -> tuple[Ints, Ints]:
-        """Names that may be seen before those that may not."""
+        """Visible names before hidden ones."""
         which, names = self.arrays.members(places)
         if len(which) == len(places):
             return which, names
@@ -103,7 +103,7 @@ class VisibleAdjacency:
         return which[order], names[order]
 
     def fields(self, places: Ints) -> tuple[Ints, Ints]:
-        """By the ids that the viewer knows."""
+        """Sorted by the ids that the viewer knows."""
         which, found = self.arrays.fields(places)
         order = np.lexsort((self.ids(found), which))
         return which[order], found[order]
@@ -115,7 +115,7 @@ class VisibleAdjacency:
         return self.arrays.edges(probes, direction, grain, limit)
 
     def rows(self, keys: Ints, direction: Direction) -> Sequence[EdgeRow]:
-        """All edges, between names and tokens."""
+        """All edges, between names and pseudonyms."""
         return self.told(self.arrays.rows(keys, direction), direction)
 
     def _is_plain(self, places: Ints) -> NDArray[np.bool_]:
@@ -129,7 +129,7 @@ class VisibleAdjacency:
     def _learn(self, places: Ints, real: Ints) -> None:
         new = np.array([id_ not in self._shown for id_ in real.tolist()], bool)
         if new.any():
-            # A field that stands for others may be a name that nothing says: it is known from them.
+            # A representative field may be a computed name that no event has: it is known from the other names.
             self.visible_ids.meet(self.arrays.ids(self.arrays.members(places[new])[1]).tolist())
             self._shown |= {id_: self._chosen(id_) for id_ in real[new].tolist()}
 

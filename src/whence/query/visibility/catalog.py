@@ -1,8 +1,8 @@
-"""A catalog as one viewer may see it: lists without what is hidden from them, and tokens in the place of hidden names.
+"""The catalog that one viewer sees: lists without hidden entries, and pseudonyms for hidden names.
 
-What is listed and counted is chosen by the store, by namespace (`Scope`), so that pages and totals are those of what
-may be seen. What visible things say of hidden ones becomes tokens, the same as those of the graph: one veil is over
-both. Ids that this takes and gives are those of names that the viewer knows.
+The store selects listed and counted entries by namespace (`Scope`), so that pages and totals cover visible entries
+only. References from visible to hidden entries become pseudonyms, the same as those of the graph. All ids that enter
+and leave are those of names that the viewer knows.
 """
 
 from collections import Counter
@@ -41,7 +41,7 @@ _INT = (1 << 62) - 1
 
 
 def scope_of(viewer: Viewer, namespaces: Iterable[str]) -> frozenset[str] | None:
-    """The namespaces that a viewer may read; None: all of them."""
+    """The namespaces that a viewer may read, or None for all of them."""
     if viewer.can_see_all:
         return None
     return frozenset(name for name in namespaces if name != REGISTRY and viewer.is_allowed(Action.READ, name))
@@ -49,119 +49,119 @@ def scope_of(viewer: Viewer, namespaces: Iterable[str]) -> frozenset[str] | None
 
 @dataclass(slots=True)
 class VisibleCatalog:
-    """A `Catalog` for one viewer and one request. Each method is as in the port.
+    """A `Catalog` for one viewer and one request. The port documents the methods.
 
-    `catalog` lists and counts what is in the viewer's scope.
+    `catalog` lists and counts only what is in the viewer's scope.
     """
 
     visible_ids: VisibleIds
     catalog: Catalog
     _versions: dict[int, int] = field(default_factory=dict)
-    """Token of a version → the version, of those that were met."""
+    """Pseudonym of a version → the version, for versions read so far."""
 
     def reached(self) -> tuple[int, ...]:
-        """Nothing to hide."""
+        """Unchanged."""
         return self.catalog.reached()
 
     def namespaces(self, kind: Kind) -> Sequence[str]:
-        """Those that the viewer may read."""
+        """The namespaces that the viewer may read."""
         return [name for name in self.catalog.namespaces(kind) if self._reads(name)]
 
     def first_seen(self, kind: Kind, namespaces: Sequence[str]) -> Mapping[str, int]:
-        """Likewise."""
+        """The namespaces that the viewer may read."""
         return self.catalog.first_seen(kind, [name for name in namespaces if self._reads(name)])
 
     def registered(self, kind: str) -> Sequence[Entry]:
-        """What was said of namespaces (and sources of their names) that may be read, and tags that are in use there."""
+        """Readable namespaces (and the sources of their names), and tags that are used in them."""
         shown = self._shown_registered()
         return [one for one in self.catalog.registered(kind) if shown(one.name)]
 
     def listed(self, kind: Kind, wanted: EntryFilter, window: Window) -> Sequence[Entry]:
-        """The store leaves out what is hidden."""
+        """The store leaves out hidden entries."""
         return self.catalog.listed(kind, wanted, window) if self._may_list(wanted.namespace) else ()
 
     def count(self, kind: Kind, wanted: EntryFilter) -> int:
-        """Likewise."""
+        """The store leaves out hidden entries."""
         return self.catalog.count(kind, wanted) if self._may_list(wanted.namespace) else 0
 
     def entries(self, ids: Iterable[int]) -> Mapping[int, Entry]:
-        """Only of names that may be seen: of a token nothing is known."""
+        """Visible entries only: a pseudonym has no entry."""
         found = self.catalog.entries(ids)
         shown = self._shown_registered()
         return {id_: one for id_, one in found.items() if self._sees(one.name) or shown(one.name)}
 
     def deleted(self, ids: Iterable[int]) -> frozenset[int]:
-        """Likewise."""
+        """Visible entries only."""
         return self.catalog.deleted(self.entries(ids))
 
     def facets(self, ids: Iterable[int], names: Sequence[str] = ()) -> Mapping[int, Mapping[str, FacetRecord]]:
-        """Facets of known shapes, without hidden fields."""
+        """Facets with a known structure, without hidden fields."""
         visible = self._visible(ids)
         self.visible_ids.meet(visible)
         found = self.catalog.facets(visible, names)
         return {id_: self._facets(id_, said) for id_, said in found.items()}
 
     def find(self, sought: NameSearch, window: Window) -> tuple[Sequence[Entry], int]:
-        """The store leaves out what is hidden."""
+        """The store leaves out hidden entries."""
         return self.catalog.find(sought, window) if self._may_list(sought.namespace) else ((), 0)
 
     def tag_facets(self) -> Iterable[tuple[int, str]]:
-        """Of visible things, without tags of hidden fields."""
+        """Facets of visible entries, without the tags of hidden fields."""
         rows = dict(self.catalog.tag_facets())
         visible = self._visible(rows)
         self.visible_ids.meet(visible)
         return [(id_, shown_facet("tags", rows[id_], partial(self._field, id_)) or "") for id_ in visible]
 
     def tags(self) -> Sequence[TagCount]:
-        """Of what may be seen."""
+        """Tags of visible entries."""
         uses = Counter[str]()
         for _, payload in self.tag_facets():
             uses.update({str(one["key"]) for one in tags_in(payload)})
         return [TagCount(name, uses[name]) for name in sorted(uses)]
 
     def tagged(self, tag: str, limit: int) -> Sequence[int]:
-        """Likewise."""
+        """Visible entries only."""
         rows = sorted(self.tag_facets())
         return [id_ for id_, payload in rows if any(one["key"] == tag for one in tags_in(payload))][:limit]
 
     def runs(self, run_ids: Iterable[str]) -> Sequence[RunEntry]:
-        """Only of jobs that may be seen."""
+        """Runs of visible jobs only."""
         found = [one for one in self.catalog.runs(run_ids) if self._sees(one.name.job)]
         self.visible_ids.meet_runs(one.id for one in found)
         return found
 
     def runs_of(self, job_id: int, window: Window) -> Sequence[RunEntry]:
-        """Likewise."""
+        """Runs of visible jobs only."""
         return self.catalog.runs_of(job_id, window) if self._visible([job_id]) else ()
 
     def count_runs(self, job_id: int) -> int:
-        """Likewise."""
+        """Runs of visible jobs only."""
         return self.catalog.count_runs(job_id) if self._visible([job_id]) else 0
 
     def latest_runs(self, job_ids: Iterable[int], limit: int) -> Mapping[int, Sequence[RunEntry]]:
-        """Likewise."""
+        """Runs of visible jobs only."""
         return self.catalog.latest_runs(self._visible(job_ids), limit)
 
     def run_facets(self, ids: Iterable[int]) -> Mapping[int, Sequence[RunFacet]]:
-        """Of visible runs what names nothing; of their inputs and outputs nothing."""
+        """Facets of visible runs that contain no names; no facets of their inputs and outputs."""
         found = self.catalog.run_facets(self._visible_runs(ids))
         return {id_: [one for one in some if not one.role and one.key in SHOWN_OF_RUNS] for id_, some in found.items()}
 
     def touched(self, ids: Iterable[int]) -> Mapping[int, RunDatasets]:
-        """All that the runs read and wrote, between names and tokens."""
+        """All inputs and outputs, as names or pseudonyms."""
         known = self.visible_ids.real(ids)
         found = self.catalog.touched(known.values())
         self.visible_ids.meet(id_ for one in found.values() for id_ in (*one.inputs, *one.outputs))
         return {id_: self._touched(found[real]) for id_, real in known.items() if real in found}
 
     def containers(self, ids: Iterable[int]) -> Mapping[int, RunName]:
-        """The parents of visible runs: those of hidden jobs as tokens."""
+        """The parents of visible runs; those of hidden jobs as pseudonyms."""
         found = self.catalog.containers(self._visible_runs(ids))
         self.visible_ids.meet_runs(node_id(one) for one in found.values())
         return {id_: self._run_name(one) for id_, one in found.items()}
 
     def last_writes(self, dataset_ids: Iterable[int], at: int | None = None) -> Mapping[int, Write]:
-        """All: runs of hidden jobs as tokens."""
+        """All runs; those of hidden jobs as pseudonyms."""
         known = self.visible_ids.real(dataset_ids)
         found = self.catalog.last_writes(known.values(), at)
         shown = self._writes(found.values())
@@ -169,62 +169,62 @@ class VisibleCatalog:
         return {id_: by_real[real] for id_, real in known.items() if real in by_real}
 
     def writes(self, dataset_id: int, window: Window) -> Sequence[Write]:
-        """Likewise."""
+        """All runs; those of hidden jobs as pseudonyms."""
         return self._writes(self.catalog.writes(dataset_id, window)) if self._visible([dataset_id]) else ()
 
     def count_writes(self, dataset_id: int) -> int:
-        """All are counted."""
+        """All runs are counted."""
         return self.catalog.count_writes(dataset_id) if self._visible([dataset_id]) else 0
 
     def write(self, dataset_id: int, run: int) -> Write | None:
-        """A token of a run is known again by looking through all runs that wrote the dataset."""
+        """The pseudonym of a run is resolved by searching all runs that wrote the dataset."""
         found = self.writes(dataset_id, Window(limit=_MOST_WRITES))
         return next((one for one in found if one.run.id == run), None)
 
     def schemas(self, dataset_ids: Iterable[int]) -> Mapping[int, Sequence[SchemaRecord]]:
-        """Of visible names: hidden fields as tokens without a type. A schema's hash tells its content: a token."""
+        """Schemas of visible names; hidden fields are pseudonyms without a type, and so is the schema's hash."""
         visible = self._visible(dataset_ids)
         self.visible_ids.meet(visible)
         return {id_: [self._schema(id_, one) for one in some] for id_, some in self.catalog.schemas(visible).items()}
 
     def versions(self, job_id: int) -> Sequence[VersionRecord]:
-        """Of visible jobs. A version is a hash of names, so it is a token."""
+        """Versions of visible jobs, as pseudonyms, since a version is a hash of names."""
         said = self.catalog.versions(job_id) if self._visible([job_id]) else ()
         return [one._replace(version=self._version(one.version)) for one in said]
 
     def members(self, versions: Iterable[int]) -> Mapping[int, RunDatasets]:
-        """Of versions that were met, between names and tokens."""
+        """The members of versions read so far, as names or pseudonyms."""
         known = {one: self._versions[one] for one in versions if one in self._versions}
         found = self.catalog.members(known.values())
         self.visible_ids.meet(id_ for one in found.values() for id_ in (*one.inputs, *one.outputs))
         return {one: self._touched(found[real]) for one, real in known.items() if real in found}
 
     def events(self, period: EventFilter, window: Window) -> Sequence[EventEntry]:
-        """The store leaves out events about what is hidden."""
+        """The store leaves out events about hidden entries."""
         return self.catalog.events(period, window) if self._may_list(period.namespace) else ()
 
     def count_events(self, period: EventFilter) -> int:
-        """Likewise."""
+        """The store leaves out events about hidden entries."""
         return self.catalog.count_events(period) if self._may_list(period.namespace) else 0
 
     def event(self, key: str) -> EventEntry | None:
-        """Only what is about something visible."""
+        """Events about visible entries only."""
         return self._event(self.catalog.event(key))
 
     def declaration(self, job_id: int) -> EventEntry | None:
-        """Likewise."""
+        """Events about visible entries only."""
         return self._event(self.catalog.declaration(job_id))
 
     def states(self, times: Sequence[tuple[int, int]]) -> Sequence[Mapping[RunState, int]]:
-        """The store leaves out events about what is hidden."""
+        """The store leaves out events about hidden entries."""
         return self.catalog.states(times)
 
     def known(self, kind: Kind, times: Sequence[int]) -> Sequence[int]:
-        """The store leaves out what is hidden."""
+        """The store leaves out hidden entries."""
         return self.catalog.known(kind, times)
 
     def registry(self, names: Iterable[DatasetName]) -> Mapping[DatasetName, Mapping[str, FacetRecord]]:
-        """Facets of known shapes."""
+        """Facets with a known structure."""
         asked = list(names)
         shown = self._shown_registered()
         found = self.catalog.registry([name for name in asked if shown(name)])
@@ -302,7 +302,7 @@ class VisibleCatalog:
         return found if self._sees(about) else None
 
     def _shown_registered(self) -> Callable[[DatasetName | JobName], bool]:
-        """Whether a dataset of the registry may be known of: tags are looked up only if one is asked for."""
+        """Whether a dataset of the registry is visible; tags are looked up only when one is requested."""
         tags: set[str] | None = None
 
         def shown(name: DatasetName | JobName) -> bool:

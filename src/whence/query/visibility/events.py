@@ -1,4 +1,4 @@
-"""Events as one viewer may read them: who did what when, between names and tokens; facets only of known shapes."""
+"""Events that one viewer may read: who reported what and when, with pseudonyms; facets only with a known structure."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ Json = dict[str, Any]
 
 
 def shown_event(visible_ids: VisibleIds, payload: bytes) -> bytes:
-    """The JSON of an accepted event about something visible, without all that is not known to be harmless."""
+    """The JSON of an accepted event about a visible entry, without anything that is not known to be harmless."""
     event = json.loads(payload)
     shown: Json = {key: event[key] for key in _HEAD if isinstance(event.get(key), str)}
     if isinstance(run := event.get("run"), dict):

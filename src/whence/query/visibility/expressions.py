@@ -1,6 +1,6 @@
-"""Which expressions a viewer may read: those of jobs that they see, where they see all that flows in.
+"""Visible expressions: those of visible jobs, where all inputs of the target are visible.
 
-An expression is on each edge into a field, and may name what flows in along the others.
+An expression is on each edge into a field, and may name the sources of the other edges.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,23 +10,23 @@ from whence.model.graph import Direction, EdgeRow, Grain, Hop, SetEdge
 from whence.query.visibility.visible_ids import VisibleIds
 
 MOST_EDGES = 50_000
-"""Edges looked at in one hop before expressions are shown; where there are more, they are hidden."""
+"""The most edges of one hop to check; if there are more, their expressions are hidden."""
 
 
 @dataclass(slots=True)
 class Expressions:
-    """What was found out so far, for one request."""
+    """The visibility of expressions, as far as it was determined in one request."""
 
     visible_ids: VisibleIds
     _clear: dict[tuple[int, int, int | None], bool] = field(default_factory=dict)
-    """Real ids of an owner and of the dataset that it derives, and the time asked about."""
+    """Real ids of an owner and of the dataset that it derives, and the time in the question."""
 
     def of_row(self, row: EdgeRow, hop: Hop) -> str:
-        """The expression of an edge, or nothing. `judge` the rows of a hop first."""
+        """The expression of an edge, or an empty text. `judge` must have been called with the rows of the hop."""
         return row.description if self._clear.get((row.owner_id, _target(row, hop), hop.at), False) else ""
 
     def judge(self, rows: Sequence[EdgeRow], hop: Hop) -> None:
-        """Find out about all edges of a hop; their ends are met."""
+        """Determine the visibility for all edges of a hop; their ends are known to the viewer's ids."""
         said = {(row.owner_id, _target(row, hop), hop.at) for row in rows if row.description} - self._clear.keys()
         if not said:
             return
@@ -44,7 +44,7 @@ class Expressions:
         self._clear |= {one: is_all and one not in dark for one in said}
 
     def of_sets(self, edges: Sequence[SetEdge], owners: Mapping[int, int]) -> Sequence[SetEdge]:
-        """Edges of whole lineage sets, met, with the expressions that may be read. `owners`: real, by set."""
+        """Edges of complete lineage sets, with their visible expressions. `owners`: real ids, by set."""
         dark = {(owners[edge.set_id], _end(edge)) for edge in edges if not self._sees(edge, owners[edge.set_id])}
         return [
             edge._replace(description="") if edge.description and (owners[edge.set_id], _end(edge)) in dark else edge
@@ -60,7 +60,7 @@ def _end(edge: SetEdge) -> int:
 
 
 def _target(row: EdgeRow, hop: Hop) -> int:
-    """The dataset that an edge leads into; the job where it leads into one."""
+    """The dataset that an edge leads into, or the job."""
     if hop.direction is Direction.UPSTREAM:
         return row.near_dataset_id or row.near_id
     return row.far_dataset_id or row.far_id

@@ -1,4 +1,4 @@
-"""What facets say, without the fields that are hidden: only facets whose shape is known are shown."""
+"""Facets without hidden fields: only facets with a known structure are shown."""
 
 import json
 from collections.abc import Callable
@@ -7,20 +7,20 @@ from typing import Any
 from whence.openlineage.facets.interpreted_facets import SQL_LINEAGE
 
 PLAIN = frozenset({"datasetType", "jobType", "ownership", "sourceCodeLocation", "whence_tier"})
-"""Facets that name no other dataset and no field."""
+"""Facets that name neither another dataset nor a field."""
 
 _OF_READER = ("reader", "dialect", "status")
-"""What names no table."""
+"""Facets that name no table."""
 
 SHOWN_OF_RUNS = frozenset({"nominalTime"})
-"""Facets of runs that name nothing."""
+"""Facets of runs that contain no names."""
 
 Show = Callable[[str], str]
-"""What a viewer knows a field by: its name, or a token."""
+"""The name or pseudonym of a field."""
 
 
 def shown_facet(name: str, payload: str, show: Show) -> str | None:
-    """A facet's JSON as a viewer may read it; None: not at all."""
+    """A facet's JSON as a viewer may read it, or None if it is hidden."""
     if name in PLAIN:
         return payload
     if name == SQL_LINEAGE:
@@ -29,7 +29,7 @@ def shown_facet(name: str, payload: str, show: Show) -> str | None:
 
 
 def shown_schema(payload: str, show: Show) -> str:
-    """A schema facet's fields (rule 24): a hidden one keeps its place, and has neither a name nor a type."""
+    """A schema facet's fields (rule 24): a hidden field keeps its position, without name and type."""
     facet = _object(payload)
     return json.dumps({"fields": _fields(facet.get("fields"), "", show)})
 

@@ -1,13 +1,12 @@
-"""A graph as one viewer may see it: what is hidden from them stands there as an opaque token.
+"""The graph that one viewer sees, with pseudonyms for hidden nodes.
 
-A token keeps the shape of the graph: a hidden node is one node, with its edges, in every answer to this viewer. It is a
-keyed hash, so that two viewers cannot compare theirs, and nobody can try names against it. Only what is met on the way
-from something visible becomes a token: a hidden name that is asked for by itself is as unknown as one that is not
-there.
+A pseudonym preserves the structure of the graph: a hidden node is one node, with its edges, in every answer to this
+viewer. It is a keyed hash, so two viewers cannot compare theirs, and nobody can test names against it. Only nodes that
+are connected with something visible become pseudonyms: a hidden name in a question is as unknown as one that does not
+exist.
 
-A thing with several names (an alias group) is visible if one of them is, with the fields that it has under those: which
-names it has is said by anybody who may write about one. A rule that hides a field hides it under every name of its
-dataset.
+An alias group is visible if one of its names is, with the fields that it has under visible names: anybody who may write
+about one of the names can declare an alias. A rule that hides a field hides it under every name of its dataset.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,7 +55,7 @@ _SEARCHED = PLAIN | {"tags"}
 def seen_by(viewer: Viewer, secret: bytes, graph: Asked) -> Asked:
     """The graph as a viewer may see it: the graph itself if nothing is hidden from them.
 
-    `secret` is this installation's; whoever has it can tell what a token stands for.
+    `secret` belongs to this installation; whoever has it can identify the nodes behind pseudonyms.
     """
     if viewer.can_see_all:
         return graph
@@ -66,43 +65,43 @@ def seen_by(viewer: Viewer, secret: bytes, graph: Asked) -> Asked:
 
 @dataclass(slots=True)
 class VisibleGraph:
-    """All ports of a graph, over another one, for one viewer and one request. Each method is as in
-    `query.ports.graph`.
+    """All ports of a graph, over another one, for one viewer and one request. `query.ports.graph` documents the
+    methods.
     """
 
     visible_ids: VisibleIds
     expressions: Expressions
     _owners: dict[int, int] = field(default_factory=dict)
-    """Lineage set → the real id of its owner, or of a run that said it; of those that were met."""
+    """Lineage set → the real id of its owner, or of a run that asserted it, for sets read so far."""
     _versions: dict[int, int] = field(default_factory=dict)
-    """Likewise of versions."""
+    """The same for versions."""
 
     @property
     def _graph(self) -> Asked:
         return self.visible_ids.graph
 
     def reached(self) -> tuple[int, ...]:
-        """Nothing to hide."""
+        """Unchanged."""
         return self._graph.reached()
 
     def forgotten_before(self) -> int | None:
-        """Nothing to hide."""
+        """Unchanged."""
         return self._graph.forgotten_before()
 
     def recorded_from(self) -> int | None:
-        """Nothing to hide."""
+        """Unchanged."""
         return self._graph.recorded_from()
 
     def hidden(self, ids: Iterable[int]) -> frozenset[int]:
-        """The tokens."""
+        """The ids that are pseudonyms."""
         return frozenset(filter(self.visible_ids.is_token, ids))
 
     def edges(self, probes: Sequence[int], hop: Hop, limit: int) -> Sequence[EdgeRow]:
-        """All edges, between names and tokens."""
+        """All edges, between names and pseudonyms."""
         return self._told(self._graph.edges(list(self.visible_ids.real(probes).values()), hop, limit), hop)
 
     def adjacencies(self, at: int | None, roots: Iterable[int]) -> Iterator[VisibleAdjacency]:
-        """All edges, between the ids of names and tokens."""
+        """All edges, between the ids of names and pseudonyms."""
 
         def told(rows: Sequence[EdgeRow], way: Direction) -> Sequence[EdgeRow]:
             return self._told(rows, Hop(way, Grain.JOB, at))
@@ -111,31 +110,31 @@ class VisibleGraph:
             yield VisibleAdjacency(self.visible_ids, arrays, told)
 
     def gaps(self, dataset_ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
-        """All gaps, likewise."""
+        """All gaps, with names or pseudonyms."""
         return self._gaps(self._graph.gaps(list(self.visible_ids.real(dataset_ids).values()), hop, limit))
 
     def unreported(self, ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
-        """Likewise."""
+        """All gaps, with names or pseudonyms."""
         return self._gaps(self._graph.unreported(list(self.visible_ids.real(ids).values()), hop, limit))
 
     def nodes(self, ids: Iterable[int]) -> Mapping[int, Node]:
-        """A hidden node is known by the id of its token only."""
+        """A hidden node is known only by the id of its pseudonym."""
         known = self.visible_ids.real(ids)
         return {id_: self.visible_ids.names[real] for id_, real in known.items() if real in self.visible_ids.names}
 
     def fields(self, dataset_ids: Iterable[int]) -> Sequence[FieldRow]:
-        """All fields: hidden ones as tokens."""
+        """All fields; hidden ones as pseudonyms."""
         rows = self._graph.fields(self.visible_ids.real(dataset_ids).values())
         self.visible_ids.meet(id_ for row in rows for id_ in row[:2])
         return sorted(self._field(row) for row in rows)
 
     def groups(self, dataset_ids: Iterable[int]) -> Mapping[int, tuple[DatasetName, ...]]:
-        """A name that may be seen stands for the group before one that may not."""
+        """A visible name represents the group before a hidden one."""
         groups = {id_: self.visible_ids.group(real) for id_, real in self.visible_ids.real(dataset_ids).items()}
         return {id_: group for id_, group in groups.items() if len(group) > 1}
 
     def search(self, fragments: Sequence[str], kind: Kind, limit: int) -> Sequence[Hit]:
-        """Only what may be seen; looks further until there is enough of it."""
+        """Visible names only; fetches more until there are enough."""
 
         def ask(asked: int) -> tuple[Sequence[Hit], bool]:
             found = self._graph.search(fragments, kind, asked)
@@ -144,11 +143,11 @@ class VisibleGraph:
         return until_enough(ask, self._visible, limit)[0][:limit]
 
     def find(self, clue: SearchTerms, kind: Kind, limit: int) -> Candidates:
-        """Likewise."""
+        """Visible names only; fetches more until there are enough."""
         return Candidates(*until_enough(lambda asked: self._graph.find(clue, kind, asked), self._visible, limit))
 
     def told(self, words: Sequence[str], limit: int) -> TextMatches:
-        """By tags and owners of what may be seen: texts that are not shown are not searched."""
+        """Matches in tags and owners of visible nodes: texts that are not shown are not searched."""
 
         def ask(asked: int) -> TextMatches:
             found = self._graph.told(words, asked)
@@ -157,29 +156,29 @@ class VisibleGraph:
         return TextMatches(*until_enough(ask, self._visible, limit))
 
     def evidence(self, set_ids: Iterable[int], at: int | None, runs: int) -> Mapping[int, Evidence]:
-        """Of a hidden owner's sets: when they were said, no more."""
+        """For sets of hidden owners, only the times of the assertions."""
         found = self._graph.evidence(set_ids, at, runs)
         return {id_: self.visible_ids.pseudonyms.evidence(one, self._sees_owner(id_)) for id_, one in found.items()}
 
     def facets(self, ids: Iterable[int], names: Sequence[str]) -> Sequence[FacetRow]:
-        """What is said of names that may be seen, without hidden fields."""
+        """Facets of visible names, without hidden fields."""
         visible = [real for real in self.visible_ids.real(ids).values() if self.visible_ids.can_see(real)]
         rows = ((row, self._facet(row)) for row in self._graph.facets(visible, names))
         return [row._replace(payload=payload) for row, payload in rows if payload is not None]
 
     def events(self, ids: Iterable[int]) -> Mapping[int, tuple[AssertingEvent, int]]:
-        """Of events about hidden things: when they were said, no more."""
+        """For events about hidden nodes, only their times."""
         found = self._graph.events(ids)
         self._meet_all(subject for _, subject in found.values())
         return {id_: self._event(said, subject) for id_, (said, subject) in found.items()}
 
     def runs_named(self, run_id: str) -> Sequence[RunRow]:
-        """Only runs of jobs that may be seen."""
+        """Runs of visible jobs only."""
         found = self._graph.runs_named(run_id)
         return [row for row in found if self.visible_ids.show_run(row) == row]
 
     def runs(self, ids: Iterable[int]) -> Sequence[RunRow]:
-        """All that were met: those of hidden jobs without names."""
+        """All runs read so far; those of hidden jobs without names."""
         return [
             self.visible_ids.runs[real] for real in self.visible_ids.real(ids).values() if real in self.visible_ids.runs
         ]
@@ -192,61 +191,61 @@ class VisibleGraph:
         return {id_: found[real] for id_, real in known.items() if real in found}
 
     def content(self, set_ids: Iterable[int]) -> Sequence[SetEdge]:
-        """All edges, between names and tokens; of sets that nothing visible led to, none."""
+        """All edges, between names and pseudonyms; none of sets that nothing visible led to."""
         edges = self._graph.content([id_ for id_ in set_ids if id_ in self._owners])
         self.visible_ids.meet(id_ for edge in edges for id_ in edge[1:5])
         return [self._set_edge(edge) for edge in self.expressions.of_sets(edges, self._owners)]
 
     def writers(self, asked: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
-        """All runs, those of hidden jobs as tokens."""
+        """All runs; those of hidden jobs as pseudonyms."""
         return self._touching(self._graph.writers(self._of_datasets(asked)))
 
     def next_writers(self, asked: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
-        """Likewise."""
+        """All runs; those of hidden jobs as pseudonyms."""
         return self._touching(self._graph.next_writers(self._of_datasets(asked)))
 
     def readers(self, asked: Sequence[tuple[int, int, int]], limit: int) -> Sequence[RunTouch]:
-        """Likewise."""
+        """All runs; those of hidden jobs as pseudonyms."""
         known = self.visible_ids.real(id_ for id_, _, _ in asked)
         real = [(known[id_], since, until) for id_, since, until in asked if id_ in known]
         return self._touching(self._graph.readers(real, limit))
 
     def owners(self, ids: Iterable[int]) -> Sequence[int]:
-        """All owners, hidden ones as tokens."""
+        """All owners; hidden ones as pseudonyms."""
         return self._all_shown(self._graph.owners(self.visible_ids.real(ids).values()))
 
     def spans(self, owner_ids: Iterable[int]) -> Sequence[SpanRow]:
-        """All spans, of hidden owners, too."""
+        """All validity intervals, including those of hidden owners."""
         rows = self._graph.spans(self.visible_ids.real(owner_ids).values())
         self._meet_all(id_ for row in rows for id_ in (row.owner_id, row.statement_id))
         self._versions |= {row.version: row.owner_id for row in rows}
         return sorted(self._span(row) for row in rows)
 
     def versions(self, ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
-        """The sets of versions that were met."""
+        """The sets of versions read so far."""
         found = self._graph.versions([id_ for id_ in ids if id_ in self._versions])
         self._owners |= {set_id: self._versions[id_] for id_, several in found.items() for set_id in several}
         return found
 
     def changed(self, since: int, until: int) -> Sequence[int]:
-        """All owners, hidden ones as tokens."""
+        """All owners; hidden ones as pseudonyms."""
         return self._all_shown(self._graph.changed(since, until))
 
     def held(self, at: int | None, owner_ids: Iterable[int] | None) -> Sequence[HeldRow]:
-        """All sets, of hidden owners, too."""
+        """All sets, including those of hidden owners."""
         rows = self._graph.held(at, None if owner_ids is None else self.visible_ids.real(owner_ids).values())
         self.visible_ids.meet(row.owner_id for row in rows)
         self._owners |= {row.set_id: row.owner_id for row in rows}
         return [HeldRow(self.visible_ids.shown(row.owner_id), row.set_id) for row in rows]
 
     def present(self, ids: Iterable[int], at: int | None) -> set[int]:
-        """Nothing to hide: only what is known is asked."""
+        """Unchanged: questions contain only known ids."""
         known = self.visible_ids.real(ids)
         found = self._graph.present(known.values(), at)
         return {id_ for id_, real in known.items() if real in found}
 
     def schemas(self, dataset_ids: Iterable[int]) -> Sequence[SchemaRow]:
-        """Of names that may be seen; hidden fields as tokens without a type."""
+        """Schemas of visible names; hidden fields are pseudonyms without a type."""
         visible = [real for real in self.visible_ids.real(dataset_ids).values() if self.visible_ids.can_see(real)]
         rows = self._graph.schemas(visible)
         return [
@@ -255,23 +254,23 @@ class VisibleGraph:
         ]
 
     def described(self, since: int | None) -> Sequence[int]:
-        """Only names that may be seen: nothing is said of the others' schemas."""
+        """Visible names only: the schemas of others are hidden."""
         found = self._graph.described(since)
         self.visible_ids.meet(found)
         return [id_ for id_ in found if self.visible_ids.can_see(id_)]
 
     def blast(self, node_id: int) -> BlastRadius | None:
-        """Numbers only: hidden things are counted."""
+        """Counts only, which include hidden nodes."""
         real = self.visible_ids.real([node_id]).get(node_id)
         return None if real is None else self._graph.blast(real)
 
     def dropped_at(self, dataset_id: int, at: int | None) -> int | None:
-        """Of names that may be seen: a token is not known to be dropped."""
+        """Drops of visible names; a pseudonym is never reported as dropped."""
         real = self.visible_ids.real([dataset_id]).get(dataset_id)
         return self._graph.dropped_at(real, at) if real is not None and self.visible_ids.can_see(real) else None
 
     def latest_run(self, job_id: int) -> RunRow | None:
-        """Only runs of jobs that may be seen."""
+        """Runs of visible jobs only."""
         real = self.visible_ids.real([job_id]).get(job_id)
         found = None if real is None else self._graph.latest_run(real)
         return found if found and self.visible_ids.show_run(found) == found else None
@@ -288,7 +287,7 @@ class VisibleGraph:
         return set_id in self._owners and self.visible_ids.can_see(self._owners[set_id])
 
     def _speaker(self, run: int) -> int:
-        """The job of a run that may be seen, else the run itself, which may not."""
+        """The job of a run if it is visible, else the run itself, which is hidden."""
         return node_id(self.visible_ids.runs[run].name.job) if self.visible_ids.can_see(run) else run
 
     def _meet_all(self, ids: Iterable[int]) -> None:
@@ -343,7 +342,7 @@ class VisibleGraph:
         return FieldRow(self.visible_ids.shown(row.dataset_id), node_id(name), name.field)
 
     def _span(self, row: SpanRow) -> SpanRow:
-        # A statement is a run, or an event; an event's id says nothing and is no node's.
+        # A statement is a run or an event; an event's id reveals nothing and is no node's id.
         statement = self.visible_ids.shown(row.statement_id) or row.statement_id
         return row._replace(owner_id=self.visible_ids.shown(row.owner_id), statement_id=statement)
 

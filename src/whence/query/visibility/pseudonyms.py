@@ -1,4 +1,4 @@
-"""What one viewer knows things by: their names, or tokens in the place of names that they may not see."""
+"""Pseudonyms for the names that one viewer may not see."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,25 +12,25 @@ from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName, RunName
 
 HIDDEN = "hidden"
-"""The namespace of tokens, and what stands in the place of texts that are not shown."""
+"""The namespace of pseudonyms, and the replacement for hidden texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pseudonyms:
-    """One viewer's tokens. Each is 80 bits of a hash under `key`, which is theirs alone."""
+    """One viewer's pseudonyms: 80 bits of a hash under `key`, which no other viewer has."""
 
     viewer: Viewer
     key: bytes
     _seen: dict[str, bool] = field_(default_factory=dict, repr=False, compare=False)
-    """By namespace: whether names in it may be seen."""
+    """By namespace: whether its names are visible."""
 
     @classmethod
     def of(cls, viewer: Viewer, secret: bytes) -> Self:
-        """The viewer's, from the secret of this installation."""
+        """The viewer's pseudonyms, from the secret of this installation."""
         return cls(viewer, keyed(secret, viewer.name.encode(), "sha256"))
 
     def text(self, kind: str, of: str | int) -> str:
-        """The token of something of a kind."""
+        """The pseudonym of something of a kind."""
         return keyed(self.key, f"{kind}:{of}".encode("utf-8", "surrogatepass"), "sha256").hex()[:20]
 
     def can_see(self, name: DatasetName | JobName) -> bool:
@@ -41,25 +41,25 @@ class Pseudonyms:
         return known
 
     def dataset(self, name: DatasetName) -> DatasetName:
-        """A dataset's name or token."""
+        """A dataset's name or pseudonym."""
         return name if self.can_see(name) else DatasetName(HIDDEN, self.text("dataset", node_id(name)))
 
     def job(self, name: JobName) -> JobName:
-        """A job's name or token."""
+        """A job's name or pseudonym."""
         return name if self.can_see(name) else JobName(HIDDEN, self.text("job", node_id(name)))
 
     def field(self, group: Sequence[DatasetName], text: str) -> str:
-        """The name or token of a field within its dataset, which goes by all the names of `group`."""
+        """The name or pseudonym of a field within its dataset, which has all the names of `group`."""
         if any(map(self.can_see, group)) and not any(self.viewer.is_hidden(one, text) for one in group):
             return text
         return self.field_token(group, text)
 
     def field_token(self, group: Sequence[DatasetName], text: str) -> str:
-        """The token of a field within its dataset."""
+        """The pseudonym of a field within its dataset."""
         return f"{HIDDEN}-{self.text('field', node_id(FieldName(group[0], text)))}"
 
     def evidence(self, one: Evidence, sees_owner: bool) -> Evidence:
-        """The evidence of a lineage set. Its digest is a hash of names, so it is not shown either way."""
+        """The evidence of a lineage set. Its digest is a hash of names, so it is never shown."""
         digest = self.text("set", one.digest)
         if sees_owner:
             return replace(one, digest=digest, runs=tuple(map(self._run, one.runs)))
@@ -74,5 +74,5 @@ class Pseudonyms:
         return replace(run, name=RunName(self.text("run", node_id(run.name)), job))
 
     def said(self, said: AssertingEvent) -> AssertingEvent:
-        """What an event about something hidden said: when, no more."""
+        """An event about a hidden node: its time only."""
         return replace(said, key=self.text("event", said.key), position=None, producer=HIDDEN)

@@ -1,4 +1,4 @@
-"""Which ids and names one viewer knows, and which nodes and runs they stand for."""
+"""Visible ids: the ids and names that one viewer may see, and the nodes and runs behind them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,33 +16,34 @@ from whence.query.visibility.pseudonyms import Pseudonyms
 
 
 class Asked(Past, Blasts, DroppedDatasets, JobRuns, Protocol):
-    """All that questions ask of a graph."""
+    """All ports of a graph that questions use."""
 
 
 @dataclass(slots=True)
 class VisibleIds:
-    """Between one viewer and a graph, for one request: real ids on one side, on the other those of known names.
+    """Translates between one viewer and a graph, for one request: real ids on one side, ids of visible names on the
+    other.
 
-    An id that the viewer gets is that of the name that they get, so that ids minted from tokens lead back here.
+    An id that the viewer gets is that of the name that they get, so ids computed from pseudonyms resolve here.
     """
 
     graph: Asked
     pseudonyms: Pseudonyms
     names: dict[int, Node] = field(default_factory=dict)
-    """Real id → the name that the viewer knows; of all nodes that were met."""
+    """Real id → the name that the viewer sees, for all nodes read so far."""
     runs: dict[int, RunRow] = field(default_factory=dict)
-    """Real id → the run as the viewer knows it; likewise."""
+    """Real id → the run as the viewer sees it, for all runs read so far."""
     groups: dict[int, tuple[DatasetName, ...]] = field(default_factory=dict)
-    """Real id of a dataset → all its real names, its own alone if it has no alias."""
+    """Real id of a dataset → all its real names; only its own if it has no alias."""
     _borrowed: set[int] = field(default_factory=set)
-    """Real ids of fields that a dataset has under hidden names alone."""
+    """Real ids of fields that a dataset has only under hidden names."""
     _families: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    """Real id → those of all names of the same thing, those that may be seen first; of what has several."""
+    """Real id → the ids of all names of the same node, visible ones first; only for nodes with several names."""
     _real: dict[int, int] = field(default_factory=dict)
     _shown: dict[int, int] = field(default_factory=dict)
 
     def meet(self, ids: Iterable[int]) -> None:
-        """Learn what the viewer knows these real nodes by, and the other names of each."""
+        """Read the visible names of these real nodes, and of their aliases."""
         new = sorted({id_ for id_ in ids if id_ and id_ not in self.names})
         found = self.graph.nodes(new) if new else {}
         self._learn_groups({of for name in found.values() if (of := dataset_of(name))})
@@ -54,13 +55,13 @@ class VisibleIds:
             self._show(id_, found[id_])
 
     def meet_runs(self, ids: Iterable[int]) -> None:
-        """Learn what the viewer knows these real runs by."""
+        """Read the visible names of these real runs."""
         new = sorted({id_ for id_ in ids if id_ not in self.runs})
         for row in self.graph.runs(new) if new else ():
             self.show_run(row)
 
     def show_run(self, row: RunRow) -> RunRow:
-        """A run as the viewer knows it."""
+        """A run as the viewer sees it."""
         job = self.pseudonyms.job(row.name.job)
         self._show(node_id(row.name.job), row.name.job)
         name = row.name if job == row.name.job else RunName(self.pseudonyms.text("run", row.id), job)
@@ -69,7 +70,7 @@ class VisibleIds:
         return shown
 
     def real(self, ids: Iterable[int]) -> dict[int, int]:
-        """Those of the ids that the viewer may know, in order, and what they stand for."""
+        """The ids among these that the viewer may know, in order, with the real ids behind them."""
         wanted = list(ids)
         new = [id_ for id_ in wanted if id_ not in self._real]
         self.meet_runs(id_ for id_ in new if kind_of(id_) is Kind.RUN)
@@ -77,28 +78,28 @@ class VisibleIds:
         return {id_: self._real[id_] for id_ in wanted if id_ in self._real}
 
     def shown(self, real: int) -> int:
-        """The id that the viewer knows a met node or run by; 0 for none, and for what was not met."""
+        """The visible id of a node or run read before; 0 for none, and for one that was not read."""
         return self._shown.get(real, 0)
 
     def can_see(self, real: int) -> bool:
-        """Whether the viewer knows a met node or run by its own name."""
+        """Whether the viewer sees a node or run under its own name."""
         return not real or self._shown.get(real) == real
 
     def is_token(self, id_: int) -> bool:
-        """Whether an id that the viewer got stands for something hidden."""
+        """Whether an id that the viewer got is a pseudonym's."""
         return self._real.get(id_, id_) != id_
 
     def group(self, real: int) -> tuple[DatasetName, ...]:
-        """The names of a dataset as the viewer knows them: one that may be seen stands for those that may not."""
+        """The names of a dataset that the viewer sees: a visible one represents the hidden ones."""
         found = self.groups.get(real, ())
         return tuple(map(self.pseudonyms.dataset, sorted(found, key=self._is_hidden)))
 
     def cousins(self, real: int) -> Sequence[int]:
-        """The real ids of all names of a met node, those that may be seen first; none if it has no other name."""
+        """The real ids of all names of a node, visible ones first; empty if it has only one name."""
         return self._families.get(real, ())
 
     def field(self, dataset: int, text: str) -> str:
-        """What the viewer knows a field of a met dataset by, within it."""
+        """The name or pseudonym of a field within its dataset."""
         return self.pseudonyms.field(self.groups[dataset], text)
 
     def _learn_groups(self, datasets: Iterable[DatasetName]) -> None:
@@ -109,7 +110,9 @@ class VisibleIds:
             self.groups |= dict.fromkeys(map(node_id, group), group)
 
     def _learn_borrowed(self, fields: Iterable[FieldName]) -> None:
-        """Anybody may say that a name is another one of theirs: that shows no column that was not said under it."""
+        """Fields that a dataset has only under hidden names. Anybody may declare an alias: that reveals no column of
+        it.
+        """
         hidden = [name for name in fields if self._is_hidden(name)]
         seen = {name: [node_id(one) for one in self._cousins(name) if not self._is_hidden(one)] for name in hidden}
         asked = sorted({id_ for ids in seen.values() for id_ in ids})
@@ -122,7 +125,7 @@ class VisibleIds:
         return not self.pseudonyms.can_see(name.dataset if isinstance(name, FieldName) else name)
 
     def _cousins(self, name: Node) -> Sequence[Node]:
-        """All names of a node: questions mint their ids, so each must lead back."""
+        """All names of a node: questions compute their ids, so each must be resolved."""
         match name:
             case FieldName(dataset, text):
                 return [FieldName(member, text) for member in self.groups[node_id(dataset)]]
