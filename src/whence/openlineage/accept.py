@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from whence.model.events import Event
 from whence.openlineage.authority.governed_parts import find_restriction
 from whence.openlineage.authority.restrictions import FULL, WITHHELD, Authority
+from whence.openlineage.checked_parts import compose_canonical
+from whence.openlineage.json.split_event import split_event
 from whence.openlineage.json.wire import Json, decode, encode_canonical, event_key
-from whence.openlineage.read import read_event
+from whence.openlineage.read import read_event, read_split
 from whence.openlineage.redaction.redact import find_suspect_kinds, redact
 
 _MAX_EXPANSION = 8
@@ -47,6 +49,8 @@ def accept(body: bytes, *, strict: bool = False, authority: Authority = FULL) ->
     Raises EventError: status 400 if the body is not a JSON object, 422 with a JSON pointer if it is not an event, 403
     if no part of it may be applied.
     """
+    if not strict and (known := _accept_split(body, authority)) is not None:
+        return known
     event = decode(body)
     if strict:
         from whence.openlineage.validation.strict import require_valid
@@ -64,6 +68,20 @@ def accept(body: bytes, *, strict: bool = False, authority: Authority = FULL) ->
     )
 
 
+def _accept_split(body: bytes, authority: Authority) -> Accepted | None:
+    """Accept an event of which most parts were checked before; None if it must be decoded whole."""
+    split = split_event(body)
+    text = compose_canonical(split, authority) if split else None
+    if split is None or text is None:
+        return None
+    event = read_split(split, body)
+    return Accepted(payload=_choose_payload(body, text), key=event_key(text), event=event, warnings=event.warnings)
+
+
+def _choose_payload(body: bytes, text: bytes) -> bytes:
+    return text if len(body) > _MAX_EXPANSION * len(text) else body
+
+
 def seal(body: bytes) -> Sealed:
     """Do what `accept` does except reading the event. Sealing again changes nothing.
 
@@ -79,7 +97,7 @@ def restrict(sealed: Sealed, authority: Authority) -> Sealed:
 
 def _seal_event(body: bytes, event: Json, authority: Authority | None) -> Sealed:
     text = encode_canonical(event)
-    payload, redacted = (text if len(body) > _MAX_EXPANSION * len(text) else body), 0
+    payload, redacted = _choose_payload(body, text), 0
     if kinds := find_suspect_kinds(text):
         event, redacted = redact(event, kinds)
         if redacted:

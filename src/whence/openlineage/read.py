@@ -6,18 +6,16 @@ with a name that no database can store.
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from whence.errors import EventError
-from whence.model.events import Dataset, DatasetEvent, Event, Facet, Job, JobEvent, Run, RunEvent, RunState
-from whence.model.lineage import Edge
+from whence.model.events import Dataset, DatasetEvent, Event, Job, JobEvent, Run, RunEvent, RunState
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.authority.governed_parts import enforce
 from whence.openlineage.authority.restrictions import WITHHELD
-from whence.openlineage.facets.assertions import ASSERTIONS
-from whence.openlineage.facets.column_lineage import list_reported_columns, read_column_edges
+from whence.openlineage.datasets import Datasets, read_inputs_and_outputs, read_split_inputs_and_outputs
 from whence.openlineage.facets.explicit_lineage import list_reported_fields, read_dataset_edges, read_job_edges
 from whence.openlineage.facets.interpreted_facets import (
     Facets,
@@ -35,15 +33,16 @@ from whence.openlineage.facets.interpreted_facets import (
     read_schema_fields,
     read_symlinks,
 )
-from whence.openlineage.facets.measurements import METRICS
-from whence.openlineage.facets.source_matching import match_sources
 from whence.openlineage.facets.warnings import Note, Notes
-from whence.openlineage.json.interning import FACETS, decode_interned
+from whence.openlineage.json.split_event import SplitEvent, SplitJob, source_of, split_event
 from whence.openlineage.json.times import parse_micros
 from whence.openlineage.json.wire import Json, decode, text_of
 from whence.openlineage.lineage_sets.lifecycle import read_lifecycle
-from whence.openlineage.names.placeholders import fold_placeholders
 
+_CACHED_BYTES = 16_384
+"""The results of longer job facets are not cached, so that large events do not fill the memory."""
+
+_decode = msgspec.json.Decoder().decode
 _STATES = {state.name: state for state in RunState}
 
 
@@ -68,11 +67,17 @@ def read_event(event: bytes | Json) -> Event:
 
 
 def _read_run_event(event: Json, notes: Notes) -> RunEvent:
-    time, producer = _read_header(event, notes)
+    header = _read_header(event, notes)
     job = _read_job(event, notes)
     if event.get("dataset") is not None:
         notes.add("/dataset", "a run event has inputs and outputs; ignored")
-    inputs, outputs = _read_inputs_and_outputs(event, notes)
+    return _make_run_event(event, header, job, read_inputs_and_outputs(event, notes), notes)
+
+
+def _make_run_event(
+    event: Json, header: tuple[int, str], job: Job, datasets: tuple[Datasets, Datasets], notes: Notes
+) -> RunEvent:
+    (time, producer), (inputs, outputs) = header, datasets
     return RunEvent(
         time=time,
         producer=producer,
@@ -88,7 +93,7 @@ def _read_run_event(event: Json, notes: Notes) -> RunEvent:
 def _read_job_event(event: Json, notes: Notes) -> JobEvent:
     time, producer = _read_header(event, notes)
     job = _read_job(event, notes)
-    inputs, outputs = _read_inputs_and_outputs(event, notes)
+    inputs, outputs = read_inputs_and_outputs(event, notes)
     return JobEvent(
         time=time,
         producer=producer,
@@ -190,143 +195,53 @@ def _read_job(event: Json, notes: Notes) -> Job:
     )
 
 
-def _read_inputs_and_outputs(event: Json, notes: Notes) -> tuple[tuple[Dataset, ...], tuple[Dataset, ...]]:
-    inputs = _read_datasets(event, "input", notes)
-    outputs = match_sources(_read_datasets(event, "output", notes), inputs, notes)
-    return inputs, tuple([fold_placeholders(output) for output in outputs])
-
-
-class _Wire(msgspec.Struct):
-    """An event whose inputs and outputs are not decoded yet."""
-
-    eventType: Any = None
-    eventTime: Any = None
-    producer: Any = None
-    schemaURL: Any = None
-    run: Any = None
-    job: Any = None
-    dataset: Any = None
-    whence_withheld: Any = None
-    inputs: list[msgspec.Raw] = []
-    outputs: list[msgspec.Raw] = []
-
-
-class _Listed(msgspec.Struct):
-    """An input or output. Its static facets repeat from event to event; its run facets do not."""
-
-    namespace: str
-    name: str
-    facets: msgspec.Raw = msgspec.Raw(b"{}")
-    inputFacets: Any = None
-    outputFacets: Any = None
-
-
-_decode_wire = msgspec.json.Decoder(_Wire).decode
-_decode_listed = msgspec.json.Decoder(_Listed).decode
-
-
 def read_accepted(payload: bytes) -> Event:
-    """Read the event in a payload that `accept` returned: as `read_event`, but inputs and outputs that were read before
-    come from a cache. Raises EventError.
+    """Read the event in a payload that `accept` returned: as `read_event`, but with what is known from other events.
+
+    Raises EventError.
     """
-    try:
-        wire = _decode_wire(payload)
-    except msgspec.ValidationError:
-        return read_event(payload)
-    if wire.whence_withheld is not None:
-        return read_event(payload)
-    event = msgspec.structs.asdict(wire)
-    del event[WITHHELD]
-    return read_event(event)
+    split = split_event(payload)
+    return read_event(payload) if split is None else read_split(split, payload)
 
 
-def _read_datasets(event: Json, role: str, notes: Notes) -> tuple[Dataset, ...]:
-    values = event.get(f"{role}s")
-    if values is None:
-        return ()
-    if type(values) is not list:
-        notes.add(f"/{role}s", "is not a list; ignored")
-        return ()
-    datasets = [_read_listed(value, role, f"/{role}s/{index}", notes) for index, value in enumerate(values)]
-    return tuple([value for value in datasets if value is not None])
-
-
-def _read_listed(value: object, role: str, at: str, notes: Notes) -> Dataset | None:
-    if type(value) is not msgspec.Raw:
-        return _read_listed_uncached(value, role, at, notes)
-    try:
-        parts = _decode_listed(value)
-    except msgspec.ValidationError:
-        return _read_listed_uncached(msgspec.json.decode(value), role, at, notes)
-    source = bytes(parts.facets)
-    read = _read_static_parts_cached if len(source) < _KEPT_BYTES else _read_static_parts
-    dataset, warnings = read(parts.namespace, parts.name, source, role, at)
-    for pointer, text in warnings:
-        notes.add(pointer, text)
-    entity = {f"{role}Facets": parts.inputFacets if role == "input" else parts.outputFacets}
-    facets = _read_run_facets(entity, role, at, notes)
-    return replace(dataset, run_facets=_merge_facets(facets, dataset.run_facets)) if dataset and facets else dataset
-
-
-_KEPT_BYTES = 32_768
-"""Longer facets are not cached, so that large events do not fill the memory."""
-
-
-def _read_static_parts(
-    namespace: str, name: str, source: bytes, role: str, at: str
-) -> tuple[Dataset | None, tuple[Note, ...]]:
+def read_split(split: SplitEvent, body: bytes) -> Event:
+    """Read a split event, whose body this is. Raises EventError."""
     notes = Notes()
-    entity = {"namespace": namespace, "name": name, "facets": decode_interned(source, FACETS)}
-    dataset = _read_listed_uncached(entity, role, at, notes)
-    return replace(dataset, source=source) if dataset else None, notes.taken()
+    try:
+        event = _describe(split)
+        header = _read_header(event, notes)
+        job, warnings = _read_split_job(split.job)
+        notes.add_all(warnings)
+        return _make_run_event(event, header, job, read_split_inputs_and_outputs(split, notes), notes)
+    except EventError:
+        return read_event(body)  # of several errors, the same one is reported however an event is read
 
 
-_read_static_parts_cached = lru_cache(maxsize=4_096)(_read_static_parts)
+def _describe(split: SplitEvent) -> Json:
+    """The members of a split event that are not repeated."""
+    texts = {
+        "eventTime": split.eventTime,
+        "eventType": split.eventType,
+        "producer": split.producer,
+        "schemaURL": split.schemaURL,
+    }
+    event: Json = {name: text for name, text in texts.items() if text is not UNSET}
+    event["run"] = {"runId": split.run.runId, "facets": _decode(source_of(split.run.facets) or b"{}")}
+    return event
 
 
-def _read_listed_uncached(value: object, role: str, at: str, notes: Notes) -> Dataset | None:
-    name = read_dataset_name(value, at) if type(value) is dict else None
-    if name is None or type(value) is not dict:
-        notes.add(at, "a dataset needs a namespace and a name, both non-empty texts; ignored")
-        return None
-    facets = read_facets(value, "facets", at, notes)
-    kept = encode_static_facets(facets)
-    return Dataset(
-        name=name,
-        raw=DatasetName(value["namespace"], value["name"]),
-        facets=kept,
-        run_facets=_merge_facets(_read_run_facets(value, role, at, notes), _quality_reports(kept)),
-        fields=read_schema_fields(kept, at, notes),
-        symlinks=read_symlinks(facets, name, f"{at}/facets", notes),
-        edges=_read_edges_of_columns(facets, kept, name, at, notes) if role == "output" else (),
-        reported_columns=list_reported_columns(active_facet(facets, "columnLineage") or {}) if role == "output" else (),
-        lifecycle=read_lifecycle(facets, name, at, notes) if role == "output" else None,
-    )
+def _read_split_job(job: SplitJob) -> tuple[Job, tuple[Note, ...]]:
+    facets = source_of(job.facets) or b"{}"
+    return (_read_job_cached if len(facets) < _CACHED_BYTES else _read_job_parts)(job.namespace, job.name, facets)
 
 
-def _read_run_facets(entity: Json, role: str, at: str, notes: Notes) -> tuple[Facet, ...]:
-    facets = read_facets(entity, f"{role}Facets", at, notes)
-    return encode_run_facets(facets, f"{at}/{role}Facets", notes) if facets else ()
+def _read_job_parts(namespace: str, name: str, facets: bytes) -> tuple[Job, tuple[Note, ...]]:
+    notes = Notes()
+    job = _read_job({"job": {"namespace": namespace, "name": name, "facets": _decode(facets)}}, notes)
+    return job, notes.taken()
 
 
-def _quality_reports(facets: tuple[Facet, ...]) -> tuple[Facet, ...]:
-    """Check results and metrics among the facets of the dataset: Airflow's provider reports them there."""
-    return tuple([facet for facet in facets if facet.key in (ASSERTIONS, METRICS) and not facet.deleted])
-
-
-def _merge_facets(first: tuple[Facet, ...], second: tuple[Facet, ...]) -> tuple[Facet, ...]:
-    keys = {facet.key for facet in first}
-    return (*first, *(facet for facet in second if facet.key not in keys))
-
-
-def _read_edges_of_columns(
-    facets: Facets, kept: tuple[Facet, ...], output: DatasetName, at: str, notes: Notes
-) -> tuple[Edge, ...]:
-    facet = active_facet(facets, "columnLineage")
-    if facet is None:
-        return ()
-    payload = next(kept_facet.payload for kept_facet in kept if kept_facet.key == "columnLineage")
-    return read_column_edges(payload, facet, output, f"{at}/facets/columnLineage", notes)
+_read_job_cached = lru_cache(maxsize=1_024)(_read_job_parts)
 
 
 def _read_described_dataset(event: Json, notes: Notes) -> Dataset | None:

@@ -1,5 +1,7 @@
 """Warnings of the lenient reader about ignored parts, collected while one event is read."""
 
+from collections.abc import Iterable
+
 LIMIT = 20
 LENGTH = 200
 
@@ -18,6 +20,10 @@ class Notes:
     def add(self, pointer: str, text: str) -> None:
         """Add a warning about the value at `pointer` (RFC 6901)."""
         self._notes.add((pointer, text))
+
+    def add_all(self, notes: Iterable[Note]) -> None:
+        """Add warnings that were collected apart."""
+        self._notes.update(notes)
 
     def taken(self) -> tuple[Note, ...]:
         """All warnings, unordered."""

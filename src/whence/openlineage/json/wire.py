@@ -33,9 +33,27 @@ def decode(body: bytes) -> Json:
         raise _too_deep() from error
     if type(event) is not dict:
         raise EventError("", "the body is not a JSON object", status=400)
-    if len(body) - len(body.translate(None, b"{[")) > MAX_DEPTH and _is_too_deep(event):
+    if count_brackets(body) > MAX_DEPTH and is_deeper(event, MAX_DEPTH):
         raise _too_deep()
     return event
+
+
+def count_brackets(text: bytes) -> int:
+    """The number of opening brackets in a JSON text: it nests no deeper."""
+    return len(text) - len(text.translate(None, b"{["))
+
+
+def is_deeper(value: Any, most: int) -> bool:
+    """Whether a JSON value nests deeper than `most` levels."""
+    depth = 0
+    level: list[Any] = [value]
+    while level and depth <= most:
+        depth += 1
+        values = (value for parent in level for value in (parent.values() if type(parent) is dict else parent))
+        # Interned values are one object: visited once.
+        inner = {id(value): value for value in values if type(value) is dict or type(value) is list}
+        level = list(inner.values())
+    return depth > most
 
 
 def encode_canonical(value: object) -> bytes:
@@ -72,18 +90,6 @@ def text_of(value: object) -> str:
     if type(value) is not str:
         return ""
     return value.replace("\0", "\ufffd") if "\0" in value else value
-
-
-def _is_too_deep(event: Json) -> bool:
-    depth = 0
-    level: list[Any] = [event]
-    while level and depth <= MAX_DEPTH:
-        depth += 1
-        values = (value for parent in level for value in (parent.values() if type(parent) is dict else parent))
-        # Interned values are one object: visited once.
-        inner = {id(value): value for value in values if type(value) is dict or type(value) is list}
-        level = list(inner.values())
-    return depth > MAX_DEPTH
 
 
 def _too_deep() -> EventError:
