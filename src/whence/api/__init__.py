@@ -1,1 +1,1 @@
-"""The HTTP surface: collects events, answers questions. Thin; the only place that knows FastAPI."""
+"""The HTTP API: accepts events and answers questions. It contains no logic of its own, and only it uses FastAPI."""

@@ -33,7 +33,7 @@ _DEFAULTS = {one.name: one.default for one in fields(Settings)}
 
 
 def parser() -> argparse.ArgumentParser:
-    """The arguments of this process."""
+    """The command-line arguments of this process."""
     parser = argparse.ArgumentParser(prog="python -m whence.api")
     store = os.environ.get("WHENCE_STORE")
     parser.add_argument("--data", type=Path, required=True)
@@ -61,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    """Serve until told to stop."""
+    """Serve until a signal ends the process."""
     restrict_new_files()
     options = parser().parse_args()
     settings = Settings(
@@ -89,7 +89,7 @@ def main() -> None:
 
 
 def _provider() -> ProviderSettings | None:
-    """From the environment, not from arguments: everybody on a machine can read those."""
+    """Read the provider from the environment: everybody on a machine can read a process's arguments."""
     issuer = os.environ.get("WHENCE_OIDC_ISSUER", "")
     if not issuer:
         return None

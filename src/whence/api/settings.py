@@ -1,4 +1,4 @@
-"""What the API is told when it starts."""
+"""Settings of an API process."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,49 +16,49 @@ MAX_BODY_BYTES = 32 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderSettings:
-    """A provider and what it knows us by. `audience`: of tokens that programs send; the client's id if empty."""
+    """A provider, and our client at it. `audience` is that of programs' tokens; the client's id if empty."""
 
     issuer: str
     client_id: str
     client_secret: str = field(default="", repr=False)
     public_url: str = "http://127.0.0.1:8080"
-    """Where browsers find us: the provider sends them back to `/login/callback` there, and nowhere else."""
+    """Our address in browsers: the provider redirects to `/login/callback` there, and nowhere else."""
     audience: str = ""
     groups_claim: str = "groups"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Where the data is, and the bounds. Sizes are in bytes, after decompression; times in seconds."""
+    """Locations of the data, and limits. Sizes are in bytes, after decompression; times in seconds."""
 
     data: Path
     store_url: str
     log_url: str = ""
     """The event log (`log.address.open_log`); in the data directory if empty."""
     tables_url: str = ""
-    """Where `whence publish` puts tables and KPIs; in the data directory if empty."""
+    """The location of the tables and KPIs of `whence publish`; in the data directory if empty."""
     max_body_bytes: int = MAX_BODY_BYTES
     max_batch_events: int = 10_000
     kept_bytes: int = 64 << 10
-    """How much of a body over the limit stays in quarantine."""
+    """The part of a body over the limit that is kept in quarantine."""
     max_reading_bytes: int = 256 << 20
-    """Large bodies being read, or waiting for their answer, together."""
+    """The total size of large bodies that are being read, or not yet answered."""
     head_seconds: float = 30
-    """How long a peer may take for a request's line and headers."""
+    """The time limit for a request's line and headers."""
     body_seconds: float = 60
-    """How long a peer may take for a request's body."""
+    """The time limit for a request's body."""
     peer_connections: int = 1_000
-    """How many connections a peer may have at once; 0: no limit."""
+    """The most connections of one address; 0: no limit."""
     stale_seconds: float = 30
-    """How long an event may wait for the pipeline before the API calls itself not ready."""
+    """How long an event may wait for the pipeline before the API reports that it is not ready."""
     open: bool = False
-    """Let everybody on this machine in without a key: the demo, and tests."""
+    """Authenticate everybody on this machine without a key: for the demo and tests."""
     security_url: str = ""
     """The security database; beside the store if empty (`store.security.database.security_url`)."""
     policy_grace_seconds: float = 900
-    """How long events are taken by the last known policy while the security database does not answer."""
+    """How long the last known policy applies to events while the security database does not respond."""
     provider: ProviderSettings | None = None
-    """Who signs people in; None: nobody, there are API keys only."""
+    """The provider for sign-in; None: API keys only."""
     session_seconds: float = 12 * 3_600
     session_idle_seconds: float = 3_600
     tls_cert: Path | None = None
@@ -68,16 +68,16 @@ class Settings:
 
     @property
     def log(self) -> Log:
-        """The event log. Raises LogError if its address is malformed, StoreError if its secret is out of reach."""
+        """The event log. Raises LogError if its address is malformed, StoreError if its secret is not available."""
         security = self.security_url or security_url(self.store_url)
         return open_log(self.log_url or str(self.data / "log"), partial(signing_secret, security))
 
     @property
     def tables(self) -> str:
-        """The published tables."""
+        """The location of the published tables."""
         return self.tables_url or str(self.data / "tables")
 
     @property
     def run_file(self) -> Path:
-        """Where the supervisor, if there is one, says what runs."""
+        """The file in which the supervisor, if there is one, reports its processes."""
         return self.data / "run" / "whence.json"

@@ -1,7 +1,7 @@
-"""The web UI: files that were built into the package, served as they are, under `/ui/`.
+"""The web UI: built files in the package, served under `/ui/`.
 
-Its pages are `/ui/` and `/ui/<page>?…`, all at one depth, so that relative addresses work below any path of a proxy.
-`/ui/api` shows the API's description, with a copy of Swagger UI that is built in.
+Its pages are `/ui/` and `/ui/<page>?…`, all at one depth, so that relative addresses work behind any proxy path.
+`/ui/api` shows the API's description, with a bundled copy of Swagger UI.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import FileResponse, RedirectResponse
 
 FILES = Path(__file__).parents[1] / "ui_files"
-"""Where the build puts them (`ui/vite.config.mts`, `hatch_build.py`)."""
+"""The output directory of the build (`ui/vite.config.mts`, `hatch_build.py`)."""
 POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "frame-ancestors 'none'; form-action 'self'"
@@ -36,7 +36,7 @@ again. No Node is needed on the machine: the build fetches one from the Python p
 
 
 def router(files: Path = FILES) -> APIRouter:
-    """`/` leads to the UI; `/ui/` and the pages below are its one document, `/ui/assets/` its parts."""
+    """`/` redirects to the UI; `/ui/` and the pages below are its one document, `/ui/assets/` its files."""
     routes = APIRouter(include_in_schema=False)
 
     @routes.get("/")

@@ -1,1 +1,1 @@
-"""Who asks, and whether they may: credentials, sessions, sign-in, permissions, the audit log."""
+"""Authentication and authorisation: credentials, sessions, sign-in, permissions, the audit log."""

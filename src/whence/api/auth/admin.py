@@ -1,7 +1,7 @@
-"""Keys, roles and the audit log over HTTP, for administrators: what `whence keys`, `access` and `audit` do.
+"""Keys, roles and the audit log over HTTP, for administrators; the same operations as `whence keys`, `access`, `audit`.
 
-Each change and its row of the audit log are one transaction. A role is given and taken by who is administrator of all
-the namespaces that it is for; keys, and the audit log, are for administrators of everything.
+Each change and its row of the audit log are one transaction. A role is granted and revoked by an administrator of all
+its namespaces. Keys and the audit log are for administrators of everything.
 """
 
 import time
@@ -78,7 +78,7 @@ class _Body(BaseModel):
 
 
 class KeyAsked(_Body):
-    """A key to make; with a role it is granted, too. `expires_in`: 90d, 12h."""
+    """A new key, optionally with a role. `expires_in`: 90d, 12h."""
 
     name: Name
     role: RoleName | None = None
@@ -88,14 +88,14 @@ class KeyAsked(_Body):
 
 
 class Rotation(_Body):
-    """For how long the old key is good, too, and when the new one ends."""
+    """How long the old key remains valid, and when the new one expires."""
 
     overlap: Age = "24h"
     expires_in: Age | None = None
 
 
 class RoleGiven(_Body):
-    """A role of `key:NAME`, `user:SUBJECT` or `group:NAME` in the namespaces that fit."""
+    """A role of `key:NAME`, `user:SUBJECT` or `group:NAME` in the namespaces that match."""
 
     subject: Pattern
     role: RoleName
@@ -103,7 +103,7 @@ class RoleGiven(_Body):
 
 
 class FieldsHidden(_Body):
-    """Fields that somebody (`*`: everybody) does not see, unless they are steward there."""
+    """Fields that are hidden from somebody (`*`: everybody), unless they are a steward there."""
 
     subject: Pattern
     namespaces: Pattern = EVERYWHERE
@@ -227,7 +227,7 @@ _PRIVATE = {"Cache-Control": "no-store"}
 
 
 def security_of(request: Request) -> Engine:
-    """The security database. Raises AccessError where Whence runs open: there is none."""
+    """The security database. Raises AccessError if Whence runs open, since there is none."""
     engine: Engine | None = request.app.state.security
     if engine is None:
         raise AccessError(RUNS_OPEN, 409)
@@ -243,14 +243,14 @@ _everywhere = administrator_of_all
 
 
 def _there(viewer: Viewer, namespaces: str) -> None:
-    # A pattern that, as a text, fits a wider one has no name in it that the wider one has not.
+    # A pattern that matches a wider one as text contains no name that the wider one does not match.
     if not viewer.is_allowed(Action.ADMIN, namespaces):
         raise AccessError(f"{viewer.name} is not administrator of all namespaces that fit {namespaces}", 403)
 
 
 @contextmanager
 def _recorded(request: Request, action: str, status: int, *nodes: str) -> Iterator[Connection]:
-    """A transaction that is in the audit log, or did not happen. Raises StoreError, AccessError."""
+    """Open a transaction that includes its row of the audit log. Raises StoreError, AccessError."""
     what = f"{request.method} {request.scope['route'].path}"
     who = viewer_of(request).name
     with write_security(security_of(request)) as connection:

@@ -1,4 +1,4 @@
-"""Writing the audit log beside the answers: entries are collected, and committed together a few times a second."""
+"""Writer of the audit log: collects entries beside the answers, and commits them together a few times a second."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ from whence.store.security.database import write_security
 _log = logging.getLogger(__name__)
 _PAUSE_SECONDS = 0.2
 _MOST_WAITING = 10_000
-"""Entries that wait while the database does not take them; then no more questions are answered."""
+"""The most entries that wait for the database; beyond it, requests are rejected."""
 
 _Key = tuple[str, str, str, tuple[str, ...], int]
 
@@ -27,7 +27,7 @@ def login_entry(who: str, what: str, status: int) -> Entry:
 
 
 class AuditWriter:
-    """One process's way to the audit log, for one event loop. What is said often becomes one entry a commit."""
+    """Writes the audit log of one process, for one event loop. Repeated entries become one entry a commit."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -38,42 +38,44 @@ class AuditWriter:
         self._task: asyncio.Task[None] | None = None
         self._writing: asyncio.Task[bool] | None = None
         self._failure: StoreError | None = None
-        """Why the last attempt to write failed; None if it did not."""
+        """The error of the last attempt to write, or None."""
 
     def check(self, *, writes: bool = False) -> None:
-        """Raises StoreError if too much waits: what cannot be logged is not answered. Writes are counted."""
+        """Raises StoreError if too many entries wait: a request that cannot be logged is not answered. Writes are
+        counted.
+        """
         if len(self._tallied if writes else self._waiting) >= _MOST_WAITING:
             raise StoreError("the audit log takes no more: its database does not answer")
 
     def check_written(self) -> None:
-        """Raises StoreError if the database did not take the last entries."""
+        """Raises StoreError if the database did not accept the last entries."""
         if self._failure:
             raise self._failure
 
     async def ahead(self, entry: Entry) -> None:
-        """Write an entry before what it tells of is done. Raises StoreError: then it must not be done."""
+        """Write an entry before its action. Raises StoreError; then the action must not happen."""
         try:
             await asyncio.get_running_loop().run_in_executor(self._thread, self._commit, [entry], ())
         except StoreError as error:
             raise StoreError(f"nothing was done, for the audit log cannot be written: {error}") from error
 
     def note(self, entry: Entry) -> None:
-        """Have it written soon."""
+        """Queue an entry."""
         self._waiting.append(entry)
         self._begin()
 
     def tally(self, entry: Entry) -> None:
-        """Have its count written soon, in one entry with all that differ in nothing else but the time."""
+        """Queue the count of an entry: entries that differ only in time become one."""
         self._count(entry, entry.count)
         self._begin()
 
     def along(self, work: Callable[[Connection], None]) -> None:
-        """Have something small written with the next entries."""
+        """Queue a small write to be committed with the next entries."""
         self._work.append(work)
         self._begin()
 
     async def close(self) -> None:
-        """Write what waits."""
+        """Write all queued entries."""
         if self._task:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -95,7 +97,7 @@ class AuditWriter:
             await asyncio.shield(self._writing)
 
     async def _write_all(self) -> bool:
-        """Write what waits; what the database does not take waits again, but for `along`'s."""
+        """Write all queued entries. Those that the database rejects are queued again, except the work of `along`."""
         waiting, tallied, work = self._waiting, self._tallied, self._work
         self._waiting, self._tallied, self._work = [], {}, []
         entries = [*waiting, *(replace(entry, count=count) for entry, count in tallied.values())]
@@ -120,7 +122,7 @@ class AuditWriter:
         return True
 
     def _commit(self, entries: Sequence[Entry], work: Sequence[Callable[[Connection], None]]) -> None:
-        """Raises StoreError. The process's log says when that begins and when it is over."""
+        """Commit entries. Raises StoreError. Logs when failures begin and end."""
         try:
             with write_security(self._engine) as connection:
                 for one in work:

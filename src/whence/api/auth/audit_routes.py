@@ -1,4 +1,4 @@
-"""The audit log over HTTP: listed, filtered, exported, verified. For administrators of everything."""
+"""The audit log over HTTP: list, filter, export, verify. For administrators of everything."""
 
 import time
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ _PRIVATE = {"Cache-Control": "no-store"}
 
 
 class Filter(BaseModel):
-    """Which entries, the newest first. In `who`, `action` and `what` `*` is any text."""
+    """Filter of entries, newest first. In `who`, `action` and `what`, `*` matches any text."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -50,7 +50,7 @@ class Filter(BaseModel):
     format: Annotated[str, Field(description="`csv`: all entries that fit, not a page of them")] = ""
 
     def sought(self) -> AuditFilter:
-        """What the log is asked for. Raises EventError."""
+        """The filter for the log. Raises EventError."""
         return AuditFilter(
             who=self.who,
             action=self.action,
@@ -65,7 +65,7 @@ class Filter(BaseModel):
 
 
 class NextEntry(TypedDict):
-    """A page of at most `limit` entries; `next` is the number before which the next page begins."""
+    """A page of at most `limit` entries; `next` is the number below which the next page begins."""
 
     next: int | None
     limit: int
@@ -79,7 +79,7 @@ class AuditEntries(TypedDict):
 
 
 class Verification(TypedDict):
-    """Whether the log is intact; else `wrong` is the number of the first wrong row, and `problem` its fault."""
+    """Whether the log is intact; if not, `wrong` is the number of the first wrong row, and `problem` its fault."""
 
     intact: bool
     wrong: int | None
@@ -116,7 +116,7 @@ def list_audit(request: Request, viewer: Asker, asked: Annotated[Filter, Query()
 def verify_audit(request: Request, viewer: Asker) -> Response:
     """Verify the hash chain of the whole audit log. Keep `head` elsewhere, as an anchor.
 
-    If not, `wrong` is the number of the first row that is not, and `problem` what is wrong with it.
+    If it is not intact, `wrong` is the number of the first wrong row, and `problem` its fault.
     """
     administrator_of_all(viewer)
     with read_security(security_of(request)) as connection:
@@ -135,7 +135,7 @@ def verify_audit(request: Request, viewer: Asker) -> Response:
 
 
 def _exported(request: Request, engine: Engine, sought: AuditFilter) -> Iterator[str]:
-    """A page of rows at a time, each read for itself: an export of millions holds nothing up."""
+    """One page of rows at a time, each in its own transaction: an export of millions of rows blocks nothing."""
     count = 0
     yield csv_text(_COLUMNS, ())
     while True:

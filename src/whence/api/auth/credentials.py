@@ -1,4 +1,4 @@
-"""Who asks: from an API key, a provider's token or a session's cookie to a `Viewer`. Nothing else is believed."""
+"""Authentication: from an API key, a provider's token or a session cookie to a `Viewer`."""
 
 import asyncio
 import time
@@ -25,17 +25,17 @@ from whence.store.security.policy import Policy, read_policy
 from whence.store.security.sessions import Session, find_session, use_session
 
 COOKIE = "__Host-whence"
-"""The session's cookie: by its prefix a browser keeps it only if it is Secure, for this host and all its paths."""
+"""The session cookie. With its prefix, browsers store it only if it is Secure, for this host, and for all paths."""
 
 CSRF = "x-whence-csrf"
 _FRESH_SECONDS = 1.0
-"""How long a revoked key, or a grant taken back, may still count: the longest time between two looks."""
+"""How long a revoked key or grant may still be valid: the longest time between two reads of the policy."""
 _PATIENCE_SECONDS = 1.0
-"""How long an event waits for the policy to be read before the last known one counts."""
+"""How long an event waits for a read of the policy before the last known policy applies."""
 _MOST_WAITING = 8
-"""Keys without a fingerprint that wait for Argon2 at a time."""
+"""The most keys without a fingerprint that wait for Argon2."""
 _WRONG_PER_SECOND, _AT_ONCE_SECONDS = 200, 0.1
-"""How many wrong keys are answered, one after the other; after a pause, what this many seconds allow comes at once."""
+"""The rate at which wrong keys are answered; after a pause, as many seconds' worth are answered at once."""
 _MINUTE = 60_000_000
 _UNKNOWN = "say who you are: send an API key or a token of your provider as `Authorization: Bearer ...`"
 _REFUSED = "this key is not known, was revoked or has expired; `whence keys list` shows which are live"
@@ -43,7 +43,7 @@ _REFUSED = "this key is not known, was revoked or has expired; `whence keys list
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks. `csrf` is what a browser must repeat when it writes; empty for who is no browser."""
+    """The authenticated caller. `csrf` is the value that a browser must send with writes; empty for other callers."""
 
     viewer: Viewer
     secret: bytes
@@ -55,7 +55,7 @@ _NOTHING: _Checked = (None, None, None)
 
 
 class Credentials:
-    """Finds out who asks, for one event loop. Keys are checked with Argon2 once, and then by a hash in memory."""
+    """Authenticates requests, for one event loop. A key is checked with Argon2 once, then by a hash in memory."""
 
     def __init__(self, engine: Engine, auditing: AuditWriter, provider: Provider | None, settings: Settings) -> None:
         self._engine = engine
@@ -67,9 +67,9 @@ class Credentials:
         self._read_at = self._changed_at = self._asked_at = 0.0
         self._reading: asyncio.Task[Policy] | None = None
         self._checked: dict[bytes, _Checked] = {}
-        """By SHA-256 of the key: what it is good for, under which policy. Only keys that are right are in it."""
+        """By SHA-256 of a valid key: the caller, and the policy that it was checked with."""
         self._used: dict[str, int] = {}
-        # Wrong keys are told by their fingerprint, so only right ones wait here, and never for others' guesses.
+        # Wrong keys are detected by their fingerprint: only valid ones wait here, and never behind guesses of others.
         self._slow = ThreadPoolExecutor(1, "argon2")
         self._guessed = ThreadPoolExecutor(1, "argon2-guessed")
         self._guesses = 0
@@ -77,7 +77,9 @@ class Credentials:
         """When the next wrong key is answered, by the loop's clock."""
 
     async def known(self, scope: Scope, action: Action | None = None) -> Caller:
-        """Who asks. Raises AccessError (401, 503), StoreError. Who writes is known for a while without the database."""
+        """The caller. Raises AccessError (401, 503), StoreError. A writer stays authenticated for a while without the
+        database.
+        """
         policy = await self.policy(may_be_old=action is Action.WRITE)
         said = [value for name, value in scope["headers"] if name == b"authorization"]
         if not said and (cookie := Request(scope).cookies.get(COOKIE)):
@@ -90,15 +92,15 @@ class Credentials:
         return await self._by_key(policy, token.strip())
 
     async def of_key(self, text: str) -> tuple[Caller, str]:
-        """Who has an API key, and its id. Raises AccessError (401), StoreError."""
+        """The owner of an API key, and its id. Raises AccessError (401), StoreError."""
         known, key = await self._by_key(await self.policy(), text), parse_key(text)
-        assert key is not None  # else it would not be known
+        assert key is not None  # otherwise the caller would not be authenticated
         return known, key.id
 
     async def policy(self, *, may_be_old: bool = False) -> Policy:
-        """Who may do what, at most a second old. Raises StoreError.
+        """The access policy, at most a second old. Raises StoreError.
 
-        `may_be_old`: while the database does not answer, the last policy that was read, within the grace period.
+        With `may_be_old`, the last policy that was read, within the grace period, while the database does not respond.
         """
         if self._policy and self._is_fresh():
             return self._policy
@@ -127,18 +129,20 @@ class Credentials:
         return self._policy
 
     def _may_be_used(self) -> bool:
-        """Whether the last policy counts without the database. One that this process has changed since does not."""
+        """Whether the last policy applies without the database. A policy that this process has changed
+        since does not.
+        """
         return self._read_at > self._changed_at and time.monotonic() - self._read_at <= self._grace
 
     def expire_policy(self) -> None:
-        """Read the policy again before the next answer: this process has changed it. Safe in any thread."""
+        """Read the policy again before the next answer, since this process changed it. Thread-safe."""
         self._changed_at = time.monotonic()
 
     def _is_fresh(self) -> bool:
         return self._read_at > self._changed_at and time.monotonic() - self._read_at <= _FRESH_SECONDS
 
     def close(self) -> None:
-        """Let the threads end."""
+        """End the threads."""
         self._slow.shutdown(wait=False, cancel_futures=True)
         self._guessed.shutdown(wait=False, cancel_futures=True)
 
@@ -164,7 +168,7 @@ class Credentials:
         return known
 
     async def _stored(self, policy: Policy, text: str, checked: StoredKey | None) -> StoredKey:
-        """What is kept of a key, if it is that key: it need not be asked again of one that was checked."""
+        """The stored key of a text, if the text is that key. `checked` is the stored key of an earlier check."""
         key = parse_key(text)
         stored = policy.keys.get(key.id) if key else None
         if key is None or stored is None:
@@ -178,7 +182,7 @@ class Credentials:
         return stored
 
     async def _wrong(self) -> AccessError:
-        """The answer to a wrong key. In a flood they come evenly: so those who send them wait, and nobody else."""
+        """The answer to a wrong key. In a flood, answers are evenly spaced, so only the senders of wrong keys wait."""
         now = asyncio.get_running_loop().time()
         self._next_wrong = max(self._next_wrong, now - _AT_ONCE_SECONDS) + 1 / _WRONG_PER_SECOND
         if self._next_wrong > now:
@@ -186,7 +190,7 @@ class Credentials:
         return AccessError(_REFUSED)
 
     async def _guess(self, stored: StoredKey, key: Key) -> StoredKey:
-        """Check a key that was kept before keys had fingerprints, and keep its fingerprint once it is right."""
+        """Check a key that was stored before keys had fingerprints, and store its fingerprint if it is valid."""
         if self._guesses >= _MOST_WAITING:
             raise AccessError("too many keys are being checked; send it again", 503)
         self._guesses += 1
@@ -223,7 +227,7 @@ class Credentials:
 
 
 def _viewer(policy: Policy, session: Session, now: int) -> Viewer:
-    """Whose session it is. Raises AccessError if the key that it was begun with is worth nothing any more."""
+    """The viewer of a session. Raises AccessError if the key that began it is not valid any more."""
     if session.key is None:
         return policy.viewer(session.subject, session.groups)
     stored = policy.keys.get(session.key)
@@ -233,7 +237,7 @@ def _viewer(policy: Policy, session: Session, now: int) -> Viewer:
 
 
 def csrf_of(cookie: str) -> str:
-    """What a page must send with a session's writes: only a page of this host can have read it."""
+    """The value that a page must send with a session's writes: only a page of this host can have read it."""
     return sha256(f"csrf:{cookie}".encode()).hexdigest()
 
 

@@ -1,6 +1,7 @@
-"""Before any route: who asks, and whether they may. What no grant allows is refused, on every path, and written down.
+"""Middleware that authenticates and authorises every request before its route, and records it in the audit log.
 
-The request's `Viewer` is `viewer_of(request)`; a graph that shows what they may see is `seen(request, graph)`.
+Requests without a grant are rejected on every path. `viewer_of(request)` is the request's `Viewer`, and
+`seen(request, graph)` the graph that they may see.
 """
 
 import ipaddress
@@ -31,17 +32,17 @@ from whence.store.security.audit import Entry
 _OPEN = Caller(OPEN, b"")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _ASKED_FOR = frozenset({"node", "nodeId", "source", "target", "from", "to", "q", "text", "namespace"})
-"""Parameters whose values the audit log keeps."""
+"""Parameters whose values are recorded in the audit log."""
 REFUSED = "refused"
 EXPORT = "export"
 BEGUN = "begun"
-"""What a steward is about to do: written before it is done, so that nothing is done unaudited."""
+"""Status of an entry that is written before a steward's action, so that no action is unaudited."""
 _MOST_NODES = 50
 _LONGEST_NODE = 500
 
 
 def viewer_of(request: Request) -> Viewer:
-    """Who asks. Raises AccessError if the request did not come through `AccessGuard`."""
+    """The caller. Raises AccessError if the request did not pass `AccessGuard`."""
     known = request.scope.get("state", {}).get("known")
     if not isinstance(known, Caller):
         raise AccessError("nobody is known to ask this")
@@ -49,23 +50,25 @@ def viewer_of(request: Request) -> Viewer:
 
 
 Asker = Annotated[Viewer, Depends(viewer_of)]
-"""For routes: `viewer: Asker`."""
+"""The caller, as a parameter of routes: `viewer: Asker`."""
 
 
 def seen(request: Request, graph: Asked) -> Asked:
-    """The graph as whoever asks may see it."""
+    """The graph that the caller may see."""
     viewer = viewer_of(request)
     return seen_by(viewer, secret_of(request), graph)
 
 
 def secret_of(request: Request) -> bytes:
-    """What tokens are made with, in this installation."""
+    """The secret from which pseudonyms are derived in this installation."""
     known = request.scope["state"]["known"]
     return bytes(known.secret)
 
 
 def viewer_tag(request: Request) -> str:
-    """Differs between viewers, and whenever what they may see may: for tags of answers. Empty for who sees all."""
+    """A tag that differs between viewers, and changes with their visibility, for ETags. Empty for who sees
+    everything.
+    """
     viewer = viewer_of(request)
     if viewer.can_see_all:
         return ""
@@ -73,27 +76,27 @@ def viewer_tag(request: Request) -> str:
 
 
 def answered(request: Request, count: int, *, export: bool = False) -> None:
-    """Tell the audit log how many rows an answer has, and whether it is one to take away."""
+    """Record in the audit log how many rows an answer has, and whether it is an export."""
     request.scope["state"]["answered"] = count, export
 
 
 def wrote(request: Request, namespace: str, count: int) -> None:
-    """Tell the audit log how many events went into a namespace."""
+    """Record in the audit log how many events went into a namespace."""
     request.scope["state"].setdefault("wrote", {})[namespace] = count
 
 
 def withheld(request: Request, what: str) -> None:
-    """Tell the audit log what of an event is not applied, for who sent it may not assert it."""
+    """Record in the audit log the part of an event that is not applied, since the sender may not assert it."""
     request.scope["state"].setdefault("withheld", set()).add(what[:_LONGEST_NODE])
 
 
 def recorded(request: Request) -> None:
-    """What this request changed is in the audit log already, in the transaction that changed it."""
+    """Mark the request as already recorded, in the transaction of its change."""
     request.scope["state"]["recorded"] = True
 
 
 class AccessGuard:
-    """ASGI middleware, the outermost. `credentials` is None where Whence runs open."""
+    """The outermost ASGI middleware. `credentials` is None if Whence runs open."""
 
     def __init__(
         self,
@@ -130,12 +133,12 @@ class AccessGuard:
         if not self._needed:
             self._needed = needed_by(self._routes())
             plain = [(one, way) for one in self._needed if "{" not in one.path for way in one.methods]
-            # Of two with one path the first counts, and a pattern before them counts first.
+            # Of two routes with one path the first applies, and a pattern before them applies first.
             self._plain = {(way, one.path): one for one, way in plain if find(self._needed, way, one.path) is one}
         return self._plain.get((method, path)) or find(self._needed, method, path)
 
     async def _refusal(self, scope: Scope, route: RoutePermission | None) -> Response | None:
-        """The answer to who may not; None to who may, and then the request knows who they are."""
+        """The response to an unauthorised request, or None if it is authorised; then the request has its caller."""
         if route is not None and route.action is Action.PUBLIC:
             return None
         try:
@@ -146,7 +149,7 @@ class AccessGuard:
             if route is None:
                 return problem(404, "Not Found")
             _check(scope, route, known)
-            # What administrators do is written down in the transaction that does it.
+            # Actions of administrators are recorded in their own transaction.
             if self._auditing and route.action is Action.STEWARD:
                 await self._auditing.ahead(_begun(scope, route, known))
         except StoreError as error:
@@ -194,7 +197,7 @@ def _entry(scope: Scope, route: RoutePermission | None, status: int, state: Mapp
 
 
 class _Status:
-    """Passes messages on, remembers the answer's status, and adds what every answer says of itself."""
+    """Passes messages on, remembers the status of the answer, and adds the headers of every answer."""
 
     def __init__(self, send: Send, *, is_public: bool) -> None:
         self._send = send
@@ -212,7 +215,7 @@ class _Status:
 _PUBLIC_HEADERS = ((b"x-content-type-options", b"nosniff"),)
 _GUARDED_HEADERS = (
     *_PUBLIC_HEADERS,
-    (b"cache-control", b"private, no-cache"),  # two people's answers differ
+    (b"cache-control", b"private, no-cache"),  # answers differ between viewers
     (b"vary", b"Accept, Authorization, Cookie"),
 )
 
@@ -229,7 +232,7 @@ def _check(scope: Scope, route: RoutePermission, known: Caller) -> None:
 
 
 def _refuse_strangers(scope: Scope) -> None:
-    """Open is for who sits at this machine: not for its network, nor for pages of others in its browser."""
+    """Reject others than this machine in open mode: its network, and pages of other sites in its browser."""
     peer = scope["client"][0] if scope.get("client") else "127.0.0.1"
     said = [value for name, value in scope["headers"] if name in (b"host", b"origin")]
     if not _is_loopback(peer) or not all(map(_is_own, said)):
@@ -259,7 +262,7 @@ def _is_loopback(host: str) -> bool:
 def _asked_for(scope: Scope, route: RoutePermission | None) -> tuple[str, ...]:
     query = parse_qsl(scope["query_string"].decode("latin-1"))
     asked = [value for name, value in query if name in _ASKED_FOR]
-    # The router writes what it found in the path into a scope of its own, so the path is taken apart here.
+    # The router records path parameters in a scope of its own, so the path is parsed here.
     found = route.pattern.match(routed_path(scope)) if route else None
     asked += map(unquote, found.groups(default="") if found else ())
     return tuple(value[:_LONGEST_NODE] for value in asked[:_MOST_NODES])

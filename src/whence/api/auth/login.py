@@ -1,4 +1,4 @@
-"""Signing in by a provider, and out, in a browser."""
+"""Sign-in through a provider in a browser, and sign-out."""
 
 import asyncio
 import secrets
@@ -25,14 +25,14 @@ _FINISHED = "GET /login/callback"
 
 
 class ProviderSignIn:
-    """The way in by a provider, and out."""
+    """Sign-in and sign-out through a provider."""
 
     def __init__(self, sessions: Sessions, provider: Provider) -> None:
         self._sessions = sessions
         self._provider = provider
 
     def router(self) -> APIRouter:
-        """The routes, for browsers: no part of the documented API."""
+        """The routes for browsers, which are not part of the documented API."""
         router = APIRouter(include_in_schema=False)
         router.add_api_route("/login", self.begin, methods=["GET"])
         router.add_api_route("/login/callback", self.finish, methods=["GET"])
@@ -56,7 +56,7 @@ class ProviderSignIn:
 
     @needs(Action.PUBLIC)
     async def finish(self, request: Request, code: str = "", state: str = "") -> Response:
-        """The provider sent the browser back. Raises AccessError."""
+        """Finish the login after the provider's redirect. Raises AccessError."""
         try:
             person, target = await self._signed_in(request.cookies.get(LOGIN_COOKIE, ""), code, state)
         except AccessError as error:
@@ -70,7 +70,7 @@ class ProviderSignIn:
 
     @needs(Action.KNOWN)
     async def leave(self, request: Request) -> Response:
-        """End the session, here and for whoever may have its cookie."""
+        """End the session for everybody who has its cookie."""
         answer = Response(status_code=204)
         await self._sessions.end(request, answer)
         return answer
@@ -93,7 +93,7 @@ class ProviderSignIn:
 
 
 def _own_path(to: str) -> str:
-    """A path of this host: `//evil.example` and `\\\\evil` are other hosts to a browser."""
+    """A path of this host. Browsers read `//evil.example` and `\\\\evil` as other hosts."""
     try:
         parts = urlsplit(to)
     except ValueError:

@@ -1,7 +1,7 @@
-"""An OpenID Connect provider: sending people to it, and believing the tokens that it signed.
+"""An OpenID Connect provider: redirects to it, and verification of its tokens.
 
-Authlib does the code flow with PKCE, joserfc the signatures. Only algorithms of public keys are allowed: a token cannot
-choose `none`, nor a shared secret that is really the provider's public key.
+Authlib implements the code flow with PKCE, joserfc the signatures. Only algorithms with public keys are accepted: a
+token cannot choose `none`, nor use the provider's public key as a shared secret.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ from whence.errors import AccessError, StoreError
 ALGORITHMS = ("RS256", "PS256", "ES256", "ES384", "EdDSA")
 _LEEWAY_SECONDS = 30
 _REFRESH_SECONDS = 60
-"""A token with an unknown key makes us fetch the keys again, so often at most."""
+"""The least time between two downloads of the keys, which a token with an unknown key triggers."""
 _TIMEOUT_SECONDS = 10
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who a token is about: `user:<sub>`, and their groups."""
+    """The subject of a token: `user:<sub>`, and their groups."""
 
     subject: str
     groups: tuple[str, ...]
@@ -42,7 +42,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class PendingLogin:
-    """A login that was begun: where to send the browser, and what to remember until it comes back."""
+    """A pending login: the address for the browser, and the values to store until it returns."""
 
     url: str
     state: str
@@ -61,7 +61,7 @@ class Provider:
         self._fetching = asyncio.Lock()
 
     async def begin(self) -> PendingLogin:
-        """A new login. Raises StoreError if the provider does not answer."""
+        """Begin a login. Raises StoreError if the provider does not respond."""
         metadata, nonce, verifier = await self._discovered(), secrets.token_urlsafe(32), secrets.token_urlsafe(48)
         async with self._client() as client:
             url, state = client.create_authorization_url(
@@ -70,7 +70,7 @@ class Provider:
         return PendingLogin(url, state, nonce, verifier)
 
     async def finish(self, code: str, nonce: str, verifier: str) -> Person:
-        """Who signed in. Raises AccessError if the provider does not say so, StoreError if it does not answer."""
+        """Finish a login. Raises AccessError if the provider does not confirm it, StoreError if it does not respond."""
         metadata = await self._discovered()
         try:
             async with self._client() as client:
@@ -85,7 +85,9 @@ class Provider:
         return self._person(claims)
 
     async def person(self, token: str) -> Person:
-        """Whom a bearer token is about. Raises AccessError if it is not signed by the provider, for us, and fresh."""
+        """The subject of a bearer token. Raises AccessError unless the provider issued it for us, and it is still
+        valid.
+        """
         return self._person(await self._claims(token, self._settings.audience or self._settings.client_id))
 
     async def _claims(self, token: str, audience: str) -> Mapping[str, Any]:
@@ -156,7 +158,7 @@ class Provider:
 
 
 def _decode(token: str, keys: KeySet) -> jwt.Token:
-    """A token with a good signature. One that does not name its key may be of any of them.
+    """A token with a valid signature. A token that does not name its key may be signed by any of them.
 
     Raises JoseError, ValueError, KeyError.
     """

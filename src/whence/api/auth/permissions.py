@@ -1,4 +1,4 @@
-"""What each route needs: said where the route is, and refused where nothing is said."""
+"""The permission that each route requires, declared at the route. A route without a declaration is rejected."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -18,17 +18,17 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class RoutePermission:
-    """A route and the action that it is; None: nothing was said, so nobody may."""
+    """A route and its required action; None: not declared, so nobody may use it."""
 
     path: str
     methods: frozenset[str]
-    """All, if there is none."""
+    """The route's HTTP methods; empty means all."""
     action: Action | None
     pattern: re.Pattern[str]
 
 
 def needs(action: Action) -> Callable[[_F], _F]:
-    """Say what a route's function does: `@router.get(...)`, and under it `@needs(Action.READ)`."""
+    """Declare the action of a route's function: `@router.get(...)`, and under it `@needs(Action.READ)`."""
 
     def mark(function: _F) -> _F:
         setattr(function, _NEEDED, action)
@@ -38,7 +38,7 @@ def needs(action: Action) -> Callable[[_F], _F]:
 
 
 def needing(action: Action, routes: APIRouter) -> APIRouter:
-    """Say it for all routes of a router that do not say it themselves."""
+    """Declare the action of all routes of a router that have no declaration of their own."""
     for route in iter_route_contexts(routes.routes):
         if route.endpoint is not None and not hasattr(route.endpoint, _NEEDED):
             setattr(route.endpoint, _NEEDED, action)
@@ -46,12 +46,12 @@ def needing(action: Action, routes: APIRouter) -> APIRouter:
 
 
 def needed_by(routes: Sequence[BaseRoute]) -> tuple[RoutePermission, ...]:
-    """What the served routes need, in the order in which they are tried."""
+    """The permissions of the served routes, in the order of matching."""
     return tuple(_needed(route) for route in iter_route_contexts(routes) if route.path is not None)
 
 
 def find(routes: Iterable[RoutePermission], method: str, path: str) -> RoutePermission | None:
-    """The route that answers; with another method if none has this one; None: no such path."""
+    """The matching route; one with another method if none has this one; None if there is no such path."""
     other: RoutePermission | None = None
     for route in routes:
         if route.pattern.match(path):

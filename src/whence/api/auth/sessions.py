@@ -1,4 +1,4 @@
-"""Sessions over HTTP: who one is, how one may sign in, signing in with an API key, signing out."""
+"""Sessions over HTTP: the current user, sign-in methods, sign-in with an API key, sign-out."""
 
 import asyncio
 import secrets
@@ -32,23 +32,25 @@ from whence.store.security.sessions import (
 
 RUNS_OPEN = "Whence runs open: everybody at this machine may do everything, so there are no keys, roles or sessions"
 _OWN_SITE = ("same-origin", "none")
-"""What browsers say in `Sec-Fetch-Site` of a request of our own pages, or of the address bar."""
+"""Values of `Sec-Fetch-Site` for requests from our own pages, or from the address bar."""
 _NO_STORE = "no-store"
 _ID = 16
-"""Characters of the hash of a cookie that name its session."""
+"""Characters of a cookie's hash that identify its session."""
 
 
 class Granted(BaseModel):
-    """A role in the namespaces that fit a pattern."""
+    """A role in the namespaces that match a pattern."""
 
     role: str
     namespaces: str
 
 
 class CurrentUser(BaseModel):
-    """Who asks. `csrf` is what a page must send as `X-Whence-CSRF` with each write; empty without a session.
+    """The current user. `csrf` is the value that a page must send as `X-Whence-CSRF` with writes; empty without a
+    session.
 
-    `role` is the highest, wherever it is; `may`: what they may do in the namespace that was asked about, or in any.
+    `role` is the highest role in any namespace; `may` lists the permitted actions in the requested namespace, or in
+    any.
     """
 
     name: str
@@ -61,7 +63,7 @@ class CurrentUser(BaseModel):
 
 
 class SignInMethods(BaseModel):
-    """How one may sign in: by the provider at this host (empty: there is none), with an API key. `me`: who asks now."""
+    """The sign-in methods: the provider at this host (empty: none), and API keys. `me` is the current user."""
 
     open: bool
     keys: bool
@@ -76,9 +78,9 @@ class ApiKeyCredential(BaseModel):
 
 
 class SessionOf(BaseModel):
-    """A session of whoever asks. `id` is of no use to sign in; `key`: the id of the key that it was begun with.
+    """A session of the current user. `id` cannot be used to sign in; `key` is the id of the key that began it.
 
-    `current`: the one that asks.
+    `current`: this session.
     """
 
     id: str
@@ -90,7 +92,7 @@ class SessionOf(BaseModel):
 
 
 class OwnSessions(BaseModel):
-    """All that are live, those used last first."""
+    """All live sessions, most recently used first."""
 
     data: list[SessionOf]
 
@@ -101,7 +103,7 @@ Namespace = Annotated[str | None, Query(max_length=10_000, description="say what
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sessions:
-    """Begins and ends sessions. `lifetime` (µs) is a session's, used or not."""
+    """Begins and ends sessions. `lifetime` (µs) is the longest duration of a session."""
 
     engine: Engine
     credentials: Credentials
@@ -111,7 +113,8 @@ class Sessions:
     async def begin(
         self, answer: Response, how: Entry, subject: str, groups: tuple[str, ...] = (), key: str | None = None
     ) -> str:
-        """Begin a session, and give the browser its cookie. `how` comes into the audit log in the same transaction.
+        """Begin a session, and give the browser its cookie. `how` is written to the audit log in the same transaction.
+
         Raises StoreError.
         """
         cookie, now = secrets.token_urlsafe(32), _now()
@@ -128,7 +131,7 @@ class Sessions:
         return cookie
 
     async def end(self, request: Request, answer: Response) -> None:
-        """End the browser's session, if it has one, here and for whoever may have its cookie. Raises StoreError."""
+        """End the browser's session, if it has one, for everybody who has its cookie. Raises StoreError."""
         if cookie := request.cookies.get(COOKIE):
             await asyncio.to_thread(self._revoke, cookie)
         answer.delete_cookie(COOKIE, secure=True, httponly=True, samesite="lax")
@@ -144,12 +147,12 @@ class Sessions:
         ]
 
     async def end_own(self, subject: str, id_: str) -> None:
-        """End one of somebody's sessions. Raises AccessError (404) if they have none of this id, StoreError."""
+        """End one of somebody's sessions. Raises AccessError (404) if they have no such session, StoreError."""
         if not await asyncio.to_thread(self._revoke_own, subject, id_):
             raise AccessError("you have no session of this id", 404)
 
     def note(self, who: str, what: str, status: int) -> None:
-        """Write down that somebody tried to sign in: many failures are one row."""
+        """Record a failed sign-in; many failures become one row."""
         self.auditing.tally(login_entry(who, what, status))
 
     def _add(self, cookie: str, session: Session, how: Entry) -> None:
@@ -278,7 +281,7 @@ def _me(viewer: Viewer, csrf: str, namespace: str | None = None) -> CurrentUser:
 
 
 def set_cookie(answer: Response, name: str, value: str, seconds: int) -> None:
-    """A cookie that no script reads and no other site sends along."""
+    """Set a cookie that scripts cannot read and that browsers do not send from other sites."""
     answer.set_cookie(name, value, max_age=seconds, path="/", secure=True, httponly=True, samesite="lax")
 
 

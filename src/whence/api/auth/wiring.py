@@ -1,4 +1,4 @@
-"""What guards one API process, put together from its settings."""
+"""The authentication components of one API process, created from its settings."""
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -23,7 +23,7 @@ from whence.store.security.grants import read_state
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """The security database and what stands before it; nothing of it where Whence runs open."""
+    """The security database, and the components that use it; empty if Whence runs open."""
 
     engine: Engine
     auditing: AuditWriter
@@ -31,24 +31,24 @@ class Security:
     sessions: Sessions
 
     def check(self) -> None:
-        """Whether it answers, and takes the audit log. Raises StoreError."""
+        """Check that the database responds and accepts the audit log. Raises StoreError."""
         with read_security(self.engine) as connection:
             read_state(connection)
         self.auditing.check_written()
 
     async def close(self) -> None:
-        """Write what the audit log waits for, and let go."""
+        """Write the queued audit entries, and release the database."""
         self.credentials.close()
         await self.auditing.close()
         self.engine.dispose()
 
 
 def secure(app: FastAPI, settings: Settings) -> Security | None:
-    """Put `AccessGuard` before all routes of the application, and add the ways to sign in. None: it runs open.
+    """Add `AccessGuard` before all routes of the application, and the sign-in routes. Returns None if Whence runs open.
 
-    Raises StoreError if the security database does not answer: then nothing is served.
+    Raises StoreError if the security database does not respond; then nothing is served.
     """
-    needing(Action.PUBLIC, app.router)  # so far there is the API's description, the same everywhere
+    needing(Action.PUBLIC, app.router)  # so far only the API's description, the same everywhere
     security = None if settings.open else _opened(app, settings)
     provider = urlsplit(settings.provider.issuer).hostname if settings.provider and security else ""
     app.include_router(router(security.sessions if security else None, provider or ""))

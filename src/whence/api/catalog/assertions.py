@@ -1,8 +1,8 @@
-"""Writing assertions: each becomes an event in the log, and the answer waits, for a while, until the store has it.
+"""Writes assertions: each becomes an event in the log, and the answer waits, for a limited time, until the store has
+it.
 
-What a facet is to be depends on what it is now: in the store, and in the assertions that the log has and the store does
-not have yet (`api.pending.assertions`). So a change is read and appended by one instance at a time, and needs no
-pipeline.
+A new facet depends on the current one: that of the store, or of pending assertions that only the log has
+(`api.pending.assertions`). So one instance at a time reads and appends, and no pipeline is needed.
 """
 
 import asyncio
@@ -41,15 +41,15 @@ Json = dict[str, Any]
 T = TypeVar("T")
 
 WAIT_SECONDS = 5.0
-"""For the pipeline. Then the answer is of what will be: the assertion is durable. Clients of Marquez wait for 10 s."""
+"""How long to wait for the pipeline. After that, the answer shows the future state. Marquez clients wait for 10 s."""
 _TURN_SECONDS = 10.0
 _POLL_SECONDS = 0.01
-"""For other instances of the API, and how often to look whether they are done."""
+"""How long to wait for other instances of the API, and how often to check them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asserted:
-    """Where the events of a change are in the log, and whether the store has them."""
+    """The positions of a change's events in the log, and whether the store has them."""
 
     positions: tuple[Position, ...]
     reached: bool
@@ -57,9 +57,9 @@ class Asserted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Now:
-    """What holds of a thing as somebody is about to change it: its decoded facets; `at`: when the change is said (µs).
+    """The state of a dataset or job before a change: its decoded facets; `at` is the time of the change (µs).
 
-    The time is after all that was said of these facets, so that the change wins though a producer's clock is ahead.
+    The time is after all reports of these facets, so that the change wins even if a producer's clock is ahead.
     """
 
     asked: CatalogRequest
@@ -69,7 +69,7 @@ class Now:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
-    """What was declared of a job: its lineage facet, if it has one, and its inputs and outputs, as JSON."""
+    """The declaration of a job: its lineage facet, if it has one, and its inputs and outputs, as JSON."""
 
     facets: Mapping[str, Any] = field(default_factory=dict)
     inputs: Sequence[Json] = ()
@@ -77,7 +77,7 @@ class Declared:
 
 
 class AssertionWriter:
-    """Writes what people assert. For one event loop."""
+    """Writes assertions of people. For one event loop."""
 
     def __init__(
         self, collector: Collector, log: Log, progress: ProgressWatch, engine: Engine, pending: PendingAssertions
@@ -93,7 +93,9 @@ class AssertionWriter:
     async def assert_facets(
         self, request: Request, subject: Subject, change: Callable[[Now], Mapping[str, Any]]
     ) -> Asserted:
-        """Say of a dataset or job what a change makes of its facets. Raises LogError, StoreError."""
+        """Assert the facets of a dataset or job that a change computes from the current ones. Raises LogError,
+        StoreError.
+        """
 
         def event(now: Now) -> Sequence[Json]:
             facets = change(now)
@@ -110,7 +112,7 @@ class AssertionWriter:
         events: Callable[[Now], Sequence[Json]],
         action: Action = Action.STEWARD,
     ) -> Asserted:
-        """Say what follows from what holds of a thing now. Raises as `assert_facets`, and AccessError."""
+        """Assert the events that follow from the current state. Raises as `assert_facets`, and AccessError."""
         _check_in(request, subject.namespace, subject.name, action)
         async with self._turn():
             said = await read(request, lambda asked: events(_now(asked, subject)))
@@ -119,13 +121,13 @@ class AssertionWriter:
         return await self._asserted(positions)
 
     async def say(self, request: Request, events: Sequence[Json], action: Action = Action.STEWARD) -> Asserted:
-        """Say events that depend on nothing. Raises LogError, AccessError if who asks may not act on one of them."""
+        """Assert independent events. Raises LogError, AccessError if the caller lacks the action for one of them."""
         _check(request, events, action)
         return await self._asserted(await self._append(request, events))
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
-        """Meanwhile nobody else reads and appends, in this instance or another. Raises StoreBusyError."""
+        """Exclude other writers, in this instance and in others. Raises StoreBusyError."""
         deadline = time.monotonic() + _TURN_SECONDS
         async with self._one_at_a_time:
             with ExitStack() as held:
@@ -148,23 +150,23 @@ class AssertionWriter:
         return Asserted(positions=positions, reached=await self._wait(partial(has_reached, least)))
 
     async def _wait(self, is_there: Callable[[Lanes], bool]) -> bool:
-        """Wait for the pipeline; not again for one that has not moved since it was waited for in vain."""
+        """Wait for the pipeline, but not again for one without progress since the last timeout."""
         is_stalled = self._stalled is not None and self._stalled == await self._progress.reached()
         reached = await self._progress.wait(is_there, 0 if is_stalled else WAIT_SECONDS)
         self._stalled = None if is_there(reached) else reached
-        if self._stalled is not None:  # so that whoever reads the thing from this instance finds it (`known_since`)
+        if self._stalled is not None:  # so that a reader of this instance sees the change (`known_since`)
             await asyncio.to_thread(self._pending.since, [one.as_int for one in reached.values()])
         return is_there(reached)
 
     def declared(self, now: Now, job: JobName) -> Declared:
-        """What was declared of a job last, as it was said. Raises EventError, LogError."""
+        """The latest declaration of a job, as it was sent. Raises EventError, LogError."""
         last = now.asked.whole.declaration(node_id(job))
         if last is None:
             return Declared()
         event = json.loads(raw_events(self._log, [last])[0])
         if REMEMBERED in event:
             raise EventError("", f"what was declared of {job} is in the log no more; declare it again first", 409)
-        # A steward repeats what was applied of it, and nothing that its sender was not entitled to.
+        # A steward repeats the applied part of it, not the part that its sender was not entitled to.
         event = enforce(event, Notes())
         lineage = event.get("job", {}).get("facets", {}).get("lineage")
         kept = {"lineage": lineage} if isinstance(lineage, dict) else {}
@@ -172,7 +174,7 @@ class AssertionWriter:
 
 
 async def read(request: Request, question: Callable[[CatalogRequest], T]) -> T:
-    """Ask in a snapshot of its own, with pending assertions in it, in a thread. Raises StoreError, LogError."""
+    """Query a separate snapshot that includes pending assertions, in a thread. Raises StoreError, LogError."""
 
     def ask() -> T:
         with contextmanager(open_pending)(request) as asked:
@@ -182,32 +184,34 @@ async def read(request: Request, question: Callable[[CatalogRequest], T]) -> T:
 
 
 def without_facets(datasets: Sequence[Json]) -> list[Json]:
-    """Datasets of an event, by name alone."""
+    """The datasets of an event, by name only."""
     return [{"namespace": one.get("namespace"), "name": one.get("name"), "facets": {}} for one in datasets]
 
 
 def producer_of(request: Request) -> str:
-    """The person who speaks, as the producer of an event."""
+    """The caller, as the producer of an event."""
     viewer = viewer_of(request)
     return person_uri("anonymous" if viewer == OPEN else viewer.name)
 
 
 def _check(request: Request, events: Sequence[Json], action: Action) -> None:
-    """Events written here go round the collector's own door."""
+    """Check permissions here, since these events bypass the collector's check."""
     for event in events:
         about = event.get("job") or event["dataset"]
         _check_in(request, about["namespace"], about["name"], action)
 
 
 def _check_in(request: Request, namespace: str, name: str, action: Action) -> None:
-    """Says nothing of what is there. What is said of a namespace or source is an act in the namespace of that name."""
+    """Check the action in a namespace. An assertion about a namespace or source is an action in the namespace of that
+    name.
+    """
     viewer, acted = viewer_of(request), governing_namespace(DatasetName(namespace, name))
     if not viewer.is_allowed(action, acted):
         raise AccessError(f"{viewer.name} may not {action} in {acted}", 403)
 
 
 def scribe_of(request: Request) -> AssertionWriter:
-    """The application's scribe."""
+    """The application's assertion writer."""
     found: AssertionWriter = request.app.state.scribe
     return found
 
@@ -215,7 +219,7 @@ def scribe_of(request: Request) -> AssertionWriter:
 def _now(asked: CatalogRequest, subject: Subject) -> Now:
     id_ = node_id(subject)
     said: Mapping[str, FacetRecord] = asked.whole.facets([id_]).get(id_, {})
-    pending = [one.event.time for one in asked.pending.of_node(subject)]  # also of facets that they delete
+    pending = [one.event.time for one in asked.pending.of_node(subject)]  # includes facets that they delete
     latest = max([*(one.time for one in said.values()), *pending], default=0)
     return Now(asked=asked, facets=decoded(said), at=min(max(now_micros(), latest + 1), LAST))
 

@@ -1,4 +1,4 @@
-"""What people say of things, under `/api/v2`: each PUT or DELETE becomes an event in the log (http-catalog.md)."""
+"""Routes for the facts that people assert, under `/api/v2`: each PUT or DELETE becomes an event (http-catalog.md)."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -36,10 +36,10 @@ writes = APIRouter(
 )
 
 MOST_AT_ONCE = 200
-"""Nodes whose facts are asked for in one request."""
+"""The most nodes in one request for facts."""
 
 Change = Callable[[Subject, str, Mapping[str, Any]], Mapping[str, Any]]
-"""From a thing, the field of it that is meant (empty: itself) and its facets to the facets that are new."""
+"""Computes new facets from a dataset or job, its field (empty: itself), and its facets."""
 
 Text = Annotated[str, AfterValidator(lambda text: text.replace("\0", "\ufffd")), Field(max_length=100_000)]
 
@@ -49,13 +49,13 @@ class _Body(BaseModel):
 
 
 class TagValue(_Body):
-    """What a tag says."""
+    """The value of a tag."""
 
     value: Text = "true"
 
 
 class Role(_Body):
-    """What an owner is to a thing: `OWNER`, `STEWARD` …"""
+    """The role of an owner: `OWNER`, `STEWARD` …"""
 
     role: Text = ""
 
@@ -67,19 +67,19 @@ class Description(_Body):
 
 
 class Tier(_Body):
-    """How critical a thing is; 1 is the most."""
+    """How critical a dataset or job is; 1 is the most critical."""
 
     tier: Annotated[int, Field(ge=1, le=5)]
 
 
 class Contract(_Body):
-    """The version of the contract that a dataset keeps."""
+    """The version of the contract that a dataset complies with."""
 
     contract_version: Annotated[Text, Field(min_length=1)]
 
 
 class ManualEdge(_Body):
-    """A dependency that no job told of. Ends are node ids of datasets or fields; the source may be a job."""
+    """A dependency that no job reports. Ends are node ids of datasets or fields; the source may be a job."""
 
     source: Text
     target: Text
@@ -90,7 +90,7 @@ class ManualEdge(_Body):
 
 
 class AliasCut(_Body):
-    """Two names, as node ids, that are not of one dataset."""
+    """Two names, as node ids, that do not belong to one dataset."""
 
     dataset: Text
     alias: Text
@@ -264,14 +264,14 @@ async def _answer(request: Request, subject: Subject, asserted: Asserted) -> Res
 
 
 def _check_unchanged(request: Request, now: Now, subject: Subject) -> None:
-    """Raises EventError (412) if what people say of a thing is not what the caller has read."""
+    """Raises EventError (412) if the facts differ from those that the caller has read."""
     expected = {one.strip() for one in request.headers.get("if-match", "").split(",") if one.strip()}
     if expected and "*" not in expected and _tag(_facts(now.asked, subject)) not in expected:
         raise EventError("/header/If-Match", "somebody changed this since you read it: read it again", 412)
 
 
 def _tag(facts: Mapping[str, Any]) -> str:
-    """Changes when what people say does, and not when a run mentions the thing."""
+    """A tag that changes with the facts, but not when a run mentions the dataset or job."""
     said = {name: value for name, value in facts.items() if name not in ("first_seen", "last_seen")}
     return f'"{sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]}"'
 
@@ -305,7 +305,7 @@ def _facts(asked: CatalogRequest, subject: Subject) -> Facts:
 
 
 def _subject(asked: CatalogRequest, text: str) -> tuple[Subject, str]:
-    """The dataset or job that a node id names, and the field of it, if it names one."""
+    """The dataset or job of a node id, and its field, if the id names one."""
     match _known(asked, text):
         case FieldName(dataset, field):
             return dataset, field
@@ -321,7 +321,7 @@ def _known(asked: CatalogRequest, text: str) -> Node:
 
 
 def _ends(asked: CatalogRequest, source: str, target: str) -> tuple[Node, DatasetName | FieldName, DatasetName]:
-    """The two ends, and the dataset that the second is, or is of."""
+    """The two ends, and the dataset of the second."""
     begin, end = _known(asked, source), _known(asked, target)
     match end:
         case FieldName(dataset):

@@ -1,1 +1,1 @@
-"""Collecting events: read, checked, appended durably, answered."""
+"""Collection of events: read, check, append durably, answer."""

@@ -1,4 +1,4 @@
-"""Request bodies: read within bounds, and decompressed within bounds."""
+"""Request bodies, read and decompressed within limits."""
 
 import asyncio
 import zlib
@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect
 from whence.api.settings import Settings
 
 INLINE_BYTES = 256 << 10
-"""Bodies up to this size are worked on in the event loop; larger ones in a thread, so that others need not wait."""
+"""Bodies up to this size are processed in the event loop; larger ones in a thread, so that others need not wait."""
 
 _GZIP = 16 + zlib.MAX_WBITS
 _PIECE_BYTES = 64 << 10
@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A body that is not read to its end, or cannot be. `kept` is what of it is worth keeping."""
+    """A rejected body. `kept` is the part of it to keep in quarantine."""
 
     status: int
     reason: str
@@ -32,12 +32,12 @@ class Refusal:
 
 
 class BodyReader:
-    """Reads bodies, and bounds the memory of those in flight: their bytes, and how many are worked on at a time."""
+    """Reads bodies, and limits the memory of those in flight: their bytes, and the number being processed."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._held = 0
-        # One: decoded, a body takes many times its size, and Python would not do two at once any faster.
+        # One thread: a decoded body takes many times its size, and Python would not process two any faster.
         self._large = ThreadPoolExecutor(1, "large")
 
     @property
@@ -46,9 +46,10 @@ class BodyReader:
         return self._held
 
     async def read(self, request: Request) -> bytes | Refusal:
-        """The decompressed body. Refused: 400 not gzip, 408 too slow, 413 too large, 415 other encodings, 503 too many.
+        """The decompressed body. Rejected: 400 not gzip, 408 too slow, 413 too large, 415 other encodings, 503 too
+        many.
 
-        `release` it when it is answered. Raises ClientDisconnect.
+        `release` it after the answer. Raises ClientDisconnect.
         """
         encoding = request.headers.get("content-encoding", "identity").strip().lower()
         if encoding not in ("identity", "gzip", "x-gzip"):
@@ -61,22 +62,22 @@ class BodyReader:
         return body
 
     def release(self, body: bytes | Refusal) -> None:
-        """The body is needed no more."""
+        """Release a body that is no longer needed."""
         if isinstance(body, bytes) and len(body) > INLINE_BYTES:
             self._held -= len(body)
 
     async def beside(self, size: int, work: Callable[[], _T]) -> _T:
-        """Do the work here if it is small, else in the thread for large bodies, one after the other."""
+        """Run small work here, and large work in the thread for large bodies, one after the other."""
         if size <= INLINE_BYTES:
             return work()
         return await asyncio.get_running_loop().run_in_executor(self._large, work)
 
     def close(self) -> None:
-        """Let the thread end."""
+        """End the thread."""
         self._large.shutdown(wait=False, cancel_futures=True)
 
     async def _raw(self, request: Request) -> bytes | Refusal:
-        # Most bodies come in one message: those need no timer and no copy.
+        # Most bodies arrive in one message, which needs no timer and no copy.
         first, more = await _next_chunk(request)
         if not more and len(first) <= self._settings.max_body_bytes:
             return first
@@ -124,10 +125,10 @@ async def _next_chunk(request: Request) -> tuple[bytes, bool]:
 
 
 def inflate(body: bytes, most: int) -> bytes:
-    """The first `most` bytes of all members (RFC 1952), one after the other. Raises zlib.error, EOFError."""
+    """Decompress the first `most` bytes of all consecutive members (RFC 1952). Raises zlib.error, EOFError."""
     data, members, stream = bytearray(), 1, zlib.decompressobj(_GZIP)
     for start in range(0, len(body), _PIECE_BYTES):
-        # In pieces, because what follows a member's end is copied for each member.
+        # In pieces, because zlib copies the rest after each member's end.
         piece = body[start : start + _PIECE_BYTES]
         while piece:
             if stream.eof:

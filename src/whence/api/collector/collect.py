@@ -1,4 +1,4 @@
-"""Collecting events: read, check, append durably, answer. All else happens in the pipeline."""
+"""The collector: reads, checks and durably appends events, then answers. The pipeline does everything else."""
 
 import asyncio
 import time
@@ -31,21 +31,21 @@ from whence.openlineage.authority.restrictions import FULL, Authority, Need, eve
 from whence.openlineage.message_keys import message_key
 
 _BLANK = b" \t\r\n"
-"""What may stand around JSON. The log does not keep it, so nobody fills a disk with what gzip makes of nothing."""
+"""Whitespace around JSON. The log does not store it, so nobody fills a disk with highly compressed whitespace."""
 _MOST_COMMAS = 4_000_000
-"""In a batch. Bounds the memory that splitting takes, before it is known how many events there are."""
+"""The most parts of a batch: limits the memory of splitting, before the number of events is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """A body as it goes into the log: an event, or quarantined with its error."""
+    """A body as it is appended: an event, or quarantined with its error."""
 
     draft: Draft
     need: Need
-    """What its sender must be allowed to do; of a bad body as far as it says, else in no namespace (empty)."""
+    """The required permissions of its sender; for a bad body as far as they are known, else in no namespace (empty)."""
     producer: str = ""
     subject: str = "job"
-    """What the event is about: `job` or `dataset`."""
+    """The subject of the event: `job` or `dataset`."""
     restricted: bool = False
     """Whether a part of it is not applied, because its sender is not entitled to it."""
     warnings: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class _Checked:
 
 
 class Collector:
-    """Takes events in, for one event loop. `counts` tells what became of them since the process began."""
+    """Accepts events, for one event loop. `counts` has the number of each outcome since the process began."""
 
     def __init__(self, settings: Settings, commit: GroupCommit) -> None:
         self._settings = settings
@@ -83,10 +83,9 @@ class Collector:
         return await self._entered(request, self._batch)
 
     async def take(self, bodies: Sequence[bytes], authority: Authority) -> tuple[Position, ...]:
-        """Take events that Whence itself makes of what a person asked for, once all are durable: where they are.
-        `authority` is that person's.
+        """Append events that Whence builds from a person's request. Returns their positions, once all are durable.
 
-        Raises EventError for the first that is refused (then none is taken), LogError.
+        `authority` is that person's. Raises EventError for the first rejected event (then none is appended), LogError.
         """
         results = [_check(body, authority) for body in bodies]
         if wrong := next((one.error for one in results if one.error), None):
@@ -94,11 +93,11 @@ class Collector:
         return tuple([appended.position for appended, _ in await self._append(results)])
 
     def close(self) -> None:
-        """Let the threads end."""
+        """End the threads."""
         self._bodies.close()
 
     async def _entered(self, request: Request, take: Callable[[Request, bytes, int], Awaitable[Response]]) -> Response:
-        """Past the first door, read; and free the body when it is answered."""
+        """Apply the rate limit of the peer, read the body, and release it after the answer."""
         announced = _announced_bytes(request)
         await _hold_back(self._limits.at_door(_peer(request), announced))
         body = await self._bodies.read(request)
@@ -156,7 +155,7 @@ class Collector:
         return elements, tally(elements)
 
     async def _refuse(self, refusal: Refusal) -> Response:
-        """Answer a refused body, and keep what there is of it in quarantine."""
+        """Answer a rejected body, and quarantine the part that was read."""
         if refusal.status == 503:
             raise LogBusyError(refusal.reason)
         self.counts["refused"] += 1
@@ -168,7 +167,7 @@ class Collector:
         return _kept(error, appended)
 
     async def _append(self, results: Sequence[_Checked]) -> list[tuple[Appended, EventError | None]]:
-        """Append to the log, and count what became durable: where each is, and what is wrong with it."""
+        """Append to the log, and count what became durable: the position of each, and its error."""
         began = time.perf_counter()
         appended = await self._commit.append([checked.draft for checked in results])
         self.meters.appended(time.perf_counter() - began)
@@ -182,7 +181,7 @@ class Collector:
         return outcomes
 
     def unavailable(self, error: LogError | RateLimitError) -> Response:
-        """Answer a request of which nothing was taken, and count it."""
+        """Answer a request of which nothing was accepted, and count it."""
         self.counts["unavailable"] += 1
         self.meters.refused(error.door if isinstance(error, RateLimitError) else "unavailable")
         return unavailable(error)
@@ -232,7 +231,7 @@ def _quarantine(body: bytes, error: EventError) -> _Checked:
 
 @lru_cache(maxsize=1_024)
 def authority_of(viewer: Viewer) -> Authority:
-    """What somebody may assert. They speak as nobody but themselves."""
+    """The authority of a caller, who may be the producer only as themselves."""
     if viewer == OPEN:
         return FULL
     own = person_uri(viewer.name)
@@ -240,7 +239,7 @@ def authority_of(viewer: Viewer) -> Authority:
 
 
 def _may(request: Request, checked: _Checked) -> bool:
-    """Whether the sender may send it. A body that names no namespace only goes into quarantine."""
+    """Whether the sender may send it. A body that names no namespace is only quarantined."""
     action, namespace = checked.need
     return viewer_of(request).is_allowed(action, namespace or None)
 
@@ -258,12 +257,12 @@ def _note(request: Request, taken: Sequence[_Checked]) -> None:
     for namespace, count in Counter(one.need[1] for one in taken).items():
         wrote(request, namespace, count)
     for one in taken:
-        if one.restricted:  # its first warning is of the event as a whole
+        if one.restricted:  # its first warning is about the event as a whole
             withheld(request, one.warnings[0].removeprefix("/: "))
 
 
 def _error(checked: _Checked, appended: Appended) -> EventError | None:
-    """What is wrong with a body: what was found in it, or that the log cannot hold it."""
+    """The error of a body: one found in it, or that the log cannot store it."""
     return EventError("", appended.refused, 413) if appended.refused else checked.error
 
 
@@ -273,7 +272,7 @@ def _kept(error: EventError, appended: Appended) -> Response:
 
 
 def _split(body: bytes, most: int) -> Sequence[msgspec.Raw]:
-    """The elements of a JSON array, unread. Raises EventError."""
+    """The elements of a JSON array, not decoded. Raises EventError."""
     if body.count(b",") > _MOST_COMMAS:
         raise EventError("", "the batch has too many parts; send smaller ones", 413)
     try:
@@ -290,7 +289,9 @@ def _split(body: bytes, most: int) -> Sequence[msgspec.Raw]:
 
 
 def _batch_answer(errors: Sequence[EventError | None]) -> BatchAccepted:
-    """As OpenLineage.yml defines it. No failure is retriable: what may be, fails the whole request with 503."""
+    """The answer that OpenLineage.yml defines. No failure is retriable: a retriable one fails the whole request with
+    503.
+    """
     failed: list[FailedEvent] = [
         {"index": index, "reason": str(error), "retriable": False} for index, error in enumerate(errors) if error
     ]
@@ -308,7 +309,7 @@ def _batch_answer(errors: Sequence[EventError | None]) -> BatchAccepted:
 
 
 def _restricted(results: Sequence[_Checked]) -> list[RestrictedEvent]:
-    """What of a batch is not applied, if anything; OpenLineage's answer has no word for it."""
+    """The parts of a batch that are not applied; OpenLineage's answer has no member for them."""
     return [{"index": index, "warnings": list(one.warnings)} for index, one in enumerate(results) if one.restricted]
 
 

@@ -1,4 +1,6 @@
-"""The hot path: events go straight to the collector, past FastAPI's routing, which costs more than all the rest."""
+"""The fast path: events go directly to the collector, without FastAPI's routing, which costs more than
+everything else.
+"""
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -7,11 +9,11 @@ from whence.api.collector.collect import Collector
 from whence.errors import LogError, RateLimitError
 
 PATHS = ("/api/v1/lineage", "/lineage")
-"""Where OpenLineage clients post one event; a batch goes to `/batch` below."""
+"""The path to which OpenLineage clients post one event; a batch goes to `/batch` below it."""
 
 
 class FastPath:
-    """ASGI middleware. The same routes exist in the application, for its documentation and for other methods."""
+    """ASGI middleware. The application has the same routes, for its documentation and for other methods."""
 
     def __init__(self, app: ASGIApp, collector: Collector) -> None:
         self._app = app

@@ -1,5 +1,5 @@
-"""What the collector counts while it runs, for `/metrics`. The counts begin anew with the process, as Prometheus
-expects; what must survive is counted in the log and in the store (`api/operations/prometheus.py`).
+"""Metrics of the collector for `/metrics`. They begin at zero with the process, as Prometheus expects; lasting counts
+are in the log and the store (`api/operations/prometheus.py`).
 """
 
 from collections.abc import Callable
@@ -9,25 +9,25 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 from whence.openlineage.facets.producers import Adapter, parse_adapter
 
 MOST_ADAPTERS = 100
-"""Producers and versions with labels of their own; what comes later is `other`, so that no stranger can add series."""
+"""The most producers and versions with labels of their own; others are `other`, so that nobody can add series."""
 
 OTHER = Adapter("other")
 HIDDEN = Adapter("hidden")
-"""All producers, to who may not see everything."""
+"""The label of all producers, for viewers who may not see everything."""
 
 _APPEND_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 _BY = ("producer", "version")
 
 
 class Labels:
-    """The adapters that have labels of their own: the first that came."""
+    """The adapters with labels of their own: the first ones."""
 
     def __init__(self, most: int = MOST_ADAPTERS) -> None:
         self._most = most
         self._known: set[Adapter] = set()
 
     def of(self, producer: str) -> tuple[str, str]:
-        """Name and version as labels."""
+        """Name and version, as labels."""
         found = parse_adapter(producer)
         if found not in self._known:
             if len(self._known) >= self._most:
@@ -38,10 +38,10 @@ class Labels:
 
 
 class CollectorMetrics:
-    """The collector's counters, in a registry of their own."""
+    """The collector's metrics, in a registry of their own."""
 
     def __init__(self) -> None:
-        # When a counter began is of no use here, and doubles what is scraped.
+        # The creation time of a counter is useless here, and doubles the size of a scrape.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = registry = CollectorRegistry()
         self._labels = Labels()
@@ -69,28 +69,28 @@ class CollectorMetrics:
         )
 
     def event(self, outcome: str, producer: str, size: int) -> None:
-        """One event was acknowledged: accepted, a duplicate, or quarantined."""
+        """Count one acknowledged event: accepted, a duplicate, or quarantined."""
         labels = self._labels.of(producer)
         self._events.labels(outcome, *labels).inc()
         self._bytes.labels(*labels).inc(size)
 
     def restricted(self, producer: str) -> None:
-        """A part of one event that was acknowledged is not applied."""
+        """Count one acknowledged event of which a part is not applied."""
         self._restricted.labels(*self._labels.of(producer)).inc()
 
     def refused(self, reason: str) -> None:
-        """One request was refused."""
+        """Count one rejected request."""
         self._refused.labels(reason).inc()
 
     def refusals(self) -> dict[str, int]:
-        """Requests refused, by reason."""
+        """The numbers of rejected requests, by reason."""
         samples = (sample for metric in self._refused.collect() for sample in metric.samples)
         return {one.labels["reason"]: int(one.value) for one in samples if one.name.endswith("_total")}
 
     def appended(self, seconds: float) -> None:
-        """One append to the log took so long."""
+        """Record the duration of one append to the log."""
         self._append.observe(seconds)
 
     def watch(self, name: str, meaning: str, read: Callable[[], float]) -> None:
-        """A gauge that is read when it is asked for."""
+        """Register a gauge that is read on demand."""
         Gauge(name, meaning, registry=self.registry).set_function(read)

@@ -1,4 +1,4 @@
-"""What the API's description says of the bodies that a collector takes: what OpenLineage asks for, and what is read."""
+"""The request bodies of the collector in the OpenAPI document: what OpenLineage requires, and what is accepted."""
 
 from typing import Any
 

@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 
 class Accepted(TypedDict):
-    """An event that is durable: its position in the log, its key, and whether the log had it already."""
+    """A durable event: its position in the log, its key, and whether the log had it already."""
 
     position: str
     key: str
@@ -24,7 +24,7 @@ class FailedEvent(TypedDict):
 
 
 class BatchSummary(TypedDict):
-    """How many events of a batch were accepted."""
+    """The number of accepted events of a batch."""
 
     received: int
     successful: int

@@ -1,4 +1,4 @@
-"""Which commit each of some runs was of: as its own events in the log say, not as its job's latest one does."""
+"""The commits of runs, from their own events in the log, not from the latest event of their job."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from whence.store.status.failing_jobs import read_run_events
 
 
 def commits_said(connection: Connection, log: Log, run_ids: Iterable[int]) -> Mapping[int, Commit]:
-    """By run; of one whose events are in the log no more, or say nothing, there is none. Raises LogError."""
+    """The commit of each run; runs without stored events, or without a commit, are left out. Raises LogError."""
     told = read_run_events(connection, run_ids)
     ends = [(run, one) for run, events in told.items() for one in {events[0], events[-1]}]
     records = log.read_records([Position.from_int(position) for _, (_, _, position) in ends])

@@ -1,4 +1,4 @@
-"""Data quality checks that did not hold (dashboards.md). They name what they will: for who may read everything."""
+"""Failed data quality checks (dashboards.md). They may contain any names, so they require access to everything."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ routes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
 def list_failed_checks(request: Request, viewer: Asker, limit: PageLimit = 50, cursor: Cursor = "") -> Response:
     """List failed data quality assertions by run and dataset, latest first.
 
-    A page looks at 5,000 runs at most, so it may have fewer rows than asked for, or none, and still a next one.
+    A page checks at most 5,000 runs, so it may have fewer rows than requested, or none, and still a next page.
     """
     if not viewer.can_see_all:
         raise AccessError("failed checks are for who may read everything", 403)

@@ -1,4 +1,4 @@
-"""What somebody on call asks: which jobs fail or are late, what is downstream, and when all was well."""
+"""Job health for people on call: failing and late jobs, the nodes downstream, and the last good run."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,9 @@ FAILED_WITHIN, REGULAR_WITHIN = 30 * DAY, 14 * DAY
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TroubledJob:
-    """A job in trouble. `since`: when it failed first, or should have run. `longest`: its longest pause. Both µs."""
+    """A failing or late job. `since`: its first failure, or when it was due. `longest`: its longest pause.
+    Both in µs.
+    """
 
     entry: Entry
     trouble: Literal["failing", "late"]
@@ -50,7 +52,7 @@ class TroubledJob:
 
     @property
     def key(self) -> tuple[str | int, ...]:
-        """The most downstream first."""
+        """The sort key: jobs with the most downstream nodes first."""
         return -sum(self.downstream), str(self.entry.name), self.trouble
 
 
@@ -69,10 +71,10 @@ def router(engine: Engine, log: Log, clock: Clock) -> APIRouter:
     ) -> Response:
         """List the jobs that fail or are late, those with the most downstream nodes first.
 
-        Failing: a run failed within 30 days, and none completed since. Late: it ran at least four times over two days
-        or more within 14 days, with no pause longer than three mean ones, and pauses now for more than 1.25 times its
-        longest. Runs within a run that reports events do not count. `hidden`: so many more that whoever asks may not
-        see.
+        Failing: a run failed within 30 days, and none completed since. Late: the job ran at least four times over two
+        days or more within 14 days, without a pause longer than three average ones, and its current pause is more than
+        1.25 times its longest. Runs within a run that reports events do not count. `hidden`: the number of jobs that
+        the caller may not see.
         """
         every = counted.get()
         seen = [one for one in every if viewer.can_see(one.entry.name)]
@@ -91,7 +93,7 @@ def _key(one: TroubledJob) -> tuple[str | int, ...]:
 
 
 def _troubled(engine: Engine, clock: Clock) -> Sequence[TroubledJob]:
-    """All of them, of all namespaces: who may see which is asked later."""
+    """All troubled jobs of all namespaces; visibility is checked later."""
     now = clock()
     with snapshot(engine) as connection:
         failing = store.list_failing_jobs(connection, now - FAILED_WITHIN)
@@ -162,14 +164,14 @@ def downstream_document(counts: Sequence[int]) -> Downstream:
 
 
 def _attempts(connection: Connection, shown: Sequence[TroubledJob]) -> Mapping[int, Sequence[tuple[int, ...]]]:
-    """The failed runs of each failing job, the latest first, those of one attempt together."""
+    """The failed runs of each failing job, the latest first; runs of one attempt are grouped."""
     failed = store.read_failed_runs(connection, {one.entry.id: one.since for one in shown if one.trouble == "failing"})
     invocations = read_invocations(connection, [run for runs in failed.values() for run in runs])
     return {job: group_attempts(runs, invocations) for job, runs in failed.items()}
 
 
 def _repeats(attempts: Sequence[tuple[int, ...]]) -> int:
-    """How many runs report an attempt that another run reports."""
+    """The number of runs that report an attempt which another run reports, too."""
     return sum(len(group) - 1 for group in attempts)
 
 

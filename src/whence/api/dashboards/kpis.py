@@ -1,4 +1,4 @@
-"""What leadership asks: the KPIs over time, and how much is known of each namespace (docs/reference/dashboards.md)."""
+"""KPIs over time, and the coverage of each namespace (docs/reference/dashboards.md)."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -23,7 +23,7 @@ from whence.store.status.coverage import NamespaceCoverage, list_lacking, read_c
 
 KPI_SECONDS = 30
 MOST_MEASURED = 400
-"""Measurements of one KPI that an answer has, the latest ones."""
+"""The most measurements of one KPI in an answer, latest first."""
 
 What = Literal["lineage", "columns", "owner", "description", "upstream"]
 
@@ -40,7 +40,7 @@ def router(engine: Engine, tables: str) -> APIRouter:
     ) -> Response:
         """List the lineage KPIs as `whence publish` measured them, each with its definition and measurements.
 
-        `measured_at` is null, and so are all values, if nothing was measured yet.
+        `measured_at` and all values are null if nothing was measured yet.
         """
         told = _kpis_document(series.get())
         return answer({"data": [one for one in told if not name or one["name"] in name], "page": None})
@@ -49,7 +49,7 @@ def router(engine: Engine, tables: str) -> APIRouter:
     def coverage(viewer: Asker, limit: PageLimit = 100, cursor: Cursor = "") -> Response:
         """Count the datasets of each namespace with known lineage, columns, owner or description.
 
-        `hidden`: namespaces that whoever asks may not read.
+        `hidden`: the number of namespaces that the caller may not read.
         """
         every = covered.get()
         seen = [one for one in every if _may_read(viewer, one.namespace)]
@@ -72,7 +72,7 @@ def router(engine: Engine, tables: str) -> APIRouter:
     ) -> Response:
         """List the datasets that lack lineage, columns, an owner or a description, by name.
 
-        `upstream`: those that others depend on, and of which it is not known where they come from.
+        `upstream`: datasets with downstream nodes, but without known upstream lineage.
         """
         asked = window(limit, cursor, (str, str, int))
         found = _visible(request.app.state.engine, viewer, what, namespace, asked)

@@ -1,4 +1,4 @@
-"""Records that are in no ledger, though the pipeline passed them: the list behind a number that must be 0."""
+"""Lost records: the pipeline passed them, and no ledger has them. Their number must be 0."""
 
 from fastapi import APIRouter, Request, Response
 
@@ -17,11 +17,11 @@ def router(log: Log) -> APIRouter:
 
     @routes.get("/lost-records", responses=answered_with(LostRecords))
     def list_lost(request: Request, limit: PageLimit = 50, cursor: Cursor = "") -> Response:
-        """List the records that are in the log and in no ledger. `looked` counts the records examined. `whence rebuild`
+        """List the records that are in the log and in no ledger. `looked` counts the checked records. `whence rebuild`
         derives them again.
 
-        A page looks at 100,000 records at most, of what the log still has and came after the last retention. So it may
-        have fewer rows than asked for, or none, and still a next one.
+        A page checks at most 100,000 of the records that the log still has, from after the last retention. So it may
+        have fewer rows than requested, or none, and still a next page.
         """
         after = window(limit, cursor, (int,)).after
         with snapshot(request.app.state.engine) as connection:

@@ -1,4 +1,4 @@
-"""What has not been heard of: runs without their start or end, datasets that nobody mentions (dashboards.md)."""
+"""Stale nodes: runs without a start or an end, and datasets that no event mentions any more (dashboards.md)."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -66,7 +66,7 @@ def visible(
     key: Callable[[T], Key],
     name: Callable[[T], DatasetName | JobName],
 ) -> Sequence[T]:
-    """A page of what the viewer may see; looks further until there is enough of it."""
+    """A page of visible rows; fetches more until there are enough."""
     found: list[T] = []
     following = asked.after
     while len(found) < asked.limit:
@@ -97,5 +97,5 @@ def _run(one: UnfinishedRun) -> dashboard_types.UnfinishedRun:
 
 
 def mentioned(one: Entry) -> dashboard_types.Seen:
-    """A dataset, and when events spoke of it."""
+    """A dataset, with the times of its first and last event."""
     return {"node": str(one.name), "first_seen": iso(one.first_seen), "last_seen": iso(one.last_seen)}

@@ -1,1 +1,1 @@
-"""HTTP as all routes share it: errors, names in paths, responses, envelopes, shapes, rate limits."""
+"""HTTP parts that all routes share: errors, names in paths, responses, envelopes, types, rate limits."""

@@ -1,4 +1,4 @@
-"""Counts that take long: counted when somebody asks, and kept for a time that grows with what they cost."""
+"""Cache of expensive counts: computed on demand, and kept for a time proportional to their cost."""
 
 import threading
 import time
@@ -8,11 +8,11 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 SHARE = 0.02
-"""Of the time, at most so much is spent counting, however large the store grows."""
+"""The largest share of time that is spent on counting, however large the store is."""
 
 
 class CachedCount(Generic[T]):
-    """The value of a slow function. Whoever comes while it is being counted anew gets what was counted before."""
+    """The cached value of a slow function. While it is computed again, callers get the previous value."""
 
     def __init__(self, count: Callable[[], T], *, least_seconds: float = 0) -> None:
         self._count = count
@@ -22,7 +22,7 @@ class CachedCount(Generic[T]):
         self._until = 0.0
 
     def get(self) -> T:
-        """The value; the first time it waits for it. Raises what the function raises."""
+        """The value; the first call waits for it. Raises the function's errors."""
         known = self._value
         if known and (time.monotonic() < self._until or self._counting.locked()):
             return known[0]

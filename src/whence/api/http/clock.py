@@ -1,4 +1,4 @@
-"""What time it is, for answers that depend on it. An application has one clock, which a test can hold."""
+"""The clock of an application, for answers that depend on the time. A test can fix it."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The shapes of what dashboards show, for the API's description; tests hold answers to them."""
+"""The types of dashboard answers, for the OpenAPI document; tests compare answers with them."""
 
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ class Point(TypedDict):
 
 
 class Kpi(TypedDict):
-    """A KPI: what it is, its latest value, and all that was measured."""
+    """A KPI: its definition, its latest value, and its measurements."""
 
     name: str
     unit: str
@@ -32,7 +32,7 @@ Kpis = All[Kpi]
 
 
 class NamespaceCoverage(TypedDict):
-    """A namespace: how many datasets it has, and of how many something is known."""
+    """A namespace: the number of its datasets, and of those with lineage, columns, owner or description."""
 
     namespace: str
     datasets: int
@@ -43,7 +43,7 @@ class NamespaceCoverage(TypedDict):
 
 
 class Covering(TypedDict):
-    """Namespaces that may be seen, and how many may not."""
+    """Visible namespaces, and the number of hidden ones."""
 
     namespaces: list[NamespaceCoverage]
     hidden: int
@@ -53,7 +53,7 @@ Coverage = PageOf[Covering]
 
 
 class Seen(TypedDict):
-    """A dataset, and when events spoke of it."""
+    """A dataset, with the times of its first and last event."""
 
     node: str
     first_seen: str
@@ -64,7 +64,7 @@ Lacking = Rows[Seen]
 
 
 class UnfinishedRun(TypedDict):
-    """A run that never said how it began, or how it ended, and when its events were."""
+    """A run that reported no start or no end, and the times of its events."""
 
     run: str
     job: str
@@ -77,7 +77,7 @@ UnfinishedRuns = Rows[UnfinishedRun]
 
 
 class FailedCheck(TypedDict):
-    """An assertion that did not hold, and of which column, if of one. `severity`: `warn` is no error."""
+    """A failed assertion, with its column if it has one. `severity` `warn` is not an error."""
 
     assertion: str
     column: str | None
@@ -85,7 +85,7 @@ class FailedCheck(TypedDict):
 
 
 class FailedIn(TypedDict):
-    """What a run found wrong with a dataset that it read; `held`: how many assertions held."""
+    """The failed assertions of a run about a dataset that it read; `held`: the number of assertions that held."""
 
     dataset: str
     run: str
@@ -99,14 +99,14 @@ FailedChecks = Rows[FailedIn]
 
 
 class LostRecord(TypedDict):
-    """A record that is in no ledger: where the log has it, and since when."""
+    """A record that is in no ledger: its position in the log, and its time."""
 
     position: str
     received_at: str | None
 
 
 class Losing(TypedDict):
-    """Lost records among those looked at."""
+    """The lost records among those that were checked."""
 
     records: list[LostRecord]
     looked: int
@@ -116,7 +116,7 @@ LostRecords = PageOf[Losing]
 
 
 class RunOf(TypedDict):
-    """A run of a job in trouble. `error` is null for those who may not read everything."""
+    """A run of a troubled job. `error` is null for callers who may not read everything."""
 
     run: str
     state: str
@@ -127,7 +127,7 @@ class RunOf(TypedDict):
 
 
 class Downstream(TypedDict):
-    """How much is downstream, as it was counted last (docs/explanation/blast-radius.md)."""
+    """The latest counts of downstream nodes (docs/explanation/blast-radius.md)."""
 
     datasets: int
     fields: int
@@ -137,7 +137,7 @@ class Downstream(TypedDict):
 
 
 class Trouble(TypedDict):
-    """A job that fails, or that is late."""
+    """A failing or late job."""
 
     job: str
     trouble: Literal["failing", "late"]
@@ -151,7 +151,7 @@ class Trouble(TypedDict):
 
 
 class Troubling(TypedDict):
-    """Jobs that may be seen, and how many may not."""
+    """Visible jobs, and the number of hidden ones."""
 
     jobs: list[Trouble]
     failing: int
@@ -163,7 +163,9 @@ Troubles = PageOf[Troubling]
 
 
 class Refused(TypedDict):
-    """A body in quarantine: where it is in the log, and why. `received_at` is null where the log has it no more."""
+    """A body in quarantine: its position in the log, and the reason. `received_at` is null if the log lost it to
+    retention.
+    """
 
     position: str
     reason: str
@@ -176,7 +178,7 @@ Quarantine = Rows[Refused]
 
 
 class Body(Refused):
-    """With what was refused, without secrets; `body` is null where the log has it no more."""
+    """A body in quarantine with its content, secrets masked; `body` is null if the log lost it to retention."""
 
     pointer: str
     body: str | None
@@ -187,7 +189,7 @@ OneBody = One[Body]
 
 
 class Taken(TypedDict):
-    """Where the log has what was sent again."""
+    """The position in the log of a body that was sent again."""
 
     position: str
 
@@ -196,7 +198,7 @@ Replayed = One[Taken]
 
 
 class Retyped(TypedDict):
-    """A column of another type than before."""
+    """A column with another type than before."""
 
     column: str
     before: str
@@ -204,7 +206,7 @@ class Retyped(TypedDict):
 
 
 class SchemaChange(TypedDict):
-    """A schema of a dataset that was said for the first time, beside the one before it."""
+    """A schema of a dataset that was reported for the first time, and the one before it."""
 
     dataset: str
     time: str
@@ -234,7 +236,7 @@ class Written(TypedDict):
 
 
 class Latest(TypedDict):
-    """The run that spoke last of how it is made, however it ended."""
+    """The latest run that reported lineage of the node, whatever its outcome."""
 
     run: str
     job: str
@@ -243,7 +245,9 @@ class Latest(TypedDict):
 
 
 class Checked(TypedDict):
-    """What the last data quality checks found. `warned`: did not hold, and only warn; not among `failed`."""
+    """The results of the latest data quality checks. `warned`: failed with severity `warn`; not included in
+    `failed`.
+    """
 
     run: str
     time: str
@@ -253,7 +257,7 @@ class Checked(TypedDict):
 
 
 class Traits(TypedDict):
-    """What is said and known of a node, for colouring a graph."""
+    """The attributes of a node, for colouring a graph."""
 
     node: str
     owners: list[str]
@@ -271,5 +275,5 @@ TraitsOf = All[Traits]
 
 
 def answered_with(shape: Any) -> dict[int | str, dict[str, Any]]:
-    """What the API's description says of a good answer."""
+    """The description of a successful answer in the OpenAPI document."""
     return {200: {"model": shape, "description": "The answer"}}

@@ -1,4 +1,4 @@
-"""The one shape of answers: `{data, extent, page}`, or all rows as CSV; pages, cursors and entity tags."""
+"""The envelope of answers, `{data, completeness, page}`, or all rows as CSV; pages, cursors and entity tags."""
 
 import base64
 import binascii
@@ -19,12 +19,12 @@ from whence.query.traversal.node_order import Keys
 
 CSV, JSON = "text/csv; charset=utf-8", "application/json"
 PAGE = 100
-"""Rows on a page, if not said otherwise."""
+"""The default number of rows on a page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paging:
-    """Which rows of an answer are wanted: `limit` after those that `cursor` ends with; no limit: all."""
+    """The requested rows of an answer: `limit` rows after `cursor`; without a limit, all of them."""
 
     cursor: str = ""
     limit: int | None = PAGE
@@ -32,7 +32,7 @@ class Paging:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What a request says of the form of its answer. `question`: a hash of what is asked, without the page."""
+    """The requested form of an answer. `question` is a hash of the parameters without those of the page."""
 
     form: str = JSON
     question: str = ""
@@ -40,7 +40,7 @@ class Wanted:
 
     @classmethod
     def of(cls, request: Request) -> "Wanted":
-        """From a request: `format=csv`, else its Accept header."""
+        """From a request: `format=csv`, or else its Accept header."""
         asked = sorted((key, value) for key, value in request.query_params.multi_items() if key not in _OF_THE_PAGE)
         digest = blake2b(json.dumps([request.url.path, asked]).encode(), digest_size=6).hexdigest()
         named = request.query_params.get("format", "")
@@ -49,11 +49,11 @@ class Wanted:
         return cls(form=CSV if named == "csv" or (not named and accepts_csv) else JSON, question=digest, tags=tags)
 
     def has(self, tag: str) -> bool:
-        """Whether the caller has the answer already."""
+        """Whether the caller already has the answer with this tag."""
         return "*" in self.tags or tag in self.tags or tag.removeprefix("W/") in self.tags
 
     def unchanged(self, tag: str) -> Response:
-        """304."""
+        """The response 304."""
         return Response(status_code=304, headers=_headers(tag))
 
 
@@ -61,7 +61,7 @@ _OF_THE_PAGE = frozenset({"cursor", "limit", "wait_for", "timeout"})
 
 
 def answer_response(answer: Listing | Whole, paging: Paging, wanted: Wanted, tag: str | None) -> Response:
-    """An answer in the form that is wanted. CSV has all rows. Raises CursorError."""
+    """An answer in the requested form. CSV has all rows. Raises CursorError."""
     headers = _headers(tag)
     if wanted.form == CSV:
         rows, completeness = answer.csv(), answer.completeness
@@ -96,7 +96,7 @@ def _page(listing: Listing, paging: Paging, question: str) -> dict[str, Any]:
 
 
 def page_of(keys: Sequence[Key], paging: Paging, question: str) -> tuple[int, int]:
-    """The places of the rows of a page. Rows that came or went since the cursor was made disturb no others."""
+    """The indices of a page's rows. Rows that were added or removed since the cursor do not shift the others."""
     try:
         start = _place(keys, _after(paging.cursor, question)) if paging.cursor else 0
     except (TypeError, IndexError):
@@ -114,7 +114,7 @@ def _cursor(question: str, key: Key) -> str:
 
 
 def _after(cursor: str, question: str) -> Key:
-    """The key that a cursor ends with."""
+    """The key in a cursor, after which its page begins."""
     try:
         asked, key = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         if asked == question and isinstance(key, list):

@@ -1,4 +1,4 @@
-"""What the API's description says of the answers of each question: shapes, statuses, headers."""
+"""The responses of each question in the OpenAPI document: types, statuses, headers."""
 
 from typing import Any
 
@@ -17,11 +17,11 @@ ENVELOPES: dict[str, Any] = {
     "search": Envelope[documents.Found],
     "blast": Envelope[documents.Blast],
 }
-"""By question."""
+"""The type of `data`, by question."""
 
 
 def documented(question: str) -> dict[int | str, dict[str, Any]]:
-    """The answers of a route, by status."""
+    """The responses of a route, by status."""
     problems = {
         400: "The cursor is not of this question, or `wait_for` is no position",
         404: "Nothing has that name; `candidates` are the nearest",

@@ -1,4 +1,4 @@
-"""Names in paths: percent-encoded, so that a name may hold slashes, dots and colons."""
+"""Names in paths, percent-encoded, so that a name may contain slashes, dots and colons."""
 
 from typing import Annotated
 from urllib.parse import unquote
@@ -14,12 +14,13 @@ _PREFIX = b"/api/"
 
 
 MAX_BODY_BYTES = 1 << 20
-"""Of what is no event: names, descriptions, lists of columns."""
+"""The largest body that is not an event: names, descriptions, lists of columns."""
 
 
 def routed_path(scope: Scope) -> str:
-    """The path by which a request finds its route: who may take a route must be asked by the same. Of the API a slash
-    at its end is left out: Marquez's web UI asks for `/api/v1/lineage/` and `/api/v1/search/`.
+    """The path by which a request is routed; permissions are looked up by the same path.
+
+    A trailing slash is removed from API paths: Marquez's web UI requests `/api/v1/lineage/` and `/api/v1/search/`.
     """
     raw: bytes = scope.get("raw_path") or b""
     if not raw.startswith(_PREFIX):
@@ -28,8 +29,8 @@ def routed_path(scope: Scope) -> str:
 
 
 class EncodedPaths:
-    """ASGI middleware: routes of the API see the path as it was sent, and decode each segment themselves. And their
-    bodies are bounded.
+    """ASGI middleware: API routes see the path as it was sent, and decode each segment themselves. It also limits their
+    bodies.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -50,7 +51,7 @@ def _announced(scope: Scope) -> int:
 
 
 def _bounded(receive: Receive) -> Receive:
-    """A body without a length is read so far only; FastAPI answers 400."""
+    """Limit a body without a length; FastAPI answers 400."""
     taken = 0
 
     async def bounded() -> Message:
@@ -78,7 +79,7 @@ Segment = Annotated[str, Path(description="percent-encoded"), AfterValidator(_de
 """A name as one segment of a path."""
 
 Plain = Annotated[str, AfterValidator(_plain)]
-"""A text that databases can be asked for."""
+"""A text that a database accepts as a parameter."""
 
 MOST = 1_000
 

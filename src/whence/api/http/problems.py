@@ -1,4 +1,4 @@
-"""The one shape of every error answer: problem JSON (RFC 9457) with `reason`, `pointer` and `position`."""
+"""The one shape of error responses: problem JSON (RFC 9457) with `reason`, `pointer` and `position`."""
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
@@ -38,10 +38,10 @@ def problem(
     headers: Mapping[str, str] | None = None,
     also: Mapping[str, object] | None = None,
 ) -> Response:
-    """An error answer. `pointer` points into the request (RFC 6901), `position` to the body in quarantine.
+    """Build an error response. `pointer` points into the request (RFC 6901), `position` to the body in quarantine.
 
-    `candidates`: node ids of what may have been meant, where a name fits no node or several. `also`: further members,
-    such as that `name`, or those that clients of another shape read.
+    `candidates`: node ids for a name that matches no node, or several. `also`: further members, such as that `name`, or
+    those that other clients read.
     """
     body: dict[str, object] = {
         "type": "about:blank",
@@ -71,7 +71,7 @@ def unavailable(error: LogError | RateLimitError | StoreError) -> Response:
 
 
 def install(app: FastAPI) -> None:
-    """Give every error that leaves a route, or finds none, the one shape."""
+    """Give every error of a route or of routing the one shape."""
     app.add_exception_handler(HTTPException, _on_http)
     app.add_exception_handler(RequestValidationError, _on_validation)
     app.add_exception_handler(AccessError, _on_access)
@@ -108,7 +108,7 @@ _REFUSAL_HEADERS = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "1
 
 
 def refused(error: AccessError) -> Response:
-    """401, 403 or 503."""
+    """Build the response to an AccessError: 401, 403 or 503."""
     return problem(error.status, error.reason, headers=_REFUSAL_HEADERS.get(error.status))
 
 
@@ -124,7 +124,7 @@ def _on_event(request: Request, error: Exception) -> Response:
 
 
 def _marquez(request: Request, status: int, reason: str) -> Mapping[str, object]:
-    """What clients of Marquez read in an error."""
+    """The members that Marquez clients read in an error."""
     return {"code": status, "message": reason} if request.url.path.startswith("/api/v1/") else {}
 
 

@@ -1,8 +1,8 @@
-"""How much one producer may send: token buckets by events and by bytes.
+"""Rate limits of producers: token buckets by events and by bytes.
 
-A request passes two doors. The first knows the peer's address only and stands before the body is read. The second knows
-what the event says it is from (`producer`, job namespace), and stands before the body is decoded. So a storm costs next
-to nothing where it is refused, and only the one that storms is refused.
+A request passes two limits. The first applies to the peer's address, before the body is read. The second applies to the
+source that the event names (`producer`, job namespace), before the body is decoded. So a flood costs almost nothing,
+and only its sender is limited.
 """
 
 import ipaddress
@@ -23,7 +23,7 @@ LONGEST_RETRY_SECONDS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateSettings:
-    """Rates per second; 0: no limit. `burst_seconds` of a rate may come at once after a pause."""
+    """Rates per second; 0: no limit. After a pause, `burst_seconds` of a rate may arrive at once."""
 
     producer_events: float = 2_000
     producer_bytes: float = 32 << 20
@@ -31,14 +31,14 @@ class RateSettings:
     peer_bytes: float = 128 << 20
     burst_seconds: float = 30
     patience_seconds: float = 0.5
-    """How long a request is held back instead of refused: openlineage-java does not send again what was refused."""
+    """How long a request is delayed before it is rejected: openlineage-java does not repeat rejected requests."""
     remembered: int = 10_000
-    """Addresses, and producers. Those that were quiet longest are forgotten: their buckets are full anyway."""
+    """The most addresses, and the most producers. The least recently active are forgotten: their buckets are full."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What an event says it is from."""
+    """The source that an event names."""
 
     producer: str = ""
     namespace: str = ""
@@ -61,7 +61,7 @@ _decode_head = msgspec.json.Decoder(_Head).decode
 
 
 def source_of(body: bytes | msgspec.Raw) -> Source:
-    """What an event says it is from; the rest of it is passed over, not decoded. Nothing, if it is no such event."""
+    """The source of an event; the rest is skipped, not decoded. Empty if the body is not such an event."""
     try:
         head = _decode_head(body)
     except (msgspec.DecodeError, ValueError, RecursionError):
@@ -70,7 +70,7 @@ def source_of(body: bytes | msgspec.Raw) -> Source:
 
 
 class Limits:
-    """The two doors of one collector. For one event loop."""
+    """The two rate limits of one collector. For one event loop."""
 
     def __init__(self, settings: RateSettings, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -80,9 +80,9 @@ class Limits:
         self._producers = _Buckets(settings.producer_events, settings.producer_bytes, burst, most)
 
     def at_door(self, peer: str, size: int) -> float:
-        """Charge a request before it is read; `size` is what it says of itself. Returns the seconds to hold it back.
+        """Charge a request before it is read; `size` is its declared length. Returns the seconds to delay it.
 
-        Raises RateLimitError. An address of this machine is a proxy's, or its owner's: not limited here.
+        Raises RateLimitError. Addresses of this machine are not limited here: they are a proxy's, or the owner's.
         """
         network = network_of(peer)
         if not network:
@@ -93,9 +93,9 @@ class Limits:
         return delay
 
     def inside(self, peer: str, said: Said, charged: int) -> float:
-        """Charge a request that is read: events and bytes by source; `charged` bytes were charged at the door.
+        """Charge a request after it was read: events and bytes by source. `charged` bytes were charged before.
 
-        Returns the seconds to hold it back. Raises RateLimitError: then no source is charged.
+        Returns the seconds to delay it. Raises RateLimitError; then no source is charged.
         """
         now, network = self._clock(), network_of(peer)
         if network:
@@ -128,7 +128,7 @@ def tally(bodies: Iterable[bytes | msgspec.Raw]) -> Said:
 
 
 class _Buckets:
-    """Token buckets by key, as the generic cell rate algorithm has them: the time at which each will be full again."""
+    """Token buckets by key, with the generic cell rate algorithm: the time at which each bucket is full again."""
 
     __slots__ = ("_burst", "_bytes", "_events", "_full_at", "_most")
 
@@ -137,11 +137,11 @@ class _Buckets:
         self._full_at: OrderedDict[bytes, tuple[float, float]] = OrderedDict()
 
     def delay(self, key: bytes, now: float) -> float:
-        """Seconds until a token is there."""
+        """Seconds until a token is available."""
         return max(0.0, max(self._full_at.get(key, (now, now))) - now - self._burst)
 
     def take(self, key: bytes, events: int, size: int, now: float) -> None:
-        """Take tokens, into debt if need be: what is large passes once, and what follows it waits."""
+        """Take tokens, even into debt: a large request passes once, and the following ones wait."""
         by_events, by_bytes = self._full_at.pop(key, (now, now))
         self._full_at[key] = _later(by_events, events, self._events, now), _later(by_bytes, size, self._bytes, now)
         if len(self._full_at) > self._most:
@@ -154,7 +154,7 @@ def _later(full_at: float, amount: int, rate: float, now: float) -> float:
 
 @lru_cache(maxsize=1_024)
 def network_of(peer: str) -> str:
-    """The address as one customer has it: of IPv6 the network of 64 bits; empty for this machine's own."""
+    """The network of an address: for IPv6 the first 64 bits; empty for this machine's own addresses."""
     try:
         address = ipaddress.ip_address(peer)
     except ValueError:

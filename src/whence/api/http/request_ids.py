@@ -1,4 +1,4 @@
-"""An id for each request, for the lines that are logged while it is answered, and for whoever asked."""
+"""A request id, for log lines and for the response."""
 
 import re
 from uuid import uuid4
@@ -13,7 +13,7 @@ _GIVEN = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
 class Requests:
-    """ASGI middleware: takes the id that a proxy gave, else makes one; the answer has it."""
+    """ASGI middleware: uses the id of a proxy, or creates one; the response contains it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -24,7 +24,7 @@ class Requests:
             return
         given = Headers(scope=scope).get(HEADER, "")
         id_ = given if _GIVEN.fullmatch(given) else uuid4().hex
-        # Not reset: a request is a task with a context of its own, and the server logs errors after us.
+        # Not reset: a request is a task with its own context, and the server logs errors later.
         request_id.set(id_)
 
         async def say(message: Message) -> None:

@@ -1,4 +1,4 @@
-"""The envelopes of answers and the one shape of errors, for the API's description; tests hold answers to them."""
+"""The envelopes of answers and the shape of errors, for the OpenAPI document; tests compare answers with them."""
 
 from typing import Generic, NotRequired, TypeVar
 
@@ -9,7 +9,7 @@ from whence.query.rendering.documents import Completeness
 
 class Problem(TypedDict):
     """Why a request failed (RFC 9457). `pointer` is a JSON pointer into the request, `position` that of the body in
-    quarantine; `candidates` are names that may have been meant. `code` and `message` only under `/api/v1`.
+    quarantine, and `candidates` are possible names. `code` and `message` exist only under `/api/v1`.
     """
 
     type: str
@@ -26,7 +26,7 @@ class Problem(TypedDict):
 
 
 class PageInfo(TypedDict):
-    """Which part of all rows this is; `next` is the cursor of the part after it."""
+    """The range of rows on this page; `next` is the cursor of the next page."""
 
     total: int
     limit: int | None
@@ -37,7 +37,7 @@ Data = TypeVar("Data")
 
 
 class Envelope(TypedDict, Generic[Data]):
-    """Every answer: what was asked for, how much of the truth it is, and which part of the rows."""
+    """An answer: its data, its completeness, and its page."""
 
     data: Data
     completeness: Completeness | None
@@ -59,14 +59,14 @@ class Rows(TypedDict, Generic[Data]):
 
 
 class PageOf(TypedDict, Generic[Data]):
-    """A page of rows that an object contains, beside their counts."""
+    """A page of rows inside an object, with their counts."""
 
     data: Data
     page: PageCursor
 
 
 class All(TypedDict, Generic[Data]):
-    """All rows; there are no pages."""
+    """All rows, without pages."""
 
     data: list[Data]
     page: None

@@ -1,4 +1,4 @@
-"""Answers as JSON, and what was not found."""
+"""JSON responses, and the descriptions of error statuses in the OpenAPI document."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ MISSING: dict[int | str, dict[str, Any]] = {
     422: {"description": "a parameter cannot be read"},
     503: {"description": "the store cannot be read now"},
 }
-"""The statuses that any route of the catalog may answer, besides its own."""
+"""The statuses of every route of the catalog."""
 
 REFUSED: dict[int | str, dict[str, Any]] = {
     400: {"description": "the body is not JSON, or not sound gzip"},
@@ -23,7 +23,7 @@ REFUSED: dict[int | str, dict[str, Any]] = {
     422: {"description": "JSON, but no event"},
     503: {"description": "the log cannot take it now; send it again"},
 }
-"""The statuses of the collector, besides its own."""
+"""The statuses of every route of the collector."""
 
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -34,9 +34,9 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     422: {"description": "a parameter or a member of the body is not as it must be"},
     503: {"description": "the security database does not answer"},
 }
-"""The statuses of what is about keys, roles and sessions."""
+"""The statuses of every route for keys, roles and sessions."""
 
 
 def answer(document: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A JSON answer."""
+    """Build a JSON response."""
     return Response(msgspec.json.encode(document), status, headers, "application/json")

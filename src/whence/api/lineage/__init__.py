@@ -1,1 +1,1 @@
-"""The routes that ask the graph: lineage, impact, paths, why, history, search."""
+"""Routes that query the graph: lineage, impact, paths, why, history, search."""

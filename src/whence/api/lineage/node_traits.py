@@ -1,4 +1,4 @@
-"""What is said and known of the nodes of a graph, for colouring it; and which schemas changed of late."""
+"""Attributes of nodes for colouring a graph, and recent schema changes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -29,7 +29,7 @@ from whence.store.status.data_quality import CheckCounts, read_quality
 
 MOST = 100
 MOST_EDGES = 20_000
-"""Edges into the nodes of one question that are looked at for the run that spoke last."""
+"""The most edges into the nodes of one request that are checked for the latest run."""
 routes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
 
 
@@ -120,7 +120,7 @@ def _written(graph: Asked, known: Mapping[int, Node], at: int) -> Mapping[int, t
 
 
 def _latest(graph: Asked, known: Mapping[int, Node], at: int | None) -> Mapping[int, AssertingRun]:
-    """Of the jobs that write each dataset, the run that spoke last."""
+    """For each dataset, the latest run of the jobs that write it."""
     datasets = [id_ for id_ in known if kind_of(id_) is Kind.DATASET]
     edges = graph.edges(datasets, Hop(Direction.UPSTREAM, Grain.DATASET, at), MOST_EDGES)
     evidence = graph.evidence({row.set_id for row in edges}, at, 1)
@@ -132,7 +132,7 @@ def _latest(graph: Asked, known: Mapping[int, Node], at: int | None) -> Mapping[
 
 
 def _period(catalog: Catalog, known: Mapping[int, Node]) -> Mapping[int, dict[str, Any]]:
-    """When the first event of each was, and whether it was deleted since."""
+    """The time of each node's first event, and whether it was deleted since."""
     entries, deleted = catalog.entries(known), catalog.deleted(known)
     return {
         id_: {"first_seen": iso(entries[id_].first_seen) if id_ in entries else None, "deleted": id_ in deleted}

@@ -1,4 +1,4 @@
-"""The parameters of questions, and the questions that they make. What is not listed here is refused."""
+"""The parameters of questions. Other parameters are rejected."""
 
 import time
 from dataclasses import replace
@@ -15,7 +15,7 @@ from whence.query.visibility.visible_ids import Asked
 
 MOST_ROWS, MOST_NODES, MOST_EDGES = 10_000, 1_000_000, 10_000_000
 LONGEST = 10_000
-"""Characters of a name in a request: the whole URL has 64 KiB."""
+"""The longest name in a request; the whole URL may have 64 KiB."""
 
 
 def _no_nul(text: str) -> str:
@@ -41,7 +41,7 @@ Name = Annotated[
 
 
 class Page(BaseModel):
-    """Which part of the answer, and not before which events are in the graph."""
+    """The page of an answer, and the log position that the graph must have reached."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -52,24 +52,24 @@ class Page(BaseModel):
     format: Literal["json", "csv"] | None = Field(None, description="`csv`: all rows; else as the Accept header says")
 
     def terms(self, at: int | None = None) -> AnswerTerms:
-        """How the request wants to be answered."""
+        """The requested form and page of the answer."""
         paging = Paging(cursor=self.cursor, limit=self.limit)
         return AnswerTerms(wait_for=self.wait_for, timeout=self.timeout, paging=paging, at=at)
 
 
 class AtTime(Page):
-    """As of when."""
+    """A time in the past."""
 
     as_of: Time | None = Field(None, description="As it was then: `2026-11-20T06:00`, `2h ago` (UTC)")
 
     @property
     def at(self) -> int | None:
-        """Microseconds UTC."""
+        """The time in microseconds UTC."""
         return None if self.as_of is None else instant(self.as_of, time.time_ns() // 1_000)
 
 
 class Traversal(AtTime):
-    """How far to walk, and along what."""
+    """The range of a traversal, and the edges to follow."""
 
     depth: int | None = Field(None, ge=0, le=1_000_000, description="Hops; all if not given")
     types: Literal["direct", "indirect", "both"] | None = Field(
@@ -79,7 +79,7 @@ class Traversal(AtTime):
     max_edges: int = Field(50_000, ge=1, le=MOST_EDGES, description="Stop after so many edges")
 
     def question(self, at: int | None, only: Filter = Filter()) -> Question:  # noqa: B008  # frozen
-        """The question, about a time."""
+        """The question at a time."""
         return Question(
             depth=self.depth,
             types=None if self.types is None else TYPES[self.types],
@@ -91,7 +91,7 @@ class Traversal(AtTime):
 
 
 class Narrowing(Page):
-    """Which nodes to show."""
+    """A filter of the shown nodes."""
 
     namespace: list[Text] = Field([], description="Only nodes in one of these namespaces; may have `*`")
     tag: list[Text] = Field([], description="Only nodes with one of these tags: `pii`, `pii=high`")
@@ -107,7 +107,7 @@ class Narrowing(Page):
 
 
 class Lineage(Traversal, Narrowing):
-    """A walk from a node, and which nodes of it to show."""
+    """A traversal from a node, and a filter of its nodes."""
 
     node: Name
     job: list[Text] = Field([], description="Only what one of these jobs reads or writes")
@@ -120,7 +120,7 @@ class Lineage(Traversal, Narrowing):
 
 
 class Impact(Lineage):
-    """What is downstream: more of it than of a walk that shows its edges."""
+    """The downstream nodes, with larger budgets than a traversal that returns edges."""
 
     max_nodes: int = Field(200_000, ge=1, le=MOST_NODES, description="Stop after so many nodes")
     max_edges: int = Field(2_000_000, ge=1, le=MOST_EDGES, description="Stop after so many edges")
@@ -141,14 +141,14 @@ class Node(Page):
 
 
 class Between(Page):
-    """Two states: instants, or runs."""
+    """Two states: times, or runs."""
 
     before: Text = Field(description="A time, or a run: `2026-11-20T06:00`, `1d ago`, `run:0190b3a1-…`")
     after: Text = Field("now", description="A time, or a run; `now` if not given")
 
 
 class OfRun(Page):
-    """How far from a run, and which way."""
+    """The range and direction of a traversal from a run."""
 
     direction: Literal["upstream", "downstream"] = Field("upstream")
     depth: int | None = Field(None, ge=0, le=1_000_000, description="Hops; all if not given")
@@ -156,7 +156,7 @@ class OfRun(Page):
 
 
 class Searched(Narrowing):
-    """A text that names have."""
+    """A search text."""
 
     q: str = Field(max_length=LONGEST, description="A part of a name", examples=["revenue"])
     names: int = Field(500, ge=1, le=MOST_ROWS, description="Find so many names: the best")

@@ -1,4 +1,4 @@
-"""The routes that ask the graph: lineage, impact, paths, why, history, what changed, runs, search."""
+"""Routes that query the graph: lineage, impact, paths, why, history, diff, runs, search."""
 
 import time
 from typing import Annotated, Literal
@@ -33,7 +33,7 @@ _RUN = "Its id; `<id>@<job>` if several jobs claim it; or a job: its latest run"
 
 
 def router(asking: GraphRequests) -> APIRouter:
-    """All of them, under `/api/v2`."""
+    """Create the routes, under `/api/v2`."""
     routes = APIRouter(prefix="/api/v2", tags=["ask"])
     _walks(routes, asking)
     _evidence(routes, asking)
@@ -147,7 +147,7 @@ def _changes(routes: APIRouter, asking: GraphRequests) -> None:
                 raise EventError("/query/after", "compare two times, or two runs", 422)
             return listings.diff_listing(diff(*sides))
 
-        # A time that is said as an age is another one for each request.
+        # A relative time differs with each request.
         return await asking.answer(request, asked.terms(now), ask, tagged=False)
 
     @routes.get("/runs/{run}/lineage", responses=documented("runs"))
@@ -168,7 +168,7 @@ def _changes(routes: APIRouter, asking: GraphRequests) -> None:
 
 
 def side(graph: Asked, text: str, now: int) -> Side:
-    """A run, or a time. Raises NodeNotFoundError if it is no known run, EventError if it is neither."""
+    """A run, or a time. Raises NodeNotFoundError for an unknown run, EventError for any other text."""
     if text.startswith("run:"):
         return Side(graph, run=resolve_run(graph, text))
     try:
