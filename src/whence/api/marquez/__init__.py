@@ -1,4 +1,4 @@
-"""The API that clients of Marquez speak, under `/api/v1` (docs/reference/marquez.md)."""
+"""The Marquez-compatible API under `/api/v1` (docs/reference/marquez.md)."""
 
 from whence.api.marquez import lineage, reads, run_writes, writes
 from whence.api.marquez import search as finding

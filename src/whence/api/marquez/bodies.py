@@ -1,4 +1,4 @@
-"""What clients of Marquez send, and the OpenLineage facets and events that it becomes."""
+"""Request bodies of Marquez clients, and their translation to OpenLineage facets and events."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
@@ -11,7 +11,7 @@ from whence.model.names import DatasetName, JobName
 from whence.openlineage.write import dataset, facet, own_facet
 
 MARQUEZ = "whence_marquez"
-"""A facet that keeps what only Marquez has a word for."""
+"""A facet for values that only Marquez defines."""
 
 
 def _no_nul(text: str) -> str:
@@ -91,7 +91,7 @@ class JobBody(_Body):
 
 
 class RunBody(_Body):
-    """A run that is to come."""
+    """A run to be created."""
 
     id: Name | None = None
     nominalStartTime: Name | None = None
@@ -106,14 +106,14 @@ def namespace_facets(body: NamespaceBody) -> Mapping[str, Json]:
 
 
 def source_facets(name: str, body: SourceBody) -> Mapping[str, Json]:
-    """Where it is, and its type."""
+    """Address and type."""
     of = facet("DatasourceDatasetFacet", name=name, uri=body.connectionUrl)
     kept = own_facet("MarquezFacet", type=body.type)
     return {"dataSource": of, MARQUEZ: kept, **_documentation(RegistryKind.SOURCE.dataset_of(""), body.description)}
 
 
 def tag_facets(body: TagBody) -> Mapping[str, Json]:
-    """What it means."""
+    """Description."""
     return _documentation(RegistryKind.TAG.dataset_of(""), body.description) or {
         MARQUEZ: own_facet("MarquezFacet", type="TAG")
     }

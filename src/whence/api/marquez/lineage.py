@@ -1,4 +1,4 @@
-"""Lineage of jobs, datasets, columns and runs, for clients of Marquez: the answers of the one query engine."""
+"""Lineage of jobs, datasets, columns and runs, for Marquez clients."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -30,7 +30,7 @@ NodeId = Annotated[Plain, Query(alias="nodeId", description="dataset:…, datase
 Head = response_types.DatasetHead | response_types.JobHead
 
 MOST_EDGES = 500_000
-"""Edges between columns that an answer has, and that are read for it."""
+"""The most edges between columns in an answer, and the most that are read for it."""
 
 
 @routes.get("/lineage", response_model=graphs.LineageGraph)
@@ -81,7 +81,7 @@ def _address(asked: CatalogRequest, text: str) -> Address:
 
 
 def _things(asked: CatalogRequest, found: ConnectedComponent) -> tuple[Mapping[int, Head], Collection[int]]:
-    """What is known of nodes, and which of them are deleted."""
+    """Details of nodes, and the ids of deleted ones."""
     entries = asked.catalog.entries(found.ids).values()
     of_dataset = [one for one in entries if isinstance(one.name, DatasetName)]
     of_job = [one for one in entries if isinstance(one.name, JobName)]
@@ -94,7 +94,7 @@ def _things(asked: CatalogRequest, found: ConnectedComponent) -> tuple[Mapping[i
 
 
 def _as_drawn(asked: CatalogRequest, found: ConnectedComponent, jobs: Iterable[DescribedJob]) -> list[DescribedJob]:
-    """Jobs, with the names of their datasets that are nodes of the graph: an event may have used another one."""
+    """Jobs, with the names of their datasets that are nodes of the graph: an event may have used another alias."""
     jobs = list(jobs)
     drawn = {one for one in found.nodes if isinstance(one, DatasetName)}
     others = {name for job in jobs for name in (*job.inputs, *job.outputs)} - drawn
@@ -108,7 +108,7 @@ def _as_drawn(asked: CatalogRequest, found: ConnectedComponent, jobs: Iterable[D
 
 
 def _graph(found: ConnectedComponent, data: Mapping[int, Head], deleted: Collection[int]) -> list[graphs.GraphNode]:
-    """Without what is deleted: clients cannot open it."""
+    """The graph without deleted nodes, since clients cannot open them."""
     names = list(map(str, found.nodes))
     gone = {place for place, id_ in enumerate(found.ids) if id_ in deleted}
     into: list[list[graphs.GraphEdge]] = [[] for _ in names]
@@ -139,7 +139,7 @@ def _with_columns(asked: CatalogRequest, node: Node) -> Sequence[Node]:
 
 
 def _time(asked: CatalogRequest, address: Address) -> int:
-    """When the version of a node was made."""
+    """The time at which the version of a node was created."""
     what, whose = halves(address.version or "") or (0, 0)
     node = address.node.dataset if isinstance(address.node, FieldName) else address.node
     if whose == node_id(node):
@@ -155,7 +155,7 @@ def _time(asked: CatalogRequest, address: Address) -> int:
 def _column_graph(
     asked: CatalogRequest, fields: Sequence[FieldName], edges: Sequence[AnswerEdge]
 ) -> list[graphs.ColumnNode]:
-    """In the graph of columns Marquez writes `inEdges` from the field to its input; so does this."""
+    """Build the column graph. As in Marquez, `inEdges` lead from the field to its input."""
     entries = asked.catalog.entries({node_id(one.dataset) for one in fields}).values()
     named = describe_datasets(asked.catalog, asked.graph, list(entries), columns=False)
     described = with_aliases(asked.catalog, asked.graph, named, columns=False)

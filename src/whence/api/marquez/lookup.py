@@ -1,4 +1,4 @@
-"""Things by name with all that is known of them, or the fault that clients of Marquez expect where there is none."""
+"""Lookup of datasets, jobs, runs and sources by name, with the errors that Marquez clients expect."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -23,7 +23,7 @@ from whence.query.lookup.descriptions import (
 
 
 def dataset_named(asked: CatalogRequest, namespace: str, name: str) -> DescribedDataset:
-    """The dataset of this name, in any of its forms. Raises ThingNotFoundError."""
+    """The dataset with this name, in any of its spellings. Raises ThingNotFoundError."""
     for form in dict.fromkeys((DatasetName(namespace, name), normal(namespace, name))):
         if entry := _entry(asked, form):
             return describe_datasets(asked.catalog, asked.graph, [entry])[0]
@@ -31,12 +31,12 @@ def dataset_named(asked: CatalogRequest, namespace: str, name: str) -> Described
 
 
 def whole_dataset_named(asked: CatalogRequest, namespace: str, name: str) -> DescribedDataset:
-    """Likewise, with what is said of it under its other names. Raises ThingNotFoundError."""
+    """The same, completed from its aliases. Raises ThingNotFoundError."""
     return with_aliases(asked.catalog, asked.graph, [dataset_named(asked, namespace, name)])[0]
 
 
 def require_dataset(asked: CatalogRequest, namespace: str, name: str) -> None:
-    """Raises ThingNotFoundError if there is no dataset of this name, in any of its forms."""
+    """Raises ThingNotFoundError if there is no dataset with this name, in any of its spellings."""
     if not any(_entry(asked, form) for form in (DatasetName(namespace, name), normal(namespace, name))):
         raise ThingNotFoundError("Dataset", name)
 
@@ -48,13 +48,13 @@ def require_source(asked: CatalogRequest, name: str) -> None:
 
 
 def require_namespace(asked: CatalogRequest, name: str) -> None:
-    """Raises ThingNotFoundError if nothing ever was in a namespace, and nobody made it."""
+    """Raises ThingNotFoundError if a namespace never contained anything, and nobody created it."""
     if name not in _since(asked, RegistryKind.NAMESPACE, [name]):
         raise ThingNotFoundError("Namespace", name)
 
 
 def job_named(asked: CatalogRequest, namespace: str, name: str) -> DescribedJob:
-    """The job of this name. Raises ThingNotFoundError."""
+    """The job with this name. Raises ThingNotFoundError."""
     entry = _entry(asked, JobName(namespace, name))
     if entry is None:
         raise ThingNotFoundError("Job", name)
@@ -62,12 +62,12 @@ def job_named(asked: CatalogRequest, namespace: str, name: str) -> DescribedJob:
 
 
 def run_named(asked: CatalogRequest, run_id: str) -> DescribedRun:
-    """The run of this UUID; of several jobs' the one that was seen last. Raises ThingNotFoundError."""
+    """The run with this UUID; of several jobs' runs, the one seen last. Raises ThingNotFoundError."""
     return describe_runs(asked.catalog, asked.graph, [run_entry(asked, run_id)])[0]
 
 
 def run_entry(asked: CatalogRequest, run_id: str) -> RunEntry:
-    """Likewise, without what it touched."""
+    """The same, without its inputs and outputs."""
     found = asked.catalog.runs([run_id.lower()])
     if not found:
         raise ThingNotFoundError("Run", run_id)
@@ -75,13 +75,13 @@ def run_entry(asked: CatalogRequest, run_id: str) -> RunEntry:
 
 
 def spaces(asked: CatalogRequest) -> Sequence[str]:
-    """Every namespace: those with something in them, and those that somebody made. By name."""
+    """Every namespace: those with entries, and those that somebody created. By name."""
     found = {name for kind in (Kind.DATASET, Kind.JOB) for name in asked.catalog.namespaces(kind)}
     return sorted(found | _made(asked, RegistryKind.NAMESPACE).keys())
 
 
 def space_documents(asked: CatalogRequest, names: Sequence[str]) -> list[response_types.MarquezNamespace]:
-    """Namespaces with what people said of them. Those of which all is deleted are hidden."""
+    """Namespaces with their assertions. Namespaces with deleted entries only are hidden."""
     said, since = _registry(asked, RegistryKind.NAMESPACE, names), _since(asked, RegistryKind.NAMESPACE, names)
     shown = set(spaces(asked))
     return [
@@ -97,25 +97,25 @@ def space_documents(asked: CatalogRequest, names: Sequence[str]) -> list[respons
 
 
 def space_document(asked: CatalogRequest, name: str) -> response_types.MarquezNamespace:
-    """One namespace, also one that is deleted. Raises ThingNotFoundError."""
+    """One namespace, even if it is deleted. Raises ThingNotFoundError."""
     require_namespace(asked, name)
     return space_documents(asked, [name])[0]
 
 
 def sources(asked: CatalogRequest) -> Sequence[str]:
-    """Every data source: namespaces of datasets, and those that somebody made. By name."""
+    """Every data source: namespaces of datasets, and those that somebody created. By name."""
     return sorted({*asked.catalog.namespaces(Kind.DATASET), *_made(asked, RegistryKind.SOURCE)})
 
 
 def source_times(asked: CatalogRequest) -> Sequence[int]:
-    """When each of them was first spoken of."""
+    """The time of the first event about each of them."""
     names = asked.catalog.namespaces(Kind.DATASET)
     known = {**asked.catalog.first_seen(Kind.DATASET, names)}
     return [*known.values(), *(since for name, since in _made(asked, RegistryKind.SOURCE).items() if name not in known)]
 
 
 def source_documents(asked: CatalogRequest, names: Sequence[str]) -> list[response_types.Source]:
-    """Data sources with what people said of them."""
+    """Data sources with their assertions."""
     said, since = _registry(asked, RegistryKind.SOURCE, names), _since(asked, RegistryKind.SOURCE, names)
     return [source_document(name, since.get(name, 0), decoded(said.get(name, {}))) for name in names]
 
@@ -127,7 +127,7 @@ def source_named(asked: CatalogRequest, name: str) -> response_types.Source:
 
 
 def connection_of(asked: CatalogRequest, source: str) -> str:
-    """The URL of a data source; of an unknown one, its name."""
+    """The URL of a data source, or its name if it is unknown."""
     said = _registry(asked, RegistryKind.SOURCE, [source]).get(source, {})
     return str(decoded(said).get("dataSource", {}).get("uri") or source)
 
@@ -138,12 +138,12 @@ def _entry(asked: CatalogRequest, name: DatasetName | JobName) -> Entry | None:
 
 
 def normal(namespace: str, name: str) -> DatasetName:
-    """The name as events are read."""
+    """The normalised name, as the reader of events stores it."""
     return normalise(namespace, name) if namespace and name else DatasetName(namespace, name)
 
 
 def _made(asked: CatalogRequest, kind: RegistryKind) -> Mapping[str, int]:
-    """What somebody made, and when."""
+    """The namespaces or sources that somebody created, with their times."""
     return {
         kind.name_in(one.name): one.first_seen
         for one in asked.catalog.registered(kind)

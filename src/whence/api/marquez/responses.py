@@ -50,7 +50,7 @@ def dataset_document(one: DescribedDataset) -> response_types.MarquezDataset:
 
 
 def dataset_head(one: DescribedDataset) -> response_types.DatasetHead:
-    """What a dataset is as a node of a lineage graph, too."""
+    """A dataset, also as a node of a lineage graph."""
     return {
         "id": name_document(one.name),
         "type": dataset_type(one),
@@ -72,7 +72,7 @@ def dataset_head(one: DescribedDataset) -> response_types.DatasetHead:
 def dataset_version_document(
     one: DescribedDataset, of: Write | SchemaRecord, run: response_types.MarquezRun | None
 ) -> response_types.DatasetVersion:
-    """A dataset as a run left it; of one that no run wrote, as a schema said of it."""
+    """A dataset as a run wrote it; if no run wrote it, as a schema describes it."""
     version, time = (of.run.id, of.time) if isinstance(of, Write) else (of.body_id, of.first_time)
     schema = one.schema if isinstance(of, Write) else of
     return {
@@ -96,7 +96,7 @@ def dataset_version_document(
 
 
 def current_version(one: DescribedDataset) -> str | None:
-    """The version of a dataset that a lineage, a run or a list points to."""
+    """The version of a dataset that a lineage, a run or a list refers to."""
     if one.write:
         return version_uuid(one.write.run.id, one.entry.id)
     return version_uuid(one.schema.body_id, one.entry.id) if one.schema else None
@@ -110,7 +110,7 @@ def dataset_type(one: DescribedDataset) -> Literal["DB_TABLE", "STREAM"]:
 
 
 def _of_stream(one: DescribedDataset) -> StreamLocation:
-    """What only a stream has: where its schema is."""
+    """The member that only a stream has: the location of its schema."""
     location = _text(one.facets.get(_OWN), "schemaLocation") if dataset_type(one) == "STREAM" else None
     return {"schemaLocation": location} if location else {}
 
@@ -121,7 +121,7 @@ def source_name(one: DescribedDataset) -> str:
 
 
 def job_document(one: DescribedJob) -> response_types.MarquezJob:
-    """A job with its latest runs; null if it has none, as in Marquez, whose web UI cannot take an empty list."""
+    """A job with its latest runs; null if it has none, as in Marquez, whose web UI rejects an empty list."""
     runs = [run_document(run) for run in one.runs]
     return {
         **job_head(one),
@@ -134,7 +134,7 @@ def job_document(one: DescribedJob) -> response_types.MarquezJob:
 
 
 def hidden_head(name: Node) -> HiddenDataset | HiddenJob:
-    """Of a node that a viewer may not see: nothing but its token, in the form that clients draw."""
+    """A node that a viewer may not see: only its pseudonym, in the form that clients draw."""
     assert isinstance(name, DatasetName | JobName)
     if isinstance(name, DatasetName):
         return {
@@ -160,7 +160,7 @@ def hidden_head(name: Node) -> HiddenDataset | HiddenJob:
 
 
 def job_head(one: DescribedJob) -> response_types.JobHead:
-    """What a job is as a node of a lineage graph, too."""
+    """A job, also as a node of a lineage graph."""
     parent = one.runs[0].parent.job if one.runs and one.runs[0].parent else None
     return {
         "id": name_document(one.name),
@@ -191,7 +191,7 @@ def job_type(one: DescribedJob) -> Literal["BATCH", "STREAM", "SERVICE"]:
 def job_version_document(
     one: DescribedJob, version: int, created_at: int, inputs: Sequence[DatasetName], outputs: Sequence[DatasetName]
 ) -> response_types.JobVersion:
-    """A job with one of the lineages that it told of."""
+    """A job with one of the lineages that it reported."""
     uuid = version_uuid(version, one.entry.id)
     return {
         "id": {**name_document(one.name), "version": uuid},
@@ -233,7 +233,7 @@ def run_document(one: DescribedRun) -> response_types.MarquezRun:
 
 
 def tag_names(tags: Iterable[Tag]) -> list[str]:
-    """Tags as Marquez has them: names; a value that says more than yes follows a colon."""
+    """Tags as Marquez has them: names, followed by a colon and the value unless it is `true`."""
     names = {tag.key if tag.value.lower() in ("", "true") else f"{tag.key}:{tag.value}" for tag in tags}
     return sorted(names)
 
@@ -241,7 +241,7 @@ def tag_names(tags: Iterable[Tag]) -> list[str]:
 def namespace_document(
     name: str, created_at: int, said: Mapping[str, FacetRecord], facets: Mapping[str, Any], *, is_hidden: bool
 ) -> response_types.MarquezNamespace:
-    """A namespace; `facets` are decoded, `said` when each was."""
+    """A namespace; `facets` are decoded, `said` has the report time of each."""
     return {
         "name": name,
         "createdAt": iso(created_at),
@@ -253,7 +253,7 @@ def namespace_document(
 
 
 def owner_name(facets: Mapping[str, Any]) -> str:
-    """The first owner of an ownership facet; else `anonymous`, as in Marquez."""
+    """The first owner of an ownership facet, or `anonymous`, as in Marquez."""
     owners = facets.get("ownership", {}).get("owners")
     some = owners if isinstance(owners, list) else []
     named = [one["name"] for one in some if isinstance(one, dict) and isinstance(one.get("name"), str)]
@@ -318,7 +318,7 @@ def _column(field: str, inputs: Sequence[Input]) -> response_types.ColumnLineage
 
 
 def input_document(one: Input) -> response_types.InputField:
-    """A field that another one is made of."""
+    """A source field of another field."""
     how = one.transformation
     return {
         **name_document(one.field.dataset),
@@ -333,7 +333,7 @@ def input_document(one: Input) -> response_types.InputField:
 
 
 def transformation(inputs: Sequence[Input]) -> response_types.TransformationOfAll:
-    """One of the inputs' transformations stands for all, if all are alike; influence only where nothing flows."""
+    """The transformation of all inputs, if they are equal; influence only if no data flows."""
     values = [one for one in inputs if one.transformation.type != "INDIRECT"] or inputs
     said = {(one.transformation.description, one.transformation.subtype or one.transformation.type) for one in values}
     description, type_ = next(iter(said)) if len(said) == 1 else ("", "")

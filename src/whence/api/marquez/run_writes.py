@@ -1,4 +1,4 @@
-"""Runs that clients of Marquez announce and mark: each becomes an event in the log (`marquez.writes`)."""
+"""Writes of runs by Marquez clients: each becomes an event in the log (`marquez.writes`)."""
 
 from contextlib import suppress
 from typing import Annotated, Any, Literal

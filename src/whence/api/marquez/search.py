@@ -1,4 +1,4 @@
-"""Search, tags, events and statistics, for clients of Marquez."""
+"""Search, tags, events and statistics, for Marquez clients."""
 
 import re
 from collections.abc import Sequence
@@ -173,7 +173,7 @@ def count_sources(asked: Asked, request: Request, period: Period_, timezone: Pla
 
 
 def tag_document(asked: CatalogRequest, name: str) -> response_types.MarquezTag:
-    """A tag with what somebody said that it means."""
+    """A tag with its description."""
     facets = decoded(
         asked.catalog.registry([RegistryKind.TAG.dataset_of(name)]).get(RegistryKind.TAG.dataset_of(name), {})
     )
@@ -210,14 +210,14 @@ def _result(one: Entry) -> response_types.SearchResult:
 
 
 def _run_of(run: DescribedRun | None) -> response_types.LatestRun:
-    """Of a hit: the run that spoke of it last."""
+    """The run of a search hit: the latest one that mentioned it."""
     if run is None:
         return {"run_id": None, "eventType": None, "runFacets": {}}
     return {"run_id": run.entry.name.run_id, "eventType": run.entry.state.name, "runFacets": dict(run.facets)}
 
 
 def _highlighted(name: str, text: str) -> response_types.Highlight:
-    """Where a name has a text, as OpenSearch marks it."""
+    """A name with its matching part marked, as OpenSearch marks it."""
     found = re.search(re.escape(text), name, re.IGNORECASE) if text else None
     if found is None:
         return {"name": [name]}
@@ -243,8 +243,8 @@ def _instant(text: str, of: str) -> int:
 def _intervals(
     period: str, timezone: str, at: int
 ) -> tuple[Sequence[tuple[int, int]], Sequence[response_types.Interval]]:
-    """The last 24 hours, or 7 days as they begin and end in a time zone; the current one is the last. And as answers
-    say them: as in Marquez, a day is its date at midnight UTC, for so the web UI reads it.
+    """The last 24 hours, or 7 days in a time zone; the current one is the last. Also the intervals in the answer: as in
+    Marquez, a day is its date at midnight UTC, since its web UI reads it so.
     """
     now, zone = datetime.fromtimestamp(at // SECOND, UTC), _zone(timezone)
     if period.upper() == "DAY":

@@ -1,5 +1,5 @@
-"""What clients of Marquez write: each becomes an event in the log. The answer is what will be, whether or not the store
-has the event yet.
+"""Writes of Marquez clients: each becomes an event in the log. The answer shows the future state, whether or not the
+store has the event yet.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -32,7 +32,7 @@ routes = APIRouter(
 
 Json = dict[str, Any]
 MOST_DELETED = 10_000
-"""Things of a namespace that one request may delete."""
+"""The most datasets and jobs of a namespace that one request may delete."""
 
 
 @routes.put("/namespaces/{namespace}", response_model=response_types.MarquezNamespace)
@@ -192,7 +192,7 @@ def _job(asked: CatalogRequest, name: JobName) -> response_types.MarquezJob:
 
 
 def _end(request: Request, name: Subject, now: int, last_seen: int) -> Json:
-    # Not before anything that was said of it, else it would stay.
+    # Not before any report about it, else it would stay.
     return assert_facets(name, min(max(now, last_seen), LAST), producer_of(request), make_end_facets(name))
 
 
@@ -213,7 +213,7 @@ def _ends(request: Request, asked: CatalogRequest, namespace: str) -> list[Json]
 
 
 def _pending_in(asked: CatalogRequest, namespace: str, known: Collection[int]) -> list[Entry]:
-    """What people made in a namespace that the store does not list yet."""
+    """Entries of a namespace that people created and that the store does not list yet."""
     names = asked.pending.names().items()
     ids = [id_ for id_, one in names if isinstance(one, DatasetName | JobName) and one.namespace == namespace]
     gone = asked.catalog.deleted(ids)
@@ -221,7 +221,7 @@ def _pending_in(asked: CatalogRequest, namespace: str, known: Collection[int]) -
 
 
 def _written(request: Request, now: Now, run_id: str, name: DatasetName) -> Json:
-    """That a run wrote a dataset, with what it read and wrote before: an event says all of a lineage."""
+    """An event that adds a dataset to a run's outputs. It repeats the rest, since an event has a complete lineage."""
     run = gather.run_entry(now.asked, run_id)
     inputs, outputs = _touched(now.asked, run.id)
     read, written = _objects(inputs), _objects({*outputs, name})
@@ -231,7 +231,7 @@ def _written(request: Request, now: Now, run_id: str, name: DatasetName) -> Json
 
 
 def _touched(asked: CatalogRequest, run: int) -> tuple[list[DatasetName], list[DatasetName]]:
-    """What a run read and wrote, as far as who asks knows of it."""
+    """The visible inputs and outputs of a run."""
     found = asked.catalog.touched([run]).get(run, RunDatasets(0, (), ()))
     names = {id_: one.name for id_, one in asked.catalog.entries((*found.inputs, *found.outputs)).items()}
     inputs, outputs = (
@@ -246,7 +246,7 @@ def _objects(names: Iterable[DatasetName]) -> list[Json]:
 
 
 def _check_job(asked: CatalogRequest, name: JobName, body: bodies.JobBody) -> None:
-    """Raises ThingNotFoundError if a job is said to touch what is not known, or to have a run that is not its own."""
+    """Raises ThingNotFoundError if a job's inputs or outputs are unknown, or the run is not its own."""
     for one in (*body.inputs, *body.outputs):
         gather.require_dataset(asked, one.namespace, one.name)
     if body.runId is not None and gather.run_entry(asked, body.runId).name.job != name:

@@ -1,1 +1,1 @@
-"""The routes of operations: health, metrics, status, quarantine; and the scheduled builds of the adjacency."""
+"""Routes for operators: health, metrics, status, quarantine; and the scheduled builds of the adjacency file."""

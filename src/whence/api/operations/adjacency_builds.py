@@ -1,6 +1,6 @@
-"""Keeping the arrays of the edges (`store.adjacency.cache`) near the store, by a process of its own now and then.
+"""Scheduled builds of the adjacency file (`store.adjacency.cache`), each in a separate process.
 
-They are a copy: without them, and while they are made, questions walk the tables.
+The file is a copy: without it, and during a build, questions read the tables.
 """
 
 import logging
@@ -19,11 +19,11 @@ log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 5
 REST = 10
-"""After a build, nothing is built for so many times as long as it took."""
+"""The pause after a build, as a multiple of its duration."""
 
 
 class AdjacencyBuilds:
-    """Looks in a thread whether the arrays are far behind, until it is stopped."""
+    """Checks in a thread whether the file is too old, until it is stopped."""
 
     def __init__(self, engine: Engine, arrays: AdjacencyCache) -> None:
         self._engine, self._arrays = engine, arrays
@@ -31,11 +31,11 @@ class AdjacencyBuilds:
         self._thread = Thread(target=self._work, name="arrays", daemon=True)
 
     def start(self) -> None:
-        """Begin to look."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End the build that runs."""
+        """Stop the thread and a running build."""
         self._stopping.set()
         self._thread.join()
 
@@ -46,13 +46,13 @@ class AdjacencyBuilds:
                 with reading(self._engine) as connection:
                     due = self._arrays.is_due(connection)
                 rest, complaint = self._build() if due else 0.0, ""
-            except (SQLAlchemyError, OSError) as error:  # the store does not answer: it may the next time
+            except (SQLAlchemyError, OSError) as error:  # the store does not respond: it may the next time
                 before, complaint = complaint, str(error).splitlines()[0]
                 if complaint != before:
                     log.warning("the arrays of the edges are not looked after: %s", complaint)
 
     def _build(self) -> float:
-        """Build in a process that ends with this one; for how long to rest then, seconds."""
+        """Build in a process that ends with this one. Returns the seconds to pause."""
         began = time.monotonic()
         command = [sys.executable, "-m", "whence.store.adjacency.cache", str(self._arrays.file)]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -65,7 +65,7 @@ class AdjacencyBuilds:
         return REST * took
 
     def _await(self, process: subprocess.Popen[str], said: str | None) -> str:
-        """What the process complained of until its end, which comes early if this is stopped."""
+        """Wait for the process, and return its error output. Ends early if this is stopped."""
         while True:
             try:
                 return process.communicate(said, timeout=0.1)[1]

@@ -1,4 +1,4 @@
-"""Whether each station works, said truthfully: log, store, pipeline, and the database of keys and grants."""
+"""Health checks of each station: log, store, pipeline, and the security database."""
 
 import asyncio
 import json
@@ -21,14 +21,14 @@ Station = Literal["log", "store", "pipeline", "security"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One station: whether it works, and what is to say about it."""
+    """The result of one check, and its detail."""
 
     ok: bool
     detail: str
 
 
 async def guarded(check: Callable[[], None]) -> dict[Station, Check]:
-    """The security database's check: without it nobody is known, so nobody is answered."""
+    """Check the security database: without it nobody is authenticated, so nothing is answered."""
     try:
         await asyncio.to_thread(check)
     except StoreError as error:
@@ -39,7 +39,7 @@ async def guarded(check: Callable[[], None]) -> dict[Station, Check]:
 async def readiness(
     settings: Settings, log: Log, commit: GroupCommit, progress: ProgressWatch, check_key: Callable[[], None]
 ) -> dict[Station, Check]:
-    """The checks by station. `check_key` raises StoreError if the store's encrypted texts cannot be opened here."""
+    """The check of each station. `check_key` raises StoreError if the store's encrypted texts cannot be opened here."""
     trouble = await commit.probe()
     writable = Check(ok=not trouble, detail=trouble or "writable")
     try:
@@ -79,7 +79,7 @@ def _pipeline(settings: Settings, log: Log, reached: Lanes) -> Check:
 
 
 def _supervised(run_file: Path) -> Check:
-    """What the supervisor says of the pipeline; fine if there is no supervisor, which is so where others run it."""
+    """The supervisor's report about the pipeline; healthy if there is no supervisor, as on a cluster."""
     try:
         state = json.loads(run_file.read_text("utf-8"))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""How the scheduled jobs fared. A failing one does not make the API unready: events still arrive and are applied."""
+"""Results of the scheduled jobs. A failing one does not make the API unready: events still arrive and are applied."""
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
@@ -9,7 +9,7 @@ from whence.store.status.periodic_jobs import LastRun, read_runs
 
 
 def scheduled(engine: Engine) -> dict[str, Check]:
-    """The last run of each job, by name; none if the store cannot be read."""
+    """The last run of each job, by name; empty if the store cannot be read."""
     try:
         return {name: _check(last) for name, last in read_runs(engine).items()}
     except SQLAlchemyError:

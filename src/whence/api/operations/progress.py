@@ -1,4 +1,4 @@
-"""How far the store has come, read in a thread, and waiting until that is far enough."""
+"""Progress of the store, read in a thread, and waiting for a position."""
 
 import asyncio
 import time
@@ -14,7 +14,7 @@ _POLL_SECONDS = 0.01
 
 
 class ProgressWatch:
-    """Asks the store how far it is, one question at a time however many want to know. For one event loop."""
+    """Reads the store's progress, one query at a time for any number of callers. For one event loop."""
 
     def __init__(self, read_progress: Callable[[], Mapping[str, int]]) -> None:
         self._read_progress = read_progress
@@ -24,8 +24,8 @@ class ProgressWatch:
         self._progress: Mapping[str, int] = {}
 
     async def reached(self) -> Lanes:
-        """By lane: before this, every record is in the store, as of now. Raises StoreError."""
-        # An answer to a question asked after this call began is fresh enough, whoever asked it.
+        """By lane: the position before which every record is in the store now. Raises StoreError."""
+        # The result of a query that began after this call is recent enough, whoever started it.
         last_asked = self._asked
         async with self._one_at_a_time:
             if self._answered <= last_asked:
@@ -36,25 +36,27 @@ class ProgressWatch:
         return {lane: Position.from_int(position) for lane, position in self._progress.items()}
 
     async def wait(self, is_far_enough: Callable[[Lanes], bool], seconds: float) -> Lanes:
-        """Wait until the store is far enough or the time is over, and return how far it is then. Raises StoreError."""
+        """Wait until the store has advanced enough or the time is over. Returns its progress then. Raises
+        StoreError.
+        """
         deadline = time.monotonic() + seconds
         while True:
             reached = await self.reached()
             now = time.monotonic()
             if is_far_enough(reached) or now >= deadline:
                 return reached
-            # All who wait wake at the same ticks of the clock, so that they share one question.
+            # All callers wait for the same clock ticks, so that they share one query.
             await asyncio.sleep(_POLL_SECONDS - now % _POLL_SECONDS)
 
     def close(self) -> None:
-        """Let the thread end."""
+        """End the thread."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
 async def wait_for_positions(log: Log, watch: ProgressWatch, wait_for: str, seconds: float) -> bool:
-    """Wait until the store has the records at some positions; whether it has them then.
+    """Wait until the store has the records at some positions. Returns whether it has them.
 
-    Raises EventError if they are no positions, StoreError.
+    Raises EventError if the text is malformed, StoreError.
     """
     lanes = await asyncio.to_thread(log.list_lanes)
     least = least_progress(log, lanes, wait_for)
@@ -62,11 +64,11 @@ async def wait_for_positions(log: Log, watch: ProgressWatch, wait_for: str, seco
 
 
 def least_progress(log: Log, lanes: Sequence[Lane], wait_for: str) -> Lanes:
-    """The least progress past the records that a caller waits for."""
+    """The least progress that includes the records that a caller waits for."""
     if wait_for in ("", "head"):
         return {lane.name: lane.end for lane in lanes if lane.start < lane.end}
     try:
-        # In order, so that of several in one lane the last one counts.
+        # In order, so that the last of several positions in one lane counts.
         return {log.lane_of(position): position.after for position in sorted(parse_positions(wait_for))}
     except ValueError as error:
         raise EventError("/query/wait_for", str(error), 400) from None

@@ -1,4 +1,4 @@
-"""Bodies that were refused: which, why, what they say, and sending one again, mended if need be."""
+"""Quarantined bodies: list them with their reasons, show one, and replay one, corrected if necessary."""
 
 import asyncio
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from whence.store.snapshots.catalog import snapshot
 from whence.store.status.ledger import list_quarantined_before
 
 MOST_SHOWN = 256 << 10
-"""Bytes of a body that an answer has."""
+"""The most bytes of a body in an answer."""
 _READ = 1_000
 
 Place = Annotated[str, Path(pattern=r"^[0-9]{1,9}(:|%3[Aa])[0-9]{1,11}$", description="its position in the log")]
@@ -33,7 +33,7 @@ Class = Annotated[Literal[REFUSALS] | None, Query(description="only those refuse
 
 
 class Mended(BaseModel):
-    """What to send in its place."""
+    """The corrected body."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -44,7 +44,7 @@ _AS_IT_IS = Mended()
 
 
 def reads(log: Log) -> APIRouter:
-    """What is in quarantine. A refused body names what it will, so it is for who may read everything."""
+    """Routes to read the quarantine. A body may contain any name, so they require access to everything."""
     routes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
 
     @routes.get("/quarantine", responses=answered_with(Quarantine))
@@ -82,14 +82,14 @@ def reads(log: Log) -> APIRouter:
 
 
 def writes(log: Log, collector: Collector) -> APIRouter:
-    """Sending again."""
+    """The route to replay a body."""
     routes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
 
     @routes.post("/quarantine/{position}/replay", responses=answered_with(Replayed))
     async def replay(viewer: Asker, request: Request, position: Place, mended: Mended = _AS_IT_IS) -> Response:
         """Replay a quarantined body, or its corrected form. If it is still invalid, the answer says why (422).
 
-        The refused one stays in quarantine: the log forgets nothing.
+        The rejected body stays in quarantine, since the log is append-only.
         """
         _check(viewer)
         authority = authority_of(viewer)
@@ -111,7 +111,7 @@ def _check(viewer: Viewer) -> None:
 
 
 def _mended(record: Record, mended: Mended, authority: Authority) -> tuple[bytes, Need]:
-    """What to send again, and what that takes. Raises EventError if something is wrong with it."""
+    """The body to replay, and the permissions that it requires. Raises EventError if it is invalid."""
     body = record.payload if mended.body is None else mended.body.encode()
     return body, event_need(accept(body, authority=authority).event)
 
@@ -133,7 +133,7 @@ def _record(log: Log, request: Request, text: str) -> Record:
         if record is None and sealed:
             raise LogCorruptError(f"the record at {position} is damaged; see `whence log repair`")
     except LogCorruptError:
-        # Nor can a record be read from its middle. A body that the store knows was there, and is damaged.
+        # A record cannot be read from its middle either. If the store knows a body here, it is damaged.
         if _is_refused(request, position.as_int):
             raise
         record = None

@@ -1,4 +1,4 @@
-"""The types of the answers about Whence itself: health, status, progress."""
+"""The types of answers about the installation: health, status, progress."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 
 class LiveDocument(TypedDict):
-    """The process answers."""
+    """The process responds."""
 
     status: Literal["live"]
 
@@ -19,7 +19,7 @@ class CheckDocument(TypedDict):
 
 
 class ReadyDocument(TypedDict):
-    """Whether each station works, what became of requests since this process began, and the scheduled jobs."""
+    """The health of each station, the outcomes of requests since this process began, and the scheduled jobs."""
 
     status: Literal["ready", "not ready"]
     checks: dict[str, CheckDocument]
@@ -82,7 +82,7 @@ class SqlDisagreements(TypedDict):
 
 
 class StoreStatus(TypedDict):
-    """What the store contains, counted at `counted_at` (seconds since 1970)."""
+    """The contents of the store, counted at `counted_at` (seconds since 1970)."""
 
     counted_at: float
     bytes: int
@@ -97,7 +97,7 @@ class StoreStatus(TypedDict):
 
 
 class StatusDocument(TypedDict):
-    """What was received, what waits, what was rejected, and what the store contains."""
+    """What was received, waits and was rejected, and the contents of the store."""
 
     received: LogAmount
     waiting: Waiting

@@ -1,4 +1,4 @@
-"""The routes that say how Whence stands: for Prometheus, and for people."""
+"""Routes for the status: for Prometheus, and for people."""
 
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -29,7 +29,7 @@ def router(watch: StatusWatch, collector: Collector) -> APIRouter:
     async def status(viewer: Asker) -> Response:
         """Show the status of log, store and pipeline. `store` is null while the store cannot be read.
 
-        Producers are named to who may see everything.
+        Producers are named only to callers who may see everything.
         """
         return answer(document(await watch.read(), collector, viewer))
 
@@ -37,8 +37,8 @@ def router(watch: StatusWatch, collector: Collector) -> APIRouter:
 
 
 def document(status: Status, collector: Collector, viewer: Viewer) -> StatusDocument:
-    """The answer's body, with the names that `viewer` may see. Times are seconds; what was `refused` counts from when
-    this process began.
+    """The status with the names that `viewer` may see. Times are in seconds; `refused` counts since this
+    process began.
     """
     return {
         "received": _amount(status.received),

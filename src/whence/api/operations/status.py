@@ -1,4 +1,6 @@
-"""How Whence stands: what came, what waits, what is missing. One answer for `/metrics`, `/api/v2/status` and doctor."""
+"""The status of an installation: received, waiting and missing records. `/metrics`, `/api/v2/status` and doctor show
+it.
+"""
 
 import asyncio
 import time
@@ -11,18 +13,19 @@ from whence.log import Amount, Lanes, Log, Position, Seal
 from whence.store.status.overview import StoreOverview
 
 _SHARE = 0.02
-"""Of the time, at most so much is spent counting in the store, however large it grows."""
+"""The largest share of time that is spent on counting in the store."""
 
 _PROMPT_SECONDS = 0.5
-"""Counting that takes longer is done while the older counts are served."""
+"""If counting takes longer, the previous counts are served meanwhile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """`received`: all that the log ever had. `waiting`: what of it the store does not have yet, and for how long (s).
+    """`received`: all records that the log ever had. `waiting`: those that the store does not have yet, and the age
+    (s).
 
-    `standing` is what was counted in the store, `counted_at` (s since 1970) when; None if the store cannot be read.
-    `missing`: records that the store had passed by then without accounting for them. Must be 0.
+    `standing` are the counts of the store at `counted_at` (s since 1970), or None if it cannot be read. `missing`:
+    records that the store had passed by then without accounting for them; it must be 0.
     """
 
     received: Amount
@@ -36,7 +39,7 @@ class Status:
 
 
 class StatusWatch:
-    """Asks log and store how they stand. For one event loop."""
+    """Reads the status of log and store. For one event loop."""
 
     def __init__(
         self,
@@ -54,7 +57,7 @@ class StatusWatch:
         self._counting: asyncio.Task[None] | None = None
 
     async def read(self) -> Status:
-        """The status as of now; what needs counting in a large store may be some minutes old. Raises LogError."""
+        """The current status; counts of a large store may be some minutes old. Raises LogError."""
         reached: Lanes = {}
         standing: StoreOverview | None = None
         try:
@@ -82,10 +85,10 @@ class StatusWatch:
 
     def _missing(self, standing: StoreOverview, damaged: Iterable[Seal]) -> int:
         passed = self._log.count_before(positions(standing.progress))
-        # A micro-batch under way is in the ledger before it is passed.
+        # A running micro-batch is in the ledger before its records are passed.
         lost = sum(one.lost for one in damaged if one.state == "lost")
         missing = max(0, passed.records - lost - standing.ledger.received)
-        # Not every offset of a topic is a record: so what seems to be missing is looked for.
+        # Not every offset of a topic is a record, so missing ones are verified.
         return self._count_lost() if missing and self._count_lost else missing
 
     async def _counted(self, reached: Lanes) -> StoreOverview | None:
@@ -109,7 +112,7 @@ class StatusWatch:
 
 
 def positions(progress: Mapping[str, int]) -> Lanes:
-    """Progress as the store has it, as positions."""
+    """The store's progress, as positions."""
     return {lane: Position.from_int(position) for lane, position in progress.items()}
 
 

@@ -1,1 +1,1 @@
-"""Assertions that are durable in the log and not yet in the store, and answers that take them into account."""
+"""Pending assertions: durable in the log, but not yet in the store; and snapshots that include them."""

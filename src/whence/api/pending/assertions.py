@@ -1,6 +1,6 @@
-"""Pending assertions: what people asserted that is durable in the log and not yet in the store.
+"""Pending assertions of people: durable in the log, but not yet in the store.
 
-The log is the only memory of them, so they survive a restart of the API, and every instance reads the same ones.
+They are stored in the log only, so they survive a restart of the API, and every instance reads the same ones.
 """
 
 import threading
@@ -20,7 +20,7 @@ _BY_PERSON = PERSON.encode()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingEvent:
-    """An assertion, and where it is in the log. `key`: 32 hex digits."""
+    """An assertion with its position in the log. `key`: 32 hex digits."""
 
     position: Position
     key: str
@@ -28,14 +28,14 @@ class PendingEvent:
 
     @property
     def order(self) -> tuple[int, int, str]:
-        """By what the writer of a facet is chosen (docs/explanation/state.md): time, state rank, key."""
+        """The order that decides the writer of a facet (docs/explanation/state.md): time, state rank, key."""
         rank = self.event.state.rank if isinstance(self.event, RunEvent) else 0
         return self.event.time, rank, self.key
 
 
 @dataclass(frozen=True, slots=True)
 class _Noted:
-    """Where an assertion is, and what it mentions. The event itself is read when somebody asks for it."""
+    """The position of an assertion, and the nodes that it mentions. The event itself is read on demand."""
 
     position: Position
     nodes: frozenset[Node]
@@ -44,18 +44,18 @@ class _Noted:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """The pending assertions of one moment, by what they mention."""
+    """The pending assertions at one moment, by the nodes that they mention."""
 
     log: Log | None = None
     noted: Sequence[_Noted] = ()
     _read: dict[Position, PendingEvent] = field(default_factory=dict, repr=False, compare=False)
 
     def names(self) -> Mapping[int, Node]:
-        """Every dataset, field and job that is mentioned, by id."""
+        """Every mentioned dataset, field and job, by id."""
         return {node_id(name): name for one in self.noted for name in one.nodes}
 
     def of_node(self, name: Node) -> Sequence[PendingEvent]:
-        """The assertions that mention a node, in the order in which they apply. Raises LogError."""
+        """The assertions that mention a node, in the order of their application. Raises LogError."""
         return self._events(one.position for one in self.noted if name in one.nodes)
 
     def of_run(self, run_id: str) -> Sequence[PendingEvent]:
@@ -63,11 +63,11 @@ class Pending:
         return self._events(one.position for one in self.noted if one.run_id == run_id)
 
     def runs_of(self, job: JobName) -> Sequence[str]:
-        """The ids of the runs of a job that are mentioned."""
+        """The ids of the mentioned runs of a job."""
         return sorted({one.run_id for one in self.noted if one.run_id and job in one.nodes})
 
     def run_ids(self) -> Sequence[str]:
-        """The ids of all runs that are mentioned."""
+        """The ids of all mentioned runs."""
         return sorted({one.run_id for one in self.noted if one.run_id})
 
     def _events(self, positions: Iterable[Position]) -> list[PendingEvent]:
@@ -81,14 +81,14 @@ class Pending:
 
 @dataclass(slots=True)
 class _Tail:
-    """What was read of one lane: all of [begin, end)."""
+    """The part of one lane that was read: all of [begin, end)."""
 
     begin: Position
     end: Position
     noted: list[_Noted] = field(default_factory=list)
 
     def advance(self, log: Log, begin: Position, end: Position) -> None:
-        """Forget what is before `begin`, and read on up to `end`. Raises LogError."""
+        """Forget the part before `begin`, and continue reading up to `end`. Raises LogError."""
         if not self.begin <= begin <= self.end:
             self.begin, self.end, self.noted = begin, begin, []
         found = [noted for one in _records_by_persons(log, self.end, end) if (noted := _note(one))]
@@ -97,7 +97,7 @@ class _Tail:
 
 
 class PendingAssertions:
-    """Finds the pending assertions. It reads each record of the log at most once. For any number of threads."""
+    """Finds the pending assertions. Each record of the log is read at most once. Thread-safe."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
@@ -105,7 +105,7 @@ class PendingAssertions:
         self._tails: dict[str, _Tail] = {}
 
     def since(self, reached: Iterable[int]) -> Pending:
-        """The assertions that a store lacks whose progress is at these positions (one a lane). Raises LogError."""
+        """The assertions that a store with this progress (one position a lane) lacks. Raises LogError."""
         positions = [Position.from_int(one) for one in reached]
         with self._lock:
             progress = {self._log.lane_of(one): one for one in positions}
@@ -113,7 +113,7 @@ class PendingAssertions:
         return Pending(self._log, noted)
 
     def known_since(self, reached: Iterable[int]) -> Pending:
-        """Likewise, those that were found before, without a look at the log: at least what this process answered."""
+        """The same among those found before, without reading the log: at least those that this process wrote."""
         with self._lock:
             progress = {self._log.lane_of(one): one for one in map(Position.from_int, reached)}
             noted = [
@@ -135,7 +135,7 @@ def _records_by_persons(log: Log, since: Position, before: Position) -> Sequence
     try:
         return list(log.find_events(_BY_PERSON, since, before))
     except LogCorruptError:
-        log.seal_damage({log.lane_of(since): since})  # as the pipeline does when it comes here
+        log.seal_damage({log.lane_of(since): since})  # as the pipeline does at this position
         return list(log.find_events(_BY_PERSON, since, before))
 
 
@@ -148,7 +148,7 @@ def _records_at(log: Log, positions: Sequence[Position]) -> Sequence[Record | No
 
 
 def mentions_of(event: Event) -> Iterator[Dataset]:
-    """The datasets that an event mentions, with what it says of each."""
+    """The datasets that an event mentions, with their facets."""
     match event:
         case RunEvent():
             yield from (*event.inputs, *event.outputs)
@@ -164,7 +164,7 @@ def run_of(event: Event) -> RunName | None:
 
 
 def _note(record: Record) -> _Noted | None:
-    """None if no person asserted it, or nothing of it is applied."""
+    """The mentions of an assertion; None if no person asserted it, or nothing of it is applied."""
     try:
         event = read_accepted(record.payload)
     except EventError:

@@ -1,6 +1,6 @@
-"""The catalog and the graph of a store as they will be once its pending assertions are in it: what a write answers.
+"""The catalog of a store including its pending assertions, for the answers to writes.
 
-The rules are those of state.md for one thing at a time. Lists, totals and lineage are as the store has them.
+The rules are those of state.md, for single nodes. Lists, totals and lineage are those of the store.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ Name = DatasetName | JobName
 
 @dataclass(frozen=True, slots=True)
 class PendingCatalog(StoreCatalog):
-    """A `StoreCatalog` with pending assertions laid over it. Each method is as in the port."""
+    """A `StoreCatalog` overlaid with pending assertions. The port documents the methods."""
 
     pending: Pending = field(default_factory=Pending)
 
@@ -154,7 +154,7 @@ class PendingCatalog(StoreCatalog):
         return {id_: events for some in several for id_, events in some.items() if id_ in wanted}
 
     def _by_run(self, run_id: str) -> Mapping[int, Sequence[RunEvent]]:
-        """The events of each run that has this id, of several jobs if several claim it."""
+        """The events of each run with this id; of several runs if several jobs claim it."""
         found: dict[int, list[RunEvent]] = {}
         for one in self.pending.of_run(run_id):
             if isinstance(one.event, RunEvent):
@@ -168,7 +168,7 @@ def last_declared(events: Sequence[PendingEvent]) -> PendingEvent | None:
 
 
 def _is_ended(name: Node, events: Sequence[PendingEvent]) -> bool:
-    """Whether the end of a thing is the last that is asserted of it; at one time, the end counts."""
+    """Whether the last assertion about a node is its end; at equal times, the end wins."""
     return max((one.event.time, _ends(one, name)) for one in events)[1]
 
 

@@ -1,5 +1,5 @@
-"""The graph of a store as it will be once its pending assertions are in it, as far as the answer to a write shows it:
-names, and which datasets a job declares that it reads and writes.
+"""The graph of a store including its pending assertions, as far as answers to writes show it: names, and the declared
+inputs and outputs of jobs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,18 +20,18 @@ from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph
 
 _RUNS = 10
-"""How many runs of a job tell what it really touches."""
+"""The number of a job's runs that are read for its observed inputs and outputs."""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingGraph(StoreGraph):
-    """A `StoreGraph` with pending declarations of jobs laid over it. Each method is as in the port."""
+    """A `StoreGraph` overlaid with pending declarations of jobs. The port documents the methods."""
 
     pending: Pending = field(default_factory=Pending)
 
     @classmethod
     def over(cls, connection: Connection, pending: Pending) -> "PendingGraph":
-        """The graph of a snapshot. It has no arrays, for they are of the store alone."""
+        """The graph of a snapshot. It has no adjacency file, which describes the store alone."""
         return cls(connection, _known=dict(pending.names()), pending=pending)
 
     def edges(self, probes: Sequence[int], hop: Hop, limit: int) -> Sequence[EdgeRow]:
@@ -43,7 +43,7 @@ class PendingGraph(StoreGraph):
         return [*left, *(_edge(job, end) for job, one in declared.items() for end in _ends(one, hop.direction))]
 
     def _declared(self, jobs: Iterable[int]) -> Mapping[int, JobEvent]:
-        """What is declared of each job that a pending assertion declares."""
+        """The pending declaration of each job that has one."""
         names = self.pending.names()
         last = {id_: last_declared(self._of(names.get(id_))) for id_ in jobs}
         return {id_: one.event for id_, one in last.items() if one and isinstance(one.event, JobEvent)}
@@ -52,12 +52,12 @@ class PendingGraph(StoreGraph):
         return self.pending.of_node(name) if isinstance(name, JobName) else ()
 
     def _is_replaced(self, row: EdgeRow, way: Direction, declared: Mapping[int, JobEvent]) -> bool:
-        """Whether only the declaration that a pending one replaces has an edge."""
+        """Whether an edge exists only in a declaration that a pending one replaces."""
         before = self._before(row.near_id) if row.near_id in declared else None
         return before is not None and row.far_dataset_id in _ends(before, way) - self._observed(row.near_id, way)
 
     def _before(self, job: int) -> JobEvent | None:
-        """What the store has declared of a job."""
+        """The declaration of a job in the store."""
         entry = StoreCatalog(self.connection).declaration(job)
         records = (
             self.pending.log.read_records([Position.from_int(entry.position)]) if entry and self.pending.log else ()
@@ -66,7 +66,7 @@ class PendingGraph(StoreGraph):
         return next((one for one in events if isinstance(one, JobEvent)), None)
 
     def _observed(self, job: int, way: Direction) -> set[int]:
-        """What the latest runs of a job touched."""
+        """The inputs or outputs of the latest runs of a job."""
         catalog = PendingCatalog(self.connection, pending=self.pending)
         runs = [one.id for one in catalog.latest_runs([job], _RUNS).get(job, ())]
         touched = catalog.touched(runs).values()

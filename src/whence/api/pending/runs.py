@@ -1,4 +1,4 @@
-"""A run as pending assertions make it (docs/explanation/state.md, "Run state"): pure."""
+"""The state of a run including pending assertions (docs/explanation/state.md, "Run state"). Pure functions."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,7 +10,7 @@ _UNSUCCESSFUL = (RunState.ABORT, RunState.FAIL)
 
 
 def run_after(known: RunEntry | None, events: Sequence[RunEvent]) -> RunEntry:
-    """A run after some events of it, at least one, in their order."""
+    """A run after at least one further event, in their order."""
     (name,) = {one.run.name for one in events}
     started, one = None, known or RunEntry(node_id(name), name, RunState.OTHER, 0, None, None, None)
     for event in events:
@@ -30,14 +30,14 @@ def _with_times(known: RunEntry, event: RunEvent) -> RunEntry:
 
 
 def _replaces(known: RunEntry, event: RunEvent, started: int | None) -> bool:
-    """Whether a state outranks the one that is known. A COMPLETE undoes an unsuccessful end only of a new attempt."""
+    """Whether a state outranks the known one. A COMPLETE replaces an unsuccessful end only in a new attempt."""
     if known.state in _UNSUCCESSFUL and event.state is RunState.COMPLETE:
         return started is not None and known.state_at < started <= event.time
     return (event.state.rank, event.time, event.state) > (known.state.rank, known.state_at, known.state)
 
 
 def run_facets_of(known: Iterable[RunFacet], events: Sequence[RunEvent]) -> list[RunFacet]:
-    """The facets of a run, its inputs and outputs after some events: of each what is said last."""
+    """The facets of a run, its inputs and outputs after some events: the latest payload of each."""
     found = {(one.role, one.dataset_id, one.key): one for one in known}
     for event in events:
         said = [RunFacet("", 0, one.key, one.payload) for one in event.run.facets]
@@ -51,7 +51,7 @@ def _apart(role: str, datasets: Iterable[Dataset]) -> Iterable[RunFacet]:
 
 
 def touched_of(known: RunDatasets | None, events: Sequence[RunEvent]) -> RunDatasets:
-    """What a run reads and writes after some events. Its version is the one that the store has."""
+    """The inputs and outputs of a run after some events. Its version is the one in the store."""
     before = known or RunDatasets(0, (), ())
     inputs = {*before.inputs, *(node_id(one.name) for event in events for one in event.inputs)}
     outputs = {*before.outputs, *(node_id(one.name) for event in events for one in event.outputs)}

@@ -1,1 +1,1 @@
-"""What one request may ask of the store: its snapshot of the graph, of the catalog, and raw events."""
+"""The snapshots of one request: of the graph, of the catalog, and raw events."""

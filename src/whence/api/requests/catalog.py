@@ -1,4 +1,4 @@
-"""Where a request gets its snapshot of the catalog: what of it who asks may see (`query/visibility/catalog.py`)."""
+"""The catalog snapshot of a request, restricted to what the caller may see (`query/visibility/catalog.py`)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,9 +28,9 @@ from whence.store.snapshots.graph import StoreGraph
 
 @dataclass(frozen=True, slots=True)
 class CatalogRequest:
-    """What is known of each thing and how things depend on each other, in one snapshot, as far as who asks may see it.
+    """The catalog and the graph in one snapshot, restricted to what the caller may see.
 
-    `whole` hides nothing: what a change must keep is read from it, and nothing that is answered.
+    `whole` is not restricted: a change reads from it what it must keep; it must not appear in answers.
     """
 
     catalog: Catalog
@@ -38,9 +38,9 @@ class CatalogRequest:
     whole: Catalog
     visible_ids: VisibleIds | None = None
     pending: Pending = field(default_factory=Pending)
-    """What people asserted that the store does not have; it hides nothing either."""
+    """Assertions that the store does not have yet; not restricted either."""
     viewer: str = ""
-    """Whose answer it is, for its tag (`viewer_tag`)."""
+    """The viewer's part of the ETag (`viewer_tag`)."""
 
     def bodies(self, request: Request, events: Sequence[EventEntry]) -> list[bytes]:
         """The JSON of events of this catalog. Raises LogError."""
@@ -49,19 +49,19 @@ class CatalogRequest:
 
 
 def open_catalogued(request: Request) -> Iterator[CatalogRequest]:
-    """The snapshot of a request, until it is answered. Raises StoreError."""
+    """Open the snapshot of a request, until it is answered. Raises StoreError."""
     with snapshot(request.app.state.engine) as connection:
         yield _over(request, connection, Pending())
 
 
 def open_pending(request: Request) -> Iterator[CatalogRequest]:
-    """The snapshot of a request with the pending assertions in it. Raises StoreError, LogError."""
+    """Open the snapshot of a request, including the pending assertions. Raises StoreError, LogError."""
     with snapshot(request.app.state.engine) as connection:
         yield _over(request, connection, request.app.state.pending.since(StoreCatalog(connection).reached()))
 
 
 def open_newest(request: Request) -> Iterator[CatalogRequest]:
-    """Likewise, with those that this process knows of: for who only reads. Raises StoreError, LogError."""
+    """Open it including the pending assertions that this process knows, for readers. Raises StoreError, LogError."""
     with snapshot(request.app.state.engine) as connection:
         yield _over(request, connection, request.app.state.pending.known_since(StoreCatalog(connection).reached()))
 
@@ -84,6 +84,6 @@ def _graph(request: Request, connection: Connection, pending: Pending) -> StoreG
 
 
 Asked = Annotated[CatalogRequest, Depends(open_catalogued)]
-"""A route that reads the catalog takes this."""
+"""The parameter of routes that read the catalog."""
 Newest = Annotated[CatalogRequest, Depends(open_newest)]
-"""A route that reads one thing that people change takes this."""
+"""The parameter of routes that read one dataset or job that people change."""

@@ -1,7 +1,7 @@
-"""Asking the graph: one snapshot for each request, in one of a few threads, and an answer in one shape.
+"""Answers to graph questions: one snapshot for each request, in one of a few threads, in one shape.
 
-Every question of the API comes through `GraphRequests.answer`, and its graph from `open_asked`: what a caller may see
-is decided there.
+Every graph question of the API passes `GraphRequests.answer`, and gets its graph from `open_asked`, which applies the
+caller's visibility.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ from whence.store.snapshots.graph import StoreGraph
 from whence.tracing import spanning
 
 THREADS = 8
-"""Questions answered at a time."""
+"""The most questions that are answered at a time."""
 WAITING = 64
-"""Questions that may wait for a thread; more are refused, so that nobody waits for long."""
+"""The most questions that wait for a thread; others are rejected, so that nobody waits for long."""
 
 
 @contextmanager
 def open_asked(request: Request) -> Iterator[Asked]:
-    """The graph of a request, as one snapshot: the only way from a question to the store. Raises StoreError."""
+    """Open the read snapshot that a request queries. Every query goes through it. Raises StoreError."""
     engine: Engine = request.app.state.engine
     try:
         with reading(engine) as connection:
@@ -44,12 +44,14 @@ def open_asked(request: Request) -> Iterator[Asked]:
 
 
 Ask = Callable[[Asked], Listing | Whole]
-"""A question: from the graph to its answer."""
+"""A question: a function from the graph to its answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerTerms:
-    """How a request wants to be answered: not before the graph has `wait_for`, in which part and form."""
+    """The requested form of an answer: the position `wait_for` that the graph must have reached, the page,
+    the format.
+    """
 
     wait_for: str = ""
     timeout: float = 10
@@ -58,18 +60,18 @@ class AnswerTerms:
 
 
 class GraphRequests:
-    """Answers questions in threads of its own. For one event loop."""
+    """Answers questions in threads. For one event loop."""
 
     def __init__(self, wait: Callable[[str, float], Awaitable[bool]]) -> None:
-        """`wait` waits until the graph has the records at some positions, at most so many seconds."""
+        """`wait` waits until the graph has the records at some positions, at most for the given seconds."""
         self._wait = wait
         self._threads = ThreadPoolExecutor(THREADS, "asking")
         self._asked = 0
 
     async def answer(self, request: Request, terms: AnswerTerms, ask: Ask, *, tagged: bool = True) -> Response:
-        """The answer to a request; `tagged`: it changes only with the graph and the time asked about.
+        """Answer a request. `tagged`: the answer changes only with the graph and the requested time.
 
-        Raises StoreError, NotYetError, and what the question raises.
+        Raises StoreError, NotYetError, and the errors of the question.
         """
         if self._asked >= THREADS + WAITING:
             raise QuestionsBusyError
@@ -84,7 +86,7 @@ class GraphRequests:
             self._asked -= 1
 
     def close(self) -> None:
-        """Let the threads end."""
+        """End the threads."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
@@ -94,13 +96,13 @@ def _answer(request: Request, terms: AnswerTerms, ask: Ask, tagged: bool) -> Res
         tag = etag(graph, terms.at, viewer_tag(request)) if tagged else None
         if tag and wanted.has(tag):
             return wanted.unchanged(tag)
-        # Rows are read as they are needed, so the answer is written before the snapshot ends.
+        # Rows are read on demand, so the answer is written before the snapshot ends.
         found = ask(graph)
         answered(request, len(found.keys) if isinstance(found, Listing) else 1, export=wanted.form == CSV)
         return answer_response(found, terms.paging, wanted, tag)
 
 
 def etag(graph: Asked, at: int | None, viewer: str = "") -> str:
-    """Changes whenever an answer may: with the graph, what was forgotten of it, the time asked about, and who asks."""
+    """A tag that changes whenever an answer may: with the graph, retention, the requested time, and the viewer."""
     parts = (graph_version(graph), graph.forgotten_before(), at, viewer)
     return 'W/"' + ";".join("" if part is None else str(part) for part in parts) + '"'

@@ -1,4 +1,4 @@
-"""Envelopes and cursors of `/api/v2`: a page says where the next one begins, in words that only Whence reads."""
+"""Envelopes and cursors of `/api/v2`: each page has an opaque cursor for the next one."""
 
 import base64
 import json
@@ -22,7 +22,7 @@ Cursor = Annotated[str, Query(max_length=4_000, description="`page.next` of the 
 
 
 def window(limit: int, cursor: str, shape: tuple[type, ...]) -> Window:
-    """One more than a page, so that it is known whether another follows. Raises EventError if the cursor is none.
+    """The rows of a page and one more, which shows whether another page follows. Raises EventError for a bad cursor.
 
     `shape` has the types of the parts of the sort key.
     """
@@ -36,13 +36,13 @@ def paged(
     key: Callable[[T], Key],
     documents: Callable[[Sequence[T]], Sequence[Any]],
 ) -> Response:
-    """A page of what was found with `window`."""
+    """A page of the rows of a `window`."""
     shown, page = cut(found, limit, key)
     return enveloped(asked, documents(shown), page)
 
 
 def cut(found: Sequence[T], limit: int, key: Callable[[T], Key]) -> tuple[Sequence[T], dict[str, object]]:
-    """What a page shows of what was found, and what it says of itself."""
+    """The rows of a page, and its `page` member."""
     shown = found[:limit]
     if len(found) > limit:
         return shown, going_on(key(shown[-1]), limit)
@@ -50,18 +50,18 @@ def cut(found: Sequence[T], limit: int, key: Callable[[T], Key]) -> tuple[Sequen
 
 
 def going_on(key: Key, limit: int) -> dict[str, object]:
-    """What a page says of itself where not all was looked at: the next one goes on after a key."""
+    """The `page` member if the search stopped early: the next page continues after a key."""
     return {"next": _cursor(key), "limit": limit}
 
 
 def after(found: Iterable[T], window: Window, key: Callable[[T], Key]) -> Sequence[T]:
-    """What `window` asks for of a sorted list."""
+    """The rows of a sorted list that `window` asks for."""
     rest = (one for one in found if window.after is None or key(one) > window.after)
     return list(islice(rest, window.limit))
 
 
 def enveloped(asked: CatalogRequest, data: object, page: object = None) -> Response:
-    """`data` and `page`; the ETag is the version of the graph that they are of, and of what the viewer may see."""
+    """An answer with `data` and `page`. The ETag is the version of the graph and of the viewer's visibility."""
     version = format_positions(map(Position.from_int, asked.catalog.reached()))
     tag = f"{version}-{asked.viewer}" if asked.viewer else version
     return answer({"data": data, "page": page}, headers={"ETag": f'"{tag}"'})

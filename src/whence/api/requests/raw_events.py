@@ -1,4 +1,4 @@
-"""Events as they were sent: read from the log; of those that it has no more, what the store knows."""
+"""Events as they were sent, from the log; for events that the log has dropped, the remains in the store."""
 
 import json
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from whence.model.names import DatasetName, JobName, RunName
 from whence.query.answers.instants import iso
 
 REMEMBERED = "whence_remembered"
-"""True in what stands for an event that the log has dropped: it was more than that."""
+"""True in the remains of an event that the log has dropped."""
 
 
 def raw_events(log: Log, entries: Sequence[EventEntry]) -> list[bytes]:
@@ -26,7 +26,7 @@ def _payload(record: Record | None, entry: EventEntry) -> bytes:
 
 
 def _remembered(entry: EventEntry) -> dict[str, object]:
-    """What is left of an event that the log has dropped."""
+    """The remains of an event that the log has dropped."""
     head: dict[str, object] = {"eventTime": iso(entry.time), "producer": entry.producer, REMEMBERED: True}
     if entry.kind is EventKind.RUN:
         head["eventType"] = entry.state.name

@@ -1,1 +1,1 @@
-"""The application: all routes put together, its description, its connections and its process."""
+"""The complete application: all routes, the OpenAPI document, connections and the server process."""

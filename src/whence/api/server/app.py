@@ -1,4 +1,4 @@
-"""The HTTP application: which route asks what."""
+"""The HTTP application, with all routes."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -55,14 +55,13 @@ from whence.store.connection.engine import open_store, read_progress
 from whence.store.status.overview import read_overview
 
 TELEMETRY: TelemetryConfig = {"metrics": False, "logs": False, "auto_configure": False}
-"""FastAPI's own spans, where `whence.tracing` sends any; `/metrics` and the log have the rest."""
+"""FastAPI's own spans, if `whence.tracing` exports any; other data is in `/metrics` and the log."""
 
 
 def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
-    """The application over one data directory and one store. Opens the log when it starts, frees it when it stops.
+    """Create the application for one data directory and one store. It opens the log at start, and releases it at stop.
 
-    `clock` gives the time to answers that depend on it.
-    Raises StoreError if the security database does not answer.
+    `clock` is the time for answers that depend on it. Raises StoreError if the security database does not respond.
     """
     log = settings.log
     commit = GroupCommit(log.open_writer, settings.commit)
@@ -91,7 +90,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         version=__version__,
         lifespan=lifespan,
         redirect_slashes=False,
-        docs_url=None,  # `ui` has them, without a script of somebody else
+        docs_url=None,  # `ui` serves them, without third-party scripts
         redoc_url=None,
         telemetry=TELEMETRY,
     )
@@ -163,7 +162,7 @@ def _health(
     ) -> Response:
         """Check whether log, store, pipeline and security database work.
 
-        200 if all of them do, else 503; either way with the result of each check. There is no security database where
+        200 if all of them do, else 503; in both cases with the result of each check. There is no security database if
         Whence runs open.
         """
         checks = await health.readiness(settings, log, commit, progress, partial(check_key, engine))
@@ -193,7 +192,7 @@ def _progress(log: Log, progress: ProgressWatch) -> APIRouter:
     ) -> ProgressDocument:
         """Show the position that the store has reached, or wait until it has the records at `wait_for`.
 
-        Of a log of several lanes there is a position for each: `0:17,1:33`.
+        A log with several lanes has a position for each: `0:17,1:33`.
         """
         lanes = await asyncio.to_thread(log.list_lanes)
         least = least_progress(log, lanes, wait_for)

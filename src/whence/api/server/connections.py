@@ -1,4 +1,4 @@
-"""HTTP connections: deadlines for heads and bodies, a bound on the connections of a peer, and no protocol upgrades."""
+"""HTTP connections with limits: deadlines for heads and bodies, connections per peer, no protocol upgrades."""
 
 import asyncio
 import resource
@@ -14,7 +14,7 @@ from uvicorn.server import ServerState
 from whence.api.http.rate_limits import network_of
 
 _GRACE, _GRACE_SECONDS = 1.1, 1.0
-"""The collector ends a slow body first and keeps what it has of it. A little later the connection ends."""
+"""The collector rejects a slow body first and quarantines the part it has. The connection ends a little later."""
 _RESERVED_DESCRIPTORS = 64
 _LEAST_CONNECTIONS = 16
 _UPGRADING = frozenset({b"upgrade", b"http2-settings"})
@@ -22,7 +22,7 @@ _UPGRADING = frozenset({b"upgrade", b"http2-settings"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionBounds:
-    """How long a peer may take for a request's head and for its body, and how many connections it may have."""
+    """The time limits for a request's head and body, and the most connections of a peer."""
 
     head_seconds: float
     body_seconds: float
@@ -32,13 +32,13 @@ class ConnectionBounds:
 
 
 def most_connections() -> int:
-    """How many connections fit into three quarters of the process's file descriptors."""
+    """The number of connections that fit into three quarters of the process's file descriptors."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return max(_LEAST_CONNECTIONS, soft * 3 // 4 - _RESERVED_DESCRIPTORS)
 
 
 class Phase(Enum):
-    """What a connection waits for: nobody's request, the rest of a head, the rest of a body, the answer."""
+    """What a connection waits for: a request, the rest of a head, the rest of a body, the answer."""
 
     IDLE = "idle"
     HEAD = "head"
@@ -48,15 +48,15 @@ class Phase(Enum):
 
 @dataclass(slots=True)
 class Connections:
-    """The open connections of one server, oldest first, all and by peer. For one event loop."""
+    """The open connections of one server, oldest first, in total and by peer. For one event loop."""
 
     bounds: ConnectionBounds
     _all: "dict[BoundedHttp, None]" = field(default_factory=dict)
     _by_peer: "dict[str, dict[BoundedHttp, None]]" = field(default_factory=dict)
 
     def admit(self, connection: "BoundedHttp", peer: str) -> None:
-        """Count a new connection. Over a limit, the oldest that waits for its peer is ended: so connections that are
-        opened and left never keep others out.
+        """Add a new connection. Over a limit, the oldest one that waits for its peer is closed, so abandoned
+        connections never keep others out.
         """
         of_peer = self._by_peer.setdefault(peer, {})
         self._all[connection] = of_peer[connection] = None
@@ -66,7 +66,7 @@ class Connections:
             self._end_oldest(self._all)
 
     def release(self, connection: "BoundedHttp", peer: str) -> None:
-        """The connection is gone."""
+        """Remove a closed connection."""
         self._all.pop(connection, None)
         of_peer = self._by_peer.get(peer, {})
         of_peer.pop(connection, None)
@@ -81,7 +81,7 @@ class Connections:
 
 
 class BoundedHttp(HttpToolsProtocol):
-    """One connection. Its deadlines are timers of the event loop only where a request does not come in one piece."""
+    """One connection. Its deadlines become timers of the event loop only if a request arrives in several pieces."""
 
     def __init__(
         self,
@@ -112,8 +112,8 @@ class BoundedHttp(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came. An offer to upgrade is declined by parsing the same request without it (RFC 9110, 7.8):
-        the parser stops there, and would take the body for another protocol's bytes.
+        """Parse data. An upgrade offer is declined by parsing the same request without it (RFC 9110, 7.8), since the
+        parser stops there and would treat the body as bytes of another protocol.
         """
         self._unset_keepalive_if_required()
         if self.phase is Phase.IDLE:
@@ -125,7 +125,7 @@ class BoundedHttp(HttpToolsProtocol):
             self._set_deadline()
 
     def _parse(self, data: bytes) -> bytes | None:
-        """Parse these bytes; what is to be parsed next, if a request in them offered to upgrade."""
+        """Parse data. Returns the rest to parse next if a request in it offered an upgrade."""
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserError:

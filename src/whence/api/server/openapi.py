@@ -1,4 +1,4 @@
-"""The OpenAPI document, completed: summaries, examples, the statuses of the guard, and the shape of errors."""
+"""Completion of the OpenAPI document: summaries, examples, the guard's statuses, and the shape of errors."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ _SCHEMES: Json = {
     "session": {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "of who signed in at /login"},
 }
 _RAISES = re.compile(r"\s*Raises [^.]*\.\s*$")
-"""What a docstring says to callers in Python."""
+"""The part of a docstring that addresses Python callers."""
 _NOT_SERVED = ("HTTPValidationError", "ValidationError")
 """FastAPI's own schemas of errors; no route answers with them."""
 
@@ -36,7 +36,7 @@ class Described(FastAPI):
     """An application whose OpenAPI document describes every status and body that a route may answer."""
 
     def openapi(self) -> Json:
-        """The document, made once."""
+        """The document, built once."""
         if not self.openapi_schema:
             permissions = {(method, one.path): one for one in needed_by(self.routes) for method in one.methods}
             _complete(super().openapi(), permissions)

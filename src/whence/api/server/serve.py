@@ -1,4 +1,4 @@
-"""Serving the API on a socket, with uvicorn."""
+"""Serves the API on a socket, with uvicorn."""
 
 import asyncio
 import gc
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 def serve(settings: Settings, listening: socket.socket) -> None:
-    """Serve until SIGTERM or SIGINT; says `ready` on stdout once it does.
+    """Serve until SIGTERM or SIGINT. Prints `ready` to stdout when it accepts requests.
 
-    Raises AccessError if it is to run open where others can reach it, WhenceError if a setting is wrong.
+    Raises AccessError if it would run open on a reachable address, WhenceError if a setting is wrong.
     """
     host = listening.getsockname()[0]
     if settings.open and not ipaddress.ip_address(host).is_loopback:
@@ -49,7 +49,7 @@ def serve(settings: Settings, listening: socket.socket) -> None:
         timeout_keep_alive=75,
         timeout_graceful_shutdown=2,
     )
-    # A large answer is a million objects without cycles: looking for some again and again took a fifth of its time.
+    # A large answer is a million objects without cycles; repeated cycle collection took a fifth of its time.
     gc.set_threshold(50_000, 20, 100)
     _AnnouncedServer(config, end_traces).run(sockets=[listening])
 
@@ -83,4 +83,4 @@ class _AnnouncedServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await super().shutdown(sockets)
         if self._end_traces:
-            self._end_traces()  # the signal that stops the server then ends the process, without its exit's hooks
+            self._end_traces()  # the signal that stops the server then ends the process without exit hooks

@@ -1,4 +1,4 @@
-"""Spans of requests without what was asked for: names may be known to fewer people than traces are."""
+"""Removes names from request spans, since more people may read traces than may see the names."""
 
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import Span, SpanProcessor
@@ -10,10 +10,10 @@ _POSTED = {*PATHS, *(f"{path}/batch" for path in PATHS)}
 
 
 class TracePrivacy(SpanProcessor):
-    """Hides path and query of a request, in which datasets are named; the route says what was asked."""
+    """Hides a request's path and query, which contain dataset names; the span keeps the route."""
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
-        """Before anything else sees the span."""
+        """Called before anything else sees the span."""
         said = span.attributes or {}
         path = said.get("url.path")
         if path in _POSTED:  # answered before there is a route
