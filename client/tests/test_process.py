@@ -1,5 +1,6 @@
 """What a capture knows of its process: settings, parent run, commit."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from whence_client.process.settings import read_settings
 
 PATH = "/api/v1/lineage"
 LOCAL = f"http://127.0.0.1:8080{PATH}"
+ROOT = Path(__file__).parents[2]
 ID = "01941f29-7c00-7abc-8def-000000000001"
 
 
@@ -136,3 +138,12 @@ def test_outside_of_a_repository_ci_says_it(tmp_path: Path) -> None:
 )
 def test_web_addresses(remote: str, address: str) -> None:
     assert web_address(remote) == address
+
+
+def test_every_variable_of_the_client_is_documented() -> None:
+    sources = [path.read_text("utf-8") for path in (ROOT / "client" / "src").rglob("*.py")]
+    used = {name for text in sources for name in re.findall(r"\"((?:WHENCE|OPENLINEAGE)_\w+)\"", text)}
+    page = (ROOT / "docs" / "reference" / "configuration.md").read_text("utf-8")
+    section = page.partition("## Environment variables of `whence-client`")[2].partition("\n## ")[0]
+    documented = set(re.findall(r"^\| `(\w+)…?` \|", section, re.MULTILINE))
+    assert used == documented

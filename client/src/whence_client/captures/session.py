@@ -10,8 +10,7 @@ from whence_client.captures.naming import Naming
 from whence_client.events.facets import Event
 from whence_client.events.runs import RunRef, extraction_error_facet
 from whence_client.outbox import Outbox, process_outbox
-from whence_client.process.parent import parent_of_process
-from whence_client.runs.active import active_run
+from whence_client.runs.active import active_run, inherited_parent
 
 
 class Session:
@@ -32,7 +31,7 @@ class Session:
 
     def parent(self) -> RunRef | None:
         """The run that the calling code is in: that of `whence.run` around it, else that which started the process."""
-        return active_run() or parent_of_process()
+        return active_run() or inherited_parent()
 
     def naming(self, instance: str = "") -> Naming:
         """The naming for `translate`, as of now: jobs' namespace and parent run."""

@@ -257,6 +257,7 @@ def sql(
 questions.add_to(app)
 profiles.add_to(app)
 app.add_typer(capture.app)
+app.command("run", context_settings={"ignore_unknown_options": True})(capture.run_job)
 upkeep.add_to(app)
 publishing.add_to(app)
 guarding.add_to(app)

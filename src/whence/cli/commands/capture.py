@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whence.cli.commands.options import COLUMNS, Data, Store, Url, choice_option
-from whence.cli.output.streams import Output, reporting
+from whence.cli.commands.options import COLUMNS, Data, Form, Store, Url, choice_option
+from whence.cli.output.streams import Exit, Output, reporting
 from whence.cli.settings import data_directory, store_url
 
 if TYPE_CHECKING:
@@ -150,6 +150,39 @@ def sql_log(
         store=store_url(data_directory(data), store),
     )
     _deliver(log_lines(files, options), "sql-log", url, strict=strict, output=output)
+
+
+@app.command()
+def flush(
+    strict: Annotated[bool, typer.Option("--strict", help="End with an error if events still wait")] = False,
+    output: Form = Output.TEXT,
+) -> None:
+    """Send the events that captures and jobs of this user could not send."""
+    from whence.cli.sending.unsent import flush_unsent
+
+    with reporting(output):
+        code = flush_unsent(output)
+        raise typer.Exit(code if strict else Exit.OK)
+
+
+def run_job(
+    command: Annotated[list[str], typer.Argument(help="The command, after --")],
+    job: Annotated[str, typer.Option("--job", help="The name of the job; that of the script if not given")] = "",
+    namespace: Annotated[
+        str, typer.Option("--namespace", envvar="OPENLINEAGE_NAMESPACE", help="The namespace of the job")
+    ] = "",
+) -> None:
+    """Run a command as a job, with captures of what a Python script imports.
+
+    Output and exit code are the command's. Its events go where the environment says (docs/reference/configuration.md).
+    """
+    from whence_client.runs.command import run_command
+
+    try:
+        code = run_command(command, job=job, namespace=namespace)
+    except OSError as error:
+        raise typer.BadParameter(f"{command[0]} cannot be started: {error.strerror}") from None
+    raise typer.Exit(code)
 
 
 def _deliver(lines: "Iterator[Line]", what: str, url: str, *, strict: bool, output: Sink) -> None:
