@@ -1,1 +1,1 @@
-"""The terminal surface: commands, and what they print."""
+"""The command line: commands and their output."""

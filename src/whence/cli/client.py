@@ -1,4 +1,4 @@
-"""A small HTTP client for the API: one kept connection, patience with restarts and overload."""
+"""A small HTTP client for the API: one persistent connection, with retries during restarts and overload."""
 
 import http.client
 import json
@@ -26,9 +26,9 @@ class Reply:
 
 
 class Client:
-    """Talks to one API, with the key in WHENCE_API_KEY if there is one.
+    """A client of one API, with the key in WHENCE_API_KEY if it is set.
 
-    Tries again for `patience` seconds while it is unreachable or says 503.
+    Retries for `patience` seconds while the API is unreachable or responds 503.
     """
 
     def __init__(self, url: str, *, patience: float = 60) -> None:
@@ -41,15 +41,15 @@ class Client:
         self._key = os.environ.get("WHENCE_API_KEY", "")
 
     def get(self, path: str) -> Reply:
-        """Raises ApiError if the API stays unreachable. A 503 is an answer here: health speaks by it."""
+        """Send a GET. Raises ApiError if the API stays unreachable. A 503 is returned, since health checks use it."""
         return self._ask("GET", path, None, retry=())
 
     def post(self, path: str, body: bytes) -> Reply:
-        """Raises ApiError if the API stays unreachable or overloaded."""
+        """Send a POST. Raises ApiError if the API stays unreachable or overloaded."""
         return self._ask("POST", path, body, retry=(503,))
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._connection.close()
 
     def _ask(self, method: str, path: str, body: bytes | None, retry: tuple[int, ...]) -> Reply:
@@ -83,7 +83,7 @@ class Client:
 
 
 def explain(error: OSError | http.client.HTTPException) -> str:
-    """Why there is no answer, in the words of who asked."""
+    """Why there is no answer, for the user."""
     match error:
         case ConnectionRefusedError():
             return "nothing listens there; is `whence up` running?"
@@ -101,7 +101,7 @@ def explain(error: OSError | http.client.HTTPException) -> str:
 
 
 def refusal(reply: Reply) -> str:
-    """Why the API refused, in the words of who sits at a terminal."""
+    """Why the API rejected a request, for a user at a terminal."""
     if reply.status == 401:
         given = bool(os.environ.get("WHENCE_API_KEY"))
         return "the key in WHENCE_API_KEY is not accepted" if given else "an API key is needed: set WHENCE_API_KEY"

@@ -1,4 +1,4 @@
-"""Where the data is: an option, else the environment, else the platform's place for an application's data."""
+"""Locations of the data: an option, else the environment, else the platform's directory for application data."""
 
 import os
 from pathlib import Path
@@ -51,7 +51,7 @@ def tables_uri(data: Path, given: str | None = None) -> str:
 
 
 def target_url(given: str) -> str:
-    """The store to build: a URL as it is, else an SQLite file in a data directory, which is made."""
+    """The store to build: a URL, or an SQLite file in a data directory, which is created."""
     if "://" in given:
         return given
     directory = data_directory(Path(given))

@@ -1,1 +1,1 @@
-"""What administrative commands do and print: keys, grants, audit, retention, backup, archive, log."""
+"""The work and output of administrative commands: keys, grants, audit, retention, backup, archive, log."""

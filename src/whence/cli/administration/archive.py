@@ -21,19 +21,19 @@ from whence.store.security.signing import existing_signing_secret
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archiving:
-    """The event log, the archive and the security database, by their addresses."""
+    """The addresses of the event log, the archive and the security database."""
 
     log: str
     archive: str
     security: str
 
     def open_log(self) -> Log:
-        """Raises LogError, and StoreError if the log is a topic and its secret is out of reach."""
+        """Open the log. Raises LogError, and StoreError if the log is a topic and its secret is not available."""
         return open_log(self.log, lambda: existing_signing_secret(self.security))
 
 
 def build_again(what: Archiving, live: str, into: str | None, as_of: int | None) -> None:
-    """Derive from archive and log into the store at `live` (a URL), or into a new one. Raises LogError, StoreError."""
+    """Derive archive and log into the store at `live` (a URL), or into a new one. Raises LogError, StoreError."""
     target = live if into is None else target_url(into)
     if into is not None:
         check_is_new(target)
@@ -46,8 +46,9 @@ def build_again(what: Archiving, live: str, into: str | None, as_of: int | None)
 
 
 def show_archived(what: Archiving, drop_for: str | None, output: Output) -> Exit:
-    """Archive, tidy, and drop the segments that the archive and the store `drop_for` (a URL) both have. Raises
-    LogError, TableError, StoreError.
+    """Archive, compact, and drop the segments that both the archive and the store `drop_for` (a URL) have.
+
+    Raises LogError, TableError, StoreError.
     """
     if drop_for:
         _refuse_topic(what.log)

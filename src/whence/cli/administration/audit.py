@@ -1,4 +1,4 @@
-"""`whence audit`: what its commands do and show."""
+"""`whence audit`: the work and output of its commands."""
 
 import json
 from collections.abc import Sequence

@@ -18,7 +18,7 @@ from whence.store.snapshots.graph import existing_store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Addresses:
-    """Where store, log, archive and security database are."""
+    """The addresses of store, log, archive and security database."""
 
     store: str
     log: str

@@ -1,4 +1,4 @@
-"""`whence blast`: count now what is downstream of every node."""
+"""`whence blast`: computes the blast radius of every node."""
 
 import time
 
@@ -9,7 +9,7 @@ from whence.store.migrations.migrate import migrate
 
 
 def count_now(store_url: str) -> Computed:
-    """Count with all cores of this machine, in a Spark session of its own. Raises StoreBusyError."""
+    """Compute with all cores of this machine, in a separate Spark session. Raises StoreBusyError."""
     engine = open_store(store_url)
     migrate(engine)
     session = open_session()

@@ -1,4 +1,4 @@
-"""`whence decommission`: the event that ends a job, sent through the collector like every other."""
+"""`whence decommission`: sends the event that ends a job through the collector."""
 
 import json
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from whence.store.snapshots.graph import existing_store, open_graph
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
-    """Which jobs end at a time (µs), and why: one, or all that outlast a patience."""
+    """The jobs that end at a time (µs), and the reason: one job, or all jobs that were not seen for too long."""
 
     job: str | None
     patience: StalenessRule | None

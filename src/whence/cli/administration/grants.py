@@ -1,4 +1,4 @@
-"""`whence access`: what its commands do and show."""
+"""`whence access`: the work and output of its commands."""
 
 from rich.text import Text
 
@@ -12,21 +12,21 @@ from whence.store.security.sessions import revoke_sessions
 
 
 def grant_role(url: str, subject: str, role: Role, namespaces: str) -> None:
-    """Grant. Raises AccessError if the subject is none, StoreError."""
+    """Grant a role. Raises AccessError for an invalid subject, StoreError."""
     with recorded(url, "access grant", subject, f"{role.name.lower()} in {namespaces}") as connection:
         give_role(connection, subject, Grant(role, namespaces))
     _say(f"{subject} is {role.name.lower()} in {namespaces}")
 
 
 def revoke_role(url: str, subject: str, namespaces: str) -> None:
-    """Take a grant back. Raises AccessError if there is none, StoreError."""
+    """Revoke a grant. Raises AccessError if there is none, StoreError."""
     with recorded(url, "access revoke-grant", subject, namespaces) as connection:
         take_role(connection, subject, namespaces)
     _say(f"{subject} has no role in {namespaces} any more")
 
 
 def hide_or_show(url: str, subject: str, what: Hiding, *, undo: bool) -> None:
-    """Hide fields, or hide them no more. Raises AccessError, StoreError."""
+    """Hide fields, or show them again. Raises AccessError, StoreError."""
     rule = f"fields {what.fields} of {what.datasets} in {what.namespaces}"
     with recorded(url, "access hide --undo" if undo else "access hide", subject, rule) as connection:
         (show_fields if undo else hide_fields)(connection, subject, what)

@@ -1,4 +1,4 @@
-"""`whence keys`: what its commands do and show. Each change is a row of the audit log, in the same transaction."""
+"""`whence keys`: the work and output of its commands. Each change and its row of the audit log are one transaction."""
 
 import getpass
 import sys
@@ -25,7 +25,7 @@ FIRST = "admin"
 
 @contextmanager
 def recorded(url: str, command: str, *nodes: str) -> Iterator[Connection]:
-    """A transaction on the security database that is in the audit log, or did not happen. Raises StoreError."""
+    """Open a transaction that includes its row of the audit log. Raises StoreError."""
     who = f"cli:{getpass.getuser()}"
     entry = Entry(at=time.time_ns() // 1_000, who=who, action=command.split()[0], what=f"whence {command}", nodes=nodes)
     with _opened(url) as engine, write_security(engine) as connection:
@@ -35,20 +35,20 @@ def recorded(url: str, command: str, *nodes: str) -> Iterator[Connection]:
 
 @contextmanager
 def read(url: str) -> Iterator[Connection]:
-    """A transaction that reads the security database. Raises StoreError."""
+    """Open a transaction that reads the security database. Raises StoreError."""
     with _opened(url) as engine, read_security(engine) as connection:
         yield connection
 
 
 def show_created(url: str, wanted: KeyRequest, now: int, output: Output) -> None:
-    """Make a key, with its grant if one is wanted. Raises AccessError, StoreError."""
+    """Create a key, with its grant if one is requested. Raises AccessError, StoreError."""
     with recorded(url, "keys create", f"key:{wanted.name}") as connection:
         key = make_key(connection, wanted, now)
     _show(key, f"key:{wanted.name}", output)
 
 
 def show_first_key(url: str) -> None:
-    """Where there is no key yet, make an administrator's, and show it on stderr. Raises StoreError."""
+    """Create an administrator's key if there is no key yet, and print it to stderr. Raises StoreError."""
     with read(url) as connection:
         if read_keys(connection):
             return
@@ -59,7 +59,7 @@ def show_first_key(url: str) -> None:
 
 
 def show_rotated(url: str, name: str, overlap: int, lifetime: int | None, now: int, output: Output) -> None:
-    """Replace a key. Raises AccessError, StoreError."""
+    """Rotate a key. Raises AccessError, StoreError."""
     with recorded(url, "keys rotate", f"key:{name}") as connection:
         key = rotate_key(connection, name, now, overlap, None if lifetime is None else now + lifetime)
     _show(key, f"key:{name}", output)

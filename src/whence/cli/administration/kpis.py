@@ -1,4 +1,4 @@
-"""What `publish` wrote, and the KPIs, as text or JSON."""
+"""Results of `whence publish`, and the KPIs, as text or JSON."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _UNITS = ((86_400.0, "days"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publishing:
-    """From where (a store's URL, the archive's path or URL) to where (a path or URL)."""
+    """The source (a store's URL, the archive's path or URL), and the target (a path or URL)."""
 
     store: str
     archive: str
@@ -27,7 +27,7 @@ class Publishing:
 
 
 def show_published(what: Publishing, at: datetime, days: float, output: Output) -> Exit:
-    """Publish, measure as of `at`, and show both. Raises StoreError, TableError."""
+    """Publish, measure as of `at`, and print both. Raises StoreError, TableError."""
     with open_graph(what.store):
         pass  # there is a store
     session = open_session()
@@ -42,7 +42,7 @@ def show_published(what: Publishing, at: datetime, days: float, output: Output) 
 
 
 def show_kpis(tables: str, explain: bool, output: Output) -> Exit:
-    """The latest measurement of each KPI, beside the one before."""
+    """Print the latest measurement of each KPI, and the one before."""
     series = read_series(tables)
     if not series and output is Output.TEXT:
         print_lines([Text("No KPI was measured yet; `whence publish` measures them.", "yellow")])

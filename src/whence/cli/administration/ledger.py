@@ -1,4 +1,4 @@
-"""`whence ledger`: what became of what was received."""
+"""`whence ledger`: the outcomes of received records."""
 
 from dataclasses import asdict
 
@@ -13,13 +13,13 @@ from whence.store.snapshots.graph import open_graph
 from whence.store.status.ledger import Ledger, Receipt, find_receipts, list_quarantined, read_ledger
 
 SHOWN = 20
-"""Quarantined records listed with the counts."""
+"""The number of quarantined records that are listed with the counts."""
 
 _STYLES = {"applied": "green", "duplicate": "yellow", "quarantined": "bold red"}
 
 
 def show_ledger(store_url: str, sought: str | None, output: Output) -> Exit:
-    """All receipts of a key or a position; else the counts, and the latest that were quarantined. Raises StoreError."""
+    """Print all receipts of a key or position, or the counts and the latest quarantined records. Raises StoreError."""
     with open_graph(store_url) as graph:
         engine = graph.connection.engine
         counts = read_ledger(engine)
@@ -34,7 +34,7 @@ def show_ledger(store_url: str, sought: str | None, output: Output) -> Exit:
 
 
 def show_lost(store_url: str, log_url: str, output: Output) -> Exit:
-    """The records of the log that the store has passed and that have no outcome. Raises LogError, StoreError."""
+    """Print the records of the log that the store has passed without an outcome. Raises LogError, StoreError."""
     log = open_log(log_url)
     found: list[Position] = []
     looked, since = 0, None

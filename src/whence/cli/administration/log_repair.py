@@ -1,4 +1,4 @@
-"""What `whence log repair` does and shows."""
+"""`whence log repair`: its work and output."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _NEXT = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repairing:
-    """Log, archive and store by their addresses, and whether what cannot be restored is accounted as lost."""
+    """The addresses of log, archive and store, and whether unrecoverable records are accounted as lost."""
 
     log: str
     archive: str
@@ -52,7 +52,7 @@ def show_repaired(what: Repairing, output: Output) -> Exit:
 
 
 def _restore(directory: Path, seal: Seal, archive: Archive | None) -> Seal | None:
-    """Restore what the archive has of a range; what is still sealed then."""
+    """Restore a range from the archive. Returns the part that is still sealed."""
     reach = archive.reach(LANE) if archive else None
     if archive is None or reach is None:
         return seal
@@ -63,7 +63,7 @@ def _restore(directory: Path, seal: Seal, archive: Archive | None) -> Seal | Non
 
 
 def _derived(store_url: str, seal: Seal) -> int:
-    """How many records of a range the store has."""
+    """The number of records of a range that the store has."""
     with open_graph(store_url) as graph:
         last = max(seal.end.as_int - 1, seal.begin.as_int)
         return len(accounted_positions(graph.connection, seal.begin.as_int, last))

@@ -1,4 +1,4 @@
-"""Profiles at the terminal: a key is checked before it is kept, and nothing but the user's own file has it."""
+"""Commands for profiles: a key is checked before it is stored, and only in the user's own file."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ from whence.errors import ProfileError
 
 
 def keep_server(url: str | None, profile: str) -> None:
-    """Ask the server whose the key is, then keep both. Raises AccessError, ApiError, ProfileError."""
+    """Check the key at the server, then store both. Raises AccessError, ApiError, ProfileError."""
     known = read_profiles().get(profile)
     address = url or (known.url if known else "")
     if not address:
@@ -54,7 +54,7 @@ def _told(url: str, user: CurrentUser | None) -> str:
 
 
 def _is_open_to_others(url: str) -> bool:
-    """Whether others on the way read what is sent: no https, and not to this machine."""
+    """Whether others could read the traffic: no https, and not to this machine."""
     parts = urlsplit(url if "://" in url else f"http://{url}")
     host = parts.hostname or ""
     try:

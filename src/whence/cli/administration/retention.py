@@ -1,4 +1,4 @@
-"""`whence retention`: what goes, and that it is gone."""
+"""`whence retention`: prints what will be deleted, and deletes it."""
 
 import json
 import time
@@ -27,7 +27,7 @@ _HOUR = 3_600 * SECOND
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keeping:
-    """What is kept, where, and for how long; `raw` is the age of the archive's days (µs), None: for ever."""
+    """The locations and limits of retention; `raw` is the age of the archive's days (µs), None: unlimited."""
 
     store: str
     archive: str
@@ -36,7 +36,7 @@ class Keeping:
 
 
 def show_plan(what: Keeping, patience: StalenessRule, verbose: bool, output: Output) -> Exit:
-    """What would go now; with `verbose`, the key of every row. Raises StoreError, TableError."""
+    """Print what would be deleted now; with `verbose`, the key of every row. Raises StoreError, TableError."""
     now, engine = time.time_ns() // 1_000, existing_store(what.store)
     days = () if what.raw is None else list_old_days(what.archive, now - what.raw, read_progress(engine))
     with open_plan(engine, compute_horizon(what.limits, now)) as (plan, expired):
@@ -59,7 +59,7 @@ def show_plan(what: Keeping, patience: StalenessRule, verbose: bool, output: Out
 
 
 def show_applied(what: Keeping, plan: Path | None, shrinks: bool, output: Output) -> Exit:
-    """Delete what the limits, or a plan from a file, let go of. Raises StoreError, PlanOutdatedError, TableError."""
+    """Delete what the limits, or a plan from a file, allow. Raises StoreError, PlanOutdatedError, TableError."""
     now, engine = time.time_ns() // 1_000, existing_store(what.store)
     order = _read(plan) if plan else _Order.of(what, now)
     reached, before = read_progress(engine), _size(engine)
@@ -87,7 +87,7 @@ def _size(engine: Engine) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Order:
-    """What is to be deleted; exactly what is `expected` and these `days`, where a plan said so."""
+    """The rows to delete; with a plan, exactly those `expected`, and these `days`."""
 
     horizon: RetentionHorizon
     raw: int | None
@@ -96,7 +96,7 @@ class _Order:
 
     @classmethod
     def of(cls, what: Keeping, now: int) -> "_Order":
-        """What the limits mean now."""
+        """The rows beyond the limits now."""
         return cls(horizon=compute_horizon(what.limits, now), raw=None if what.raw is None else now - what.raw)
 
 

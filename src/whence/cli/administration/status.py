@@ -1,4 +1,4 @@
-"""What came, what waits and what was refused, as lines for a person."""
+"""The status of an installation as text."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ Json = Mapping[str, Any]
 
 
 def standing_lines(status: Json) -> Iterator[Text]:
-    """The status (`/api/v2/status`) in a few lines; nothing if there is none."""
+    """The status (`/api/v2/status`) in a few lines; empty if there is none."""
     if not status:
         return
     received, waiting = status["received"], status["waiting"]
@@ -58,7 +58,7 @@ def _damage(one: Json) -> str:
 
 
 def _sql_lines(sql: Json) -> Iterator[Text]:
-    """Where producers report other columns than their jobs' SQL has; nothing if nothing was compared."""
+    """The jobs whose producers and SQL report different columns; empty if nothing was compared."""
     if not sql["jobs_compared"]:
         return
     counted = f"{sql['jobs_disagreeing']:,} of {sql['jobs_compared']:,} jobs report other columns than their SQL has"
@@ -77,5 +77,5 @@ def _counts(counts: Json) -> str:
 
 
 def _size(size: int | None) -> str:
-    """A size in megabytes, after a comma; nothing if it is not known."""
+    """A size in megabytes, after a comma; empty if it is not known."""
     return "" if size is None else f", {size / 1e6:,.1f} MB"

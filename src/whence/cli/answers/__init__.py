@@ -1,1 +1,1 @@
-"""Questions at the terminal: they are asked, and their answers printed as trees and lists."""
+"""Questions at the terminal, and their answers as trees and lists."""

@@ -1,6 +1,4 @@
-"""What the asking commands do: ask one question, of a store or of a server, and show the answer. Each returns the exit
-code.
-"""
+"""The work of question commands: ask a store or a server, and print the answer. Each function returns the exit code."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -24,71 +22,71 @@ Draw = Callable[[Style], Iterable[Text]]
 
 
 class Questions(Protocol):
-    """Who answers: a store (`cli.answers.store`), or a server (`client.questions.Client`)."""
+    """The port of question commands: a store (`cli.answers.store`), or a server (`client.questions.Client`)."""
 
     def upstream(self, node: str, **walk: Unpack[Walk]) -> Lineage:
-        """Where a node comes from."""
+        """The nodes upstream of a node."""
         ...
 
     def downstream(self, node: str, **walk: Unpack[Walk]) -> Lineage:
-        """What depends on a node."""
+        """The nodes downstream of a node."""
         ...
 
     def blast_radius(self, node: str) -> BlastRadius | None:
-        """How much is downstream of a node, if that was counted."""
+        """The blast radius of a node, if it was computed."""
         ...
 
     def impact(self, node: str, *, limit: int | None = None, **walk: Unpack[Walk]) -> Impact:
-        """What breaks if a node changes: the first `limit` nodes, or all."""
+        """The nodes that a change affects: the first `limit`, or all."""
         ...
 
     def paths(
         self, source: str, target: str, *, limit: int = 20, depth: int | None = None, **bounds: Unpack[Bounds]
     ) -> Paths:
-        """How data gets from one node to another."""
+        """The paths from one node to another."""
         ...
 
     def why(self, source: str, target: str, *, limit: int = 5, **bounds: Unpack[Bounds]) -> Paths:
-        """All that proves the paths between two nodes."""
+        """The paths between two nodes, with all evidence."""
         ...
 
     def why_not(self, source: str, target: str, **bounds: Unpack[Bounds]) -> WhyNot:
-        """Why nothing leads from one node to another."""
+        """Why no path leads from one node to another."""
         ...
 
     def history(self, node: str) -> History:
-        """When a node changed."""
+        """The changes of a node."""
         ...
 
     def diff(self, before: str, after: str) -> Diff:
-        """What changed between two states."""
+        """The differences between two states."""
         ...
 
     def runs(self, run: str, *, down: bool = False, depth: int | None = None, max_runs: int = 1_000) -> RunLineage:
-        """The runs behind a run, or after it."""
+        """The runs upstream of a run, or downstream."""
         ...
 
     def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> Found:
-        """What a search finds."""
+        """The results of a search."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
-    """Who is asked, and in which form the answer is shown."""
+    """The target of a question, and the form of the answer."""
 
     questions: Questions
     output: Rows
 
 
 def show_upstream(asking: Asking, node: str, **walk: Unpack[Walk]) -> Exit:
-    """Where a node comes from."""
+    """Print the nodes upstream of a node."""
     found = asking.questions.upstream(node, **walk)
     return show(asking, found, lambda style: [*tree(found, style), *_dropped_lines(found)])
 
 
 def show_downstream(asking: Asking, node: str, **walk: Unpack[Walk]) -> Exit:
-    """What depends on a node, and how much that is in all, if that was counted."""
+    """Print the nodes downstream of a node, and its blast radius, if it was computed."""
     found = asking.questions.downstream(node, **walk)
     radius = asking.questions.blast_radius(node) if walk.get("as_of") is None else None
     lines = [] if radius is None else [radius_line(radius, time.time_ns() // 1_000)]
@@ -97,13 +95,13 @@ def show_downstream(asking: Asking, node: str, **walk: Unpack[Walk]) -> Exit:
 
 
 def show_impact(asking: Asking, node: str, limit: int, **walk: Unpack[Walk]) -> Exit:
-    """What breaks if a node changes: as text `limit` nodes, else all."""
+    """Print the nodes that a change affects: as text `limit` nodes, else all."""
     found = asking.questions.impact(node, limit=limit if asking.output is Rows.TEXT else None, **walk)
     return show(asking, found, lambda style: [*impact_lines(found, style), *_dropped_lines(found)])
 
 
 def _dropped_lines(found: Lineage | Impact) -> Iterable[Text]:
-    """That the dataset asked about is no more, if it is so at that time."""
+    """A notice if the dataset in the question was dropped by that time."""
     if found.dropped_at is not None:
         told = f"the dataset was dropped or renamed at {found.dropped_at}."
         yield Text.assemble(("Deleted: ", "bold yellow"), told, " Ask --as-of an earlier time for what held before.")
@@ -112,19 +110,19 @@ def _dropped_lines(found: Lineage | Impact) -> Iterable[Text]:
 def show_paths(
     asking: Asking, source: str, target: str, *, limit: int, depth: int | None, **bounds: Unpack[Bounds]
 ) -> Exit:
-    """How data gets from one node to another."""
+    """Print the paths from one node to another."""
     found = asking.questions.paths(source, target, limit=limit, depth=depth, **bounds)
     return show(asking, found, lambda style: path_lines(found, style))
 
 
 def show_found(asking: Asking, text: str, limit: int, **narrowing: Unpack[Narrowing]) -> Exit:
-    """What a search finds."""
+    """Print the results of a search."""
     found = asking.questions.search(text, limit=limit, **narrowing)
     return show(asking, found, lambda _: found_lines(found))
 
 
 def show(asking: Asking, answer: Answer, draw: Draw, beside: dict[str, Any] | None = None) -> Exit:
-    """Show an answer in the form that is wanted. `beside`: further members of its document."""
+    """Print an answer in the requested form. `beside`: further members of its document."""
     match asking.output:
         case Rows.JSON:
             print_document(answer.document(beside))
@@ -137,14 +135,14 @@ def show(asking: Asking, answer: Answer, draw: Draw, beside: dict[str, Any] | No
 
 
 def style_of(console: Console) -> Style:
-    """How this terminal shows trees."""
+    """The style of trees for this terminal."""
     glyphs = UNICODE if console.encoding.lower().replace("-", "") == "utf8" else ASCII
     width = console.width if console.is_terminal else None
     return Style(now=time.time_ns() // 1_000, width=width, glyphs=glyphs)
 
 
 def _exit(answer: Answer) -> Exit:
-    """A depth that was asked for and columns that nobody reports are no failing; a budget that cut the answer is."""
+    """The exit code of an answer: a budget that cut it is an error; a requested depth or unreported columns are not."""
     completeness: Completeness | None = getattr(answer, "completeness", None)
     stopped_by = completeness.stopped_by if completeness else None
     return Exit.OK if stopped_by in (None, "depth", "columns") else Exit.CUT

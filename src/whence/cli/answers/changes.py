@@ -1,4 +1,4 @@
-"""What the commands do that ask about proof and about the past: why, why not, history, diff, runs."""
+"""The work of the commands for evidence and history: why, why not, history, diff, runs."""
 
 from collections.abc import Iterator
 from typing import Any, Unpack
@@ -21,31 +21,31 @@ SIGNS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yel
 
 
 def show_why(asking: Asking, source: str, target: str, limit: int, **bounds: Unpack[Bounds]) -> Exit:
-    """All that proves the paths between two nodes."""
+    """Print the paths between two nodes, with all evidence."""
     found = asking.questions.why(source, target, limit=limit, **bounds)
     return show(asking, found, lambda style: _why_lines(found, style))
 
 
 def show_why_not(asking: Asking, source: str, target: str, **bounds: Unpack[Bounds]) -> Exit:
-    """Why nothing leads from one node to another."""
+    """Print why no path leads from one node to another."""
     found = asking.questions.why_not(source, target, **bounds)
     return show(asking, found, lambda _: _why_not_lines(found))
 
 
 def show_history(asking: Asking, node: str) -> Exit:
-    """When a node changed."""
+    """Print the changes of a node."""
     found = asking.questions.history(node)
     return show(asking, found, lambda _: _history_lines(found))
 
 
 def show_diff(asking: Asking, before: str, after: str) -> Exit:
-    """What changed between two times or runs of one store, or between two stores."""
+    """Print the differences between two times or runs of one store, or between two stores."""
     found = asking.questions.diff(before, after)
     return show(asking, found, lambda _: _diff_lines(found))
 
 
 def show_runs(asking: Asking, run: str, *, down: bool, depth: int | None, max_runs: int) -> Exit:
-    """The runs behind a run, or after it."""
+    """Print the runs upstream of a run, or downstream."""
     found = asking.questions.runs(run, down=down, depth=depth, max_runs=max_runs)
     return show(asking, found, lambda style: _run_lines(found, style))
 
@@ -107,7 +107,7 @@ def _diff_lines(found: Diff) -> Iterator[Text]:
 
 
 def _order(one: Change) -> tuple[bool, int, str]:
-    """Nodes by name before edges; what was added comes first."""
+    """The sort key: nodes by name before edges, additions first."""
     return one.what == "edge", list(SIGNS).index(one.change), one.node or ""
 
 

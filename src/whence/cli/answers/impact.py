@@ -1,4 +1,4 @@
-"""An impact as text: how much, of what, whose, and the nearest nodes with the way to each."""
+"""An impact as text: the counts, and the nearest nodes with their paths."""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,11 +11,11 @@ from whence.client.answers import Impact
 from whence.client.values import Completeness
 
 SHOWN = 8
-"""Owners, types and tiers that are named."""
+"""The most owners, types and tiers to list."""
 
 
 def impact_lines(found: Impact, style: Style) -> Iterator[Text]:
-    """The counts, then the answer's nodes by distance, then whether that is all."""
+    """The counts, then the affected nodes by distance, then the completeness."""
     counts, nodes = found.counts, found.nodes
     labels = label(map(name_of, [found.root, *(step for node in nodes for step in node.path)]), style.glyphs.more)
     yield Text.assemble((labels.of(name_of(found.root)), "bold"), ("  impact", "dim"))
@@ -34,7 +34,7 @@ def impact_lines(found: Impact, style: Style) -> Iterator[Text]:
 
 
 def closing_line(completeness: Completeness) -> Text:
-    """Whether an answer is all, and if not, why."""
+    """The completeness of an answer, with the reason if it is incomplete."""
     if limit := past_limit_text(completeness):
         return limit
     if completeness.complete:

@@ -28,7 +28,7 @@ def path_lines(paths: Paths, style: Style) -> Iterator[Text]:
 
 
 def radius_line(radius: BlastRadius, now: int) -> Text:
-    """What was counted downstream of a node, how near estimates are, and how old that is. `now` in microseconds UTC."""
+    """The blast radius of a node, with the error of estimates and its age. `now` in microseconds UTC."""
     counted = [(name, one) for name in COUNTED if (one := getattr(radius, name)).count]
     said = ", ".join(
         f"{one.count:,} {name if one.count != 1 else name[:-1]}{_plus_or_minus(one.relative_error)}"
@@ -44,7 +44,7 @@ def _plus_or_minus(error: float) -> str:
 
 
 def found_lines(found: Found) -> Iterator[Text]:
-    """One name each line: what it is, and its node id."""
+    """One line for each name: its kind, and its node id."""
     for one in found.nodes:
         why = "" if one.by == "name" else f"  by its {one.by}"
         yield Text.assemble((f"{one.kind:8}", "dim"), _last_part_bold(one.node), (why, "dim"))

@@ -1,4 +1,4 @@
-"""The questions over a store on this machine, with the answers that a server gives."""
+"""Questions to a store on this machine, with the same answers as from a server."""
 
 import time
 from collections.abc import Iterator
@@ -39,12 +39,12 @@ _LISTS = ("namespaces", "tags", "owners", "kinds", "jobs")
 
 @dataclass(frozen=True, slots=True)
 class StoreQuestions:
-    """Asks the store at a URL, each question in one snapshot. The methods are those of `whence.Client`."""
+    """Queries the store at a URL, each question in one snapshot. The methods are those of `whence.Client`."""
 
     url: str
 
     def upstream(self, node: str, **walk: Unpack[Walk]) -> answers.Lineage:
-        """Where a node comes from."""
+        """The nodes upstream of a node."""
         with self._open() as graph:
             root, question = resolve(graph, node), of_jobs(graph, question_of(walk))
             found = listings.lineage_listing(
@@ -53,20 +53,20 @@ class StoreQuestions:
             return answer_of(found, answers.Lineage)
 
     def downstream(self, node: str, **walk: Unpack[Walk]) -> answers.Lineage:
-        """What depends on a node."""
+        """The nodes downstream of a node."""
         with self._open() as graph:
             root, question = resolve(graph, node), of_jobs(graph, question_of(walk))
             reached = reach_downstream(graph, root, question)
             return answer_of(listings.lineage_listing(reached, dropped_at(graph, root, question.at)), answers.Lineage)
 
     def blast_radius(self, node: str) -> BlastRadius | None:
-        """How much is downstream of a node, if that was counted."""
+        """The blast radius of a node, if it was computed."""
         with self._open() as graph:
             radius = blast_radius(graph, resolve(graph, node))
         return None if radius is None else msgspec.convert(blast_document(radius), BlastRadius)
 
     def impact(self, node: str, *, limit: int | None = None, **walk: Unpack[Walk]) -> answers.Impact:
-        """What breaks if a node changes: the first `limit` nodes, or all."""
+        """The nodes that a change affects: the first `limit`, or all."""
         with self._open() as graph:
             root, question = resolve(graph, node), of_jobs(graph, question_of(walk))
             found = listings.impact_listing(impact(graph, root, question), dropped_at(graph, root, question.at))
@@ -75,32 +75,32 @@ class StoreQuestions:
     def paths(
         self, source: str, target: str, *, limit: int = 20, depth: int | None = None, **bounds: Unpack[Bounds]
     ) -> answers.Paths:
-        """How data gets from one node to another."""
+        """The paths from one node to another."""
         question = replace(question_of(bounds), depth=depth)
         with self._open() as graph:
             found = paths(graph, resolve(graph, source), resolve(graph, target), question, limit)
         return answer_of(listings.paths_listing(found), answers.Paths)
 
     def why(self, source: str, target: str, *, limit: int = 5, **bounds: Unpack[Bounds]) -> answers.Paths:
-        """All that proves the paths between two nodes."""
+        """The paths between two nodes, with all evidence."""
         with self._open() as graph:
             found = why(graph, resolve(graph, source), resolve(graph, target), question_of(bounds), limit)
         return answer_of(listings.paths_listing(found), answers.Paths)
 
     def why_not(self, source: str, target: str, **bounds: Unpack[Bounds]) -> answers.WhyNot:
-        """Why nothing leads from one node to another."""
+        """Why no path leads from one node to another."""
         with self._open() as graph:
             found = why_not(graph, source, target, question_of(bounds))
         return answer_of(listings.why_not_answer(found), answers.WhyNot)
 
     def history(self, node: str) -> answers.History:
-        """When a node changed."""
+        """The changes of a node."""
         with self._open() as graph:
             found = history(graph, resolve(graph, node))
         return answer_of(listings.history_listing(found), answers.History)
 
     def diff(self, before: str, after: str) -> answers.Diff:
-        """What changed between two times, two runs (`run:…`), or two stores (their URLs)."""
+        """The differences between two times, two runs (`run:…`), or two stores (their URLs)."""
         with ExitStack() as stack:
             graph = stack.enter_context(self._open())
             found = diff(*(_side(stack, graph, text) for text in (before, after)))
@@ -109,14 +109,14 @@ class StoreQuestions:
     def runs(
         self, run: str, *, down: bool = False, depth: int | None = None, max_runs: int = 1_000
     ) -> answers.RunLineage:
-        """The runs behind a run, or after it."""
+        """The runs upstream of a run, or downstream."""
         direction = Direction.DOWNSTREAM if down else Direction.UPSTREAM
         with self._open() as graph:
             found = run_lineage(graph, resolve_asked_run(graph, run), direction, depth, max_runs)
         return answer_of(listings.runs_listing(found), answers.RunLineage)
 
     def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> answers.Found:
-        """What a search finds."""
+        """The results of a search."""
         with self._open() as graph:
             found = search(narrowed(graph, question_of(narrowing).only), text, limit)
         return answer_of(listings.found_listing(found), answers.Found)
@@ -136,7 +136,7 @@ def answer_of(found: Listing | Whole, answer: type[AnyAnswer], limit: int | None
 
 
 def question_of(options: Walk | Bounds | Narrowing) -> Question:
-    """The question that options make; its jobs as they were typed."""
+    """The question for some options; its jobs as they were typed."""
     given: dict[str, Any] = dict(options)
     types, as_of = given.pop("types", None), iso_text(given.pop("as_of", None))
     only: dict[str, Any] = {name: tuple(given.pop(name)) for name in _LISTS if name in given}
@@ -150,7 +150,7 @@ def question_of(options: Walk | Bounds | Narrowing) -> Question:
 
 
 def of_jobs(names: Names, question: Question) -> Question:
-    """The question with the jobs of its filter in full. Raises NodeNotFoundError, AmbiguousNodeError."""
+    """The question with resolved jobs in its filter. Raises NodeNotFoundError, AmbiguousNodeError."""
     jobs = tuple(str(resolve(names, job)) for job in question.only.jobs)
     return replace(question, only=replace(question.only, jobs=jobs))
 

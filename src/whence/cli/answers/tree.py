@@ -1,4 +1,4 @@
-"""Answers as trees that people read: names, transformations, the job, the run and its age."""
+"""Answers as trees: names, transformations, the job, the run and its age."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,14 +15,14 @@ from whence.query.answers.transformations import directness
 from whence.query.answers.values import GapReason, dataset_of
 
 SHOWN = 2
-"""Transformations written out for one edge."""
+"""The most transformations to write for one edge."""
 LEAST = 12
-"""Columns an expression gets, however little room there is."""
+"""The least width of an expression."""
 
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:
-    """The lines of a tree: `branches` for direct, indirect and inferred edges."""
+    """The line characters of a tree: `branches` for direct, indirect and inferred edges."""
 
     branches: tuple[str, str, str] = ("├─ ", "├╌ ", "├┈ ")
     ends: tuple[str, str, str] = ("└─ ", "└╌ ", "└┈ ")
@@ -49,7 +49,7 @@ ASCII = Glyphs(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
-    """How a tree is drawn. `now` in microseconds UTC; `width` in columns, None where a line may be of any length."""
+    """The style of a tree. `now` in microseconds UTC; `width` in columns, None for lines of any length."""
 
     now: int
     width: int | None = None
@@ -58,7 +58,7 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
-    """One child of a node: the far end, by one owner."""
+    """One child of a node: the far end, as asserted by one owner."""
 
     far: Node
     owner: Node
@@ -66,7 +66,7 @@ class _Branch:
 
     @property
     def kind(self) -> int:
-        """Which line is drawn: 0 direct or unknown, 1 indirect, 2 inferred."""
+        """The kind of line: 0 direct or unknown, 1 indirect, 2 inferred."""
         if all(edge.inferred for edge in self.edges):
             return 2
         best = min(directness(one.type) for edge in self.edges for one in edge.transformations)
@@ -86,15 +86,15 @@ class _Drawing:
     """By the whole dataset of a near end that is a field."""
     gaps: Mapping[Node, Sequence[Gap]]
     drawn: set[Node] = field(default_factory=set)
-    """Nodes drawn with their branches, and datasets whose aliases were shown."""
+    """Nodes whose branches were drawn, and datasets whose aliases were printed."""
 
 
 _Item = tuple[Text, Node | None, str]
-"""A line, the node whose branches come under it, and what stands before them."""
+"""A line, the node whose branches follow it, and their prefix."""
 
 
 def tree(answer: Lineage, style: Style) -> Iterator[Text]:
-    """The lines of an answer: a head, the tree, and what is known of its completeness."""
+    """The lines of an answer: a head, the tree, and its completeness."""
     drawing = _drawing(answer, style)
     yield _head(drawing)
     drawing.drawn.add(drawing.root)
@@ -113,7 +113,7 @@ def tree(answer: Lineage, style: Style) -> Iterator[Text]:
 
 
 def closing(answer: Lineage, labels: Labels) -> Iterator[Text]:
-    """What the answer holds, and where and why it stopped."""
+    """The size of the answer, and where and why it stopped."""
     completeness = answer.completeness
     when = "" if completeness.as_of is None else f" as of {completeness.as_of}"
     hops = f"{completeness.depth_reached} hop{'' if completeness.depth_reached == 1 else 's'}"
@@ -143,7 +143,7 @@ _GAPS = {
 
 
 def past_limit_text(completeness: Completeness) -> Text | None:
-    """Why the store cannot know the time that was asked about; None if it can."""
+    """Why the store does not cover the requested time; None if it does."""
     if completeness.forgotten_before is not None:
         told = (
             f"history before {completeness.forgotten_before} was deleted by retention. This held then, and still later."
@@ -156,7 +156,7 @@ def past_limit_text(completeness: Completeness) -> Text | None:
 
 
 def transformation_text(edges: Iterable[Edge]) -> tuple[str, str]:
-    """What happens on some parallel edges: expressions, and types. Both are safe to print."""
+    """The transformations of some parallel edges: expressions, and types. Both are safe to print."""
     said = {one for edge in edges for one in edge.transformations}
     several = sorted(said, key=lambda one: (directness(one.type), one))
     expressions = list(dict.fromkeys(safe(" ".join(one.description.split())) for one in several if one.description))
@@ -262,7 +262,7 @@ def _branch_item(drawing: _Drawing, node: Node, branch: _Branch, prefix: str, *,
 
 
 def _what(drawing: _Drawing, node: Node, branch: _Branch, room: int | None) -> Text:
-    """The transformation of a branch, its expression cut to the room there is."""
+    """The transformation of a branch, its expression cut to the available width."""
     glyphs = drawing.style.glyphs
     upstream = drawing.answer.direction == "upstream"
     if isinstance(branch.far, JobName):
@@ -280,14 +280,14 @@ def _what(drawing: _Drawing, node: Node, branch: _Branch, room: int | None) -> T
 
 
 def _mark(branch: _Branch) -> str:
-    """What is said of a branch that no producer speaks for."""
+    """The mark of a branch that no producer reports."""
     if branch.kind == 2:
         return "inferred"
     return "parsed from SQL" if all(edge.parsed or edge.inferred for edge in branch.edges) else ""
 
 
 def _where(drawing: _Drawing, node: Node, branch: _Branch) -> str:
-    """Which part of a dataset an edge is about, where that is not the node itself."""
+    """The part of a dataset that an edge is about, if that is not the node itself."""
     upstream = drawing.answer.direction == "upstream"
     ends = {_near(drawing.answer, edge) for edge in branch.edges}
     fields = sorted(safe(end.field) for end in ends if isinstance(end, FieldName) and end != node)
@@ -310,7 +310,7 @@ def _gap_line(drawing: _Drawing, gap: Gap, prefix: str, *, last: bool) -> Text:
 
 
 def _aliases(drawing: _Drawing, name: Node) -> Iterator[tuple[str, str]]:
-    """The other names of a node's dataset, the first time that it is met."""
+    """The other names of a node's dataset, where it first appears."""
     node = drawing.nodes.get(name)
     if node and node.aliases:
         wholes = [alias for alias in map(dataset_of, map(name_of, node.aliases)) if alias]

@@ -1,4 +1,4 @@
-"""Short names that say enough: for datasets, fields and jobs as a person reads them, runs, ages."""
+"""Short, unambiguous labels of datasets, fields, jobs, runs and ages."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ class Labels:
     whole: Mapping[DatasetName | JobName, str]
 
     def of(self, name: Node) -> str:
-        """A name, short; safe to print."""
+        """A short name, safe to print."""
         match name:
             case FieldName(dataset, field):
                 return f"{self.whole.get(dataset, safe(dataset.name))}.{safe(field)}"
@@ -34,14 +34,14 @@ class Labels:
 
 @lru_cache(maxsize=65_536)
 def name_of(node: str) -> Node:
-    """The name that a node id stands for."""
+    """The name in a node id."""
     return parse_node(node) or JobName("", node)
 
 
 def label(names: Iterable[Node], more: str = "…") -> Labels:
-    """The shortest ends of names that still differ from each other.
+    """The shortest ends of names that are still distinct.
 
-    Of a table at least its schema and name, of a path at least its last part. A long job name of several dotted parts,
+    A table keeps at least its schema and name, a path at least its last part. A long job name of several dotted parts,
     as Spark's are, keeps the first and the last, with `more` between them.
     """
     known = set(names)
@@ -50,7 +50,7 @@ def label(names: Iterable[Node], more: str = "…") -> Labels:
 
 
 def run_of(evidence: Iterable[Evidence], now: int) -> str:
-    """The latest run behind some evidence and its age, or the age of a declaration. `now` in microseconds UTC."""
+    """The latest run in some evidence and its age, or the age of a declaration. `now` in microseconds UTC."""
     runs = [run for one in evidence for run in one.runs]
     if not runs:
         last = max((read_iso(one.last_seen.time) for one in evidence), default=None)
@@ -60,7 +60,7 @@ def run_of(evidence: Iterable[Evidence], now: int) -> str:
 
 
 def age(microseconds: int) -> str:
-    """How long ago, in the largest unit that fits."""
+    """An age in the largest fitting unit."""
     seconds = microseconds // 1_000_000
     for size, unit in _UNITS:
         if seconds >= size:
@@ -79,13 +79,13 @@ def _spoke_at(run: RunSeen) -> int:
 
 
 def _short_run(run_id: str) -> str:
-    """Eight digits of a run id: the first, or the last where the first are the time and so those of its neighbours."""
+    """Eight digits of a run id: the first ones, or the last ones if the first are a time, which neighbours share."""
     is_time_first = run_id[14:15] == "7"  # RFC 9562: the version is the 13th digit
     return run_id[-8:] if is_time_first else run_id[:8]
 
 
 def _jobs(jobs: set[JobName], more: str) -> dict[DatasetName | JobName, str]:
-    """Of each job the first of these that no other has: the name without its middle, the name, all."""
+    """For each job the first unique one of: the name without its middle, the name, the complete name."""
     labels: dict[DatasetName | JobName, str] = {}
     for form in (lambda job: _without_middle(job.name, more), lambda job: job.name, _with_namespace):
         forms_left = {job: form(job) for job in jobs if job not in labels}

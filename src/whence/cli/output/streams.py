@@ -1,4 +1,4 @@
-"""How commands speak: answers on stdout, as text or as one JSON document; everything else on stderr."""
+"""Output of commands: answers on stdout, as text or as one JSON document; everything else on stderr."""
 
 import json
 import os
@@ -61,26 +61,26 @@ class Exit(IntEnum):
 
 
 def print_document(document: dict[str, Any]) -> None:
-    """One JSON document. Everything beyond ASCII is escaped, so that no name can command a terminal."""
+    """Print one JSON document. Non-ASCII characters are escaped, so that no name can control a terminal."""
     sys.stdout.write(json.dumps(document, indent=2) + "\n")
 
 
 def print_csv(text: str) -> None:
-    """CSV as it is, in UTF-8 whatever the terminal's encoding, with the line ends of RFC 4180."""
+    """Print CSV in UTF-8, whatever the terminal's encoding, with the line ends of RFC 4180."""
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
     sys.stdout.flush()
 
 
 def print_lines(lines: Iterable[Text], console: Console | None = None) -> None:
-    """Lines of text, as they are: no markup, no wrapping."""
+    """Print lines of text without markup and wrapping."""
     console = console or Console(highlight=False)
     for line in lines:
         console.print(line, soft_wrap=True, highlight=False)
 
 
 def print_error(error: WhenceError, output: Output) -> None:
-    """What went wrong, on stderr."""
+    """Print an error on stderr."""
     if output is Output.JSON:
         sys.stderr.write(
             json.dumps({"error": type(error).__name__, "message": str(error), **_candidates(error)}) + "\n"
@@ -92,7 +92,7 @@ def print_error(error: WhenceError, output: Output) -> None:
 
 @contextmanager
 def reporting(output: Output) -> Iterator[None]:
-    """Turn what Whence raises on purpose into a message and an exit code."""
+    """Turn Whence's errors into a message and an exit code."""
     try:
         yield
     except WhenceError as error:
@@ -112,7 +112,7 @@ def exit_code(error: WhenceError) -> Exit:
 
 @contextmanager
 def saying_what_to_install() -> Iterator[None]:
-    """Say which extra is missing where a command meets a package that the base install does not have."""
+    """Name the missing extra if a command imports a package that the base install does not have."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -126,7 +126,7 @@ def saying_what_to_install() -> Iterator[None]:
 
 @contextmanager
 def until_reader_leaves() -> Iterator[None]:
-    """End silently, as SIGPIPE ends a program, when the reader of stdout has left (`whence … | head`)."""
+    """End silently, as SIGPIPE ends a program, when the reader of stdout has closed it (`whence … | head`)."""
     try:
         yield
     except SystemExit as ended:
@@ -149,7 +149,7 @@ def _leave() -> NoReturn:
 
 
 def safe(text: str, keep: str = "") -> str:
-    """Text that can command no terminal: control, format and unassigned characters are shown as escapes."""
+    """Text that cannot control a terminal: control, format and unassigned characters are shown as escapes."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_safe(letter) if letter not in keep else letter for letter in text)

@@ -1,4 +1,6 @@
-"""`whence demo`: a real PySpark pipeline run twice, the second time altered, and what its events alone can answer."""
+"""`whence demo`: runs a real PySpark pipeline twice, the second time with a change, and answers questions from its
+events.
+"""
 
 import os
 import shutil
@@ -36,35 +38,35 @@ from whence.store.snapshots.graph import open_graph
 PREDICTION = "predictions.churn_probability"
 LOGIN = "raw/usage_logs.last_login"
 STAGES = 6
-"""Lines that one run of the pipeline prints: one a stage, and one about what was published."""
+"""The number of lines that one run of the pipeline prints: one for each stage, and one about the publication."""
 PATIENCE_SECONDS = 120
 _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True)
 class DemoRun:
-    """One demo: where its data lies, and where it speaks."""
+    """One demo: its data, and its console."""
 
     data: Path
     console: Console
 
     @property
     def store(self) -> str:
-        """The store's URL: always a file of its own, whatever the environment says."""
+        """The store's URL: always a separate file, whatever the environment says."""
         return sqlite_url(self.data / "store.db")
 
     def say(self, text: str, style: str = "") -> None:
-        """One line to the reader."""
+        """Print one line."""
         self.console.print(Text(text, style), soft_wrap=True)
 
     def title(self, text: str) -> None:
-        """The beginning of a part."""
+        """Print a title."""
         self.console.print()
         self.say(text, "bold cyan")
 
     @contextmanager
     def timed(self, done: str) -> Iterator[None]:
-        """Show that something is going on, and say how long it took."""
+        """Show progress, then the duration."""
         began = time.monotonic()
         with self.console.status("…"):
             yield
@@ -72,7 +74,7 @@ class DemoRun:
 
 
 def demo(data: Path | None, *, once: bool, port: int) -> Exit:
-    """Run the tour in `data`, or in a temporary directory that goes when it ends. Raises WhenceError.
+    """Run the demo in `data`, or in a temporary directory that is deleted at the end. Raises WhenceError.
 
     SIGTERM, SIGINT and SIGHUP end it at any moment, with all processes that it started.
     """
@@ -96,14 +98,14 @@ def demo(data: Path | None, *, once: bool, port: int) -> Exit:
 
 
 def _end(number: int, _frame: object) -> NoReturn:
-    """Unwind, so that what was started is ended. Another signal does not interrupt that."""
+    """Unwind, so that all started processes end. Another signal does not interrupt that."""
     for one in _ENDING:
         signal.signal(one, signal.SIG_IGN)
     sys.exit(128 + number)
 
 
 def _run_pipeline(tour: DemoRun, url: str) -> int:
-    """Run the pipeline twice; the time between the two runs, in microseconds."""
+    """Run the pipeline twice. Returns the time between the two runs, in microseconds."""
     tour.title("Running a churn pipeline on PySpark, with the OpenLineage listener on")
     tour.say("raw CSV → bronze → silver → features → model → predictions, each arrow a Spark application;")
     tour.say("then the customers to call are published to a CRM: to staging, and if the scores are good, to production")
@@ -134,7 +136,7 @@ def _pipeline(tour: DemoRun, url: str) -> Iterator[Iterator[str]]:
 
 @contextmanager
 def _beside(arguments: list[str], noise: Path) -> Iterator[subprocess.Popen[str]]:
-    """A module of Whence as a process of its own, which ends no later than this one. `noise` gets its errors."""
+    """Start a module of Whence as a process that ends with this one. `noise` gets its errors."""
     with (
         noise.open("w") as log,
         subprocess.Popen(
@@ -211,12 +213,12 @@ def _stay(tour: DemoRun, url: str) -> None:
 
 
 def _command() -> str:
-    """How to call this program from the same directory: by its name only if the shell finds it."""
+    """The command to call this program from the same directory: by its name only if the shell finds it."""
     return "whence" if shutil.which("whence") else sys.argv[0]
 
 
 def _measure(tour: DemoRun) -> None:
-    """Measure once what the boards show and a schedule measures later. Without it the demo goes on."""
+    """Measure once what the dashboards show and a schedule measures later. The demo continues if that fails."""
     noise = tour.data / "run" / "kpis.log"
     commands = ("blast", "archive", "publish")
     codes = [_run(["whence.cli", command, "--data", str(tour.data)], noise) for command in commands]
@@ -224,7 +226,7 @@ def _measure(tour: DemoRun) -> None:
 
 
 def _run(arguments: list[str], noise: Path) -> int:
-    """Run a module of Whence to its end; its exit code."""
+    """Run a module of Whence to its end. Returns its exit code."""
     with _beside(arguments, noise) as process:
         process.communicate()
     return process.returncode

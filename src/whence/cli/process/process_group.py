@@ -1,4 +1,4 @@
-"""Processes that live and die in groups: a child with all its descendants, and what a killed parent left behind."""
+"""Process groups: a child with all its descendants, and the leftovers of a killed parent."""
 
 import contextlib
 import os
@@ -12,10 +12,10 @@ from pathlib import Path
 from whence.death_signal import control_process, with_parent
 
 MARK = "WHENCE_SUPERVISED"
-"""An environment variable that all descendants carry, so that they are known again after their parent was killed."""
+"""An environment variable of all descendants, which identifies them after their parent was killed."""
 
 _ATTEMPT = "WHENCE_START_ATTEMPT"
-"""What a child is told: 1, and 1 more for each start in a row that took too long (`derive.__main__`)."""
+"""A setting for a child: 1, plus 1 for each consecutive start that took too long (`derive.__main__`)."""
 
 _SET_CHILD_SUBREAPER = 36
 _GONE_SECONDS = 10
@@ -24,9 +24,9 @@ _GONE_SECONDS = 10
 def spawn(
     argv: Sequence[str], *, mark: str, fd: int, log: Path, scratch: Path, attempt: int = 1
 ) -> "subprocess.Popen[bytes]":
-    """Start a process in a group of its own, which dies with this one. It inherits `fd`; its stderr goes to `log`.
+    """Start a process in its own group, which dies with this one. It inherits `fd`; its stderr goes to `log`.
 
-    `scratch` is emptied and becomes its place for temporary files: what a killed one left there goes with the next.
+    `scratch` is emptied and becomes its directory for temporary files, so a killed process leaves nothing for long.
     Raises OSError.
     """
     shutil.rmtree(scratch, ignore_errors=True)
@@ -45,18 +45,18 @@ def spawn(
 
 
 def adopt_orphans() -> None:
-    """Become the parent of descendants that lose theirs, so that they can be waited for."""
+    """Become the parent of orphaned descendants, so that they can be waited for."""
     control_process(_SET_CHILD_SUBREAPER, 1)
 
 
 def signal_group(group: int, number: signal.Signals) -> None:
-    """Send a signal to all of a group; none may be left."""
+    """Send a signal to a group, which may be empty."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(group, number)
 
 
 def is_group_alive(group: int) -> bool:
-    """Whether the group has a process, be it one that nobody has waited for yet."""
+    """Whether the group has a process, including zombies."""
     try:
         os.killpg(group, 0)
     except ProcessLookupError:
@@ -65,7 +65,7 @@ def is_group_alive(group: int) -> bool:
 
 
 def end_leftovers(mark: str) -> int:
-    """Kill what carries this mark, and wait until it is gone. Returns how many processes that were."""
+    """Kill the processes with this mark, and wait for their end. Returns their number."""
     leftovers = [pid for pid in _processes() if _carries(pid, mark)]
     for pid in leftovers:
         with contextlib.suppress(ProcessLookupError):

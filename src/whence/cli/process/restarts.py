@@ -1,4 +1,4 @@
-"""A process that the supervisor keeps alive: how its start goes, and when the next one is due."""
+"""Restarts of a supervised process: the steps and time limits of its start, and when the next start is due."""
 
 import time
 from dataclasses import dataclass
@@ -8,60 +8,60 @@ from subprocess import Popen
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
 _SPACE_PAUSE = 2.0
-"""Until it is tried again to start what could not be started: such a try costs next to nothing."""
+"""The pause before another attempt to start a process that could not be started; such an attempt is cheap."""
 _MOST_DOUBLINGS = 4
 
 
 @dataclass(slots=True)
 class Child:
-    """A process to keep alive, as it is now."""
+    """A supervised process and its current state."""
 
     name: str
     argv: list[str]
     patience: float
-    """Seconds that one step of its start may take. They double with each start in a row that took too long."""
+    """The time limit for one step of its start (s). It doubles with each consecutive start that took too long."""
     process: "Popen[bytes] | None" = None
     group: int = 0
-    """Its process group, which may outlive it; 0 if that is gone."""
+    """Its process group, which may outlive it; 0 after its end."""
     ready: bool = False
     failures: int = 0
-    """Starts in a row that ended before it was ready."""
+    """Consecutive starts that ended before it was ready."""
     late_starts: int = 0
-    """Of these, starts that were ended because a step took too long."""
+    """Those of them that were ended because a step took too long."""
     detail: str = "is starting"
     start_at: float = 0.0
     """When the next start is due."""
     step_ends: float = inf
-    """When the current step of its start must be over."""
+    """The deadline of the current step of its start."""
     is_late: bool = False
-    """It is being killed, because a step of its start took too long."""
+    """Whether it is being killed, because a step of its start took too long."""
     _began: str = ""
     _start: str = ""
     _ended: str = ""
-    """How the last start ended, if that was before it was ready."""
+    """How the last start ended, if it ended before the process was ready."""
     _lacks: str = ""
     """Why it could not be started the last time; empty if it could."""
 
     @property
     def due(self) -> float:
-        """When the supervisor must look at it again; infinity if nothing is due."""
+        """When the supervisor must check it again; infinity if nothing is due."""
         if self.process:
             return self.step_ends
-        # Its group may be another process's to wait for, where orphans cannot be adopted: look again.
+        # Its group may be waited for by another process, where orphans cannot be adopted: check again.
         return time.monotonic() + 0.1 if self.group else self.start_at
 
     @property
     def is_gone(self) -> bool:
-        """Neither it nor any descendant is left."""
+        """Whether neither it nor any descendant is left."""
         return self.process is None and self.group == 0
 
     def begin(self) -> None:
-        """Note that a start begins."""
+        """Record the begin of a start."""
         self._began, self._lacks = datetime.now(UTC).isoformat(timespec="seconds"), ""
         self._begin_step("", self._step_seconds)
 
     def on_line(self, line: str) -> None:
-        """Take a line of its stdout: `ready`, `step WHAT` or `long-step WHAT`."""
+        """Process a line of its stdout: `ready`, `step WHAT` or `long-step WHAT`."""
         word, _, what = line.partition(" ")
         if word == "ready":
             self.ready, self.detail, self.step_ends = True, "runs", inf
@@ -70,7 +70,7 @@ class Child:
             self._begin_step(f": {what}", self._step_seconds if word == "step" else inf)
 
     def wait_for_restart(self, how: str) -> None:
-        """Note how the process ended, and when the next start is due."""
+        """Record how the process ended, and when the next start is due."""
         if self.is_late:
             how = f"was killed, for it took more than {self._step_seconds:g} s ({self._start})"
             self.late_starts = min(self.late_starts + 1, _MOST_DOUBLINGS)
@@ -78,7 +78,7 @@ class Child:
         self._wait(how, min(_FIRST_PAUSE * 2.0 ** min(self.failures, 10), _LONGEST_PAUSE))
 
     def wait_for_space(self, why: str) -> bool:
-        """Note why it could not be started, and when that is tried again. Whether it is the first time in a row."""
+        """Record why it could not be started, and when to try again. Returns whether it is the first time in a row."""
         is_first, self._lacks = why != self._lacks, why
         self._wait(f"cannot be started: {why}", _SPACE_PAUSE)
         return is_first

@@ -1,4 +1,4 @@
-"""Starting Whence on this machine: what `whence up` runs."""
+"""Starts Whence on this machine, for `whence up`."""
 
 import json
 import os
@@ -25,7 +25,7 @@ __all__ = ["OPEN", "Guard", "doctor", "ingest", "plan", "running", "up"]
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """How the API is guarded: by keys, unless it runs open; and by https, given a certificate."""
+    """Access to the API: keys, unless it runs open; and https, given a certificate."""
 
     is_open: bool = False
     security: str = ""
@@ -34,7 +34,7 @@ class Guard:
 
     @property
     def arguments(self) -> list[str]:
-        """What the API's process is told."""
+        """The arguments for the API's process."""
         named = {"--tls-cert": self.tls_cert, "--tls-key": self.tls_key}
         given = [part for name, value in named.items() if value for part in (name, str(value))]
         return [*given, "--open"] if self.is_open else given
@@ -54,8 +54,10 @@ def plan(
     master: str = "local[2]",
     guard: Guard = Guard(),
 ) -> Plan:
-    """What runs: the API on the socket that the supervisor owns, and the pipeline. Raises LogError if the log's address
-    is malformed. URLs are in the environment of these processes, for everybody on a machine can read arguments.
+    """The processes to run: the API on the supervisor's socket, and the pipeline. Raises LogError for a malformed log
+    address.
+
+    URLs are passed in the environment, since everybody on a machine can read arguments.
     """
     data = data.expanduser().absolute()
     log = log or str(data / "log")
@@ -83,7 +85,7 @@ def plan(
 
 
 def check_address(host: str, port: int) -> None:
-    """See that nothing else listens at an address. Raises AddressError."""
+    """Check that nothing else listens at an address. Raises AddressError."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
         socket.create_server((host, port), family=family).close()
@@ -92,16 +94,17 @@ def check_address(host: str, port: int) -> None:
 
 
 def up(what: Plan) -> NoReturn:
-    """Run it in the foreground, in place of this process, until SIGTERM or SIGINT."""
+    """Replace this process with the supervisor, until SIGTERM or SIGINT."""
     command = _command(what)
     os.execve(command[0], command, os.environ | what.environment)
 
 
 @contextmanager
 def running(what: Plan) -> Iterator[str]:
-    """Run it beside this process while the context is open. Gives the URL once it is ready. Raises WhenceError.
+    """Run the supervisor beside this process while the context is open. Yields the URL when it is ready. Raises
+    WhenceError.
 
-    It ends with this process too, however that ends.
+    It ends with this process, too, however that ends.
     """
     process = subprocess.Popen(
         _command(what),

@@ -1,11 +1,11 @@
-"""A small parent process: owns the socket, starts API and pipeline, restarts what dies, and ends all of it together.
+"""The supervisor: owns the socket, starts API and pipeline, restarts them when they die, and ends them together.
 
-`python -m whence.cli.process.supervisor PLAN`, where PLAN is a `Plan` as JSON. It imports little, so that it stays
-small. URLs, which may have passwords, are in the environment: everybody on a machine can read arguments.
-Prints `ready URL after SECONDS s` once all children are ready, and what happens to them on stderr.
+`python -m whence.cli.process.supervisor PLAN`, where PLAN is a `Plan` as JSON. It imports few modules, to stay small.
+URLs may contain passwords, so they are in the environment: everybody on a machine can read arguments. It prints `ready
+URL after SECONDS s` once all children are ready, and their failures on stderr.
 
-A child reports on stdout, one line each: `ready`, once it serves; before that `step WHAT` for each step of its start,
-and `long-step WHAT` for one that may take any time. A child that takes too long for a step is killed and started again.
+A child reports on stdout, one line each: `ready` when it serves; before that `step WHAT` for each step of its start,
+and `long-step WHAT` for one without a time limit. A child whose step takes too long is killed and started again.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ from whence.file_modes import restrict_directory, restrict_new_files
 _STDOUT, _STDERR = 1, 2
 _GRACE_SECONDS = 10.0
 _STATE_PAUSE = 1.0
-"""Until the state file is written again, after that failed."""
+"""The pause before another attempt to write the state file."""
 _LOG_BYTES = 10 << 20
 _PROBE_BYTES = 4 << 20
 _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -38,19 +38,19 @@ _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What to run, by name. In the arguments, `{fd}` becomes the number of the listening socket."""
+    """The processes to run, by name. In the arguments, `{fd}` becomes the number of the listening socket."""
 
     data: str
     host: str
     port: int
     children: dict[str, list[str]]
     environment: dict[str, str] = field(default_factory=dict, repr=False)
-    """Of the supervisor and so of its children; not in its arguments, for it may have passwords."""
+    """The environment of the supervisor and its children; not in its arguments, since it may contain passwords."""
     tls: bool = False
     patience: float = 120.0
-    """Seconds that one step of a child's start may take. They double with each start in a row that took too long."""
+    """The time limit for one step of a child's start (s). It doubles with each consecutive start that took too long."""
     need_space: tuple[str, ...] = ()
-    """Children that are not started before a file can be written to the data directory."""
+    """Children that are started only when a file can be written to the data directory."""
 
 
 class Supervisor:
@@ -71,7 +71,7 @@ class Supervisor:
         self._state = ""
         self._write_state_at = 0.0
         self._kill_at = 0.0
-        """When what still runs is killed; 0 unless stopping."""
+        """When remaining processes are killed; 0 unless stopping."""
 
     def run(self) -> None:
         """Keep the children alive; returns when all have ended after a signal."""
@@ -99,7 +99,7 @@ class Supervisor:
                         self._say_state(child)
 
     def _start(self, child: Child) -> None:
-        """Raises OSError, such as on a full disk."""
+        """Start a child. Raises OSError, for example on a full disk."""
         if child.name in self._plan.need_space:
             probe_space(self._run / f"{child.name}.probe")
         argv = [part.replace("{fd}", str(self._listening.fileno())) for part in child.argv]
@@ -117,7 +117,7 @@ class Supervisor:
         self._selector.register(process.stdout, selectors.EVENT_READ, child)
 
     def _end_late(self) -> None:
-        """Kill the children that did not finish a step of their start in time."""
+        """Kill the children that exceeded the time limit of a step."""
         for child in self._children:
             if child.process and time.monotonic() >= child.step_ends:
                 child.step_ends, child.is_late = inf, True
@@ -139,10 +139,10 @@ class Supervisor:
                 self._stop()
 
     def _stop(self) -> None:
-        """Ask all to end; the second time, see to it."""
+        """Ask all children to end; at the second signal, kill them."""
         self._kill_at, is_first = time.monotonic() + (0 if self._kill_at else _GRACE_SECONDS), not self._kill_at
         for child in self._children:
-            # Not Popen.terminate, which may wait for the process behind the back of `_reap`.
+            # Not Popen.terminate, which may wait for the process without `_reap` noticing.
             if child.process and is_first:
                 os.kill(child.process.pid, signal.SIGTERM)
 
@@ -201,7 +201,7 @@ class Supervisor:
                 signal_group(child.group, number)
 
     def _write_state(self) -> None:
-        """Write the state file, if the state changed. Nothing depends on it, so a failure is tried again later."""
+        """Write the state file if the state changed. Nothing depends on it, so a failed write is repeated later."""
         if time.monotonic() < self._write_state_at:
             return
         state: dict[str, object] = {"pid": os.getpid(), "url": self._url, "data": self._data}
@@ -225,7 +225,7 @@ class Supervisor:
 
 @contextlib.contextmanager
 def _wakeups(selector: selectors.BaseSelector) -> Iterator[None]:
-    """Signals wake the selector, by the read end of a pipe."""
+    """Wake the selector on signals, by the read end of a pipe."""
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     os.set_blocking(writing, False)
@@ -241,7 +241,7 @@ def _wakeups(selector: selectors.BaseSelector) -> Iterator[None]:
 
 
 def probe_space(path: Path) -> None:
-    """Write a file and delete it again. Raises OSError where there is no space for it."""
+    """Write a file and delete it again. Raises OSError if there is no space for it."""
     try:
         path.write_bytes(bytes(_PROBE_BYTES))
     finally:
@@ -275,13 +275,13 @@ def supervise(plan: Plan) -> int:
             return 1
         with listening:
             Supervisor(plan, run, listening).run()
-            # Spark's Python daemons have groups of their own, and end a moment after their JVM.
+            # Spark's Python daemons have groups of their own, and end shortly after their JVM.
             end_leftovers(plan.data)
     return 0
 
 
 def _say(fd: int, text: str) -> None:
-    # The reader may have gone, or its disk is full; that is no reason to stop.
+    # The reader may be gone, or its disk full; that is no reason to stop.
     with contextlib.suppress(OSError):
         os.write(fd, f"{text}\n".encode())
 

@@ -1,1 +1,1 @@
-"""Sending events and probes to a collector: from files, from captures, and for `whence doctor`."""
+"""Sends events and probes to a collector: from files, from captures, and for `whence doctor`."""

@@ -1,4 +1,4 @@
-"""Sending what was captured: first to a file, then to the collector, so that nothing is lost if it is away."""
+"""Sends captured events: first to a file, then to the collector, so that nothing is lost while it is unavailable."""
 
 import os
 import sys
@@ -25,14 +25,14 @@ from whence.cli.sql.schemas import columns_from
 from whence.errors import ApiError, DialectError, WhenceError
 
 SCRIPTS = "sql"
-"""The format of files that are SQL themselves."""
+"""The format of files that are SQL scripts."""
 
 PATIENCE_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogOptions:
-    """What is said at the terminal of logs."""
+    """The options for query logs."""
 
     form: str
     dialect: str | None
@@ -45,12 +45,12 @@ class LogOptions:
     workers: int | None = None
     spark: bool = False
     store: str = ""
-    """The URL of Whence's own store, where `columns` asks for it."""
+    """The URL of Whence's own store, if `columns` refers to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DbtOptions:
-    """What is said at the terminal of a dbt project."""
+    """The options for a dbt project."""
 
     namespace: str | None
     jobs: str
@@ -61,7 +61,9 @@ class DbtOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Captured:
-    """What became of it. `kept`: the file with what the collector did not take, empty if it took all."""
+    """The result of sending. `kept`: the file with the events that the collector did not accept, empty if it accepted
+    all.
+    """
 
     events: int
     flaws: tuple[Flaw, ...]
@@ -73,7 +75,7 @@ class Captured:
 
 @contextmanager
 def forgiving(strict: bool) -> Iterator[None]:
-    """Unless strict: whatever goes wrong is said on stderr, and is no error of the pipeline that this stands in."""
+    """Unless strict, print errors on stderr without failing, so that the surrounding pipeline continues."""
     try:
         yield
     except (typer.Exit, typer.BadParameter):
@@ -126,7 +128,7 @@ def log_lines(files: Sequence[str], options: LogOptions) -> Iterator[Line]:
 
 
 def send(lines: Iterator[Line], what: str, url: str, *, strict: bool, as_json: bool) -> Exit:
-    """Send events to the collector and report. What it does not take within 10 s is kept in a file."""
+    """Send events to the collector, and report. Events that it does not accept within 10 s are kept in a file."""
     path = user_cache_path("whence", appauthor=False) / "unsent" / f"{what}-{time.time_ns()}-{os.getpid()}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     captured = _written(lines, path)
@@ -140,7 +142,7 @@ def send(lines: Iterator[Line], what: str, url: str, *, strict: bool, as_json: b
 
 
 def show(lines: Iterator[Line], *, strict: bool) -> Exit:
-    """Print events, a line each; what could not be read goes to stderr."""
+    """Print events, a line each; unreadable input is reported on stderr."""
     unread = 0
     for line in lines:
         if isinstance(line, Flaw):

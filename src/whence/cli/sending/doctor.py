@@ -1,4 +1,4 @@
-"""Whether an event arrives: a probe is sent through every station, and each is timed."""
+"""Diagnosis with a probe event: it is sent through every station, and each is timed."""
 
 import json
 import time
@@ -15,7 +15,7 @@ from whence.cli.client import Client, refusal
 
 @dataclass(frozen=True, slots=True)
 class Station:
-    """One step of the probe: what it was, whether it went well, how long it took, what is to say."""
+    """One step of the probe: its name, result, duration and detail."""
 
     name: str
     ok: bool
@@ -25,9 +25,9 @@ class Station:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The probe's way. `position` is where it is in the log; empty if it did not get there.
+    """The result of a probe. `position` is its place in the log; empty if it did not arrive there.
 
-    `status` is what the API says of all else that came (`/api/v2/status`); empty if it does not say.
+    `status` is the API's status (`/api/v2/status`); empty if it is not available.
     """
 
     stations: tuple[Station, ...]
@@ -48,7 +48,9 @@ class Diagnosis:
 
 
 def doctor(url: str, *, timeout: float = 30) -> Diagnosis:
-    """Send a probe event, wait up to `timeout` seconds until the store has it. Raises ApiError if nobody answers."""
+    """Send a probe event, and wait up to `timeout` seconds until the store has it. Raises ApiError without
+    an answer.
+    """
     client = Client(url, patience=5)
     try:
         health = _health(client)
@@ -67,7 +69,7 @@ def doctor(url: str, *, timeout: float = 30) -> Diagnosis:
 
 
 def probe() -> bytes:
-    """A run event that says nothing of lineage, of a job `doctor` in the namespace `whence`."""
+    """A run event without lineage, of a job `doctor` in the namespace `whence`."""
     return json.dumps(
         {
             "eventType": "OTHER",
@@ -92,7 +94,7 @@ def _health(client: Client) -> tuple[Station, ...]:
             Station("reach", False, took, f"{client.url} is not the address of a collector{_without_path(client.url)}"),
         )
     reached = Station("reach", True, took, "the API answers")
-    # Their time is in the reach: one answer holds all three.
+    # Their time is part of the first station: one answer has all three.
     return (reached, *(Station(name, check["ok"], 0.0, check["detail"]) for name, check in checks.items()))
 
 

@@ -1,4 +1,4 @@
-"""Sending events from files: JSON, JSON lines, gzip of either, or directories of them."""
+"""Sends events from files: JSON, JSON lines, gzip of either, or directories of them."""
 
 import gzip
 import time
@@ -19,7 +19,7 @@ _SUFFIXES = (".json", *_LINE_SUFFIXES)
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An event that was not taken: where it stands (`file:line` or `file[index]`), and why."""
+    """A rejected event: its place (`file:line` or `file[index]`), and the reason."""
 
     place: str
     reason: str
@@ -27,21 +27,21 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested:
-    """What became of the events so far. `position` is where the last one is in the log; empty if there is none."""
+    """The outcomes of the events so far. `position` is that of the last one in the log; empty if there is none."""
 
     files: int = 0
     events: int = 0
     failures: tuple[Failure, ...] = ()
     restricted: int = 0
-    """Events that were taken, of which a part is not applied: the sender may not assert it."""
+    """Accepted events of which a part is not applied, since the sender may not assert it."""
     withheld: str = ""
-    """Of the first of them, where it stands and what is not applied."""
+    """The place of the first of them, and the part that is not applied."""
     seconds: float = 0.0
     position: str = ""
 
     @property
     def accepted(self) -> int:
-        """How many events are durable."""
+        """The number of durable events."""
         return self.events - len(self.failures)
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class _Element:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sent:
-    """What became of a batch. `position`: of the last event that is in the log."""
+    """The outcome of a batch. `position`: of the last event that is in the log."""
 
     failures: tuple[Failure, ...] = ()
     restricted: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ def ingest(
     patience: float = 60,
     report: Callable[[Ingested], None] = lambda _: None,
 ) -> Ingested:
-    """Send all events of the files, and say what became of each; `report` is called after every batch.
+    """Send all events of the files, and return their outcomes; `report` is called after every batch.
 
     Raises ApiError if the API stays unreachable for `patience` seconds, OSError if a file cannot be read.
     """
@@ -116,7 +116,7 @@ def _has_events(path: Path) -> bool:
 
 
 def _is_sparks(path: Path) -> bool:
-    """Lines that Spark has written: it calls them text."""
+    """Whether Spark wrote the lines: it calls them text."""
     return path.name.startswith("part-") and _bare(path).suffix == ".txt"
 
 
@@ -125,7 +125,7 @@ def _bare(path: Path) -> Path:
 
 
 def _elements(path: Path) -> Iterator[_Element]:
-    """The events of a file, unread. Files named as JSON lines are never held in memory as a whole."""
+    """The events of a file, not decoded. JSON lines are read as a stream."""
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
         if _bare(path).suffix in _LINE_SUFFIXES or _is_sparks(path):
             yield from _lines(path, stream)
@@ -147,7 +147,7 @@ def _lines(path: Path, lines: Iterable[bytes]) -> Iterator[_Element]:
 
 
 def _batches(elements: Iterable[_Element]) -> Iterator[list[_Element]]:
-    """Events together, up to a count and a size; what is no JSON alone, since it would spoil the array."""
+    """Batches of events, up to a count and a size. Invalid JSON is sent separately, since it would spoil the array."""
     batch: list[_Element] = []
     size = 0
     for element in elements:
@@ -203,5 +203,5 @@ def _send_one(client: Client, element: _Element, query: str) -> _Sent:
 
 
 def _withheld(element: _Element, said: Mapping[str, Any]) -> str:
-    """The collector puts first what it says of the event as a whole."""
+    """The warning about the event as a whole, which the collector puts first."""
     return f"{element.place}: {next(iter(said['warnings']), '').removeprefix('/: ')}"

@@ -1,4 +1,4 @@
-"""What `ingest` and `doctor` found, as text or JSON."""
+"""Results of `ingest` and `doctor`, as text or JSON."""
 
 from dataclasses import asdict
 
@@ -10,11 +10,11 @@ from whence.cli.sending.doctor import Diagnosis
 from whence.cli.sending.ingest import Ingested
 
 SHOWN = 20
-"""Failures written out."""
+"""The most failures to list."""
 
 
 def show_ingested(done: Ingested, output: Output) -> Exit:
-    """How many events were taken, and why the others were not."""
+    """Print the number of accepted events, and the reasons of the others."""
     if output is Output.JSON:
         print_document({**asdict(done), "accepted": done.accepted})
     else:
@@ -25,7 +25,7 @@ def show_ingested(done: Ingested, output: Output) -> Exit:
 
 
 def restricted_lines(done: Ingested) -> list[Text]:
-    """Of how many events a part is withheld, and of the first what."""
+    """The number of events of which a part is withheld, and the first such part."""
     if not done.restricted:
         return []
     said = f"{done.restricted:,} of them assert what their sender may not (whence access grant); the first: "
@@ -33,7 +33,7 @@ def restricted_lines(done: Ingested) -> list[Text]:
 
 
 def show_diagnosis(diagnosis: Diagnosis, output: Output) -> Exit:
-    """Each station of the probe: whether it went well, how long it took, what is to say."""
+    """Print each station of the probe: its result, duration and detail."""
     if output is Output.JSON:
         print_document({**asdict(diagnosis), "ok": diagnosis.ok})
     else:

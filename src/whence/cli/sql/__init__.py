@@ -1,1 +1,1 @@
-"""`whence sql`: the lineage of SQL text, its check, and the schemas that it is read with."""
+"""`whence sql`: the lineage of SQL text, its check, and its table schemas."""

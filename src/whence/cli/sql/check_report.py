@@ -1,4 +1,4 @@
-"""`whence sql --check`: only what could not be read and what is not known, a line each, as compilers say it."""
+"""`whence sql --check`: prints only failed statements and unknown names, a line each, as compilers do."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ from whence.cli.sql.scripts import Script
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """Something at a place of a file; `failed`: a statement could not be read, else something in it is not known."""
+    """A problem at a position of a file; `failed`: a statement could not be parsed, else a name in it is unknown."""
 
     file: str
     line: int
     column: int
     failed: bool
     what: str
-    """`failed`, or why something is not known (docs/how-to/sql.md)."""
+    """`failed`, or why a name is unknown (docs/how-to/sql.md)."""
     detail: str
 
 
 def show_problems(scripts: Iterable[Script], dialect: str, catalog: Catalog, output: Output, *, strict: bool) -> Exit:
-    """Print the problems of scripts. A statement that failed is a mistake; if `strict`, so is what is not known.
+    """Print the problems of scripts. Failed statements make the exit code an error; if `strict`, unknown names do, too.
 
     Raises DialectError.
     """

@@ -21,11 +21,11 @@ _UNKNOWN: Mapping[str, str] = {
     "budget_spent": "reading stopped at the limit of time or size: {}",
 }
 _WIDEST = 60
-"""Letters of an expression that are shown."""
+"""The most characters of an expression to print."""
 
 
 def show_lineage(scripts: Iterable[Script], dialect: str, catalog: Catalog, output: Output) -> Exit:
-    """Read scripts, each on its own, and print what they move. A statement that fails makes the exit code a mistake's.
+    """Parse scripts, each separately, and print their lineage. A failed statement makes the exit code an error.
 
     Raises DialectError.
     """
@@ -39,7 +39,7 @@ def show_lineage(scripts: Iterable[Script], dialect: str, catalog: Catalog, outp
 
 
 def _documents(read: Sequence[tuple[str, ScriptLineage]]) -> dict[str, Any]:
-    """Of one script what it says; of several, each with its file."""
+    """The document of one script; for several, each with its file."""
     if len(read) == 1:
         return document(read[0][1])
     return {"files": [{"file": name, **document(script)} for name, script in read]}
@@ -52,7 +52,7 @@ def _lines_of(name: str, script: ScriptLineage) -> Iterator[Text]:
 
 
 def document(script: ScriptLineage) -> dict[str, Any]:
-    """The whole answer for a program."""
+    """The complete answer as JSON."""
     return {
         "statements": [_statement(one) for one in script.statements],
         "collapsed": [_edge(edge) for edge in script.collapsed],
@@ -99,7 +99,7 @@ def _end(end: Column | Table) -> Mapping[str, str | None]:
 
 
 def lines(script: ScriptLineage, glyphs: Glyphs = UNICODE) -> Iterator[Text]:
-    """A tree for each statement; then what is left when temporary tables are folded, where that is something else."""
+    """A tree for each statement, then the lineage through temporary tables, if it differs."""
     for one in script.statements:
         yield _headline(one, glyphs)
         yield from _targets(one.edges, glyphs)
@@ -129,7 +129,7 @@ def _headline(one: StatementLineage, glyphs: Glyphs) -> Text:
 
 
 def _targets(edges: Sequence[Edge], glyphs: Glyphs) -> Iterator[Text]:
-    """Each target with its sources, the targets in the order in which they were written."""
+    """Each target with its sources, in the order of writing."""
     order = {target: place for place, target in reversed(list(enumerate(edge.target for edge in edges)))}
     groups = [
         list(group)

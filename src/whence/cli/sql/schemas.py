@@ -1,4 +1,4 @@
-"""What a command is given to look columns up in: a file, dbt's directory, a database's URL, or Whence's own store."""
+"""Sources of table columns for a command: a file, dbt's directory, a database's URL, or Whence's own store."""
 
 from pathlib import Path
 
@@ -10,13 +10,13 @@ from whence.capture.sql import Catalog
 from whence.cli.output.streams import print_lines, safe
 
 OWN = "whence"
-"""Instead of a file or a URL: the columns that Whence's own store knows."""
+"""Selects the columns in Whence's own store, instead of a file or a URL."""
 
 _SHOWN = 3
 
 
 def columns_from(given: str | None, dialect: str, store: str, namespace: str | None) -> Catalog:
-    """The catalog that `given` names; empty if nothing is given. `store` is the URL of Whence's own.
+    """The catalog that `given` names; empty if it is None. `store` is the URL of Whence's own store.
 
     Raises SchemaError, ArtifactError, StoreError, DialectError.
     """

@@ -1,4 +1,4 @@
-"""SQL that a command is given: text, files, directories of `.sql` files, standard input."""
+"""SQL arguments of a command: text, files, directories of `.sql` files, standard input."""
 
 import codecs
 import sys
@@ -9,19 +9,19 @@ from pathlib import Path
 import typer
 
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-"""What SQL Server's tools write at the head of a file."""
+"""The header that SQL Server's tools write into files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A text, and what it is called: a file's path, `stdin`, or nothing."""
+    """A text and its name: a file's path, `stdin`, or empty."""
 
     name: str
     text: str
 
 
 def scripts_of(arguments: Iterable[str]) -> Iterator[Script]:
-    """Each argument as what it is; of a directory all `.sql` files, by name."""
+    """The scripts of each argument; of a directory, all `.sql` files by name."""
     for one in arguments:
         if one == "-":
             yield Script("stdin", sys.stdin.read())
@@ -37,7 +37,7 @@ def scripts_of(arguments: Iterable[str]) -> Iterator[Script]:
 
 
 def text_in(file: Path) -> str:
-    """A file's text; letters that are not UTF-8 become marks, so that positions stay where they are."""
+    """A file's text; bytes that are not UTF-8 are replaced, so that positions are unchanged."""
     content = file.read_bytes()
     encoding = "utf-16" if content.startswith(_UTF_16) else "utf-8-sig"
     return content.decode(encoding, errors="replace")
