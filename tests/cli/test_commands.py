@@ -94,7 +94,7 @@ def test_paths_and_search_as_json(data: Path) -> None:
         (("runs", "latest"), Exit.MISTAKE, "no dataset, column, job or run is named 'latest'"),
         (("sql", ""), Exit.USAGE, "the SQL is empty"),
         (("doctor", "--url", "http://host.invalid:1"), Exit.OUT_OF_SERVICE, "the name of the host cannot be resolved"),
-        (("upstream", "model", "--types", "some"), Exit.USAGE, "say direct, indirect or both"),
+        (("upstream", "model", "--types", "some"), Exit.USAGE, "choose direct, indirect or both"),
         (("upstream", "model", "--depth", "-1"), Exit.USAGE, "--depth"),
         (("nonsense",), Exit.USAGE, "No such command"),
         (

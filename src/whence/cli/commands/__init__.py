@@ -1,1 +1,1 @@
-"""The commands: each parses its arguments, calls one function, and hands the result on."""
+"""The commands: each parses its arguments, calls one function, and returns its result."""

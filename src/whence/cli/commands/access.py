@@ -12,13 +12,13 @@ from whence.cli.settings import data_directory, security_db, store_url
 from whence.model.access import SCOPES, Action, Role
 from whence.query.answers.instants import duration
 
-keys = typer.Typer(name="keys", help="API keys: make, list, rotate, revoke.", no_args_is_help=True)
-access = typer.Typer(name="access", help="Who may do and see what.", no_args_is_help=True)
-audit = typer.Typer(name="audit", help="What was written, asked and refused.", no_args_is_help=True)
+keys = typer.Typer(name="keys", help="API keys: create, list, rotate, revoke.", no_args_is_help=True)
+access = typer.Typer(name="access", help="Roles and hidden fields.", no_args_is_help=True)
+audit = typer.Typer(name="audit", help="The audit log: writes, reads and rejected requests.", no_args_is_help=True)
 
 
 def add_to(app: typer.Typer) -> None:
-    """Make these the application's commands."""
+    """Add these commands to the application."""
     for group in (keys, access, audit):
         app.add_typer(group)
 
@@ -34,12 +34,12 @@ def _role(text: str) -> Role:
     try:
         return Role[text.upper()]
     except KeyError:
-        raise typer.BadParameter("say reader, writer, steward or admin") from None
+        raise typer.BadParameter("choose reader, writer, steward or admin") from None
 
 
 def _scope(text: str) -> Action:
     if text not in SCOPES:
-        raise typer.BadParameter("say read, write, steward or admin")
+        raise typer.BadParameter("choose read, write, steward or admin")
     return Action(text)
 
 
@@ -51,17 +51,24 @@ def _now() -> int:
     return time.time_ns() // 1_000
 
 
-Name = Annotated[str, typer.Argument(help="Whose key: airflow, ci, ada. Grants are for key:NAME")]
+Name = Annotated[str, typer.Argument(help="The name of the key: airflow, ci, ada. Grants are for key:NAME")]
 GrantedRole = Annotated[
-    Role | None, typer.Option("--role", parser=_role, metavar="reader|writer|steward|admin", help="Grant this, too")
+    Role | None,
+    typer.Option("--role", parser=_role, metavar="reader|writer|steward|admin", help="Also grant this role"),
 ]
-Namespaces = Annotated[str, typer.Option("--namespaces", "-n", help="In the namespaces that fit; * is any text")]
+Namespaces = Annotated[str, typer.Option("--namespaces", "-n", help="The namespaces, a pattern: * matches any text")]
 Scopes = Annotated[
     list[Action] | None,
-    typer.Option("--scope", parser=_scope, metavar="read|write|steward|admin", help="The key can do this only"),
+    typer.Option(
+        "--scope",
+        parser=_scope,
+        metavar="read|write|steward|admin",
+        help="Restrict the key to this action; may be repeated",
+    ),
 ]
 Expires = Annotated[
-    int | None, typer.Option("--expires-in", parser=_age, metavar="AGE", help="The key ends by itself: 90d, 12h")
+    int | None,
+    typer.Option("--expires-in", parser=_age, metavar="AGE", help="The key expires after this time: 90d, 12h"),
 ]
 Subject = Annotated[str, typer.Argument(help="key:NAME, user:SUBJECT or group:NAME")]
 
@@ -78,7 +85,7 @@ def create(
     security: Security = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """Make a key, and show it: this once, for only its hash is kept."""
+    """Create a key, and print it: only now, since only its hash is stored."""
     from whence.cli.administration.keys import show_created
     from whence.govern.grants import KeyRequest
 
@@ -91,7 +98,7 @@ def create(
 
 @keys.command("list")
 def list_keys(data: Data = None, store: Store = None, security: Security = None, output: Form = Output.TEXT) -> None:
-    """All keys, without their secrets: whose, what for, until when, last used."""
+    """List all keys without their secrets: name, scopes, expiry, last use."""
     from whence.cli.administration.keys import show_keys
 
     with reporting(output):
@@ -102,7 +109,7 @@ def list_keys(data: Data = None, store: Store = None, security: Security = None,
 def rotate(
     name: Name,
     overlap: Annotated[
-        int, typer.Option("--overlap", parser=_age, metavar="AGE", help="So long the old key is good, too")
+        int, typer.Option("--overlap", parser=_age, metavar="AGE", help="How long the old key remains valid")
     ] = "24h",  # type: ignore[assignment]  # parsed
     expires_in: Expires = None,
     data: Data = None,
@@ -110,7 +117,7 @@ def rotate(
     security: Security = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """Make a new key in place of the old one, with its grants and scopes, and show it."""
+    """Replace a key with a new one with the same grants and scopes, and print it."""
     from whence.cli.administration.keys import show_rotated
 
     with reporting(output):
@@ -119,12 +126,12 @@ def rotate(
 
 @keys.command()
 def revoke(
-    key: Annotated[str, typer.Argument(help="A key's id, or the name whose keys all go")],
+    key: Annotated[str, typer.Argument(help="A key's id, or a name, for all of its keys")],
     data: Data = None,
     store: Store = None,
     security: Security = None,
 ) -> None:
-    """Make a key worthless, within a second."""
+    """Revoke a key. It takes effect within a second."""
     from whence.cli.administration.keys import show_revoked
 
     with reporting(Output.TEXT):
@@ -140,7 +147,7 @@ def grant(
     store: Store = None,
     security: Security = None,
 ) -> None:
-    """Give somebody a role in the namespaces that fit a pattern."""
+    """Grant a role in the namespaces that match a pattern."""
     from whence.cli.administration.grants import grant_role
 
     with reporting(Output.TEXT):
@@ -155,7 +162,7 @@ def revoke_grant(
     store: Store = None,
     security: Security = None,
 ) -> None:
-    """Take back what was granted with exactly this pattern."""
+    """Revoke the grant that has exactly this pattern."""
     from whence.cli.administration.grants import revoke_role
 
     with reporting(Output.TEXT):
@@ -165,15 +172,15 @@ def revoke_grant(
 @access.command()
 def hide(
     subject: Annotated[str, typer.Argument(help="key:NAME, user:SUBJECT, group:NAME, or * for everybody")],
-    fields: Annotated[str, typer.Option("--fields", help="Fields that fit this")],
-    datasets: Annotated[str, typer.Option("--datasets", help="Of datasets that fit this")] = "*",
+    fields: Annotated[str, typer.Option("--fields", help="The fields, a pattern")],
+    datasets: Annotated[str, typer.Option("--datasets", help="Their datasets, a pattern")] = "*",
     namespaces: Namespaces = "*",
-    undo: Annotated[bool, typer.Option("--undo", help="Hide them no more")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Show them again")] = False,
     data: Data = None,
     store: Store = None,
     security: Security = None,
 ) -> None:
-    """Hide fields, from all but the stewards of their namespace."""
+    """Hide fields from everybody but the stewards of their namespace."""
     from whence.cli.administration.grants import hide_or_show
     from whence.model.access import Hiding
 
@@ -183,7 +190,7 @@ def hide(
 
 @access.command("list")
 def list_access(data: Data = None, store: Store = None, security: Security = None, output: Form = Output.TEXT) -> None:
-    """All grants and hidden fields."""
+    """List all grants and hidden fields."""
     from whence.cli.administration.grants import show_access
 
     with reporting(output):
@@ -197,7 +204,7 @@ def sign_out(
     store: Store = None,
     security: Security = None,
 ) -> None:
-    """End all sessions of somebody, now."""
+    """End all sessions of a user immediately."""
     from whence.cli.administration.grants import end_sessions
 
     with reporting(Output.TEXT):
@@ -208,17 +215,17 @@ def sign_out(
 def verify(
     anchor: Annotated[
         Path | None,
-        typer.Option("--anchor", dir_okay=False, help="Heads that were written down: each must be in the log"),
+        typer.Option("--anchor", dir_okay=False, help="A file of earlier heads: each must be in the log"),
     ] = None,
     export: Annotated[
-        bool, typer.Option("--export", help="Then add the head to the anchor's file; keep that file elsewhere")
+        bool, typer.Option("--export", help="Then append the head to the anchor file; keep that file elsewhere")
     ] = False,
     data: Data = None,
     store: Store = None,
     security: Security = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """Read the whole audit log: finds any row that was changed, removed or moved."""
+    """Verify the whole audit log: detects rows that were changed, removed or moved."""
     from whence.cli.administration.audit import show_verified
 
     if export and anchor is None:
@@ -229,16 +236,18 @@ def verify(
 
 @audit.command("list")
 def list_audit(
-    who: Annotated[str, typer.Option("--who", help="Only what key:NAME or user:SUBJECT did")] = "",
-    action: Annotated[str, typer.Option("--action", help="Only read, write, refused, login, keys ...")] = "",
-    node: Annotated[str, typer.Option("--node", help="Only what names this node or namespace")] = "",
-    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="Show so many")] = 50,
+    who: Annotated[str, typer.Option("--who", help="Only entries of key:NAME or user:SUBJECT")] = "",
+    action: Annotated[
+        str, typer.Option("--action", help="Only this action: read, write, refused, login, keys ...")
+    ] = "",
+    node: Annotated[str, typer.Option("--node", help="Only entries about this node or namespace")] = "",
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="The most entries to list")] = 50,
     data: Data = None,
     store: Store = None,
     security: Security = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """The newest entries of the audit log."""
+    """List the newest entries of the audit log."""
     from whence.cli.administration.audit import show_audit
     from whence.store.security.audit import AuditFilter
 

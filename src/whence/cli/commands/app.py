@@ -1,7 +1,7 @@
-"""The command line: each command parses, calls one function, and hands its result on.
+"""The command line: each command parses its arguments, calls one function, and returns its result.
 
 Exit codes: 0 answered · 1 a mistake (no such node, an ambiguous name) · 2 wrong usage · 3 answered, but a budget cut
-the answer · 4 the store, the log or the API cannot serve.
+the answer · 4 the store, the log or the API is unavailable.
 """
 
 import io
@@ -22,7 +22,7 @@ from whence.file_modes import restrict_new_files
 
 _EPILOG = (
     "Exit codes: 0 answered; 1 a mistake, such as no such node or an ambiguous name; 2 wrong usage; "
-    "3 answered, but a budget cut the answer; 4 the store, the log or the API cannot serve."
+    "3 answered, but a budget cut the answer; 4 the store, the log or the API is unavailable."
 )
 
 app = typer.Typer(
@@ -36,18 +36,18 @@ app = typer.Typer(
 
 
 DemoData = Annotated[
-    Path | None, typer.Option("--data", help="Keep all its data here; in a temporary directory if not given")
+    Path | None, typer.Option("--data", help="The directory for all data; a temporary one if not given")
 ]
-Host = Annotated[str, typer.Option("--host", help="The address to listen at")]
+Host = Annotated[str, typer.Option("--host", help="The address to listen on")]
 TlsCert = Annotated[
     Path | None,
     typer.Option("--tls-cert", exists=True, dir_okay=False, help="Serve https with this certificate (PEM)"),
 ]
 TlsKey = Annotated[
     Path | None,
-    typer.Option("--tls-key", exists=True, dir_okay=False, help="Its key, if it is in a file of its own"),
+    typer.Option("--tls-key", exists=True, dir_okay=False, help="Its private key, if it is in a separate file"),
 ]
-Port = Annotated[int, typer.Option("--port", min=0, max=65_535, help="The port to listen at")]
+Port = Annotated[int, typer.Option("--port", min=0, max=65_535, help="The port to listen on")]
 
 
 def _show_version(wanted: bool) -> None:
@@ -76,7 +76,7 @@ def up(
     tls_cert: TlsCert = None,
     tls_key: TlsKey = None,
 ) -> None:
-    """Start everything: collector, pipeline and API, until Ctrl-C. The first time it prints an administrator's key."""
+    """Run collector, pipeline and API until Ctrl-C. The first start prints an administrator's key."""
     from whence.cli.administration import keys
     from whence.cli.process import serve
 
@@ -107,7 +107,7 @@ def demo(
 def ingest(
     files: Annotated[list[Path], typer.Argument(exists=True, help="Events: JSON, JSON lines, gzip; or directories")],
     url: Url = "http://127.0.0.1:8080",
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse what the specification does not allow")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Reject events that violate the specification")] = False,
     output: Form = Output.TEXT,
 ) -> None:
     """Send events from files to a collector."""
@@ -120,7 +120,7 @@ def ingest(
 
 @app.command()
 def doctor(url: Url = "http://127.0.0.1:8080", output: Form = Output.TEXT) -> None:
-    """Send a probe event, and show where it landed and how long that took."""
+    """Send a probe event, and print the result and duration of each station."""
     from whence.cli.process.serve import doctor as probe
     from whence.cli.sending.reports import show_diagnosis
 
@@ -133,23 +133,23 @@ def rebuild(
     as_of: Annotated[
         int | None,
         typer.Option(
-            "--as-of", parser=parse_instant, metavar="TIME", help="Only what was received before then; needs --into"
+            "--as-of", parser=parse_instant, metavar="TIME", help="Only events received before this time; needs --into"
         ),
     ] = None,
     into: Annotated[
         str | None,
-        typer.Option("--into", help="Build in this data directory or store URL, and leave the live store as it is"),
+        typer.Option("--into", help="Build in this data directory or store URL; the live store is unchanged"),
     ] = None,
     data: Data = None,
     store: Store = None,
     log: EventLog = None,
     archive: Archive = None,
 ) -> None:
-    """Derive the store anew from archive and log, and put it in the place of the old one."""
+    """Rebuild the store from archive and log, and replace the old one."""
     from whence.cli.administration.archive import Archiving, build_again
 
     if as_of is not None and into is None:
-        raise typer.BadParameter("--as-of needs --into: the live store is not replaced by the past")
+        raise typer.BadParameter("--as-of needs --into: the live store is not replaced by a past one")
     directory = data_directory(data)
     live = store_url(directory, store)
     what = Archiving(log=log_url(directory, log), archive=archive_uri(directory, archive), security=security_db(live))
@@ -160,7 +160,7 @@ def rebuild(
 @app.command()
 def archive(
     drop_segments: Annotated[
-        bool, typer.Option("--drop-segments", help="Then delete the log's segments that are archived and in the store")
+        bool, typer.Option("--drop-segments", help="Then delete the log segments that are archived and applied")
     ] = False,
     data: Data = None,
     store: Store = None,
@@ -168,7 +168,7 @@ def archive(
     archive: Archive = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """Copy what the log has received into the archive, a Delta table."""
+    """Copy the records of the log into the archive, a Delta table."""
     from whence.cli.administration.archive import Archiving, show_archived
 
     directory = data_directory(data)
@@ -180,17 +180,17 @@ def archive(
 
 @app.command()
 def blast(data: Data = None, store: Store = None) -> None:
-    """Count now what is downstream of every node; `whence up` does so by itself."""
+    """Compute the blast radius of every node now; `whence up` does it on a schedule."""
     from whence.cli.administration.blast_radius import count_now
 
     with reporting(Output.TEXT):
         done = count_now(store_url(data_directory(data), store))
-        typer.echo(f"{done.rows:,} nodes counted" if done.changed else "the graph is the one that was counted last")
+        typer.echo(f"{done.rows:,} nodes counted" if done.changed else "the graph has not changed since the last count")
 
 
 @app.command()
 def dump(data: Data = None, store: Store = None) -> None:
-    """The canonical state as sorted JSON lines: equal for equal sets of events."""
+    """Print the canonical state as sorted JSON lines: equal for equal sets of events."""
     from whence.cli.administration.dump import dump_state
 
     with reporting(Output.TEXT):
@@ -202,19 +202,19 @@ def ledger(
     receipt: Annotated[str | None, typer.Argument(help="An event's key, or a position in the log (1:16)")] = None,
     lost: Annotated[
         bool,
-        typer.Option("--lost", help="Look for records in the log that have no outcome; exit code 1 if there are any"),
+        typer.Option("--lost", help="List records of the log without an outcome; exit code 1 if there are any"),
     ] = False,
     data: Data = None,
     store: Store = None,
     log: EventLog = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """What became of every record received: applied, duplicate, or quarantined and why."""
+    """Print the outcomes of received records: applied, duplicate, or quarantined with a reason."""
     from whence.cli.administration.ledger import show_ledger, show_lost
 
     directory = data_directory(data)
     if lost and receipt:
-        raise typer.BadParameter("--lost looks at the whole log, not at one record")
+        raise typer.BadParameter("--lost checks the whole log, not one record")
     with reporting(output):
         if lost:
             raise typer.Exit(show_lost(store_url(directory, store), log_url(directory, log), output))
@@ -223,7 +223,7 @@ def ledger(
 
 @app.command()
 def sql(
-    text: Annotated[list[str], typer.Argument(help="SQL, files with it, directories of .sql files, or - for stdin")],
+    text: Annotated[list[str], typer.Argument(help="SQL text, files, directories of .sql files, or - for stdin")],
     dialect: Annotated[
         str, typer.Option("--dialect", help="postgres, snowflake, bigquery, spark, tsql, …")
     ] = "generic",
@@ -232,16 +232,14 @@ def sql(
         str | None, typer.Option("--namespace", help="With --schema whence: only the datasets of this namespace")
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Print only what cannot be read and what is not known, with its place")
+        bool, typer.Option("--check", help="Print only failed statements and unknown names, with their positions")
     ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="With --check: end with an error also if something is not known")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="With --check: unknown names are errors, too")] = False,
     data: Data = None,
     store: Store = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """Read the lineage out of SQL text: tables, columns, and what is not known."""
+    """Print the lineage in SQL text: tables, columns, and unknown names."""
     from whence.cli.sql.check_report import show_problems
     from whence.cli.sql.lineage import show_lineage
     from whence.cli.sql.schemas import columns_from
@@ -267,7 +265,7 @@ app.add_typer(log_commands)
 
 @app.command()
 def version() -> None:
-    """The version of Whence."""
+    """Print the version of Whence."""
     from whence import __version__
 
     typer.echo(__version__)
@@ -278,6 +276,6 @@ def main() -> None:
     restrict_new_files()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a name may have letters that the terminal has not
+            stream.reconfigure(errors="backslashreplace")  # a name may have characters that the terminal lacks
     with until_reader_leaves(), saying_what_to_install():
         app()

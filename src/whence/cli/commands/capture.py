@@ -1,8 +1,8 @@
-"""Commands that turn what others have written into events: dbt's artifacts, query logs.
+"""Commands that capture lineage from files of other tools: dbt artifacts, query logs.
 
-They stand in other people's pipelines (`dbt build && whence capture dbt target/`), so they end with 0 even where the
-collector is away: what it did not take is kept in a file, and the message says how to send it. `--strict` ends with an
-error instead. An argument that names nothing is wrong usage, and ends with 2 in any case.
+They run in other people's pipelines (`dbt build && whence capture dbt target/`), so their exit code is 0 even if the
+collector is unavailable: unsent events are kept in a file, and the message says how to send them. With `--strict` it is
+an error. An argument that names no file is wrong usage, exit code 2 in any case.
 """
 
 from collections.abc import Iterator
@@ -19,13 +19,11 @@ from whence.cli.settings import data_directory, store_url
 if TYPE_CHECKING:
     from whence.capture.sql_log import Line
 
-app = typer.Typer(
-    name="capture", help="Lineage out of what others have written: dbt's artifacts, query logs.", no_args_is_help=True
-)
+app = typer.Typer(name="capture", help="Capture lineage from dbt artifacts and query logs.", no_args_is_help=True)
 
 
 class Sink(StrEnum):
-    """Where the events go: to the collector, with a report as text or JSON; or to stdout, a line each."""
+    """The target of events: the collector, with a report as text or JSON; or stdout, a line each."""
 
     TEXT = "text"
     JSON = "json"
@@ -36,7 +34,7 @@ To = Annotated[
     Sink,
     choice_option(Sink, "--output", "-o", help="The form of the report; ndjson: print the events and send nothing"),
 ]
-Strict = Annotated[bool, typer.Option("--strict", help="End with an error if anything was not read or not sent")]
+Strict = Annotated[bool, typer.Option("--strict", help="Fail if anything could not be read or sent")]
 Columns = Annotated[str | None, typer.Option("--columns", help=COLUMNS)]
 Jobs = Annotated[
     str | None, typer.Option("--job-namespace", envvar="OPENLINEAGE_NAMESPACE", help="The namespace of the jobs")
@@ -74,12 +72,12 @@ def dbt(
     ],
     namespace: Annotated[
         str | None,
-        typer.Option("--namespace", help="The warehouse, such as postgres://host:5432; else as profiles.yml says"),
+        typer.Option("--namespace", help="The warehouse, such as postgres://host:5432; by default from profiles.yml"),
     ] = None,
     jobs: Jobs = None,
     project: Annotated[
         Path | None,
-        typer.Option("--project-dir", help="Where the project lies; the directory above target if not given"),
+        typer.Option("--project-dir", help="The project's directory; by default the parent of target"),
     ] = None,
     columns: Columns = None,
     data: Data = None,
@@ -88,7 +86,7 @@ def dbt(
     strict: Strict = False,
     output: To = Sink.TEXT,
 ) -> None:
-    """Lineage of a dbt project: models, sources, tests, exposures, and what ran."""
+    """Capture a dbt project: models, sources, tests, exposures, and runs."""
     from whence.cli.sending.captured_events import DbtOptions, dbt_lines
 
     options = DbtOptions(
@@ -108,10 +106,10 @@ def sql_log(
     form: Annotated[str, typer.Option("--format", help="postgres, snowflake, bigquery, … (docs/how-to/sql-log.md)")],
     namespace: Annotated[str, typer.Option("--namespace", help="The database, such as postgres://host:5432")],
     dialect: Annotated[
-        str | None, typer.Option("--dialect", help="The dialect; that of the format if not given")
+        str | None, typer.Option("--dialect", help="The SQL dialect; by default that of the format")
     ] = None,
-    database: Annotated[str, typer.Option("--database", help="The database, where the log does not say it")] = "",
-    schema: Annotated[str, typer.Option("--schema", help="The schema of bare table names")] = "",
+    database: Annotated[str, typer.Option("--database", help="The database, if the log does not name it")] = "",
+    schema: Annotated[str, typer.Option("--schema", help="The schema of unqualified table names")] = "",
     columns: Columns = None,
     prefix: Annotated[
         str, typer.Option("--prefix", help="The server's log_line_prefix, for --format postgres")
@@ -119,7 +117,7 @@ def sql_log(
     jobs: Jobs = None,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", "--processes", min=1, help="Processes to read with; a core each if not given"),
+        typer.Option("--workers", "--processes", min=1, help="The number of processes; by default one per core"),
     ] = None,
     spark: Annotated[
         bool,
@@ -131,7 +129,7 @@ def sql_log(
     strict: Strict = False,
     output: To = Sink.TEXT,
 ) -> None:
-    """Lineage of the queries in a log, each with who ran it and when."""
+    """Capture the queries in a log, each with its user and time."""
     from whence.cli.sending.captured_events import LogOptions, log_lines
 
     if not spark:

@@ -1,4 +1,4 @@
-"""Commands about the encryption of what the store keeps. They act on the store and on files of keys."""
+"""Commands for the encryption of the store. They use the store and key files directly."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,16 +16,16 @@ encryption = typer.Typer(
 
 
 def add_to(app: typer.Typer) -> None:
-    """Make these the application's commands."""
+    """Add these commands to the application."""
     app.add_typer(encryption)
 
 
 @encryption.command("create-key")
 def create_key(
-    file: Annotated[Path, typer.Argument(help="A file that is not there yet; only you may read it")],
+    file: Annotated[Path, typer.Argument(help="A new file, readable only by you")],
     output: Form = Output.TEXT,
 ) -> None:
-    """Write a new random master key to a file, for WHENCE_MASTER_KEY_FILE. Only it opens what it encrypts."""
+    """Write a new random master key to a file, for WHENCE_MASTER_KEY_FILE. Without it, encrypted data is lost."""
     from whence.store.connection.encryption import create_master
 
     with reporting(output):
@@ -40,7 +40,7 @@ def create_key(
 
 @encryption.command()
 def status(data: Data = None, store: Store = None, output: Form = Output.TEXT) -> None:
-    """Whether the store is encrypted, with which keys, and whether the configured master key opens it."""
+    """Print whether the store is encrypted, its keys, and whether the configured master key opens it."""
     from dataclasses import asdict
 
     from whence.query.answers.instants import iso
@@ -73,7 +73,7 @@ def rotate(
     store: Store = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """Wrap the store's data key with another master key; the settings have the old one. What runs goes on meanwhile."""
+    """Wrap the store's data key with another master key. The settings have the old one; running processes continue."""
     from whence.store.connection.data_key import rewrap
     from whence.store.connection.encryption import read_master
     from whence.store.snapshots.graph import existing_store

@@ -1,4 +1,4 @@
-"""`whence log`: what is wrong with the event log, and mending it."""
+"""`whence log`: damage of the event log, and its repair."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ log_commands = typer.Typer(name="log", help="The event log: find damage, and rep
 @log_commands.command()
 def repair(
     accept_loss: Annotated[
-        bool, typer.Option("--accept-loss", help="Account what the archive does not have as lost, for good")
+        bool, typer.Option("--accept-loss", help="Account the records that the archive lacks as lost, permanently")
     ] = False,
     data: Data = None,
     store: Store = None,
@@ -22,7 +22,7 @@ def repair(
     archive: Archive = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """Look for damage in all of the log, and restore it from the archive; exit code 1 if some of it cannot be."""
+    """Check the whole log for damage, and restore it from the archive. Exit code 1 if some damage remains."""
     from whence.cli.administration.log_repair import Repairing, show_repaired
 
     place = data_directory(data)

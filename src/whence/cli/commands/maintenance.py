@@ -1,4 +1,4 @@
-"""Commands that keep an installation small and safe: retention, the end of jobs, backup and restore."""
+"""Maintenance commands: retention, decommissioning of jobs, backup and restore."""
 
 import time
 from pathlib import Path
@@ -11,11 +11,11 @@ from whence.cli.output.streams import Output, reporting
 from whence.cli.settings import archive_uri, data_directory, log_url, security_db, store_url
 from whence.query.answers.instants import duration
 
-retention = typer.Typer(name="retention", help="What the store may forget: plan it, apply it.", no_args_is_help=True)
+retention = typer.Typer(name="retention", help="Retention: plan and apply deletions.", no_args_is_help=True)
 
 
 def add_to(app: typer.Typer) -> None:
-    """Make these the application's commands."""
+    """Add these commands to the application."""
     app.add_typer(retention)
     app.command()(decommission)
     app.command()(backup)
@@ -29,20 +29,20 @@ def _age(text: str) -> int:
         raise typer.BadParameter(str(error)) from None
 
 
-Runs = Annotated[
-    int, typer.Option("--runs", parser=_age, metavar="AGE", help="Forget what runs did, and events, that are older")
-]
-Keep = Annotated[int, typer.Option("--keep", min=0, help="But keep the last so many runs of each job")]
+Runs = Annotated[int, typer.Option("--runs", parser=_age, metavar="AGE", help="Delete older runs and events")]
+Keep = Annotated[int, typer.Option("--keep", min=0, help="Keep this number of latest runs of each job")]
 History = Annotated[
-    int, typer.Option("--history", parser=_age, metavar="AGE", help="Forget lineage that ended longer ago")
+    int, typer.Option("--history", parser=_age, metavar="AGE", help="Delete lineage that ended before this age")
 ]
 Raw = Annotated[
     int | None,
     typer.Option(
-        "--raw", parser=_age, metavar="AGE", help="Take older days out of the archive; a rebuild is refused after that"
+        "--raw", parser=_age, metavar="AGE", help="Delete older days from the archive; then a rebuild is impossible"
     ),
 ]
-Periods = Annotated[float, typer.Option("--stale-after", min=1, help="A job is stale if unseen for so many periods")]
+Periods = Annotated[
+    float, typer.Option("--stale-after", min=1, help="A job is stale if it was not seen for this number of periods")
+]
 
 
 @retention.command()
@@ -52,13 +52,13 @@ def plan(
     history: History = "400d",  # type: ignore[assignment]  # parsed
     raw: Raw = None,
     stale_after: Periods = 3,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List every row that goes")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List every row to delete")] = False,
     data: Data = None,
     store: Store = None,
     archive: Archive = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """What `retention apply` would delete now, and which jobs are stale. Changes nothing."""
+    """Print what `retention apply` would delete now, and the stale jobs. Changes nothing."""
     from whence.cli.administration.retention import Keeping, show_plan
     from whence.govern.retention import Limits
     from whence.govern.stale_jobs import StalenessRule
@@ -73,21 +73,23 @@ def plan(
 def apply(
     plan: Annotated[
         Path | None,
-        typer.Option("--plan", exists=True, dir_okay=False, help="A plan as JSON: delete exactly this, or nothing"),
+        typer.Option(
+            "--plan", exists=True, dir_okay=False, help="A plan as JSON: delete exactly these rows, or nothing"
+        ),
     ] = None,
     runs: Runs = "90d",  # type: ignore[assignment]  # parsed
     keep: Keep = 20,
     history: History = "400d",  # type: ignore[assignment]  # parsed
     raw: Raw = None,
     shrink: Annotated[
-        bool, typer.Option("--shrink", help="Then give freed space back to the file system; others wait meanwhile")
+        bool, typer.Option("--shrink", help="Then return free space to the file system; writers wait meanwhile")
     ] = False,
     data: Data = None,
     store: Store = None,
     archive: Archive = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """Delete what the plan lists, after adding it to the summaries. The pipeline must not run; the collector may."""
+    """Delete the rows of the plan, after adding them to the summaries. The pipeline must not run; the collector may."""
     from whence.cli.administration.retention import Keeping, show_applied
     from whence.govern.retention import Limits
 
@@ -98,28 +100,29 @@ def apply(
 
 
 def decommission(
-    job: Annotated[
-        str | None, typer.Argument(help="The job that runs no more: a node id, or the end of a name")
-    ] = None,
+    job: Annotated[str | None, typer.Argument(help="The job that ended: a node id, or the end of a name")] = None,
     unseen_for: Annotated[
         float | None,
-        typer.Option("--unseen-for", min=1, metavar="PERIODS", help="Every job unseen for so many of its periods"),
+        typer.Option(
+            "--unseen-for", min=1, metavar="PERIODS", help="Every job that was not seen for this number of its periods"
+        ),
     ] = None,
     at_least: Annotated[
-        int, typer.Option("--at-least", parser=_age, metavar="AGE", help="With --unseen-for: and for this long")
+        int,
+        typer.Option("--at-least", parser=_age, metavar="AGE", help="With --unseen-for: and not seen for this time"),
     ] = "7d",  # type: ignore[assignment]  # parsed
-    reason: Annotated[str, typer.Option("--reason", help="Why; it stays with the job")] = "",
+    reason: Annotated[str, typer.Option("--reason", help="The reason, stored with the job")] = "",
     url: Url = "http://127.0.0.1:8080",
     data: Data = None,
     store: Store = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """Say that jobs run no more: what they said ends now, and stays visible as of before. Running again revives one."""
+    """End jobs that run no more. Their lineage ends now, and stays visible in the past. A new run revives a job."""
     from whence.cli.administration.decommission import Due, show_decommissioned
     from whence.govern.stale_jobs import StalenessRule
 
     if (job is None) == (unseen_for is None):
-        raise typer.BadParameter("say a job, or --unseen-for")
+        raise typer.BadParameter("name a job, or give --unseen-for")
     patience = None if unseen_for is None else StalenessRule(periods=unseen_for, least=at_least)
     with reporting(output):
         due = Due(job=job, patience=patience, reason=reason, at=time.time_ns() // 1_000)
@@ -127,7 +130,7 @@ def decommission(
 
 
 def backup(
-    directory: Annotated[Path, typer.Argument(help="A directory that is not there yet")],
+    directory: Annotated[Path, typer.Argument(help="A new directory")],
     data: Data = None,
     store: Store = None,
     log: EventLog = None,
@@ -135,7 +138,7 @@ def backup(
     security: Security = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """Copy store, event log, archive, keys, grants and audit log, whole and consistent, while everything runs."""
+    """Back up store, event log, archive, keys, grants and audit log, consistently, while everything runs."""
     from whence.cli.administration.backup import Addresses, show_backup
 
     place = data_directory(data)
@@ -154,7 +157,7 @@ def restore(
     security: Security = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """Put a backup back, into places that are empty: store (of either kind), log, archive, keys, grants, audit log."""
+    """Restore a backup into empty locations: store (of either kind), log, archive, keys, grants, audit log."""
     from whence.cli.administration.backup import Addresses, show_restored
 
     place = data_directory(data)

@@ -16,7 +16,7 @@ from whence.query.answers.instants import instant, past_instant
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 MOST = 1_000_000_000
-"""The largest limit: databases count no further than 2⁶³."""
+"""The largest limit: databases count up to 2⁶³."""
 Data = Annotated[Path | None, typer.Option("--data", envvar=DATA, help="The data directory")]
 Store = Annotated[
     str | None, typer.Option("--store", envvar=STORE, help="The store's URL; SQLite in the data directory if not given")
@@ -40,33 +40,31 @@ Tables = Annotated[
     ),
 ]
 COLUMNS = (
-    'What columns tables have: a JSON file {"db.table": ["column", …]}, dbt\'s target directory, the URL of a database '
-    "(postgresql://…), or `whence`: its own store"
+    'The columns of tables: a JSON file {"db.table": ["column", …]}, dbt\'s target directory, the URL of a database '
+    "(postgresql://…), or `whence` for Whence's own store"
 )
-"""The help of options that say it."""
+"""The help of options for table columns."""
 Security = Annotated[
     str | None,
     typer.Option("--security", envvar=SECURITY, help="The security database's URL; beside the store if not given"),
 ]
 ServerUrl = Annotated[
     str | None,
-    typer.Option(
-        "--url", envvar=URL, help="Ask the server at this address, with the key in WHENCE_API_KEY; not a store here"
-    ),
+    typer.Option("--url", envvar=URL, help="Ask the server at this address, with the key in WHENCE_API_KEY"),
 ]
 Profile = Annotated[
-    str | None, typer.Option("--profile", envvar=PROFILE, help="Ask the server of a profile that `whence login` keeps")
+    str | None, typer.Option("--profile", envvar=PROFILE, help="Ask the server of a profile that `whence login` stored")
 ]
 Url = Annotated[str, typer.Option("--url", envvar="OPENLINEAGE_URL", help="The collector's address")]
 
 
 def parse_instant(text: str) -> int:
-    """A time as people write it, in microseconds UTC."""
+    """Parse a time, to microseconds UTC."""
     return _parsed(instant, text)
 
 
 def parse_past_instant(text: str) -> int:
-    """A time that is not in the future, in microseconds UTC."""
+    """Parse a time that is not in the future, to microseconds UTC."""
     return _parsed(past_instant, text)
 
 

@@ -1,4 +1,4 @@
-"""The commands that keep servers and keys: login, logout."""
+"""Commands for profiles: login, logout."""
 
 from typing import Annotated
 
@@ -9,21 +9,21 @@ from whence.client.profiles import DEFAULT, PROFILE, URL
 
 Address = Annotated[
     str | None,
-    typer.Argument(envvar=URL, help="The server's address; that of the profile if not given"),
+    typer.Argument(envvar=URL, help="The server's address; by default that of the profile"),
 ]
-Name = Annotated[str, typer.Option("--profile", envvar=PROFILE, help="Keep it by this name")]
+Name = Annotated[str, typer.Option("--profile", envvar=PROFILE, help="The name of the profile")]
 
 
 def add_to(app: typer.Typer) -> None:
-    """Make these the application's commands."""
+    """Add these commands to the application."""
     app.command()(login)
     app.command()(logout)
 
 
 def login(url: Address = None, profile: Name = DEFAULT) -> None:
-    """Check an API key, say whose it is, and keep it with the server's address.
+    """Check an API key, print its owner, and store it with the server's address.
 
-    The key is asked for, or read from standard input, or from WHENCE_API_KEY.
+    The key is read from a prompt, from standard input, or from WHENCE_API_KEY.
     """
     from whence.cli.administration.profiles import keep_server
 
@@ -32,7 +32,7 @@ def login(url: Address = None, profile: Name = DEFAULT) -> None:
 
 
 def logout(profile: Name = DEFAULT) -> None:
-    """Forget the key and the address of a profile. The key itself stays valid: `whence keys revoke` ends it."""
+    """Delete a profile with its key. The key itself stays valid until `whence keys revoke`."""
     from whence.cli.administration.profiles import forget_server
 
     with reporting(Output.TEXT):

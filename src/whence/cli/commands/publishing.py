@@ -1,4 +1,4 @@
-"""Commands that let other engines, and people, see lineage as tables and numbers: publish, kpis."""
+"""Commands for lineage as tables and KPIs: publish, kpis."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -9,11 +9,11 @@ from whence.cli.commands.options import Archive, Data, Form, Store, Tables
 from whence.cli.output.streams import Output, reporting
 from whence.cli.settings import archive_uri, data_directory, store_url, tables_uri
 
-Days = Annotated[float, typer.Option("--days", min=0, help="What KPIs of a period look at: so many days until now")]
+Days = Annotated[float, typer.Option("--days", min=0, help="The period of KPIs, in days until now")]
 
 
 def add_to(app: typer.Typer) -> None:
-    """Make these the application's commands."""
+    """Add these commands to the application."""
     app.command()(publish)
     app.command()(kpis)
 
@@ -38,12 +38,12 @@ def publish(
 
 
 def kpis(
-    explain: Annotated[bool, typer.Option("--explain", help="With what each one is")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Print the definition of each KPI")] = False,
     data: Data = None,
     tables: Tables = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """The lineage KPIs as they were measured last, and how they changed since the time before."""
+    """Print the latest lineage KPIs, and their change since the previous measurement."""
     from whence.cli.administration.kpis import show_kpis
 
     with reporting(output):

@@ -1,6 +1,4 @@
-"""The commands that ask: each parses, calls one function of `cli.answers.ask` or `cli.answers.changes`, and hands its
-result on.
-"""
+"""Question commands: each parses its arguments, and calls one function of `cli.answers`."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 
 def _types(text: str) -> str:
     if text.lower() not in ("direct", "indirect", "both"):
-        raise typer.BadParameter("say direct, indirect or both")
+        raise typer.BadParameter("choose direct, indirect or both")
     return text.lower()
 
 
@@ -42,7 +40,7 @@ Types = Annotated[
         "--types",
         parser=_types,
         metavar="direct|indirect|both",
-        help="Edges to follow; for upstream of a field: direct, else both",
+        help="Edges to follow; by default direct for upstream of a field, else both",
     ),
 ]
 AsOf = Annotated[
@@ -51,28 +49,31 @@ AsOf = Annotated[
         "--as-of",
         parser=parse_past_instant,
         metavar="TIME",
-        help="As it was then: 2026-11-20T06:00, 2h ago, yesterday (UTC)",
+        help="The graph at this time: 2026-11-20T06:00, 2h ago, yesterday (UTC)",
     ),
 ]
-MaxNodes = Annotated[int, typer.Option("--max-nodes", min=1, max=MOST, help="Stop after so many nodes")]
-MaxEdges = Annotated[int, typer.Option("--max-edges", min=1, max=MOST, help="Stop after so many edges")]
+MaxNodes = Annotated[int, typer.Option("--max-nodes", min=1, max=MOST, help="Stop after this number of nodes")]
+MaxEdges = Annotated[int, typer.Option("--max-edges", min=1, max=MOST, help="Stop after this number of edges")]
 Namespaces = Annotated[
-    list[str] | None, typer.Option("--namespace", metavar="NAME", help="Only nodes in it; may have *; may be repeated")
+    list[str] | None,
+    typer.Option("--namespace", metavar="NAME", help="Only nodes in this namespace; may contain *; may be repeated"),
 ]
-Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Only nodes with it: pii, pii=high")]
-Owners = Annotated[list[str] | None, typer.Option("--owner", metavar="OWNER", help="Only what it owns")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Only nodes with this tag: pii, pii=high")]
+Owners = Annotated[list[str] | None, typer.Option("--owner", metavar="OWNER", help="Only nodes of this owner")]
 Kinds = Annotated[
     list[str] | None,
-    typer.Option("--kind", metavar="KIND", help="Only dataset, field, job, or what they say they are: view, dashboard"),
+    typer.Option("--kind", metavar="KIND", help="Only this kind: dataset, field, job, or a type: view, dashboard"),
 ]
-Jobs = Annotated[list[str] | None, typer.Option("--job", metavar="JOB", help="Only what it reads or writes")]
-Within = Annotated[bool, typer.Option("--within", help="Do not pass through nodes that do not fit")]
+Jobs = Annotated[
+    list[str] | None, typer.Option("--job", metavar="JOB", help="Only nodes that this job reads or writes")
+]
+Within = Annotated[bool, typer.Option("--within", help="Do not pass through nodes that the filter excludes")]
 
 
 def add_to(app: typer.Typer) -> None:
-    """Make these the application's commands."""
-    app.command("upstream")(_follow("Where a dataset, a field or a job comes from.", down=False))
-    depends = "What depends on a dataset, a field or a job: what breaks if it changes."
+    """Add these commands to the application."""
+    app.command("upstream")(_follow("List the nodes upstream of a dataset, field or job: its sources.", down=False))
+    depends = "List the nodes downstream of a dataset, field or job: what breaks if it changes."
     app.command("downstream")(_follow(depends, down=True))
     for command in (impact, path, why, history, diff, runs, search):
         app.command()(command)
@@ -80,7 +81,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def _follow(says: str, down: bool) -> Callable[..., None]:
-    """The command that follows the edges one way."""
+    """Create the command for one direction."""
 
     def command(
         context: typer.Context,
@@ -127,14 +128,14 @@ def impact(
     within: Within = False,
     max_nodes: MaxNodes = 200_000,
     max_edges: MaxEdges = 2_000_000,
-    limit: Annotated[int, typer.Option("--limit", min=0, max=MOST, help="List so many nodes as text")] = 20,
+    limit: Annotated[int, typer.Option("--limit", min=0, max=MOST, help="The most nodes to list as text")] = 20,
     url: ServerUrl = None,
     profile: Profile = None,
     data: Data = None,
     store: Store = None,
     output: RowsForm = Rows.TEXT,
 ) -> None:
-    """What breaks if a node changes: counted by kind, type, owner and tier, and listed with a path to each."""
+    """List what breaks if a node changes: counts by kind, type, owner and tier, and a path to each node."""
     from whence.cli.answers.ask import show_impact
 
     bounds, only = _bounds(types, as_of, max_nodes), _narrowing(namespace, tag, owner, kind)
@@ -150,7 +151,7 @@ def path(
     depth: Depth = None,
     types: Types = None,
     as_of: AsOf = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="Show so many paths")] = 20,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="The most paths to list")] = 20,
     max_nodes: MaxNodes = 5_000,
     url: ServerUrl = None,
     profile: Profile = None,
@@ -158,7 +159,7 @@ def path(
     store: Store = None,
     output: RowsForm = Rows.TEXT,
 ) -> None:
-    """How data gets from one node to another: the shortest paths first."""
+    """List the paths from one node to another, shortest first."""
     from whence.cli.answers.ask import show_paths
 
     bounds = _bounds(types, as_of, max_nodes)
@@ -172,7 +173,7 @@ def why(
     target: Node,
     types: Types = None,
     as_of: AsOf = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="Show so many paths")] = 5,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="The most paths to list")] = 5,
     max_nodes: MaxNodes = 5_000,
     url: ServerUrl = None,
     profile: Profile = None,
@@ -180,7 +181,7 @@ def why(
     store: Store = None,
     output: RowsForm = Rows.TEXT,
 ) -> None:
-    """All that proves that one node depends on another: the events and runs behind every edge between them."""
+    """Show the evidence that one node depends on another: the events and runs of every edge between them."""
     from whence.cli.answers.changes import show_why
 
     with _asking(context, output) as asking:
@@ -200,7 +201,7 @@ def why_not(
     store: Store = None,
     output: RowsForm = Rows.TEXT,
 ) -> None:
-    """Why nothing is known to lead from one node to another."""
+    """Explain why no path leads from one node to another."""
     from whence.cli.answers.changes import show_why_not
 
     with _asking(context, output) as asking:
@@ -216,7 +217,7 @@ def history(
     store: Store = None,
     output: RowsForm = Rows.TEXT,
 ) -> None:
-    """When the lineage and the schema of a node changed, how, and by which run or event."""
+    """List the changes of a node's lineage and schema, each with its time, and its run or event."""
     from whence.cli.answers.changes import show_history
 
     with _asking(context, output) as asking:
@@ -224,7 +225,7 @@ def history(
 
 
 def _state(text: str) -> str:
-    """A run or a URL as it is, a time as ISO 8601."""
+    """Parse a state: a run or a URL is unchanged, a time becomes ISO 8601."""
     if text.startswith("run:") or "://" in text:
         return text
     return "now" if text.strip().lower() == "now" else iso(parse_past_instant(text))
@@ -242,7 +243,7 @@ def diff(
     store: Store = None,
     output: RowsForm = Rows.TEXT,
 ) -> None:
-    """What changed between two times, two runs, or two stores: nodes, columns, edges and what is said of them."""
+    """Compare two times, two runs, or two stores: nodes, columns, edges and their transformations."""
     from whence.cli.answers.changes import show_diff
     from whence.client.questions import Client
 
@@ -257,16 +258,18 @@ def diff(
 def runs(
     context: typer.Context,
     run: Annotated[str, typer.Argument(help="A run id, <id>@<job> if several jobs claim it, or a job: its latest run")],
-    down: Annotated[bool, typer.Option("--down", help="The runs that read what it wrote")] = False,
+    down: Annotated[bool, typer.Option("--down", help="Follow the runs that read its outputs")] = False,
     depth: Depth = None,
-    max_runs: Annotated[int, typer.Option("--max-runs", min=1, max=MOST, help="Stop after so many runs")] = 1_000,
+    max_runs: Annotated[
+        int, typer.Option("--max-runs", min=1, max=MOST, help="Stop after this number of runs")
+    ] = 1_000,
     url: ServerUrl = None,
     profile: Profile = None,
     data: Data = None,
     store: Store = None,
     output: RowsForm = Rows.TEXT,
 ) -> None:
-    """Which run of which job, with which commit, wrote what a run read; and so on."""
+    """List the runs that wrote a run's inputs, and so on, with their jobs and commits."""
     from whence.cli.answers.changes import show_runs
 
     with _asking(context, output) as asking:
@@ -280,14 +283,14 @@ def search(
     tag: Tags = None,
     owner: Owners = None,
     kind: Kinds = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="Show so many names")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="The most names to list")] = 50,
     url: ServerUrl = None,
     profile: Profile = None,
     data: Data = None,
     store: Store = None,
     output: RowsForm = Rows.TEXT,
 ) -> None:
-    """Datasets, fields and jobs by the words of their names, and by their tags, owners and descriptions."""
+    """Search datasets, fields and jobs by the words of their names, tags, owners and descriptions."""
     from whence.cli.answers.ask import show_found
 
     with _asking(context, output) as asking:
@@ -296,7 +299,7 @@ def search(
 
 @contextmanager
 def _asking(context: typer.Context, output: Rows) -> Iterator["Asking"]:
-    """Of the server or store that the command names, with errors in the form that is asked for."""
+    """Open the server or store of a command, with errors in the requested form."""
     from whence.cli.answers.ask import Asking
 
     with reporting(output.output), open_questions(context) as questions:

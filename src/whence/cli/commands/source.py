@@ -1,7 +1,7 @@
-"""Where a question is asked: of a server, or of a store on this machine.
+"""The target of a question: a server, or a store on this machine.
 
-Options come before the environment, and the environment before the profile `default`. Where none of them names a server
-or a store, it is the store in the user's data directory.
+Options take precedence over the environment, and the environment over the profile `default`. If none of them names a
+server or a store, it is the store in the user's data directory.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _SERVER, _STORE = ("url", "profile"), ("store", "data")
 
 @contextmanager
 def open_questions(context: typer.Context) -> Iterator["Questions"]:
-    """Who answers a command. Raises ProfileError, ApiError."""
+    """Open the target of a command. Raises ProfileError, ApiError."""
     given = context.params
     match _named(context):
         case "url":
@@ -35,7 +35,7 @@ def open_questions(context: typer.Context) -> Iterator["Questions"]:
 
 
 def _named(context: typer.Context) -> str:
-    """The parameter that says who is asked; empty: none does."""
+    """The parameter that names the target; empty if there is none."""
     sources = {name: context.get_parameter_source(name) for name in (*_SERVER, *_STORE)}
     typed, of_environment = (
         [name for name, source in sources.items() if source is not None and source.name == kind]
