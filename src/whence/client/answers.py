@@ -102,15 +102,30 @@ class Lineage(Answer, frozen=True, kw_only=True):
 
 
 class Impact(Answer, frozen=True, kw_only=True):
-    """What breaks if `root` changes: counts of all affected nodes, and the nodes by distance and name."""
+    """What breaks if `root` changes: counts of all affected nodes, the nodes by distance and name, and the nearest 100
+    jobs that derive one of them. `kinds=["job"]` has all jobs as nodes.
+    """
 
     _rows: ClassVar[str] = "nodes"
-    _columns: ClassVar[tuple[str, ...]] = ("node", "kind", "distance", "type", "owners", "tier", "path")
+    _columns: ClassVar[tuple[str, ...]] = (
+        "node",
+        "kind",
+        "distance",
+        "influence",
+        "type",
+        "owners",
+        "tier",
+        "path",
+        "parent",
+        "root",
+        "last_run",
+    )
 
     root: str
     grain: str
     types: tuple[str, ...]
     counts: Counts
+    jobs: tuple[Affected, ...]
     dropped_at: str | None
     completeness: Completeness
     nodes: tuple[Affected, ...]

@@ -102,18 +102,32 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class LastRun(msgspec.Struct, frozen=True, kw_only=True):
+    """The last run of a job."""
+
+    run: str
+    state: str
+    state_at: str
+    started_at: str | None
+
+
 class Affected(msgspec.Struct, frozen=True, kw_only=True):
     """A node downstream, and one shortest path to it, both ends included. `owners` and `tier` of a field are those of
-    its dataset.
+    its dataset. `influence`: DIRECT if values flow into it, INDIRECT if every way has an indirect edge, else UNKNOWN.
+    Of a job: its last run, and the jobs whose runs contained that, an Airflow DAG for example (`parent`, `root`).
     """
 
     node: str
     kind: str
     distance: int
+    influence: str
     type: str
     owners: tuple[str, ...]
     tier: str
     path: tuple[str, ...]
+    parent: str | None
+    root: str | None
+    last_run: LastRun | None
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,6 +140,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
     by_owner: dict[str, int]
     by_tier: dict[str, int]
     by_distance: dict[str, int]
+    by_influence: dict[str, int]
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):

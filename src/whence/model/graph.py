@@ -222,6 +222,14 @@ class RunRow(NamedTuple):
     seen_to: int | None
 
 
+class JobRun(NamedTuple):
+    """The last run of a job, and the runs that contain it: its parent, and the outermost one."""
+
+    run: RunRow
+    parent: RunRow | None
+    root: RunRow | None
+
+
 class RunTouch(NamedTuple):
     """A run that read or wrote a dataset, and when."""
 

@@ -12,14 +12,14 @@ from sqlalchemy import Engine
 
 from query.traversal.test_walk_oracle import DATASETS, JOBS, questions, slow, worlds
 from query.worlds.adjacencies import adjacencies, graph_over
-from query.worlds.brute_force import ask, one_name
+from query.worlds.brute_force import Brute, ask, holding, meets, one_name, whole
 from query.worlds.random_worlds import Said, World, load
 from whence.model.graph import FacetRow
 from whence.model.lineage import Edge, Origin
 from whence.model.names import FieldName, JobName, Node
 from whence.model.traits import read_traits
 from whence.query.answers.values import Filter, Question
-from whence.query.questions.impact import impact
+from whence.query.questions.impact import Impact, impact
 from whence.query.questions.lineage import downstream, upstream
 from whence.store.connection.engine import reading
 from whence.store.snapshots.graph import StoreGraph
@@ -130,15 +130,16 @@ def _check(engine: Engine, world: World, question: dict[str, Any], only: Filter,
     if only.within and not only.is_empty:
         expected = within(world, question, only)
     else:
-        whole = ask(world, **question)
-        expected = {node: depth for node, depth in whole.distance.items() if fits(world, node, only)}
+        found = ask(world, **question)
+        distances = {**(deriving(found) if only.kinds else {}), **found.distance}
+        expected = {node: depth for node, depth in distances.items() if fits(world, node, only)}
         if only.jobs:
             ends = {
                 source if walk is upstream else target
-                for source, target, owner in whole.edges
+                for source, target, owner in found.edges
                 if str(owner) in only.jobs
             }
-            speaking = {owner for _, _, owner in whole.edges if str(owner) in only.jobs}
+            speaking = {owner for _, _, owner in found.edges if str(owner) in only.jobs}
             expected = {node: depth for node, depth in expected.items() if node in ends | speaking}
         _check_on_the_way(answer)
     expected[root] = 0
@@ -152,7 +153,18 @@ def _check_on_the_way(answer: Any) -> None:
     assert all(node.shown or node.name in parents for node in answer.nodes)
     for node in answer.nodes[1:]:
         edge = answer.edges[node.edge]
-        assert node.name == (edge.source if answer.direction == "upstream" else edge.target)
+        end = edge.source if answer.direction == "upstream" else edge.target
+        assert node.name in (end, edge.owner)
+        assert isinstance(node.name, JobName) or node.name == end
+
+
+def deriving(found: Brute) -> dict[Node, int]:
+    """The jobs that assert the edges of an answer, each as far as the nearest of its edges."""
+    depths: dict[Node, int] = {}
+    for node, edges in found.takes.items():
+        for owner in {owner for *_, owner in edges if isinstance(owner, JobName)}:
+            depths[owner] = min(depths.get(owner, 1 << 30), found.distance[node] + 1)
+    return depths
 
 
 def within(world: World, question: dict[str, Any], only: Filter) -> dict[Node, int]:
@@ -161,6 +173,7 @@ def within(world: World, question: dict[str, Any], only: Filter) -> dict[Node, i
     far = 0 if question["direction"] == "upstream" else 1
     fine = isinstance(question["root"], FieldName)
     reached = dict.fromkeys((name(question["root"]),), 0)
+    jobs: dict[Node, int] = {}
     depth, frontier = 0, set(reached)
     while frontier and depth != question["depth"]:
         depth += 1
@@ -171,10 +184,41 @@ def within(world: World, question: dict[str, Any], only: Filter) -> dict[Node, i
                 end = (source, target)[far]
                 if fits(world, end, only) and (not only.jobs or str(owner) in only.jobs):
                     found.add(end)
+                    if only.kinds and isinstance(owner, JobName) and fits(world, owner, only):
+                        jobs.setdefault(owner, depth)
         frontier = {end for end in found if end not in reached}
         reached |= dict.fromkeys(frontier, depth)
         frontier = {end for end in frontier if not isinstance(end, JobName)}
-    return reached
+    return jobs | reached
+
+
+GRADES = ("DIRECT", "UNKNOWN", "INDIRECT")
+
+
+def influences(world: World, question: dict[str, Any], found: Brute) -> dict[Node, str]:
+    """How directly each node downstream is affected: by the most direct way, each as direct as its least direct edge;
+    and each job by the way to one of its edges.
+    """
+    fine = isinstance(question["root"], FieldName)
+    types: dict[tuple[Node, Node, Node], set[str]] = {}
+    for owner, one, origin in holding(world, question["at"]):
+        if origin is not Origin.UNREPORTED and (one.type in question["types"] or one.type not in GRADES[::2]):
+            for ends in ((one.source, one.target), (whole(one.source) or one.source, whole(one.target) or one.target)):
+                types.setdefault((*ends, owner), set()).add(one.type)
+    levels: dict[Node, int] = {one_name(world)(question["root"]): 0}
+    for _ in range(len(found.distance) + 1):
+        for source, target, owner in found.edges:
+            of_job = isinstance(source, JobName) or isinstance(target, JobName)
+            grade = 0 if of_job else min(_grade(one) for one in types[source, target, owner])
+            near = [levels[one] for one in levels if (meets(one, source) if fine else one == source)]
+            for end in (target, owner) if near else ():
+                if end in found.distance or isinstance(end, JobName):
+                    levels[end] = min(levels.get(end, 2), max(min(near), grade))
+    return {node: GRADES[level] for node, level in levels.items()}
+
+
+def _grade(type_: str) -> int:
+    return GRADES.index(type_) if type_ in GRADES else 1
 
 
 @settings(slow, max_examples=100)
@@ -200,6 +244,13 @@ def test_impact_is_what_is_downstream(
     for node in nodes:
         assert (node.path[0], node.path[-1], len(node.path)) == (answer.root, node.name, node.distance + 1)
         assert all(parents[after] == before for before, after in zip(node.path, node.path[1:], strict=False))
+    brute = ask(made, **{**question, "direction": "downstream"})
+    if not only.within:
+        expected = influences(made, question, brute)
+        assert {node.name: node.influence for node in nodes} == {node.name: expected[node.name] for node in nodes}
+        assert {job.name: job.influence for job in found.jobs} == {job.name: expected[job.name] for job in found.jobs}
+    _check_jobs(found, deriving(brute) if only.is_empty else None)
+    assert dict(found.counts.by_influence) == dict(Counter(node.influence for node in nodes))
     owners = Counter(owner for node in nodes for owner in node.owners or ("",))
     assert dict(found.counts.by_owner) == dict(owners)
     assert dict(found.counts.by_type) == dict(Counter(node.type for node in nodes))
@@ -209,6 +260,21 @@ def test_impact_is_what_is_downstream(
         answer.completeness.frontier,
         answer.completeness.depth_reached,
     )
+
+
+def _check_jobs(found: Impact, expected: dict[Node, int] | None) -> None:
+    """The jobs are those that derive one of the nodes, and those that are one, by distance and name."""
+    assert found.counts.jobs == len(found.jobs)
+    assert [(job.distance, str(job.name)) for job in found.jobs] == sorted(
+        (job.distance, str(job.name)) for job in found.jobs
+    )
+    assert all(
+        (job.path[0], job.path[-1], len(job.path)) == (found.root, job.name, job.distance + 1) for job in found.jobs
+    )
+    if expected is not None:
+        ends = {node.name: node.distance for node in found.nodes() if isinstance(node.name, JobName)}
+        listed = {job.name: job.distance for job in found.jobs}
+        assert listed == {job: depth for job, depth in (expected | ends).items() if job != found.root}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from query.worlds.random_worlds import World, load, nodes_of
 from whence.errors import NodeNotFoundError
 from whence.model.ids import hash64, node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node
-from whence.query.answers.values import Question
+from whence.query.answers.values import Filter, Question
 from whence.query.history.diff import Side, diff
 from whence.query.history.edge_changes import EdgeChange
 from whence.query.history.history import history
@@ -30,6 +30,7 @@ from whence.query.rendering.listings import (
     found_listing,
     history_listing,
     impact_listing,
+    lineage_listing,
     paths_listing,
     runs_listing,
     why_not_answer,
@@ -87,6 +88,8 @@ def _answers(graph: Asked, root: Node, other: Node) -> Iterator[Listing | Whole]
     question = Question()
     yield both_listing(reach_upstream(graph, root, question), reach_downstream(graph, root, question))
     yield impact_listing(impact(graph, root, question))
+    yield impact_listing(impact(graph, root, Question(only=Filter(kinds=("job",)))))
+    yield lineage_listing(reach_downstream(graph, root, Question(only=Filter(kinds=("job", "dataset")))))
     yield paths_listing(paths(graph, root, other, question, 20))
     yield paths_listing(why(graph, root, other, question))
     yield why_not_answer(why_not(graph, str(root), str(other), question))

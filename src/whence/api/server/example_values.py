@@ -18,7 +18,7 @@ _FACET = {"documentation": {"_producer": _PRODUCER, "description": "Revenue of t
 _TIMES = (
     *("as_of", "at", "began_at", "computed_at", "createdAt", "created_at", "first_seen", "from", "measured_at"),
     *("nominalStartTime", "received_at", "recorded_from", "said_at", "since", "start", "startInterval", "startedAt"),
-    *("started_at", "time"),
+    *("started_at", "state_at", "time"),
 )
 _LATER_TIMES = (
     *(
@@ -69,6 +69,8 @@ VALUES: Mapping[str, Any] = {
     "destination": _DATASET,
     "origins": "EXPLICIT",
     "parent": _DATASET,
+    "Affected.parent": "job:airflow://prod:daily",
+    "Affected.root": "job:airflow://prod:daily",
     "namespace": "postgres://db:5432",
     "namespaces": "postgres://db:5432*",
     "name": "shop.gold.daily_revenue",
@@ -126,6 +128,7 @@ VALUES: Mapping[str, Any] = {
     "by_owner": {"team:finance": 2},
     "by_tier": {"1": 1},
     "by_distance": {"1": 2, "2": 3},
+    "by_influence": {"DIRECT": 4, "INDIRECT": 1},
     # Runs and events
     "state": "COMPLETE",
     "eventType": "COMPLETE",

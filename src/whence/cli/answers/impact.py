@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from rich.text import Text
 
 from whence.cli.answers.tree import Style, number, past_limit_text
-from whence.cli.output.labels import label, name_of
+from whence.cli.output.labels import Labels, label, name_of
 from whence.cli.output.streams import safe
 from whence.client.answers import Impact
-from whence.client.values import Completeness
+from whence.client.values import Affected, Completeness
 
 SHOWN = 8
 """The most owners, types and tiers to list."""
@@ -17,7 +17,11 @@ SHOWN = 8
 def impact_lines(found: Impact, style: Style) -> Iterator[Text]:
     """The counts, then the affected nodes by distance, then the completeness."""
     counts, nodes = found.counts, found.nodes
-    labels = label(map(name_of, [found.root, *(step for node in nodes for step in node.path)]), style.glyphs.more)
+    jobs = () if any(node.kind == "job" for node in nodes) else found.jobs[:SHOWN]
+    paths = [step for node in nodes for step in node.path] + [
+        step for job in (*jobs, *nodes) for step in (job.node, job.parent)
+    ]
+    labels = label((name_of(step) for step in [found.root, *paths] if step), style.glyphs.more)
     yield Text.assemble((labels.of(name_of(found.root)), "bold"), ("  impact", "dim"))
     head = f"{number(counts.nodes, 'node')}, {number(counts.jobs, 'job')} at work"
     yield Text(f"{head}: {_counted(counts.by_type)}" if counts.nodes else "nothing depends on it")
@@ -27,10 +31,25 @@ def impact_lines(found: Impact, style: Style) -> Iterator[Text]:
     for node in nodes:
         way = f" {style.glyphs.right} ".join(labels.of(name_of(step)) for step in node.path[1:-1])
         line = Text(f"{node.distance:>4}  ", style="dim").append(labels.of(name_of(node.node)), style="bold")
-        yield line.append(f"  by {way}" if way else "", style="dim").append(_whose(node.owners), style="cyan")
+        line.append("  indirect" if node.influence == "INDIRECT" else "", style="dim")
+        line.append(f"  by {way}" if way else "", style="dim").append(_job_state(node, labels))
+        yield line.append(_whose(node.owners), style="cyan")
     if counts.nodes > len(nodes):
         yield Text(f"      and {counts.nodes - len(nodes):,} more: --limit, --output csv", style="dim")
+    for job in jobs:
+        line = Text("job   ", style="dim").append(labels.of(name_of(job.node)), style="bold")
+        yield line.append(_job_state(job, labels)).append(_whose(job.owners), style="cyan")
+    if jobs and counts.jobs > len(jobs):
+        yield Text(f"      and {number(counts.jobs - len(jobs), 'job')} more: --kind job", style="dim")
     yield closing_line(found.completeness)
+
+
+def _job_state(one: Affected, labels: Labels) -> Text:
+    """What a job belongs to, and how its last run ended."""
+    within = f"  in {labels.of(name_of(one.parent))}" if one.parent else ""
+    run = one.last_run
+    ended = f"  {run.state} {run.state_at[:16]}" if run else ""
+    return Text(within, style="dim").append(ended, style="red" if run and run.state in ("FAIL", "ABORT") else "dim")
 
 
 def closing_line(completeness: Completeness) -> Text:

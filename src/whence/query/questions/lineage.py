@@ -47,6 +47,8 @@ def walked(
     walk = traverse(
         graph, root, Traversed(direction=direction, grain=grain, types=types, question=question, within=within)
     )
+    if question.only.kinds:
+        walk.add_jobs()
     return walk, walk.depth.keys() if question.only.is_empty else shown(walk, walk.root)
 
 

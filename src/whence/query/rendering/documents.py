@@ -11,6 +11,7 @@ from whence.query.answers.values import GapReason
 from whence.query.questions.why import Reason
 
 StoppedBy = Literal["depth", "nodes", "edges", "paths", "retention", "beginning", "columns"]
+Influence = Literal["DIRECT", "UNKNOWN", "INDIRECT"]
 ChangeKind = Literal["added", "removed", "changed"]
 
 
@@ -123,16 +124,32 @@ class Lineage(TypedDict):
     gaps: list[Gap]
 
 
+class LastRun(TypedDict):
+    """The last run of a job."""
+
+    run: str
+    state: str
+    state_at: str
+    started_at: str | None
+
+
 class Affected(TypedDict):
-    """A downstream node, and one shortest path to it."""
+    """A downstream node, and one shortest path to it. `influence`: DIRECT if values flow into it, INDIRECT if every
+    way has an indirect edge, UNKNOWN if that is not known. Of a job: its last run, and the jobs whose runs contained
+    that (`parent`, `root`).
+    """
 
     node: str
     kind: str
     distance: int
+    influence: Influence
     type: str
     owners: list[str]
     tier: str
     path: list[str]
+    parent: str | None
+    root: str | None
+    last_run: LastRun | None
 
 
 class Counts(TypedDict):
@@ -145,15 +162,17 @@ class Counts(TypedDict):
     by_owner: dict[str, int]
     by_tier: dict[str, int]
     by_distance: dict[str, int]
+    by_influence: dict[str, int]
 
 
 class Impact(TypedDict):
-    """The affected nodes if the root changes."""
+    """The affected nodes if the root changes. `jobs`: the nearest 100 jobs that derive one of the nodes, or are one."""
 
     root: str
     grain: str
     types: list[str]
     counts: Counts
+    jobs: list[Affected]
     dropped_at: str | None
     nodes: list[Affected]
 

@@ -152,7 +152,7 @@ def impact_listing(found: Impact, dropped_at: int | None = None) -> Listing:
         limit = None if end is None else end - start
         return {"nodes": [reports.affected_document(one) for one in found.nodes(start, limit)]}
 
-    columns = ("node", "kind", "distance", "type", "owners", "tier", "path")
+    columns = ("node", "kind", "distance", "influence", "type", "owners", "tier", "path", "parent", "root", "last_run")
     return Listing(head, lambda: found.completeness, "nodes", columns, Keys(found.order), part)
 
 

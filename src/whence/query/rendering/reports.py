@@ -8,7 +8,7 @@ from whence.query.history.diff import Diff, Retyped
 from whence.query.history.edge_changes import EdgeChange
 from whence.query.history.history import History, LineageVersion, SchemaVersion
 from whence.query.history.schemas import ColumnChange
-from whence.query.questions.impact import Affected, Counts, Impact
+from whence.query.questions.impact import Affected, Counts, Impact, LastRun
 from whence.query.questions.why import WhyNot
 from whence.query.rendering import documents
 from whence.query.rendering.answers import Json, path_document, run_document, said_document, transformation_document
@@ -23,6 +23,7 @@ def impact_head(found: Impact) -> Json:
         "grain": found.grain,
         "types": sorted(found.types),
         "counts": counts_document(found.counts),
+        "jobs": [affected_document(one) for one in found.jobs],
     }
 
 
@@ -36,6 +37,7 @@ def counts_document(counts: Counts) -> documents.Counts:
         "by_owner": dict(counts.by_owner),
         "by_tier": dict(counts.by_tier),
         "by_distance": {str(distance): count for distance, count in counts.by_distance.items()},
+        "by_influence": {influence.value: count for influence, count in counts.by_influence.items()},
     }
 
 
@@ -45,11 +47,21 @@ def affected_document(one: Affected) -> documents.Affected:
         "node": str(one.name),
         "kind": kind(one.name),
         "distance": one.distance,
+        "influence": one.influence.value,
         "type": one.type,
         "owners": list(one.owners),
         "tier": one.tier,
         "path": [str(name) for name in one.path],
+        "parent": None if one.parent is None else str(one.parent),
+        "root": None if one.root is None else str(one.root),
+        "last_run": None if one.last_run is None else last_run_document(one.last_run),
     }
+
+
+def last_run_document(run: LastRun) -> documents.LastRun:
+    """The last run of a job."""
+    started = None if run.started_at is None else iso(run.started_at)
+    return {"run": str(run.name), "state": run.state.name, "state_at": iso(run.state_at), "started_at": started}
 
 
 def runs_head(found: RunLineage) -> Json:

@@ -8,7 +8,7 @@ import numpy as np
 from whence.model.ids import Kind
 from whence.model.traits import NO_TRAITS, Traits
 from whence.query.ports.graph import Ints
-from whence.query.traversal.index_sets import distinct, joined
+from whence.query.traversal.index_sets import distinct
 from whence.query.traversal.traversal import Traversal
 
 
@@ -35,21 +35,13 @@ def count_nodes(walk: Traversal, ids: Ints) -> NodeCounts:
     asked = edges.canonical_ids(np.array([one >> 2 for one in unknown], np.int64)).tolist()
     return NodeCounts(
         distances=_counted(walk.distances(ids)),
-        jobs=_count_jobs(walk, places),
+        jobs=len(walk.deriving_jobs(ids)),
         known=[
             (Kind(sort & 3), edges.traits((sort >> 2) - 1) if sort >> 2 else NO_TRAITS, number)
             for sort, number in known.items()
         ],
         unknown=[(Kind(one & 3), subject, unknown[one]) for one, subject in zip(unknown, asked, strict=True)],
     )
-
-
-def _count_jobs(walk: Traversal, places: Ints) -> int:
-    """The number of jobs among some nodes and among the owners of the edges that lead to them."""
-    is_far = np.zeros(walk.adjacency.count, bool)
-    is_far[places] = True
-    owners = [distinct(one.owner[is_far[one.far]]) for one in walk.taken]
-    return int(np.sum(walk.adjacency.kinds(joined([places, *owners])) == Kind.JOB))
 
 
 def _counted(numbers: Ints) -> dict[int, int]:

@@ -57,6 +57,45 @@ class Traversal:
     via: dict[int, Via] = field(default_factory=dict)
     links: dict[Link, list[EdgeRow]] = field(default_factory=dict)
     _fetched: set[int] = field(default_factory=set)
+    _deriving: set[int] = field(default_factory=set)
+    """The jobs that `add_jobs` added."""
+
+    def add_jobs(self) -> None:
+        """Make the jobs that assert an edge which was taken nodes of this traversal, each as far as its nearest edge.
+        Its last hop is one of these edges: it comes from where the job read.
+        """
+        found = [(one.owner, np.full(len(one.owner), one.depth)) for one in self.taken]
+        owners = np.concatenate([owner for owner, _ in found] or [self.places[:0]])
+        depths = np.concatenate([depth for _, depth in found] or [self.depths[:0]])
+        is_new = (self.adjacency.kinds(owners) == Kind.JOB) & ~contains(np.sort(self.places), owners)
+        order = np.lexsort((depths[is_new], owners[is_new]))
+        places, first = np.unique(owners[is_new][order], return_index=True)
+        self._insert(places, depths[is_new][order][first])
+
+    def _insert(self, places: Ints, depths: Ints) -> None:
+        new = self.adjacency.ids(places)
+        self._deriving |= set(new.tolist())
+        ids = np.concatenate([self.ids, new])
+        order = np.argsort(ids)
+        self.ids = ids[order]
+        self.places = np.concatenate([self.places, places])[order]
+        self.depths = np.concatenate([self.depths, depths])[order]
+        self.depth = dict(zip(self.ids.tolist(), self.depths.tolist(), strict=True))
+
+    def deriving_jobs(self, ids: Ints) -> Ints:
+        """The jobs among some reached nodes, and those that assert the edges that lead to them or to the root. The root
+        is not one of them.
+        """
+        places = self.places_of(ids)
+        is_far = np.zeros(self.adjacency.count, bool)
+        is_far[places] = is_far[self.places_of([self.root])] = True
+        several = joined([places, *(one.owner[is_far[one.far]] for one in self.taken)])
+        found: Ints = self.adjacency.ids(several[self.adjacency.kinds(several) == Kind.JOB])
+        return np.sort(found[found != self.root])
+
+    def added_links(self, ids: Iterable[int]) -> Sequence[Link]:
+        """The last hops of those of the nodes that `add_jobs` added."""
+        return [self.via[id_].link for id_ in ids if id_ in self._deriving]
 
     def fetch(self, ids: Iterable[int]) -> None:
         """Read all edges that lead to these nodes, their witnesses, and the names of the nodes on their paths."""
@@ -72,10 +111,15 @@ class Traversal:
         for id_ in ids:
             at.setdefault(self.depth[id_], set()).add(id_)
         for depth in range(max(at, default=0), 0, -1):
-            places = np.sort(self.places_of(sorted(at.get(depth, ()))))
-            found = find_witnesses(self.adjacency, self.taken, self.asked.direction, depth, places)
+            here = at.get(depth, set())
+            found = self._find_witnesses(depth, here - self._deriving, by_owner=False)
+            found |= self._find_witnesses(depth, here & self._deriving, by_owner=True)
             self.via |= found
             at.setdefault(depth - 1, set()).update(via.parent for via in found.values())
+
+    def _find_witnesses(self, depth: int, ids: Iterable[int], *, by_owner: bool) -> dict[int, Via]:
+        places = np.sort(self.places_of(sorted(ids)))
+        return find_witnesses(self.adjacency, self.taken, self.asked.direction, depth, places, by_owner=by_owner)
 
     def read(self, ids: Iterable[int]) -> None:
         """Read all edges that lead to these nodes."""

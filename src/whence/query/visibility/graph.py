@@ -29,6 +29,7 @@ from whence.model.graph import (
     HeldRow,
     Hit,
     Hop,
+    JobRun,
     RunRow,
     RunTouch,
     SchemaRow,
@@ -274,6 +275,17 @@ class VisibleGraph:
         real = self.visible_ids.real([job_id]).get(job_id)
         found = None if real is None else self._graph.latest_run(real)
         return found if found and self.visible_ids.show_run(found) == found else None
+
+    def last_runs(self, job_ids: Iterable[int], at: int | None) -> Mapping[int, JobRun]:
+        """Only of jobs that may be seen; the jobs of runs that contain theirs as tokens, where they are hidden."""
+        known = {id_: real for id_, real in self.visible_ids.real(job_ids).items() if self.visible_ids.can_see(real)}
+        found = self._graph.last_runs(known.values(), at)
+        show = self.visible_ids.show_run
+        return {
+            id_: JobRun(show(one.run), *(None if row is None else show(row) for row in (one.parent, one.root)))
+            for id_, real in known.items()
+            if (one := found.get(real))
+        }
 
     def _gaps(self, rows: Sequence[GapRow]) -> Sequence[GapRow]:
         self.visible_ids.meet(id_ for row in rows for id_ in row)

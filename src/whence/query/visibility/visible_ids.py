@@ -11,11 +11,12 @@ from whence.query.answers.values import dataset_of
 from whence.query.ports.graph import Past
 from whence.query.questions.blast_radius import Blasts
 from whence.query.questions.dropped_datasets import DroppedDatasets
+from whence.query.questions.impact import LastRuns
 from whence.query.runs.resolve import JobRuns
 from whence.query.visibility.pseudonyms import Pseudonyms
 
 
-class Asked(Past, Blasts, DroppedDatasets, JobRuns, Protocol):
+class Asked(Past, Blasts, DroppedDatasets, JobRuns, LastRuns, Protocol):
     """All ports of a graph that questions use."""
 
 

@@ -6,12 +6,13 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, and_, func, select
 
 from whence.model.events import RunState
-from whence.model.graph import AssertingEvent, FacetRow, RunRow, RunTouch
+from whence.model.graph import AssertingEvent, FacetRow, JobRun, RunRow, RunTouch
 from whence.model.ids import join_event_key
 from whence.model.names import JobName, RunName
 from whence.store.connection.keyring import keys_in, open_payload
 from whence.store.schema.array_parameters import integers
 from whence.store.schema.tables import (
+    containment,
     event,
     facet,
     facet_body,
@@ -32,6 +33,43 @@ def find_runs(connection: Connection, run_id: str) -> Sequence[RunRow]:
 def read_runs(connection: Connection, ids: Iterable[int]) -> Sequence[RunRow]:
     """The runs with these ids."""
     return _runs(connection, _RUNS.where(run.c.id.in_(_ids(connection, ids))))
+
+
+def read_last_runs(connection: Connection, job_ids: Iterable[int], at: int | None) -> Mapping[int, JobRun]:
+    """The last run of each job, or the last that had begun at a time, with its state then."""
+    wanted = integers(connection, ("id",), [(id_,) for id_ in job_ids])
+    begun = (run.c.job_id == wanted.c.id, run.c.seen_to.is_not(None), *(() if at is None else (run.c.seen_from <= at,)))
+    newest = select(run.c.id).where(*begun).order_by(run.c.seen_to.desc(), run.c.id.desc()).limit(1)
+    found = connection.execute(select(wanted.c.id, newest.correlate(wanted).scalar_subquery().label("run_id"))).all()
+    last = {row.run_id: row.id for row in found if row.run_id is not None}
+    containers = _containers(connection, last)
+    inner = {row.id: row for row in read_runs(connection, last)}
+    outer = {row.id: row for row in read_runs(connection, {id_ for ids in containers.values() for id_ in ids.values()})}
+    return {
+        last[id_]: JobRun(_state_at(row, at), *(outer.get(containers[id_].get(bit, 0)) for bit in (_PARENT, _ROOT)))
+        for id_, row in inner.items()
+    }
+
+
+_PARENT, _ROOT = 1, 2
+
+
+def _containers(connection: Connection, run_ids: Iterable[int]) -> Mapping[int, Mapping[int, int]]:
+    """For each run, its parent and its root, by the bit of the relation: of several, the one with the least id."""
+    found: dict[int, dict[int, int]] = {id_: {} for id_ in run_ids}
+    query = select(containment).where(containment.c.run_id.in_(_ids(connection, found)))
+    for row in connection.execute(query.order_by(containment.c.container_id)):
+        for bit in (_PARENT, _ROOT):
+            if row.relation & bit:
+                found[row.run_id].setdefault(bit, row.container_id)
+    return found
+
+
+def _state_at(row: RunRow, at: int | None) -> RunRow:
+    """The run as it was at a time: a state that it reached later is not known yet."""
+    if at is None or row.state_at <= at:
+        return row
+    return row._replace(state=RunState.RUNNING, state_at=row.seen_from or at, seen_to=at)
 
 
 def read_said(connection: Connection, run_ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:

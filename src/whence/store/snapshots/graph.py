@@ -24,6 +24,7 @@ from whence.model.graph import (
     HeldRow,
     Hit,
     Hop,
+    JobRun,
     RunRow,
     RunTouch,
     SchemaRow,
@@ -241,6 +242,10 @@ class StoreGraph:
         """The latest run of a job; None if it has none."""
         latest = catalog_runs.latest_runs(self.connection, [job_id], 1).get(job_id, ())
         return next(iter(self.runs([one.id for one in latest])), None)
+
+    def last_runs(self, job_ids: Iterable[int], at: int | None) -> Mapping[int, JobRun]:
+        """The last run of each job that has one, with the runs that contain it; as of a time."""
+        return graph_runs.read_last_runs(self.connection, job_ids, at)
 
     def facets(self, ids: Iterable[int], names: Sequence[str]) -> Sequence[FacetRow]:
         """The current payloads of the named facets of datasets and jobs; deleted ones are left out."""
