@@ -59,7 +59,7 @@ def spans_of(store: Engine, events: list[Json]) -> list[str]:
 
 
 def facets_of(event: Json) -> dict[str, Json]:
-    said = [(name, payload) for _, name, _, payload in flatten_event(read_event(event)).facets if payload]
+    said = [(name, payload) for _, name, _, payload in flatten_event(read_event(event)).repeated.facets if payload]
     return {name: json.loads(payload) for name, payload in said if name in (SQL_LINEAGE, SQL_COMPARISON)}
 
 
@@ -152,7 +152,7 @@ def test_sql_that_was_not_read_whole_misses_nothing() -> None:
 def test_sql_that_cannot_be_read_is_said_and_fails_nothing(query: str) -> None:
     event = run(1, "COMPLETE", 1, "a", "b", sql(query))
     found = facets_of(event)
-    origins = {origin for *_, origin, _ in flatten_event(read_event(event)).sets}
+    origins = {origin for *_, origin, _ in flatten_event(read_event(event)).repeated.sets}
     assert origins == {Origin.BOUNDARY, Origin.INFERRED}
     assert query == "select 1" or found[SQL_LINEAGE]["problems"]
 
@@ -167,7 +167,7 @@ def test_no_sql_is_no_reading(facet: Json) -> None:
 def test_a_column_that_no_database_keeps_is_not_named() -> None:
     said = flatten_event(
         read_event(run(1, "COMPLETE", 1, "a", "b", sql("insert into b (x) select a.`k\0` as x from a")))
-    )
+    ).repeated
     assert Origin.PARSED in {origin for *_, origin, _ in said.sets}
     assert "\0" not in str(said.facets)
     assert not any(b"\0x" in content or b"k\0" in content for *_, content in said.sets if isinstance(content, bytes))
@@ -202,7 +202,7 @@ def test_why_says_who_read_it(store: Engine) -> None:
 
 
 def test_memory_keeps_the_latest_up_to_its_weight() -> None:
-    memory: BoundedCache[str] = BoundedCache(10, len)
+    memory: BoundedCache[tuple[str], str] = BoundedCache(10, lambda key, value: len(key[0]) + len(value))
     made: list[str] = []
 
     def of(key: str) -> None:

@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from whence.derive.rows.dataset_rows import FacetRow, Flat, SchemaRow, make_dataset_rows, make_name_row
-from whence.derive.rows.facet_rows import collect_static_facets, list_datasets, pack_run_facets
-from whence.derive.rows.lineage_rows import SetRow, make_lineage_rows
+from whence.derive.rows.dataset_rows import FacetRow, Flat, make_name_row
+from whence.derive.rows.facet_rows import make_sql_facet_row, pack_run_facets
 from whence.derive.rows.measurement_rows import make_measurement_rows
+from whence.derive.rows.repeated_rows import RepeatedRows, make_repeated_rows
 from whence.derive.rows.sql_selection import make_end_rows
 from whence.model.events import DatasetEvent, Event, EventKind, Job, JobEvent, RunEvent, RunState
 from whence.model.ids import node_id
@@ -19,58 +19,46 @@ from whence.openlineage.lineage_sets.lifecycle import is_dropped_or_renamed
 class FlatEvent:
     """An event as ids and names.
 
-    `run`: id, run id and id of its job; None for other events. `version`: of the lineage sets, together; 0: none.
-    `declarer`: the owner of declared lineage. `ends`: it decommissions its job. The tuples:
-    - `datasets`, `jobs`: id, namespace, name
+    `run`: id, run id and id of its job; None for other events. `declarer`: the owner of declared lineage. `ends`: it
+    decommissions its job. `repeated`: everything that the job's other events assert, too. The tuples:
+    - `jobs`: id, namespace, name
     - `containers`: id, run id, id of the job, relation (bits)
     - `facets`: subject, name, hash of the payload, payload; `run_facets`: hash of the shape, packed content
     - `measurements`: dataset, role, facet, packed content
-    - `aliases`: dataset, alias, type; `schemas`: dataset, hash of the payload, packed content
-    - `sets`: id, digest, owner, output, level, origin, packed content
     """
 
     event: Event
     subject: int
     run: tuple[int, str, int] | None
-    version: int
     declarer: int | None
     ends: bool
-    datasets: tuple[Flat, ...]
+    repeated: RepeatedRows
     jobs: tuple[Flat, ...]
     containers: tuple[Flat, ...]
     facets: tuple[FacetRow, ...]
     run_facets: tuple[Flat, ...]
     measurements: tuple[Flat, ...]
-    aliases: tuple[Flat, ...]
-    schemas: tuple[SchemaRow, ...]
-    sets: tuple[SetRow, ...]
 
 
 def flatten_event(event: Event, *, reads_sql: bool = True) -> FlatEvent:
     """Flatten an event: every name that it mentions, every fact that it asserts."""
     owner = owner_of(event)
-    lineage = make_lineage_rows(event, owner, reads_sql=reads_sql)
     run = event.run if isinstance(event, RunEvent) else None
     containers = _parent_runs(event)
-    dataset_rows = [make_dataset_rows(dataset) for dataset in list_datasets(event)]
     return FlatEvent(
         event=event,
         subject=node_id(run.name if run else owner),
         run=(node_id(run.name), run.name.run_id, node_id(run.name.job)) if run else None,
-        version=lineage.version,
         declarer=_declarer(event),
         ends=isinstance(event, JobEvent) and event.job.decommissioned,
-        datasets=tuple({*lineage.datasets, *(row for dataset in dataset_rows for row in dataset.datasets)}),
-        jobs=tuple({*lineage.jobs, *_job_rows(event, containers)}),
+        repeated=make_repeated_rows(event, owner, reads_sql=reads_sql),
+        jobs=tuple({*_job_rows(event, containers)}),
         containers=tuple(
             (node_id(name), name.run_id, node_id(name.job), relation) for name, relation in containers.items()
         ),
-        facets=(*collect_static_facets(event, dataset_rows), *lineage.facets, *make_end_rows(event)),
+        facets=(*make_sql_facet_row(event), *make_end_rows(event)),
         run_facets=pack_run_facets(event),
         measurements=make_measurement_rows(event),
-        aliases=tuple({row for dataset in dataset_rows for row in dataset.aliases}),
-        schemas=tuple({row for dataset in dataset_rows for row in dataset.schemas}),
-        sets=lineage.sets,
     )
 
 

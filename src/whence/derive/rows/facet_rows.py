@@ -21,22 +21,35 @@ def list_datasets(event: Event) -> tuple[Dataset, ...]:
             return (event.dataset,)
 
 
+SQL = "sql"
+"""The one static facet whose text differs from run to run: a query often names its day."""
+
+_NOT_REPEATED = (SQL, SQL_LINEAGE, SQL_COMPARISON)
+
+
 def collect_static_facets(event: Event, datasets: Iterable[DatasetRows]) -> tuple[FacetRow, ...]:
-    """The facets of datasets and jobs, which hold until replaced. Of duplicates in one event, the largest payload
-    counts.
+    """The facets of datasets and jobs, which hold until replaced, but for `sql`. Of duplicates in one event, the
+    largest payload counts.
 
     Facets that only the pipeline writes are skipped.
     """
     rows: dict[tuple[int, str], FacetRow] = {}
     job_rows: Iterable[FacetRow] = ()
     if not isinstance(event, DatasetEvent):
-        own = tuple(facet for facet in event.job.facets if facet.key not in (SQL_LINEAGE, SQL_COMPARISON))
+        own = tuple(facet for facet in event.job.facets if facet.key not in _NOT_REPEATED)
         job_rows = make_facet_rows(node_id(event.job.name), own)
     for row in (*job_rows, *(row for dataset in datasets for row in dataset.facets)):
         kept = rows.setdefault(row[:2], row)
         if kept is not row and kept[3] < row[3]:
             rows[row[:2]] = row
     return tuple(rows.values())
+
+
+def make_sql_facet_row(event: Event) -> tuple[FacetRow, ...]:
+    """The row of a job's `sql` facet, if the event has one."""
+    if isinstance(event, DatasetEvent):
+        return ()
+    return make_facet_rows(node_id(event.job.name), tuple(facet for facet in event.job.facets if facet.key == SQL))
 
 
 def pack_run_facets(event: Event) -> tuple[Flat, ...]:

@@ -119,12 +119,12 @@ def _make_rows(key: _EventKey, sql: "SqlLineage | None" = None) -> LineageRows:
 _make_rows_cached = lru_cache(maxsize=4_096)(_make_rows)
 
 
-def _weight(rows: LineageRows) -> int:
+def _weigh(key: tuple[str, ...], rows: LineageRows) -> int:
     contents = sum(len(content) for *_, content in rows.sets)
-    return contents + sum(len(payload) for *_, payload in rows.facets)
+    return sum(map(len, key)) + contents + sum(len(payload) for *_, payload in rows.facets)
 
 
-_sql_rows = BoundedCache(32 * 2**20, _weight)
+_sql_rows: BoundedCache[tuple[str, ...], LineageRows] = BoundedCache(32 * 2**20, _weigh)
 """The cached rows of events with SQL: bytes per process that reads events."""
 
 

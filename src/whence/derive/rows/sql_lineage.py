@@ -60,14 +60,19 @@ class SqlLineage:
     only_defines: bool
 
 
-def find_sql(event: RunEvent | JobEvent) -> EventSql | None:
-    """The SQL in an event's `sql` facet; None if the facet has none."""
+def find_query(event: RunEvent | JobEvent) -> tuple[str, str]:
+    """The query in an event's `sql` facet, masked, and its dialect; empty if the facet has none."""
     facets = event.job.facets
     payload, type_ = find_payload(facets, "sql"), find_payload(facets, "jobType")
     namespaces = tuple(dict.fromkeys(dataset.name.namespace for dataset in (*event.outputs, *event.inputs)))
     # A run repeats its SQL in each of its events, so it is masked once.
     read_query = _read_query_cached if len(payload) + len(type_) < CACHED_CHARACTERS else _read_query
-    query, dialect = read_query(payload, type_, namespaces)
+    return read_query(payload, type_, namespaces)
+
+
+def find_sql(event: RunEvent | JobEvent) -> EventSql | None:
+    """The SQL in an event's `sql` facet; None if the facet has none."""
+    query, dialect = find_query(event)
     if not query:
         return None
     texts = [

@@ -1,5 +1,5 @@
-"""Stage 2, rows: what a chunk of readings says, as rows of every fact table. Lists that many events repeat are added
-with the event's own values (its time, its run), and become one row for each key when they are merged.
+"""Stage 2, rows: what a chunk of readings says, as rows of every fact table. Rows that many events repeat are added
+once for all of them (`repeated_facts.py`).
 """
 
 from collections import defaultdict
@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 from whence.derive.reading.flat_event import FlatEvent, encode_warnings, kind_of, state_of
 from whence.derive.reading.record import Reading
+from whence.derive.rows.repeated_rows import RepeatedRows
+from whence.derive.writing.repeated_facts import Assertions, Stamp, expand
 from whence.model.events import RunEvent, RunState
 from whence.model.ids import hash64
 from whence.store.ingest.facts import FacetKey, Pair
@@ -44,21 +46,45 @@ def collect_facts(readings: Iterable[Reading]) -> ChunkFacts:
     event the ledger keeps the least.
     """
     facts = ChunkFacts()
+    asserted: dict[RepeatedRows, Assertions] = {}
     for reading in readings:
         match reading.content:
             case FlatEvent() as flat:
                 _add_event(facts, reading, flat)
+                _add_assertion(asserted, flat.repeated, _stamp(reading, flat))
             case reason:
                 facts.tables["receipt"].append((reading.position, reading.event_id, reading.rest, reason or ""))
+    for assertions in asserted.values():
+        _add_repeated(facts, assertions)
     return facts
+
+
+def _add_assertion(asserted: dict[RepeatedRows, Assertions], rows: RepeatedRows, stamp: Stamp) -> None:
+    known = asserted.get(rows)
+    if known is None:
+        asserted[rows] = Assertions.by(rows, stamp)
+    else:
+        known.add(stamp)
+
+
+def _stamp(reading: Reading, flat: FlatEvent) -> Stamp:
+    return flat.event.time, state_of(flat.event).rank, reading.event_id
+
+
+def _add_repeated(facts: ChunkFacts, assertions: Assertions) -> None:
+    for table, row in expand(assertions):
+        facts.tables[table].append(row)
+    rows = assertions.rows
+    facts.set_contents.update((id_, content) for id_, *_, content in rows.sets)
+    facts.schema_contents.update(((dataset, body), content) for dataset, body, content in rows.schemas)
+    facts.facet_payloads.update(((subject, name, body), payload) for subject, name, body, payload in rows.facets)
 
 
 def _add_event(facts: ChunkFacts, reading: Reading, flat: FlatEvent) -> None:
     _add_ledger(facts, reading, flat)
-    _add_names(facts, flat)
+    facts.tables["job"] += [(*name, flat.event.time, flat.event.time) for name in flat.jobs]
     _add_run(facts, flat)
     _add_facets(facts, reading, flat)
-    _add_datasets(facts, reading, flat)
     _add_lineage(facts, reading, flat)
 
 
@@ -79,12 +105,6 @@ def _add_ledger(facts: ChunkFacts, reading: Reading, flat: FlatEvent) -> None:
             reading.position,
         )
     )
-
-
-def _add_names(facts: ChunkFacts, flat: FlatEvent) -> None:
-    seen = (flat.event.time, flat.event.time)
-    facts.tables["dataset"] += [(*name, *seen) for name in flat.datasets]
-    facts.tables["job"] += [(*name, *seen) for name in flat.jobs]
 
 
 _NEVER_SEEN = (-1, 0, 0, *(None,) * 6, 0, 0, 0)
@@ -116,7 +136,7 @@ def _run_state(event: RunEvent) -> Row:
 
 
 def _add_facets(facts: ChunkFacts, reading: Reading, flat: FlatEvent) -> None:
-    asserted = (flat.event.time, state_of(flat.event).rank, reading.event_id)
+    asserted = _stamp(reading, flat)
     for subject, name, body, payload in flat.facets:
         facts.tables["facet"].append((subject, name, *asserted, body))
         facts.facet_payloads[subject, name, body] = payload
@@ -126,26 +146,12 @@ def _add_facets(facts: ChunkFacts, reading: Reading, flat: FlatEvent) -> None:
     facts.tables["measurement"] += [(source, *which, *asserted, content) for *which, content in flat.measurements]
 
 
-def _add_datasets(facts: ChunkFacts, reading: Reading, flat: FlatEvent) -> None:
-    witnessed = (flat.event.time, reading.event_id) * 2
-    for dataset, alias, type_ in flat.aliases:
-        facts.tables["alias"].append((dataset, alias, type_, *witnessed))
-        facts.tables["dirty_key"].append((dataset, int(DirtyKey.ALIAS), dataset))
-    for dataset, body, content in flat.schemas:
-        facts.tables["schema_version"].append((dataset, body, *witnessed))
-        facts.schema_contents[dataset, body] = content
-
-
 def _add_lineage(facts: ChunkFacts, reading: Reading, flat: FlatEvent) -> None:
-    """The lineage sets, and who asserted them: a run, if there are any, or a declaration, which may assert none."""
+    """Who asserted the lineage sets: a run, if there are any, or a declaration, which may assert none."""
     time, event = flat.event.time, reading.event_id
-    tables = facts.tables
-    for id_, *address, content in flat.sets:
-        tables["lineage_set"].append((id_, *address, time, event, time, event))
-        tables["lineage_version"].append((flat.version, id_))
-        facts.set_contents[id_] = content
-    if flat.run is not None and flat.version:
-        tables["run_lineage"].append((flat.run[0], flat.version, time, event))
+    tables, version = facts.tables, flat.repeated.version
+    if flat.run is not None and version:
+        tables["run_lineage"].append((flat.run[0], version, time, event))
     if flat.declarer is not None:
-        tables["declaration"].append((event, flat.declarer, time, flat.version, int(flat.ends)))
+        tables["declaration"].append((event, flat.declarer, time, version, int(flat.ends)))
         tables["dirty_key"].append((flat.declarer, int(DirtyKey.DECLARATION), event))
