@@ -1,11 +1,16 @@
 """Which of an event's datasets a table of its SQL is."""
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from whence.capture.sql.dialects.dialects import dialect_of
 from whence.capture.sql.events.datasets import EventDataset, match_dataset
 from whence.capture.sql.events.enrichment import ReportedSql, dialect_named, read_event_sql
 from whence.capture.sql.lineage import Table
+from whence.capture.sql.syntax import masking
 from whence.capture.sql.syntax.masking import mask_literals
 from whence.model.names import DatasetName
 
@@ -65,6 +70,23 @@ def test_the_dialect_is_the_first_that_is_named(words: list[str], namespaces: li
 )
 def test_only_literals_that_change_from_run_to_run_are_masked(query: str, read: str | None) -> None:
     assert mask_literals(query, "spark") == (read or query)
+
+
+_PIECES = ("'", '"', "2026-01-01", "20260101", "'2026-01-01T10:00:00.5Z'", "0190b3a1-7d1e-7b3a-9c55-3f1f5b0c7a10")
+_PIECES += ("1234567", "12345678901", "١٢٣٤٥٦٧٨", " ", "a", ".", "-", "/", "=", "[", "]", "`", "'<time>'", "\n")
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=9).map("".join), st.booleans())
+def test_masking_kind_by_kind_is_masking_in_one_pass(text: str, has_double: bool) -> None:
+    quote = "['\"]" if has_double else "'"
+    quoted = rf"(?P<quote>{quote})(?:(?P<time>{masking._TIME})|{masking._UUID})(?P=quote)"
+    placeholders = (("number", "0"), ("time", "'<time>'"), ("quote", "'<uuid>'"))
+    expected = re.sub(
+        rf"{quoted}|(?P<number>{masking._NUMBER})",
+        lambda found: next(text for name, text in placeholders if found[name]),
+        text,
+    )
+    assert mask_literals(text, "spark" if has_double else "postgres") == expected
 
 
 def test_names_are_those_of_the_event() -> None:
