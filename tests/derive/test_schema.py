@@ -31,6 +31,7 @@ DAILY = {
         "symlinks": {**HEAD, "identifiers": [{"namespace": "hive://meta", "name": "daily", "type": "TABLE"}]},
         "columnLineage": {**HEAD, "fields": {"total": {"inputFields": [{**ORDERS, "field": "amount"}]}}},
     },
+    "outputFacets": {"outputStatistics": {**HEAD, "rowCount": 3}},
 }
 EVENT = {
     "eventTime": "2026-11-20T06:00:00Z",
