@@ -23,7 +23,7 @@ from oracle.lineage import (
 from oracle.naming import dataset_node, job_node
 from oracle.nodes import Node, whole
 from oracle.sql import DEFINITION, UNRELATED, Mentioned, Spoken, comparison, read_sql
-from oracle.withholding import applied
+from oracle.withholding import applied, vouches
 
 Json = dict[str, Any]
 
@@ -232,7 +232,7 @@ def _parent(reading: Reading, run: Node, parent: Json | None) -> None:
 
 def _job(reading: Reading, job: Node, event: Json) -> None:
     facets = facets_of(event["job"])
-    for key, facet in facets.items():
+    for key, facet in _with_stewards_tags(facets, "job").items():
         if key not in OWN_FACETS:
             reading.facets.append((job, "", None, key, "" if gone(facet) else canonical(facet)))
     if not gone(facets.get("jobType", DELETED)):
@@ -325,10 +325,21 @@ def _sql_facets(sets: Sets, spoken: Spoken, names: dict[Node, Node]) -> Iterator
         yield "whence_sqlComparison", {}
 
 
+def _with_stewards_tags(facets: dict[str, Json], kind: str) -> dict[str, Json]:
+    """What a steward says of tags holds until a steward says otherwise."""
+    others = {key: facet for key, facet in facets.items() if key != "whence_stewardTags"}
+    tags = facets.get("tags")
+    if tags is None or tags.get("whence_withheld") is True:
+        return others
+    listed = tags.get("tags") if not gone(tags) else None
+    given = [one for one in listed if isinstance(one, dict) and vouches(one, kind)] if isinstance(listed, list) else []
+    return {**others, "whence_stewardTags": {"tags": given} if given else DELETED}
+
+
 def _dataset(reading: Reading, node: Node, dataset: Json) -> None:
     reading.datasets.add(node)
     facets = facets_of(dataset)
-    for key, facet in facets.items():
+    for key, facet in _with_stewards_tags(facets, "dataset").items():
         reading.facets.append((node, "", None, key, "" if gone(facet) else canonical(facet)))
     if not gone(facets.get("schema", DELETED)):
         columns = {("field", *node[1:], name) for name in _columns(facets["schema"].get("fields"), "")}

@@ -85,12 +85,14 @@ def _needs(key: str, facet: Json, need: tuple[str, str]) -> set[tuple[str, str]]
 
 def _tagged(facet: Json, kind: str, namespace: str, lacking: set[tuple[str, str]]) -> Json:
     tags = facet.get("tags")
-    if ("steward", namespace) not in lacking or not isinstance(tags, list):
+    if ("steward", namespace) not in lacking:
         return facet
-    return {**facet, "tags": [one for one in tags if not (isinstance(one, dict) and _vouches(one, kind))]}
+    kept = [one for one in tags if not (isinstance(one, dict) and vouches(one, kind))] if isinstance(tags, list) else []
+    return {**facet, **({"tags": kept} if isinstance(tags, list) else {}), "whence_withheld": True}
 
 
-def _vouches(tag: Json, kind: str) -> bool:
+def vouches(tag: Json, kind: str) -> bool:
+    """Only a steward may assign it."""
     return tag.get("key") in ("certified", "canonical") or (kind == "dataset" and tag.get("source") == "USER")
 
 

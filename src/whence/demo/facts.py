@@ -8,7 +8,7 @@ from typing import Any
 from whence.demo.declare import PRODUCER
 from whence.govern.assertions import Certification
 from whence.model.names import DatasetName
-from whence.openlineage.facets.interpreted_facets import USER
+from whence.openlineage.facets.steward_tags import USER
 from whence.openlineage.write import dataset_event, facet, own_facet, replace_producer
 
 Json = dict[str, Any]

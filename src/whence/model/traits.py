@@ -8,7 +8,7 @@ from typing import Any
 
 from whence.model.graph import FacetRow
 
-TRAIT_FACETS = ("datasetType", "jobType", "ownership", "tags", "whence_tier")
+TRAIT_FACETS = ("datasetType", "jobType", "ownership", "tags", "whence_stewardTags", "whence_tier")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ def _merge_traits(facets: tuple[tuple[str, str], ...]) -> Traits:
 def _parse_facet(name: str, payload: str) -> Traits:
     facet = json.loads(payload)
     match name:
-        case "tags":
+        case "tags" | "whence_stewardTags":
             tags = frozenset(
                 (_text(item, "key"), _value(item), _text(item, "field")) for item in _objects(facet, "tags")
             )

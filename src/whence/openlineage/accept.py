@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from whence.model.events import Event
 from whence.openlineage.authority.governed_parts import find_restriction
-from whence.openlineage.authority.restrictions import FULL, WITHHELD, Authority
+from whence.openlineage.authority.restrictions import FULL, NOT_APPLIED, WITHHELD, Authority
 from whence.openlineage.checked_parts import compose_canonical
 from whence.openlineage.json.split_event import split_event
 from whence.openlineage.json.wire import Json, decode, encode_canonical, event_key
@@ -39,7 +39,7 @@ class Sealed:
     redacted: int = 0
     """How many secrets were masked in it."""
     restricted: bool = False
-    """Whether a restriction was added to it (`authority.Restriction`)."""
+    """Whether a restriction was added to it (`authority.Restriction`); it may withhold nothing."""
 
 
 def accept(body: bytes, *, strict: bool = False, authority: Authority = FULL) -> Accepted:
@@ -64,7 +64,7 @@ def accept(body: bytes, *, strict: bool = False, authority: Authority = FULL) ->
         key=sealed.key,
         event=read,
         warnings=(*read.warnings, *redaction_warning),
-        restricted=sealed.restricted,
+        restricted=sealed.restricted and any(one.startswith(f"/: {NOT_APPLIED}") for one in read.warnings[:1]),
     )
 
 

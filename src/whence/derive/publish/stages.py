@@ -83,7 +83,7 @@ def marks(facet: DataFrame) -> DataFrame:
     )
     return facet.groupBy(f.col("subject_id").alias("id")).agg(
         f.max(f.upper(types)).alias("type"),
-        _any(f.when(name == "tags", f.exists(tags, _certifies))).alias("certified"),
+        _any(f.when(name.isin("tags", "whence_stewardTags"), f.exists(tags, _certifies))).alias("certified"),
         _any(boundary["origin"]).alias("is_origin"),
         _any(boundary["terminal"]).alias("is_terminal"),
     )

@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from whence.model.events import Dataset, Facet
-from whence.model.ids import hash64, node_id
+from whence.model.ids import Kind, hash64, kind_of, node_id
 from whence.model.names import DatasetName, FieldName, JobName
+from whence.openlineage.facets.steward_tags import STEWARD_TAGS, TAGS, select_steward_tags
 from whence.store.schema.packed import SchemaContent, pack_schema
 
 Flat = tuple[object, ...]
@@ -64,7 +65,10 @@ _make_rows_cached = lru_cache(maxsize=4_096)(_make_rows)
 
 def make_facet_rows(subject: int, facets: tuple[Facet, ...]) -> tuple[FacetRow, ...]:
     """The facet rows of a dataset or job. A deleted facet has an empty payload."""
-    payloads = ((facet.key, "" if facet.deleted else facet.payload) for facet in facets)
+    payloads = [(facet.key, "" if facet.deleted else facet.payload) for facet in facets if facet.key != STEWARD_TAGS]
+    if tags := find_payload(facets, TAGS):
+        stewards = select_steward_tags(tags, of_job=kind_of(subject) is Kind.JOB)
+        payloads += [] if stewards is None else [(STEWARD_TAGS, stewards)]
     return tuple((subject, key, hash_payload(payload), payload) for key, payload in payloads)
 
 

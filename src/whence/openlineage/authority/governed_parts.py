@@ -28,16 +28,15 @@ from whence.openlineage.authority.restrictions import (
 )
 from whence.openlineage.facets.interpreted_facets import (
     ALIASES,
-    CERTIFICATIONS,
     CONTRACT,
     CUT,
     JOINED,
     LIFECYCLE,
     TIER,
-    USER,
     is_deleted,
     read_dataset_name,
 )
+from whence.openlineage.facets.steward_tags import TAGS, WITHHELD_TAGS, requires_steward
 from whence.openlineage.facets.warnings import Notes
 from whence.openlineage.json.wire import Json, encode_canonical, objects_in, pointer_step, text_of
 from whence_client.redaction.credentials import strip_credentials
@@ -85,7 +84,7 @@ def list_needs(event: Json, *, reserved: bool = True, deleted: bool = True) -> f
         needs.update(part_needs)
         return True
 
-    _Filter(note, reserved=reserved, deleted=deleted).filter_event(event)
+    _Filter(note, note, reserved=reserved, deleted=deleted).filter_event(event)
     return frozenset(needs)
 
 
@@ -106,7 +105,7 @@ def enforce(event: Json, notes: Notes) -> Json:
 
     # If no steward role is lacking, nothing in a reserved namespace is withheld, so it is not searched.
     reserved = any(action is Action.STEWARD for action, _ in restriction.needs)
-    kept = _Filter(permits, reserved=reserved, deleted=True).filter_event(kept)
+    kept = _Filter(permits, restriction.needs.isdisjoint, reserved=reserved, deleted=True).filter_event(kept)
     if restriction.person:
         claimed = text_of(kept.get("producer"))
         kept["producer"] = UNVERIFIED + claimed.removeprefix(PERSON)
@@ -142,6 +141,8 @@ class _Filter:
     """One pass over an event. Returns the same object if nothing is withheld."""
 
     permits: Permits
+    is_entitled: Callable[[tuple[Need, ...]], bool]
+    """Decides whether the sender has these needs, whether or not a part of the event has them."""
     reserved: bool
     """Whether the event may name something in a namespace `whence.*`."""
     deleted: bool
@@ -227,18 +228,17 @@ class _Filter:
         needs = (need, *_facet_needs(key, facet, need[1])) if key in _WITH_NEEDS else (need,)
         if not self.permits(needs, at, key):
             return None
-        return self._filter_tags(facet, need[1], at) if key == "tags" else facet
+        return self._filter_tags(facet, need[1], at) if key == TAGS else facet
 
     def _filter_tags(self, facet: Json, namespace: str, at: str) -> Json:
-        tags = facet.get("tags")
-        if type(tags) is not list:
+        """The tags that the sender may assign. Who is no steward does not remove a steward's tags either."""
+        needs, tags = ((Action.STEWARD, namespace),), facet.get("tags")
+        if self.is_entitled(needs):
             return facet
-        needs = ((Action.STEWARD, namespace),)
-        governed = {index for index, tag in objects_in(tags) if _requires_steward(tag, of_job=at == _JOB)}
+        governed = {index for index, tag in objects_in(tags) if requires_steward(tag, of_job=at == _JOB)}
         withheld = {index for index in governed if not self.permits(needs, f"{at}/tags/tags", str(index))}
-        if not withheld:
-            return facet
-        return {**facet, "tags": [tag for index, tag in enumerate(tags) if index not in withheld]}
+        kept = [tag for index, tag in enumerate(tags or ()) if index not in withheld]
+        return {**facet, **({"tags": kept} if withheld else {}), WITHHELD_TAGS: True}
 
     def _filter_lineage(self, facets: Json, at: str) -> Json:
         """The lineage facets that change when the reserved names that are not permitted are removed."""
@@ -292,8 +292,3 @@ def _name_of(identifier: object) -> DatasetName | None:
         return read_dataset_name(identifier, "") if type(identifier) is dict else None
     except EventError:
         return None
-
-
-def _requires_steward(tag: Json, *, of_job: bool) -> bool:
-    """Whether only a steward may assign this tag. OpenLineage's clients also mark a job's configured tags as `USER`."""
-    return tag.get("key") in CERTIFICATIONS or (not of_job and tag.get("source") == USER)

@@ -16,10 +16,6 @@ LIFECYCLE, DECOMMISSIONED = "whence_lifecycle", "DECOMMISSIONED"
 SQL_LINEAGE, SQL_COMPARISON = "whence_sqlLineage", "whence_sqlComparison"
 """Job facets that only the pipeline writes: how it read the job's SQL, and where that contradicts the producer."""
 TIER, CONTRACT = "whence_tier", "whence_contract"
-CERTIFICATIONS = ("canonical", "certified")
-"""The tags by which a steward certifies a dataset or job."""
-USER = "USER"
-"""The `source` of a tag that a person assigned."""
 ALIASES, CUT, JOINED = "whence_aliases", "whence:cut", "whence:joined"
 """A dataset facet by which a person asserts that another name is, or is not, an alias of this dataset (state.md)."""
 

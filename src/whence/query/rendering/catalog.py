@@ -7,7 +7,8 @@ from whence.model.catalog import EventEntry, Write
 from whence.model.events import EventKind, RunState
 from whence.model.names import DatasetName, RunName
 from whence.openlineage.facets.error_messages import find_error_message
-from whence.openlineage.facets.interpreted_facets import CERTIFICATIONS, SQL_COMPARISON, SQL_LINEAGE
+from whence.openlineage.facets.interpreted_facets import SQL_COMPARISON, SQL_LINEAGE
+from whence.openlineage.facets.steward_tags import CERTIFICATIONS
 from whence.query.answers.instants import iso
 from whence.query.lookup.descriptions import DescribedDataset, DescribedJob, DescribedRun
 from whence.query.rendering import catalog_documents as documents

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from whence.openlineage.facets.interpreted_facets import SQL_LINEAGE
+from whence.openlineage.facets.steward_tags import STEWARD_TAGS, TAGS
 
 PLAIN = frozenset({"datasetType", "jobType", "ownership", "sourceCodeLocation", "whence_tier"})
 """Facets that name neither another dataset nor a field."""
@@ -25,7 +26,7 @@ def shown_facet(name: str, payload: str, show: Show) -> str | None:
         return payload
     if name == SQL_LINEAGE:
         return json.dumps({key: value for key, value in _object(payload).items() if key in _OF_READER})
-    return _tags(payload, show) if name == "tags" else None
+    return _tags(payload, show) if name in (TAGS, STEWARD_TAGS) else None
 
 
 def shown_schema(payload: str, show: Show) -> str:

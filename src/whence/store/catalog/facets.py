@@ -19,33 +19,42 @@ from whence.model.catalog import (
     sorted_distinct,
 )
 from whence.model.ids import Kind
+from whence.openlineage.facets.steward_tags import STEWARD_TAGS, TAGS, merge_tags
 from whence.store.catalog.name_patterns import ESCAPE
 from whence.store.catalog.names import Scope, entry, in_namespace, in_scope, is_alive, listed, table_of
 from whence.store.connection.keyring import keys_in, open_payload
 from whence.store.schema.array_parameters import integers
 from whence.store.schema.tables import facet, facet_body, schema_body, schema_version, statement
 
-TAGS = "tags"
-
 
 def read_facets(
     connection: Connection, ids: Iterable[int], names: Sequence[str]
 ) -> Mapping[int, Mapping[str, FacetRecord]]:
-    """The facets of each dataset or job, without deleted ones."""
+    """The facets of each dataset or job, without deleted ones. A steward's tags are among the tags."""
     wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(ids)])
     said = and_(facet.c.subject_id == facet_body.c.subject_id, facet.c.name == facet_body.c.name)
+    sought = [*names, STEWARD_TAGS] if TAGS in names else names
     query = (
         select(facet_body.c.subject_id, facet_body.c.name, facet_body.c.payload, facet.c.time)
         .join(wanted, wanted.c.id == facet_body.c.subject_id)
         .join(facet, said)
-        .where(facet_body.c.payload != "", *([facet_body.c.name.in_(names)] if names else []))
+        .where(facet_body.c.payload != "", *([facet_body.c.name.in_(sought)] if names else []))
         .order_by(facet_body.c.subject_id, facet_body.c.name)
     )
     find = keys_in(connection)
     found: dict[int, dict[str, FacetRecord]] = {}
     for subject, name, payload, time in connection.execute(query).all():
         found.setdefault(subject, {})[name] = FacetRecord(open_payload(find, subject, name, payload), time)
-    return found
+    return {subject: _with_stewards_tags(facets) for subject, facets in found.items()}
+
+
+def _with_stewards_tags(facets: dict[str, FacetRecord]) -> Mapping[str, FacetRecord]:
+    stewards = facets.pop(STEWARD_TAGS, None)
+    if stewards is None:
+        return facets
+    known = facets.get(TAGS, stewards)
+    tags = FacetRecord(merge_tags(known.payload, stewards.payload), max(known.time, stewards.time))
+    return dict(sorted({**facets, TAGS: tags}.items()))
 
 
 def read_schemas(connection: Connection, dataset_ids: Iterable[int]) -> Mapping[int, Sequence[SchemaRecord]]:
@@ -82,7 +91,7 @@ def read_versions(connection: Connection, job_id: int) -> Sequence[VersionRecord
 def count_tags(connection: Connection) -> Sequence[TagCount]:
     """Every tag in use, by name."""
     uses = Counter[str]()
-    for _, payload in connection.execute(_tags_query()):
+    for _, payload in read_tags(connection):
         uses.update({str(tag["key"]) for tag in tags_in(payload)})
     return [TagCount(name, uses[name]) for name in sorted(uses)]
 
@@ -91,7 +100,7 @@ def find_tagged(connection: Connection, tag: str, limit: int) -> Sequence[int]:
     """The ids of nodes with a tag."""
     found = (
         subject
-        for subject, payload in connection.execute(_tags_query().order_by(facet_body.c.subject_id))
+        for subject, payload in sorted(read_tags(connection))
         if any(one["key"] == tag for one in tags_in(payload))
     )
     return [subject for subject, _ in zip(found, range(limit), strict=False)]
@@ -105,8 +114,9 @@ def tags_in(payload: str) -> list[dict[str, Any]]:
 
 
 def read_tags(connection: Connection) -> Iterable[tuple[int, str]]:
-    """The tags facets, by their dataset or job."""
-    return [(subject, payload) for subject, payload in connection.execute(_tags_query())]
+    """The tags facets, by their dataset or job, with the tags that only stewards assign."""
+    tags, stewards = _payloads_of(connection, TAGS), _payloads_of(connection, STEWARD_TAGS)
+    return [(subject, merge_tags(tags.get(subject, ""), stewards.get(subject, ""))) for subject in tags | stewards]
 
 
 def find_names(
@@ -123,10 +133,11 @@ def find_names(
     return [], int(connection.execute(select(func.count()).select_from(found)).scalar_one())
 
 
-def _tags_query() -> Select[Any]:
+def _payloads_of(connection: Connection, name: str) -> dict[int, str]:
     # As literal text, so that the planner recognises the index of these rows alone.
-    named = facet_body.c.name == literally(f"'{TAGS}'")
-    return select(facet_body.c.subject_id, facet_body.c.payload).where(named)
+    named = facet_body.c.name == literally(f"'{name}'")
+    rows = connection.execute(select(facet_body.c.subject_id, facet_body.c.payload).where(named))
+    return dict(map(tuple, rows))
 
 
 def _names_query(connection: Connection, kind: int, sought: NameSearch, scope: Scope) -> Select[Any]:

@@ -33,6 +33,7 @@ metadata = MetaData()
 
 _SOUGHT_FACETS = (
     ("facet_body_tags", "tags"),
+    ("facet_body_steward_tags", "whence_stewardTags"),
     ("facet_body_lifecycle", "whence_lifecycle"),
     ("facet_body_sql_comparison", "whence_sqlComparison"),
 )

@@ -127,6 +127,7 @@ def _create_facets() -> None:
     _create_partial_index(
         "facet_body_sql_comparison", "facet_body", "subject_id", where="name = 'whence_sqlComparison'"
     )
+    _create_partial_index("facet_body_steward_tags", "facet_body", "subject_id", where="name = 'whence_stewardTags'")
     _create_partial_index("facet_body_tags", "facet_body", "subject_id", where="name = 'tags'")
     _create_table(
         "run_facets",

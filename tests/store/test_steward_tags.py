@@ -1,0 +1,122 @@
+"""Tags that only a steward assigns stay when somebody else replaces the tags, in whatever order the events arrive."""
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import permutations
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine
+
+from fixtures.readings_of_events import empty
+from fixtures.stores_of_events import apply_accepted
+from oracle import comparable
+from oracle import dump as oracle_dump
+from whence.model.access import Action
+from whence.model.ids import node_id
+from whence.model.names import DatasetName, JobName
+from whence.model.traits import TRAIT_FACETS, read_traits
+from whence.openlineage.accept import Accepted, accept
+from whence.openlineage.authority.restrictions import FULL, Authority
+from whence.openlineage.write import dataset_event, deleted_facet, facet, job_event
+from whence.query.lookup.search import search
+from whence.store.catalog.facets import count_tags, find_tagged, read_facets
+from whence.store.connection.engine import reading
+from whence.store.graph.runs import read_facets as read_rows
+from whence.store.lifecycle.dump import dump
+from whence.store.snapshots.graph import StoreGraph
+
+TABLE, JOB = DatasetName("postgres://prod:5432", "shop.orders"), JobName("airflow", "load")
+WRITER = Authority(lambda action, _: action is Action.WRITE, lambda *_: False)
+CERTIFIED, CANONICAL = ({"key": key, "value": "true", "source": "DBT"} for key in ("certified", "canonical"))
+PII = {"key": "pii", "value": "high", "source": "USER", "field": "email"}
+Json = dict[str, Any]
+
+
+def tagged(at: int, sender: Authority, *tags: Json, of: DatasetName | JobName = TABLE) -> Accepted:
+    kind = "TagsJobFacet" if isinstance(of, JobName) else "TagsDatasetFacet"
+    facets = {"tags": facet(kind, tags=list(tags)) if tags else deleted_facet(kind)}
+    facets |= {"schema": facet("SchemaDatasetFacet", fields=[{"name": "email"}])} if of is TABLE else {}
+    make = job_event(at, of, facets=facets) if isinstance(of, JobName) else dataset_event(at, of, facets=facets)
+    return accept(json.dumps(make).encode(), authority=sender)
+
+
+def plain(key: str, **more: str) -> Json:
+    return {"key": key, "value": "true", "source": "DBT", **more}
+
+
+STORIES: Mapping[str, tuple[Sequence[Accepted], set[str]]] = {
+    "a writer replaces the tags": (
+        [tagged(1, FULL, CERTIFIED, PII, plain("old")), tagged(2, WRITER, plain("new"))],
+        {"certified", "pii", "new"},
+    ),
+    "a writer removes all tags": ([tagged(1, FULL, CERTIFIED, PII), tagged(2, WRITER)], {"certified", "pii"}),
+    "a writer certifies": ([tagged(1, FULL, PII), tagged(2, WRITER, CERTIFIED, plain("new"))], {"pii", "new"}),
+    "a steward withdraws": (
+        [tagged(1, FULL, CERTIFIED, PII), tagged(2, WRITER, plain("new")), tagged(3, FULL, plain("legacy"))],
+        {"legacy"},
+    ),
+    "a steward removes all tags": (
+        [tagged(1, FULL, CERTIFIED), tagged(2, WRITER, plain("new")), tagged(3, FULL)],
+        set(),
+    ),
+    "a steward withdraws, then a writer replaces": (
+        [tagged(1, FULL, CERTIFIED), tagged(2, FULL, CANONICAL), tagged(3, WRITER, plain("new"))],
+        {"canonical", "new"},
+    ),
+    "a writer was there first": ([tagged(1, WRITER, plain("new")), tagged(2, FULL, PII)], {"pii"}),
+}
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_a_stewards_tags_stay_until_a_steward_removes_them(store: Engine, story: str) -> None:
+    events, expected = STORIES[story]
+    for arrival in permutations(events):
+        empty(store)
+        apply_accepted(store, arrival)
+        assert comparable(dump(store)) == comparable(oracle_dump([one.payload for one in arrival]))
+        assert shown(store, TABLE) == expected
+
+
+def test_who_is_no_steward_removes_none_of_a_job_either(store: Engine) -> None:
+    """Of a job, `USER` is what a client has in its configuration: whoever may write replaces it."""
+    configured = {"key": "team", "value": "a", "source": "USER"}
+    events = [tagged(1, FULL, CERTIFIED, configured, of=JOB), tagged(2, WRITER, plain("new"), of=JOB)]
+    apply_accepted(store, events)
+    assert comparable(dump(store)) == comparable(oracle_dump([one.payload for one in events]))
+    assert shown(store, JOB) == {"certified", "new"}
+
+
+def test_nothing_of_the_senders_event_is_withheld() -> None:
+    replaced = tagged(2, WRITER, plain("new"))
+    assert not replaced.restricted
+    assert not [one for one in replaced.warnings if "not applied" in one]
+    assert tagged(2, WRITER, CERTIFIED).restricted
+
+
+def test_nobody_writes_the_tags_of_stewards_by_their_own_name(store: Engine) -> None:
+    forged = dataset_event(1, TABLE, facets={"whence_stewardTags": {"tags": [CERTIFIED]}})
+    apply_accepted(store, [accept(json.dumps(forged).encode(), authority=one) for one in (WRITER, FULL)])
+    assert shown(store, TABLE) == set()
+
+
+def shown(store: Engine, of: DatasetName | JobName) -> set[str]:
+    """The keys of its tags, in which all that reads tags agrees."""
+    id_ = node_id(of)
+    with reading(store) as connection:
+        facets = read_facets(connection, [id_], ()).get(id_, {})
+        listed = json.loads(facets["tags"].payload)["tags"] if "tags" in facets else []
+        keys = {one["key"] for one in listed}
+        assert "whence_stewardTags" not in facets
+        assert len(listed) == len(keys), "none is there twice"
+        assert read_facets(connection, [id_], ["tags"]).get(id_, {}).get("tags") == facets.get("tags")
+        assert dict(map(tuple, count_tags(connection))) == dict.fromkeys(keys, 1)
+        assert {key for key in ("certified", "pii", "new", "old") if find_tagged(connection, key, 9)} <= keys
+        assert all(find_tagged(connection, key, 9) == [id_] for key in keys)
+        assert {key for key, _, _ in read_traits(read_rows(connection, [id_], TRAIT_FACETS)).tags} == keys
+        graph = StoreGraph(connection)
+        for key in ("certified", "canonical", "pii", "new", "old", "legacy"):
+            found = search(graph, key)
+            assert bool(found.names) == (key in keys), key
+            assert set(found.by) <= {"tag"}
+    return keys
