@@ -1,12 +1,14 @@
 """Alias groups: datasets that symlinks make one (state.md, "Aliases"; rule 30 of the OpenLineage reference)."""
 
 from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, union
+from sqlalchemy import CompoundSelect, Connection, Delete, Select, delete, insert, select, union
 
 from whence.openlineage.facets.interpreted_facets import CUT, JOINED
 from whence.store.ingest.change_log import GROUP, note_changes
-from whence.store.schema.array_parameters import integers
+from whence.store.schema.array_parameters import given, giving
 from whence.store.schema.tables import alias, alias_group, dataset
 
 TABLE, LOCATION = "TABLE", "LOCATION"
@@ -80,12 +82,9 @@ def _root(parent: dict[int, int], one: int) -> int:
 def _connected(connection: Connection, seen: set[int]) -> tuple[set[int], set[Alias]]:
     """Everything that aliases, joining or not, connect with `seen`: more than a group, never less."""
     frontier, aliases = set(seen), set[Alias]()
+    dialect = connection.dialect.name
     while frontier:
-        wanted = select(integers(connection, ("id",), [(node,) for node in frontier]).c.id)
-        columns = (alias.c.dataset_id, alias.c.alias_id, alias.c.type, alias.c.last_time, alias.c.last_event)
-        forward = select(*columns).where(alias.c.dataset_id.in_(wanted))
-        backward = select(*columns).where(alias.c.alias_id.in_(wanted))
-        rows = connection.execute(union(forward, backward))
+        rows = connection.execute(_select_aliases(dialect), giving(dialect, ("id",), [(node,) for node in frontier]))
         found = {(one, other, kind, (time, event)) for one, other, kind, time, event in rows}
         aliases |= found
         frontier = {end for pair in found for end in pair[:2]} - seen
@@ -93,22 +92,47 @@ def _connected(connection: Connection, seen: set[int]) -> tuple[set[int], set[Al
     return seen, aliases
 
 
-def _names(connection: Connection, members: Iterable[int]) -> dict[int, tuple[str, str]]:
-    wanted = integers(connection, ("id",), [(member,) for member in members])
-    rows = connection.execute(
-        select(dataset.c.id, dataset.c.namespace, dataset.c.name).join(wanted, wanted.c.id == dataset.c.id)
+@cache
+def _select_aliases(dialect: str) -> CompoundSelect[Any]:
+    """The aliases at datasets, in either direction."""
+    wanted = select(given(dialect, "id").c.id)
+    columns = (alias.c.dataset_id, alias.c.alias_id, alias.c.type, alias.c.last_time, alias.c.last_event)
+    return union(
+        select(*columns).where(alias.c.dataset_id.in_(wanted)), select(*columns).where(alias.c.alias_id.in_(wanted))
     )
+
+
+def _names(connection: Connection, members: Iterable[int]) -> dict[int, tuple[str, str]]:
+    dialect = connection.dialect.name
+    rows = connection.execute(_select_names(dialect), giving(dialect, ("id",), [(member,) for member in members]))
     return {id_: (namespace, name) for id_, namespace, name in rows}
 
 
+@cache
+def _select_names(dialect: str) -> Select[int, str, str]:
+    wanted = given(dialect, "id")
+    return select(dataset.c.id, dataset.c.namespace, dataset.c.name).join(wanted, wanted.c.id == dataset.c.id)
+
+
 def _replace(connection: Connection, members: Iterable[int], grouped: dict[int, int]) -> None:
-    leaving = integers(connection, ("id",), [(member,) for member in members])
-    stored = select(alias_group.c.dataset_id, alias_group.c.representative_id)
-    old = dict(connection.execute(stored.where(alias_group.c.dataset_id.in_(select(leaving.c.id)))).all())
+    dialect = connection.dialect.name
+    leaving = giving(dialect, ("id",), [(member,) for member in members])
+    old = dict(connection.execute(_select_groups(dialect), leaving).all())
     if old == grouped:
         return
     note_changes(connection, GROUP, {id_ for id_, _ in old.items() ^ grouped.items()})
-    connection.execute(delete(alias_group).where(alias_group.c.dataset_id.in_(select(leaving.c.id))))
+    connection.execute(_delete_groups(dialect), leaving)
     if grouped:
         rows = [{"dataset_id": id_, "representative_id": chosen} for id_, chosen in grouped.items()]
         connection.execute(insert(alias_group), rows)
+
+
+@cache
+def _select_groups(dialect: str) -> Select[int, int]:
+    columns = (alias_group.c.dataset_id, alias_group.c.representative_id)
+    return select(*columns).where(alias_group.c.dataset_id.in_(select(given(dialect, "id").c.id)))
+
+
+@cache
+def _delete_groups(dialect: str) -> Delete:
+    return delete(alias_group).where(alias_group.c.dataset_id.in_(select(given(dialect, "id").c.id)))

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Protocol
+from functools import cache, partial
+from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, or_, select
+from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, and_, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from whence.model.traits import TRAIT_FACETS
@@ -17,7 +17,7 @@ from whence.store.ingest.change_log import TRAITS, close_change_version, note_ch
 from whence.store.ingest.receipts import place_events
 from whence.store.ingest.search_index import IndexedName, index_facet_words, index_names, missing_names
 from whence.store.schema import tables
-from whence.store.schema.array_parameters import integers
+from whence.store.schema.array_parameters import given, giving
 from whence.store.schema.merge import Row, fold, insert_new, upsert
 from whence.store.schema.packed import SchemaContent, SetContent
 
@@ -131,25 +131,39 @@ def _new_names(engine: Engine, folded: Mapping[Table, Sequence[Row]]) -> Sequenc
 
 
 def _known(connection: Connection, keys: AbstractSet[Row], *columns: ColumnElement[int]) -> set[Row]:
+    dialect, names = connection.dialect.name, tuple(f"k{place}" for place in range(len(columns)))
+    found = connection.execute(_select_known(dialect, columns), giving(dialect, names, sorted(keys)))
+    return {tuple(row) for row in found}
+
+
+@cache
+def _select_known(dialect: str, columns: tuple[ColumnElement[int], ...]) -> Select[*tuple[Any, ...]]:
     names = tuple(f"k{place}" for place in range(len(columns)))
-    wanted = integers(connection, names, sorted(keys))
+    wanted = given(dialect, *names)
     same = and_(*(wanted.c[name] == column for name, column in zip(names, columns, strict=True)))
-    return {tuple(row) for row in connection.execute(select(*columns).join(wanted, same).distinct())}
+    return select(*columns).join(wanted, same).distinct()
 
 
 def _write_bodies(connection: Connection, facts: Facts, facets: Sequence[Row], key: DataKey | None) -> None:
     """Write the payloads of the facets that now win over the stored ones."""
-    subjects = sorted({(row[0],) for row in facets})
-    wanted = integers(connection, ("id",), subjects)
-    head, body = tables.facet, tables.facet_body
-    same = and_(body.c.subject_id == head.c.subject_id, body.c.name == head.c.name)
-    stale = or_(body.c.body_id.is_(None), body.c.body_id != head.c.body_id)
-    query = select(head.c.subject_id, head.c.name, head.c.body_id).join(wanted, wanted.c.id == head.c.subject_id)
-    stale_keys = {(row[0], row[1], row[2]) for row in connection.execute(query.outerjoin(body, same).where(stale))}
+    dialect, body = connection.dialect.name, tables.facet_body
+    subjects = giving(dialect, ("id",), sorted({(row[0],) for row in facets}))
+    stale_keys = {(row[0], row[1], row[2]) for row in connection.execute(_select_stale_bodies(dialect), subjects)}
     changed = [(*which, payload) for which, payload in facts.payloads(stale_keys).items()]
     _replace(connection, body, seal_payloads(key, changed))
     index_facet_words(connection, changed)
     note_changes(connection, TRAITS, {subject for subject, name, *_ in changed if name in TRAIT_FACETS})
+
+
+@cache
+def _select_stale_bodies(dialect: str) -> Select[int, str, int]:
+    """The facets of subjects whose stored payload is another one."""
+    wanted = given(dialect, "id")
+    head, body = tables.facet, tables.facet_body
+    same = and_(body.c.subject_id == head.c.subject_id, body.c.name == head.c.name)
+    stale = or_(body.c.body_id.is_(None), body.c.body_id != head.c.body_id)
+    query = select(head.c.subject_id, head.c.name, head.c.body_id).join(wanted, wanted.c.id == head.c.subject_id)
+    return query.outerjoin(body, same).where(stale)
 
 
 def _replace(connection: Connection, table: Table, rows: Iterable[Row]) -> None:

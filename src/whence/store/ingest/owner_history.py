@@ -5,13 +5,15 @@ current edges.
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from sqlalchemy import (
     Boolean,
     Connection,
+    Delete,
     Row,
-    Subquery,
+    Select,
     and_,
     bindparam,
     delete,
@@ -35,7 +37,7 @@ from whence.store.ingest.statements import (
     apply_statement,
     history_changes,
 )
-from whence.store.schema.array_parameters import integers
+from whence.store.schema.array_parameters import given, giving
 from whence.store.schema.tables import (
     FOREVER,
     edge,
@@ -92,8 +94,15 @@ def replace_statements(connection: Connection, ids: Sequence[int], stated: Seque
 
 
 def _stored(connection: Connection, ids: Sequence[int]) -> dict[int, Row[Any]]:
-    wanted = integers(connection, ("id",), [(one,) for one in ids])
-    return {row.id: row for row in connection.execute(select(statement).join(wanted, wanted.c.id == statement.c.id))}
+    dialect = connection.dialect.name
+    rows = connection.execute(_select_statements(dialect), giving(dialect, ("id",), [(one,) for one in ids]))
+    return {row.id: row for row in rows}
+
+
+@cache
+def _select_statements(dialect: str) -> Select[Any]:
+    wanted = given(dialect, "id")
+    return select(statement).join(wanted, wanted.c.id == statement.c.id)
 
 
 def _is_unchanged(row: Row[Any], new: Statement) -> bool:
@@ -109,11 +118,16 @@ def _windows(places: Iterable[tuple[Owner, int]]) -> list[Window]:
 
 
 def _replace(connection: Connection, moved: Iterable[int], news: Sequence[Statement]) -> None:
-    leaving = integers(connection, ("id",), [(one,) for one in moved])
-    connection.execute(delete(statement).where(statement.c.id.in_(select(leaving.c.id))))
+    dialect = connection.dialect.name
+    connection.execute(_delete_statements(dialect), giving(dialect, ("id",), [(one,) for one in moved]))
     rows = [(new.id, new.owner.id, new.owner.aspect, new.at, new.confirmed, new.own, UNFOLDED, False) for new in news]
     if rows:
         connection.execute(insert(statement), [dict(zip(statement.columns.keys(), row, strict=True)) for row in rows])
+
+
+@cache
+def _delete_statements(dialect: str) -> Delete:
+    return delete(statement).where(statement.c.id.in_(select(given(dialect, "id").c.id)))
 
 
 def _fold(connection: Connection, windows: Sequence[Window], versions: dict[int, Version]) -> list[Folded]:
@@ -175,41 +189,53 @@ _UPDATE_HELD = (
 
 def _read_windows(connection: Connection, windows: Sequence[Window]) -> tuple[dict[Owner, Held], Sequence[Row[Any]]]:
     """Read what held before each window, and the statements in it and right after it, in order."""
-    wanted = _windows_table(connection, windows)
+    dialect = connection.dialect.name
+    wanted = giving(dialect, _WINDOW, _window_rows(windows))
+    before = {
+        Owner(owner, Aspect(aspect)): Held(version_ or EMPTY_VERSION, bool(confirmed))
+        for owner, aspect, version_, confirmed in connection.execute(_select_held_before(dialect), wanted)
+    }
+    return before, connection.execute(_select_window_statements(dialect), wanted).all()
+
+
+_WINDOW = ("owner", "aspect", "since", "until")
+
+
+def _window_rows(windows: Sequence[Window | Folded]) -> list[tuple[int, int, int, int]]:
+    return [
+        (window.owner.id, window.owner.aspect, window.since, window.until if isinstance(window, Window) else window.end)
+        for window in windows
+    ]
+
+
+@cache
+def _select_held_before(dialect: str) -> Select[Any]:
+    """What the last statement before each window holds."""
+    wanted = given(dialect, *_WINDOW)
     of_owner = and_(statement.c.owner_id == wanted.c.owner, statement.c.aspect == wanted.c.aspect)
     earlier = select(statement.c.id).where(of_owner, statement.c.at < wanted.c.since)
     last = earlier.order_by(statement.c.at.desc(), statement.c.id.desc()).limit(1).correlate(wanted).scalar_subquery()
     previous = select(wanted.c.owner, wanted.c.aspect, last.label("id")).subquery()
-    found = connection.execute(
-        select(previous.c.owner, previous.c.aspect, statement.c.held_version, statement.c.held_confirmed).outerjoin(
-            statement, statement.c.id == previous.c.id
-        )
-    )
-    before = {
-        Owner(owner, Aspect(aspect)): Held(version_ or EMPTY_VERSION, bool(confirmed))
-        for owner, aspect, version_, confirmed in found
-    }
+    columns = (previous.c.owner, previous.c.aspect, statement.c.held_version, statement.c.held_confirmed)
+    return select(*columns).outerjoin(statement, statement.c.id == previous.c.id)
+
+
+@cache
+def _select_window_statements(dialect: str) -> Select[Any]:
+    """The statements of each window, and those of the next time after it."""
+    wanted = given(dialect, *_WINDOW)
     other = statement.alias()
     after = select(func.min(other.c.at)).where(
         other.c.owner_id == wanted.c.owner, other.c.aspect == wanted.c.aspect, other.c.at > wanted.c.until
     )
     until = func.coalesce(after.correlate(wanted).scalar_subquery(), wanted.c.until)
     bounds = select(wanted.c.owner, wanted.c.aspect, wanted.c.since, until.label("until")).subquery()
-    rows = connection.execute(
+    return (
         select(statement)
         .join(bounds, and_(statement.c.owner_id == bounds.c.owner, statement.c.aspect == bounds.c.aspect))
         .where(statement.c.at >= bounds.c.since, statement.c.at <= bounds.c.until)
         .order_by(statement.c.owner_id, statement.c.aspect, statement.c.at, statement.c.id)
-    ).all()
-    return before, rows
-
-
-def _windows_table(connection: Connection, windows: Sequence[Window | Folded]) -> Subquery:
-    ends = [
-        (window.owner.id, window.owner.aspect, window.since, window.until if isinstance(window, Window) else window.end)
-        for window in windows
-    ]
-    return integers(connection, ("owner", "aspect", "since", "until"), ends)
+    )
 
 
 def _load_versions(connection: Connection, versions: dict[int, Version], *wanted: Iterable[int]) -> None:
@@ -220,19 +246,25 @@ def _load_versions(connection: Connection, versions: dict[int, Version], *wanted
 
 def read_versions(connection: Connection, wanted: AbstractSet[int]) -> Mapping[int, Version]:
     """The sets of each version; the empty version has none."""
-    ids = integers(connection, ("id",), [(one,) for one in wanted])
-    rows = connection.execute(
-        select(
-            lineage_version.c.id, lineage_set.c.id, lineage_set.c.output_id, lineage_set.c.level, lineage_set.c.origin
-        )
-        .join(ids, ids.c.id == lineage_version.c.id)
-        .join(lineage_set, lineage_set.c.id == lineage_version.c.set_id)
-        .order_by(lineage_version.c.id, lineage_set.c.id)
-    )
+    dialect = connection.dialect.name
+    rows = connection.execute(_select_sets(dialect), giving(dialect, ("id",), [(one,) for one in wanted]))
     loaded: dict[int, list[HeldSet]] = {EMPTY_VERSION: []}
     for version_id, *held in rows:
         loaded.setdefault(version_id, []).append(HeldSet(*held))
     return {version_id: tuple(sets) for version_id, sets in loaded.items()}
+
+
+@cache
+def _select_sets(dialect: str) -> Select[Any]:
+    """The sets of versions, in order."""
+    wanted = given(dialect, "id")
+    columns = (lineage_set.c.id, lineage_set.c.output_id, lineage_set.c.level, lineage_set.c.origin)
+    return (
+        select(lineage_version.c.id, *columns)
+        .join(wanted, wanted.c.id == lineage_version.c.id)
+        .join(lineage_set, lineage_set.c.id == lineage_version.c.set_id)
+        .order_by(lineage_version.c.id, lineage_set.c.id)
+    )
 
 
 def _write_versions(connection: Connection, versions: Mapping[int, Version]) -> None:
@@ -244,17 +276,9 @@ def _write_versions(connection: Connection, versions: Mapping[int, Version]) -> 
 
 def _write_spans(connection: Connection, folded: Sequence[Folded]) -> None:
     """Replace the spans that begin in the folded windows, where they differ; then the owners' current edges."""
-    wanted = _windows_table(connection, folded)
-    in_window = and_(
-        validity_interval.c.owner_id == wanted.c.owner,
-        validity_interval.c.aspect == wanted.c.aspect,
-        validity_interval.c.valid_from >= wanted.c.since,
-        validity_interval.c.valid_from <= wanted.c.until,
-    )
+    dialect = connection.dialect.name
     stored: dict[Owner, list[tuple[int, int, Held]]] = {}
-    for row in connection.execute(
-        select(validity_interval).join(wanted, in_window).order_by(validity_interval.c.valid_from)
-    ):
+    for row in connection.execute(_select_spans(dialect), giving(dialect, _WINDOW, _window_rows(folded))):
         place = (row.valid_from, row.statement_id, Held(row.version, row.confirmed))
         stored.setdefault(Owner(row.owner_id, Aspect(row.aspect)), []).append(place)
     others = [one for one in folded if stored.get(one.owner, []) != list(one.changes)]
@@ -262,6 +286,19 @@ def _write_spans(connection: Connection, folded: Sequence[Folded]) -> None:
         _replace_spans(connection, other)
         _replace_edges(connection, other)
     note_changes(connection, OWNER, (other.owner.id for other in others))
+
+
+@cache
+def _select_spans(dialect: str) -> Select[Any]:
+    """The spans that begin in windows, in order of time."""
+    wanted = given(dialect, *_WINDOW)
+    in_window = and_(
+        validity_interval.c.owner_id == wanted.c.owner,
+        validity_interval.c.aspect == wanted.c.aspect,
+        validity_interval.c.valid_from >= wanted.c.since,
+        validity_interval.c.valid_from <= wanted.c.until,
+    )
+    return select(validity_interval).join(wanted, in_window).order_by(validity_interval.c.valid_from)
 
 
 def _replace_spans(connection: Connection, folded: Folded) -> None:

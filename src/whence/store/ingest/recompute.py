@@ -9,10 +9,24 @@ the same time, each in a transaction of its own.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, Integer, Row, and_, delete, func, literal, select, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Delete,
+    Engine,
+    Integer,
+    Row,
+    Select,
+    and_,
+    delete,
+    func,
+    literal,
+    select,
+    tuple_,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 
 from whence.model.events import RunState
@@ -29,7 +43,7 @@ from whence.store.ingest.statements import (
     ending_statements,
     run_statement,
 )
-from whence.store.schema.array_parameters import integers
+from whence.store.schema.array_parameters import given, giving, integers
 from whence.store.schema.dirty_keys import DirtyKey
 from whence.store.schema.tables import declaration, dirty_key, progress, run, run_lineage
 
@@ -65,9 +79,9 @@ def has_large_backlog(engine: Engine) -> bool:
 
 def _recompute_all(reached: Mapping[str, int], connection: Connection) -> None:
     _recompute_owners(range(PARTS), connection)
-    while dropped := _take_chunk(connection, dirty_key.c.kind == DirtyKey.LIFE):
+    while dropped := _take_chunk(connection, _SELECT_DROPPED):
         recompute_drops(connection, [row.statement_id for row in dropped])
-    while aliased := _take_chunk(connection, dirty_key.c.kind == DirtyKey.ALIAS):
+    while aliased := _take_chunk(connection, _SELECT_ALIASED):
         recompute_groups(connection, [row.statement_id for row in aliased])
     _write_progress(connection, reached)
     close_change_version(connection)
@@ -80,10 +94,7 @@ def _recompute_part(part: int, connection: Connection) -> None:
 
 def _recompute_owners(parts: Sequence[int], connection: Connection) -> None:
     _lock(connection, parts)
-    part_of = dirty_key.c.owner_id.bitwise_rshift(literal(_KIND_BITS)).bitwise_and(literal(PARTS - 1))
-    of_statements = dirty_key.c.kind.in_((int(DirtyKey.RUN), int(DirtyKey.DECLARATION)))
-    theirs = and_(of_statements, *([part_of.in_(parts)] if len(parts) < PARTS else []))
-    while rows := _take_chunk(connection, theirs):
+    while rows := _take_chunk(connection, _select_of_owners(tuple(parts))):
         runs = [row.statement_id for row in rows if row.kind == DirtyKey.RUN]
         declared = [row.statement_id for row in rows if row.kind == DirtyKey.DECLARATION]
         stated = [*_run_statements(connection, runs), *_declarations(connection, declared)]
@@ -98,16 +109,35 @@ def _lock(connection: Connection, parts: Sequence[int]) -> None:
         connection.execute(select(func.pg_advisory_xact_lock(_ADVISORY, wanted.c.part.cast(Integer)))).all()
 
 
-def _take_chunk(connection: Connection, which: ColumnElement[bool]) -> Sequence[Row[Any]]:
+@cache
+def _select_of_owners(parts: tuple[int, ...]) -> Select[Any]:
+    part_of = dirty_key.c.owner_id.bitwise_rshift(literal(_KIND_BITS)).bitwise_and(literal(PARTS - 1))
+    of_statements = dirty_key.c.kind.in_((int(DirtyKey.RUN), int(DirtyKey.DECLARATION)))
+    return _select_dirty(and_(of_statements, *([part_of.in_(parts)] if len(parts) < PARTS else [])))
+
+
+def _select_dirty(which: ColumnElement[bool]) -> Select[Any]:
+    return select(dirty_key).where(which).order_by(*dirty_key.primary_key.columns).limit(CHUNK)
+
+
+_SELECT_DROPPED = _select_dirty(dirty_key.c.kind == DirtyKey.LIFE)
+_SELECT_ALIASED = _select_dirty(dirty_key.c.kind == DirtyKey.ALIAS)
+
+
+def _take_chunk(connection: Connection, chunk: Select[Any]) -> Sequence[Row[Any]]:
     """Remove and return a chunk of dirty keys, those of one owner together: its history is folded once."""
-    rows = connection.execute(
-        select(dirty_key).where(which).order_by(*dirty_key.primary_key.columns).limit(CHUNK)
-    ).all()
+    rows = connection.execute(chunk).all()
     if rows:
-        taken = integers(connection, dirty_key.columns.keys(), [tuple(row) for row in rows])
-        is_taken = tuple_(*dirty_key.columns).in_(select(*taken.columns))
-        connection.execute(delete(dirty_key).where(is_taken))
+        dialect = connection.dialect.name
+        given_rows = giving(dialect, dirty_key.columns.keys(), [tuple(row) for row in rows])
+        connection.execute(_delete_dirty(dialect), given_rows)
     return rows
+
+
+@cache
+def _delete_dirty(dialect: str) -> Delete:
+    taken = given(dialect, *dirty_key.columns.keys())
+    return delete(dirty_key).where(tuple_(*dirty_key.columns).in_(select(*taken.columns)))
 
 
 def _write_progress(connection: Connection, reached: Mapping[str, int]) -> None:
@@ -121,15 +151,10 @@ def _write_progress(connection: Connection, reached: Mapping[str, int]) -> None:
 def _run_statements(connection: Connection, ids: Sequence[int]) -> Iterable[tuple[Statement, Version]]:
     if not ids:
         return
-    wanted = integers(connection, ("id",), [(id_,) for id_ in ids])
-    facts = connection.execute(
-        select(run.c.id, run.c.job_id, run.c.state, run.c.state_at, run.c.seen_from, run.c.streaming).join(
-            wanted, wanted.c.id == run.c.id
-        )
-    ).all()
-    run_versions = connection.execute(
-        select(run_lineage.c.run_id, run_lineage.c.version).join(wanted, wanted.c.id == run_lineage.c.run_id)
-    ).all()
+    dialect = connection.dialect.name
+    wanted = giving(dialect, ("id",), [(id_,) for id_ in ids])
+    facts = connection.execute(_select_runs(dialect), wanted).all()
+    run_versions = connection.execute(_select_run_versions(dialect), wanted).all()
     versions = read_versions(connection, {version for _, version in run_versions})
     by_run: dict[int, list[Version]] = {}
     for run_id, version in run_versions:
@@ -141,6 +166,20 @@ def _run_statements(connection: Connection, ids: Sequence[int]) -> Iterable[tupl
             )
             if pair:
                 yield pair
+
+
+@cache
+def _select_runs(dialect: str) -> Select[int, int, int, int, int | None, int]:
+    wanted = given(dialect, "id")
+    columns = (run.c.id, run.c.job_id, run.c.state, run.c.state_at, run.c.seen_from, run.c.streaming)
+    return select(*columns).join(wanted, wanted.c.id == run.c.id)
+
+
+@cache
+def _select_run_versions(dialect: str) -> Select[int, int]:
+    wanted = given(dialect, "id")
+    columns = (run_lineage.c.run_id, run_lineage.c.version)
+    return select(*columns).join(wanted, wanted.c.id == run_lineage.c.run_id)
 
 
 def _declarations(connection: Connection, ids: Sequence[int]) -> Iterable[tuple[Statement, Version]]:

@@ -6,15 +6,16 @@ payload. A row depends only on a name or a payload, so order and repetition cann
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Index, SmallInteger, Table, Text, delete, select, tuple_
+from sqlalchemy import BigInteger, Connection, Index, Select, SmallInteger, Table, Text, delete, select, tuple_
 
 from whence.model.catalog import REGISTRY
 from whence.model.ids import Kind, hash64, kind_of, netstrings
 from whence.model.search_words import split_words, trigrams
 from whence.store.ingest.facet_words import FACETS, words_of_facet
-from whence.store.schema.array_parameters import integers, texts
+from whence.store.schema.array_parameters import given, giving, integers, texts
 from whence.store.schema.columns import COMPACT, Id, beginning, plain_column
 from whence.store.schema.merge import Row, insert_new
 from whence.store.schema.tables import dataset, facet_body, field, job, metadata
@@ -152,14 +153,21 @@ def _chunks(connection: Connection, table: Table, size: int) -> Iterator[Sequenc
 
 
 def _known(connection: Connection, table: Table, ids: Iterable[int]) -> set[int]:
-    wanted = integers(connection, ("id",), [(id_,) for id_ in sorted(ids)])
-    return set(connection.execute(select(table.c.id).join(wanted, wanted.c.id == table.c.id)).scalars())
+    dialect = connection.dialect.name
+    wanted = giving(dialect, ("id",), [(id_,) for id_ in sorted(ids)])
+    return set(connection.execute(_select_known(dialect, table), wanted).scalars())
 
 
-def _add_words(connection: Connection, given: set[str]) -> None:
-    listed = texts(connection, sorted(given))
+@cache
+def _select_known(dialect: str, table: Table) -> Select[int]:
+    wanted = given(dialect, "id")
+    return select(table.c.id).join(wanted, wanted.c.id == table.c.id)
+
+
+def _add_words(connection: Connection, words: set[str]) -> None:
+    listed = texts(connection, sorted(words))
     known = set(connection.execute(select(word.c.word).join(listed, listed.c.value == word.c.word)).scalars())
-    new = sorted(given - known)
+    new = sorted(words - known)
     insert_new(connection, word, [(each,) for each in new])
     insert_new(connection, word_gram, sorted({(gram, each) for each in new for gram in trigrams(each)}))
 
