@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-properties lint accuracy bench bench-sql bench-scale bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install docs dist lock clean
+.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-properties lint accuracy accuracy-gate bench bench-sql bench-scale bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install docs dist lock clean
 
 help: ## Show what there is to make
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ lint: .venv/ready-dev .venv/node ## Check format, style, types and the direction
 
 accuracy: .venv/ready-dev ## Score the SQL reader on the golden suite, per dialect and construct; fails on a drop (ARGS="--fuzz 10000000", --tpcds, --deep 5000, --spark 300: the long passes)
 	@PYTHONPATH=tests $(BIN)/python -m bench.sql_reader.accuracy $(ARGS)
+
+accuracy-gate: .venv/ready-dev ## Score the fingerprint of changes on the corpus of edits; fails on a drop (ARGS=-v: the edits whose columns are not exact)
+	@PYTHONPATH=tests $(BIN)/python -m capture.sql.fingerprint.gate_accuracy $(ARGS)
 
 bench: .venv/ready-dev ## Measure throughput, latency, start and memory (minutes)
 	@$(BIN)/python -m bench $(ARGS)

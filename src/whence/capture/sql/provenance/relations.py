@@ -1,11 +1,12 @@
 """The result of a query: columns in order, each with its flow, and the influences on its rows."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.provenance.confidence import SINGLE, STALE
 from whence.capture.sql.provenance.flows import IDENTITY, NOTHING, TRANSFORMATION, Flow, Home, Leaf, merge_flows
+from whence.capture.sql.provenance.formulas import Formula
 
 STAR = "*"
 NAMELESS = "col"
@@ -18,7 +19,7 @@ class Output:
     unknown columns, except those `hidden`.
     """
 
-    __slots__ = ("element", "fields", "flow", "hidden", "name", "node")
+    __slots__ = ("element", "fields", "flow", "formula", "hidden", "name", "node")
 
     def __init__(
         self,
@@ -28,6 +29,7 @@ class Output:
         hidden: frozenset[str] = frozenset(),
         node: object = None,
         element: bool = False,
+        formula: Formula | None = None,
     ) -> None:
         self.name = name
         self.flow = flow
@@ -36,25 +38,32 @@ class Output:
         self.node = node
         self.element = element
         """An element of an array: a field of it is a nested column, although the value did not arrive unchanged."""
+        self.formula = formula
+        """What the value is made of, if the statement is read for its meaning (`queries/meanings.py`)."""
 
     def with_name(self, name: str) -> "Output":
         if name == self.name:
             return self
-        return Output(name, self.flow, self.fields, self.hidden, self.node, self.element)
+        return Output(name, self.flow, self.fields, self.hidden, self.node, self.element, self.formula)
 
     def with_flow(self, flow: Flow) -> "Output":
-        return Output(self.name, flow, self.fields, self.hidden, self.node, self.element)
+        return Output(self.name, flow, self.fields, self.hidden, self.node, self.element, self.formula)
+
+    def with_formula(self, formula: Formula | None) -> "Output":
+        return Output(self.name, self.flow, self.fields, self.hidden, self.node, self.element, formula)
 
 
 class Relation:
     """Columns in order (names may repeat), `rows`: INDIRECT influences on all of them, `reads`: base tables."""
 
-    __slots__ = ("_index", "_open", "_outputs", "element", "reads", "rows")
+    __slots__ = ("_index", "_open", "_outputs", "element", "meaning", "reads", "rows")
 
     def __init__(self, outputs: list[Output], rows: Flow = NOTHING, reads: frozenset[Table] = frozenset()) -> None:
         self._outputs: list[Output] | None = outputs
         self.rows = rows
         self.reads = reads
+        self.meaning: object = None
+        """Its rows, if the statement is read for its meaning."""
         self.element: Output | None = None
         """The element of an UNNEST: its fields are columns too."""
         self._index: dict[str, Output] | None = None
@@ -87,13 +96,16 @@ class Relation:
     def guess(self, name: str) -> Output | None:
         """A column of this name derived from the stars, or None if no star can contain it."""
         stars = [star for star in self.stars if name not in star.hidden]
-        return Output(name, merge_flows(*(column_of_star(star.flow, name) for star in stars))) if stars else None
+        if not stars:
+            return None
+        formula = formula_of_star([star.formula for star in stars], name)
+        return Output(name, merge_flows(*(column_of_star(star.flow, name) for star in stars)), formula=formula)
 
 
 class Base(Relation):
     """A table with known columns. Outputs are created on demand, since most queries name only a few."""
 
-    __slots__ = ("_columns", "_confidence", "_home", "_made", "_names", "_reason")
+    __slots__ = ("_columns", "_confidence", "_home", "_made", "_names", "_reason", "formula_of")
 
     def __init__(self, home: Home, columns: Iterable[str], confidence: float, reason: str) -> None:
         super().__init__([], reads=frozenset((home.table,)))
@@ -105,6 +117,7 @@ class Base(Relation):
         self._reason = reason
         self._made: dict[str, Output] = {}
         self._open = []
+        self.formula_of: Callable[[str], Formula] | None = None
 
     @property
     def outputs(self) -> list[Output]:
@@ -121,13 +134,19 @@ class Base(Relation):
 
     def stale_output(self, name: str) -> Output:
         """A column that the known schema lacks: the schema may be older than the statement."""
-        return Output(name, {self._home.leaf(name, *STALE): IDENTITY})
+        formula = self.formula_of(name) if self.formula_of is not None else None
+        return Output(name, {self._home.leaf(name, *STALE): IDENTITY}, formula=formula)
+
+    @property
+    def table(self) -> Table:
+        return self._home.table
 
     def _output_of(self, name: str) -> Output:
         output = self._made.get(name)
         if output is None:
             leaf = self._home.leaf(name, self._confidence, self._reason)
-            output = self._made[name] = Output(name, {leaf: IDENTITY})
+            formula = self.formula_of(name) if self.formula_of is not None else None
+            output = self._made[name] = Output(name, {leaf: IDENTITY}, formula=formula)
         return output
 
 
@@ -188,18 +207,42 @@ def field_of(output: Output, name: str) -> Output:
     if output.fields is not None:
         known = output.fields.get(name)
         if known is not None:
-            return known
+            return known if known.formula is not None else known.with_formula(_field_formula(output, name))
     flow: Flow = {}
     for leaf, bits in output.flow.items():
         nested = bits == IDENTITY or (output.element and bits & _VALUES)
         inner = _nested(leaf, name) if nested and leaf.name != STAR else leaf
         flow[inner] = flow.get(inner, 0) | bits
-    return Output(name, flow, element=output.element)
+    return Output(name, flow, element=output.element, formula=_field_formula(output, name))
+
+
+def _field_formula(output: Output, name: str) -> Formula | None:
+    return output.formula.store.make("field", output.formula, name) if output.formula is not None else None
+
+
+def formula_of_star(stars: Sequence[Formula | None], name: str) -> Formula | None:
+    """The formula of a column called `name` of one of several stars."""
+    formulas = [_column_of_formula(star, name) for star in stars if star is not None]
+    if len(formulas) < 2:
+        return formulas[0] if formulas else None
+    return formulas[0].store.make("one_of", *formulas)
+
+
+def _column_of_formula(star: Formula, name: str) -> Formula:
+    if star.op == "name" and star.args == (STAR,):
+        return star.store.make("name", name)
+    if star.op == "of" and isinstance(star.args[1], Formula):
+        return star.store.make("of", star.args[0], _column_of_formula(star.args[1], name))
+    return star.store.make("column_of", star, name)
 
 
 def name_columns(relation: Relation, names: list[str]) -> Relation:
     """Rename the columns of a relation by a column list, if there is one."""
-    return Relation(rename_outputs(relation.outputs, names), relation.rows, relation.reads) if names else relation
+    if not names:
+        return relation
+    renamed = Relation(rename_outputs(relation.outputs, names), relation.rows, relation.reads)
+    renamed.meaning = relation.meaning
+    return renamed
 
 
 def rename_outputs(outputs: list[Output], names: list[str]) -> list[Output]:

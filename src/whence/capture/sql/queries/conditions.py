@@ -41,6 +41,8 @@ def add_filter(scope: Scope, node: tree.Node, clause: str, rows: Flow) -> None:
     condition = tree.arg(node, clause)
     if condition is None:
         return
+    if scope.meaning is not None:
+        scope.meaning.add_filter(clause, tree.this(condition))
     if scope.reading.dialect.name != "oracle":
         add_condition(scope, tree.this(condition), FILTER, rows)
         return

@@ -12,6 +12,8 @@ def add_grouping(scope: Scope, node: tree.Node, outputs: list[Output], rows: Flo
     clause = tree.arg(node, tree.GROUP)
     if clause is None:
         return
+    if scope.meaning is not None:
+        scope.meaning.add_grouping(clause, outputs)
     if tree.arg(clause, tree.ALL):
         for output in outputs:
             if isinstance(output.node, tree.Node) and not any(output.node.find_all(c.AggFunc)):
@@ -21,6 +23,8 @@ def add_grouping(scope: Scope, node: tree.Node, outputs: list[Output], rows: Flo
 
 
 def add_distinct_on(scope: Scope, node: tree.Node, outputs: list[Output], rows: Flow) -> None:
+    if scope.meaning is not None:
+        scope.meaning.add_distinct_on(node, outputs)
     distinct = tree.arg(node, tree.DISTINCT)
     on = tree.arg(distinct, tree.ON) if distinct is not None else None
     for item in tree.items(on) if isinstance(on, c.Tuple) else []:
@@ -31,6 +35,8 @@ def add_distinct_on(scope: Scope, node: tree.Node, outputs: list[Output], rows: 
 
 
 def add_sorting(scope: Scope, node: tree.Node, outputs: list[Output], rows: Flow) -> None:
+    if scope.meaning is not None:
+        scope.meaning.add_sorting(node, outputs)
     for clause in tree.ORDERINGS:
         order = tree.arg(node, clause)
         for item in tree.items(order) if order is not None else []:

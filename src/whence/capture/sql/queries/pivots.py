@@ -16,9 +16,9 @@ def apply_pivot(outer: Scope, relation: Relation, pivot: tree.Node) -> Relation:
     """Apply one PIVOT or UNPIVOT to a relation. PIVOT groups by all columns that it does not mention."""
     scope = Scope(outer.reading, outer)
     scope.add(Source("", relation))
-    if tree.arg(pivot, tree.UNPIVOT):
-        return _unpivot(scope, relation, pivot)
-    return _pivot(scope, relation, pivot)
+    pivoted = _unpivot(scope, relation, pivot) if tree.arg(pivot, tree.UNPIVOT) else _pivot(scope, relation, pivot)
+    meanings = outer.reading.meanings
+    return meanings.opaque(scope, pivot, relation, pivoted) if meanings is not None else pivoted
 
 
 def _pivot(scope: Scope, relation: Relation, pivot: tree.Node) -> Relation:

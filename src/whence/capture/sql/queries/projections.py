@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from whence.capture.sql.names.names import column_name
 from whence.capture.sql.names.unnamed_columns import output_column_name
 from whence.capture.sql.provenance.flows import TRANSFORMATION, Flow, apply_step, merge_flows
+from whence.capture.sql.provenance.formulas import Formula
 from whence.capture.sql.provenance.relations import STAR, Output
 from whence.capture.sql.queries.expression_rules import step_of_function
 from whence.capture.sql.queries.expressions import flow_of, value_of
@@ -58,7 +59,7 @@ def _resolve_aliases(scope: Scope, nodes: dict[str, tree.Node]) -> dict[str, Out
             inner.sources, inner.merged, inner.row, inner.aliases_first = scope.sources, scope.merged, scope.row, True
             inner.windows, inner.extra_reads = scope.windows, scope.extra_reads
             inner.aliases = {other: output for other, output in resolved.items() if other != name}
-            resolved[name] = Output(name, flow_of(inner, tree.this(node)))
+            resolved[name] = Output(name, flow_of(inner, tree.this(node)), formula=_formula_of(inner, tree.this(node)))
         if not any(name in _column_names(node) for name in nodes for node in nodes.values()):
             break
     return resolved
@@ -108,7 +109,14 @@ def _project_item(scope: Scope, node: tree.Node, before: int, unnamed_before: in
         case c.Alias():
             value = value_of(scope, tree.this(node))
             name = column_name(dialect, tree.alias_of(node))
-            yield Output(name, value.flow, value.fields, node=node, element=value.element)
+            yield Output(
+                name,
+                value.flow,
+                value.fields,
+                node=node,
+                element=value.element,
+                formula=_formula_of(scope, tree.this(node)),
+            )
         case c.Star():
             yield from _apply_star_modifiers(scope, node, _star_row(scope))
         case c.Column() if tree.is_star(node):
@@ -116,7 +124,7 @@ def _project_item(scope: Scope, node: tree.Node, before: int, unnamed_before: in
         case c.Aliases() if dialect.name != "clickhouse":
             names = [column_name(dialect, name) for name in tree.items(node)]
             for name, flow in zip(names, _function_flows(scope, tree.this(node), len(names)), strict=True):
-                yield Output(name, flow, node=node, element=True)
+                yield Output(name, flow, node=node, element=True, formula=_formula_of(scope, node))
         case c.Dot() if isinstance(tree.arg(node, tree.EXPRESSION), c.Star):
             value = value_of(scope, tree.this(node))
             yield from (value.fields or {STAR: Output(STAR, value.flow)}).values()
@@ -143,7 +151,12 @@ def _project_item(scope: Scope, node: tree.Node, before: int, unnamed_before: in
                 return
             value = value_of(scope, node)
             name = output_column_name(dialect, node, before + 1, unnamed_before)
-            yield Output(name, value.flow, value.fields, node=node, element=value.element)
+            formula = _formula_of(scope, node)
+            yield Output(name, value.flow, value.fields, node=node, element=value.element, formula=formula)
+
+
+def _formula_of(scope: Scope, node: tree.Node) -> Formula | None:
+    return scope.meaning.value(node) if scope.meaning is not None else None
 
 
 def _rename_matching(scope: Scope, columns: tree.Node, name: str) -> Iterator[Output]:
@@ -158,7 +171,7 @@ def _expand_columns(scope: Scope, node: tree.Node, columns: tree.Node) -> Iterat
     """DuckDB: an expression over COLUMNS(…) appears once for each column."""
     for output in list(_matching_columns(scope, columns)):
         scope.expanded_column = output
-        yield Output(output.name, flow_of(scope, node), node=node)
+        yield Output(output.name, flow_of(scope, node), node=node, formula=_formula_of(scope, node))
 
 
 def _function_flows(scope: Scope, node: tree.Node, width: int) -> list[Flow]:
@@ -222,14 +235,16 @@ def _apply_star_modifiers(scope: Scope, star: tree.Node, row: list[Output]) -> I
             continue
         elif output.name in replaced:
             node = replaced.pop(output.name)
-            yield Output(output.name, flow_of(scope, tree.this(node)), node=node)
+            yield Output(
+                output.name, flow_of(scope, tree.this(node)), node=node, formula=_formula_of(scope, tree.this(node))
+            )
         elif output.name in renames:
             yield output.with_name(column_name(dialect, tree.alias_of(renames[output.name])))
         else:
             yield output
     for name, node in replaced.items():
         if any(output.name == STAR for output in row):
-            yield Output(name, flow_of(scope, tree.this(node)), node=node)
+            yield Output(name, flow_of(scope, tree.this(node)), node=node, formula=_formula_of(scope, tree.this(node)))
 
 
 def _rename_from_star(scope: Scope, star: Output, name: str, node: tree.Node) -> Iterator[Output]:

@@ -41,7 +41,7 @@ def query(node: tree.Node, outer: Scope) -> Relation:
         case c.Table():
             scope = Scope(outer.reading, outer)
             add_source(scope, node)
-            return Relation(scope.row, merge_flows(*_source_rows(scope)), _source_reads(scope))
+            return _source_relation(scope)
         case c.Values():
             return values(node, outer)
         case c.Pivot():
@@ -55,7 +55,7 @@ def _pivot_statement(node: tree.Node, outer: Scope) -> Relation:
     scope = Scope(outer.reading, outer)
     read_ctes(node, scope)
     add_source(scope, tree.this(node))
-    return apply_pivot(scope, Relation(scope.row, merge_flows(*_source_rows(scope)), _source_reads(scope)), node)
+    return apply_pivot(scope, _source_relation(scope), node)
 
 
 def values(node: tree.Node, outer: Scope) -> Relation:
@@ -72,7 +72,9 @@ def values(node: tree.Node, outer: Scope) -> Relation:
         for into, value in zip(columns, row, strict=False):
             if not isinstance(value, literals):
                 gather(outer, value, IDENTITY, into)
-    return Relation([Output(f"#{position}", flow) for position, flow in enumerate(columns, start=1)])
+    relation = Relation([Output(f"#{position}", flow) for position, flow in enumerate(columns, start=1)])
+    meanings = outer.reading.meanings
+    return meanings.values(outer, rows, relation) if meanings is not None else relation
 
 
 def read_ctes(node: tree.Node, scope: Scope) -> None:
@@ -119,7 +121,8 @@ def _special_cte(node: tree.Node, name: str, columns: list[str], scope: Scope) -
         return Relation(rename_outputs(returned.outputs, columns), returned.rows, returned.reads)
     if isinstance(node, c.Query | c.Literal):
         flow = flow_of(scope, node)
-        scope.aliases = {**scope.aliases, name: Output(name, flow)}
+        formula = scope.meaning.value(node) if scope.meaning is not None else None
+        scope.aliases = {**scope.aliases, name: Output(name, flow, formula=formula)}
         return Relation([Output(name, flow)])
     scope.scalars[name] = node
     return EMPTY
@@ -141,7 +144,17 @@ def _recursive(node: tree.Node, name: str, columns: list[str], scope: Scope) -> 
         if _flow_weight(grown) == _flow_weight(result):
             break
         result = grown
-    return result
+    return _recursive_meaning(node, name, anchors, steps, inner, result)
+
+
+def _recursive_meaning(
+    node: tree.Node, name: str, anchors: list[tree.Node], steps: list[tree.Node], inner: Scope, result: Relation
+) -> Relation:
+    meanings = inner.reading.meanings
+    if meanings is None:
+        return result
+    inner.ctes[name] = meanings.placeholder(name, result)
+    return meanings.recursive(name, node, [query(branch, inner) for branch in (*anchors, *steps)], result)
 
 
 def _union_relations(relations: list[Relation], columns: list[str]) -> Relation:
@@ -190,7 +203,9 @@ def _set_operation(node: tree.Node, outer: Scope) -> Relation:
             read_ctes(left, scope)
     relation = query(left, scope)
     for operation in reversed(chain):
-        relation = _combine(operation, relation, query(tree.arg(operation, tree.EXPRESSION), scope))
+        right = query(tree.arg(operation, tree.EXPRESSION), scope)
+        combined, meanings = _combine(operation, relation, right), scope.reading.meanings
+        relation = meanings.combine(operation, relation, right, combined) if meanings is not None else combined
     return _apply_order(node, relation, scope)
 
 
@@ -244,7 +259,9 @@ def _apply_order(node: tree.Node, relation: Relation, outer: Scope) -> Relation:
     scope.aliases, scope.aliases_first = relation.index, True
     rows = dict(relation.rows)
     add_sorting(scope, node, relation.outputs, rows)
-    return Relation(relation.outputs, rows, relation.reads)
+    ordered = Relation(relation.outputs, rows, relation.reads)
+    ordered.meaning = relation.meaning
+    return scope.meaning.finish(node, ordered) if scope.meaning is not None else ordered
 
 
 def _subquery(node: tree.Node, outer: Scope) -> Relation:
@@ -254,7 +271,7 @@ def _subquery(node: tree.Node, outer: Scope) -> Relation:
     inside = tree.this(node)
     if isinstance(inside, c.Table) or tree.list_arg(node, tree.JOINS):
         add_source(scope, node)
-        return Relation(scope.row, merge_flows(*_source_rows(scope)), _source_reads(scope))
+        return _source_relation(scope)
     relation = query(inside, scope)
     names = [column_name(scope.reading.dialect, column) for column in tree.alias_columns(node)]
     relation = name_columns(relation, names)
@@ -269,7 +286,8 @@ def _select(node: tree.Node, outer: Scope) -> Relation:
     rows: Flow = {}
     read_from(scope, node, rows)
     for name, scalar in scope.scalars.items():
-        scope.aliases = {**scope.aliases, name: Output(name, flow_of(scope, scalar))}
+        formula = scope.meaning.value(scalar) if scope.meaning is not None else None
+        scope.aliases = {**scope.aliases, name: Output(name, flow_of(scope, scalar), formula=formula)}
     outputs = project(scope, tree.items(node), struct=tree.arg(node, tree.KIND) == "STRUCT")
     if tree.arg(node, tree.KIND) == "VALUE" and len(outputs) == 1 and outputs[0].fields:
         outputs = list(outputs[0].fields.values())
@@ -292,12 +310,15 @@ def _select(node: tree.Node, outer: Scope) -> Relation:
     add_sorting(scope, node, outputs, rows)
     if tree.arg(node, tree.FOR) is not None:
         outputs = [Output("#1", merge_flows(*(apply_step(column.flow, TRANSFORMATION) for column in outputs)))]
-    return Relation(outputs, rows, _source_reads(scope))
+    relation = Relation(outputs, rows, _source_reads(scope))
+    return scope.meaning.finish(node, relation) if scope.meaning is not None else relation
 
 
 def read_from(scope: Scope, node: tree.Node, rows: Flow) -> None:
     """Read FROM with its joins and lateral views; add the influences on rows to `rows`."""
     source = tree.arg(node, tree.FROM)
+    if scope.meaning is not None:
+        scope.meaning.expect(node)
     if source is not None:
         add_source(scope, tree.this(source))
     add_joins(scope, node, rows)
@@ -307,12 +328,20 @@ def read_from(scope: Scope, node: tree.Node, rows: Flow) -> None:
     for window in tree.list_arg(node, tree.WINDOWS):
         scope.windows[column_name(scope.reading.dialect, tree.this(window))] = window
     connect = tree.arg(node, tree.CONNECT)
+    if connect is not None and scope.meaning is not None:
+        scope.meaning.give_up("CONNECT BY")
     if connect is not None:
         for condition, kind in ((tree.arg(connect, tree.START), FILTER), (tree.arg(connect, tree.CONNECT), JOIN)):
             if condition is not None:
                 add_condition(scope, condition, kind, rows)
     for inherited in _source_rows(scope):
         absorb(rows, inherited, IDENTITY)
+
+
+def _source_relation(scope: Scope) -> Relation:
+    """The sources of a scope, joined, as a relation."""
+    relation = Relation(scope.row, merge_flows(*_source_rows(scope)), _source_reads(scope))
+    return scope.meaning.sources(relation) if scope.meaning is not None else relation
 
 
 def _source_rows(scope: Scope) -> list[Flow]:

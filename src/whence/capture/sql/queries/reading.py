@@ -13,6 +13,7 @@ from whence.capture.sql.provenance.relations import Output, Relation
 from whence.capture.sql.syntax import tree
 
 if TYPE_CHECKING:
+    from whence.capture.sql.queries.meanings import Meanings
     from whence.capture.sql.queries.scopes import Scope
 
 _CLOCK_INTERVAL = 8
@@ -50,6 +51,8 @@ class Reading:
     homes: dict[Table, Home] = field(default_factory=dict)
     unknowns: dict[tuple[UnknownReason, str], None] = field(default_factory=dict)
     ticks: int = 0
+    meanings: "Meanings | None" = None
+    """Receives what the queries mean. None: only lineage is read."""
 
     def home(self, table: Table) -> Home:
         home = self.homes.get(table)

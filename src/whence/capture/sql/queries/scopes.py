@@ -14,6 +14,7 @@ from whence.capture.sql.provenance.relations import (
     lower_confidence,
     stale_column,
 )
+from whence.capture.sql.queries.meanings import QueryMeaning
 from whence.capture.sql.queries.reading import Reading
 from whence.capture.sql.syntax import tree
 
@@ -46,6 +47,7 @@ class Scope:
 
     __slots__ = (
         "_parts",
+        "_queries",
         "_resolved",
         "_row",
         "aliases",
@@ -55,6 +57,7 @@ class Scope:
         "expanded_column",
         "extra_reads",
         "hidden_sources",
+        "meaning",
         "merged",
         "outer",
         "proven",
@@ -95,8 +98,12 @@ class Scope:
         self.extra_reads: set[Table] = set()
         """Tables that only queries inside of expressions read."""
         self._resolved: dict[str, Output | None] = {}
+        self._queries: dict[int, Relation] = {}
+        self.meaning: QueryMeaning | None = reading.meanings.query(self) if reading.meanings is not None else None
 
     def add(self, source: Source, visible: bool = True) -> None:
+        if self.meaning is not None:
+            self.meaning.add_source(source)
         self.sources.append(source)
         self._resolved.clear()
         if visible:
@@ -127,7 +134,10 @@ class Scope:
 
     def query(self, node: tree.Node) -> Relation:
         """Read a query inside of an expression."""
+        if self.meaning is not None and id(node) in self._queries:
+            return self._queries[id(node)]
         relation = self.reading.query(node, self)
+        self._queries[id(node)] = relation
         self.extra_reads |= relation.reads
         self.reading.inner_reads |= relation.reads
         return relation

@@ -51,12 +51,15 @@ def add_source(scope: Scope, node: tree.Node, visible: bool = True) -> Source | 
 
 def _attach_source(scope: Scope, node: tree.Node, source: Source, visible: bool) -> Source:
     """Apply the pivots of a source, add it to the scope, and read the joins that belong to it."""
+    if scope.meaning is not None:
+        scope.meaning.describe_source(source, node)
     for pivot in tree.list_arg(node, tree.PIVOTS):
         source = _pivot_source(scope, source, pivot)
+    start = scope.meaning.mark() if scope.meaning is not None else 0
     scope.add(source, visible)
     rows: Flow = {}
     add_laterals(scope, node)
-    add_joins(scope, node, rows)
+    add_joins(scope, node, rows, start)
     if rows:
         source.relation = Relation(
             source.relation.outputs, merge_flows(source.relation.rows, rows), source.relation.reads
@@ -147,9 +150,10 @@ def _read_brackets(scope: Scope, node: tree.Node, visible: bool) -> Source | Non
     alias = tree.alias_of(node)
     if isinstance(inside, c.Table | c.Values) or (isinstance(inside, c.Subquery) and alias is None):
         if alias is None and not tree.alias_columns(node):
+            start = scope.meaning.mark() if scope.meaning is not None else 0
             added = add_source(scope, inside, visible)
             rows: Flow = {}
-            add_joins(scope, node, rows)
+            add_joins(scope, node, rows, start)
             if added is not None and rows:
                 added.relation = Relation(
                     added.relation.outputs, merge_flows(added.relation.rows, rows), added.relation.reads
@@ -163,6 +167,7 @@ def _read_brackets(scope: Scope, node: tree.Node, visible: bool) -> Source | Non
             merge_flows(*(inner_relation.rows for inner_relation in relations)),
             frozenset().union(*(inner_relation.reads for inner_relation in relations)),
         )
+        relation = inner.meaning.sources(relation) if inner.meaning is not None else relation
     else:
         relation = reading.query(_query_in_brackets(node), _subquery_scope(scope))
     names = [_column_of_alias(reading, column) for column in tree.alias_columns(node)]
@@ -219,14 +224,23 @@ def add_laterals(scope: Scope, node: tree.Node) -> None:
         add_source(scope, lateral)
 
 
-def add_joins(scope: Scope, node: tree.Node, rows: Flow) -> None:
-    """Add the joins of a source. All sources come first, since a condition may refer to any of them."""
+def add_joins(scope: Scope, node: tree.Node, rows: Flow, start: int = 0) -> None:
+    """Add the joins of a source. All sources come first, since a condition may refer to any of them.
+
+    `start`: the number of sources before those that are joined.
+    """
     conditions: list[tree.Node] = []
     hidden: list[Source] = []
     for join in tree.list_arg(node, tree.JOINS):
         scope.reading.check_budget()
+        if scope.meaning is not None:
+            scope.meaning.open_join(join)
         hidden += _add_join(scope, join, rows)
+        if scope.meaning is not None:
+            scope.meaning.close_join(join)
         for pivot in tree.list_arg(join, tree.PIVOTS):
+            if scope.meaning is not None:
+                scope.meaning.give_up("a pivot of joined tables")
             scope.sources[-1] = _pivot_source(scope, scope.sources[-1], pivot)
         on = tree.arg(join, tree.ON)
         if on is not None and not isinstance(on, c.Boolean):
@@ -235,6 +249,8 @@ def add_joins(scope: Scope, node: tree.Node, rows: Flow) -> None:
             conditions.append(tree.arg(join, "match_condition"))
     for on in conditions:
         add_condition(scope, on, JOIN, rows)
+    if scope.meaning is not None:
+        scope.meaning.join_sources(start, tree.list_arg(node, tree.JOINS))
     if scope.reading.dialect.name != "clickhouse":  # ClickHouse can select columns of the right side
         scope.hide_sources(hidden)
 
@@ -283,6 +299,8 @@ def _add_array_joins(scope: Scope, join: tree.Node) -> None:
 def add_match_recognize(scope: Scope, node: tree.Node, rows: Flow) -> None:
     """MATCH_RECOGNIZE: its measures are columns; its pattern variables denote rows of the source."""
     relation = read_match_recognize(scope, node, rows)
+    if scope.meaning is not None:
+        scope.meaning.give_up("MATCH_RECOGNIZE")
     alias = tree.alias_of(node)
     scope.sources = [Source(alias_name(scope.reading, alias) if alias is not None else "", relation)]
     scope.row = relation.outputs

@@ -1,7 +1,7 @@
 """USING and NATURAL: one column for the two that a join compares."""
 
 from whence.capture.sql.provenance.flows import JOIN, NOTHING, TRANSFORMATION, Flow, absorb, merge_flows
-from whence.capture.sql.provenance.relations import STAR, Output, Relation
+from whence.capture.sql.provenance.relations import STAR, Output, Relation, formula_of_star
 from whence.capture.sql.queries.conditions import keep_condition
 from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.syntax import tree
@@ -21,7 +21,10 @@ def merge_columns(
         for output in (left_column, right_column):
             absorb(rows, output.flow, JOIN)
             keep_condition(output.flow, JOIN, f"{str(tree.arg(join, tree.METHOD) or 'USING').upper()} ({name})")
-        merged[name] = scope.merged[name] = _merge_column(name, left_column, right_column, side)
+        column = _merge_column(name, left_column, right_column, side)
+        if scope.meaning is not None:
+            column = column.with_formula(scope.meaning.merge_column(left_column, right_column, side))
+        merged[name] = scope.merged[name] = column
     scope.clear_resolved()
     rest = [output for output in right if output.name not in merged]
     if scope.reading.dialect.name in _KEEPS_POSITION:
@@ -48,4 +51,5 @@ def _side_column(outputs: list[Output], name: str) -> Output:
     if known or not stars:
         return known[0] if known else Output(name, NOTHING)
     guessed = [Relation([star]).guess(name) for star in stars]
-    return Output(name, merge_flows(*(column.flow for column in guessed if column is not None)))
+    formula = formula_of_star([star.formula for star in stars], name)
+    return Output(name, merge_flows(*(column.flow for column in guessed if column is not None)), formula=formula)

@@ -33,6 +33,7 @@ from whence.capture.sql.scripts.commands import (
     table_variable,
 )
 from whence.capture.sql.scripts.dynamic import into_variables, run_text, split_returning, store_result
+from whence.capture.sql.scripts.observer import Observer
 from whence.capture.sql.scripts.procedures import split_script
 from whence.capture.sql.scripts.search_path import read_use
 from whence.capture.sql.scripts.temporary_tables import TemporaryTableFolding
@@ -79,21 +80,25 @@ class Script:
     cursors: dict[str, Relation] = field(default_factory=dict)
     """The queries of cursors, by their names."""
     procedural: bool = False
+    observer: Observer | None = None
 
 
-def read_script(text: str, dialect: str, catalog: Catalog | None = None, budget: Budget | None = None) -> ScriptLineage:
+def read_script(
+    text: str,
+    dialect: str,
+    catalog: Catalog | None = None,
+    budget: Budget | None = None,
+    observer: Observer | None = None,
+) -> ScriptLineage:
     """Read the lineage of a script, statement by statement. Raises DialectError for an unknown dialect.
 
-    Unreadable parts are reported with their position; one bad statement never loses the others.
+    Unreadable parts are reported with their position; one bad statement never loses the others. `observer` receives
+    what the statements mean.
     """
     rules = dialect_of(dialect)
     known = catalog or Catalog({})
-    script = Script(
-        text,
-        rules,
-        budget or Budget(),
-        Session(known, list(known.defaults), ("#", "@") if rules.name == "tsql" else ("#",)),
-    )
+    session = Session(known, list(known.defaults), ("#", "@") if rules.name == "tsql" else ("#",))
+    script = Script(text, rules, budget or Budget(), session, observer=observer)
     for piece in split_script(text, rules):
         _read(script, piece)
     return ScriptLineage(tuple(script.statements), _collapse(script))
@@ -208,6 +213,7 @@ def _reading(script: Script, piece: Piece) -> Reading:
     deadline = time.thread_time() + script.budget.seconds
     reading = Reading(script.dialect, script.session, deadline, query, _unsupported, piece.procedural, script.variables)
     reading.loops = script.loops
+    reading.meanings = script.observer.meanings() if script.observer is not None else None
     reading.inner = lambda node, scope: returned_rows(reading, node, scope)
     return reading
 
@@ -244,7 +250,7 @@ def _read_node(
         store_result(reading, effects, returned)
     if piece.record is not None:
         _keep_record(script, piece.record, effects)
-    return _finish_statement(script, piece, effects, reading, span, error)
+    return _finish_statement(script, piece, effects, reading, span, error, node=node)
 
 
 def _is_text(node: tree.Node) -> bool:
@@ -323,7 +329,10 @@ def _finish_statement(
     span: Span,
     error: str | None,
     dynamic: bool = False,
+    node: tree.Node | None = None,
 ) -> StatementLineage:
+    if script.observer is not None:
+        script.observer.record(node, piece.text, effects, reading, span)
     temporary = {table for table in _tables(effects) if script.session.is_temporary(table)}
     if piece.procedural:
         effects.emptied = []  # it may be in a branch or a handler that does not run

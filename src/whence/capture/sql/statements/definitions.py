@@ -7,7 +7,7 @@ from whence.capture.sql.provenance.relations import STAR, rename_outputs
 from whence.capture.sql.queries.queries import query, read_ctes
 from whence.capture.sql.queries.reading import Reading
 from whence.capture.sql.queries.scopes import Scope
-from whence.capture.sql.statements.moves import Effects, Move, copy_all_columns
+from whence.capture.sql.statements.moves import Effects, Move, copy_all_columns, move_of_relation
 from whence.capture.sql.statements.targets import listed_columns, target_of
 from whence.capture.sql.statements.updates import delete
 from whence.capture.sql.syntax import classes as c
@@ -81,7 +81,8 @@ def _create_from_query(reading: Reading, node: tree.Node, target: Table, tempora
     into = tree.property_of(node, c.ToTableProperty)
     if into is not None:
         target = target_of(reading, tree.this(into))
-    result.add_move(Move(target, outputs, relation.rows, adds=False), relation.reads)
+    move = Move(target, outputs, relation.rows, adds=False, meaning=relation.meaning)
+    result.add_move(move, relation.reads)
     return result
 
 
@@ -159,7 +160,7 @@ def _apply_action(reading: Reading, node: tree.Node, action: tree.Node, result: 
             swap(reading, target, target_of(reading, tree.this(action)), result)
         case c.Query():
             relation = query(action, Scope(reading))
-            result.add_move(Move(target, relation.outputs, relation.rows, adds=False), relation.reads)
+            result.add_move(move_of_relation(target, relation, adds=False), relation.reads)
         case c.ReplacePartition():
             source = target_of(reading, tree.arg(action, tree.SOURCE))
             result.add_move(copy_all_columns(reading, target, source), [source])

@@ -26,7 +26,8 @@ def insert(reading: Reading, node: tree.Node) -> Effects:
     result = Effects("insert")
     target = target_of(reading, tree.this(node))
     columns = _target_columns(reading, node, target, relation)
-    move = Move(target, columns, dict(relation.rows), adds=not tree.arg(node, tree.OVERWRITE))
+    adds = not tree.arg(node, tree.OVERWRITE)
+    move = Move(target, columns, dict(relation.rows), adds, meaning=relation.meaning)
     if tree.arg(node, tree.WHERE) is not None:
         _add_replace_where(scope, node, move)
     result.add_move(move, relation.reads)

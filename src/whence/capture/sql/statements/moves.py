@@ -23,6 +23,8 @@ class Move:
     """The rows are added to existing ones; otherwise the target is new, or overwritten."""
     copied: bool = False
     """An unchanged table, by CLONE or SWAP: nothing of it is unknown, even without known columns."""
+    meaning: object = None
+    """The rows of the query that gives the columns, if the statement is read for its meaning."""
 
 
 @dataclass(slots=True)
@@ -58,7 +60,7 @@ def copy_all_columns(reading: Reading, target: Table, source: Table) -> Move:
 
 
 def move_of_relation(target: Table, relation: Relation, adds: bool = True) -> Move:
-    return Move(target, relation.outputs, relation.rows, adds)
+    return Move(target, relation.outputs, relation.rows, adds, meaning=relation.meaning)
 
 
 def edges_of_moves(moves: Iterable[Move], grammar: str, factor: float = 1.0) -> tuple[Edge, ...]:

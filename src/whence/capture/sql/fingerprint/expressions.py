@@ -1,0 +1,373 @@
+"""The formula of an expression: its operations over columns of sources, in a normal form.
+
+A rule is allowed only if both spellings give the same value for every row, NULLs included. Everything without a rule
+keeps all of its arguments, so two formulas are never equal by omission.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from whence.capture.sql.dialects.functions import AGGREGATES, COUNTING, words
+from whence.capture.sql.names.names import column_name
+from whence.capture.sql.provenance.formulas import Formula, Formulas
+from whence.capture.sql.queries.conditions import conjuncts
+from whence.capture.sql.queries.scopes import Scope
+from whence.capture.sql.syntax import classes as c
+from whence.capture.sql.syntax import tree
+
+QueryRows = Callable[[Scope, tree.Node], tuple[Formula, list[Formula]]]
+"""The rows and the columns of a query inside of an expression."""
+Rule = Callable[["Expressions", Scope, tree.Node], Formula]
+
+_VOLATILE: Final = words(
+    "rand randn random uuid newid gen_random_uuid uuid_string generate_uuid generateuuidv4 nextval rand64 "
+    "randcanonical setseed random_uuid uniform randstr seq1 seq2 seq4 seq8 uuid_generate_v4 clock_timestamp sys_guid "
+    "dbms_random "
+    "monotonically_increasing_id spark_partition_id input_file_name txid_current newsequentialid gen_random_bytes"
+)
+"""Functions whose value is another one each time, so that equal texts say nothing about equal values."""
+_SWAPPED: Final = {"gt": "lt", "gte": "lte"}
+_NEGATED: Final = {"eq": "neq", "neq": "eq", "lt": "gte", "lte": "gt", "gt": "lte", "gte": "lt"}
+
+
+class Expressions:
+    """Reads expressions of one comparison."""
+
+    __slots__ = ("functions", "query_rows", "store")
+
+    def __init__(self, store: Formulas, query_rows: QueryRows, functions: Mapping[str, str]) -> None:
+        self.store = store
+        self.query_rows = query_rows
+        self.functions = functions
+        """The definitions of functions, by name: who calls one is made of it."""
+
+    def value(self, scope: Scope, node: Any) -> Formula:
+        """The formula of an expression in a scope."""
+        if not isinstance(node, tree.Node):
+            return self.store.make("text", str(node))
+        if isinstance(node, c.Query):
+            return self._scalar(scope, node)
+        rule = _RULES.get(node.key)
+        if rule is not None:
+            return rule(self, scope, node)
+        if isinstance(node, c.AggFunc):
+            return self.store.make("aggregate", *self._parts(scope, node))
+        if _is_volatile(node.key):
+            return self.store.make("volatile", *self._parts(scope, node))
+        return self.store.make(*self._parts(scope, node))
+
+    def conditions(self, scope: Scope, node: tree.Node) -> list[Formula]:
+        """The conditions of an AND, without those that are always true."""
+        value = self.value(scope, node)
+        parts = [part for part in value.args if isinstance(part, Formula)] if value.op == "and" else [value]
+        return [part for part in parts if part is not self.true]
+
+    @property
+    def true(self) -> Formula:
+        return self.store.make("boolean", "true")
+
+    def _parts(self, scope: Scope, node: tree.Node) -> Iterator[Any]:
+        """The name of an operation and all of its arguments, for operations without a rule."""
+        yield node.key
+        for name, value in sorted(node.args.items()):
+            if value is None or value is False or (isinstance(value, list) and not value):
+                continue
+            yield name
+            if isinstance(value, list):
+                yield self.store.make("list", *(self.value(scope, item) for item in value))
+            else:
+                yield self.value(scope, value)
+
+    def _scalar(self, scope: Scope, node: tree.Node) -> Formula:
+        rows, values = self.query_rows(scope, node)
+        return self.store.make("scalar", rows, *values)
+
+
+def _is_volatile(name: str) -> bool:
+    return name.lower() in _VOLATILE
+
+
+def _inside(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    return e.value(scope, tree.this(node))
+
+
+def _literal(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    text, is_string = tree.text_of(node)
+    return e.store.make("string" if is_string else "number", text)
+
+
+def _boolean(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    return e.store.make("boolean", str(bool(tree.this(node))).lower())
+
+
+def _data_type(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    return e.store.make("type", tree.source_text(node, scope.reading.dialect.parser).lower())
+
+
+def _identifier(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    return e.store.make("identifier", column_name(scope.reading.dialect, node))
+
+
+def _column(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    if tree.is_star(node):
+        return e.store.make(
+            "star", *(column_name(scope.reading.dialect, part) for part in tree.column_parts(node)[:-1])
+        )
+    return named_value(e.store, scope, tree.column_parts(node), [])
+
+
+def named_value(store: Formulas, scope: Scope, parts: list[tree.Node], fields: list[tree.Node]) -> Formula:
+    """The formula of a name. Names that no source has keep their text, beside everything that may have them."""
+    names = [column_name(scope.reading.dialect, part) for part in parts + fields]
+    around: Scope | None = scope
+    while around is not None:
+        if names[0] in around.bound:
+            return store.make("parameter", *names)
+        around = around.outer
+    found = scope.value(parts, fields)
+    if isinstance(found.formula, Formula):
+        return found.formula
+    candidates = [
+        output.formula
+        for source in scope.sources
+        for output in (source.relation.find(names[-1]) or source.relation.guess(names[-1]),)
+        if output is not None and isinstance(output.formula, Formula)
+    ]
+    if found.flow and not candidates:
+        return store.make("volatile", "unread", ".".join(names))
+    return store.make("unresolved", *names, *candidates)
+
+
+def _dot(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    path = tree.path_of(node)
+    if path is not None and all(isinstance(part, c.Identifier | c.Literal) for part in path[1]):
+        return named_value(e.store, scope, *path)
+    return e.store.make(*e._parts(scope, node))
+
+
+def _connector(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    parts = [e.value(scope, part) for part in conjuncts(node, type(node))]
+    neutral = e.store.make("boolean", "true" if node.key == "and" else "false")
+    kept = [part for part in parts if part is not neutral]
+    return e.store.connect(node.key, kept) if kept else neutral
+
+
+def _not(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    return negate(e.store, _inside(e, scope, node))
+
+
+def negate(store: Formulas, value: Formula) -> Formula:
+    """NOT of a condition: inside of AND, OR and comparisons, which holds for NULLs too."""
+    parts = [part for part in value.args if isinstance(part, Formula)]
+    if value.op in ("and", "or"):
+        return store.connect("or" if value.op == "and" else "and", [negate(store, part) for part in parts])
+    if value.op in _NEGATED:
+        return compare(store, _NEGATED[value.op], *parts)
+    return parts[0] if value.op == "not" else store.make("not", value)
+
+
+def _compare(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    left, right = _inside(e, scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION))
+    return compare(e.store, node.key, left, right)
+
+
+def compare(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula:
+    """A comparison of two values, written from the smaller to the greater one."""
+    if operation in _SWAPPED:
+        operation, left, right = _SWAPPED[operation], right, left
+    if operation == "eq" and left is right and left.op in ("number", "string"):
+        return store.make("boolean", "true")
+    return store.make(operation, left, right)
+
+
+def _between(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    if tree.arg(node, "symmetric"):
+        return e.store.make(*e._parts(scope, node))
+    value, low, high = (e.value(scope, tree.arg(node, name)) for name in (tree.THIS, "low", "high"))
+    return e.store.connect("and", [compare(e.store, "lte", low, value), compare(e.store, "lte", value, high)])
+
+
+def _in(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    query = tree.arg(node, "query")
+    value = _inside(e, scope, node)
+    if query is not None:
+        rows, values = e.query_rows(scope, tree.query_in(query) or query)
+        return e.store.make("in", value, e.store.make("in_query", rows, *values))
+    if not tree.items(node) or any(tree.arg(node, name) for name in ("field", "unnest", "is_global")):
+        return e.store.make(*e._parts(scope, node))
+    items = [e.value(scope, item) for item in tree.items(node)]
+    return e.store.connect("or", [compare(e.store, "eq", value, item) for item in items])
+
+
+def _exists(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    inside = tree.query_in(tree.this(node))
+    if inside is None:
+        return e.store.make(*e._parts(scope, node))
+    return e.store.make("exists", e.query_rows(scope, inside)[0])
+
+
+def _arithmetic(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    """Sums and products: without order, except where `+` may join texts."""
+    parts = [e.value(scope, part) for part in conjuncts(node, type(node))]
+    if scope.reading.dialect.name == "tsql" and node.key == "add" and not any(part.op == "number" for part in parts):
+        return e.store.make("plus", *parts)
+    if any(part.op == "interval" for part in parts):
+        return e.store.make("date_plus", *parts)
+    return e.store.make(node.key, *parts)
+
+
+def _negative(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    inner = _inside(e, scope, node)
+    return e.store.make("number", f"-{inner.args[0]}") if inner.op == "number" else e.store.make("neg", inner)
+
+
+def _cast(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    inner = _inside(e, scope, node)
+    kind = e.value(scope, tree.arg(node, tree.TO))
+    extra = [name for name, value in node.args.items() if value and name not in (tree.THIS, tree.TO, "safe")]
+    if extra:
+        return e.store.make(*e._parts(scope, node))
+    if inner.op in ("cast", "trycast") and inner.args[1] is kind and node.key == "cast":
+        return inner
+    return e.store.make(node.key, inner, kind)
+
+
+def _case(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    operand = tree.this(node)
+    parts: list[Formula] = []
+    for branch in tree.list_arg(node, tree.IFS):
+        condition = e.value(scope, tree.this(branch))
+        if operand is not None:
+            condition = compare(e.store, "eq", e.value(scope, operand), condition)
+        parts += [condition, e.value(scope, tree.arg(branch, tree.TRUE))]
+    return e.store.make("case", *parts, _default(e, scope, tree.arg(node, tree.DEFAULT)))
+
+
+def _if(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    condition, value = _inside(e, scope, node), e.value(scope, tree.arg(node, tree.TRUE))
+    return e.store.make("case", condition, value, _default(e, scope, tree.arg(node, tree.FALSE)))
+
+
+def _default(e: Expressions, scope: Scope, node: tree.Node | None) -> Formula:
+    return e.value(scope, node) if node is not None else e.store.make("null")
+
+
+def _count(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    inside = tree.this(node)
+    is_all = isinstance(inside, c.Star) or (isinstance(inside, c.Literal) and not tree.items(node)) or inside is None
+    if is_all:
+        return e.store.make("aggregate", "count", e.store.make("star"))
+    return e.store.make("aggregate", "count", *(e.value(scope, item) for item in (inside, *tree.items(node))))
+
+
+def _filter(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    return e.store.make("aggregate", "filter", _inside(e, scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION)))
+
+
+def _within_group(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    return e.store.make("aggregate", *e._parts(scope, node))
+
+
+def _call(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    """A function without a class in the parser, for instance one that a user wrote."""
+    name = str(tree.this(node)).lower()
+    arguments = [e.value(scope, item) for item in tree.items(node)]
+    kind = "aggregate" if name in AGGREGATES or name in COUNTING else "volatile" if _is_volatile(name) else "call"
+    body = [e.store.make("body", e.functions[name])] if name in e.functions else []
+    return e.store.make(kind, name, *body, *arguments)
+
+
+def _window(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    """A window function. Named windows are written out; the partition has no order."""
+    function = _inside(e, scope, node)
+    frames = _window_chain(scope, node)
+    keys = [e.value(scope, key) for frame in frames for key in tree.list_arg(frame, tree.PARTITION_BY)]
+    orders = [tree.arg(frame, tree.ORDER) for frame in frames]
+    order = [e.value(scope, item) for clause in orders if clause is not None for item in tree.items(clause)]
+    specs = [e.value(scope, spec) for frame in frames for spec in (tree.arg(frame, "spec"),) if spec is not None]
+    rest = [str(tree.arg(node, name)) for name in (tree.OVER, "first") if tree.arg(node, name)]
+    make = e.store.make
+    return make("window", *function.args, function.op, make("set", *keys), make("list", *order), *specs, *rest)
+
+
+def _window_chain(scope: Scope, node: tree.Node) -> list[tree.Node]:
+    frames = [node]
+    alias = tree.arg(node, tree.ALIAS)
+    while alias is not None and len(frames) < 16:
+        named = scope.windows.get(column_name(scope.reading.dialect, alias))
+        if named is None:
+            break
+        frames.append(named)
+        alias = tree.arg(named, tree.ALIAS)
+    return frames
+
+
+def _lambda(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    inner = Scope(scope.reading, scope)
+    inner.bound = frozenset(column_name(scope.reading.dialect, item) for item in tree.items(node))
+    return e.store.make("lambda", *sorted(inner.bound), e.value(inner, tree.this(node)))
+
+
+def _ordered(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    flags = [name for name in ("desc", "nulls_first") if tree.arg(node, name)]
+    return e.store.make("ordered", *flags, _inside(e, scope, node))
+
+
+def _parameter(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    return e.store.make("parameter", tree.text_of(node)[0].lower())
+
+
+def _variable(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    return e.store.make("var", str(tree.this(node)).lower())
+
+
+def _columns(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    expanded = scope.expanded_column
+    if expanded is not None and isinstance(expanded.formula, Formula):
+        return expanded.formula
+    return e.store.make("volatile", *e._parts(scope, node))
+
+
+_RULES: Final[dict[str, Rule]] = {
+    "paren": _inside,
+    "alias": _inside,
+    "where": _inside,
+    "literal": _literal,
+    "boolean": _boolean,
+    "datatype": _data_type,
+    "identifier": _identifier,
+    "column": _column,
+    "dot": _dot,
+    "and": _connector,
+    "or": _connector,
+    "not": _not,
+    "eq": _compare,
+    "neq": _compare,
+    "lt": _compare,
+    "lte": _compare,
+    "gt": _compare,
+    "gte": _compare,
+    "between": _between,
+    "in": _in,
+    "exists": _exists,
+    "add": _arithmetic,
+    "mul": _arithmetic,
+    "neg": _negative,
+    "cast": _cast,
+    "trycast": _cast,
+    "case": _case,
+    "if": _if,
+    "count": _count,
+    "filter": _filter,
+    "withingroup": _within_group,
+    "anonymous": _call,
+    "anonymousaggfunc": _call,
+    "combinedaggfunc": _call,
+    "window": _window,
+    "lambda": _lambda,
+    "ordered": _ordered,
+    "parameter": _parameter,
+    "placeholder": _parameter,
+    "columns": _columns,
+    "var": _variable,
+}

@@ -1,0 +1,171 @@
+"""The rows of relations: blocks with formulas for their columns, set operations, and what is compared as a whole."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from whence.capture.sql.fingerprint.blocks import Block, close_block
+from whence.capture.sql.fingerprint.expressions import Expressions
+from whence.capture.sql.lineage import Table
+from whence.capture.sql.provenance.formulas import Formula, Formulas
+from whence.capture.sql.provenance.relations import STAR, Output, Relation
+from whence.capture.sql.queries.scopes import Scope
+from whence.capture.sql.syntax import classes as c
+from whence.capture.sql.syntax import tree
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The rows of a relation. `branches`: of a UNION ALL, or of a UNION if `is_distinct`."""
+
+    block: Block
+    order: tuple[Formula, ...] = ()
+    branches: tuple[tuple[Formula, tuple[Formula, ...]], ...] = ()
+    is_distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The rows and the columns of a table that the same project builds."""
+
+    rows: Formula
+    columns: Mapping[str, Formula]
+
+
+class RelationMeanings:
+    """What the queries of one statement mean. `models`: tables that are compared by what they are made of."""
+
+    def __init__(self, store: Formulas, models: Mapping[Table, Model], functions: Mapping[str, str]) -> None:
+        self.store = store
+        self.models = models
+        self.expressions = Expressions(store, self.rows_of, functions)
+
+    def rows_of(self, scope: Scope, node: tree.Node) -> tuple[Formula, list[Formula]]:
+        return self.close(scope.query(node))
+
+    def close(self, relation: Relation) -> tuple[Formula, list[Formula]]:
+        """The rows and the columns of a complete relation."""
+        meaning = relation.meaning
+        values = [self.formula(output) for output in relation.outputs]
+        if not isinstance(meaning, Meaning):
+            return self.unread("query"), values
+        return close_block(self.store, meaning.block, values)
+
+    def formula(self, output: Output) -> Formula:
+        return output.formula if output.formula is not None else self.store.make("unresolved", output.name)
+
+    def unread(self, reason: str) -> Formula:
+        return self.store.make("volatile", "unread", reason)
+
+    def values(self, scope: Scope, rows: list[list[tree.Node]], relation: Relation) -> Relation:
+        """VALUES: a bag of rows."""
+        made = [self.store.make("row", *(self.expressions.value(scope, item) for item in row)) for row in rows]
+        return self.named_rows(relation, self.store.make("values", self.store.make("bag", *made)))
+
+    def named_rows(self, relation: Relation, rows: Formula) -> Relation:
+        """A relation whose columns are known by their position only."""
+        instance = self.store.instance(rows)
+        outputs = [
+            output.with_formula(self.store.make("of", instance, self.store.make("name", _place(output, place))))
+            for place, output in enumerate(relation.outputs)
+        ]
+        named = with_meaning(relation, outputs, Meaning(Block([instance])))
+        if relation.element is not None:
+            element = self.store.make("of", instance, self.store.make("name", "element"))
+            named.element = relation.element.with_formula(element)
+        return named
+
+    def opaque(self, scope: Scope, node: tree.Node, before: Relation, after: Relation) -> Relation:
+        """A clause as its text, over the columns that its names may mean."""
+        rows, values = self.close(before)
+        text = tree.source_text(node, scope.reading.dialect.parser)
+        columns = [
+            self.store.make("named", output.name, value) for output, value in zip(before.outputs, values, strict=True)
+        ]
+        made = self.store.make("opaque", text, rows, self.store.make("bag", *columns))
+        instance = self.store.instance(made)
+        outputs = [
+            output.with_formula(self.store.make("of", instance, self.store.make("name", output.name)))
+            for output in after.outputs
+        ]
+        return with_meaning(after, outputs, Meaning(Block([instance])))
+
+    def combine(self, operation: tree.Node, left: Relation, right: Relation, relation: Relation) -> Relation:
+        """UNION, INTERSECT, EXCEPT. Branches of a UNION have no order."""
+        is_distinct = operation.args.get(tree.DISTINCT) is not False
+        if not isinstance(operation, c.Union):
+            return self._compare_rows(operation, left, right, relation, is_distinct)
+        if tree.arg(operation, tree.BY_NAME):
+            left, right = self._by_name(left, relation), self._by_name(right, relation)
+        branches = [*self._branches(left, is_distinct), *self._branches(right, is_distinct)]
+        branches.sort(key=lambda branch: (branch[0].digest, [value.digest for value in branch[1]]))
+        rows = self.store.make("union_all", self.store.make("bag", *(branch[0] for branch in branches)))
+        width = min((len(values) for _, values in branches), default=0)
+        columns = [
+            self.store.make("union_column", *(values[place] for _, values in branches)) for place in range(width)
+        ]
+        if is_distinct:
+            rows = self.store.make("group", rows, self.store.make("set", *columns))
+        return self._rows_with(relation, rows, columns, tuple(branches), is_distinct)
+
+    def _branches(self, relation: Relation, is_distinct: bool) -> Sequence[tuple[Formula, tuple[Formula, ...]]]:
+        meaning = relation.meaning
+        if isinstance(meaning, Meaning) and meaning.branches and (is_distinct or not meaning.is_distinct):
+            return meaning.branches
+        rows, values = self.close(relation)
+        return [(rows, tuple(values))]
+
+    def _by_name(self, relation: Relation, whole: Relation) -> Relation:
+        null = self.store.make("null")
+        found = [relation.find(output.name) for output in whole.outputs]
+        outputs = [
+            output.with_formula(one.formula if one is not None else null)
+            for output, one in zip(whole.outputs, found, strict=True)
+        ]
+        meaning = relation.meaning
+        block = meaning.block if isinstance(meaning, Meaning) else Block([self.store.instance(self.unread("union"))])
+        return with_meaning(relation, outputs, Meaning(block))
+
+    def _compare_rows(
+        self, operation: tree.Node, left: Relation, right: Relation, relation: Relation, is_distinct: bool
+    ) -> Relation:
+        sides = [self.close(side) for side in (left, right)]
+        both = [self.store.make("side", rows, self.store.make("list", *values)) for rows, values in sides]
+        is_set = isinstance(operation, c.SetOperation) and operation.key == "intersect"
+        rows = self.store.make(operation.key, str(is_distinct), self.store.make("bag" if is_set else "list", *both))
+        return self._rows_with(relation, rows, sides[0][1], (), is_distinct)
+
+    def _rows_with(
+        self,
+        relation: Relation,
+        rows: Formula,
+        columns: Sequence[Formula],
+        branches: tuple[tuple[Formula, tuple[Formula, ...]], ...],
+        is_distinct: bool,
+    ) -> Relation:
+        instance = self.store.instance(rows)
+        columns = [*columns, *(self.unread("column") for _ in relation.outputs[len(columns) :])]
+        outputs = [
+            output.with_formula(self.store.push(column, instance))
+            for output, column in zip(relation.outputs, columns, strict=False)
+        ]
+        return with_meaning(relation, outputs, Meaning(Block([instance]), (), branches, is_distinct))
+
+    def placeholder(self, name: str, relation: Relation) -> Relation:
+        return self.named_rows(relation, self.store.make("recursion", name))
+
+    def recursive(self, name: str, node: tree.Node, branches: list[Relation], relation: Relation) -> Relation:
+        closed = [self.close(branch) for branch in branches]
+        made = [self.store.make("branch", rows, self.store.make("list", *values)) for rows, values in closed]
+        kind = "all" if node.args.get(tree.DISTINCT) is False else "distinct"
+        return self.named_rows(relation, self.store.make("recursive", kind, name, self.store.make("bag", *made)))
+
+
+def _place(output: Output, place: int) -> str:
+    return STAR if output.name == STAR else f"#{place}"
+
+
+def with_meaning(relation: Relation, outputs: list[Output], meaning: Meaning) -> Relation:
+    """The relation with formulas for its columns."""
+    made = Relation(outputs, relation.rows, relation.reads)
+    made.element, made.meaning = relation.element, meaning
+    return made

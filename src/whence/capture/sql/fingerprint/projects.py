@@ -1,0 +1,178 @@
+"""Projects: two versions of all the code that builds a set of datasets, and the changes between them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from whence.capture.sql.fingerprint.code import Code, ProjectCode
+from whence.capture.sql.fingerprint.comparison import TargetChange, compare_targets
+from whence.capture.sql.fingerprint.evaluation import DatasetVersion, Readings, evaluate
+from whence.model.changes import ChangeKind, ColumnChange
+from whence.model.names import DatasetName
+
+_SAME_DATA = frozenset({"table", "view", "ephemeral", "materialized_view", "materializedview", ""})
+"""Materializations with the same rows at any time."""
+
+
+def compare_projects(
+    base: ProjectCode, head: ProjectCode, readings: Readings | None = None
+) -> tuple[ColumnChange, ...]:
+    """The changes of all datasets that two versions of a project build, sorted by dataset.
+
+    Each dataset is compared twice: by what it is made of through the whole project, which decides, and by its own code
+    alone, which tells whether it is the cause. So a rename that every reader follows changes nothing for those behind.
+    `readings` may be shared by comparisons. Raises DialectError.
+    """
+    readings = readings or Readings()
+    before = evaluate(base, readings, through=True)
+    after = evaluate(head, readings, through=True, gone=before.tables)
+    alone = [evaluate(project, readings, through=False).datasets for project in (base, head)]
+    comparison = _Comparison(before.datasets, after.datasets, alone[0], alone[1], after.problems)
+    return tuple(dict.fromkeys(change for name in comparison.order for change in comparison.changes_of(name)))
+
+
+Versions = Mapping[DatasetName, DatasetVersion]
+
+
+@dataclass(slots=True)
+class _Comparison:
+    """`changed`: the datasets whose readers notice something, and whether only new rows have it."""
+
+    base: Versions
+    head: Versions
+    own_base: Versions
+    own_head: Versions
+    problems: Mapping[str, str]
+    changed: dict[DatasetName, bool] = field(default_factory=dict)
+
+    @property
+    def order(self) -> Iterator[DatasetName]:
+        """Datasets after those that they are made of; those that are gone first."""
+        yield from (name for name in self.base if name not in self.head)
+        yield from self.head
+
+    def changes_of(self, name: DatasetName) -> Iterator[ColumnChange]:
+        before, after = self.base.get(name), self.head.get(name)
+        if after is None and before is not None:
+            found = [_gone(name, before, self.problems.get(before.code.file, ""))]
+        else:
+            found = list(_compare_versions(name, before, after, self._is_untouched(name))) if after is not None else []
+        if before is not None and after is not None:
+            found = [self._with_origin(name, change, after) for change in found]
+            found += _metadata_changes(name, before.code, after.code)
+        if any(not change.kind.is_harmless for change in found):
+            self.changed[name] = all(change.new_rows_only for change in found if not change.kind.is_harmless)
+        yield from found
+
+    def _is_untouched(self, name: DatasetName) -> bool:
+        """Whether neither a dataset's text nor anything that it is made of changed."""
+        before, after = self.base.get(name), self.head.get(name)
+        if before is None or after is None or before.code.content != after.code.content:
+            return False
+        return not any(parent in self.changed for parent in (*before.parents, *after.parents))
+
+    def _with_origin(self, name: DatasetName, change: ColumnChange, after: DatasetVersion) -> ColumnChange:
+        is_own = change.kind is ChangeKind.BROKEN_REFERENCE or self._is_cause(name, change)
+        if is_own or change.kind.is_harmless:
+            return replace(change, new_rows_only=after.code.is_incremental and _is_of_rows(change))
+        causes = [self.changed[parent] for parent in after.parents if parent in self.changed]
+        names = ", ".join(sorted(parent.name for parent in after.parents if parent in self.changed))
+        reason = f"{change.reason}; the cause is upstream: {names}" if names else change.reason
+        new_only = (bool(causes) and all(causes)) or (after.code.is_incremental and _is_of_rows(change))
+        return replace(change, inherited=True, reason=reason, new_rows_only=new_only)
+
+    def _is_cause(self, name: DatasetName, change: ColumnChange) -> bool:
+        """Whether a dataset's own code changed, and that would change something by itself, or a function's did."""
+        if self.base[name].code.content == self.head[name].code.content:
+            return not any(parent in self.changed for parent in self.head[name].parents)
+        own = compare_targets(self.own_base[name].targets, self.own_head[name].targets)
+        return change.kind is ChangeKind.UNKNOWN or any(not one.kind.is_harmless for one in own)
+
+
+def _is_of_rows(change: ColumnChange) -> bool:
+    return change.kind in (ChangeKind.ROWS, ChangeKind.VALUES, ChangeKind.TYPE)
+
+
+def _gone(name: DatasetName, before: DatasetVersion, problem: str) -> ColumnChange:
+    """A dataset that no statement of the head is known to build."""
+    kind = ChangeKind.UNKNOWN if problem else ChangeKind.REMOVED
+    reason = f"not read: {problem}" if problem else "nothing in the project builds it any more"
+    return ColumnChange(dataset=name, column=None, kind=kind, reason=reason, file=before.code.file)
+
+
+def _compare_versions(
+    name: DatasetName, before: DatasetVersion | None, after: DatasetVersion, is_untouched: bool
+) -> Iterator[ColumnChange]:
+    code = after.code
+    for missing in after.missing_tables:
+        reason = f"it reads {missing}, which nothing builds any more"
+        kind = ChangeKind.BROKEN_REFERENCE
+        yield ColumnChange(
+            dataset=name, column=None, kind=kind, before=missing, reason=reason, file=code.file, line=after.line
+        )
+    if before is None:
+        reason = "the project builds it now"
+        yield ColumnChange(dataset=name, column=None, kind=ChangeKind.ADDED, reason=reason, file=code.file)
+        return
+    if (problem := _unread(before, after)) and not is_untouched:
+        yield ColumnChange(dataset=name, column=None, kind=ChangeKind.UNKNOWN, reason=problem, file=code.file)
+        return
+    for change in compare_targets(before.targets, after.targets, is_untouched):
+        yield _column_change(name, change, code)
+
+
+def _unread(before: DatasetVersion, after: DatasetVersion) -> str:
+    """Why two versions cannot be compared; empty if they can."""
+    kinds = {before.code.kind, after.code.kind}
+    if kinds != {"sql"}:
+        is_same = len(kinds) == 1 and before.code.content == after.code.content
+        nouns = {"seed": "its file has other content", "python": "its code is Python, which is not read"}
+        return "" if is_same else nouns.get(after.code.kind, "it is built in another way")
+    if before.problem != after.problem or (after.problem and before.code.content != after.code.content):
+        return f"not read: {after.problem or before.problem}"
+    return ""
+
+
+def _column_change(name: DatasetName, change: TargetChange, code: Code) -> ColumnChange:
+    return ColumnChange(
+        dataset=name,
+        column=change.column,
+        kind=change.kind,
+        before=change.before,
+        after=change.after,
+        reason=_with_schema_rule(change, code),
+        file=code.file,
+        line=max(0, change.line - code.line_offset),
+    )
+
+
+def _with_schema_rule(change: TargetChange, code: Code) -> str:
+    """dbt's on_schema_change decides whether the table of an incremental model follows its columns."""
+    if not code.is_incremental or change.kind not in (ChangeKind.ADDED, ChangeKind.REMOVED, ChangeKind.RENAMED):
+        return change.reason
+    return f"{change.reason}; the table keeps its columns until on_schema_change ({code.on_schema_change}) or a rebuild"
+
+
+def _metadata_changes(name: DatasetName, before: Code, after: Code) -> Iterator[ColumnChange]:
+    if before.materialized != after.materialized:
+        is_same = {before.materialized, after.materialized} <= _SAME_DATA
+        yield ColumnChange(
+            dataset=name,
+            column=None,
+            kind=ChangeKind.METADATA if is_same else ChangeKind.UNKNOWN,
+            before=before.materialized,
+            after=after.materialized,
+            reason="it is materialized in another way",
+            file=after.file,
+        )
+    for key in sorted(before.metadata.keys() | after.metadata.keys()):
+        old, new = before.metadata.get(key, ""), after.metadata.get(key, "")
+        if old != new:
+            yield ColumnChange(
+                dataset=name,
+                column=None,
+                kind=ChangeKind.METADATA,
+                before=old[:200],
+                after=new[:200],
+                reason=f"{key} changed",
+                file=after.file,
+            )

@@ -1,0 +1,188 @@
+"""SELECT: what its clauses make of the rows that FROM gives. Implements the reader's port (`queries/meanings.py`)."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from whence.capture.sql.fingerprint.from_clause import FromMeaning
+from whence.capture.sql.fingerprint.meaning import Meaning, RelationMeanings, with_meaning
+from whence.capture.sql.fingerprint.stages import Rows, Wrap
+from whence.capture.sql.provenance.formulas import Formula, Formulas
+from whence.capture.sql.provenance.relations import Output, Relation
+from whence.capture.sql.queries.scopes import Scope
+from whence.capture.sql.syntax import classes as c
+from whence.capture.sql.syntax import tree
+
+_READ_CLAUSES: Final = frozenset(
+    {
+        tree.WITH, tree.EXPRESSIONS, tree.FROM, tree.JOINS, tree.LATERALS, tree.WHERE, tree.PREWHERE, tree.GROUP,
+        tree.HAVING, tree.QUALIFY, tree.WINDOWS, tree.DISTINCT, tree.ORDER, "sort", "cluster", "distribute", "hint",
+        tree.INTO, tree.LIMIT, tree.OFFSET, tree.THIS, tree.EXPRESSION, tree.ALIAS, tree.PIVOTS, tree.MATCH,
+        tree.CONNECT, tree.BY_NAME, "side", tree.KIND, tree.ON, "operation_modifiers",
+    }
+)  # fmt: skip
+_BY_ORDER: Final = frozenset({"arrayagg", "groupconcat", "list", "first", "last", "anyvalue", "string_agg", "jsonagg"})
+"""Aggregates whose value depends on the order of rows, if the call does not fix it."""
+
+
+class StatementMeanings(RelationMeanings):
+    """What the queries of one statement mean."""
+
+    def query(self, scope: Scope) -> "SelectMeaning":
+        return SelectMeaning(self, scope)
+
+
+class SelectMeaning(FromMeaning):
+    """What one query means, while the reader goes through its clauses."""
+
+    def __init__(self, meanings: RelationMeanings, scope: Scope) -> None:
+        super().__init__(meanings, scope)
+        self.lists: dict[str, list[Formula]] = {}
+        self.grouping: Formula | None = None
+
+    def add_filter(self, clause: str, condition: tree.Node) -> None:
+        name = tree.WHERE if clause == tree.PREWHERE else clause
+        self.lists.setdefault(name, []).extend(self.meanings.expressions.conditions(self.scope, condition))
+
+    def add_grouping(self, node: tree.Node, outputs: list[Output]) -> None:
+        keys = self.lists.setdefault("keys", [])
+        if tree.arg(node, tree.ALL):
+            keys += [value for value in map(self.meanings.formula, outputs) if not value.has_aggregate]
+        for item in tree.items(node):
+            keys += self._keys(item, outputs)
+        sets = [name for name in ("grouping_sets", "cube", "rollup", "totals") if tree.arg(node, name)]
+        nested = [item for item in tree.items(node) if isinstance(item, c.Rollup | c.Cube | c.GroupingSets)]
+        if sets or nested:
+            self.grouping = self.store.make("grouping", tree.source_text(node, self.scope.reading.dialect.parser))
+            for name in sets:
+                for item in tree.list_arg(node, name) if isinstance(node.args[name], list) else []:
+                    keys += self._keys(item, outputs)
+
+    def _keys(self, node: tree.Node, outputs: list[Output]) -> list[Formula]:
+        if isinstance(node, c.Tuple | c.Rollup | c.Cube | c.GroupingSets):
+            return [key for child in tree.children(node) for key in self._keys(child, outputs)]
+        return [self._ordinal(node, outputs)]
+
+    def _ordinal(self, node: tree.Node, outputs: list[Output]) -> Formula:
+        """A grouping or sorting expression; a number is a position in the select list."""
+        if isinstance(node, c.Literal):
+            text, is_string = tree.text_of(node)
+            if not is_string and text.isdigit() and 0 < int(text) <= len(outputs):
+                return self.meanings.formula(outputs[int(text) - 1])
+        return self.value(node)
+
+    def add_distinct_on(self, node: tree.Node, outputs: list[Output]) -> None:
+        distinct = tree.arg(node, tree.DISTINCT)
+        on = tree.arg(distinct, tree.ON) if distinct is not None else None
+        if on is not None:
+            items = tree.items(on) if isinstance(on, c.Tuple) else [on]
+            self.lists["distinct_on"] = [self._ordinal(item, outputs) for item in items]
+
+    def add_sorting(self, node: tree.Node, outputs: list[Output]) -> None:
+        order = self.lists.setdefault("order", [])
+        for clause in tree.ORDERINGS:
+            ordering = tree.arg(node, clause)
+            for item in tree.items(ordering) if ordering is not None else []:
+                order += self._sorted_by(item, outputs)
+
+    def _sorted_by(self, item: tree.Node, outputs: list[Output]) -> list[Formula]:
+        inside = tree.this(item) if isinstance(item, c.Ordered) else item
+        flags = [name for name in ("desc", "nulls_first") if isinstance(item, c.Ordered) and tree.arg(item, name)]
+        if isinstance(inside, c.Var) and tree.text_of(inside)[0].upper() == "ALL":
+            return [self.store.make("ordered", *flags, value) for value in map(self.meanings.formula, outputs)]
+        return [self.store.make("ordered", *flags, self._ordinal(inside, outputs))]
+
+    def finish(self, node: tree.Node, relation: Relation) -> Relation:
+        before = relation.meaning
+        is_plain = not any(tree.arg(node, name) for name in (*tree.ORDERINGS, tree.LIMIT, tree.OFFSET))
+        if isinstance(before, Meaning) and is_plain:
+            return relation
+        lists = {**self.lists, "values": [self.meanings.formula(output) for output in relation.outputs]}
+        lists["inherited"] = list(self.orders[0]) if len(self.orders) == 1 else []
+        if isinstance(before, Meaning):
+            lists["inherited"] = list(before.order)
+        block = before.block if isinstance(before, Meaning) else self._from()
+        rows = Rows(self.store, block, lists)
+        if not isinstance(before, Meaning):
+            self._apply_clauses(rows, node)
+        self._apply_limit(rows, node)
+        outputs = [
+            output.with_formula(value) for output, value in zip(relation.outputs, rows.lists["values"], strict=True)
+        ]
+        order = rows.lists.get("order") or rows.lists["inherited"]
+        return with_meaning(relation, outputs, Meaning(rows.block, tuple(order)))
+
+    def _apply_clauses(self, rows: Rows, node: tree.Node) -> None:
+        make = self.store.make
+        rows.filter(tree.WHERE)
+        rest = [name for name, value in sorted(node.args.items()) if value and name not in _READ_CLAUSES]
+        for name in rest:
+            parts = tree.arg(node, name) if isinstance(node.args[name], list) else [node.args[name]]
+            decoration = make(
+                "volatile" if name == "sample" else "decoration",
+                name,
+                *(self.meanings.expressions.value(self.scope, part) for part in parts),
+            )
+            rows.wrap(_decorate_with(self.store, decoration))
+        if tree.arg(node, tree.KIND):
+            rows.wrap(lambda inside, _: make("decorated", inside, str(tree.arg(node, tree.KIND))))
+        if rows.is_grouped:
+            rows.group(self._grouped, rows.lists.get("keys", []))
+            rows.lists["inherited"] = []
+        rows.filter(tree.HAVING)
+        if rows.lists.get(tree.QUALIFY):
+            rows.wrap(lambda inside, _: inside)
+            rows.filter(tree.QUALIFY)
+        if rows.lists.get("distinct_on"):
+            rows.wrap(_distinct_on(self.store))
+        elif tree.arg(node, tree.DISTINCT):
+            if not rows.is_distinct:
+                rows.group(
+                    lambda inside, lists: make("group", inside, make("set", *lists["values"])), rows.lists["values"]
+                )
+            rows.lists["inherited"] = []
+
+    def _grouped(self, inside: Formula, lists: Mapping[str, list[Formula]]) -> Formula:
+        make = self.store.make
+        if lists["inherited"] and any(_is_by_order(value) for value in (*lists["values"], *lists.get(tree.HAVING, ()))):
+            inside = make("sorted", inside, make("list", *lists["inherited"]))
+        if self.grouping is not None:
+            return make("group", inside, make("bag", self.grouping, *lists.get("keys", ())))
+        if "keys" not in lists:
+            return make("group", inside, "all rows")
+        return make("group", inside, make("set", *lists["keys"]))
+
+    def _apply_limit(self, rows: Rows, node: tree.Node) -> None:
+        make = self.store.make
+        limits = [tree.arg(node, name) for name in (tree.LIMIT, tree.OFFSET)]
+        parts = [self.value(limit) for limit in limits if limit is not None]
+        if parts:
+            rows.wrap(
+                lambda inside, lists: make(
+                    "limit", inside, make("list", *(lists.get("order") or lists["inherited"])), *parts
+                )
+            )
+
+
+def _is_by_order(value: Formula) -> bool:
+    seen: set[Formula] = set()
+    remaining = [value]
+    while remaining:
+        part = remaining.pop()
+        if part.op in ("aggregate", "window") and part.args and str(part.args[0]) in _BY_ORDER:
+            return True
+        if part not in seen:
+            seen.add(part)
+            remaining += [arg for arg in part.args if isinstance(arg, Formula)]
+    return False
+
+
+def _distinct_on(store: Formulas) -> Wrap:
+    def wrap(inside: Formula, lists: Mapping[str, list[Formula]]) -> Formula:
+        order = lists.get("order") or lists["inherited"]
+        return store.make("distinct_on", inside, store.make("set", *lists["distinct_on"]), store.make("list", *order))
+
+    return wrap
+
+
+def _decorate_with(store: Formulas, decoration: Formula) -> Wrap:
+    return lambda inside, _: store.make("decorated", inside, decoration)

@@ -1,0 +1,132 @@
+"""Formulas: what a value, or a set of rows, is made of. Equal formulas are one object (hash-consing).
+
+A column that is used twice is one object with two users, so a chain of queries costs as much as its text, not as the
+formula that somebody would write out. A formula has a digest that does not depend on the order of its construction.
+
+Sources of rows are named in two ways. While a query is read, each item of FROM is an `inst` formula with a serial
+number (`is_open`). When the query is complete, its instances become `src` formulas, which are numbered by content
+(de Bruijn's method: `depth` counts the queries between a reference and its source). So aliases never matter.
+"""
+
+from collections.abc import Callable, Iterable
+from hashlib import blake2b
+from typing import Final
+
+COMMUTATIVE: Final = frozenset({"add", "mul", "eq", "neq", "bag"})
+"""Operations whose arguments have no order."""
+IDEMPOTENT: Final = frozenset({"and", "or", "set"})
+"""Operations whose arguments have no order, and count once."""
+BINDERS: Final = frozenset({"of", "scalar", "exists", "in_query"})
+"""Operations whose arguments are read in another query."""
+PUSHED_SIZE: Final = 64
+"""A formula with more parts than this is not written out again in the query around it."""
+
+
+class Formula:
+    """One operation over arguments: formulas, or texts and numbers."""
+
+    __slots__ = ("args", "digest", "has_aggregate", "has_window", "is_open", "is_volatile", "op", "size", "store")
+
+    is_open: bool
+    """It refers to an instance of a query that is not complete."""
+    has_window: bool
+    has_aggregate: bool
+    is_volatile: bool
+    """Its value is another one each time, or a part of it was not read."""
+    size: int
+    """The number of operations, counted up to `PUSHED_SIZE`."""
+
+    def __init__(self, store: "Formulas", op: str, args: "tuple[Argument, ...]") -> None:
+        self.store = store
+        self.op = op
+        self.args = args
+        parts = [arg for arg in args if isinstance(arg, Formula)]
+        is_bound = op in BINDERS or op in ("inst", "src")
+        self.is_open = op == "inst" or any(part.is_open for part in parts)
+        self.has_window = op == "window" or (not is_bound and any(part.has_window for part in parts))
+        self.has_aggregate = op == "aggregate" or (not is_bound and any(part.has_aggregate for part in parts))
+        self.is_volatile = op == "volatile" or any(part.is_volatile for part in parts)
+        self.size = 1 if is_bound else min(1 + sum(part.size for part in parts), PUSHED_SIZE + 1)
+        self.digest = _digest(op, args)
+
+    def __repr__(self) -> str:
+        return f"{self.op}({', '.join(map(repr, self.args))})"
+
+
+Argument = Formula | str | int | None
+
+
+class Formulas:
+    """All formulas of one comparison. `len` is the number of distinct ones, the measure of memory."""
+
+    __slots__ = ("_known", "_serial")
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Argument, ...], Formula] = {}
+        self._serial = 0
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def make(self, op: str, *args: Argument) -> Formula:
+        """The formula of an operation, in its normal form."""
+        if op in IDEMPOTENT:
+            args = tuple(_sorted(dict.fromkeys(args)))
+        elif op in COMMUTATIVE:
+            args = tuple(_sorted(args))
+        key = (op, *((type(arg).__name__, arg) if isinstance(arg, int) else arg for arg in args))
+        found = self._known.get(key)  # type: ignore[arg-type]  # the pairs keep 1 and True apart
+        if found is None:
+            found = self._known[key] = Formula(self, op, args)  # type: ignore[index]
+        return found
+
+    def instance(self, rows: Formula) -> Formula:
+        """A new item of FROM over these rows."""
+        self._serial += 1
+        return self.make("inst", self._serial, rows)
+
+    def connect(self, op: str, parts: Iterable[Formula]) -> Formula:
+        """The AND or OR of parts: flat, without repetition."""
+        flat: dict[Formula, None] = {}
+        for part in parts:
+            flat.update(dict.fromkeys(part.args if part.op == op else (part,)))  # type: ignore[arg-type]
+        return next(iter(flat)) if len(flat) == 1 else self.make(op, *flat)
+
+    def rebuild(self, formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
+        """The formula with changed arguments."""
+        args = tuple(change(arg) if isinstance(arg, Formula) else arg for arg in formula.args)
+        return formula if args == formula.args else self.make(formula.op, *args)
+
+    def push(self, formula: Formula, instance: Formula, whole: bool = False) -> Formula:
+        """A column of complete rows, seen by the query that reads them as `instance`.
+
+        Operations on single rows are written outside, so that it does not matter which of two queries applies them.
+        `whole`: the rows may be missing (outer joins), so the value is not what its operation yields.
+        """
+        memo: dict[Formula, Formula] = {}
+
+        def visit(part: Formula) -> Formula:
+            found = memo.get(part)
+            if found is None:
+                inside = part.op not in _ROW_BOUND and part.size <= PUSHED_SIZE
+                found = memo[part] = self.rebuild(part, visit) if inside else self.make("of", instance, part)
+            return found
+
+        return self.make("of", instance, formula) if whole else visit(formula)
+
+
+_ROW_BOUND: Final = BINDERS | {"name", "up", "aggregate", "window", "src", "inst", "union_column", "unresolved"}
+"""Operations that need the rows of their own query."""
+
+
+def _sorted(args: Iterable[Argument]) -> list[Argument]:
+    return sorted(args, key=lambda arg: arg.digest if isinstance(arg, Formula) else repr(arg).encode())
+
+
+def _digest(op: str, args: "tuple[Argument, ...]") -> bytes:
+    hasher = blake2b(op.encode(), digest_size=16)
+    for arg in args:
+        part = arg.digest if isinstance(arg, Formula) else repr(arg).encode("utf-8", "surrogatepass")
+        hasher.update(b"%d%d:" % (isinstance(arg, Formula), len(part)))
+        hasher.update(part)
+    return hasher.digest()
