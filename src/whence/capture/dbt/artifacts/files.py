@@ -91,6 +91,7 @@ def _node(entry: Json, catalog: Json, compiled: Mapping[str, str], target: Path)
         group=_text(entry, "group"),
         config=config,
         contract=_dict(entry, "contract"),
+        checksum=_text(_dict(entry, "checksum"), "checksum"),
     )
 
 

@@ -41,6 +41,8 @@ class Node:
     """The text as its author wrote it, with Jinja."""
     macros: str = ""
     """The text of the project's own macros that it uses."""
+    checksum: str = ""
+    """Of a seed: the hash of its file."""
     is_rendered: bool = False
     """Its SQL was rendered here (`rendering.py`), not compiled by dbt."""
     unknown: str = ""

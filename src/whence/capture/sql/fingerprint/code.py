@@ -16,7 +16,8 @@ class Code:
     `builds`: the dataset of a model, whose `sql` is one SELECT; None for a script, whose statements name their tables.
     `table`: the model's name in SQL, quoted as the dialect quotes. `content` identifies everything that decides on its
     data: text, macros, the content of a seed. `parents`: names in SQL of tables that it reads; None if only its text
-    tells. `metadata`: what decides on no value, by its name. `line_offset`: lines of `sql` before the author's first.
+    tells. `metadata`: what decides on no value, by its name. `settings`: what decides on rows beside the query, by its
+    name. `source`: the text as its author wrote it, if `sql` was made from it.
     """
 
     file: str
@@ -31,7 +32,17 @@ class Code:
     columns: tuple[str, ...] = ()
     """The columns of a seed or of a Python model, as far as they are declared."""
     metadata: Mapping[str, str] = field(default_factory=dict)
-    line_offset: int = 0
+    settings: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+
+    def line_of(self, line: int) -> int:
+        """The author's line of a line of `sql`, if exactly one line has its text; else 0."""
+        if not self.source:
+            return line
+        lines = self.sql.splitlines()
+        text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        found = [place for place, one in enumerate(self.source.splitlines(), start=1) if one.strip() == text]
+        return found[0] if len(found) == 1 and text else 0
 
     @property
     def is_incremental(self) -> bool:
@@ -51,3 +62,15 @@ class ProjectCode:
     codes: tuple[Code, ...]
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     defaults: tuple[str, ...] = ()
+
+
+def code_of_files(
+    files: Mapping[str, str],
+    dialect: str,
+    namespace: str,
+    columns: Mapping[str, tuple[str, ...]] | None = None,
+    defaults: tuple[str, ...] = (),
+) -> ProjectCode:
+    """The code of a folder of SQL scripts, by their paths (`capture/repository.py` reads them from Git)."""
+    codes = tuple(Code(file=path, sql=text, content=text) for path, text in sorted(files.items()))
+    return ProjectCode(dialect=dialect, namespace=namespace, codes=codes, columns=columns or {}, defaults=defaults)

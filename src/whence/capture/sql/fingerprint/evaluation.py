@@ -62,7 +62,7 @@ def evaluate(
     """Read all datasets of a project.
 
     `through`: datasets count as what they are made of; else each table is itself. `gone`: tables that an earlier
-    version built. Raises DialectError.
+    version built, and this one does not. Raises DialectError.
     """
     evaluation = _Evaluation(project, readings, through, gone)
     for code in _in_order(project):

@@ -34,6 +34,9 @@ class FromMeaning:
         self.ranges: dict[int, int] = {}
         self.merged: dict[int, list[Formula]] = {}
         self.join: tree.Node | None = None
+        self.select: tree.Node | None = None
+        self.is_missing = False
+        self.enclosing: list[tuple[tree.Node | None, bool]] = []
         self.unread: list[str] = []
 
     def value(self, node: tree.Node) -> Formula:
@@ -43,12 +46,14 @@ class FromMeaning:
         self.unread.append(reason)
 
     def expect(self, node: tree.Node) -> None:
+        self.select = node
         self.is_nullable = _is_missing_later(tree.list_arg(node, tree.JOINS))
 
     def mark(self) -> int:
         return len(self.elements)
 
     def describe_source(self, source: Source, node: tree.Node) -> None:
+        self.is_missing = _is_missing_later(tree.list_arg(node, tree.JOINS))
         extra = [name for name, value in sorted(node.args.items()) if value and name not in _NAMED_ARGUMENTS]
         relation = source.relation
         if not isinstance(relation, Base) and relation.meaning is None and not relation.stars:
@@ -132,11 +137,12 @@ class FromMeaning:
         """The block of a subquery as a part of this query, or as one source if it must be complete by itself."""
         block, order = meaning.block, list(meaning.order)
         width = sum(1 for element in (*self.elements, block) for _ in element.instances())
-        is_complete = self.is_nullable or any(value.has_window for value in values) or width > _MOST_SOURCES
+        is_nullable = self.is_nullable or self.is_missing
+        is_complete = is_nullable or any(value.has_window for value in values) or width > _MOST_SOURCES
         if is_complete:
             rows, closed = close_block(self.store, block, [*values, *order])
             instance = self.store.instance(rows)
-            pushed = [self.store.push(value, instance, self.is_nullable) for value in closed]
+            pushed = [self.store.push(value, instance, is_nullable) for value in closed]
             return Block([instance]), pushed[: len(values)], tuple(pushed[len(values) :])
         if block.is_used:
             block, copied = copy_block(self.store, block, [*values, *order])
@@ -150,7 +156,8 @@ class FromMeaning:
         rows = model.rows if model is not None else self.store.make("table", str(relation.table))
         if isinstance(relation.meaning, Formula):
             rows = self.store.make("decorated", rows, relation.meaning)
-        instance, is_nullable, store = self.store.instance(rows), self.is_nullable, self.store
+        is_nullable = self.is_nullable or self.is_missing
+        instance, store = self.store.instance(rows), self.store
 
         def formula_of(name: str) -> Formula:
             known = model.columns.get(name) if model is not None else None
@@ -160,18 +167,19 @@ class FromMeaning:
         self._append(Block([instance]), ())
 
     def open_join(self, join: tree.Node) -> None:
+        self.enclosing.append((self.join, self.is_nullable))
+        is_nested = join.parent is not self.select and self.is_nullable
         self.join = join
         self.ranges[id(join)] = len(self.elements)
         siblings = tree.list_arg(join.parent, tree.JOINS)
         later = siblings[siblings.index(join) + 1 :] if join in siblings else []
         side = str(tree.arg(join, tree.SIDE) or "").upper()
-        self.is_nullable = side in ("LEFT", "FULL") or _is_missing_later(later)
+        self.is_nullable = is_nested or side in ("LEFT", "FULL") or _is_missing_later(later)
 
     def close_join(self, join: tree.Node) -> None:
         start = self.ranges[id(join)]
         self.elements[start:] = [self._joined(start)]
-        self.is_nullable = False
-        self.join = None
+        self.join, self.is_nullable = self.enclosing.pop()
 
     def _joined(self, start: int, end: int | None = None) -> Block:
         whole = Block()
@@ -205,6 +213,8 @@ class FromMeaning:
         method = str(tree.arg(join, tree.METHOD) or "").upper()
         if kind not in _JOIN_KINDS or method not in ("", "NATURAL") or tree.arg(join, "match_condition") is not None:
             self.give_up(f"{method} {kind} JOIN".strip())
+        if method == "NATURAL" and id(join) not in self.merged:
+            self.give_up("NATURAL JOIN of unknown columns")
         if kind in ("SEMI", "ANTI"):
             return self._half_join(left, right, on, kind)
         return _outer_join(left, right, on, side)

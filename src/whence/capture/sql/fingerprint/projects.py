@@ -23,10 +23,10 @@ def compare_projects(
     `readings` may be shared by comparisons. Raises DialectError.
     """
     readings = readings or Readings()
+    own_before, own_after = (evaluate(project, readings, through=False) for project in (base, head))
     before = evaluate(base, readings, through=True)
-    after = evaluate(head, readings, through=True, gone=before.tables)
-    alone = [evaluate(project, readings, through=False).datasets for project in (base, head)]
-    comparison = _Comparison(before.datasets, after.datasets, alone[0], alone[1], after.problems)
+    after = evaluate(head, readings, through=True, gone=own_before.tables - own_after.tables)
+    comparison = _Comparison(before.datasets, after.datasets, own_before.datasets, own_after.datasets, after.problems)
     return tuple(dict.fromkeys(change for name in comparison.order for change in comparison.changes_of(name)))
 
 
@@ -58,7 +58,10 @@ class _Comparison:
             found = list(_compare_versions(name, before, after, self._is_untouched(name))) if after is not None else []
         if before is not None and after is not None:
             found = [self._with_origin(name, change, after) for change in found]
-            found += _metadata_changes(name, before.code, after.code)
+            found += [
+                *_setting_changes(name, before.code, after.code),
+                *_metadata_changes(name, before.code, after.code),
+            ]
         if any(not change.kind.is_harmless for change in found):
             self.changed[name] = all(change.new_rows_only for change in found if not change.kind.is_harmless)
         yield from found
@@ -107,7 +110,13 @@ def _compare_versions(
         reason = f"it reads {missing}, which nothing builds any more"
         kind = ChangeKind.BROKEN_REFERENCE
         yield ColumnChange(
-            dataset=name, column=None, kind=kind, before=missing, reason=reason, file=code.file, line=after.line
+            dataset=name,
+            column=None,
+            kind=kind,
+            before=missing,
+            reason=reason,
+            file=code.file,
+            line=code.line_of(after.line),
         )
     if before is None:
         reason = "the project builds it now"
@@ -141,7 +150,7 @@ def _column_change(name: DatasetName, change: TargetChange, code: Code) -> Colum
         after=change.after,
         reason=_with_schema_rule(change, code),
         file=code.file,
-        line=max(0, change.line - code.line_offset),
+        line=code.line_of(change.line),
     )
 
 
@@ -150,6 +159,22 @@ def _with_schema_rule(change: TargetChange, code: Code) -> str:
     if not code.is_incremental or change.kind not in (ChangeKind.ADDED, ChangeKind.REMOVED, ChangeKind.RENAMED):
         return change.reason
     return f"{change.reason}; the table keeps its columns until on_schema_change ({code.on_schema_change}) or a rebuild"
+
+
+def _setting_changes(name: DatasetName, before: Code, after: Code) -> Iterator[ColumnChange]:
+    for key in sorted(before.settings.keys() | after.settings.keys()):
+        old, new = before.settings.get(key, ""), after.settings.get(key, "")
+        if old != new:
+            yield ColumnChange(
+                dataset=name,
+                column=None,
+                kind=ChangeKind.ROWS,
+                before=old[:200],
+                after=new[:200],
+                reason=f"{key} decides on its rows, and changed",
+                file=after.file,
+                new_rows_only=after.is_incremental,
+            )
 
 
 def _metadata_changes(name: DatasetName, before: Code, after: Code) -> Iterator[ColumnChange]:

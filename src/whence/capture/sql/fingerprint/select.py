@@ -135,10 +135,7 @@ class SelectMeaning(FromMeaning):
         if rows.lists.get("distinct_on"):
             rows.wrap(_distinct_on(self.store))
         elif tree.arg(node, tree.DISTINCT):
-            if not rows.is_distinct:
-                rows.group(
-                    lambda inside, lists: make("group", inside, make("set", *lists["values"])), rows.lists["values"]
-                )
+            rows.distinct()
             rows.lists["inherited"] = []
 
     def _grouped(self, inside: Formula, lists: Mapping[str, list[Formula]]) -> Formula:

@@ -7,6 +7,10 @@ from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 from whence.capture.sql.syntax import tree
 
 
+def _distinct_rows(store: Formulas) -> "Wrap":
+    return lambda inside, lists: store.make("group", inside, store.make("set", *lists["values"]))
+
+
 def _aggregates(value: Formula) -> Iterator[Formula]:
     """The outermost aggregates of a value over the rows of its own query."""
     if value.op == "aggregate":
@@ -48,13 +52,24 @@ class Rows:
     def group(self, make_rows: Wrap, keys: list[Formula]) -> None:
         """Complete grouped rows. An outer join that no key and no condition uses decides on no group.
 
-        It decides on aggregates, which keep the rows with all joins.
+        It decides on aggregates, which keep the rows with all joins. Window functions are computed after grouping.
         """
         used = [join for join in self.block.outer_joins if self._is_used(join, keys)]
         if len(used) < len(self.block.outer_joins):
             self._bind_aggregates()
             self.block = Block(self.block.sources, used, self.block.conditions)
-        self.wrap(make_rows)
+        self.wrap(make_rows, windows=True)
+
+    def distinct(self) -> None:
+        """Complete rows without repetition, after all window functions."""
+        values = self.lists["values"]
+        if self.is_distinct:
+            return
+        make_rows = _distinct_rows(self.store)
+        if any(value.has_window for value in values):
+            self.wrap(make_rows)
+        else:
+            self.group(make_rows, values)
 
     def _is_used(self, join: OuterJoin, keys: list[Formula]) -> bool:
         others = [one for one in self.block.outer_joins if one is not join]
@@ -78,12 +93,14 @@ class Rows:
 
         self.lists = {name: [bind(value) for value in one] for name, one in self.lists.items()}
 
-    def wrap(self, make_rows: Wrap) -> None:
+    def wrap(self, make_rows: Wrap, windows: bool = False) -> None:
         """Complete the rows so far, and read them as one source."""
         flat = [value for values in self.lists.values() for value in values]
         inside, closed = close_block(self.store, self.block, flat)
         rest = iter(closed)
         lists = {name: [next(rest) for _ in values] for name, values in self.lists.items()}
         instance = self.store.instance(make_rows(inside, lists))
-        self.block = Block([instance])
-        self.lists = {name: [self.store.push(value, instance) for value in values] for name, values in lists.items()}
+        self.block, push = Block([instance]), self.store.push
+        self.lists = {
+            name: [push(value, instance, windows=windows) for value in values] for name, values in lists.items()
+        }

@@ -97,11 +97,12 @@ class Formulas:
         args = tuple(change(arg) if isinstance(arg, Formula) else arg for arg in formula.args)
         return formula if args == formula.args else self.make(formula.op, *args)
 
-    def push(self, formula: Formula, instance: Formula, whole: bool = False) -> Formula:
+    def push(self, formula: Formula, instance: Formula, whole: bool = False, windows: bool = False) -> Formula:
         """A column of complete rows, seen by the query that reads them as `instance`.
 
         Operations on single rows are written outside, so that it does not matter which of two queries applies them.
-        `whole`: the rows may be missing (outer joins), so the value is not what its operation yields.
+        `whole`: the rows may be missing (outer joins), so the value is not what its operation yields. `windows`: window
+        functions are computed outside too, over the rows that are left then.
         """
         memo: dict[Formula, Formula] = {}
 
@@ -109,6 +110,7 @@ class Formulas:
             found = memo.get(part)
             if found is None:
                 inside = part.op not in _ROW_BOUND and part.size <= PUSHED_SIZE
+                inside = inside or (windows and part.has_window)
                 found = memo[part] = self.rebuild(part, visit) if inside else self.make("of", instance, part)
             return found
 
