@@ -8,7 +8,7 @@ WhenceError
 │   ├── LogCorruptError    a record inside the committed log fails its checksum
 │   ├── LogBusyError       another process writes or reads this log, or the queue is full
 │   └── LogGapError        records that are asked for are gone from the log, and not archived
-├── TableError             a Delta table cannot serve, or is not the one that it should be
+├── TableError             a Delta table cannot be used, or is not the expected one
 │   └── TableBusyError     another writer of the table was quicker
 ├── StoreError
 │   ├── EncryptionError    the store's encrypted texts cannot be opened, or its key cannot be read
@@ -16,25 +16,25 @@ WhenceError
 │   ├── StoreSchemaError   the store's tables are those of another release; carries both revisions
 │   ├── StoreBusyError     another process derives into this store, or changes assertions in it
 │   ├── QuestionsBusyError more questions are being answered than there are threads for
-│   └── NotYetError        the graph does not have yet what a question waits for
+│   └── NotYetError        the graph has not reached the position that a question waits for
 ├── CursorError            a cursor is not one of this question
 ├── PlanOutdatedError      the store has moved on since retention was planned
 ├── BackupError            a backup is not whole, or the place to restore it to is not empty
 ├── NodeNotFoundError      no node has that name; carries the nearest candidates
-├── ThingNotFoundError     the catalog has no such namespace, dataset, job, run …; carries what and its name
-├── AmbiguousNodeError     a short name fits several nodes; carries them
-├── SchemaError            what should say which columns tables have cannot be read
-├── DialectError           no SQL dialect has that name; carries those that there are
+├── ThingNotFoundError     the catalog has no such namespace, dataset, job, run …; carries its kind and name
+├── AmbiguousNodeError     a short name matches several nodes; carries them
+├── SchemaError            the source of table columns cannot be read
+├── DialectError           no SQL dialect has that name; carries the known names
 ├── ReceiptNotFoundError   nothing was received at that position or with that key
 ├── AuditError             a row of the audit log was changed, removed or moved
-├── AccessError            who asks is not known, or may not
+├── AccessError            the caller is unknown, or lacks the permission
 ├── ApiError               the API cannot be reached, or is overloaded
-│   └── ServerVersionError its answers have another form: it is of another version, or is not Whence
-├── QuestionError          the API refuses a parameter of a question; carries which
+│   └── ServerVersionError its answers have another form: it has another version, or is not Whence
+├── QuestionError          the API rejects a parameter of a question; carries its name
 ├── ProfileError           no server is named, or the file of profiles cannot be read or written
-├── NotInstalledError      a package that this needs is not installed; carries it, and what installs it
+├── NotInstalledError      a required package is not installed; carries it, and the command to install it
 ├── AddressError           `whence up` cannot listen at its address; carries it
-├── ArtifactError          a file that is to be captured from cannot be read
+├── ArtifactError          a file to capture from cannot be read
 │   └── RulesFileError     a file of rules (gate.yaml) has a mistake; carries its line
 ├── JavaNotFoundError      Spark needs a Java; says how to get one
 ├── SparkStartError        Spark's JVM ended, or could not be reached in time
@@ -86,7 +86,7 @@ class RateLimitError(WhenceError):
 
 
 class LogError(WhenceError):
-    """The event log cannot serve."""
+    """The event log is unavailable."""
 
 
 class LogCorruptError(LogError):
@@ -114,7 +114,7 @@ class LogGapError(LogError):
 
 @dataclass(eq=False)
 class TableError(WhenceError):
-    """The Delta table at `uri` cannot serve."""
+    """The Delta table at `uri` cannot be used."""
 
     uri: str
     reason: str
@@ -131,7 +131,7 @@ class TableBusyError(TableError):
 
 
 class StoreError(WhenceError):
-    """The serving store cannot serve."""
+    """The store is unavailable."""
 
 
 class EncryptionError(StoreError):

@@ -1,4 +1,4 @@
-"""The Python API for questions, `whence.connect(url, key)`: it needs neither Spark nor the packages of a server.
+"""The Python API for questions, `whence.connect(url, key)`. It needs neither Spark nor the packages of a server.
 
-What the API itself does belongs into `whence.api`, what a terminal shows into `whence.cli`.
+The work of the API belongs in `whence.api`, the output of a terminal in `whence.cli`.
 """

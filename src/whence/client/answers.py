@@ -34,14 +34,16 @@ Json = dict[str, Any]
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """What all answers can do. Their rows are the items of one member."""
+    """The common methods of all answers. Their rows are the items of one member."""
 
     _rows: ClassVar[str] = ""
-    """The member that has the rows; none: the answer itself is the only row."""
+    """The member with the rows; empty: the answer itself is the only row."""
     _columns: ClassVar[tuple[str, ...]] = ()
 
     def document(self, beside: Json | None = None) -> Json:
-        """The answer as one JSON document: what `whence … --output json` prints. `beside`: more of its head."""
+        """The answer as one JSON document: the output of `whence … --output json`. `beside`: further members of its
+        head.
+        """
         members: Json = msgspec.to_builtins(self)
         document: Json = {}
         for name, value in members.items():
@@ -49,7 +51,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
         return document
 
     def csv(self) -> str:
-        """The rows as CSV: what `whence … --output csv` prints."""
+        """The rows as CSV: the output of `whence … --output csv`."""
         return csv_text(self._columns, self._table())
 
     def to_pandas(self) -> "pandas.DataFrame":
@@ -81,7 +83,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 class Lineage(Answer, frozen=True, kw_only=True):
     """Nodes upstream or downstream of `root`, by distance and name, with the edges that lead to them.
 
-    `dropped_at`: when the dataset asked about was dropped or renamed, if it was.
+    `dropped_at`: when the dataset in the question was dropped or renamed, if it was.
     """
 
     _rows: ClassVar[str] = "nodes"
@@ -135,7 +137,7 @@ class Impact(Answer, frozen=True, kw_only=True):
 
 
 class Paths(Answer, frozen=True, kw_only=True):
-    """How data gets from source to target, the shortest paths first."""
+    """The paths from source to target, the shortest first."""
 
     _rows: ClassVar[str] = "paths"
     _columns: ClassVar[tuple[str, ...]] = ("steps", "via")
@@ -160,7 +162,7 @@ class Paths(Answer, frozen=True, kw_only=True):
 
 
 class WhyNot(Answer, frozen=True, kw_only=True):
-    """Why nothing is known to lead from source to target; if something does (`connected`), `path`."""
+    """Why no path leads from source to target; if one does (`connected`), `path`."""
 
     _columns: ClassVar[tuple[str, ...]] = (
         *("source", "target", "connected", "reason", "detail", "nearest", "until", "path"),
@@ -198,7 +200,7 @@ class History(Answer, frozen=True, kw_only=True):
 
 
 class Diff(Answer, frozen=True, kw_only=True):
-    """What changed between two states: nodes and columns by name, then edges by their ends."""
+    """The differences between two states: nodes and columns by name, then edges by their ends."""
 
     _rows: ClassVar[str] = "changes"
     _columns: ClassVar[tuple[str, ...]] = (*("change", "what", "node", "source", "target", "owner", "before", "after"),)
@@ -214,7 +216,7 @@ class Diff(Answer, frozen=True, kw_only=True):
 
 
 class RunLineage(Answer, frozen=True, kw_only=True):
-    """The runs upstream or downstream of a run, by depth; `origins`: datasets that were read and no known run wrote."""
+    """The runs upstream or downstream of a run, by depth; `origins`: inputs that no known run wrote."""
 
     _rows: ClassVar[str] = "runs"
     _columns: ClassVar[tuple[str, ...]] = (
@@ -234,7 +236,7 @@ class RunLineage(Answer, frozen=True, kw_only=True):
 
 
 class Found(Answer, frozen=True, kw_only=True):
-    """Nodes that a search found, the best first. `complete`: there are no others."""
+    """The results of a search, the best first. `complete`: there are no others."""
 
     _rows: ClassVar[str] = "nodes"
     _columns: ClassVar[tuple[str, ...]] = ("node", "kind", "by")

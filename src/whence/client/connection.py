@@ -1,4 +1,4 @@
-"""One connection to one API: requests, the errors that answers mean, and patience with overload."""
+"""A connection to one API: requests, typed errors, and retries during overload."""
 
 import socket
 import ssl
@@ -20,11 +20,11 @@ from whence.errors import (
 )
 
 _LONGEST_PAUSE = 5.0
-"""Seconds between two tries, at most."""
+"""The longest pause between two attempts (s)."""
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """An error answer (RFC 9457). `name` and `candidates`: where a name fits no node or several."""
+    """An error response (RFC 9457). `name` and `candidates`: for a name that matches no node, or several."""
 
     status: int
     reason: str = ""
@@ -34,12 +34,12 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class Connection:
-    """Asks one API with one key. Several threads may share it."""
+    """Sends requests to one API with one key. Thread-safe."""
 
     def __init__(self, url: str, key: str = "", *, timeout: float = 120, patience: float = 10) -> None:
-        """`timeout`: seconds to wait for an answer; `patience`: seconds to ask again while the server is overloaded.
+        """`timeout`: seconds to wait for an answer; `patience`: seconds to retry while the server is overloaded.
 
-        Raises ApiError if `url` is not one.
+        Raises ApiError if `url` is malformed.
         """
         self.url = _checked(url)
         headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
@@ -65,7 +65,7 @@ class Connection:
             time.sleep(pause)
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._http.close()
 
     def _once(self, path: str, parameters: Mapping[str, Any]) -> httpx2.Response:
@@ -106,7 +106,7 @@ class Connection:
 
 
 def refused_key(url: str, *, has_key: bool) -> AccessError:
-    """What is said of a key that a server does not accept, or that is not there."""
+    """The error for a missing key, or one that a server does not accept."""
     missing = "it needs an API key: set WHENCE_API_KEY, or keep one by `whence login`"
     return AccessError(f"{url}: {'it does not accept the API key' if has_key else missing}")
 
@@ -129,7 +129,7 @@ def _pause(response: httpx2.Response) -> float:
 
 
 def _explain(error: Exception) -> str:
-    """Why there is no answer. The library wraps what the operating system says."""
+    """Why there is no answer. The library wraps the error of the operating system."""
     for cause in _causes(error):
         match cause:
             case ConnectionRefusedError():

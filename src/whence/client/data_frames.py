@@ -1,4 +1,4 @@
-"""Rows of answers as data frames, for those who have pandas or polars installed."""
+"""Rows of answers as data frames, if pandas or polars is installed."""
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -14,7 +14,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def pandas_frame(columns: Sequence[str], rows: Rows) -> "pandas.DataFrame":
-    """A pandas DataFrame of these columns; lists and objects stay what they are. Raises NotInstalledError."""
+    """A pandas DataFrame of these columns; lists and objects are unchanged. Raises NotInstalledError."""
     frames = _installed("pandas")
     return frames.DataFrame([[row[column] for column in columns] for row in rows], columns=list(columns))
 

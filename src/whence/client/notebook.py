@@ -1,4 +1,4 @@
-"""Answers as a person reads them at a prompt and in a notebook: a title, and the first rows as a table."""
+"""Answers as text and HTML for a prompt and a notebook: a title, and the first rows as a table."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,15 +6,15 @@ from html import escape
 from typing import Any
 
 SHOWN = 20
-"""Rows of an answer that are shown."""
+"""The most rows of an answer to print."""
 _WIDEST = 60
-"""Characters of a cell that are shown."""
+"""The most characters of a cell to print."""
 
 Rows = Sequence[Mapping[str, Any]]
 
 
 def text_table(title: str, columns: Sequence[str], rows: Rows, size: int) -> str:
-    """The title, then the first rows in aligned columns, then how many more of all `size` rows there are."""
+    """The title, then the first rows in aligned columns, then the number of further rows out of `size`."""
     cells = [list(columns), *([_cell(row[column]) for column in columns] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells]
@@ -22,7 +22,7 @@ def text_table(title: str, columns: Sequence[str], rows: Rows, size: int) -> str
 
 
 def html_table(title: str, columns: Sequence[str], rows: Rows, size: int) -> str:
-    """The same as HTML. Everything that comes from an answer is escaped."""
+    """The same as HTML. All values of an answer are escaped."""
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(_cell(row[column]))}</td>" for column in columns) + "</tr>" for row in rows
@@ -36,7 +36,7 @@ def _more(rows: Rows, size: int) -> list[str]:
 
 
 def _cell(value: Any) -> str:
-    """One line of printable text: a name may have any characters, also those that control a terminal."""
+    """One line of printable text: a name may contain any characters, even those that control a terminal."""
     match value:
         case None:
             text = ""
@@ -49,5 +49,5 @@ def _cell(value: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """Text without characters that control a terminal: they become escapes."""
+    """Text in which characters that control a terminal are escaped."""
     return "".join(one if one.isprintable() else one.encode("unicode_escape", "surrogatepass").decode() for one in text)

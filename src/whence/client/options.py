@@ -1,4 +1,4 @@
-"""The options of questions, as keyword arguments; and as parameters of requests."""
+"""The options of questions, as keyword arguments and as parameters of requests."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -10,8 +10,8 @@ Time = str | datetime
 
 
 class Narrowing(TypedDict, total=False):
-    """Which nodes an answer has: those in one of these namespaces (may have `*`), with one of these tags, of one of
-    these owners, of one of these kinds (dataset, field, job, or a type such as view).
+    """A filter of nodes: in one of these namespaces (may contain `*`), with one of these tags, of one of these owners,
+    of one of these kinds (dataset, field, job, or a type such as view).
     """
 
     namespaces: Sequence[str]
@@ -21,7 +21,7 @@ class Narrowing(TypedDict, total=False):
 
 
 class Bounds(TypedDict, total=False):
-    """What a traversal follows, and when: edges of these types, at most so many nodes, as of a time."""
+    """The range of a traversal: edges of these types, at most this number of nodes, at a time."""
 
     types: Types | None
     as_of: Time | None
@@ -29,8 +29,8 @@ class Bounds(TypedDict, total=False):
 
 
 class Walk(Bounds, Narrowing, total=False):
-    """A traversal from a node: so many hops (all if not given), at most so many edges; only what one of these jobs
-    reads or writes; `within`: not through nodes that do not fit.
+    """A traversal from a node: hops (all by default), at most this number of edges; only nodes that one of these jobs
+    reads or writes; `within`: not through nodes that the filter excludes.
     """
 
     depth: int | None
@@ -40,17 +40,17 @@ class Walk(Bounds, Narrowing, total=False):
 
 
 _NAMES = {"namespaces": "namespace", "tags": "tag", "owners": "owner", "kinds": "kind", "jobs": "job"}
-"""What the API calls the options that are lists."""
+"""The API's names of the options that are lists."""
 
 
 def parameters_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as parameters of a request. Raises TypeError for one that there is not."""
+    """Convert options to parameters of a request. Raises TypeError for an unknown option."""
     written = {_NAMES.get(name, name): value for name, value in options.items()}
     return {name: iso_text(value) if name == "as_of" else value for name, value in written.items()}
 
 
 def iso_text(time: Time | None) -> str | None:
-    """A time as text."""
+    """Convert a time to text."""
     if not isinstance(time, datetime):
         return time
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).isoformat()

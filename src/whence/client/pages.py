@@ -1,4 +1,4 @@
-"""Pages of an answer put together as the one answer that they are parts of."""
+"""Reads all pages of an answer, and joins them into one answer."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 
 class PageInfo(msgspec.Struct, frozen=True):
-    """The cursor of the page after this one; None if it is the last."""
+    """The cursor of the next page; None on the last one."""
 
     next: str | None
 
@@ -27,14 +27,14 @@ class Envelope(msgspec.Struct, frozen=True):
 Get = Callable[[str, Mapping[str, Any]], Envelope]
 
 PAGE = 10_000
-"""Rows that are asked for at a time: as many as the API gives."""
+"""Rows in one request: the most that the API returns."""
 TRIES = 3
 
 
 def read_all(get: Get, path: str, parameters: Mapping[str, Any], rows: str, limit: int | None = None) -> Json:
-    """All rows of an answer, or the first `limit`, of one version of the graph: its head, `completeness`, its rows.
+    """All rows of an answer, or the first `limit`, at one version of the graph, with its head and `completeness`.
 
-    `rows`: the member of `data` that has them. Raises ApiError if the graph changes too fast, and what `get` raises.
+    `rows`: the member of `data` with the rows. Raises ApiError if the graph changes too fast, and the errors of `get`.
     """
     for _ in range(TRIES):
         if (pages := _read_pages(get, path, parameters, rows, limit)) is not None:
@@ -45,7 +45,7 @@ def read_all(get: Get, path: str, parameters: Mapping[str, Any], rows: str, limi
 def _read_pages(
     get: Get, path: str, parameters: Mapping[str, Any], rows: str, limit: int | None
 ) -> Sequence[Envelope] | None:
-    """The pages; None if the graph changed between them."""
+    """The pages, or None if the graph changed between them."""
     pages: list[Envelope] = []
     cursor, left = None, limit
     while cursor is not None or not pages:
@@ -60,13 +60,13 @@ def _read_pages(
 
 
 def _version(page: Envelope) -> tuple[Any, ...] | None:
-    """Which state of the graph a page shows; None: it does not say."""
+    """The state of the graph on a page, or None if the page does not have it."""
     told = page.completeness
     return None if told is None else (told.get("graph_version"), told.get("forgotten_before"))
 
 
 def _put_together(pages: Sequence[Envelope], rows: str, limit: int | None) -> Json:
-    """One document of all pages. What belongs to rows is in the page of its row, and in the order of its names."""
+    """One document of all pages. Members that belong to rows are in the page of their row."""
     data: Json = {**pages[0].data, rows: [row for page in pages for row in page.data.get(rows, ())][:limit]}
     if len(pages) > 1 and "edges" in data:
         data |= _join_edges(pages)
@@ -78,7 +78,7 @@ def _put_together(pages: Sequence[Envelope], rows: str, limit: int | None) -> Js
 
 
 def _join_edges(pages: Sequence[Envelope]) -> Json:
-    """Edges, gaps, and nodes that say in which place of all edges theirs is."""
+    """The edges, the gaps, and the nodes, whose edge indices refer to all edges."""
     placed = [(number, place) for number, page in enumerate(pages) for place in range(len(page.data["edges"]))]
     ordered = sorted(placed, key=lambda at: _ends(pages[at[0]].data["edges"][at[1]]))
     places = {at: place for place, at in enumerate(ordered)}

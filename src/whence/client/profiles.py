@@ -1,4 +1,4 @@
-"""Profiles: servers and keys that `whence login` keeps, in a file that only its user may read."""
+"""Profiles: servers and keys that `whence login` stores, in a file that only its user may read."""
 
 import os
 import tempfile
@@ -18,7 +18,7 @@ DEFAULT = "default"
 
 
 class Server(msgspec.Struct, frozen=True):
-    """Where to ask, and with which key (empty: none)."""
+    """A server's address, and the key (empty: none)."""
 
     url: str
     key: str = ""
@@ -37,7 +37,7 @@ def profiles_file() -> Path:
 
 
 def read_profiles() -> Mapping[str, Server]:
-    """All profiles by name; none if there is no file. Raises ProfileError if it cannot be read."""
+    """All profiles by name; empty if there is no file. Raises ProfileError if it cannot be read."""
     path = profiles_file()
     try:
         return msgspec.json.decode(path.read_bytes(), type=_File).profiles
@@ -48,12 +48,12 @@ def read_profiles() -> Mapping[str, Server]:
 
 
 def write_profile(name: str, server: Server) -> Path:
-    """Keep a profile; the file that has it. Raises ProfileError."""
+    """Write a profile, and return the path of the file. Raises ProfileError."""
     return _write({**read_profiles(), name: server})
 
 
 def remove_profile(name: str) -> bool:
-    """Remove a profile and its key. Whether there was one. Raises ProfileError."""
+    """Remove a profile and its key. Returns whether it existed. Raises ProfileError."""
     profiles = dict(read_profiles())
     found = profiles.pop(name, None)
     if found is not None:
@@ -62,9 +62,9 @@ def remove_profile(name: str) -> bool:
 
 
 def choose_server(url: str | None = None, key: str | None = None, profile: str | None = None) -> Server:
-    """The server at a URL or of a profile; what is not given comes from the environment, then the default profile.
+    """The server at a URL or of a profile; missing values come from the environment, then from the default profile.
 
-    The key of the environment goes to a URL, the key of a profile to the URL of the profile only. Raises ProfileError.
+    The key of the environment is sent to any URL, the key of a profile only to the profile's URL. Raises ProfileError.
     """
     if url and profile:
         raise ProfileError("name a URL or a profile, not both")

@@ -1,4 +1,4 @@
-"""The client: one method for each question, each a request to the API and a typed answer."""
+"""The client: one method for each question, which sends a request to the API and returns a typed answer."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar, Unpack
@@ -19,11 +19,11 @@ Value = TypeVar("Value")
 
 
 class Client:
-    """Asks one server. A context manager; several threads may share it.
+    """A client of one server, and a context manager. Thread-safe.
 
-    Each question raises NodeNotFoundError (with the nearest names), AmbiguousNodeError (with all that fit),
-    QuestionError (a parameter is refused), AccessError (the key is refused) and ApiError (the server does not answer,
-    or speaks another version).
+    Each question raises NodeNotFoundError (with the nearest names), AmbiguousNodeError (with all candidates),
+    QuestionError (a parameter is rejected), AccessError (the key is rejected) and ApiError (the server does not
+    respond, or has another version).
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -35,67 +35,67 @@ class Client:
         return self._connection.url
 
     def upstream(self, node: str, **walk: Unpack[Walk]) -> Lineage:
-        """Where a dataset, field or job comes from. `node`: a node id, or the end of a name (`orders.total`)."""
+        """The nodes upstream of a dataset, field or job. `node`: a node id, or the end of a name (`orders.total`)."""
         return self._read("/lineage/upstream", {"node": node, **parameters_of(walk)}, Lineage, "nodes")
 
     def downstream(self, node: str, **walk: Unpack[Walk]) -> Lineage:
-        """What depends on a dataset, field or job."""
+        """The nodes downstream of a dataset, field or job."""
         return self._read("/lineage/downstream", {"node": node, **parameters_of(walk)}, Lineage, "nodes")
 
     def impact(self, node: str, *, limit: int | None = None, **walk: Unpack[Walk]) -> Impact:
-        """What breaks if a node changes: counts of all, and the first `limit` nodes with a path to each."""
+        """The nodes that a change affects: counts of all, and the first `limit` nodes with a path to each."""
         return self._read("/impact", {"node": node, **parameters_of(walk)}, Impact, "nodes", limit)
 
     def paths(
         self, source: str, target: str, *, limit: int = 20, depth: int | None = None, **bounds: Unpack[Bounds]
     ) -> Paths:
-        """How data gets from one node to another: at most `limit` paths, the shortest first."""
+        """The paths from one node to another: at most `limit`, the shortest first."""
         asked = {"source": source, "target": target, "paths": limit, "depth": depth}
         return self._read("/paths", asked | parameters_of(bounds), Paths, "paths")
 
     def why(self, source: str, target: str, *, limit: int = 5, **bounds: Unpack[Bounds]) -> Paths:
-        """The same paths, every edge with all events and runs that prove it."""
+        """The same paths, every edge with all its evidence: events and runs."""
         asked = {"source": source, "target": target, "paths": limit}
         return self._read("/why", asked | parameters_of(bounds), Paths, "paths")
 
     def why_not(self, source: str, target: str, **bounds: Unpack[Bounds]) -> WhyNot:
-        """Why nothing is known to lead from one node to another."""
+        """Why no path leads from one node to another."""
         return self._read("/why-not", {"source": source, "target": target} | parameters_of(bounds), WhyNot)
 
     def history(self, node: str) -> History:
-        """When the lineage and the schema of a node changed, how, and by which run or event."""
+        """The changes of a node's lineage and schema, each with its time, and its run or event."""
         return self._read("/history", {"node": node}, History, "versions")
 
     def diff(self, before: Time, after: Time = "now") -> Diff:
-        """What changed between two times, or between two runs (`run:…`)."""
+        """The differences between two times, or between two runs (`run:…`)."""
         return self._read("/diff", {"before": iso_text(before), "after": iso_text(after)}, Diff, "changes")
 
     def runs(self, run: str, *, down: bool = False, depth: int | None = None, max_runs: int = 1_000) -> RunLineage:
-        """The runs that wrote what a run read, and so on; `down`: those that read what it wrote.
+        """The runs that wrote a run's inputs, and so on; `down`: the runs that read its outputs.
 
-        `run`: its id, `<id>@<job>` if several jobs claim it, or a job, whose latest run is meant.
+        `run`: its id, `<id>@<job>` if several jobs claim it, or a job, for its latest run.
         """
         asked = {"direction": "downstream" if down else "upstream", "depth": depth, "max_runs": max_runs}
         return self._read(f"/runs/{quote(run, safe='')}/lineage", asked, RunLineage, "runs")
 
     def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> Found:
-        """Datasets, fields and jobs by the words of their names, and by their tags, owners and descriptions."""
+        """Search datasets, fields and jobs by the words of their names, tags, owners and descriptions."""
         return self._read("/search", {"q": text, "names": limit, **parameters_of(narrowing)}, Found, "nodes")
 
     def blast_radius(self, node: str) -> BlastRadius | None:
-        """How much is downstream of a node, as it was counted last; None if it was not counted yet."""
+        """The latest blast radius of a node, or None if it was not computed yet."""
         radius = self._page("/api/v2/blast", {"node": node}).data.get("radius")
         return None if radius is None else self._converted(radius, BlastRadius)
 
     def whoami(self) -> CurrentUser | None:
-        """Who asks; None if the server runs open, without keys."""
+        """The current user, or None if the server runs open, without keys."""
         told = self._converted(self._connection.get("/api/v2/session/ways", {}), SignedIn)
         if told.me is None and not told.open:
             raise refused_key(self.url, has_key=self._connection.has_key)
         return None if told.open else told.me
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._connection.close()
 
     def __enter__(self) -> "Client":
@@ -134,10 +134,10 @@ class Client:
 def connect(
     url: str | None = None, key: str | None = None, *, profile: str | None = None, timeout: float = 120
 ) -> Client:
-    """A client of the server at `url`, or of a profile that `whence login` wrote.
+    """Create a client of the server at `url`, or of a profile that `whence login` wrote.
 
-    What is not given comes from WHENCE_URL, WHENCE_API_KEY and WHENCE_PROFILE, then from the profile `default`.
-    `timeout`: seconds to wait for an answer. Raises ProfileError if no server is named, ApiError if `url` is no URL.
+    Missing values come from WHENCE_URL, WHENCE_API_KEY and WHENCE_PROFILE, then from the profile `default`. `timeout`:
+    seconds to wait for an answer. Raises ProfileError if no server is named, ApiError if `url` is malformed.
     """
     server = choose_server(url, key, profile)
     return Client(Connection(server.url, server.key, timeout=timeout))

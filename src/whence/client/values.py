@@ -1,4 +1,4 @@
-"""The values that answers consist of. Nodes and runs are node ids (`dataset:…`, `run:…`), times ISO 8601 in UTC."""
+"""The values in answers. Nodes and runs are node ids (`dataset:…`, `run:…`), times ISO 8601 in UTC."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ import msgspec
 
 
 class Completeness(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of the truth an answer holds: if it is not complete, what stopped it, and the nearest of the nodes
-    beyond which there is more (`frontier`).
+    """The completeness of an answer: if it is incomplete, what stopped it, and the nearest nodes beyond which there is
+    more (`frontier`).
     """
 
     complete: bool
@@ -23,7 +23,7 @@ class Completeness(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Transformation(msgspec.Struct, frozen=True, order=True):
-    """What happens to data on its way."""
+    """A transformation of data."""
 
     type: str = "UNKNOWN"
     subtype: str = ""
@@ -78,8 +78,8 @@ class Edge(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReachedNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A node of a traversal. `parent` and `edge` (an index into the answer's edges) are the last hop of one shortest
-    path to it, `via` is what happens along that path.
+    """A reached node. `parent` and `edge` (an index into the answer's edges) are the last hop of one shortest path to
+    it, `via` is the composed transformation along that path.
     """
 
     node: str
@@ -94,7 +94,7 @@ class ReachedNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Gap(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a traversal over fields ends, because `owner` reports whole datasets only, or not this column."""
+    """A node where a traversal of fields ends, because `owner` reports whole datasets only, or not this column."""
 
     at: str
     owner: str
@@ -131,7 +131,7 @@ class Affected(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
-    """How many nodes are affected. An empty owner or tier: of those that have none."""
+    """The numbers of affected nodes. An empty owner or tier counts nodes without one."""
 
     nodes: int
     jobs: int
@@ -144,7 +144,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """One hop of a path: all edges that make it."""
+    """One hop of a path: all parallel edges."""
 
     source: str
     target: str
@@ -152,7 +152,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Path(msgspec.Struct, frozen=True, kw_only=True):
-    """A path, and what happens on it, in one transformation (None without a step)."""
+    """A path, and its composed transformation (None if it has no step)."""
 
     steps: tuple[Step, ...]
     via: Transformation | None
@@ -175,7 +175,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):
-    """A version of the lineage or the schema of a node, when it was valid, and what it changed. `size`: edges, or
+    """A version of the lineage or the schema of a node, its validity interval, and its changes. `size`: edges, or
     columns.
     """
 
@@ -199,7 +199,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
-    """Where source code is, and its version."""
+    """The location of source code, and its version."""
 
     version: str
     url: str
@@ -207,7 +207,7 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReachedRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A run, `depth` hops from the one asked about."""
+    """A run, `depth` hops from the requested one."""
 
     run: str
     job: str
@@ -230,7 +230,7 @@ class Handover(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FoundNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A node that a search found: by its `name`, or a `tag`, the `owner` or `description` that it has."""
+    """A search result: its matching part is its `name`, a `tag`, its `owner` or `description`."""
 
     node: str
     kind: str
@@ -238,14 +238,14 @@ class FoundNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Count(msgspec.Struct, frozen=True, kw_only=True):
-    """A count; `relative_error` is 0 where it is exact."""
+    """A count; `relative_error` is 0 if it is exact."""
 
     count: int
     relative_error: float
 
 
 class BlastRadius(msgspec.Struct, frozen=True, kw_only=True):
-    """How much is downstream of a node, as it was counted last. `current`: no event came since."""
+    """The latest blast radius of a node. `current`: no event has arrived since."""
 
     datasets: Count
     fields: Count
@@ -257,14 +257,14 @@ class BlastRadius(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Grant(msgspec.Struct, frozen=True, kw_only=True):
-    """A role in the namespaces that fit a pattern."""
+    """A role in the namespaces that match a pattern."""
 
     role: str
     namespaces: str
 
 
 class CurrentUser(msgspec.Struct, frozen=True, kw_only=True):
-    """Who asks: `key:NAME` or `user:SUBJECT`, their highest role, and all roles granted to them."""
+    """The current user: `key:NAME` or `user:SUBJECT`, their highest role, and all roles granted to them."""
 
     name: str
     role: str | None
@@ -272,7 +272,7 @@ class CurrentUser(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SignedIn(msgspec.Struct, frozen=True, kw_only=True):
-    """Who asks, if that is known. `open`: the server needs no keys."""
+    """The current user, if known. `open`: the server needs no keys."""
 
     open: bool
     me: CurrentUser | None
