@@ -1,0 +1,107 @@
+"""Which lineage a frame in memory has: by the object, or by the buffers that it shares with the frame it came from.
+
+Nothing here keeps data alive. An entry by object ends with the object; entries by buffers are bounded in number.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Callable
+
+from whence_client.frames.addresses import find_address
+from whence_client.frames.frames import FrameLineage
+from whence_client.lineage.columns import LEFT_THE_ENGINE, unknown
+
+_MOST_COLUMNS = 65_536
+
+TakeColumns = Callable[[], Sequence[Any]]
+"""Takes the columns of a frame: each has `name`, `dtype`, `null_count()`, items, and the Arrow PyCapsule interface."""
+
+Mark = Hashable
+"""What tells a column from one that lies at its address later: name, type, nulls, the first and the last value."""
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """The lineage of a frame, and the frame while it lives."""
+
+    lineage: FrameLineage
+    frame: weakref.ref[Any]
+
+
+class FrameMemory:
+    """The lineage of frames in memory. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._by_object: dict[int, _Entry] = {}
+        self._by_mark: OrderedDict[Mark, _Entry] = OrderedDict()
+
+    def remember(self, frame: Any, take_columns: TakeColumns, lineage: FrameLineage) -> None:
+        """Keep the lineage of a frame."""
+        key = id(frame)
+
+        def forget(reference: weakref.ref[Any]) -> None:
+            found = self._by_object.get(key)
+            if found and found.frame is reference:
+                self._by_object.pop(key, None)
+
+        entry = _Entry(lineage, weakref.ref(frame, forget))
+        marks = [mark for _, mark in list_marks(take_columns) if mark]
+        with self._lock:
+            self._by_object[key] = entry
+            for mark in marks:
+                self._by_mark.pop(mark, None)
+                self._by_mark[mark] = entry
+            while len(self._by_mark) > _MOST_COLUMNS:
+                self._by_mark.popitem(last=False)
+
+    def find(self, frame: Any) -> FrameLineage | None:
+        """The lineage of this very frame; None if nobody remembered one."""
+        found = self._by_object.get(id(frame))
+        return found.lineage if found and found.frame() is frame else None
+
+    def find_by_buffers(self, take_columns: TakeColumns) -> FrameLineage | None:
+        """The lineage of a frame that shares the buffers of remembered ones; None if it shares none.
+
+        Each column has the lineage of the frame that its buffer came from. A type whose export is a copy (structs, some
+        lists) has no lasting address: such a column is found if all others came from one frame of the same columns.
+        The address of a frame that is gone may be another's now: it counts only if all columns agree.
+        """
+        marks = list_marks(take_columns)
+        names = [name for name, _ in marks]
+        found = {name: self._by_mark.get(mark) if mark else None for name, mark in marks}
+        entries = {id(one): one for one in found.values() if one is not None}
+        agree = len(entries) == 1 and all(found[name] is not None for name, mark in marks if mark)
+        found = {name: one if one and (agree or one.frame() is not None) else None for name, one in found.items()}
+        used = {id(one): one.lineage for one in found.values() if one is not None}
+        if not used:
+            return None
+        only = next(iter(used.values()))
+        whole = only if agree and list(only.columns) == names else FrameLineage()
+        made = {name: (one.lineage if one else whole).columns.get(name) or _UNKNOWN for name, one in found.items()}
+        return FrameLineage(
+            made,
+            frozenset().union(*(one.influences for one in used.values())),
+            frozenset().union(*(one.inputs for one in used.values())),
+        )
+
+
+_UNKNOWN = unknown(LEFT_THE_ENGINE)
+
+
+def list_marks(take_columns: TakeColumns) -> list[tuple[str, Mark | None]]:
+    """The name of each column, and its mark if its values have an address. Values are in it only as their hash."""
+    return [(str(column.name), _mark(column, again)) for column, again in zip(take_columns(), take_columns())]
+
+
+def _mark(column: Any, again: Any) -> Mark | None:
+    address = find_address(column, again)
+    if address is None:
+        return None
+    ends = hash((repr(column[0]), repr(column[-1])))
+    return column.name, address, str(column.dtype), column.null_count(), ends

@@ -1,0 +1,193 @@
+"""The capture of polars: hooks where frames are read, collected and written. The plan itself is in `plan`."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Iterable
+from contextvars import ContextVar
+from datetime import datetime, timezone
+from typing import Any
+
+from whence_client.captures.contract import ATTACH, Findings, Undo, Versions, check_package
+from whence_client.captures.naming import Naming
+from whence_client.captures.patches import Observer, Patches
+from whence_client.captures.session import Session
+from whence_client.events.datasets import Dataset as EventDataset
+from whence_client.events.datasets import Field
+from whence_client.events.facets import Event
+from whence_client.events.ids import new_run_id
+from whence_client.frames.frames import FrameLineage, read_frame, unknown_frame
+from whence_client.frames.memory import FrameMemory
+from whence_client.frames.polars.plan import Plan, find_sink, read_plan, written_schema
+from whence_client.frames.writes import FrameWrite, script_name, write_event
+from whence_client.lineage.columns import LEFT_THE_ENGINE, NOT_CAPTURED, Dataset
+from whence_client.naming.files import name_file
+
+_READERS = ("read_avro", "read_csv", "read_excel", "read_ipc", "read_json", "read_ndjson", "read_ods", "read_parquet")
+_WRITERS = ("write_avro", "write_csv", "write_excel", "write_ipc", "write_json", "write_ndjson", "write_parquet")
+_SINKS = ("sink_csv", "sink_ipc", "sink_ndjson", "sink_parquet")
+_COLLECTORS = ("collect", "_collect_eager")
+
+
+class PolarsCapture:
+    """Column lineage of polars frames, out of the plans that polars runs."""
+
+    name = "polars"
+    kind = ATTACH
+    versions = Versions("1.30.0", "2.1.0")
+
+    def check(self) -> Findings:
+        """Whether polars is there, and of a release that is known."""
+        return check_package("polars", self.versions)
+
+    def translate(self, record: FrameWrite, naming: Naming) -> Iterable[Event]:
+        """The event of one write."""
+        return (write_event(record, naming),)
+
+    def install(self, session: Session) -> Undo:
+        """Hook polars, which the job has imported."""
+        polars = sys.modules["polars"]
+        if getattr(polars, "_whence_hooks", None) is not None:
+            return lambda: None
+        hooks = _Hooks(self, session, polars)
+        polars._whence_hooks = hooks  # type: ignore[attr-defined]
+        return hooks.install()
+
+
+class _Hooks:
+    """The hooks of one process."""
+
+    def __init__(self, capture: PolarsCapture, session: Session, polars: Any) -> None:
+        self._capture, self._session, self._polars = capture, session, polars
+        self._memory = FrameMemory()
+        self._patches = Patches(session.guard(capture.name))
+        self._depth: ContextVar[int] = ContextVar("whence_polars_writes", default=0)
+
+    def install(self) -> Undo:
+        """Put the hooks in place."""
+        polars, observe = self._polars, self._patches.observe
+        for name in _READERS:
+            if hasattr(polars, name):
+                observe(polars, name, self._on_read)
+        observe(polars.DataFrame, "__init__", self._on_creation)
+        for name in _COLLECTORS:
+            if hasattr(polars.LazyFrame, name):
+                observe(polars.LazyFrame, name, self._on_collect)
+        for name in _SINKS:
+            self._observe_write(polars.LazyFrame, name, self._on_sink)
+        for name in _WRITERS:
+            self._observe_write(polars.DataFrame, name, self._on_write)
+
+        def undo() -> None:
+            self._patches.undo()
+            vars(polars).pop("_whence_hooks", None)
+
+        return undo
+
+    def _observe_write(self, owner: Any, name: str, observer: Observer) -> None:
+        """As `observe`, for the outermost of nested writes: `write_parquet` is `lazy().sink_parquet` within."""
+        guard = self._session.guard(self._capture.name)
+
+        def make(original: Any) -> Any:
+            @functools.wraps(original)
+            def observed(*args: Any, **kwargs: Any) -> Any:
+                token = self._depth.set(self._depth.get() + 1)
+                try:
+                    result = original(*args, **kwargs)
+                finally:
+                    self._depth.reset(token)
+                if not self._depth.get():
+                    guard.run(name, observer, result, args, kwargs)
+                return result
+
+            return observed
+
+        self._patches.replace(owner, name, make)
+
+    def _on_read(self, frame: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """A file was read at once."""
+        if not isinstance(frame, self._polars.DataFrame):
+            return  # several sheets of a workbook
+        source = args[0] if args else named.get("source")
+        path = _path(source)
+        lineage = read_frame(_dataset(name_file(path)), frame.columns) if path else None
+        self._remember(frame, lineage or unknown_frame(frame.columns, NOT_CAPTURED))
+
+    def _on_creation(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """A frame was made of what Python has. Its buffers may lie where another frame's were."""
+        self._remember(args[0], unknown_frame(args[0].columns, LEFT_THE_ENGINE))
+
+    def _on_collect(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """A lazy frame was run."""
+        plan = self._plan(args[0])
+        lineage, path = read_plan(plan), find_sink(plan)
+        if path and not self._depth.get():
+            self._emit(path, written_schema(plan), lineage)
+        if isinstance(result, self._polars.DataFrame):
+            self._remember(result, lineage)
+
+    def _on_sink(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """A lazy frame was run into a file; with `lazy=True` it was not, and comes to `collect` later."""
+        path = _path(args[1] if len(args) > 1 else named.get("path"))
+        if path and not isinstance(result, self._polars.LazyFrame):
+            plan = self._plan(args[0])
+            self._emit(path, written_schema(plan), read_plan(plan))
+
+    def _on_write(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """A frame in memory was written."""
+        frame = args[0]
+        path = _path(
+            args[1] if len(args) > 1 else next((named[key] for key in ("file", "workbook") if key in named), None)
+        )
+        if path:
+            lineage = self._memory.find(frame) or self._find(frame)
+            self._emit(path, frame.schema, lineage or unknown_frame(frame.columns, LEFT_THE_ENGINE), frame.height)
+
+    def _plan(self, frame: Any) -> Plan:
+        return Plan(frame, _name_paths, lambda inner: self._find(self._polars.DataFrame._from_pydf(inner)))
+
+    def _find(self, frame: Any) -> FrameLineage | None:
+        return self._memory.find_by_buffers(frame.get_columns)
+
+    def _remember(self, frame: Any, lineage: FrameLineage) -> None:
+        self._memory.remember(frame, frame.get_columns, lineage)
+
+    def _emit(self, path: str, schema: Any, lineage: FrameLineage, rows: int = -1) -> None:
+        fields = tuple(Field(str(name), str(type_)) for name, type_ in schema.items())
+        target, at = name_file(path), datetime.now(timezone.utc)
+        write = FrameWrite(self._capture.name, target, fields, lineage, script_name(), new_run_id(), at, rows)
+        for event in self._capture.translate(write, self._session.naming()):
+            self._session.emit(event, capture=self._capture.name)
+
+
+def _name_paths(paths: list[str]) -> Dataset:
+    """The dataset of the files of a scan: the file, or the folder that several have in common."""
+    return _dataset(name_file(_common_path(paths)))
+
+
+def _common_path(paths: list[str]) -> str:
+    """The only path, or the nearest folder around all of them; also of URIs."""
+    if len(paths) == 1:
+        return paths[0]
+    split = [path.split("/")[:-1] for path in paths]
+    shared = next((depth for depth, parts in enumerate(zip(*split)) if len(set(parts)) > 1), min(map(len, split)))
+    return "/".join(split[0][:shared]) or "/"
+
+
+def _dataset(named: EventDataset) -> Dataset:
+    return Dataset(named.namespace, named.name)
+
+
+def _path(source: Any) -> str:
+    """The path or URI of a file, or of the folder of several; empty for what is none, as an open file or bytes."""
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        return path if isinstance(path, str) else ""
+    if isinstance(source, (list, tuple)) and source and all(_path(one) for one in source):
+        return _common_path([_path(one) for one in source])
+    return ""
+
+
+capture = PolarsCapture()

@@ -1,0 +1,44 @@
+"""The facets of an output whose column lineage a capture has read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from whence_client.events.columns import DIRECT, INDIRECT, ColumnEdge, column_facets
+from whence_client.events.datasets import Column as EventColumn
+from whence_client.events.facets import Facet
+from whence_client.lineage.columns import NO_SOURCE, Column, Edge, Edges
+
+_GUESSED = 0.5
+"""The confidence in the sources of a column of which something is not known: a function that hides its arguments."""
+
+
+def lineage_facets(columns: Mapping[str, Column], influences: Edges, *, method: str = "plan") -> dict[str, Facet]:
+    """The facets `columnLineage` and `whence_columnEvidence`. A column that has no source is listed without any."""
+    unexplained = {
+        name: min(column.reasons, default=NO_SOURCE) for name, column in columns.items() if not column.direct
+    }
+    facets = column_facets(_edges(columns, influences), method=method, unexplained=unexplained)
+    listed = facets.get("columnLineage", {}).get("fields")
+    if listed is not None:
+        for name, reason in unexplained.items():
+            if reason == NO_SOURCE:
+                listed.setdefault(name, {"inputFields": []})
+    return facets
+
+
+def _edges(columns: Mapping[str, Column], influences: Edges) -> Iterator[ColumnEdge]:
+    for name, column in columns.items():
+        reason = min(column.reasons, default="")
+        for edge in sorted(column.direct):
+            yield _edge(edge, name, DIRECT, reason)
+        for edge in sorted(column.indirect):
+            yield _edge(edge, name, INDIRECT, "")
+    for edge in sorted(influences):
+        yield _edge(edge, None, INDIRECT, "")
+
+
+def _edge(edge: Edge, target: str | None, type_: str, reason: str) -> ColumnEdge:
+    source = EventColumn(edge.source.dataset.namespace, edge.source.dataset.name, edge.source.field)
+    confidence = _GUESSED if reason else 1.0
+    return ColumnEdge(source, target, type_, edge.subtype, "", edge.masking, confidence, reason)

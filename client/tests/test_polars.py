@@ -1,0 +1,205 @@
+"""Polars as a job uses it: the lineage of its writes, against what the statements say."""
+
+import logging
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from whence_client.captures import Session
+from whence_client.frames.polars import capture
+from whence_client.frames.polars.hooks import PolarsCapture
+from whence_client.outbox import Outbox
+from whence_client.process.settings import Settings
+
+GOLDEN = (Path(__file__).parent / "golden/polars.txt").read_text()
+CASES = dict(re.findall(r"^## (.+)\n(.+\n(?:.*(?:<-).*\n)+)", GOLDEN, re.M))
+
+
+class Kept(Session):
+    """A session whose events stay here."""
+
+    def __init__(self) -> None:
+        super().__init__(Outbox(Settings(transport="off", namespace="dev")))
+        self.events: list[Any] = []
+
+    def emit(self, event: Any, *, capture: str = "") -> bool:
+        self.events.append(event)
+        return True
+
+
+@pytest.fixture
+def session() -> Iterator[Kept]:
+    made = Kept()
+    undo = PolarsCapture().install(made)
+    yield made
+    undo()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The inputs, written before the capture is on."""
+    place = tmp_path_factory.mktemp("prod lake ü")
+    rows = range(1, 6)
+    pl.DataFrame(
+        {
+            "id": rows,
+            "customer": [n % 3 for n in rows],
+            "amount": [n * 1.5 for n in rows],
+            "region": ["north", "south", "north", None, "south"],
+            "tags": [["a"], ["b", "c"], [], ["a"], ["d"]],
+            "place": [{"city": "Rome", "zip": str(n)} for n in rows],
+        }
+    ).write_parquet(place / "orders.parquet")
+    customers = {
+        "id": [0, 1, 2, 3],
+        "name": ["Ann", "Bob", "Cleo", "Dan"],
+        "region": ["north", "south", "east", "west"],
+    }
+    pl.DataFrame(customers).write_csv(place / "customers.csv")
+    return place
+
+
+def describe(event: Any) -> str:
+    """The lineage of the event's output, in the lines of the golden file."""
+    facets = event["outputs"][0]["facets"]
+    lineage, evidence = facets.get("columnLineage", {}), facets["whence_columnEvidence"]
+    reasons = {one["field"]: one["reason"] for one in (*evidence["doubts"], *evidence["unexplained"])}
+    lines = []
+    for field in (one["name"] for one in facets["schema"]["fields"]):
+        sources = _sources(lineage.get("fields", {}).get(field, {}).get("inputFields", ()))
+        lines.append(f"{field} <- {' '.join([*sources, *(['! ' + reasons[field]] if field in reasons else [])])}")
+    rows = _sources(lineage.get("dataset", ()))
+    return "\n".join([*lines, *([f"* <- {' '.join(rows)}"] if rows else [])])
+
+
+def _sources(inputs: Any) -> list[str]:
+    found = []
+    for one in inputs:
+        column = f"{Path(one['name']).stem}.{one['field']}"
+        kinds = {None if two["type"] == "DIRECT" else two["subtype"] for two in one["transformations"]}
+        found += [column if kind is None else f"{column}:{kind}" for kind in kinds]
+    return sorted(found, key=lambda text: (":" in text and "*" not in text, text))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_lineage_is_what_the_statement_says(name: str, session: Kept, folder: Path, tmp_path: Path) -> None:
+    code, _, expected = CASES[name].partition("\n")
+    names = {
+        "pl": pl,
+        "c": pl.col,
+        "orders": pl.scan_parquet(folder / "orders.parquet"),
+        "customers": pl.scan_csv(folder / "customers.csv"),
+        "eager": pl.read_parquet(folder / "orders.parquet"),
+    }
+    frame = eval(code, names)
+    frame = frame.collect() if isinstance(frame, pl.LazyFrame) else frame
+    session.events.clear()
+    frame.write_parquet(tmp_path / "out.parquet")
+    (event,) = session.events
+    assert describe(event) == expected.strip()
+    assert event["job"]["namespace"] == "dev"
+    assert event["job"]["name"].endswith(".out")
+    assert event["outputs"][0]["outputFacets"]["outputStatistics"]["rowCount"] == frame.height
+
+
+def test_the_golden_file_is_read_whole() -> None:
+    assert len(CASES) == GOLDEN.count("\n## ") >= 30
+
+
+@pytest.mark.parametrize(
+    ("write", "name"),
+    [
+        (lambda frame, at: frame.collect().write_csv(at / "x.csv"), "x.csv"),
+        (lambda frame, at: frame.collect().write_ndjson(file=str(at / "x.ndjson")), "x.ndjson"),
+        (lambda frame, at: frame.sink_parquet(at / "x.parquet"), "x.parquet"),
+        (lambda frame, at: frame.sink_csv(path=at / "x.csv", lazy=True).collect(), "x.csv"),
+        (lambda frame, at: frame.sink_ipc(at / "x.arrow"), "x.arrow"),
+    ],
+)
+def test_each_way_to_write_is_one_event(write: Any, name: str, session: Kept, folder: Path, tmp_path: Path) -> None:
+    frame = pl.scan_parquet(folder / "orders.parquet").filter(pl.col("id") > 1).select("amount")
+    write(frame, tmp_path)
+    (event,) = session.events
+    assert describe(event) == "amount <- orders.amount\n* <- orders.id:FILTER"
+    assert event["outputs"][0]["name"] == str(tmp_path / name)
+    assert event["inputs"][0]["name"] == str(folder / "orders.parquet")
+
+
+def test_several_files_are_the_folder_that_they_are_in(session: Kept, tmp_path: Path) -> None:
+    for day in ("1", "2"):
+        (tmp_path / "lake" / f"day={day}").mkdir(parents=True)
+        pl.DataFrame({"v": [1, 2, 3]}).write_parquet(tmp_path / "lake" / f"day={day}" / "part.parquet")
+    session.events.clear()
+    pl.scan_parquet(tmp_path / "lake/*/*.parquet").sink_parquet(tmp_path / "out.parquet")
+    assert [one["name"] for one in session.events[0]["inputs"]] == [str(tmp_path / "lake")]
+
+
+def test_frames_that_are_gone_lend_nobody_their_lineage(session: Kept, folder: Path, tmp_path: Path) -> None:
+    for _ in range(50):
+        frame = pl.read_parquet(folder / "orders.parquet").select("id", "amount")
+        del frame
+        made = pl.DataFrame({"id": [1, 2, 3, 4, 5], "amount": [0.0] * 5})
+        made.write_parquet(tmp_path / "made.parquet")
+    assert {describe(one) for one in session.events} == {"id <- ! left_the_engine\namount <- ! left_the_engine"}
+
+
+def test_threads_keep_their_frames_apart(session: Kept, folder: Path, tmp_path: Path) -> None:
+    def work(column: str) -> None:
+        for _ in range(20):
+            frame = pl.read_parquet(folder / "orders.parquet").with_columns(out=pl.col(column)).select("out")
+            frame.write_parquet(tmp_path / f"{column}.parquet")
+
+    threads = [threading.Thread(target=work, args=(column,)) for column in ("id", "amount", "customer")]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    found = {(Path(one["outputs"][0]["name"]).stem, describe(one)) for one in session.events}
+    assert found == {(one, f"out <- orders.{one}") for one in ("id", "amount", "customer")}
+
+
+def test_a_failing_query_fails_as_without_the_capture(session: Kept, tmp_path: Path) -> None:
+    with pytest.raises(pl.exceptions.ColumnNotFoundError):
+        pl.DataFrame({"a": [1]}).select("b")
+    with pytest.raises(FileNotFoundError):
+        pl.read_parquet(tmp_path / "none.parquet")
+    assert session.events == []
+
+
+def test_what_cannot_be_read_of_a_plan_changes_nothing(
+    session: Kept, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("whence_client.frames.polars.hooks.read_plan", lambda plan: 1 / 0)
+    with caplog.at_level(logging.WARNING):
+        frame = pl.scan_parquet(folder / "orders.parquet").select("id").collect()
+    assert frame.height == 5
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_undo_leaves_the_very_objects_that_were_there() -> None:
+    before = {owner: dict(vars(owner)) for owner in (pl, pl.DataFrame, pl.LazyFrame)}
+    session = Kept()
+    undo = capture.install(session)
+    capture.install(session)()
+    assert pl.read_csv is not before[pl]["read_csv"]
+    undo()
+    for owner, members in before.items():
+        assert [name for name, one in vars(owner).items() if members.get(name) is not one] == []
+        assert list(members) == list(vars(owner))
+
+
+def test_without_polars_it_says_so_and_imports_nothing() -> None:
+    code = (
+        "import sys; from whence_client.captures import Versions, check_package\n"
+        "from whence_client.frames.polars import capture\n"
+        "print('polars' in sys.modules, check_package('no-such-polars', capture.versions).problems)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False ('no-such-polars is not installed here',)"
