@@ -1,7 +1,6 @@
 """Polars as a job uses it: the lineage of its writes, against what the statements say."""
 
 import logging
-import re
 import subprocess
 import sys
 import threading
@@ -11,27 +10,12 @@ from typing import Any
 
 import polars as pl
 import pytest
+from client.tests.frame_sessions import Kept, describe, read_cases
 
-from whence_client.captures import Session
 from whence_client.frames.polars import capture
 from whence_client.frames.polars.hooks import PolarsCapture
-from whence_client.outbox import Outbox
-from whence_client.process.settings import Settings
 
-GOLDEN = (Path(__file__).parent / "golden/polars.txt").read_text()
-CASES = dict(re.findall(r"^## (.+)\n(.+\n(?:.*(?:<-).*\n)+)", GOLDEN, re.M))
-
-
-class Kept(Session):
-    """A session whose events stay here."""
-
-    def __init__(self) -> None:
-        super().__init__(Outbox(Settings(transport="off", namespace="dev")))
-        self.events: list[Any] = []
-
-    def emit(self, event: Any, *, capture: str = "") -> bool:
-        self.events.append(event)
-        return True
+CASES = read_cases("polars.txt")
 
 
 @pytest.fixture
@@ -66,28 +50,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def describe(event: Any) -> str:
-    """The lineage of the event's output, in the lines of the golden file."""
-    facets = event["outputs"][0]["facets"]
-    lineage, evidence = facets.get("columnLineage", {}), facets["whence_columnEvidence"]
-    reasons = {one["field"]: one["reason"] for one in (*evidence["doubts"], *evidence["unexplained"])}
-    lines = []
-    for field in (one["name"] for one in facets["schema"]["fields"]):
-        sources = _sources(lineage.get("fields", {}).get(field, {}).get("inputFields", ()))
-        lines.append(f"{field} <- {' '.join([*sources, *(['! ' + reasons[field]] if field in reasons else [])])}")
-    rows = _sources(lineage.get("dataset", ()))
-    return "\n".join([*lines, *([f"* <- {' '.join(rows)}"] if rows else [])])
-
-
-def _sources(inputs: Any) -> list[str]:
-    found = []
-    for one in inputs:
-        column = f"{Path(one['name']).stem}.{one['field']}"
-        kinds = {None if two["type"] == "DIRECT" else two["subtype"] for two in one["transformations"]}
-        found += [column if kind is None else f"{column}:{kind}" for kind in kinds]
-    return sorted(found, key=lambda text: (":" in text and "*" not in text, text))
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_lineage_is_what_the_statement_says(name: str, session: Kept, folder: Path, tmp_path: Path) -> None:
     code, _, expected = CASES[name].partition("\n")
@@ -107,10 +69,6 @@ def test_lineage_is_what_the_statement_says(name: str, session: Kept, folder: Pa
     assert event["job"]["namespace"] == "dev"
     assert event["job"]["name"].endswith(".out")
     assert event["outputs"][0]["outputFacets"]["outputStatistics"]["rowCount"] == frame.height
-
-
-def test_the_golden_file_is_read_whole() -> None:
-    assert len(CASES) == GOLDEN.count("\n## ") >= 30
 
 
 @pytest.mark.parametrize(

@@ -2,30 +2,58 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from whence_client.lineage.columns import NO_SOURCE, Column, Dataset, Edges, read_column, unknown
+from whence_client.lineage.columns import Column, Dataset, Edges, add_reason, influence, read_column, unknown
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What chose, grouped, joined or ordered the rows of a frame. `reasons` say why more may have, and is not known."""
+
+    edges: Edges = frozenset()
+    reasons: frozenset[str] = frozenset()
+
+    def __or__(self, other: Rows) -> Rows:
+        return Rows(self.edges | other.edges, self.reasons | other.reasons)
+
+
+NO_ROWS = Rows()
+"""Nothing decides on the rows."""
+
+
+def rows_by(columns: Iterable[Column], subtype: str) -> Rows:
+    """Rows that the values of columns decide; what is not known of those is not known of the rows."""
+    deciding = tuple(columns)
+    return Rows(influence(deciding, subtype), frozenset().union(*(one.reasons for one in deciding)))
 
 
 @dataclass(frozen=True)
 class FrameLineage:
-    """`columns` by name in their order, `influences` on all rows, `inputs` that were read, with or without columns."""
+    """`columns` by name in their order, `rows`, and `inputs` that were read, with or without columns.
 
-    columns: Mapping[str, Column] = field(default_factory=dict)
-    influences: Edges = frozenset()
+    `index` are the named levels of an index, where the library has one: `reset_index` makes columns of them.
+    """
+
+    columns: Mapping[Any, Column] = field(default_factory=dict)
+    rows: Rows = NO_ROWS
     inputs: frozenset[Dataset] = frozenset()
+    index: Mapping[Any, Column] = field(default_factory=dict)
 
-    @property
-    def unexplained(self) -> dict[str, str]:
-        """Why a column has no source of its values, for those without one."""
-        return {
-            name: min(column.reasons, default=NO_SOURCE) for name, column in self.columns.items() if not column.direct
-        }
+    def with_rows(self, rows: Rows) -> FrameLineage:
+        """The same columns, whose rows more decides on."""
+        return replace(self, rows=self.rows | rows)
 
-    def with_influences(self, edges: Edges) -> FrameLineage:
-        """The same columns, with more influences on the rows."""
-        return FrameLineage(self.columns, self.influences | edges, self.inputs)
+    def announced(self) -> Mapping[Any, Column]:
+        """The columns as they are reported: what is not known of the rows is a doubt about each."""
+        reasons = self.rows.reasons
+        if not reasons:
+            return self.columns
+        return {name: add_reason(one, min(reasons)) if not one.reasons else one for name, one in self.columns.items()}
 
 
 def read_frame(dataset: Dataset, names: Iterable[str]) -> FrameLineage:
@@ -33,6 +61,16 @@ def read_frame(dataset: Dataset, names: Iterable[str]) -> FrameLineage:
     return FrameLineage({name: read_column(dataset, name) for name in names}, inputs=frozenset((dataset,)))
 
 
-def unknown_frame(names: Iterable[str], reason: str) -> FrameLineage:
-    """A frame whose columns have no known source, and why."""
-    return FrameLineage({name: unknown(reason) for name in names})
+def unknown_frame(names: Iterable[Any], reason: str) -> FrameLineage:
+    """A frame whose columns and rows have no known source, and why."""
+    return FrameLineage({name: unknown(reason) for name in names}, Rows(reasons=frozenset((reason,))))
+
+
+def join_rows(frames: Iterable[FrameLineage]) -> Rows:
+    """What decided on the rows of any of these."""
+    return functools.reduce(operator.or_, (one.rows for one in frames), NO_ROWS)
+
+
+def join_inputs(frames: Iterable[FrameLineage]) -> frozenset[Dataset]:
+    """What any of these have read."""
+    return frozenset().union(*(one.inputs for one in frames))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 from whence_client.frames.addresses import find_address
-from whence_client.frames.frames import FrameLineage
+from whence_client.frames.frames import FrameLineage, Rows, join_inputs, join_rows
 from whence_client.lineage.columns import LEFT_THE_ENGINE, unknown
 
 _MOST_COLUMNS = 65_536
@@ -41,8 +41,8 @@ class FrameMemory:
         self._by_object: dict[int, _Entry] = {}
         self._by_mark: OrderedDict[Mark, _Entry] = OrderedDict()
 
-    def remember(self, frame: Any, take_columns: TakeColumns, lineage: FrameLineage) -> None:
-        """Keep the lineage of a frame."""
+    def remember(self, frame: Any, lineage: FrameLineage, take_columns: TakeColumns | None = None) -> None:
+        """Keep the lineage of a frame; with `take_columns` also of the buffers of its columns."""
         key = id(frame)
 
         def forget(reference: weakref.ref[Any]) -> None:
@@ -51,7 +51,7 @@ class FrameMemory:
                 self._by_object.pop(key, None)
 
         entry = _Entry(lineage, weakref.ref(frame, forget))
-        marks = [mark for _, mark in list_marks(take_columns) if mark]
+        marks = [mark for _, mark in list_marks(take_columns) if mark] if take_columns else []
         with self._lock:
             self._by_object[key] = entry
             for mark in marks:
@@ -86,12 +86,13 @@ class FrameMemory:
         made = {name: (one.lineage if one else whole).columns.get(name) or _UNKNOWN for name, one in found.items()}
         return FrameLineage(
             made,
-            frozenset().union(*(one.influences for one in used.values())),
-            frozenset().union(*(one.inputs for one in used.values())),
+            join_rows(used.values()) | (_LOST if any(one is _UNKNOWN for one in made.values()) else Rows()),
+            join_inputs(used.values()),
         )
 
 
 _UNKNOWN = unknown(LEFT_THE_ENGINE)
+_LOST = Rows(reasons=frozenset((LEFT_THE_ENGINE,)))
 
 
 def list_marks(take_columns: TakeColumns) -> list[tuple[str, Mark | None]]:

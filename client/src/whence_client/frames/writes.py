@@ -49,7 +49,7 @@ def write_event(write: FrameWrite, naming: Naming) -> Event:
                 write.target.namespace,
                 write.target.name,
                 write.fields,
-                lineage_facets(lineage.columns, lineage.influences),
+                lineage_facets(lineage.announced(), lineage.rows.edges),
                 statistics if write.rows >= 0 else {},
             )
         ],
@@ -64,7 +64,7 @@ def script_name() -> str:
 
 def _inputs(lineage: FrameLineage) -> Iterator[Dataset]:
     """The datasets that were read, each with the columns that the lineage has of it."""
-    edges = [*lineage.influences]
+    edges = [*lineage.rows.edges]
     for column in lineage.columns.values():
         edges += (*column.direct, *column.indirect)
     fields: dict[tuple[str, str], set[str]] = {tuple(one): set() for one in lineage.inputs}  # type: ignore[misc]

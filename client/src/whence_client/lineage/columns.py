@@ -117,11 +117,12 @@ def transform(columns: Iterable[Column], subtype: str = TRANSFORMATION, *, maski
 
 
 def decide(column: Column, deciding: Iterable[Column], subtype: str) -> Column:
-    """The same value, decided by other columns."""
-    edges = influence(deciding, subtype)
-    if not edges:
+    """The same value, decided by other columns. What is not known of those is not known of it."""
+    others = tuple(deciding)
+    edges, reasons = influence(others, subtype), frozenset().union(*(one.reasons for one in others))
+    if not edges and not reasons:
         return column
-    return Column(column.direct, column.indirect | edges, column.reasons, column.fields, column.type)
+    return Column(column.direct, column.indirect | edges, column.reasons | reasons, column.fields, column.type)
 
 
 def influence(columns: Iterable[Column], subtype: str) -> Edges:

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterable
 from contextvars import ContextVar
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -28,6 +29,8 @@ from whence_client.naming.files import name_file
 _READERS = ("read_avro", "read_csv", "read_excel", "read_ipc", "read_json", "read_ndjson", "read_ods", "read_parquet")
 _WRITERS = ("write_avro", "write_csv", "write_excel", "write_ipc", "write_json", "write_ndjson", "write_parquet")
 _SINKS = ("sink_csv", "sink_ipc", "sink_ndjson", "sink_parquet")
+_KEEPING = ("slice", "head", "tail", "limit", "clone", "rechunk", "reverse", "sample", "gather_every", "shrink_to_fit")
+"""Methods of frames in memory that call no plan and keep the columns."""
 _COLLECTORS = ("collect", "_collect_eager")
 
 
@@ -72,6 +75,9 @@ class _Hooks:
             if hasattr(polars, name):
                 observe(polars, name, self._on_read)
         observe(polars.DataFrame, "__init__", self._on_creation)
+        for name in (*_KEEPING, "__getitem__"):
+            if hasattr(polars.DataFrame, name):
+                observe(polars.DataFrame, name, self._on_part)
         for name in _COLLECTORS:
             if hasattr(polars.LazyFrame, name):
                 observe(polars.LazyFrame, name, self._on_collect)
@@ -119,6 +125,14 @@ class _Hooks:
         """A frame was made of what Python has. Its buffers may lie where another frame's were."""
         self._remember(args[0], unknown_frame(args[0].columns, LEFT_THE_ENGINE))
 
+    def _on_part(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """Rows or columns of a frame, under their names."""
+        source = self._memory.find(args[0])
+        if source is not None and isinstance(result, self._polars.DataFrame):
+            known = {name: source.columns[name] for name in result.columns if name in source.columns}
+            if len(known) == len(result.columns):
+                self._remember(result, replace(source, columns=known))
+
     def _on_collect(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A lazy frame was run."""
         plan = self._plan(args[0])
@@ -152,7 +166,7 @@ class _Hooks:
         return self._memory.find_by_buffers(frame.get_columns)
 
     def _remember(self, frame: Any, lineage: FrameLineage) -> None:
-        self._memory.remember(frame, frame.get_columns, lineage)
+        self._memory.remember(frame, lineage, frame.get_columns)
 
     def _emit(self, path: str, schema: Any, lineage: FrameLineage, rows: int = -1) -> None:
         fields = tuple(Field(str(name), str(type_)) for name, type_ in schema.items())

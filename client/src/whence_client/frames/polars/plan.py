@@ -12,7 +12,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
-from whence_client.frames.frames import FrameLineage, read_frame, unknown_frame
+from whence_client.frames.frames import (
+    FrameLineage,
+    Rows,
+    join_inputs,
+    join_rows,
+    read_frame,
+    rows_by,
+    unknown_frame,
+)
 from whence_client.frames.polars.expressions import Scope, read_named
 from whence_client.lineage.columns import (
     EMPTY,
@@ -25,10 +33,8 @@ from whence_client.lineage.columns import (
     SORT,
     Column,
     Dataset,
-    Edges,
     add_reason,
     get_field,
-    influence,
     merge,
     transform,
     unknown,
@@ -84,8 +90,7 @@ class Plan:
         found = rule(node, inputs, names, self)
         named = inputs[0].columns if type(node).__name__ == "Sink" else names  # a sink itself has no columns
         columns = {name: found.columns.get(name) or unknown(NOT_CAPTURED) for name in named}
-        rows = frozenset().union(found.influences, *(one.influences for one in inputs))
-        return FrameLineage(columns, rows, found.inputs.union(*(one.inputs for one in inputs)))
+        return FrameLineage(columns, join_rows([found, *inputs]), join_inputs([found, *inputs]))
 
 
 def read_plan(plan: Plan) -> FrameLineage:
@@ -125,7 +130,7 @@ def _scan(node: Any, inputs: Inputs, names: Names, plan: Plan) -> FrameLineage:
         plan.name_paths([str(path) for path in node.paths]), [name for name in names if name not in made]
     )
     frame = FrameLineage({**frame.columns, **dict.fromkeys(made, EMPTY)}, inputs=frame.inputs)
-    return frame.with_influences(_predicate(node.predicate, frame, plan))
+    return frame.with_rows(_predicate(node.predicate, frame, plan))
 
 
 def _row_index(node: Any) -> str:
@@ -133,18 +138,18 @@ def _row_index(node: Any) -> str:
     return str(index[0]) if index else ""
 
 
-def _predicate(predicate: Any, frame: FrameLineage, plan: Plan) -> Edges:
+def _predicate(predicate: Any, frame: FrameLineage, plan: Plan) -> Rows:
     """A filter that was moved into a leaf; what polars adds at run time for speed chooses no row."""
     if predicate is None or "dynamic_pred" in str(
         getattr(plan.nodes.view_expression(predicate.node), "function_data", "")
     ):
-        return frozenset()
-    return influence((read_named(predicate, plan.scope(frame)),), FILTER)
+        return Rows()
+    return rows_by((read_named(predicate, plan.scope(frame)),), FILTER)
 
 
 def _memory(node: Any, inputs: Inputs, names: Names, plan: Plan) -> FrameLineage:
     frame = plan.find_frame(node.df) or unknown_frame(names, LEFT_THE_ENGINE)
-    return frame.with_influences(_predicate(node.selection, frame, plan))
+    return frame.with_rows(_predicate(node.selection, frame, plan))
 
 
 def _select(node: Any, inputs: Inputs, names: Names, plan: Plan) -> FrameLineage:
@@ -175,7 +180,7 @@ def _group(node: Any, inputs: Inputs, names: Names, plan: Plan) -> FrameLineage:
     columns = {**keys, **made}
     if node.apply:
         columns = _hide(inputs, names)
-    return FrameLineage(columns, influence(keys.values(), GROUP_BY))
+    return FrameLineage(columns, rows_by(keys.values(), GROUP_BY))
 
 
 def _join(node: Any, inputs: Inputs, names: Names, plan: Plan) -> FrameLineage:
@@ -183,9 +188,9 @@ def _join(node: Any, inputs: Inputs, names: Names, plan: Plan) -> FrameLineage:
     how, suffix, coalesced = _how(node.options[0]), str(node.options[3]), bool(node.options[4])
     on_left = [read_named(one, plan.scope(left)) for one in node.left_on]
     on_right = [read_named(one, plan.scope(right)) for one in node.right_on]
-    edges = influence((*on_left, *on_right), JOIN)
+    edges = rows_by((*on_left, *on_right), JOIN)
     if node.predicate is not None:
-        edges |= influence((read_named(node.predicate, plan.scope(left, right)),), JOIN)
+        edges |= rows_by((read_named(node.predicate, plan.scope(left, right)),), JOIN)
     if how in ("Semi", "Anti"):
         return FrameLineage(left.columns, edges)
     columns = {**_suffixed(left, right, suffix), **left.columns}
@@ -215,17 +220,17 @@ def _without(frame: FrameLineage, keys: Iterable[Any]) -> dict[str, Column]:
 
 def _sort(node: Any, inputs: Inputs, names: Names, plan: Plan) -> FrameLineage:
     scope = plan.scope(*inputs)
-    return FrameLineage(inputs[0].columns, influence((read_named(one, scope) for one in node.by_column), SORT))
+    return FrameLineage(inputs[0].columns, rows_by((read_named(one, scope) for one in node.by_column), SORT))
 
 
 def _filter(node: Any, inputs: Inputs, names: Names, plan: Plan) -> FrameLineage:
-    return inputs[0].with_influences(_predicate(node.predicate, inputs[0], plan))
+    return inputs[0].with_rows(_predicate(node.predicate, inputs[0], plan))
 
 
 def _distinct(node: Any, inputs: Inputs, names: Names, plan: Plan) -> FrameLineage:
     subset = node.options[1] or list(inputs[0].columns)
     keys = (inputs[0].columns[name] for name in subset if name in inputs[0].columns)
-    return inputs[0].with_influences(influence(keys, GROUP_BY))
+    return inputs[0].with_rows(rows_by(keys, GROUP_BY))
 
 
 def _union(node: Any, inputs: Inputs, names: Names, plan: Plan) -> FrameLineage:
@@ -235,9 +240,7 @@ def _union(node: Any, inputs: Inputs, names: Names, plan: Plan) -> FrameLineage:
 def _merge_sorted(node: Any, inputs: Inputs, names: Names, plan: Plan) -> FrameLineage:
     merged = _union(node, inputs, names, plan)
     keys = node.key if isinstance(node.key, (list, tuple)) else [node.key]
-    return merged.with_influences(
-        influence((merged.columns[str(key)] for key in keys if str(key) in merged.columns), SORT)
-    )
+    return merged.with_rows(rows_by((merged.columns[str(key)] for key in keys if str(key) in merged.columns), SORT))
 
 
 def _beside(node: Any, inputs: Inputs, names: Names, plan: Plan) -> FrameLineage:

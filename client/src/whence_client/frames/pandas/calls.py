@@ -1,0 +1,101 @@
+"""A call of a pandas method, as the rules see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from whence_client.frames.frames import NO_ROWS, FrameLineage, Rows, join_inputs, join_rows
+from whence_client.lineage.columns import EMPTY, LEFT_THE_ENGINE, NOT_CAPTURED, Column, merge, unknown
+
+Find = Callable[[Any], "FrameLineage | None"]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call on an object of known lineage. `find` knows the lineage of other frames, series and groups."""
+
+    method: str
+    source: FrameLineage
+    owner: Any
+    args: tuple[Any, ...]
+    named: dict[str, Any]
+    result: Any
+    find: Find = field(repr=False)
+
+    def argument(self, position: int, name: str, default: Any = None) -> Any:
+        """An argument, given by position or by name."""
+        return self.named.get(name, self.args[position] if len(self.args) > position else default)
+
+    @property
+    def others(self) -> list[FrameLineage]:
+        """The lineage of all arguments that have one."""
+        return [one for one in map(self.find, (*self.args, *self.named.values())) if one is not None]
+
+
+Rule = Callable[[Call], "FrameLineage | None"]
+
+
+def is_frame(thing: Any) -> bool:
+    """Whether it is a DataFrame: it has columns by name."""
+    return type(thing).__name__ == "DataFrame" or any(one.__name__ == "DataFrame" for one in type(thing).__mro__)
+
+
+def is_series(thing: Any) -> bool:
+    """Whether it is a Series: one column."""
+    return any(one.__name__ == "Series" for one in type(thing).__mro__)
+
+
+def value_of(lineage: FrameLineage) -> Column:
+    """The column of a series; all columns together of a frame."""
+    return merge(lineage.columns.values())
+
+
+def series_of(name: Hashable, column: Column, *sources: FrameLineage) -> FrameLineage:
+    """The lineage of a series, with the rows of the frames that it came from."""
+    first = sources[0] if sources else FrameLineage()
+    return FrameLineage({name: column}, join_rows(sources), join_inputs(sources), first.index)
+
+
+def value_column(value: Any, find: Find, rows: Rows = NO_ROWS) -> Column:
+    """The column that assigning a value makes. `rows` are those of the target: other influences come with the value."""
+    lineage = find(value)
+    if lineage is not None:
+        column = value_of(lineage)
+        return Column(
+            column.direct,
+            column.indirect | (lineage.rows.edges - rows.edges),
+            column.reasons | (lineage.rows.reasons - rows.reasons),
+        )
+    return EMPTY if is_constant(value) else unknown(LEFT_THE_ENGINE)
+
+
+def is_constant(value: Any) -> bool:
+    """Whether it is a literal of the program. A number of numpy is a result: where it came from is not known."""
+    return value is None or (
+        isinstance(value, (str, bytes, int, float, complex)) and type(value).__module__ == "builtins"
+    )
+
+
+def pick(source: FrameLineage, label: Hashable) -> Column:
+    """A column or index level by its label."""
+    found = source.columns.get(label)
+    return found or source.index.get(label) or unknown(NOT_CAPTURED)
+
+
+def labels_of(value: Any) -> list[Any]:
+    """One label or a list of them, as a list."""
+    if value is None:
+        return []
+    return list(value) if isinstance(value, (list, tuple, set)) or type(value).__name__ == "Index" else [value]
+
+
+def descend(source: FrameLineage, labels: Iterable[Hashable], reason: str) -> FrameLineage:
+    """A frame that came from another in a way that is not known: its datasets, and no sources of its columns."""
+    return FrameLineage(dict.fromkeys(labels, unknown(reason)), source.rows, source.inputs)
+
+
+def labels_in(result: Any) -> list[Any]:
+    """The labels of a result's columns; of a series its name."""
+    return list(result.columns) if is_frame(result) else [result.name]

@@ -1,0 +1,269 @@
+"""Rules of calls that keep the columns: they compute values within a column, or choose and order rows."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import Any
+
+from whence_client.frames.frames import FrameLineage, join_inputs, join_rows, rows_by
+from whence_client.frames.pandas.calls import (
+    Call,
+    Rule,
+    is_constant,
+    is_frame,
+    is_series,
+    labels_in,
+    labels_of,
+    pick,
+    value_of,
+)
+from whence_client.lineage.columns import (
+    CONDITIONAL,
+    FILTER,
+    GROUP_BY,
+    LEFT_THE_ENGINE,
+    OPAQUE_FUNCTION,
+    SORT,
+    Column,
+    add_reason,
+    decide,
+    merge,
+    transform,
+)
+
+_SAME = ("copy", "head", "tail", "sample", "sort_index", "take", "truncate", "squeeze", "infer_objects", "reindex_like")
+_COMPUTED = (
+    *("astype", "round", "abs", "clip", "fillna", "ffill", "bfill", "interpolate", "replace", "shift", "diff", "rank"),
+    *("cumsum", "cumprod", "cummax", "cummin", "pct_change", "convert_dtypes", "isna", "isnull", "notna", "notnull"),
+    *("add", "sub", "mul", "div", "truediv", "floordiv", "mod", "pow", "radd", "rsub", "rmul", "rdiv", "rtruediv"),
+    *("rfloordiv", "rmod", "rpow", "eq", "ne", "lt", "gt", "le", "ge", "combine_first", "between", "autocorr"),
+    *("_arith_method", "_cmp_method", "_logical_method", "_inplace_method", "__neg__", "__invert__", "__abs__"),
+    *("tz_localize", "tz_convert", "duplicated", "dot", "factorize"),
+)
+
+
+def keep(call: Call) -> FrameLineage:
+    """The same columns."""
+    return call.source
+
+
+def compute(call: Call) -> FrameLineage:
+    """Each column computed from itself and from what the arguments have."""
+    sources = [call.source, *call.others]
+    odd = [one for one in (*call.args, *call.named.values()) if _is_result(one, call)]
+    labels = labels_in(call.result)
+    columns = {label: _computed(call, label, bool(odd)) for label in labels}
+    return FrameLineage(columns, join_rows(sources), join_inputs(sources), call.source.index)
+
+
+def _computed(call: Call, label: Any, is_odd: bool) -> Column:
+    own = value_of(call.source) if is_series(call.owner) else call.source.columns.get(label)
+    others = (
+        other.columns[label] if label in other.columns and len(other.columns) > 1 else value_of(other)
+        for other in call.others
+    )
+    column = transform([*([own] if own else []), *others])
+    return add_reason(column, LEFT_THE_ENGINE) if is_odd else column
+
+
+def _is_result(value: Any, call: Call) -> bool:
+    """Whether an argument holds values of unknown origin: an array, a number that numpy computed."""
+    if call.find(value) is not None or is_constant(value):
+        return False
+    return type(value).__module__.partition(".")[0] == "numpy" and not isinstance(value, type)
+
+
+def choose(call: Call) -> FrameLineage:
+    """`where` and `mask`: the first argument decides between the value and another."""
+    condition, other = call.argument(0, "cond"), call.find(call.argument(1, "other"))
+    deciding = call.find(condition)
+    columns = {}
+    for label in labels_in(call.result):
+        own = value_of(call.source) if is_series(call.owner) else call.source.columns.get(label)
+        column = transform([own or Column(), *([value_of(other)] if other else [])])
+        columns[label] = decide(column, [value_of(deciding)], CONDITIONAL) if deciding else _hidden(column, condition)
+    sources = [one for one in (call.source, other, deciding) if one]
+    return FrameLineage(columns, join_rows(sources), join_inputs(sources), call.source.index)
+
+
+def _hidden(column: Column, condition: Any) -> Column:
+    return add_reason(column, OPAQUE_FUNCTION if callable(condition) else LEFT_THE_ENGINE)
+
+
+def test_membership(call: Call) -> FrameLineage:
+    """`isin`: whether values are among others."""
+    others = call.others
+    columns = {
+        label: decide(
+            transform([call.source.columns.get(label) or value_of(call.source)]), map(value_of, others), CONDITIONAL
+        )
+        for label in labels_in(call.result)
+    }
+    return FrameLineage(
+        columns, join_rows([call.source, *others]), join_inputs([call.source, *others]), call.source.index
+    )
+
+
+def sort(call: Call) -> FrameLineage:
+    """Rows in another order, or the first ones of it."""
+    by = call.argument(0 if call.method == "sort_values" else 1, "by" if call.method == "sort_values" else "columns")
+    keys = [value_of(call.source)] if is_series(call.owner) else [pick(call.source, one) for one in labels_of(by)]
+    return call.source.with_rows(rows_by(keys, SORT))
+
+
+def drop_missing(call: Call) -> FrameLineage:
+    """`dropna`: rows whose values are there; also columns that have any."""
+    subset = labels_of(call.named.get("subset")) or list(call.source.columns)
+    kept = {one: call.source.columns[one] for one in labels_in(call.result) if one in call.source.columns}
+    source = replace(call.source, columns=kept)
+    return source.with_rows(rows_by((pick(call.source, one) for one in subset), FILTER))
+
+
+def drop_duplicates(call: Call) -> FrameLineage:
+    """Rows that differ in a subset of the columns."""
+    subset = None if is_series(call.owner) else call.argument(0, "subset")
+    keys = labels_of(subset) or list(call.source.columns)
+    return call.source.with_rows(rows_by((pick(call.source, one) for one in keys), GROUP_BY))
+
+
+def query(call: Call) -> FrameLineage:
+    """Rows for which an expression holds. Names with `@` are Python's: where they came from is not known."""
+    text = str(call.argument(0, "expr"))
+    names = [name for name in names_in(text) if name in call.source.columns or name in call.source.index]
+    return call.source.with_rows(rows_by((pick(call.source, name) for name in names), FILTER))
+
+
+def evaluate(call: Call) -> FrameLineage | None:
+    """`eval`: a column by an expression over others."""
+    text = str(call.argument(0, "expr"))
+    target, equals, expression = text.partition("=")
+    if "==" in text or not equals:
+        expression, target = text, ""
+    column = transform(pick(call.source, name) for name in names_in(expression) if name in call.source.columns)
+    if is_frame(call.result):
+        return replace(call.source, columns={**call.source.columns, target.strip(): column})
+    return replace(call.source, columns={labels_in(call.result)[0]: column}) if is_series(call.result) else None
+
+
+def names_in(expression: str) -> list[str]:
+    """The names in an expression of `query` or `eval`, also those in backticks.
+
+    >>> names_in("amount > 3 and `weird name` == @limit")
+    ['amount', 'weird name']
+    """
+    quoted = expression.split("`")[1::2]
+    plain = " ".join(expression.split("`")[::2]) if not quoted else _without_quoted(expression, quoted)
+    try:
+        tree = ast.parse(plain.replace("@", "__local__").strip().replace("\n", " "), mode="eval")
+    except SyntaxError:
+        return quoted
+    found = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    return [*dict.fromkeys([*(name for name in found if not name.startswith(("__local__", "__quoted__"))), *quoted])]
+
+
+def _without_quoted(expression: str, quoted: list[str]) -> str:
+    for number, one in enumerate(quoted):
+        expression = expression.replace(f"`{one}`", f"__quoted__{number}", 1)
+    return expression
+
+
+def map_values(call: Call) -> FrameLineage:
+    """`map`, `apply`, `applymap`, `transform` of one column: a function hides what it does of it."""
+    function = call.args[0] if call.args else call.named.get("func", call.named.get("arg"))
+    lookup = call.find(function)
+    columns = {}
+    for label in labels_in(call.result):
+        own = call.source.columns.get(label) or value_of(call.source)
+        column = transform([own, *([value_of(lookup)] if lookup else [])])
+        if lookup:  # by the labels of its rows
+            column = decide(column, lookup.index.values(), CONDITIONAL)
+        columns[label] = add_reason(column, OPAQUE_FUNCTION) if callable(function) and not lookup else column
+    sources = [call.source, *([lookup] if lookup else [])]
+    return FrameLineage(columns, join_rows(sources), join_inputs(sources), call.source.index)
+
+
+def apply_frame(call: Call) -> FrameLineage | None:
+    """`DataFrame.apply`: along columns each from itself, along rows each from all."""
+    if call.argument(1, "axis", 0) in (0, "index") and is_frame(call.result):
+        return map_values(call)
+    if not is_frame(call.result) and not is_series(call.result):
+        return None
+    everything = add_reason(transform(call.source.columns.values()), OPAQUE_FUNCTION)
+    return replace(call.source, columns=dict.fromkeys(labels_in(call.result), everything))
+
+
+def use_ufunc(call: Call) -> FrameLineage | None:
+    """A function of numpy over columns: `np.log(frame["x"])`, `np.maximum(a, b)`."""
+    if not is_frame(call.result) and not is_series(call.result):
+        return None
+    sources = [one for one in map(call.find, call.args[2:]) if one is not None] or [call.source]
+    columns = {}
+    for label in labels_in(call.result):
+        parts = [
+            one.columns[label] if label in one.columns and is_frame(call.result) else value_of(one) for one in sources
+        ]
+        columns[label] = transform(parts)
+    return FrameLineage(columns, join_rows(sources), join_inputs(sources), call.source.index)
+
+
+def rename_series(call: Call) -> FrameLineage | None:
+    """A series under another name."""
+    return replace(call.source, columns={call.result.name: value_of(call.source)}) if is_series(call.result) else None
+
+
+def make_frame(call: Call) -> FrameLineage:
+    """`to_frame`."""
+    return replace(call.source, columns={labels_in(call.result)[0]: value_of(call.source)})
+
+
+def use_accessor(call: Call) -> FrameLineage | None:
+    """A method or property of `.str`, `.dt` or `.cat`."""
+    if not is_frame(call.result) and not is_series(call.result):
+        return None
+    sources = [call.source, *call.others]
+    column = transform(map(value_of, sources))
+    return FrameLineage(
+        dict.fromkeys(labels_in(call.result), column), join_rows(sources), join_inputs(sources), call.source.index
+    )
+
+
+def merge_all(call: Call) -> FrameLineage:
+    """`update`: values of another frame where they are there."""
+    other = call.others[0] if call.others else FrameLineage()
+    columns = {
+        label: merge([one, *([other.columns[label]] if label in other.columns else [])])
+        for label, one in call.source.columns.items()
+    }
+    return replace(call.source, columns=columns, rows=call.source.rows | other.rows)
+
+
+BOTH: dict[str, Rule] = {
+    **dict.fromkeys(_SAME, keep),
+    **dict.fromkeys(_COMPUTED, compute),
+    "where": choose,
+    "mask": choose,
+    "isin": test_membership,
+    "sort_values": sort,
+    "dropna": drop_missing,
+    "drop_duplicates": drop_duplicates,
+    "map": map_values,
+    "applymap": map_values,
+    "transform": map_values,
+    "update": merge_all,
+    "__array_ufunc__": use_ufunc,
+}
+OF_SERIES: dict[str, Rule] = {
+    "apply": map_values,
+    "rename": rename_series,
+    "to_frame": make_frame,
+    "nlargest": sort,
+    "nsmallest": sort,
+}
+OF_FRAMES: dict[str, Rule] = {
+    "apply": apply_frame,
+    "query": query,
+    "eval": evaluate,
+    "nlargest": sort,
+    "nsmallest": sort,
+}

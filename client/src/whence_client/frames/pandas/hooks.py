@@ -1,0 +1,415 @@
+"""The capture of pandas: hooks around its methods, which carry lineage from frames to what is made of them.
+
+Only the outermost call counts: what pandas calls within a method says less than its rule. A frame that a method without
+a rule made has the lineage of the calls within it that have one, else none: its writes say so.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timezone
+from typing import Any, Callable
+
+from whence_client.captures.contract import ATTACH, Findings, Undo, Versions, check_package
+from whence_client.captures.naming import Naming
+from whence_client.captures.patches import Patches
+from whence_client.captures.session import Session
+from whence_client.events.datasets import Dataset as EventDataset
+from whence_client.events.datasets import Field
+from whence_client.events.facets import Event
+from whence_client.events.ids import new_run_id
+from whence_client.frames.frames import FrameLineage, read_frame, unknown_frame
+from whence_client.frames.memory import FrameMemory
+from whence_client.frames.pandas import columnwise, grouping, joining, selection
+from whence_client.frames.pandas.calls import Call, Rule, descend, is_frame, is_series, labels_in, value_column
+from whence_client.frames.writes import FrameWrite, script_name, write_event
+from whence_client.lineage.columns import EMPTY, LEFT_THE_ENGINE, NOT_CAPTURED, Dataset, unknown
+from whence_client.naming.files import name_file
+from whence_client.naming.tables import name_table_of_url
+
+_READERS = (
+    *("read_csv", "read_table", "read_parquet", "read_json", "read_excel", "read_feather", "read_orc", "read_pickle"),
+    *("read_fwf", "read_xml", "read_stata", "read_sas"),
+)
+_QUERIES = ("read_sql", "read_sql_query", "read_sql_table", "read_gbq", "read_html", "read_clipboard", "read_hdf")
+_WRITERS = ("to_csv", "to_parquet", "to_json", "to_excel", "to_feather", "to_orc", "to_pickle", "to_xml", "to_stata")
+
+
+class PandasCapture:
+    """Column lineage of pandas frames, from the calls that made them."""
+
+    name = "pandas"
+    kind = ATTACH
+    versions = Versions("1.5.0", "2.3.3")
+
+    def check(self) -> Findings:
+        """Whether pandas is there, and of a release that is known."""
+        return check_package("pandas", self.versions)
+
+    def translate(self, record: FrameWrite, naming: Naming) -> Iterable[Event]:
+        """The event of one write."""
+        return (write_event(record, naming),)
+
+    def install(self, session: Session) -> Undo:
+        """Hook pandas, which the job has imported."""
+        pandas = sys.modules["pandas"]
+        if getattr(pandas, "_whence_hooks", None) is not None:
+            return lambda: None
+        hooks = _Hooks(self, session, pandas)
+        pandas._whence_hooks = hooks  # type: ignore[attr-defined]
+        return hooks.install()
+
+
+class _Hooks:
+    """The hooks of one process."""
+
+    def __init__(self, capture: PandasCapture, session: Session, pandas: Any) -> None:
+        self._capture, self._session, self._pandas = capture, session, pandas
+        self._guard = session.guard(capture.name)
+        self._patches = Patches(self._guard)
+        self._memory = FrameMemory()
+        self._within = threading.local()
+
+    def install(self) -> Undo:
+        """Put the hooks in place."""
+        pandas = self._pandas
+        groups, windows = _group_classes(), _window_classes()
+        both = {**columnwise.BOTH, **selection.BOTH, **grouping.BOTH}
+        self._hook_rules(pandas.Series, {**both, **columnwise.OF_SERIES})
+        frames = {**both, **columnwise.OF_FRAMES, **selection.OF_FRAMES, **joining.OF_FRAMES, **grouping.OF_FRAMES}
+        self._hook_rules(pandas.DataFrame, frames)
+        for owner in (pandas.DataFrame, pandas.Series):
+            self._hook_rules(owner, selection.CHANGES, changes=True)
+            self._hook(owner, "__init__", selection.construct, changes=True)
+        self._hook(pandas.DataFrame, "assign", selection.assign)
+        for owner in groups:
+            self._hook_rules(owner, grouping.OF_GROUPS)
+        for owner in windows:
+            self._hook_rules(owner, grouping.OF_WINDOWS)
+        self._hook_rules(pandas, {**selection.OF_MODULE, **joining.OF_MODULE, **grouping.OF_MODULE}, is_module=True)
+        self._hook_locations()
+        self._hook_descent()
+        self._hook_accessors()
+        self._hook_files()
+
+        def undo() -> None:
+            self._patches.undo()
+            vars(pandas).pop("_whence_hooks", None)
+
+        return undo
+
+    def _hook_rules(
+        self, owner: Any, rules: Mapping[str, Rule], *, changes: bool = False, is_module: bool = False
+    ) -> None:
+        for name, rule in rules.items():
+            if hasattr(owner, name):
+                self._hook(owner, name, rule, changes=changes, is_module=is_module)
+
+    def _hook(self, owner: Any, name: str, rule: Rule, *, changes: bool = False, is_module: bool = False) -> None:
+        """Call a rule after the outermost call. `changes`: it gives the lineage of the object itself afterwards."""
+
+        def make(original: Any) -> Any:
+            @functools.wraps(original)
+            def hooked(*args: Any, **named: Any) -> Any:
+                if getattr(self._within, "call", False):
+                    return original(*args, **named)
+                subject = None if is_module else args[0]
+                before = self._memory.find(subject) if subject is not None else None
+                if name == "assign":
+                    named = self._watched(named, before)
+                self._within.call = True
+                try:
+                    result = original(*args, **named)
+                finally:
+                    self._within.call = False
+                given = args if is_module else args[1:]
+                if before is not None or given or named:
+                    self._guard.run(name, self._apply, rule, name, before, subject, given, named, result, changes)
+                return result
+
+            return hooked
+
+        self._patches.replace(owner, name, make)
+
+    def _watched(self, values: dict[str, Any], before: FrameLineage | None) -> dict[str, Any]:
+        """Functions given to `assign`, within which calls count again: their results carry their own lineage."""
+        made: dict[Any, Any] = {}
+
+        def watch(label: str, value: Any) -> Any:
+            if not callable(value):
+                made[label] = value
+                return value
+
+            @functools.wraps(value)
+            def watched(frame: Any) -> Any:
+                self._within.call = False
+                try:
+                    if before is not None:
+                        self._guard.run("assign", self._remember_copy, frame, before, made)
+                    made[label] = value(frame)
+                finally:
+                    self._within.call = True
+                watched.made = made[label]  # type: ignore[attr-defined]
+                return made[label]
+
+            return watched
+
+        return {label: watch(label, value) for label, value in values.items()}
+
+    def _remember_copy(self, frame: Any, before: FrameLineage, made: dict[Any, Any]) -> None:
+        """The frame that `assign` gives to a function: the columns so far."""
+        columns = dict(before.columns)
+        columns.update({label: value_column(value, self._memory.find, before.rows) for label, value in made.items()})
+        self._memory.remember(
+            frame, replace(before, columns={label: columns.get(label, EMPTY) for label in frame.columns})
+        )
+
+    def _apply(
+        self,
+        rule: Rule,
+        name: str,
+        before: FrameLineage | None,
+        subject: Any,
+        args: tuple[Any, ...],
+        named: dict[str, Any],
+        result: Any,
+        changes: bool,
+    ) -> None:
+        named = {label: getattr(value, "made", value) for label, value in named.items()}
+        is_inplace = result is None and bool(named.get("inplace"))
+        target = subject if changes or is_inplace else result
+        if not _is_tracked(target) or (before is None and not self._is_known((*args, *named.values()))):
+            return
+        source = before or FrameLineage()
+        if before is None and is_frame(subject) and name != "__init__":
+            source = unknown_frame(subject.columns, LEFT_THE_ENGINE)
+        lineage = rule(Call(name, source, subject, args, named, subject if is_inplace else result, self._memory.find))
+        if lineage is not None:
+            self._memory.remember(target, _in_order(lineage, target) if is_frame(target) else lineage)
+
+    def _is_known(self, values: Iterable[Any]) -> bool:
+        """Whether any of the values, or of the items of a list or mapping among them, has a lineage."""
+        for value in values:
+            inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
+            if self._memory.find(value) is not None or any(self._memory.find(one) is not None for one in inner):
+                return True
+        return False
+
+    def _hook_locations(self) -> None:
+        """`loc`, `iloc`, `at`, `iat`: they belong to an object, whose lineage counts."""
+        from pandas.core.indexing import _AtIndexer, _LocationIndexer, _ScalarAccessIndexer
+
+        for owner in (_LocationIndexer, _ScalarAccessIndexer, _AtIndexer):
+            self._hook_member(owner, "__getitem__", selection.get_location)
+            self._hook_member(owner, "__setitem__", selection.set_location, changes=True)
+
+    def _hook_descent(self) -> None:
+        """`__finalize__`: a method without a rule made a frame of another one. Its datasets are known, no more."""
+        from pandas.core.generic import NDFrame
+
+        def make(original: Any) -> Any:
+            @functools.wraps(original)
+            def hooked(made: Any, other: Any, *args: Any, **named: Any) -> Any:
+                result = original(made, other, *args, **named)
+                if not getattr(self._within, "call", False):
+                    self._guard.run("__finalize__", self._descend, result, other)
+                return result
+
+            return hooked
+
+        self._patches.replace(NDFrame, "__finalize__", make)
+
+    def _descend(self, result: Any, other: Any) -> None:
+        source = self._memory.find(other)
+        if source is not None and _is_tracked(result) and self._memory.find(result) is None:
+            self._memory.remember(result, descend(source, labels_in(result), NOT_CAPTURED))
+
+    def _hook_member(self, owner: Any, name: str, rule: Rule, *, changes: bool = False, member: str = "obj") -> None:
+        """A rule of a helper object of a frame: its subject is the frame."""
+
+        def make(original: Any) -> Any:
+            @functools.wraps(original)
+            def hooked(helper: Any, *args: Any, **named: Any) -> Any:
+                if getattr(self._within, "call", False):
+                    return original(helper, *args, **named)
+                subject = getattr(helper, member, None)
+                before = self._memory.find(subject)
+                self._within.call = True
+                try:
+                    result = original(helper, *args, **named)
+                finally:
+                    self._within.call = False
+                if before is not None:
+                    kind = "iloc" if type(helper).__name__.startswith("_i") else name
+                    self._guard.run(name, self._apply, rule, kind, before, subject, args, named, result, changes)
+                return result
+
+            return hooked
+
+        self._patches.replace(owner, name, make)
+
+    def _hook_accessors(self) -> None:
+        """`.str`, `.dt`, `.cat`: their methods and properties belong to a series."""
+        from pandas.core.indexes.accessors import Properties
+        from pandas.core.strings.accessor import StringMethods
+
+        for name in [
+            one for one in vars(StringMethods) if not one.startswith("_") and callable(vars(StringMethods)[one])
+        ]:
+            self._hook_member(StringMethods, name, columnwise.use_accessor, member="_orig")
+        self._hook_member(StringMethods, "__getitem__", columnwise.use_accessor, member="_orig")
+        for name in ("_delegate_property_get", "_delegate_method"):
+            self._hook_member(Properties, name, columnwise.use_accessor, member="_parent")
+
+    def _hook_files(self) -> None:
+        pandas = self._pandas
+        for name in _READERS:
+            if hasattr(pandas, name):
+                self._hook_end(pandas, name, self._on_read)
+        for name in _QUERIES:
+            if hasattr(pandas, name):
+                self._hook_end(pandas, name, self._on_query)
+        for owner in (pandas.DataFrame, pandas.Series):
+            for name in _WRITERS:
+                if hasattr(owner, name):
+                    self._hook_end(owner, name, self._on_write)
+            self._hook_end(owner, "to_sql", self._on_table)
+
+    def _hook_end(self, owner: Any, name: str, observer: Callable[[Any, Any, Any], None]) -> None:
+        """Observe the outermost read or write."""
+
+        def make(original: Any) -> Any:
+            @functools.wraps(original)
+            def hooked(*args: Any, **named: Any) -> Any:
+                if getattr(self._within, "call", False):
+                    return original(*args, **named)
+                self._within.call = True
+                try:
+                    result = original(*args, **named)
+                finally:
+                    self._within.call = False
+                self._guard.run(name, observer, result, args, named)
+                return result
+
+            return hooked
+
+        self._patches.replace(owner, name, make)
+
+    def _on_read(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """A file was read. Chunks and several sheets have no lineage."""
+        if not is_frame(result):
+            return
+        path = _path(
+            args[0]
+            if args
+            else next((named[one] for one in ("filepath_or_buffer", "path", "io", "path_or_buf") if one in named), None)
+        )
+        labels = list(result.columns)
+        if not path:
+            self._memory.remember(result, unknown_frame(labels, LEFT_THE_ENGINE))
+            return
+        found = name_file(path)
+        lineage = read_frame(Dataset(found.namespace, found.name), labels)
+        levels = [one for one in result.index.names if one is not None]
+        whole = read_frame(Dataset(found.namespace, found.name), levels)
+        self._memory.remember(result, FrameLineage(lineage.columns, inputs=lineage.inputs, index=whole.columns))
+
+    def _on_query(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """Rows of a database. A table by its name is known; the text of a query is not read here."""
+        if not is_frame(result):
+            return
+        asked, connection = (
+            args[0] if args else named.get("sql", named.get("table_name")),
+            args[1] if len(args) > 1 else named.get("con"),
+        )
+        url = _url(connection)
+        if isinstance(asked, str) and url and asked.replace("_", "").replace(".", "").isalnum():
+            table = name_table_of_url(url, asked, schema=str(named.get("schema") or ""))
+            self._memory.remember(result, read_frame(Dataset(table.namespace, table.name), list(result.columns)))
+        else:
+            self._memory.remember(result, unknown_frame(list(result.columns), NOT_CAPTURED))
+
+    def _on_write(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """A frame was written to a file."""
+        path = _path(
+            args[1]
+            if len(args) > 1
+            else next((named[one] for one in ("path_or_buf", "path", "excel_writer") if one in named), None)
+        )
+        if path:
+            self._emit(name_file(path), args[0])
+
+    def _on_table(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """A frame was written to a table."""
+        name, url = (
+            args[1] if len(args) > 1 else named.get("name"),
+            _url(args[2] if len(args) > 2 else named.get("con")),
+        )
+        if isinstance(name, str) and url:
+            self._emit(name_table_of_url(url, name, schema=str(named.get("schema") or "")), args[0])
+
+    def _emit(self, target: EventDataset, frame: Any) -> None:
+        labels = labels_in(frame)
+        lineage = self._memory.find(frame) or unknown_frame(labels, LEFT_THE_ENGINE)
+        known = {label: lineage.columns.get(label) for label in labels}
+        columns = {
+            str(label): column or unknown_frame([label], NOT_CAPTURED).columns[label] for label, column in known.items()
+        }
+        types = frame.dtypes if is_frame(frame) else {frame.name: frame.dtype}
+        fields = tuple(Field(str(label), str(type_)) for label, type_ in types.items())
+        whole = FrameLineage(columns, lineage.rows, lineage.inputs)
+        at = datetime.now(timezone.utc)
+        write = FrameWrite(self._capture.name, target, fields, whole, script_name(), new_run_id(), at, len(frame))
+        for event in self._capture.translate(write, self._session.naming()):
+            self._session.emit(event, capture=self._capture.name)
+
+
+def _is_tracked(thing: Any) -> bool:
+    """Whether an object carries lineage: a frame, a series, a group, a window."""
+    return (
+        is_frame(thing)
+        or is_series(thing)
+        or type(thing).__module__.startswith(("pandas.core.groupby", "pandas.core.window", "pandas.core.resample"))
+    )
+
+
+def _in_order(lineage: FrameLineage, frame: Any) -> FrameLineage:
+    """The lineage with the columns that the frame has, in their order."""
+    known = lineage.columns
+    return replace(lineage, columns={label: known.get(label) or unknown(NOT_CAPTURED) for label in frame.columns})
+
+
+def _group_classes() -> tuple[Any, ...]:
+    from pandas.core.groupby import DataFrameGroupBy, SeriesGroupBy
+    from pandas.core.resample import Resampler
+
+    return DataFrameGroupBy, SeriesGroupBy, Resampler
+
+
+def _window_classes() -> tuple[Any, ...]:
+    from pandas.core.window import ewm, expanding, rolling
+
+    return rolling.Rolling, expanding.Expanding, ewm.ExponentialMovingWindow
+
+
+def _path(source: Any) -> str:
+    """The path or URI of a file; empty for what is none."""
+    path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
+    return path if isinstance(path, str) else ""
+
+
+def _url(connection: Any) -> str:
+    """The URL of a database without its password; empty if the connection has none."""
+    if isinstance(connection, str):
+        return connection
+    engine = getattr(connection, "engine", connection)
+    render = getattr(getattr(engine, "url", None), "render_as_string", None)
+    return str(render(hide_password=True)) if render else ""
+
+
+capture = PandasCapture()

@@ -1,0 +1,319 @@
+"""Rules of calls that choose, name, add or move columns, and of indexing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from whence_client.frames.frames import FrameLineage, Rows, join_inputs, join_rows, rows_by
+from whence_client.frames.pandas.calls import (
+    Call,
+    Rule,
+    is_constant,
+    is_frame,
+    is_series,
+    labels_in,
+    labels_of,
+    pick,
+    series_of,
+    value_column,
+    value_of,
+)
+from whence_client.lineage.columns import (
+    CONDITIONAL,
+    EMPTY,
+    FILTER,
+    LEFT_THE_ENGINE,
+    NOT_CAPTURED,
+    Column,
+    add_reason,
+    decide,
+    merge,
+    transform,
+    unknown,
+)
+
+
+def get_item(call: Call) -> FrameLineage | None:
+    """`frame[key]`: a column, several columns, or rows by a condition."""
+    key = call.args[0]
+    mask = call.find(key)
+    if is_series(call.owner):
+        return call.source.with_rows(_by_rows(key, call)) if is_series(call.result) else None
+    if mask is not None and len(call.result.columns) == len(call.owner.columns) and not isinstance(key, list):
+        if is_frame(key):
+            return _masked(call, mask)
+        return call.source.with_rows(rows_by([value_of(mask)], FILTER) | mask.rows)
+    if is_series(call.result):
+        return series_of(key, pick(call.source, key), call.source)
+    kept = {label: pick(call.source, label) for label in labels_in(call.result)}
+    return replace(call.source, columns=kept)
+
+
+def _masked(call: Call, mask: FrameLineage) -> FrameLineage:
+    """`frame[frame > 0]`: values where a condition holds."""
+    columns = {
+        label: decide(column, [mask.columns.get(label) or value_of(mask)], CONDITIONAL)
+        for label, column in call.source.columns.items()
+    }
+    return replace(call.source, columns=columns)
+
+
+def set_item(call: Call) -> FrameLineage:
+    """`frame[key] = value`: the frame afterwards."""
+    key, value = call.args[0], call.args[1]
+    if is_series(call.owner):
+        return _assign_values(call, [next(iter(call.source.columns), None)], value, key)
+    if call.find(key) is not None:
+        return _assign_values(call, list(call.source.columns), value, key)
+    labels = labels_of(key) if isinstance(key, list) else [key]
+    columns = dict(call.source.columns)
+    values = call.find(value)
+    for position, label in enumerate(labels):
+        if values is not None and is_frame(value) and position < len(values.columns):
+            columns[label] = list(values.columns.values())[position]
+        else:
+            columns[label] = value_column(value, call.find, call.source.rows)
+    return _with_inputs(replace(call.source, columns=columns), value, call)
+
+
+def _assign_values(call: Call, labels: list[Any], value: Any, condition: Any) -> FrameLineage:
+    """Some rows of columns get other values: by a condition."""
+    column, mask = value_column(value, call.find, call.source.rows), call.find(condition)
+    columns = dict(call.source.columns)
+    for label in labels:
+        mixed = merge([columns.get(label, EMPTY), column])
+        columns[label] = decide(mixed, [value_of(mask)] if mask is not None else [], CONDITIONAL)
+    return _with_inputs(replace(call.source, columns=columns), value, call)
+
+
+def _with_inputs(made: FrameLineage, value: Any, call: Call) -> FrameLineage:
+    other = call.find(value)
+    return replace(made, inputs=made.inputs | other.inputs) if other else made
+
+
+def get_location(call: Call) -> FrameLineage | None:
+    """`frame.loc[rows, columns]`, `frame.iloc[rows, columns]`."""
+    if not is_frame(call.result) and not is_series(call.result):
+        return None
+    rows, chosen = _parts(call.args[0])
+    source = call.source.with_rows(_by_rows(rows, call))
+    if is_series(call.owner):
+        return source
+    if is_series(call.result):
+        return _one_column_or_row(call, source, chosen)
+    labels = labels_in(call.result)
+    return replace(source, columns={label: pick(call.source, label) for label in labels})
+
+
+def _one_column_or_row(call: Call, source: FrameLineage, chosen: Any) -> FrameLineage:
+    """A series is a column if it has the name of one; a row of the frame holds a value of every column."""
+    name = call.result.name
+    if chosen is not None and name in call.source.columns:
+        return series_of(name, call.source.columns[name], source)
+    return series_of(name, transform(call.source.columns.values()), source)
+
+
+def set_location(call: Call) -> FrameLineage:
+    """`frame.loc[rows, columns] = value`: the frame afterwards."""
+    rows, chosen = _parts(call.args[0])
+    if is_series(call.owner):
+        return _assign_values(call, [next(iter(call.source.columns), None)], call.args[1], rows)
+    labels = labels_of(chosen) if isinstance(chosen, (str, int, list)) else list(call.source.columns)
+    if call.method == "iloc":
+        known = list(call.source.columns)
+        labels = [known[one] for one in labels if isinstance(one, int) and -len(known) <= one < len(known)] or known
+    return _assign_values(call, labels, call.args[1], rows)
+
+
+def _parts(key: Any) -> tuple[Any, Any]:
+    return (key[0], key[1]) if isinstance(key, tuple) and len(key) == 2 else (key, None)
+
+
+def _by_rows(key: Any, call: Call) -> Rows:
+    """What chooses rows: a mask of known lineage. Positions and labels are the program's."""
+    mask = call.find(key)
+    return rows_by([value_of(mask)], FILTER) | mask.rows if mask is not None else Rows()
+
+
+def assign(call: Call) -> FrameLineage:
+    """`assign`. Functions were called with the frame so far; `call.named` has their results."""
+    columns, inputs = dict(call.source.columns), call.source.inputs
+    for label, value in call.named.items():
+        columns[label] = value_column(value, call.find, call.source.rows)
+        other = call.find(value)
+        inputs |= other.inputs if other else frozenset()
+    return replace(call.source, columns=columns, inputs=inputs)
+
+
+def insert(call: Call) -> FrameLineage:
+    """`insert(loc, column, value)`: the frame afterwards."""
+    label, value = call.argument(1, "column"), call.argument(2, "value")
+    columns = {**call.source.columns, label: value_column(value, call.find, call.source.rows)}
+    return _with_inputs(replace(call.source, columns=columns), value, call)
+
+
+def remove(call: Call) -> FrameLineage:
+    """`pop`, `del`: the frame afterwards."""
+    return replace(
+        call.source, columns={one: column for one, column in call.source.columns.items() if one != call.args[0]}
+    )
+
+
+def rename(call: Call) -> FrameLineage:
+    """The same columns under other names, by their positions."""
+    labels = labels_in(call.result)
+    if len(labels) != len(call.source.columns):
+        return replace(call.source, columns=dict.fromkeys(labels, unknown(NOT_CAPTURED)))
+    return replace(call.source, columns=dict(zip(labels, call.source.columns.values())))
+
+
+def subset(call: Call) -> FrameLineage | None:
+    """Columns of the same names: `drop`, `filter`, `select_dtypes`, `reindex`. A new column has no source."""
+    if not is_frame(call.result):
+        return call.source if is_series(call.result) else None
+    return replace(
+        call.source, columns={label: call.source.columns.get(label, EMPTY) for label in labels_in(call.result)}
+    )
+
+
+def reset_index(call: Call) -> FrameLineage:
+    """Levels of the index become columns; a number of the row has no source."""
+    levels = call.source.index
+    columns = dict(call.source.columns)
+    if is_series(call.owner) and is_frame(call.result):
+        columns = {labels_in(call.result)[-1]: value_of(call.source)}
+    other = EMPTY if call.source.inputs and not levels and call.named.get("drop") is not True else unknown(NOT_CAPTURED)
+    made = {label: columns.get(label) or levels.get(_plain(label)) or other for label in labels_in(call.result)}
+    return replace(call.source, columns=made, index={})
+
+
+def _plain(label: Any) -> Any:
+    """The level that a column of several levels was: `("region", "")`."""
+    return label[0] if isinstance(label, tuple) and not any(label[1:]) else label
+
+
+def set_index(call: Call) -> FrameLineage:
+    """Columns become levels of the index."""
+    keys = labels_of(call.argument(0, "keys"))
+    index = {
+        getattr(key, "name", key): (value_of(found) if (found := call.find(key)) else pick(call.source, key))
+        for key in keys
+        if _is_label(key) or call.find(key)
+    }
+    kept = {label: call.source.columns.get(label, EMPTY) for label in labels_in(call.result)}
+    return replace(call.source, columns=kept, index=index)
+
+
+def _is_label(key: Any) -> bool:
+    return is_constant(key) or isinstance(key, tuple)
+
+
+def set_axis(call: Call) -> FrameLineage | None:
+    """`frame.columns = [...]`: the same columns under other names."""
+    if not is_frame(call.owner) or call.argument(0, "axis") not in (0, 1):
+        return None
+    labels = labels_in(call.owner)
+    if len(labels) != len(call.source.columns):
+        return None
+    return replace(call.source, columns=dict(zip(labels, call.source.columns.values())))
+
+
+def explode(call: Call) -> FrameLineage:
+    """Items of lists as rows."""
+    chosen = labels_of(call.argument(0, "column")) or list(call.source.columns)
+    columns = {label: transform([one]) if label in chosen else one for label, one in call.source.columns.items()}
+    return replace(call.source, columns=columns)
+
+
+def melt(call: Call) -> FrameLineage:
+    """Columns become rows: values of several in one column."""
+    kept = labels_of(call.argument(0, "id_vars"))
+    chosen = labels_of(call.argument(1, "value_vars")) or [one for one in call.source.columns if one not in kept]
+    value = call.argument(3, "value_name", "value")
+    columns = {}
+    for label in labels_in(call.result):
+        if label in kept:
+            columns[label] = pick(call.source, label)
+        else:
+            columns[label] = merge(pick(call.source, one) for one in chosen) if label == value else EMPTY
+    return replace(call.source, columns=columns, index={})
+
+
+def construct(call: Call) -> FrameLineage | None:
+    """`DataFrame({...})`, `DataFrame(other)`, `Series(...)`: of the series that it is given."""
+    data = call.argument(0, "data")
+    if is_series(call.owner):
+        column, sources = value_column(data, call.find), [one for one in [call.find(data)] if one]
+        return series_of(call.owner.name, column, *sources)
+    if not isinstance(data, Mapping):
+        lineage = call.find(data)
+        return lineage or FrameLineage(dict.fromkeys(call.owner.columns, unknown(LEFT_THE_ENGINE)))
+    sources = [one for one in map(call.find, data.values()) if one]
+    columns = {label: value_column(value, call.find, join_rows(sources)) for label, value in data.items()}
+    return FrameLineage(columns, join_rows(sources), join_inputs(sources))
+
+
+def make_dummies(call: Call) -> FrameLineage | None:
+    """`get_dummies`: a column for each value, named after its column."""
+    data = call.argument(0, "data")
+    source = call.find(data)
+    if source is None:
+        return None
+    return replace(source, columns={label: _dummy(label, source, data) for label in labels_in(call.result)})
+
+
+def _dummy(label: Any, source: FrameLineage, data: Any) -> Column:
+    if is_series(data):
+        return transform([value_of(source)])
+    if label in source.columns:
+        return source.columns[label]
+    origins = [one for one in source.columns if str(label).startswith(f"{one}_")]
+    return transform([source.columns[max(origins, key=len)]]) if len(origins) == 1 else unknown(NOT_CAPTURED)
+
+
+def convert(call: Call) -> FrameLineage | None:
+    """`to_datetime`, `to_numeric`, `cut`, `qcut`: a value computed of each value."""
+    data = call.args[0] if call.args else next(iter(call.named.values()), None)
+    source = call.find(data)
+    if source is None or not is_series(call.result):
+        return None
+    column = transform([value_of(source)])
+    hidden = call.method in ("cut", "qcut") and call.find(call.argument(1, "bins")) is not None
+    return replace(source, columns={call.result.name: add_reason(column, NOT_CAPTURED) if hidden else column})
+
+
+BOTH: dict[str, Rule] = {
+    "__getitem__": get_item,
+    "reset_index": reset_index,
+    "explode": explode,
+    "reindex": subset,
+    "drop": subset,
+}
+OF_FRAMES: dict[str, Rule] = {
+    "rename": rename,
+    "add_prefix": rename,
+    "add_suffix": rename,
+    "set_axis": rename,
+    "filter": subset,
+    "select_dtypes": subset,
+    "set_index": set_index,
+    "melt": melt,
+}
+CHANGES: dict[str, Rule] = {
+    "__setitem__": set_item,
+    "insert": insert,
+    "pop": remove,
+    "__delitem__": remove,
+    "_set_axis": set_axis,
+}
+"""Rules that give the lineage of the object itself afterwards."""
+OF_MODULE: dict[str, Rule] = {
+    "get_dummies": make_dummies,
+    "to_datetime": convert,
+    "to_numeric": convert,
+    "to_timedelta": convert,
+    "cut": convert,
+    "qcut": convert,
+}

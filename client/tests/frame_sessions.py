@@ -1,0 +1,57 @@
+"""What the tests of frames share: a session that keeps its events, and lineage as lines of text."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from whence_client.captures import Session
+from whence_client.outbox import Outbox
+from whence_client.process.settings import Settings
+
+
+class Kept(Session):
+    """A session whose events stay here."""
+
+    def __init__(self) -> None:
+        super().__init__(Outbox(Settings(transport="off", namespace="dev")))
+        self.events: list[Any] = []
+
+    def emit(self, event: Any, *, capture: str = "") -> bool:
+        self.events.append(event)
+        return True
+
+
+def read_cases(name: str) -> dict[str, str]:
+    """The cases of a golden file: by title, the code and the lineage."""
+    text = (Path(__file__).parent / "golden" / name).read_text()
+    cases = dict(re.findall(r"^## (.+)\n(.+\n(?:.*(?:<-).*\n)+)", text, re.M))
+    assert len(cases) == text.count("\n## ")
+    return cases
+
+
+def describe(event: Any) -> str:
+    """The lineage of the event's output, in the lines of a golden file."""
+    facets = event["outputs"][0]["facets"]
+    lineage = facets.get("columnLineage", {})
+    reasons = reasons_of(event)
+    lines = []
+    for field in (one["name"] for one in facets["schema"]["fields"]):
+        sources = _sources(lineage.get("fields", {}).get(field, {}).get("inputFields", ()))
+        lines.append(f"{field} <- {' '.join([*sources, *(['! ' + reasons[field]] if field in reasons else [])])}")
+    rows = _sources(lineage.get("dataset", ()))
+    return "\n".join([*lines, *([f"* <- {' '.join(rows)}"] if rows else [])])
+
+
+def reasons_of(event: Any) -> dict[str, str]:
+    """Why something is not known, by column."""
+    evidence = event["outputs"][0]["facets"]["whence_columnEvidence"]
+    return {one["field"]: one["reason"] for one in (*evidence["doubts"], *evidence["unexplained"])}
+
+
+def _sources(inputs: Any) -> list[str]:
+    found = []
+    for one in inputs:
+        column = f"{Path(one['name']).stem}.{one['field']}"
+        kinds = {None if two["type"] == "DIRECT" else two["subtype"] for two in one["transformations"]}
+        found += [column if kind is None else f"{column}:{kind}" for kind in kinds]
+    return sorted(found)
