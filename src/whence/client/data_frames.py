@@ -22,7 +22,8 @@ def pandas_frame(columns: Sequence[str], rows: Rows) -> "pandas.DataFrame":
 def polars_frame(columns: Sequence[str], rows: Rows) -> "polars.DataFrame":
     """A polars DataFrame of these columns; lists and objects become lists and structs. Raises NotInstalledError."""
     frames = _installed("polars")
-    return frames.DataFrame({column: [row[column] for row in rows] for column in columns}, strict=False)
+    made: polars.DataFrame = frames.DataFrame({one: [row[one] for row in rows] for one in columns}, strict=False)
+    return made
 
 
 def _installed(name: str) -> Any:
