@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from client.tests.frame_sessions import Kept, describe, read_cases
+from client.tests.frames.sessions import Kept, describe, read_cases
 
 from whence_client.frames.pandas.hooks import PandasCapture
 

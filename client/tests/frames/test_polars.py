@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from client.tests.frame_sessions import Kept, describe, read_cases
+from client.tests.frames.sessions import Kept, describe, read_cases
 
 from whence_client.frames.polars import capture
 from whence_client.frames.polars.hooks import PolarsCapture

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
-from client.tests.frame_sessions import Kept, reasons_of
+from client.tests.frames.sessions import Kept, reasons_of
 
 from whence_client.frames.pandas.hooks import PandasCapture
 from whence_client.frames.polars.hooks import PolarsCapture
