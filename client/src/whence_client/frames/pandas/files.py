@@ -1,0 +1,114 @@
+"""Reads and writes of frames: files and tables of databases, by OpenLineage's names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import datetime, timezone
+from typing import Any
+
+from whence_client.events.datasets import Dataset as EventDataset
+from whence_client.events.datasets import Field
+from whence_client.events.ids import new_run_id
+from whence_client.frames.frames import FrameLineage, read_frame, unknown_frame
+from whence_client.frames.memory import FrameMemory
+from whence_client.frames.pandas.calls import is_frame, labels_in
+from whence_client.frames.writes import FrameWrite, script_name
+from whence_client.lineage.columns import LEFT_THE_ENGINE, NOT_CAPTURED, Dataset
+from whence_client.naming.files import name_file
+from whence_client.naming.tables import name_table_of_url
+
+READERS = (
+    *("read_csv", "read_table", "read_parquet", "read_json", "read_excel", "read_feather", "read_orc", "read_pickle"),
+    *("read_fwf", "read_xml", "read_stata", "read_sas"),
+)
+QUERIES = ("read_sql", "read_sql_query", "read_sql_table", "read_gbq", "read_html", "read_clipboard", "read_hdf")
+WRITERS = ("to_csv", "to_parquet", "to_json", "to_excel", "to_feather", "to_orc", "to_pickle", "to_xml", "to_stata")
+
+
+class Files:
+    """What follows on a read or a write. `emit_write` takes the record of each write."""
+
+    def __init__(self, memory: FrameMemory, emit_write: Callable[[FrameWrite], None]) -> None:
+        self._memory, self._emit_write = memory, emit_write
+
+    def on_read(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """A file was read. Chunks and several sheets have no lineage."""
+        if not is_frame(result):
+            return
+        path = _path(
+            args[0]
+            if args
+            else next((named[one] for one in ("filepath_or_buffer", "path", "io", "path_or_buf") if one in named), None)
+        )
+        labels = list(result.columns)
+        if not path:
+            self._memory.remember(result, unknown_frame(labels, LEFT_THE_ENGINE))
+            return
+        found = name_file(path)
+        lineage = read_frame(Dataset(found.namespace, found.name), labels)
+        levels = [one for one in result.index.names if one is not None]
+        whole = read_frame(Dataset(found.namespace, found.name), levels)
+        self._memory.remember(result, FrameLineage(lineage.columns, inputs=lineage.inputs, index=whole.columns))
+
+    def on_query(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """Rows of a database. A table by its name is known; the text of a query is not read here."""
+        if not is_frame(result):
+            return
+        asked, connection = (
+            args[0] if args else named.get("sql", named.get("table_name")),
+            args[1] if len(args) > 1 else named.get("con"),
+        )
+        url = _url(connection)
+        if isinstance(asked, str) and url and asked.replace("_", "").replace(".", "").isalnum():
+            table = name_table_of_url(url, asked, schema=str(named.get("schema") or ""))
+            self._memory.remember(result, read_frame(Dataset(table.namespace, table.name), list(result.columns)))
+        else:
+            self._memory.remember(result, unknown_frame(list(result.columns), NOT_CAPTURED))
+
+    def on_write(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """A frame was written to a file."""
+        path = _path(
+            args[1]
+            if len(args) > 1
+            else next((named[one] for one in ("path_or_buf", "path", "excel_writer") if one in named), None)
+        )
+        if path:
+            self._emit(name_file(path), args[0])
+
+    def on_table(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """A frame was written to a table."""
+        name, url = (
+            args[1] if len(args) > 1 else named.get("name"),
+            _url(args[2] if len(args) > 2 else named.get("con")),
+        )
+        if isinstance(name, str) and url:
+            self._emit(name_table_of_url(url, name, schema=str(named.get("schema") or "")), args[0])
+
+    def _emit(self, target: EventDataset, frame: Any) -> None:
+        labels = labels_in(frame)
+        lineage = self._memory.find(frame) or unknown_frame(labels, LEFT_THE_ENGINE)
+        known = {label: lineage.columns.get(label) for label in labels}
+        columns = {
+            str(label): column or unknown_frame([label], NOT_CAPTURED).columns[label] for label, column in known.items()
+        }
+        types = frame.dtypes if is_frame(frame) else {frame.name: frame.dtype}
+        fields = tuple(Field(str(label), str(type_)) for label, type_ in types.items())
+        whole = FrameLineage(columns, lineage.rows, lineage.inputs)
+        at = datetime.now(timezone.utc)
+        self._emit_write(FrameWrite("pandas", target, fields, whole, script_name(), new_run_id(), at, len(frame)))
+
+
+def _path(source: Any) -> str:
+    """The path or URI of a file; empty for what is none."""
+    path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
+    return path if isinstance(path, str) else ""
+
+
+def _url(connection: Any) -> str:
+    """The URL of a database without its password; empty if the connection has none."""
+    if isinstance(connection, str):
+        return connection
+    engine = getattr(connection, "engine", connection)
+    render = getattr(getattr(engine, "url", None), "render_as_string", None)
+    return str(render(hide_password=True)) if render else ""
