@@ -101,6 +101,7 @@ QUESTIONS = {
     "upstream": ("x",),
     "downstream": ("x",),
     "impact": ("x",),
+    "measurements": ("x",),
     "history": ("x",),
     "search": ("x",),
     "path": ("x", "y"),

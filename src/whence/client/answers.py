@@ -18,6 +18,7 @@ from whence.client.values import (
     FoundNode,
     Gap,
     Handover,
+    Measurement,
     Path,
     ReachedNode,
     ReachedRun,
@@ -233,6 +234,23 @@ class RunLineage(Answer, frozen=True, kw_only=True):
 
     def _title(self) -> str:
         return f"{_number(self.runs, 'run')} {self.direction} of {self.root}, {_told(self.completeness)}"
+
+
+class Measurements(Answer, frozen=True, kw_only=True):
+    """The measurements of a dataset, a column or the runs of a job, the newest first."""
+
+    _rows: ClassVar[str] = "measurements"
+    _columns: ClassVar[tuple[str, ...]] = (
+        *("time", "dataset", "column", "facet", "role"),
+        *("metric", "value", "run", "job"),
+    )
+
+    node: str
+    completeness: Completeness
+    measurements: tuple[Measurement, ...]
+
+    def _title(self) -> str:
+        return f"{_number(self.measurements, 'measurement')} of {self.node}, {_told(self.completeness)}"
 
 
 class Found(Answer, frozen=True, kw_only=True):

@@ -1,12 +1,12 @@
 """The client: one method for each question, which sends a request to the API and returns a typed answer."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, Unpack
 from urllib.parse import quote
 
 import msgspec
 
-from whence.client.answers import Answer, Diff, Found, History, Impact, Lineage, Paths, RunLineage, WhyNot
+from whence.client.answers import Answer, Diff, Found, History, Impact, Lineage, Measurements, Paths, RunLineage, WhyNot
 from whence.client.connection import Connection, refused_key
 from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text, parameters_of
 from whence.client.pages import Envelope, read_all
@@ -77,6 +77,13 @@ class Client:
         """
         asked = {"direction": "downstream" if down else "upstream", "depth": depth, "max_runs": max_runs}
         return self._read(f"/runs/{quote(run, safe='')}/lineage", asked, RunLineage, "runs")
+
+    def measurements(
+        self, node: str, *, metrics: Sequence[str] = (), as_of: Time | None = None, limit: int | None = None
+    ) -> Measurements:
+        """What was measured of a dataset, a column or the runs of a job: the newest `limit`, or all that are read."""
+        asked = {"node": node, "metric": list(metrics), "as_of": iso_text(as_of)}
+        return self._read("/measurements", asked, Measurements, "measurements", limit)
 
     def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> Found:
         """Search datasets, fields and jobs by the words of their names, tags, owners and descriptions."""

@@ -237,6 +237,22 @@ class FoundNode(msgspec.Struct, frozen=True, kw_only=True):
     by: str
 
 
+class Measurement(msgspec.Struct, frozen=True, kw_only=True):
+    """A number that a run or a dataset event (`run` is None) reported of a dataset or of one of its columns; or the
+    `duration` of a run in seconds.
+    """
+
+    time: str
+    dataset: str | None
+    column: str | None
+    facet: str | None
+    role: str | None
+    metric: str
+    value: int | float
+    run: str | None
+    job: str | None
+
+
 class Count(msgspec.Struct, frozen=True, kw_only=True):
     """A count; `relative_error` is 0 if it is exact."""
 

@@ -230,6 +230,19 @@ class JobRun(NamedTuple):
     root: RunRow | None
 
 
+class MeasurementRow(NamedTuple):
+    """A facet that measures a dataset: column (empty: the dataset), metric and value of each number. `run_id`: 0 for a
+    dataset event.
+    """
+
+    dataset_id: int
+    run_id: int
+    role: str
+    facet: str
+    time: int
+    values: tuple[tuple[str, str, int | float], ...]
+
+
 class RunTouch(NamedTuple):
     """A run that read or wrote a dataset, and when."""
 

@@ -15,6 +15,7 @@ ENVELOPES: dict[str, Any] = {
     "history": Envelope[documents.History],
     "runs": Envelope[documents.RunLineage],
     "search": Envelope[documents.Found],
+    "measurements": Envelope[documents.Measurements],
     "blast": Envelope[documents.Blast],
 }
 """The type of `data`, by question."""

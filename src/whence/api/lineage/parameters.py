@@ -140,6 +140,13 @@ class Node(Page):
     node: Name
 
 
+class Measured(AtTime):
+    """What was measured of a node."""
+
+    node: Name
+    metric: list[Text] = Field([], description="Only these metrics: `rowCount`, `nullCount`, `duration`")
+
+
 class Between(Page):
     """Two states: times, or runs."""
 

@@ -21,6 +21,7 @@ from whence.query.questions.blast_radius import blast_document, blast_radius
 from whence.query.questions.dropped_datasets import dropped_at
 from whence.query.questions.impact import impact
 from whence.query.questions.lineage import reach_downstream, reach_upstream
+from whence.query.questions.measurements import measurements
 from whence.query.questions.paths import paths
 from whence.query.questions.why import why, why_not
 from whence.query.rendering import listings
@@ -83,6 +84,16 @@ def _walks(routes: APIRouter, asking: GraphRequests) -> None:
             return Whole({"node": str(node), "radius": None if radius is None else blast_document(radius)}, None)
 
         return await asking.answer(request, asked.terms(), ask, tagged=False)
+
+    @routes.get("/measurements", responses=documented("measurements"))
+    async def measurements_of(request: Request, asked: Annotated[questions.Measured, Query()]) -> Response:
+        """List the measurements of a dataset, a column or the runs of a job, the newest first."""
+        at = asked.at
+
+        def ask(graph: Asked) -> Listing:
+            return listings.measurements_listing(measurements(graph, resolve(graph, asked.node), at, asked.metric))
+
+        return await asking.answer(request, asked.terms(at), ask)
 
     @routes.get("/search", responses=documented("search"))
     async def find(request: Request, asked: Annotated[questions.Searched, Query()]) -> Response:

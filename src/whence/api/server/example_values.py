@@ -128,6 +128,10 @@ VALUES: Mapping[str, Any] = {
     "by_owner": {"team:finance": 2},
     "by_tier": {"1": 1},
     "by_distance": {"1": 2, "2": 3},
+    "Measurement.column": "total",
+    "Measurement.facet": "dataQualityMetrics",
+    "Measurement.role": "output",
+    "Measurement.metric": "nullCount",
     "by_influence": {"DIRECT": 4, "INDIRECT": 1},
     # Runs and events
     "state": "COMPLETE",

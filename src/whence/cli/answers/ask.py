@@ -1,7 +1,7 @@
 """The work of question commands: ask a store or a server, and print the answer. Each function returns the exit code."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Unpack
 
@@ -13,8 +13,8 @@ from whence.cli.answers.impact import impact_lines
 from whence.cli.answers.listing import found_lines, path_lines, radius_line
 from whence.cli.answers.tree import ASCII, UNICODE, Style, tree
 from whence.cli.output.streams import Exit, Rows, print_csv, print_document, print_lines
-from whence.client.answers import Answer, Diff, Found, History, Impact, Lineage, Paths, RunLineage, WhyNot
-from whence.client.options import Bounds, Narrowing, Walk
+from whence.client.answers import Answer, Diff, Found, History, Impact, Lineage, Measurements, Paths, RunLineage, WhyNot
+from whence.client.options import Bounds, Narrowing, Time, Walk
 from whence.client.values import BlastRadius, Completeness
 
 Draw = Callable[[Style], Iterable[Text]]
@@ -52,6 +52,12 @@ class Questions(Protocol):
 
     def why_not(self, source: str, target: str, **bounds: Unpack[Bounds]) -> WhyNot:
         """Why no path leads from one node to another."""
+        ...
+
+    def measurements(
+        self, node: str, *, metrics: Sequence[str] = (), as_of: Time | None = None, limit: int | None = None
+    ) -> Measurements:
+        """The measurements of a node: the newest `limit`, or all."""
         ...
 
     def history(self, node: str) -> History:

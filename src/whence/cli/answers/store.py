@@ -1,7 +1,7 @@
 """Questions to a store on this machine, with the same answers as from a server."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, Unpack
@@ -9,7 +9,7 @@ from typing import Any, TypeVar, Unpack
 import msgspec
 
 from whence.client import answers
-from whence.client.options import Bounds, Narrowing, Walk, iso_text
+from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text
 from whence.client.values import BlastRadius
 from whence.model.graph import Direction
 from whence.query.answers.instants import past_instant
@@ -24,6 +24,7 @@ from whence.query.questions.blast_radius import blast_document, blast_radius
 from whence.query.questions.dropped_datasets import dropped_at
 from whence.query.questions.impact import impact
 from whence.query.questions.lineage import reach_downstream, reach_upstream
+from whence.query.questions.measurements import measurements
 from whence.query.questions.paths import paths
 from whence.query.questions.why import why, why_not
 from whence.query.rendering import listings
@@ -114,6 +115,15 @@ class StoreQuestions:
         with self._open() as graph:
             found = run_lineage(graph, resolve_asked_run(graph, run), direction, depth, max_runs)
         return answer_of(listings.runs_listing(found), answers.RunLineage)
+
+    def measurements(
+        self, node: str, *, metrics: Sequence[str] = (), as_of: Time | None = None, limit: int | None = None
+    ) -> answers.Measurements:
+        """What was measured of a node."""
+        at = None if as_of is None else past_instant(iso_text(as_of) or "", _now())
+        with self._open() as graph:
+            found = measurements(graph, resolve(graph, node), at, metrics)
+        return answer_of(listings.measurements_listing(found), answers.Measurements, limit)
 
     def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> answers.Found:
         """The results of a search."""

@@ -75,7 +75,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("upstream")(_follow("List the nodes upstream of a dataset, field or job: its sources.", down=False))
     depends = "List the nodes downstream of a dataset, field or job: what breaks if it changes."
     app.command("downstream")(_follow(depends, down=True))
-    for command in (impact, path, why, history, diff, runs, search):
+    for command in (impact, path, why, history, diff, runs, measurements, search):
         app.command()(command)
     app.command("why-not")(why_not)
 
@@ -295,6 +295,28 @@ def search(
 
     with _asking(context, output) as asking:
         raise typer.Exit(show_found(asking, text, limit, **_narrowing(namespace, tag, owner, kind)))
+
+
+def measurements(
+    context: typer.Context,
+    node: Node,
+    metric: Annotated[
+        list[str] | None, typer.Option("--metric", metavar="METRIC", help="Only it: rowCount, nullCount, duration")
+    ] = None,
+    as_of: AsOf = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="List so many as text")] = 50,
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    output: RowsForm = Rows.TEXT,
+) -> None:
+    """The numbers that runs reported of a dataset or a column, or the durations of a job's runs: the newest first."""
+    from whence.cli.answers.measurements import show_measurements
+
+    time = None if as_of is None else iso(as_of)
+    with _asking(context, output) as asking:
+        raise typer.Exit(show_measurements(asking, node, metrics=metric or (), as_of=time, limit=limit))
 
 
 @contextmanager

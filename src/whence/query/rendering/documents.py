@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from whence.query.answers.values import GapReason
 from whence.query.questions.why import Reason
 
-StoppedBy = Literal["depth", "nodes", "edges", "paths", "retention", "beginning", "columns"]
+StoppedBy = Literal["depth", "nodes", "edges", "paths", "retention", "beginning", "columns", "measurements"]
 Influence = Literal["DIRECT", "UNKNOWN", "INDIRECT"]
 ChangeKind = Literal["added", "removed", "changed"]
 
@@ -336,6 +336,29 @@ class Found(TypedDict):
     text: str
     complete: bool
     nodes: list[Named]
+
+
+class Measurement(TypedDict):
+    """A number that a run or a dataset event (`run` is null) reported of a dataset or of one of its columns; or the
+    `duration` of a run in seconds.
+    """
+
+    time: str
+    dataset: str | None
+    column: str | None
+    facet: str | None
+    role: str | None
+    metric: str
+    value: float
+    run: str | None
+    job: str | None
+
+
+class Measurements(TypedDict):
+    """The measurements of a node, the newest first."""
+
+    node: str
+    measurements: list[Measurement]
 
 
 class Count(TypedDict):

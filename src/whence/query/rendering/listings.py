@@ -13,6 +13,7 @@ from whence.query.history.diff import Diff
 from whence.query.history.history import History
 from whence.query.lookup.search import Found
 from whence.query.questions.impact import Impact
+from whence.query.questions.measurements import Measurements
 from whence.query.questions.why import WhyNot
 from whence.query.rendering import reports
 from whence.query.rendering.answers import (
@@ -154,6 +155,19 @@ def impact_listing(found: Impact, dropped_at: int | None = None) -> Listing:
 
     columns = ("node", "kind", "distance", "influence", "type", "owners", "tier", "path", "parent", "root", "last_run")
     return Listing(head, lambda: found.completeness, "nodes", columns, Keys(found.order), part)
+
+
+def measurements_listing(found: Measurements) -> Listing:
+    """Measurements, the newest first."""
+    several = found.measurements
+    return Listing(
+        head={"node": str(found.node)},
+        told=lambda: found.completeness,
+        name="measurements",
+        columns=("time", "dataset", "column", "facet", "role", "metric", "value", "run", "job"),
+        keys=[(*one.order, place) for place, one in enumerate(several)],
+        part=lambda start, end: {"measurements": [reports.measurement_document(one) for one in several[start:end]]},
+    )
 
 
 def paths_listing(found: Paths) -> Listing:

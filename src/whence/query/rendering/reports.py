@@ -9,6 +9,7 @@ from whence.query.history.edge_changes import EdgeChange
 from whence.query.history.history import History, LineageVersion, SchemaVersion
 from whence.query.history.schemas import ColumnChange
 from whence.query.questions.impact import Affected, Counts, Impact, LastRun
+from whence.query.questions.measurements import Measurement
 from whence.query.questions.why import WhyNot
 from whence.query.rendering import documents
 from whence.query.rendering.answers import Json, path_document, run_document, said_document, transformation_document
@@ -62,6 +63,21 @@ def last_run_document(run: LastRun) -> documents.LastRun:
     """The last run of a job."""
     started = None if run.started_at is None else iso(run.started_at)
     return {"run": str(run.name), "state": run.state.name, "state_at": iso(run.state_at), "started_at": started}
+
+
+def measurement_document(one: Measurement) -> documents.Measurement:
+    """A measurement."""
+    return {
+        "time": iso(one.time),
+        "dataset": None if one.dataset is None else str(one.dataset),
+        "column": one.column or None,
+        "facet": one.facet or None,
+        "role": one.role or None,
+        "metric": one.metric,
+        "value": one.value,
+        "run": None if one.run is None else str(one.run),
+        "job": None if one.run is None else str(one.run.job),
+    }
 
 
 def runs_head(found: RunLineage) -> Json:

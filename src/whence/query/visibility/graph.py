@@ -30,6 +30,7 @@ from whence.model.graph import (
     Hit,
     Hop,
     JobRun,
+    MeasurementRow,
     RunRow,
     RunTouch,
     SchemaRow,
@@ -286,6 +287,26 @@ class VisibleGraph:
             for id_, real in known.items()
             if (one := found.get(real))
         }
+
+    def measurements(self, dataset_ids: Iterable[int], at: int | None, limit: int) -> Sequence[MeasurementRow]:
+        """Only of visible names, without hidden fields; runs of hidden jobs as pseudonyms."""
+        ids = self.visible_ids
+        visible = {real: id_ for id_, real in ids.real(dataset_ids).items() if ids.can_see(real)}
+        found = self._graph.measurements(visible, at, limit)
+        ids.meet_runs(row.run_id for row in found if row.run_id)
+        return [
+            row._replace(
+                dataset_id=visible[row.dataset_id],
+                run_id=ids.shown(row.run_id),
+                values=tuple(one for one in row.values if not one[0] or ids.field(row.dataset_id, one[0]) == one[0]),
+            )
+            for row in found
+        ]
+
+    def ended_runs(self, job_id: int, at: int | None, limit: int) -> Sequence[RunRow]:
+        """Only of a visible job."""
+        real = self.visible_ids.real([job_id]).get(job_id)
+        return self._graph.ended_runs(real, at, limit) if real is not None and self.visible_ids.can_see(real) else ()
 
     def _gaps(self, rows: Sequence[GapRow]) -> Sequence[GapRow]:
         self.visible_ids.meet(id_ for row in rows for id_ in row)

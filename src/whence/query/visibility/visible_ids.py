@@ -12,11 +12,12 @@ from whence.query.ports.graph import Past
 from whence.query.questions.blast_radius import Blasts
 from whence.query.questions.dropped_datasets import DroppedDatasets
 from whence.query.questions.impact import LastRuns
+from whence.query.questions.measurements import Measured
 from whence.query.runs.resolve import JobRuns
 from whence.query.visibility.pseudonyms import Pseudonyms
 
 
-class Asked(Past, Blasts, DroppedDatasets, JobRuns, LastRuns, Protocol):
+class Asked(Past, Blasts, DroppedDatasets, JobRuns, LastRuns, Measured, Protocol):
     """All ports of a graph that questions use."""
 
 

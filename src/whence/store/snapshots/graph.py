@@ -25,6 +25,7 @@ from whence.model.graph import (
     Hit,
     Hop,
     JobRun,
+    MeasurementRow,
     RunRow,
     RunTouch,
     SchemaRow,
@@ -55,6 +56,7 @@ from whence.store.graph.edges import (
     when,
 )
 from whence.store.graph.evidence import read_evidence
+from whence.store.graph.measurements import read_ended_runs, read_measurements
 from whence.store.graph.names import (
     datasets_named,
     fields_named,
@@ -246,6 +248,14 @@ class StoreGraph:
     def last_runs(self, job_ids: Iterable[int], at: int | None) -> Mapping[int, JobRun]:
         """The last run of each job that has one, with the runs that contain it; as of a time."""
         return graph_runs.read_last_runs(self.connection, job_ids, at)
+
+    def measurements(self, dataset_ids: Iterable[int], at: int | None, limit: int) -> Sequence[MeasurementRow]:
+        """The facets that measure these datasets, the latest first, at most `limit`; as of a time."""
+        return read_measurements(self.connection, dataset_ids, at, limit)
+
+    def ended_runs(self, job_id: int, at: int | None, limit: int) -> Sequence[RunRow]:
+        """The runs of a job that started and ended, the latest end first, at most `limit`; as of a time."""
+        return read_ended_runs(self.connection, job_id, at, limit)
 
     def facets(self, ids: Iterable[int], names: Sequence[str]) -> Sequence[FacetRow]:
         """The current payloads of the named facets of datasets and jobs; deleted ones are left out."""
