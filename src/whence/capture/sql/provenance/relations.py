@@ -207,7 +207,8 @@ def field_of(output: Output, name: str) -> Output:
     if output.fields is not None:
         known = output.fields.get(name)
         if known is not None:
-            return known if known.formula is not None else known.with_formula(_field_formula(output, name))
+            is_known = known.formula is not None or output.formula is None
+            return known if is_known else known.with_formula(_field_formula(output, name))
     flow: Flow = {}
     for leaf, bits in output.flow.items():
         nested = bits == IDENTITY or (output.element and bits & _VALUES)
