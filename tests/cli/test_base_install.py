@@ -121,6 +121,18 @@ def test_a_question_to_a_server_needs_no_more(blocked: str, command: str) -> Non
     assert done.stderr.startswith(f"whence: {NOWHERE}: nothing listens there")
 
 
+def test_the_gate_needs_no_more(blocked: str, tmp_path: Path) -> None:
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "a"], ["add", "."], ["commit", "-qm", "b"]):
+        (tmp_path / "job.py").write_text("")
+        subprocess.run([*git, *words], check=True)
+    done = run(blocked, "gate", "--repository", str(tmp_path), "--base", "HEAD~1", "--url", NOWHERE)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr.startswith(f"whence: {NOWHERE}: nothing listens there")
+    same = run(blocked, "gate", "--repository", str(tmp_path), "--base", "HEAD", "--url", NOWHERE)
+    assert same.stdout == "pass: nothing that others rely on changes\n"
+
+
 def test_every_command_can_say_how_it_is_used(blocked: str) -> None:
     done = run(blocked, script=EVERY_HELP)
     assert done.returncode == 0, done.stderr

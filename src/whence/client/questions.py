@@ -1,6 +1,6 @@
 """The client: one method for each question, which sends a request to the API and returns a typed answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar, Unpack
 from urllib.parse import quote
 
@@ -11,11 +11,16 @@ from whence.client.connection import Connection, refused_key
 from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text, parameters_of
 from whence.client.pages import Envelope, read_all
 from whence.client.profiles import choose_server
-from whence.client.values import BlastRadius, CurrentUser, SignedIn
+from whence.client.values import BlastRadius, CurrentUser, FactsPage, JobsPage, KnownJob, NodeFacts, SignedIn
 from whence.errors import ServerVersionError
 
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 Value = TypeVar("Value")
+
+_FACTS_AT_ONCE = 50
+"""Nodes in one request: their names are in its address."""
+
+_JOBS_AT_ONCE = 1_000
 
 
 class Client:
@@ -93,6 +98,24 @@ class Client:
         """The latest blast radius of a node, or None if it was not computed yet."""
         radius = self._page("/api/v2/blast", {"node": node}).data.get("radius")
         return None if radius is None else self._converted(radius, BlastRadius)
+
+    def facts(self, nodes: Sequence[str]) -> tuple[NodeFacts, ...]:
+        """What is asserted of datasets and jobs: owners, tier, certification, contract. Unknown ones are left out."""
+        pages = (nodes[start : start + _FACTS_AT_ONCE] for start in range(0, len(nodes), _FACTS_AT_ONCE))
+        asked = (self._connection.get("/api/v2/facts", {"node": list(page)}) for page in pages)
+        return tuple(one for page in asked for one in self._converted(page, FactsPage).data)
+
+    def jobs(self) -> Iterator[KnownJob]:
+        """Every job, by name."""
+        cursor: str | None = None
+        while True:
+            page = self._converted(
+                self._connection.get("/api/v2/jobs", {"limit": _JOBS_AT_ONCE, "cursor": cursor}), JobsPage
+            )
+            yield from page.data
+            cursor = (page.page or {}).get("next")
+            if not cursor:
+                return
 
     def whoami(self) -> CurrentUser | None:
         """The current user, or None if the server runs open, without keys."""

@@ -272,6 +272,45 @@ class BlastRadius(msgspec.Struct, frozen=True, kw_only=True):
     current: bool
 
 
+class Owner(msgspec.Struct, frozen=True, kw_only=True):
+    """An owner of a dataset or job."""
+
+    name: str
+    role: str
+
+
+class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asserted of a dataset or job. `types`: what it says that it is (VIEW, DASHBOARD)."""
+
+    node: str
+    types: tuple[str, ...]
+    owners: tuple[Owner, ...]
+    certification: tuple[str, ...]
+    tier: int | None
+    contract_version: str | None = None
+
+
+class KnownJob(msgspec.Struct, frozen=True, kw_only=True):
+    """A job, what it writes, and its facets."""
+
+    node: str
+    outputs: tuple[str, ...]
+    facets: dict[str, Any]
+
+
+class JobsPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Some jobs, and where the next ones are."""
+
+    data: tuple[KnownJob, ...]
+    page: dict[str, Any] | None
+
+
+class FactsPage(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asserted of several nodes."""
+
+    data: tuple[NodeFacts, ...]
+
+
 class Grant(msgspec.Struct, frozen=True, kw_only=True):
     """A role in the namespaces that match a pattern."""
 

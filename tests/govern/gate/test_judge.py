@@ -85,7 +85,7 @@ def test_a_removed_column_that_nobody_read_for_90_days_is_unused() -> None:
 
 
 def test_a_search_that_a_budget_stopped_never_says_that_a_column_is_unused() -> None:
-    judged = verdict_on(change(ChangeKind.REMOVED), Impact(stopped_by="nodes"))
+    judged = verdict_on(change(ChangeKind.REMOVED), Impact(incomplete="a budget of nodes stopped the search"))
     assert (judged.verdict, rules_of(judged)) == (Verdict.UNKNOWN, ["incomplete"])
 
 

@@ -1,7 +1,7 @@
 """Routes for the facts that people assert, under `/api/v2`: each PUT or DELETE becomes an event (http-catalog.md)."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Annotated, Any, Literal
 
@@ -20,8 +20,7 @@ from whence.model.ids import node_id
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, Node, parse_node
 from whence.openlineage.facets.interpreted_facets import CONTRACT, TIER
-from whence.query.lookup.descriptions import DescribedDataset, DescribedJob, describe_datasets, describe_jobs
-from whence.query.rendering.catalog import facts_document
+from whence.query.rendering.catalog import facts_documents
 from whence.query.rendering.catalog_documents import Facts
 
 reads = APIRouter(prefix="/api/v2", tags=["facts"], responses=MISSING)
@@ -111,7 +110,8 @@ def get_many_facts(
     asked: Newest, node: Annotated[list[Plain], Query(min_length=1, max_length=MOST_AT_ONCE)]
 ) -> Response:
     """Show what people assert of several datasets and jobs, in their order. Unknown nodes are left out."""
-    return answer({"data": _facts_of(asked, node), "page": None})
+    names = [name for name in map(parse_node, node) if isinstance(name, DatasetName | JobName)]
+    return answer({"data": facts_documents(asked.catalog, asked.graph, names), "page": None})
 
 
 @writes.put("/nodes/{node}/tags/{tag}", response_model=One[Facts])
@@ -276,19 +276,6 @@ def _tag(facts: Mapping[str, Any]) -> str:
     return f'"{sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]}"'
 
 
-def _facts_of(asked: CatalogRequest, nodes: Sequence[str]) -> list[Facts]:
-    names = [name for name in map(parse_node, nodes) if isinstance(name, DatasetName | JobName)]
-    entries = asked.catalog.entries([node_id(one) for one in names]).values()
-    datasets = [one for one in entries if isinstance(one.name, DatasetName)]
-    jobs = [one for one in entries if isinstance(one.name, JobName)]
-    described: Sequence[DescribedDataset | DescribedJob] = (
-        *describe_datasets(asked.catalog, asked.graph, datasets, columns=False),
-        *describe_jobs(asked.catalog, asked.graph, jobs, runs=0),
-    )
-    documents = {one["node"]: one for one in map(facts_document, described)}
-    return [documents[one] for one in dict.fromkeys(map(str, names)) if one in documents]
-
-
 def _of_dataset(subject: Subject, version: str) -> str:
     if isinstance(subject, JobName):
         raise EventError("/path/node", "a dataset keeps a contract, not a job")
@@ -296,12 +283,10 @@ def _of_dataset(subject: Subject, version: str) -> str:
 
 
 def _facts(asked: CatalogRequest, subject: Subject) -> Facts:
-    entries = list(asked.catalog.entries([node_id(subject)]).values())
-    if not entries:
+    found = facts_documents(asked.catalog, asked.graph, [subject])
+    if not found:
         raise ThingNotFoundError("Node", str(subject))
-    if isinstance(subject, DatasetName):
-        return facts_document(describe_datasets(asked.catalog, asked.graph, entries, columns=False)[0])
-    return facts_document(describe_jobs(asked.catalog, asked.graph, entries, runs=0)[0])
+    return found[0]
 
 
 def _subject(asked: CatalogRequest, text: str) -> tuple[Subject, str]:

@@ -1,7 +1,7 @@
 """The work of question commands: ask a store or a server, and print the answer. Each function returns the exit code."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Unpack
 
@@ -15,7 +15,7 @@ from whence.cli.answers.tree import ASCII, UNICODE, Style, tree
 from whence.cli.output.streams import Exit, Rows, print_csv, print_document, print_lines
 from whence.client.answers import Answer, Diff, Found, History, Impact, Lineage, Measurements, Paths, RunLineage, WhyNot
 from whence.client.options import Bounds, Narrowing, Time, Walk
-from whence.client.values import BlastRadius, Completeness
+from whence.client.values import BlastRadius, Completeness, KnownJob, NodeFacts
 
 Draw = Callable[[Style], Iterable[Text]]
 """An answer as lines."""
@@ -74,6 +74,14 @@ class Questions(Protocol):
 
     def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> Found:
         """The results of a search."""
+        ...
+
+    def facts(self, nodes: Sequence[str]) -> tuple[NodeFacts, ...]:
+        """What is asserted of datasets and jobs; unknown ones are left out."""
+        ...
+
+    def jobs(self) -> Iterator[KnownJob]:
+        """Every job, by name."""
         ...
 
 

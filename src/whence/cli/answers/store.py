@@ -10,12 +10,16 @@ import msgspec
 
 from whence.client import answers
 from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text
-from whence.client.values import BlastRadius
+from whence.client.values import BlastRadius, KnownJob, NodeFacts
+from whence.model.catalog import EntryFilter, Window, entry_sort_key
 from whence.model.graph import Direction
+from whence.model.ids import Kind
+from whence.model.names import DatasetName, JobName, parse_node
 from whence.query.answers.instants import past_instant
 from whence.query.answers.values import TYPES, Filter, Question
 from whence.query.history.diff import Side, diff
 from whence.query.history.history import history
+from whence.query.lookup.descriptions import describe_jobs
 from whence.query.lookup.filtered_search import narrowed
 from whence.query.lookup.resolve import resolve
 from whence.query.lookup.search import search
@@ -29,12 +33,15 @@ from whence.query.questions.paths import paths
 from whence.query.questions.why import why, why_not
 from whence.query.rendering import listings
 from whence.query.rendering.answers import completeness_document
+from whence.query.rendering.catalog import facts_documents
 from whence.query.rendering.listings import Listing, Whole
 from whence.query.runs.lineage import resolve_run, run_lineage
 from whence.query.runs.resolve import resolve_asked_run
+from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph, open_graph
 
 AnyAnswer = TypeVar("AnyAnswer", bound=answers.Answer)
+_JOBS_AT_ONCE = 1_000
 _LISTS = ("namespaces", "tags", "owners", "kinds", "jobs")
 
 
@@ -130,6 +137,23 @@ class StoreQuestions:
         with self._open() as graph:
             found = search(narrowed(graph, question_of(narrowing).only), text, limit)
         return answer_of(listings.found_listing(found), answers.Found)
+
+    def facts(self, nodes: Sequence[str]) -> tuple[NodeFacts, ...]:
+        """What is asserted of datasets and jobs."""
+        names = [name for name in map(parse_node, nodes) if isinstance(name, DatasetName | JobName)]
+        with self._open() as graph:
+            found = facts_documents(StoreCatalog(graph.connection), graph, names)
+        return msgspec.convert(found, tuple[NodeFacts, ...])
+
+    def jobs(self) -> Iterator[KnownJob]:
+        """Every job, by name."""
+        with self._open() as graph:
+            catalog, after = StoreCatalog(graph.connection), None
+            while entries := catalog.listed(Kind.JOB, EntryFilter(), Window(limit=_JOBS_AT_ONCE, after=after)):
+                for one in describe_jobs(catalog, graph, entries, runs=0):
+                    outputs = tuple(map(str, one.outputs))
+                    yield KnownJob(node=str(one.name), outputs=outputs, facets=dict(one.facets))
+                after = entry_sort_key(entries[-1])
 
     @contextmanager
     def _open(self) -> Iterator[StoreGraph]:

@@ -58,6 +58,9 @@ class Exit(IntEnum):
     USAGE = 2
     CUT = 3
     OUT_OF_SERVICE = 4
+    BLOCKED = 5
+    APPROVAL_NEEDED = 6
+    UNKNOWN = 7
 
 
 def print_document(document: dict[str, Any]) -> None:

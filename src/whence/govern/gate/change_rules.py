@@ -50,7 +50,7 @@ class Case:
     def is_unused(self) -> bool:
         """Whether it goes away and nobody has read it of late, as far as is known."""
         impact = self.assessed.impact
-        return self.kind in BREAKING and not self.readers and not impact.stopped_by
+        return self.kind in BREAKING and not self.readers and not impact.incomplete
 
 
 def reasons_of(case: Case) -> tuple[Reason, ...]:
@@ -108,8 +108,8 @@ def _downstream_nodes(case: Case) -> Iterator[Reason]:
 
 
 def _incomplete(case: Case) -> Iterator[Reason]:
-    if stopped_by := case.assessed.impact.stopped_by:
-        text = f"the search was stopped by the budget of {stopped_by}: more may be affected"
+    if because := case.assessed.impact.incomplete:
+        text = f"{because}: more may be affected"
         yield Reason("incomplete", text, case.rules.on_incomplete.verdict, (case.subject,), _own(case))
 
 

@@ -66,14 +66,14 @@ class Reader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impact:
-    """All that one change affects. `stopped_by`: the budget that cut the search; empty if nothing did."""
+    """All that one change affects. `incomplete`: why there may be more, in the gate's words; empty if that is all."""
 
     affected: tuple[Affected, ...] = ()
     readers: tuple[Reader, ...] = ()
-    stopped_by: str = ""
+    incomplete: str = ""
 
     @property
-    def subjects(self) -> tuple[Node, ...]:
+    def subjects(self) -> tuple[DatasetName | JobName, ...]:
         """The datasets and jobs that are affected, the nearest first, hidden ones among them."""
         return tuple(dict.fromkeys(subject_of(one.node) for one in self.affected))
 

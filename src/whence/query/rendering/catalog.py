@@ -1,16 +1,25 @@
 """Catalog entries as JSON, in the shape of `/api/v2`. Nodes are node ids, times ISO 8601 UTC."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from whence.model.catalog import EventEntry, Write
 from whence.model.events import EventKind, RunState
-from whence.model.names import DatasetName, RunName
+from whence.model.ids import node_id
+from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.facets.error_messages import find_error_message
 from whence.openlineage.facets.interpreted_facets import SQL_COMPARISON, SQL_LINEAGE
 from whence.openlineage.facets.steward_tags import CERTIFICATIONS
 from whence.query.answers.instants import iso
-from whence.query.lookup.descriptions import DescribedDataset, DescribedJob, DescribedRun
+from whence.query.lookup.descriptions import (
+    DescribedDataset,
+    DescribedJob,
+    DescribedRun,
+    describe_datasets,
+    describe_jobs,
+)
+from whence.query.ports.catalog import Catalog
+from whence.query.ports.graph import Graph
 from whence.query.rendering import catalog_documents as documents
 
 _STATES: Mapping[RunState, documents.StateName] = {
@@ -110,10 +119,25 @@ def event_document(one: EventEntry) -> documents.Event:
 def facts_document(one: DescribedDataset | DescribedJob) -> documents.Facts:
     """The facts that people assert about a dataset or job."""
     if isinstance(one, DescribedJob):
-        return {"node": str(one.name), **_said_of(one)}
+        return {"node": str(one.name), "types": _types(one.facets, "jobType"), **_said_of(one)}
+    types = _types(one.facets, "datasetType")
     contract = _text(one.facets, "whence_contract", "version")
     aliases = [str(name) for name in one.aliases]
-    return {"node": str(one.name), **_said_of(one), "contract_version": contract, "aliases": aliases}
+    return {"node": str(one.name), "types": types, **_said_of(one), "contract_version": contract, "aliases": aliases}
+
+
+def facts_documents(catalog: Catalog, graph: Graph, names: Iterable[DatasetName | JobName]) -> list[documents.Facts]:
+    """What people say of several datasets and jobs, in their order. Unknown ones are left out."""
+    names = tuple(dict.fromkeys(names))
+    entries = catalog.entries([node_id(one) for one in names]).values()
+    datasets = [one for one in entries if isinstance(one.name, DatasetName)]
+    jobs = [one for one in entries if isinstance(one.name, JobName)]
+    described: Sequence[DescribedDataset | DescribedJob] = (
+        *describe_datasets(catalog, graph, datasets, columns=False),
+        *describe_jobs(catalog, graph, jobs, runs=0),
+    )
+    found = {one["node"]: one for one in map(facts_document, described)}
+    return [found[str(one)] for one in names if str(one) in found]
 
 
 def _said_of(one: DescribedDataset | DescribedJob) -> documents.Asserted:
@@ -131,6 +155,11 @@ def _said_of(one: DescribedDataset | DescribedJob) -> documents.Asserted:
         "certification": [level for level in CERTIFICATIONS if level in vouched],
         "tier": _number(one.facets, "whence_tier", "tier"),
     }
+
+
+def _types(facets: Mapping[str, Any], facet: str) -> list[str]:
+    type_ = _text(facets, facet, facet)
+    return [type_.upper()] if type_ else []
 
 
 def _owners(facets: Mapping[str, Any]) -> list[documents.Owner]:

@@ -139,9 +139,10 @@ class EventWithPayload(Event):
 
 
 class JobFacts(Asserted):
-    """What people and events assert of a job."""
+    """What people and events assert of a job. `types`: what it says that it is, in upper case."""
 
     node: str
+    types: list[str]
 
 
 class DatasetFacts(JobFacts):

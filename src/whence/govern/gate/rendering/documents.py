@@ -64,7 +64,7 @@ def _change(one: JudgedChange) -> Json:
         ],
         "waiver": waiver and {"reason": waiver.reason, "owner": waiver.owner, "expires": waiver.expires.isoformat()},
         "affected": len(one.impact.subjects),
-        "stopped_by": one.impact.stopped_by or None,
+        "incomplete": one.impact.incomplete or None,
     }
 
 

@@ -1,0 +1,1 @@
+"""The gate's effects: Git, the production graph, and the places to which its verdict goes."""

@@ -1,0 +1,60 @@
+"""Requests to the REST API of a forge, with the errors that its answers mean."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import httpx2
+import msgspec
+
+from whence.errors import ApiError
+
+Json = dict[str, Any]
+
+_PAGE = 100
+_MOST_PAGES = 50
+
+
+class Forge:
+    """One forge with one token. Every method raises ApiError if it does not answer, or refuses."""
+
+    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
+        self.url = url.rstrip("/")
+        self._http = httpx2.Client(headers=dict(headers), timeout=httpx2.Timeout(30, connect=10))
+
+    def all(self, path: str) -> Iterator[Json]:
+        """Every item of a list, page by page."""
+        for page in range(1, _MOST_PAGES + 1):
+            items = self.send("GET", path, parameters={"per_page": _PAGE, "page": page})
+            yield from (one for one in items if isinstance(one, dict))
+            if len(items) < _PAGE:
+                return
+
+    def send(
+        self, method: str, path: str, body: Json | None = None, parameters: Mapping[str, int] | None = None
+    ) -> Any:
+        """The JSON of an answer."""
+        content = None if body is None else msgspec.json.encode(body)
+        headers = {} if body is None else {"Content-Type": "application/json"}
+        try:
+            answer = self._http.request(method, self.url + path, content=content, headers=headers, params=parameters)
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise ApiError(self.url, str(error) or type(error).__name__) from None
+        if answer.status_code >= 300:
+            raise ApiError(self.url, f"{method} {path} was answered with {answer.status_code}{_reason(answer.content)}")
+        try:
+            return msgspec.json.decode(answer.content)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise ApiError(self.url, f"the answer to {method} {path} is not JSON") from None
+
+    def close(self) -> None:
+        """End the connection."""
+        self._http.close()
+
+
+def _reason(content: bytes) -> str:
+    try:
+        found = msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ""
+    message = found.get("message") if isinstance(found, dict) else None
+    return f": {message}" if isinstance(message, str) else ""

@@ -1,0 +1,164 @@
+"""GitHub: the pull request that a workflow runs for, its reviews, one comment, and a check run.
+
+A pull request from a fork is read and never written to: its code must not meet a token that can write.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from whence.cli.gate.forge import Forge, Json
+from whence.errors import ArtifactError
+from whence.govern.gate.judgement import Approval, JudgedChange, Judgement
+from whence.govern.gate.rendering.findings import message
+from whence.govern.gate.rendering.markdown import MARKER, markdown
+from whence.govern.gate.rendering.summary import Summary, headline
+from whence.govern.gate.rules import Verdict
+
+CHECK = "Whence gate"
+MOST_ANNOTATIONS = 50
+"""In one request, as GitHub allows."""
+
+_CONCLUSIONS = {Verdict.PASS: "success", Verdict.NOTE: "success", Verdict.BLOCKED: "failure"}
+_LEVELS = {Verdict.NOTE: "notice", Verdict.BLOCKED: "failure"}
+_VERSION = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullRequest:
+    """A pull request. `base` and `head` are commits; `author`: who opened it."""
+
+    repository: str
+    number: int
+    base: str
+    head: str
+    author: str
+    is_fork: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitHub:
+    """One pull request of one GitHub. `account`: as whom the token writes; comments of others are never edited."""
+
+    forge: Forge
+    pull: PullRequest
+    account: str
+
+    def approvals(self) -> tuple[Approval, ...]:
+        """Whose last word is an approval, and of which commit; bots have none. Raises ApiError."""
+        latest: dict[str, Json] = {}
+        for review in self.forge.all(f"{self._pull}/reviews"):
+            person, state = review.get("user") or {}, review.get("state")
+            if person.get("type") == "User" and state in ("APPROVED", "CHANGES_REQUESTED", "DISMISSED"):
+                latest[str(person.get("login"))] = review
+        return tuple(
+            Approval(person=person, commit=str(review.get("commit_id")))
+            for person, review in latest.items()
+            if review["state"] == "APPROVED"
+        )
+
+    def publish(self, judgement: Judgement, summary: Summary) -> None:
+        """Write the comment and the check run; of a fork's pull request, say why not. Raises ApiError."""
+        if self.pull.is_fork:
+            sys.stderr.write("whence: nothing is written to a pull request from a fork; keep the files as artifacts\n")
+            return
+        text = markdown(judgement, summary)
+        self.write_comment(text, is_needed=judgement.verdict > Verdict.NOTE)
+        self.write_check(judgement, headline(judgement, summary), text)
+
+    def write_comment(self, body: str, *, is_needed: bool) -> None:
+        """Create the gate's comment if it is needed, or bring it up to date if it is there. Raises ApiError."""
+        mine = next((one for one in self.forge.all(f"{self._issue}/comments") if self._is_mine(one)), None)
+        if mine is None and is_needed:
+            self.forge.send("POST", f"{self._issue}/comments", {"body": body})
+        elif mine is not None and mine.get("body") != body:
+            self.forge.send("PATCH", f"/repos/{self.pull.repository}/issues/comments/{int(mine['id'])}", {"body": body})
+
+    def write_check(self, judgement: Judgement, title: str, summary: str) -> None:
+        """Create the check run of the head, with an annotation for each change that has a place. Raises ApiError."""
+        output = {"title": title[:250], "summary": summary}
+        batches = list(_batches([_annotation(one) for one in judgement.changes if _has_place(one)]))
+        path = f"/repos/{self.pull.repository}/check-runs"
+        body = {
+            "name": CHECK,
+            "head_sha": self.pull.head,
+            "status": "completed",
+            "conclusion": _CONCLUSIONS.get(judgement.verdict, "action_required"),
+            "output": {**output, "annotations": batches[0] if batches else []},
+        }
+        made = self.forge.send("POST", path, body)
+        for batch in batches[1:]:
+            self.forge.send("PATCH", f"{path}/{int(made['id'])}", {"output": {**output, "annotations": batch}})
+
+    @property
+    def _pull(self) -> str:
+        return f"/repos/{self.pull.repository}/pulls/{self.pull.number}"
+
+    @property
+    def _issue(self) -> str:
+        return f"/repos/{self.pull.repository}/issues/{self.pull.number}"
+
+    def _is_mine(self, comment: Json) -> bool:
+        login = (comment.get("user") or {}).get("login")
+        return login == self.account and str(comment.get("body")).startswith(MARKER)
+
+
+def github_of(environment: Mapping[str, str] = os.environ) -> GitHub:
+    """The pull request for which a GitHub workflow runs, as its environment says. Raises ArtifactError, ApiError."""
+    path = environment.get("GITHUB_EVENT_PATH", "")
+    pull = _pull_request(_event(path), path)
+    token = environment.get("GITHUB_TOKEN", "")
+    headers = {**_VERSION, **({"Authorization": f"Bearer {token}"} if token else {})}
+    forge = Forge(environment.get("GITHUB_API_URL") or "https://api.github.com", headers)
+    account = environment.get("WHENCE_GATE_ACCOUNT") or "github-actions[bot]"
+    return GitHub(forge=forge, pull=pull, account=account)
+
+
+def _event(path: str) -> Any:
+    try:
+        return msgspec.json.decode(Path(path).read_bytes())
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ArtifactError(path or "GITHUB_EVENT_PATH", f"the workflow's event cannot be read: {error}") from None
+
+
+def _pull_request(event: Any, path: str) -> PullRequest:
+    try:
+        pull = event["pull_request"]
+        base, head = pull["base"], pull["head"]
+        return PullRequest(
+            repository=base["repo"]["full_name"],
+            number=int(pull["number"]),
+            base=base["sha"],
+            head=head["sha"],
+            author=pull["user"]["login"],
+            is_fork=(head.get("repo") or {}).get("full_name") != base["repo"]["full_name"],
+        )
+    except (KeyError, TypeError, ValueError):
+        raise ArtifactError(path, "it is not the event of a pull request: run this `on: pull_request`") from None
+
+
+def _has_place(one: JudgedChange) -> bool:
+    return one.verdict is not Verdict.PASS and bool(one.change.file)
+
+
+def _annotation(one: JudgedChange) -> Json:
+    line = max(one.change.line, 1)
+    level = _LEVELS.get(one.verdict, "warning")
+    return {
+        "path": one.change.file,
+        "start_line": line,
+        "end_line": line,
+        "annotation_level": level,
+        "title": f"{one.change.kind} ({one.id})",
+        "message": message(one),
+    }
+
+
+def _batches(annotations: Sequence[Json]) -> Iterator[Sequence[Json]]:
+    for start in range(0, len(annotations), MOST_ANNOTATIONS):
+        yield annotations[start : start + MOST_ANNOTATIONS]

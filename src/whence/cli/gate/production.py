@@ -1,0 +1,92 @@
+"""The gate's port to production, over the questions that a server and a store answer alike."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from whence.cli.answers.ask import Questions
+from whence.client.answers import Lineage
+from whence.client.values import Edge, NodeFacts
+from whence.errors import NodeNotFoundError
+from whence.govern.gate.impact import Facts, subject_of
+from whence.govern.gate.production import GraphEdge, GraphGap, Subgraph
+from whence.model.names import DatasetName, JobName, Node, parse_node
+from whence.openlineage.json.times import parse_micros
+
+_NO_BUDGET = (None, "depth", "columns")
+"""What stops a search beside budgets: columns that nobody reports are gaps, and gaps are followed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedProduction:
+    """Asks a server or a store (`govern.gate.production.Production`)."""
+
+    questions: Questions
+    max_nodes: int = 5_000
+
+    def downstream(self, node: Node) -> Subgraph | None:
+        """What is downstream of a node; None if no event has mentioned it. Raises ApiError, StoreError, AccessError."""
+        try:
+            found = self.questions.downstream(str(node), max_nodes=self.max_nodes, max_edges=self.max_nodes * 10)
+        except NodeNotFoundError:
+            return None
+        return _subgraph(node, found)
+
+    def facts(self, nodes: Sequence[DatasetName | JobName]) -> Mapping[Node, Facts]:
+        """What is asserted of datasets and jobs."""
+        found = ((parse_node(one.node), one) for one in self.questions.facts([str(one) for one in nodes]))
+        return {node: _facts(one) for node, one in found if node is not None}
+
+
+def _subgraph(asked: Node, found: Lineage) -> Subgraph:
+    stopped_by = found.completeness.stopped_by
+    return Subgraph(
+        edges=tuple(edge for one in found.edges for edge in _graph_edges(one)),
+        gaps=tuple(_gaps(found)),
+        aliases=tuple(dict.fromkeys(_aliases(asked, found))),
+        stopped_by="" if stopped_by in _NO_BUDGET else str(stopped_by),
+        graph_version=found.completeness.graph_version,
+    )
+
+
+def _graph_edges(edge: Edge) -> Iterator[GraphEdge]:
+    """One for each type of transformation."""
+    source, target, owner = map(parse_node, (edge.source, edge.target, edge.owner))
+    if source is None or target is None or owner is None:
+        return
+    times = [time for one in edge.evidence for time in (one.last_seen.time, *(run.last_seen for run in one.runs))]
+    last_seen = max((parse_micros(time)[0] for time in times if time), default=0)
+    for type_ in dict.fromkeys(one.type for one in edge.transformations) or ("UNKNOWN",):
+        yield GraphEdge(source=source, target=target, owner=owner, type=type_, last_seen=last_seen)
+
+
+def _gaps(found: Lineage) -> Iterator[GraphGap]:
+    for gap in found.gaps:
+        at, owner = parse_node(gap.at), parse_node(gap.owner)
+        targets = tuple(one for one in map(parse_node, gap.datasets) if isinstance(one, DatasetName))
+        if at is not None and owner is not None:
+            yield GraphGap(at=at, owner=owner, targets=targets)
+
+
+def _aliases(asked: Node, found: Lineage) -> Iterator[tuple[DatasetName, DatasetName]]:
+    names = [(asked, parse_node(found.root))]
+    names += [(alias, node) for one in found.nodes for node in [parse_node(one.node)] for alias in _named(one.aliases)]
+    for alias, node in names:
+        if node is None or isinstance(alias, JobName) or isinstance(node, JobName):
+            continue
+        of_alias, of_node = subject_of(alias), subject_of(node)
+        if isinstance(of_alias, DatasetName) and isinstance(of_node, DatasetName) and of_alias != of_node:
+            yield of_alias, of_node
+
+
+def _named(texts: Sequence[str]) -> Iterator[Node]:
+    return (node for node in map(parse_node, texts) if node is not None)
+
+
+def _facts(one: NodeFacts) -> Facts:
+    return Facts(
+        owners=tuple(dict.fromkeys(owner.name for owner in one.owners)),
+        tier=one.tier,
+        certified="certified" in one.certification,
+        contract=one.contract_version or "",
+        types=one.types,
+    )

@@ -1,0 +1,80 @@
+"""What the gate asks of Git: no network, no hooks, no drivers that the repository configures."""
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from whence.errors import ArtifactError
+
+_SECONDS = 120
+_SETTINGS = ("-c", "core.quotePath=false", "-c", "core.fsmonitor=false")
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A checkout. Every method raises ArtifactError with Git's own words."""
+
+    folder: Path
+
+    def commit(self, ref: str) -> str:
+        """The full name of the commit that a ref names."""
+        return self._git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}").strip()
+
+    def merge_base(self, base: str, head: str) -> str:
+        """The commit at which a head left a branch: what it changes is changed since then."""
+        try:
+            return self._git("merge-base", self.commit(base), self.commit(head)).strip()
+        except ArtifactError as error:
+            reason = f"{error.reason}; a shallow checkout has no merge base: fetch the whole history (fetch-depth: 0)"
+            raise ArtifactError(error.path, reason) from None
+
+    def changed_files(self, base: str, head: str) -> tuple[str, ...]:
+        """The files that differ between two commits, by path; of a renamed one, both paths."""
+        listed = self._git("diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", base, head)
+        return tuple(one for one in listed.split("\0") if one)
+
+    def file_at(self, commit: str, path: str) -> str | None:
+        """The text of a file in a commit; None if it has none there."""
+        if not self._git("ls-tree", "-z", "--name-only", commit, "--", path):
+            return None
+        return self._git("show", "--no-ext-diff", "--no-textconv", f"{commit}:{path}")
+
+    def files_at(self, commit: str, folder: str, suffix: str) -> dict[str, str]:
+        """The texts of the files below a folder in a commit, by path."""
+        listed = self._git("ls-tree", "-r", "-z", "--name-only", commit, "--", folder).split("\0")
+        paths = [one for one in listed if one.endswith(suffix)]
+        return {path: self._git("show", "--no-textconv", f"{commit}:{path}") for path in paths}
+
+    def authors(self, base: str, head: str) -> frozenset[str]:
+        """The names and addresses of who wrote and who committed what lies between two commits."""
+        text = self._git("log", "--no-show-signature", "--format=%an%n%ae%n%cn%n%ce", f"{base}..{head}")
+        return frozenset(line for line in text.splitlines() if line)
+
+    def remote(self) -> str:
+        """The address of `origin`; empty if there is none."""
+        try:
+            return self._git("config", "--get", "remote.origin.url").strip()
+        except ArtifactError:
+            return ""
+
+    def _git(self, *arguments: str) -> str:
+        command = [
+            "git",
+            "-C",
+            str(self.folder),
+            "-c",
+            "core.quotePath=false",
+            "-c",
+            "core.fsmonitor=false",
+            *arguments,
+        ]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=_SECONDS, stdin=subprocess.DEVNULL)
+        except FileNotFoundError:
+            raise ArtifactError(str(self.folder), "Git is not installed") from None
+        except subprocess.TimeoutExpired:
+            raise ArtifactError(str(self.folder), f"`git {arguments[0]}` took more than {_SECONDS} s") from None
+        if done.returncode != 0:
+            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            raise ArtifactError(str(self.folder), said[-1] if said else f"`git {' '.join(arguments)}` found nothing")
+        return done.stdout.decode("utf-8", "surrogateescape")

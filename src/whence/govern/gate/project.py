@@ -1,0 +1,65 @@
+"""The edges of a project's code, before a change and after it, as its own events report them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from whence.govern.gate.impact import subject_of
+from whence.govern.gate.production import GraphEdge
+from whence.model.events import DatasetEvent
+from whence.model.names import FieldName, Node
+from whence.openlineage.json.wire import Json
+from whence.openlineage.lineage_sets.event_lineage import derive_lineage_sets
+from whence.openlineage.read import read_event
+
+Pair = tuple[Node, Node]
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project at the base of a change, and at its head."""
+
+    base: tuple[GraphEdge, ...] = ()
+    head: tuple[GraphEdge, ...] = ()
+
+    def explains(self, edge: GraphEdge) -> bool:
+        """Whether the code says which columns of one dataset make those of another one."""
+        return (subject_of(edge.source), subject_of(edge.target)) in self._explained
+
+    def is_replaced(self, edge: GraphEdge) -> bool:
+        """Whether an edge of production comes from the base's code, and the head's no longer has it."""
+        return (edge.source, edge.target) in self._gone
+
+    @cached_property
+    def _explained(self) -> frozenset[Pair]:
+        return frozenset(
+            (subject_of(edge.source), subject_of(edge.target))
+            for edge in (*self.base, *self.head)
+            if isinstance(edge.source, FieldName)
+        )
+
+    @cached_property
+    def _gone(self) -> frozenset[Pair]:
+        return frozenset(_pairs(self.base) - _pairs(self.head))
+
+
+def edges_of(events: Iterable[bytes | Json]) -> tuple[GraphEdge, ...]:
+    """The edges that events report. Raises EventError for one that cannot be read."""
+    found: dict[GraphEdge, None] = {}
+    for body in events:
+        event = read_event(body)
+        owner = event.dataset.name if isinstance(event, DatasetEvent) else event.job.name
+        for lineage in derive_lineage_sets(event):
+            for edge in lineage.edges:
+                found[GraphEdge(source=edge.source, target=edge.target, owner=owner, type=edge.type)] = None
+    return tuple(found)
+
+
+def _pairs(edges: Iterable[GraphEdge]) -> set[Pair]:
+    """The ends of edges; of those between columns, the ends of the datasets too."""
+    pairs: set[Pair] = set()
+    for edge in edges:
+        pairs.add((edge.source, edge.target))
+        if isinstance(edge.source, FieldName) or isinstance(edge.target, FieldName):
+            pairs.add((subject_of(edge.source), subject_of(edge.target)))
+    return pairs

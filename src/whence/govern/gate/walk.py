@@ -1,0 +1,198 @@
+"""Finding what changes affect: a search from each changed column over production's graph and the edges of the head.
+
+The surest way to a node counts (by value before by influence before assumed), and of those the shortest.
+"""
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from whence.govern.gate.impact import (
+    Affected,
+    Assessed,
+    Assessment,
+    Impact,
+    Reach,
+    Reader,
+    is_hidden,
+    subject_of,
+)
+from whence.govern.gate.production import GraphEdge, GraphGap, Production, Subgraph
+from whence.govern.gate.project import Project
+from whence.model.changes import ChangeKind, ColumnChange
+from whence.model.names import DatasetName, FieldName, JobName, Node
+
+MOST_QUESTIONS = 1_000
+"""Asked of production for one head."""
+
+_REACHES = {"DIRECT": Reach.VALUE, "INDIRECT": Reach.INFLUENCE}
+_ASSUMED = "ASSUMED"
+"""The type of an edge that a job without column lineage may have."""
+
+
+def assess(changes: Sequence[ColumnChange], production: Production, project: Project) -> Assessment:
+    """What each change affects, and what is asserted of all that is affected."""
+    graph = UnionGraph(production, project)
+    assessed = tuple(Assessed(change=one, impact=_impact(one, graph)) for one in changes)
+    subjects: list[DatasetName | JobName] = [one.change.dataset for one in assessed]
+    subjects += [one for of in assessed for one in of.impact.subjects if not is_hidden(one)]
+    facts = production.facts(tuple(dict.fromkeys(subjects)))
+    return Assessment(changes=assessed, facts=facts, graph_version=graph.version)
+
+
+@dataclass(slots=True)
+class UnionGraph:
+    """Production's edges without those that the head's code no longer has, and the head's. Production is asked when a
+    search gets to a node of which it has not told yet.
+    """
+
+    production: Production
+    project: Project
+    version: str = ""
+    _edges: dict[DatasetName | JobName, dict[GraphEdge, None]] = field(default_factory=lambda: defaultdict(dict))
+    _told: dict[Node, bool] = field(default_factory=dict)
+    """The nodes of which production told, and whether it knows them."""
+    _stopped_by: dict[Node, str] = field(default_factory=dict)
+    """The nodes beyond which there may be more than production told."""
+    _canonical: dict[Node, DatasetName] = field(default_factory=dict)
+    _others: dict[Node, set[DatasetName]] = field(default_factory=lambda: defaultdict(set))
+    """Datasets by another of their names, and the others by that one."""
+    _asked: int = 0
+
+    def __post_init__(self) -> None:
+        for edge in self.project.head:
+            self._add(edge)
+
+    def edges_at(self, node: Node) -> Iterator[GraphEdge]:
+        """The edges that begin at a node, at its whole dataset, or at a column of it, by any name of the dataset."""
+        subject = subject_of(node)
+        for name in (subject, *sorted(self._others.get(subject, ()))):
+            for edge in tuple(self._edges.get(name, ())):
+                if self.canonical(edge.source) == node or DatasetName in (type(node), type(edge.source)):
+                    yield edge
+
+    def canonical(self, node: Node) -> Node:
+        """The node by the name that production gives its dataset."""
+        name = self._canonical.get(subject_of(node))
+        if name is None:
+            return node
+        return FieldName(name, node.field) if isinstance(node, FieldName) else name
+
+    def ask(self, node: Node) -> bool:
+        """Learn what is downstream of a node in production. Whether it is known there."""
+        if node not in self._told:
+            self._learn(node)
+        return self._told[node]
+
+    def incomplete(self, nodes: Sequence[Node]) -> str:
+        """Why there may be more than was found, of a search that came to these nodes; empty: that is all."""
+        budget = next((self._stopped_by[one] for one in nodes if one in self._stopped_by), "")
+        return f"a budget of {budget} stopped the search" if budget else ""
+
+    def _learn(self, node: Node) -> None:
+        if self._asked >= MOST_QUESTIONS:
+            self._told[node], self._stopped_by[node] = True, "questions"
+            return
+        self._asked += 1
+        found = self.production.downstream(node)
+        self._told[node] = found is not None
+        if found is not None:
+            self._take(node, found)
+
+    def _take(self, node: Node, found: Subgraph) -> None:
+        self.version = self.version or found.graph_version
+        for alias, name in found.aliases:
+            self._canonical[alias] = name
+            self._others[name].add(alias)
+        for edge in found.edges:
+            if not self.project.is_replaced(edge):
+                self._add(edge)
+        for edge in (one for gap in found.gaps for one in _assumed_edges(gap)):
+            if not self.project.explains(edge):
+                self._add(edge)
+        told = [node, *(edge.target for edge in found.edges if type(edge.target) is type(node))]
+        self._told |= dict.fromkeys(told, True)
+        if found.stopped_by:
+            self._stopped_by |= dict.fromkeys(told, found.stopped_by)
+
+    def _add(self, edge: GraphEdge) -> None:
+        self._edges[subject_of(edge.source)][edge] = None
+
+
+def _impact(change: ColumnChange, graph: UnionGraph) -> Impact:
+    if change.kind.is_harmless:
+        return Impact()
+    start = start_of(change)
+    is_known = graph.ask(start)
+    if not is_known and isinstance(start, FieldName) and (is_known := graph.ask(change.dataset)):
+        found = replace(_search(change.dataset, graph), incomplete="")
+        return _of_whole_dataset(start, found, graph)
+    impact = _search(start, graph)
+    return impact if is_known else replace(impact, incomplete="production does not know this dataset")
+
+
+def start_of(change: ColumnChange) -> Node:
+    """Where the search for what a change affects begins: a column, by its name in production, or a dataset."""
+    column = change.before if change.kind is ChangeKind.RENAMED and change.before else change.column
+    return change.dataset if column is None else FieldName(change.dataset, column)
+
+
+def _of_whole_dataset(start: Node, found: Impact, graph: UnionGraph) -> Impact:
+    """The impact of a column that production does not tell from its dataset: everything is assumed."""
+    affected = tuple(replace(one, reach=Reach.ASSUMED, path=(start, *one.path[1:])) for one in found.affected)
+    return replace(found, affected=affected, incomplete=graph.incomplete([subject_of(start)]))
+
+
+def _search(start: Node, graph: UnionGraph) -> Impact:
+    start = graph.canonical(start)
+    reached: dict[Node, tuple[Reach, int]] = {start: (Reach.VALUE, 0)}
+    parents: dict[Node, Node] = {}
+    queue: list[tuple[Reach, int, str, Node]] = [(Reach.VALUE, 0, str(start), start)]
+    done: dict[Node, None] = {}
+    while queue:
+        reach, distance, _, node = heapq.heappop(queue)
+        if node in done:
+            continue
+        done[node] = None
+        if not isinstance(node, JobName) and not is_hidden(node):
+            graph.ask(node)
+        for edge in graph.edges_at(node):
+            way = (max(reach, _REACHES.get(edge.type, Reach.ASSUMED)), distance + 1)
+            target = graph.canonical(edge.target)
+            if target not in reached or way < reached[target]:
+                reached[target], parents[target] = way, node
+                heapq.heappush(queue, (*way, str(target), target))
+    own = subject_of(start)
+    affected = tuple(
+        Affected(node=node, reach=reached[node][0], path=_path(node, parents))
+        for node in done
+        if subject_of(node) != own
+    )
+    return Impact(
+        affected=tuple(sorted(affected, key=lambda one: (one.distance, one.reach, str(one.node)))),
+        readers=tuple(_readers(start, graph)),
+        incomplete=graph.incomplete(tuple(done)),
+    )
+
+
+def _path(node: Node, parents: dict[Node, Node]) -> tuple[Node, ...]:
+    path = [node]
+    while path[-1] in parents:
+        path.append(parents[path[-1]])
+    return tuple(reversed(path))
+
+
+def _readers(start: Node, graph: UnionGraph) -> Iterator[Reader]:
+    latest: dict[tuple[Node, Node], int] = {}
+    for edge in graph.edges_at(start):
+        key = (edge.owner, subject_of(graph.canonical(edge.target)))
+        latest[key] = max(latest.get(key, 0), edge.last_seen)
+    for (owner, target), last_seen in sorted(latest.items(), key=lambda item: (-item[1], str(item[0]))):
+        if target != subject_of(start):
+            yield Reader(job=owner, target=target, last_seen=last_seen)
+
+
+def _assumed_edges(gap: GraphGap) -> Iterator[GraphEdge]:
+    for target in gap.targets or (gap.owner,):
+        yield GraphEdge(source=gap.at, target=target, owner=gap.owner, type=_ASSUMED)

@@ -1,0 +1,57 @@
+"""The files for CI: what they run are commands and options that there are."""
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+import yaml
+
+from whence.cli.commands.app import app
+from whence.cli.gate.forms import Form, Publish
+
+ROOT = Path(__file__).parents[3]
+ACTION, TEMPLATE = ROOT / "deploy/ci/github/action.yml", ROOT / "deploy/ci/gitlab/whence-gate.yml"
+
+
+def loaded(path: Path) -> Any:
+    return yaml.safe_load(path.read_text("utf-8"))
+
+
+def scripts() -> list[str]:
+    """The shell text of every step."""
+    steps = [step["run"] for step in loaded(ACTION)["runs"]["steps"]]
+    job = loaded(TEMPLATE)["whence-gate"]
+    hooks = [one["entry"] for one in loaded(ROOT / ".pre-commit-hooks.yaml") if one["id"] == "whence-gate"]
+    guide = (ROOT / "docs/how-to/gate.md").read_text("utf-8")
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)
+    blocks = [text for language, text in fenced if not language]
+    return [*steps, *job["before_script"], *job["script"], *hooks, *blocks]
+
+
+def test_every_option_that_they_use_exists() -> None:
+    known = {name for one in typer.main.get_group(app).commands["gate"].params for name in one.opts}
+    lines = [text.replace("\\\n", " ") for text in scripts()]
+    used = [line for text in lines for line in text.splitlines() if "whence gate" in line]
+    assert len(used) > 4
+    for line in used:
+        assert set(re.findall(r"(--[a-z-]+)", line)) <= known, line
+        assert set(re.findall(r"--write (\w+)=", line)) <= set(Form), line
+        assert set(re.findall(r"--publish (\w+)", line)) <= set(Publish), line
+
+
+@pytest.mark.parametrize("text", scripts())
+def test_the_shell_can_read_them(text: str) -> None:
+    assert subprocess.run(["bash", "-n"], input=text, text=True, check=False).returncode == 0
+
+
+def test_no_input_becomes_text_of_a_script() -> None:
+    """An expression in `run` would let the title of a pull request be a command."""
+    assert [one["run"] for one in loaded(ACTION)["runs"]["steps"] if "${{" in one["run"]] == []
+
+
+def test_both_keep_the_reports() -> None:
+    assert loaded(TEMPLATE)["whence-gate"]["artifacts"]["reports"] == {"codequality": "gl-code-quality-report.json"}
+    assert "sarif=whence-gate/gate.sarif" in ACTION.read_text("utf-8")

@@ -1,0 +1,93 @@
+"""Whatever the graph, the policy and the change: no form of a verdict has a name that the gate's key may not see."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Unpack
+
+import pytest
+
+from query.worlds.memory_graph import MemoryGraph
+from query.worlds.random_policies import forbidden, policy, shown, world
+from query.worlds.random_worlds import nodes_of
+from whence.cli.answers.store import answer_of, question_of
+from whence.cli.gate.forms import Form
+from whence.cli.gate.production import AskedProduction
+from whence.cli.gate.verdict import Judged, written
+from whence.client.answers import Lineage
+from whence.client.options import Walk
+from whence.client.values import NodeFacts, Owner
+from whence.govern.gate.judge import judge
+from whence.govern.gate.judgement import Head
+from whence.govern.gate.production import GraphEdge
+from whence.govern.gate.project import Project
+from whence.govern.gate.rendering.summary import summarize
+from whence.govern.gate.rules import DEFAULT_RULES
+from whence.govern.gate.walk import assess
+from whence.model.changes import ChangeKind, ColumnChange
+from whence.model.names import DatasetName, FieldName, JobName, Node, parse_node
+from whence.query.lookup.resolve import resolve
+from whence.query.questions.lineage import reach_downstream
+from whence.query.rendering.listings import lineage_listing
+from whence.query.visibility.graph import seen_by
+from whence.query.visibility.visible_ids import Asked
+
+TRIPLES, LONG = 800, 10_000
+CHANGES = 20
+"""Of one graph and one policy."""
+SECRET = b"of this installation"
+
+
+@dataclass(frozen=True)
+class Viewed:
+    """The questions of the gate, over a graph as one viewer may see it."""
+
+    graph: Asked
+
+    def downstream(self, node: str, **walk: Unpack[Walk]) -> Lineage:
+        reached = reach_downstream(self.graph, resolve(self.graph, node), question_of(walk))
+        return answer_of(lineage_listing(reached), Lineage)
+
+    def facts(self, nodes: Sequence[str]) -> tuple[NodeFacts, ...]:
+        return tuple(
+            NodeFacts(node=node, types=(), owners=(Owner(name="x", role=""),), certification=("certified",), tier=1)
+            for node in nodes
+            if isinstance(parse_node(node), DatasetName | JobName)
+        )
+
+
+def test_no_form_of_a_verdict_has_a_forbidden_name(pytestconfig: pytest.Config) -> None:
+    triples, hidden, named = LONG if pytestconfig.getoption("--long") else TRIPLES, 0, 0
+    for seed in range(triples // CHANGES):
+        dice = random.Random(f"gate {seed}")
+        one = world(dice)
+        rule = policy(dice, one)
+        graph = seen_by(rule.viewer, SECRET, MemoryGraph(one))  # type: ignore[arg-type]  # the ports that are asked
+        production = AskedProduction(questions=Viewed(graph))  # type: ignore[arg-type]
+        visible = [node for node in sorted(nodes_of(one), key=str) if not isinstance(node, JobName)]
+        visible = [node for node in visible if shown(one, rule, node) == node]
+        secrets = forbidden(one, rule) - {"none"}
+        for _ in range(CHANGES if visible else 0):
+            judged = _judged(dice, production, visible)
+            said = "".join(written(judged, form) for form in Form)
+            assert [text for text in secrets if text in said] == []
+            hidden += judged.summary.hidden
+            named += len(judged.summary.hits)
+    assert min(hidden, named) > triples / 10
+
+
+def _judged(dice: random.Random, production: AskedProduction, visible: list[Node]) -> Judged:
+    changes = [_change(dice, dice.choice(visible)) for _ in range(dice.randint(1, 3))]
+    ends = [(dice.choice(visible), dice.choice(visible)) for _ in range(dice.randint(0, 3))]
+    code = tuple(GraphEdge(source=a, target=b, owner=JobName("code", "model")) for a, b in ends)
+    assessment = assess(changes, production, Project(base=code[:1], head=code[1:]))
+    judgement = judge(assessment, DEFAULT_RULES, Head(commit="f00d"), now=dice.choice((0, 10**15)))
+    return Judged(judgement=judgement, summary=summarize(judgement, assessment.facts))
+
+
+def _change(dice: random.Random, node: Node) -> ColumnChange:
+    kind = dice.choice([one for one in ChangeKind if not one.is_harmless])
+    column = node.field if isinstance(node, FieldName) else None
+    dataset = node.dataset if isinstance(node, FieldName) else node
+    assert isinstance(dataset, DatasetName)
+    return ColumnChange(dataset=dataset, column=column, kind=kind, file="models/a.sql", line=1)
