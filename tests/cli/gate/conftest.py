@@ -22,7 +22,7 @@ REMOTE = "git@github.example:shop/pipeline.git"
 NOW = 1_795_154_400_000_000
 
 
-def _said(owner: JobName, *edges: tuple[DatasetName, str, DatasetName, str]) -> Said:
+def said(owner: JobName, *edges: tuple[DatasetName, str, DatasetName, str]) -> Said:
     made = [
         (Edge(source=FieldName(source, a), target=FieldName(target, b), type="DIRECT"), Origin.COLUMN)
         for source, a, target, b in edges
@@ -45,10 +45,10 @@ def _code(job: JobName, path: str) -> tuple[JobName, str, str]:
 RAW = DatasetName(WAREHOUSE, "shop.public.orders")
 SHOP = World(
     said=(
-        _said(CLEAN, (RAW, "amount", ORDERS, "amount"), (RAW, "id", ORDERS, "id")),
-        _said(SUM, (ORDERS, "amount", REVENUE, "total")),
-        _said(PUBLISH, (REVENUE, "total", BOARD, "bars")),
-        _said(NOTE, (RAW, "note", NOTES, "note")),
+        said(CLEAN, (RAW, "amount", ORDERS, "amount"), (RAW, "id", ORDERS, "id")),
+        said(SUM, (ORDERS, "amount", REVENUE, "total")),
+        said(PUBLISH, (REVENUE, "total", BOARD, "bars")),
+        said(NOTE, (RAW, "note", NOTES, "note")),
     ),
     facets=(
         _code(CLEAN, "jobs/clean.py"),

@@ -170,6 +170,19 @@ def test_readers_are_the_jobs_at_the_first_hop_with_the_time_they_last_said_so()
     assert [(of.job, of.target, of.last_seen) for of in one.impact.readers] == [(JOB, REVENUE, 9), (other, BOARD, 4)]
 
 
+def test_a_column_does_not_go_where_only_its_dataset_does() -> None:
+    graph = Graph(edges=(edge(AMOUNT, TOTAL), edge(FieldName(ORDERS, "id"), BARS)))
+    rows, values = assess([change(kind=ChangeKind.ROWS, column=None), change()], graph, NO_PROJECT).changes
+    assert len(rows.impact.affected) == 2
+    assert [hit.node for hit in values.impact.affected] == [TOTAL]
+
+
+def test_code_without_columns_may_read_any() -> None:
+    code = edge(ORDERS, STAGING, "UNKNOWN", last_seen=0)
+    graph = Graph(edges=(edge(AMOUNT, TOTAL),))
+    assert found(graph, Project(head=(code,))) == [(TOTAL, "by value", 1), (STAGING, "assumed", 1)]
+
+
 def test_code_may_know_a_dataset_by_another_name() -> None:
     alias = DatasetName("s3://lake", "orders")
     code = edge(FieldName(alias, "amount"), FieldName(STAGING, "amount"), last_seen=0)

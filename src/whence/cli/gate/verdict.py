@@ -14,6 +14,7 @@ from whence.cli.gate.forms import Form, Publish
 from whence.cli.gate.github import GitHub, github_of
 from whence.cli.gate.heads import Change, Compared, change_between, compare_job_code, rules_at_base
 from whence.cli.gate.production import AskedProduction
+from whence.cli.gate.sql_code import SqlFolder, compare_sql, without_read_files
 from whence.cli.output.streams import Exit
 from whence.errors import ArtifactError
 from whence.govern.gate.judge import judge
@@ -50,6 +51,7 @@ class Wanted:
     head: str = ""
     authors: tuple[str, ...] = ()
     rules: str = ""
+    sql: SqlFolder | None = None
 
 
 def publish_to(forge: Publish | None) -> GitHub | None:
@@ -65,7 +67,15 @@ def judge_head(wanted: Wanted, questions: Questions, pull: GitHub | None, approv
         wanted = replace(wanted, base=base, head=head, authors=(*wanted.authors, pull.pull.author))
         given += pull.approvals()
     change = change_between(wanted.folder, wanted.base or "origin/HEAD", wanted.head or "HEAD", wanted.authors)
-    return judge_change(change, compare_job_code(change, questions), questions, given, wanted.rules)
+    return judge_change(change, _compare(change, wanted.sql, questions), questions, given, wanted.rules)
+
+
+def _compare(change: Change, folder: SqlFolder | None, questions: Questions) -> Compared:
+    """What is read of the head, and for the rest of its code that anything may change."""
+    if folder is None:
+        return compare_job_code(change, questions)
+    read, unread = compare_sql(change, folder), compare_job_code(without_read_files(change, folder), questions)
+    return replace(read, changes=(*read.changes, *unread.changes), notices=unread.notices)
 
 
 def judge_change(

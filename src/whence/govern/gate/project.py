@@ -7,12 +7,16 @@ from functools import cached_property
 from whence.govern.gate.impact import subject_of
 from whence.govern.gate.production import GraphEdge
 from whence.model.events import DatasetEvent
+from whence.model.lineage import Origin
 from whence.model.names import FieldName, Node
 from whence.openlineage.json.wire import Json
 from whence.openlineage.lineage_sets.event_lineage import derive_lineage_sets
 from whence.openlineage.read import read_event
 
 Pair = tuple[Node, Node]
+
+_NO_LINEAGE = (Origin.BOUNDARY, Origin.UNREPORTED, Origin.DROPPED)
+"""What a job reads and writes, and what is not known: no edge that leads further."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,8 @@ def edges_of(events: Iterable[bytes | Json]) -> tuple[GraphEdge, ...]:
         event = read_event(body)
         owner = event.dataset.name if isinstance(event, DatasetEvent) else event.job.name
         for lineage in derive_lineage_sets(event):
+            if lineage.origin in _NO_LINEAGE:
+                continue
             for edge in lineage.edges:
                 found[GraphEdge(source=edge.source, target=edge.target, owner=owner, type=edge.type)] = None
     return tuple(found)

@@ -1,14 +1,9 @@
 """Reading `gate.yaml`: a closed schema, so a misspelt key is an error with its line, never a rule that is off."""
 
-from collections.abc import Callable, Mapping
-from difflib import get_close_matches
-from typing import Any, TypeVar
+from collections.abc import Mapping
 
 from whence.govern.gate.rules import DEFAULT_RULES, Reaction, Rules, Waiver
-from whence.govern.gate.yaml_nodes import Node, parse
-
-T = TypeVar("T")
-Reader = Callable[[Node], Any]
+from whence.govern.gate.yaml_nodes import Node, Reader, parse, read_members, read_version
 
 _LONGEST_REASON = 1_000
 
@@ -18,7 +13,7 @@ def read_rules(text: str, file: str = "gate.yaml") -> Rules:
     root = parse(text, file)
     if root is None:
         return DEFAULT_RULES
-    stated = _members(root, _TOP)
+    stated = read_members(root, _TOP)
     approval = stated.pop("approval", {})
     paths = stated.pop("paths", {})
     stated.pop("version", None)
@@ -28,29 +23,6 @@ def read_rules(text: str, file: str = "gate.yaml") -> Rules:
         only_paths=paths.get("only", ()),
         ignored_paths=paths.get("ignore", ()),
     )
-
-
-def _members(node: Node, readers: Mapping[str, Reader]) -> dict[str, Any]:
-    """The values of a mapping whose keys are all known."""
-    found: dict[str, Any] = {}
-    for key, value in node.items():
-        if key.text not in readers:
-            raise key.mistake(f"no key {key.text!r} belongs here{_hint(key.text, readers)}")
-        if key.text in found:
-            raise key.mistake(f"the key {key.text!r} is here twice")
-        found[key.text] = readers[key.text](value)
-    return found
-
-
-def _hint(key: str, known: Mapping[str, Reader]) -> str:
-    close = get_close_matches(key, known, 1)
-    return f"; did you mean {close[0]!r}?" if close else f"; choose one of {', '.join(known)}"
-
-
-def _version(node: Node) -> int:
-    if node.integer() != 1:
-        raise node.mistake("this release of Whence reads version 1")
-    return 1
 
 
 def _count(node: Node) -> int:
@@ -90,8 +62,7 @@ def _strings(node: Node) -> tuple[str, ...]:
 def _approvers(node: Node) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for item in node.list():
-        entry = _members(item, {"owner": Node.filled, "people": _strings})
-        _require(item, entry, "owner", "people")
+        entry = read_members(item, {"owner": Node.filled, "people": _strings}, ("owner", "people"))
         if entry["owner"] in found:
             raise item.mistake(f"the owner {entry['owner']!r} is here twice")
         found[entry["owner"]] = frozenset(entry["people"])
@@ -103,8 +74,8 @@ def _waivers(node: Node) -> tuple[Waiver, ...]:
 
 
 def _waiver(node: Node) -> Waiver:
-    entry = _members(node, {"change": Node.filled, "reason": _reason, "owner": Node.filled, "expires": Node.day})
-    _require(node, entry, "change", "reason", "owner", "expires")
+    readers = {"change": Node.filled, "reason": _reason, "owner": Node.filled, "expires": Node.day}
+    entry = read_members(node, readers, tuple(readers))
     return Waiver(**entry, place=node.place)
 
 
@@ -114,18 +85,12 @@ def _reason(node: Node) -> str:
     return text
 
 
-def _require(node: Node, entry: Mapping[str, Any], *keys: str) -> None:
-    for key in keys:
-        if key not in entry:
-            raise node.mistake(f"{key!r} is missing")
-
-
 _ANY = tuple(Reaction)
 _KNOWN = tuple(one for one in Reaction if one is not Reaction.UNKNOWN)
 
 _TOP: Mapping[str, Reader] = {
-    "version": _version,
-    "approval": lambda node: _members(
+    "version": read_version,
+    "approval": lambda node: read_members(
         node, {"downstream_nodes": _count_or_none, "certified": Node.boolean, "tiers": _tiers}
     ),
     "on_breaking": _reaction(*_KNOWN),
@@ -135,6 +100,6 @@ _TOP: Mapping[str, Reader] = {
     "on_incomplete": _reaction(*_ANY),
     "readers_within_days": _days,
     "approvers": _approvers,
-    "paths": lambda node: _members(node, {"only": _strings, "ignore": _strings}),
+    "paths": lambda node: read_members(node, {"only": _strings, "ignore": _strings}),
     "waivers": _waivers,
 }

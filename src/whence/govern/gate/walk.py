@@ -63,12 +63,19 @@ class UnionGraph:
     def __post_init__(self) -> None:
         for edge in self.project.head:
             self._add(edge)
+            if _is_whole(edge) and not self.project.explains(edge):
+                self._add(replace(edge, type=_ASSUMED))
 
     def edges_at(self, node: Node) -> Iterator[GraphEdge]:
-        """The edges that begin at a node, at its whole dataset, or at a column of it, by any name of the dataset."""
+        """The edges that begin at a node, at its whole dataset, or at a column of it, by any name of the dataset.
+
+        Of those between whole datasets, a column has what a job without column lineage may do, and nothing else.
+        """
         subject = subject_of(node)
         for name in (subject, *sorted(self._others.get(subject, ()))):
             for edge in tuple(self._edges.get(name, ())):
+                if isinstance(node, FieldName) and _is_whole(edge) and edge.type != _ASSUMED:
+                    continue
                 if self.canonical(edge.source) == node or DatasetName in (type(node), type(edge.source)):
                     yield edge
 
@@ -191,6 +198,10 @@ def _readers(start: Node, graph: UnionGraph) -> Iterator[Reader]:
     for (owner, target), last_seen in sorted(latest.items(), key=lambda item: (-item[1], str(item[0]))):
         if target != subject_of(start):
             yield Reader(job=owner, target=target, last_seen=last_seen)
+
+
+def _is_whole(edge: GraphEdge) -> bool:
+    return not isinstance(edge.source, FieldName) and not isinstance(edge.target, FieldName)
 
 
 def _assumed_edges(gap: GraphGap) -> Iterator[GraphEdge]:

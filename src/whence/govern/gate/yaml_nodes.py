@@ -1,8 +1,10 @@
 """YAML as nodes that know their line, so that a mistake is reported where it is written."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from difflib import get_close_matches
+from typing import Any
 
 import yaml
 
@@ -93,3 +95,33 @@ def parse(text: str, file: str) -> Node | None:
     except (yaml.YAMLError, RecursionError) as error:
         raise RulesFileError(f"{file}:1", f"it is not YAML: {type(error).__name__}") from None
     return None if root is None or root.tag == _TAGS["null"] else Node(file, root)
+
+
+Reader = Callable[[Node], Any]
+
+
+def read_members(node: Node, readers: Mapping[str, Reader], required: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The values of a mapping whose keys are all known. Raises RulesFileError."""
+    found: dict[str, Any] = {}
+    for key, value in node.items():
+        if key.text not in readers:
+            raise key.mistake(f"no key {key.text!r} belongs here{_hint(key.text, readers)}")
+        if key.text in found:
+            raise key.mistake(f"the key {key.text!r} is here twice")
+        found[key.text] = readers[key.text](value)
+    for name in required:
+        if name not in found:
+            raise node.mistake(f"{name!r} is missing")
+    return found
+
+
+def read_version(node: Node) -> int:
+    """The version of the form of a file, which is 1. Raises RulesFileError."""
+    if node.integer() != 1:
+        raise node.mistake("this release of Whence reads version 1")
+    return 1
+
+
+def _hint(key: str, known: Mapping[str, Reader]) -> str:
+    close = get_close_matches(key, known, 1)
+    return f"; did you mean {close[0]!r}?" if close else f"; choose one of {', '.join(known)}"

@@ -1,0 +1,93 @@
+"""A folder of SQL files at the two ends of a change: what they build, column by column, and the edges of their code."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import msgspec
+
+from whence.capture.sql import Catalog
+from whence.capture.sql.fingerprint.code import Code, ProjectCode
+from whence.capture.sql.fingerprint.projects import compare_projects
+from whence.capture.sql_log import Settings
+from whence.capture.sql_log.events import script_event
+from whence.cli.gate.heads import Change, Compared
+from whence.errors import ArtifactError
+from whence.govern.gate.production import GraphEdge
+from whence.govern.gate.project import Project, edges_of
+
+SUFFIX = ".sql"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqlFolder:
+    """A folder of SQL in a repository. `namespace`: of its datasets in production; `schema`: of bare table names;
+    `columns`: of tables that it does not build.
+    """
+
+    path: str
+    dialect: str
+    namespace: str
+    database: str = ""
+    schema: str = ""
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def has(self, file: str) -> bool:
+        """Whether a file of the repository is read with it."""
+        folder = self.path.strip("/")
+        return file.endswith(SUFFIX) and (folder in ("", ".") or file.startswith(f"{folder}/"))
+
+    @property
+    def defaults(self) -> tuple[str, ...]:
+        """The prefix of bare table names."""
+        parts = [part for part in (self.database, self.schema) if part]
+        return (".".join(parts),) if parts else ()
+
+
+def compare_sql(change: Change, folder: SqlFolder) -> Compared:
+    """What the SQL of a head changes. Nothing is asked of Git if no file of the folder differs. Raises DialectError."""
+    if not any(map(folder.has, change.files)):
+        return Compared(changes=(), project=Project())
+    base, head = (_files(change, commit, folder) for commit in (change.merge_base, change.head.commit))
+    changes = compare_projects(_project(base, folder), _project(head, folder))
+    return Compared(changes=changes, project=Project(base=_edges(base, folder), head=_edges(head, folder)))
+
+
+def read_columns(path: Path) -> Mapping[str, tuple[str, ...]]:
+    """The columns of tables, from a JSON file: `{"db.table": ["column", …]}`. Raises ArtifactError."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, tuple[str, ...]])
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ArtifactError(str(path), f'it does not say {{"db.table": ["column", …]}}: {error}') from None
+
+
+def without_read_files(change: Change, folder: SqlFolder) -> Change:
+    """The change without the files that the folder's SQL is read from."""
+    return replace(change, files=tuple(one for one in change.files if not folder.has(one)))
+
+
+def _files(change: Change, commit: str, folder: SqlFolder) -> Mapping[str, str]:
+    return change.repository.files_at(commit, folder.path.strip("/") or ".", SUFFIX)
+
+
+def _project(files: Mapping[str, str], folder: SqlFolder) -> ProjectCode:
+    return ProjectCode(
+        dialect=folder.dialect,
+        namespace=folder.namespace,
+        codes=tuple(Code(file=path, sql=text, content=text) for path, text in sorted(files.items())),
+        columns=folder.columns,
+        defaults=folder.defaults,
+    )
+
+
+def _edges(files: Mapping[str, str], folder: SqlFolder) -> tuple[GraphEdge, ...]:
+    settings = Settings(
+        dialect=folder.dialect,
+        namespace=folder.namespace,
+        jobs=folder.namespace,
+        time=0,
+        database=folder.database,
+        schema=folder.schema,
+        catalog=Catalog.from_columns(folder.columns, folder.dialect),
+    )
+    return edges_of(script_event(text, path, settings) for path, text in sorted(files.items()))

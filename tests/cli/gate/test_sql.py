@@ -1,0 +1,124 @@
+"""`whence gate --sql`: a folder of SQL at merge base and head, judged column by column."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine
+from typer.testing import CliRunner
+
+from cli.gate.conftest import BOARD, WAREHOUSE, Checkout, said
+from query.worlds.random_worlds import World, load
+from whence.cli.commands.app import app
+from whence.model.names import DatasetName, JobName
+
+PAID, DAILY, ORDERS = (DatasetName(WAREHOUSE, name) for name in ("shop.paid", "shop.daily", "shop.orders"))
+FILES: dict[str, str | None] = {
+    "sql/paid.sql": "create view shop.paid as select id, amount, day, note from shop.orders where ok\n",
+    "sql/daily.sql": "create table shop.daily as select day, sum(amount) as total from shop.paid group by day\n",
+}
+WORLD = World(
+    said=(
+        said(JobName("dbt", "paid"), *((ORDERS, column, PAID, column) for column in ("id", "amount", "day", "note"))),
+        said(JobName("dbt", "daily"), (PAID, "amount", DAILY, "total"), (PAID, "day", DAILY, "day")),
+        said(JobName("bi", "board"), (DAILY, "total", BOARD, "bars")),
+    ),
+    facets=(
+        (BOARD, "datasetType", json.dumps({"datasetType": "DASHBOARD"})),
+        (DAILY, "tags", json.dumps({"tags": [{"key": "certified", "value": "true"}]})),
+        (DAILY, "ownership", json.dumps({"owners": [{"name": "finance"}]})),
+        (PAID, "whence_contract", json.dumps({"version": "2.1.0"})),
+    ),
+)
+COLUMNS = {"shop.orders": ["id", "amount", "day", "note", "ok", "rate"]}
+
+
+@pytest.fixture
+def models(checkout: Checkout) -> Checkout:
+    """The models, merged before."""
+    checkout.git("switch", "-q", "main")
+    checkout.commit(FILES)
+    checkout.git("switch", "-q", "work")
+    checkout.git("rebase", "-q", "main")
+    return checkout
+
+
+@pytest.fixture
+def production(sqlite_store: Engine) -> str:
+    load(sqlite_store, WORLD)
+    return str(sqlite_store.url)
+
+
+def judged(models: Checkout, store: str, path: Path, files: dict[str, str | None], code: int) -> dict[str, Any]:
+    """The verdict on a commit of these files."""
+    models.commit(files)
+    columns = path / "columns.json"
+    columns.write_text(json.dumps(COLUMNS))
+    read = ["--sql", "sql", "--dialect", "duckdb", "--namespace", WAREHOUSE, "--columns", str(columns)]
+    where = ["--repository", str(models.folder), "--base", "main", "--store", store]
+    result = CliRunner().invoke(app, ["gate", *where, *read, "-o", "json"], env={"WHENCE_URL": None})
+    assert result.exit_code == code, result.output
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+def kinds(found: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(one["node"].rpartition(":")[2], one["kind"]) for one in found["changes"]]
+
+
+def test_another_text_of_the_same_meaning_is_silent(models: Checkout, production: str, tmp_path: Path) -> None:
+    text = (
+        "-- paid orders\ncreate view shop.paid as\nselect o.id, o.amount, o.day, o.note\nfrom shop.orders o where ok;\n"
+    )
+    found = judged(models, production, tmp_path, {"sql/paid.sql": text}, 0)
+    assert (found["verdict"], found["changes"]) == ("pass", [])
+
+
+def test_a_formula_hits_the_board_that_shows_it(models: Checkout, production: str, tmp_path: Path) -> None:
+    text = "create view shop.paid as select id, amount * rate as amount, day, note from shop.orders where ok\n"
+    found = judged(models, production, tmp_path, {"sql/paid.sql": text}, 6)
+    assert kinds(found) == [("amount", "values")]
+    assert [(one["node"], one["by"]) for one in found["affected"]] == [
+        (str(BOARD), "by value"),
+        (str(DAILY), "by value"),
+    ]
+    assert [one["owner"] for one in found["required_approvals"]] == ["finance"]
+
+
+def test_a_formula_that_nobody_reads_is_silent(models: Checkout, production: str, tmp_path: Path) -> None:
+    text = "create view shop.paid as select id, amount, day, upper(note) as note from shop.orders where ok\n"
+    found = judged(models, production, tmp_path, {"sql/paid.sql": text}, 0)
+    assert (kinds(found), found["affected"]) == ([("note", "values")], [])
+
+
+def test_another_filter_changes_the_rows_of_all(models: Checkout, production: str, tmp_path: Path) -> None:
+    text = "create view shop.paid as select id, amount, day, note from shop.orders where ok and amount > 0\n"
+    found = judged(models, production, tmp_path, {"sql/paid.sql": text}, 6)
+    assert kinds(found) == [("shop.paid", "rows")]
+
+
+def test_a_renamed_contracted_column_blocks(models: Checkout, production: str, tmp_path: Path) -> None:
+    renamed: dict[str, str | None] = {
+        "sql/paid.sql": "create view shop.paid as select id, amount as paid, day, note from shop.orders where ok\n",
+    }
+    found = judged(models, production, tmp_path, renamed, 5)
+    assert ("daily", "broken reference") in [(name.rpartition(".")[2], kind) for name, kind in kinds(found)]
+    rules = {reason["rule"] for one in found["changes"] for reason in one["why"]}
+    assert {"contract", "broken-reference", "breaking"} <= rules
+
+
+def test_a_column_that_nobody_reads_may_go(models: Checkout, production: str, tmp_path: Path) -> None:
+    text = "create view shop.paid as select id, amount, day from shop.orders where ok\n"
+    found = judged(models, production, tmp_path, {"sql/paid.sql": text}, 0)
+    assert (kinds(found), found["verdict"]) == ([("note", "removed")], "note")
+
+
+def test_sql_that_cannot_be_read_is_unknown(models: Checkout, production: str, tmp_path: Path) -> None:
+    found = judged(models, production, tmp_path, {"sql/daily.sql": "create table shop.daily as selec 1 from\n"}, 7)
+    assert "unknown" in [kind for _, kind in kinds(found)]
+
+
+def test_sql_needs_its_dialect_and_its_namespace(models: Checkout, production: str) -> None:
+    result = CliRunner().invoke(app, ["gate", "--store", production, "--sql", "sql"])
+    assert result.exit_code == 2
