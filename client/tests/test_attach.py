@@ -53,7 +53,7 @@ def away(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def attached(builder: Any, **options: Any) -> Any:
-    return attach(builder, url="http://c", namespace="sales", **options)
+    return attach(builder, url="http://c", namespace="sales", jar=True, **options)
 
 
 @pytest.mark.usefixtures("cached", "away")

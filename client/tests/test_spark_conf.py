@@ -94,7 +94,9 @@ def test_what_the_user_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
         .config("spark.extraListeners", LISTENER_CLASS)
         .config("spark.driver.defaultJavaOptions", "-Xss4m")
     )
-    attached = attach(attach(builder, url="http://c", namespace="sales"), url="http://d", namespace="sales")
+    attached = attach(
+        attach(builder, url="http://c", namespace="sales", jar=True), url="http://d", namespace="sales", jar=True
+    )
     options = attached._options
     assert options["spark.app.name"] == "mine"
     assert options["spark.jars.packages"] == "org.example:connector:1,io.openlineage:openlineage-spark_2.13:1.53.0"

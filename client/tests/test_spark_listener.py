@@ -17,7 +17,7 @@ url, path = sys.argv[1:]
 builder = SparkSession.builder.master("local[1]").appName("job").config("spark.ui.enabled", "false")
 builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.memory", "512m")
 builder = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-spark = attach(builder, url=url, namespace="test").getOrCreate()
+spark = attach(builder, url=url, namespace="test", jar=True).getOrCreate()
 spark.range(3).selectExpr("id + 1 AS next").write.parquet(path)
 total = spark.read.parquet(path).selectExpr("sum(next)").first()[0]
 listeners = spark.sparkContext._jsc.sc().listenerBus().listeners().toString()
@@ -35,10 +35,10 @@ def builder():
     return made.config("spark.driver.host", "127.0.0.1").config("spark.driver.memory", "512m")
 
 first = builder().getOrCreate()
-same = attach(builder(), url=sys.argv[1], namespace="prod").getOrCreate()
+same = attach(builder(), url=sys.argv[1], namespace="prod", jar=True).getOrCreate()
 print(same.range(3).count(), same is first, same.conf.get("spark.extraListeners", "none"))
 first.stop()
-again = attach(builder(), url=sys.argv[1], namespace="prod").getOrCreate()
+again = attach(builder(), url=sys.argv[1], namespace="prod", jar=True).getOrCreate()
 print(again.range(4).count(), again.conf.get("spark.extraListeners", "none"))
 again.stop()
 """

@@ -219,6 +219,7 @@ def _application(pipeline: Pipeline, name: str) -> Iterator[Stage]:
         api_key=pipeline.api_key,
         parent=pipeline.run,
         application_run_id=run.run_id,
+        jar=True,
     )
     spark = builder.getOrCreate()
     try:

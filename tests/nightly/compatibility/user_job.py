@@ -37,7 +37,7 @@ def session(base, kind, package, url, key, namespace):
     for name, value in {"delta": DELTA, "iceberg": ICEBERG}.get(kind, {}).items():
         builder = builder.config(name, value)
     builder = builder.config("spark.sql.catalog.lake.warehouse", str(base / "lake"))
-    return attach(builder, url=url, namespace=namespace, api_key=key).getOrCreate()
+    return attach(builder, url=url, namespace=namespace, api_key=key, jar=True).getOrCreate()
 
 
 def main(base, kind, target, package, url, key, namespace):

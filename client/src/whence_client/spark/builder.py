@@ -1,9 +1,9 @@
-"""Put the official OpenLineage listener on a Spark session that is yet to be built, at no risk to the job."""
+"""Capture on a Spark session, at no risk to the job: from Python, or by the official OpenLineage listener's jar."""
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from whence_client.spark.installation import can_load, has_listener, is_remote, running_jvm, spark_version
 from whence_client.spark.listener import (
@@ -28,36 +28,60 @@ _LISTS = {PACKAGES: ",", "spark.extraListeners": ",", JVM_OPTIONS: " "}
 def attach(
     builder: SparkSession.Builder,
     *,
-    url: str,
-    namespace: str,
+    url: str = "",
+    namespace: str = "",
     api_key: str | None = None,
     app_name: str | None = None,
     parent: Parent | None = None,
     application_run_id: str | None = None,
-) -> SparkSession.Builder:
-    """Add the listener to a session that is yet to be built. Packages and listeners already on the builder stay.
+    events_file: str = "",
+    jar: bool = False,
+) -> Any:
+    """Capture lineage in the sessions of a builder, or in a session that runs already.
 
+    Without `jar`, Python reads the plans: nothing is downloaded, and a running session is as good as a new one. What
+    is not given comes from the environment (`OPENLINEAGE_URL`, `WHENCE_API_KEY`, `OPENLINEAGE_PARENT_ID` …).
+    `events_file` is a file that gets the events instead of a collector, one JSON document a line.
+
+    With `jar`, the official OpenLineage listener is put on the builder, for applications that run Scala or Java code.
     Call it before the first `getOrCreate()` of the process: Spark loads packages when the JVM starts. The listener is
-    the one for the Scala version of the installed Spark. Where it cannot join, for whatever reason, the builder is
-    returned as it is, and a warning says why and what to do. The arguments are those of `conf`.
+    the one for the Scala version of the installed Spark.
+
+    Where it cannot join, for whatever reason, the builder is returned as it is, and a warning says why and what to do.
     """
     try:
-        present: Mapping[str, str] = dict(getattr(builder, "_options", {}))
-        if obstacle := _obstacle(present):
-            _log.warning("no lineage is captured: %s", obstacle)
-            return builder
-        lines = conf(
-            url=url,
-            namespace=namespace,
-            api_key=api_key,
-            app_name=app_name,
-            parent=parent,
-            application_run_id=application_run_id,
-        )
-        return _configured(builder, present, lines)
+        if jar:
+            return _attach_jar(builder, url, namespace, api_key, app_name, parent, application_run_id)
+        from whence_client.spark.capture.attaching import attach_python
+
+        return attach_python(builder, url, namespace, api_key, app_name, parent, application_run_id, events_file)
     except Exception as error:  # the job is not ours to break, whatever goes wrong here
         _log.warning("no lineage is captured: %s", error)
         return builder
+
+
+def _attach_jar(
+    builder: SparkSession.Builder,
+    url: str,
+    namespace: str,
+    api_key: str | None,
+    app_name: str | None,
+    parent: Parent | None,
+    application_run_id: str | None,
+) -> SparkSession.Builder:
+    present: Mapping[str, str] = dict(getattr(builder, "_options", {}))
+    if obstacle := _obstacle(present):
+        _log.warning("no lineage is captured: %s", obstacle)
+        return builder
+    lines = conf(
+        url=url,
+        namespace=namespace,
+        api_key=api_key,
+        app_name=app_name,
+        parent=parent,
+        application_run_id=application_run_id,
+    )
+    return _configured(builder, present, lines)
 
 
 def _configured(

@@ -36,7 +36,7 @@ def main(when: str, base: Path, url: str, key: str, namespace: str) -> None:
         first = builder().getOrCreate()
         if when == "after":
             first.stop()
-    spark = attach(builder(), url=url, namespace=namespace, api_key=key).getOrCreate()
+    spark = attach(builder(), url=url, namespace=namespace, api_key=key, jar=True).getOrCreate()
     count = job(spark, base)
     spark.stop()
     sys.stdout.write(f"{spark.version} counted {count}\n")

@@ -375,7 +375,7 @@ def session(base: Path, url: str, key: str, namespace: str) -> SparkSession:
     builder = SparkSession.builder.master("local[1]").appName("shop script/ü").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.sql.warehouse.dir", str(base / "wh"))
     builder = builder.config("spark.sql.shuffle.partitions", "1").config("spark.driver.memory", "1g")
-    return attach(builder, url=url, namespace=namespace, api_key=key).getOrCreate()
+    return attach(builder, url=url, namespace=namespace, api_key=key, jar=True).getOrCreate()
 
 
 def main(base: Path, url: str, key: str, namespace: str, only: list[str]) -> None:

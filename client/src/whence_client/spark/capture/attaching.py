@@ -1,0 +1,86 @@
+"""Putting the Python capture on a builder or a running session, with settings from the call or the environment."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from dataclasses import replace
+from types import MethodType
+from typing import TYPE_CHECKING, Any
+
+from whence_client.captures.session import Session
+from whence_client.outbox import Outbox
+from whence_client.process.settings import FILE, HTTP, Settings, read_settings
+from whence_client.spark.capture.capture import Names
+from whence_client.spark.capture.listener import install
+from whence_client.spark.installation import is_remote
+
+if TYPE_CHECKING:
+    from whence_client.events.runs import RunRef
+
+_log = logging.getLogger(__name__)
+
+_UNNAMED = ("", "pyspark-shell", "PySparkShell", "Spark shell")
+"""What Spark calls an application that nobody named."""
+
+
+def attach_python(
+    target: Any,
+    url: str,
+    namespace: str,
+    api_key: str | None,
+    app_name: str | None,
+    parent: RunRef | None,
+    application_run_id: str | None,
+    events_file: str,
+) -> Any:
+    """Put the capture on a session, or on the sessions that a builder will make. Returns the argument."""
+    session = Session(Outbox(_settings(url, namespace, api_key, events_file)))
+
+    def start(spark: Any) -> None:
+        around = parent or session.parent()
+        name = app_name or _name_of(spark)
+        names = Names(session.naming().namespace, name, around, application_run_id or "")
+        session.guard("spark").run("attach", install, spark, session, names)
+
+    if hasattr(target, "_jsparkSession"):
+        start(target)
+        return target
+    if is_remote(getattr(target, "_options", {})):
+        _log.warning("no lineage is captured: this is Spark Connect, which attach does not read yet")
+        return target
+    _wrap_builder(target, start)
+    return target
+
+
+def _wrap_builder(builder: Any, start: Any) -> None:
+    original = builder.getOrCreate
+
+    def get_or_create(self: Any) -> Any:
+        spark = original()
+        if hasattr(spark, "_jsparkSession"):
+            start(spark)
+        return spark
+
+    builder.getOrCreate = MethodType(get_or_create, builder)
+
+
+def _settings(url: str, namespace: str, api_key: str | None, events_file: str) -> Settings:
+    settings = read_settings()
+    if url:
+        settings = replace(settings, url=url, transport=HTTP)
+    if events_file:
+        settings = replace(settings, transport=FILE, path=events_file)
+    if api_key:
+        settings = replace(settings, api_key=api_key)
+    return replace(settings, namespace=namespace) if namespace else settings
+
+
+def _name_of(spark: Any) -> str:
+    """The application's name; that of the script if nobody gave it one."""
+    name = str(spark.sparkContext.appName)
+    if name not in _UNNAMED:
+        return name
+    path = getattr(sys.modules.get("__main__"), "__file__", "") or ""
+    return os.path.splitext(os.path.basename(path))[0] or name or "spark"

@@ -1,0 +1,151 @@
+"""Reading one query from the JVM: its plan as JSON, what its leaves read, and what it writes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from whence_client.spark.capture.commands import CHANGES, WRITES
+from whence_client.spark.capture.leaves import read_leaf
+from whence_client.spark.capture.records import Query, Target
+from whence_client.spark.capture.scala import call, class_name, read_option, read_sequence
+from whence_client.spark.plan.row_changes import ROW_CHANGES
+from whence_client.spark.plan.trees import expression_id, kind, trees_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from whence_client.spark.plan.columns import Dataset
+    from whence_client.spark.plan.outputs import Leaf
+    from whence_client.spark.plan.trees import Tree
+
+MOST_CHARACTERS = 32_000_000
+"""A plan whose JSON is longer is not read."""
+
+KEPT_ACTIONS = frozenset(("localCheckpoint", "checkpoint"))
+"""Actions without a target whose result later plans refer to by expression ids."""
+
+_SILENT_LEAVES = frozenset(("LocalRelation", "Range", "OneRowRelation", "CTERelationRef", "UnionLoopRef"))
+
+
+@dataclass
+class _Leaves:
+    """The leaves found so far, by the expression id of their first attribute."""
+
+    leaves: dict[int, Leaf] = field(default_factory=dict)
+    symlinks: dict[Dataset, Dataset] = field(default_factory=dict)
+    expansions: dict[int, Any] = field(default_factory=dict)
+
+
+def read_query(action: str, execution: Any) -> Query | None:
+    """The record of a query execution; None if it is a command that moves no data."""
+    plan = execution.analyzed()
+    command = class_name(plan)
+    session = call(execution, "sparkSession")
+    if command in CHANGES:
+        target = CHANGES[command](plan, session)
+        return Query(action, command, [], target=target, sql=read_sql(plan)) if target else None
+    if command not in WRITES:
+        return read_plan(action, "", plan, session, None) if action in KEPT_ACTIONS else None
+    target = WRITES[command](plan, session)
+    if target is None:
+        return None
+    rows, size = _written(execution)
+    read = plan if command in ROW_CHANGES else _query_of(plan)
+    if read is None:
+        return None
+    query = read_plan(action, command, read, session, target)
+    return Query(**{**vars(query), "rows": rows, "size": size, "sql": read_sql(plan)})
+
+
+def read_plan(action: str, command: str, plan: Any, session: Any, target: Target | None) -> Query:
+    """The record of a plan. Raises ValueError if it is too large."""
+    text = plan.toJSON()
+    if len(text) > MOST_CHARACTERS:
+        raise ValueError(f"the plan has {len(text)} characters of JSON, more than {MOST_CHARACTERS}")
+    tree = json.loads(text)
+    found = _Leaves()
+    if command in ROW_CHANGES and not tree[0]["num-children"]:
+        for part in filter(None, (call(plan, name) for name in ("target", "source"))):
+            _read_leaves(part, json.loads(part.toJSON()), session, found)
+    else:
+        _read_leaves(plan, tree, session, found)
+    return Query(action, command, tree, found.leaves, found.expansions, target, symlinks=tuple(found.symlinks.items()))
+
+
+def read_sql(plan: Any) -> str:
+    """The SQL text of a statement that was one; else empty."""
+    text = call(plan.origin(), "sqlText")
+    return str(read_option(text) or "") if text is not None else ""
+
+
+def _query_of(command: Any) -> Any:
+    query = call(command, "query", "plan", "analyzedPlan", "data")
+    return read_option(query) if class_name(query) in ("Some", "None$") else query
+
+
+def _read_leaves(plan: Any, tree: Tree, session: Any, found: _Leaves) -> None:
+    leaves = read_sequence(plan.collectLeaves())
+    nodes = [node for node in tree if not node["num-children"]]
+    for leaf, node in zip(leaves, nodes):
+        number = _first_id(node)
+        if kind(node) in _SILENT_LEAVES or number is None or number in found.leaves:
+            continue
+        named = read_leaf(leaf, session)
+        found.leaves[number] = named.leaf
+        if named.symlink and isinstance(named.leaf, tuple):
+            found.symlinks[named.leaf[0]] = named.symlink
+    if any(kind(node) == "Expand" and not node.get("projections") for node in tree):
+        _read_expansions(plan, found)
+    if _has_subqueries(tree):
+        for subquery in read_sequence(plan.subqueriesAll()):
+            _read_leaves(subquery, json.loads(subquery.toJSON()), session, found)
+
+
+def _first_id(node: dict[str, Any]) -> int | None:
+    first = next(trees_in(node.get("output")), None)
+    return expression_id(first[0]) if first else None
+
+
+def _has_subqueries(tree: Tree) -> bool:
+    return any(
+        isinstance(one.get("plan"), list)
+        for node in tree
+        for value in node.values()
+        for expression in trees_in(value)
+        for one in expression
+    )
+
+
+def _read_expansions(plan: Any, found: _Leaves) -> None:
+    """The projections of `Expand`, whose JSON leaves them out where they are not all alike."""
+    for expand in _find(plan, "Expand"):
+        output = expand.output()
+        rows = [
+            [json.loads(expression.toJSON()) for expression in read_sequence(row)]
+            for row in read_sequence(expand.projections())
+        ]
+        found.expansions[output.apply(0).exprId().id()] = rows
+
+
+def _find(plan: Any, name: str) -> Iterator[Any]:
+    waiting = [plan]
+    while waiting:
+        one = waiting.pop()
+        if class_name(one) == name:
+            yield one
+        waiting += read_sequence(one.children())
+
+
+def _written(execution: Any) -> tuple[int, int]:
+    """The rows and bytes that a command wrote, by Spark's own counts; -1 where it does not say."""
+    executed = execution.executedPlan()
+    command = call(executed, "cmd")
+    metrics = executed.metrics() if command is None else command.metrics()
+    return _count(metrics, "numOutputRows"), _count(metrics, "numOutputBytes")
+
+
+def _count(metrics: Any, name: str) -> int:
+    metric = read_option(metrics.get(name))
+    return int(metric.value()) if metric is not None else -1

@@ -1,0 +1,146 @@
+"""Columns and their sources: what a value flows from, what decides it, and what is not known of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+IDENTITY, TRANSFORMATION, AGGREGATION = "IDENTITY", "TRANSFORMATION", "AGGREGATION"
+FILTER, JOIN, GROUP_BY, SORT, WINDOW, CONDITIONAL = "FILTER", "JOIN", "GROUP_BY", "SORT", "WINDOW", "CONDITIONAL"
+"""The subtypes of OpenLineage's transformations, DIRECT and INDIRECT."""
+
+NO_SOURCE, OPAQUE_FUNCTION = "no_source", "opaque_function"
+LEFT_THE_ENGINE, NOT_CAPTURED = "left_the_engine", "not_captured"
+"""Why a column has no sources, or more than it needs: it has none; a function hides which of its arguments it uses;
+its values were in Python or in an RDD; the plan has a part that is not understood."""
+
+_STRENGTH = {IDENTITY: 0, TRANSFORMATION: 1, AGGREGATION: 2}
+
+
+class Dataset(NamedTuple):
+    """A dataset by its OpenLineage name."""
+
+    namespace: str
+    name: str
+
+
+class Source(NamedTuple):
+    """A column of a dataset; nested ones with dots."""
+
+    dataset: Dataset
+    field: str
+
+
+class Edge(NamedTuple):
+    """A source, and how it takes part: the subtype of the transformation, and whether it hides the value."""
+
+    source: Source
+    subtype: str
+    masking: bool = False
+
+
+Edges = frozenset[Edge]
+_NONE: Edges = frozenset()
+_NO_REASONS: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Column:
+    """The sources of a value.
+
+    `direct` are the sources that flow into it, `indirect` those that decide it. `reasons` say what is not known.
+    `fields` are the fields of a struct, where they are known apart. `type` is Spark's type of an attribute.
+    """
+
+    direct: Edges = _NONE
+    indirect: Edges = _NONE
+    reasons: frozenset[str] = _NO_REASONS
+    fields: Mapping[str, Column] = field(default_factory=dict)
+    type: object = None
+
+    @property
+    def influences(self) -> frozenset[Source]:
+        """All its sources, of both kinds."""
+        return frozenset(edge.source for edge in (*self.direct, *self.indirect))
+
+
+EMPTY = Column()
+
+
+def unknown(reason: str) -> Column:
+    """A column without sources, and why."""
+    return Column(reasons=frozenset((reason,)))
+
+
+def read_column(dataset: Dataset, name: str, type_: object = None) -> Column:
+    """A column as it is read from a dataset."""
+    return Column(direct=frozenset((Edge(Source(dataset, name), IDENTITY),)), type=type_)
+
+
+def merge(columns: Iterable[Column]) -> Column:
+    """The sources of several columns together, unchanged, as in a union."""
+    return reduce(_merge_two, columns, EMPTY)
+
+
+def _merge_two(one: Column, other: Column) -> Column:
+    if one is EMPTY or one == other:
+        return other
+    if other is EMPTY:
+        return one
+    shared = one.fields.keys() & other.fields.keys()
+    return Column(
+        one.direct | other.direct,
+        one.indirect | other.indirect,
+        one.reasons | other.reasons,
+        {name: _merge_two(one.fields[name], other.fields[name]) for name in shared},
+        one.type if one.type == other.type else None,
+    )
+
+
+def transform(columns: Iterable[Column], subtype: str = TRANSFORMATION, *, masking: bool = False) -> Column:
+    """A value computed from columns. Along a chain the stronger subtype stays: AGGREGATION over TRANSFORMATION."""
+    merged = merge(columns)
+    strength = _STRENGTH[subtype]
+    direct = frozenset(
+        Edge(
+            edge.source,
+            edge.subtype if _STRENGTH[edge.subtype] > strength else subtype,
+            edge.masking or masking,
+        )
+        for edge in merged.direct
+    )
+    return Column(direct, merged.indirect, merged.reasons)
+
+
+def decide(column: Column, deciding: Iterable[Column], subtype: str) -> Column:
+    """The same value, decided by other columns."""
+    edges = influence(deciding, subtype)
+    if not edges:
+        return column
+    return Column(column.direct, column.indirect | edges, column.reasons, column.fields, column.type)
+
+
+def influence(columns: Iterable[Column], subtype: str) -> Edges:
+    """What columns contribute as conditions or keys: their values under `subtype`, their own conditions as they are."""
+    found: set[Edge] = set()
+    for column in columns:
+        found.update(Edge(edge.source, subtype) for edge in column.direct)
+        found.update(column.indirect)
+    return frozenset(found)
+
+
+def add_reason(column: Column, reason: str) -> Column:
+    """The same column, with one more reason."""
+    return Column(column.direct, column.indirect, column.reasons | {reason}, column.fields, column.type)
+
+
+def get_field(column: Column, name: str) -> Column:
+    """A field of a struct: apart where it is known so, or else a part of the whole struct.
+
+    A struct that is read is one column of its dataset: lineage ends would not meet if its fields were sources.
+    """
+    return column.fields[name] if name in column.fields else transform((column,))

@@ -1,0 +1,217 @@
+"""The sources of an expression, by the class of each of its nodes.
+
+A class without a rule here is a function of all its children, which is what most of Spark's 500 expressions are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Callable
+
+from whence_client.spark.plan.columns import (
+    AGGREGATION,
+    CONDITIONAL,
+    EMPTY,
+    OPAQUE_FUNCTION,
+    SORT,
+    WINDOW,
+    Column,
+    add_reason,
+    decide,
+    get_field,
+    merge,
+    transform,
+)
+from whence_client.spark.plan.trees import Node, Tree, expression_id, fold, kind, trees_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What an expression can refer to: attributes by expression id, and subqueries, which `read_subquery` reads."""
+
+    columns: Mapping[int, Column]
+    find_attribute: Callable[[Node], Column]
+    read_subquery: Callable[[Tree, Mapping[int, Column]], Column]
+    lambdas: dict[int, Column] = field(default_factory=dict)
+
+
+Rule = Callable[[Node, list[Column], Scope], Column]
+
+
+def read_expression(tree: Tree, scope: Scope) -> Column:
+    """The sources of an expression."""
+    return fold(tree, lambda node, children: _read_node(node, children, scope))
+
+
+def read_expressions(value: Any, scope: Scope) -> list[Column]:
+    """The sources of every expression in a field of a node."""
+    return [read_expression(tree, scope) for tree in trees_in(value)]
+
+
+def _read_node(node: Node, children: list[Column], scope: Scope) -> Column:
+    name = kind(node)
+    if rule := _RULES.get(name):
+        return rule(node, children, scope)
+    if isinstance(node.get("plan"), list):
+        return _subquery(node, scope)
+    return transform(children, masking=name in _MASKING)
+
+
+def _attribute(node: Node, children: list[Column], scope: Scope) -> Column:
+    found = scope.columns.get(expression_id(node) or -1)
+    return found if found is not None else scope.find_attribute(node)
+
+
+def _same(node: Node, children: list[Column], scope: Scope) -> Column:
+    return merge(children)
+
+
+def _outer(node: Node, children: list[Column], scope: Scope) -> Column:
+    return merge([*children, *read_expressions(node.get("e"), scope)])
+
+
+def _nothing(node: Node, children: list[Column], scope: Scope) -> Column:
+    return EMPTY
+
+
+def _cast(node: Node, children: list[Column], scope: Scope) -> Column:
+    if children[0].type is not None and children[0].type == node.get("dataType", node.get("target")):
+        return children[0]
+    return transform(children)
+
+
+def _opaque(node: Node, children: list[Column], scope: Scope) -> Column:
+    return add_reason(transform(children), OPAQUE_FUNCTION)
+
+
+def _case_when(node: Node, children: list[Column], scope: Scope) -> Column:
+    paired = len(children) - len(children) % 2
+    values = [*children[1:paired:2], *children[paired:]]
+    return decide(transform(values), children[0:paired:2], CONDITIONAL)
+
+
+def _if(node: Node, children: list[Column], scope: Scope) -> Column:
+    return decide(transform(children[1:]), children[:1], CONDITIONAL)
+
+
+def _coalesce(node: Node, children: list[Column], scope: Scope) -> Column:
+    return decide(transform(children), children[:-1], CONDITIONAL)
+
+
+def _aggregate(node: Node, children: list[Column], scope: Scope) -> Column:
+    return decide(transform(children[:1], AGGREGATION), children[1:], CONDITIONAL)
+
+
+def _aggregated_by_order(node: Node, children: list[Column], scope: Scope) -> Column:
+    return decide(transform(children[:1]), children[1:], SORT)
+
+
+def _pivoted(node: Node, children: list[Column], scope: Scope) -> Column:
+    return decide(transform(children[1:2]), children[:1], CONDITIONAL)
+
+
+def _windowed(node: Node, children: list[Column], scope: Scope) -> Column:
+    return decide(transform(children[:1]), children[1:], WINDOW)
+
+
+def _ranked(node: Node, children: list[Column], scope: Scope) -> Column:
+    # The children of rank() are the keys of its window's order: they decide it, they do not flow into it.
+    return decide(EMPTY, children, WINDOW)
+
+
+def _filtered(node: Node, children: list[Column], scope: Scope) -> Column:
+    return decide(transform(children[:1]), children[1:], CONDITIONAL)
+
+
+def _named_struct(node: Node, children: list[Column], scope: Scope) -> Column:
+    whole = transform(children[1::2])
+    names = [_literal_text(one) for one in children[0::2]]
+    if any(name is None for name in names):
+        return whole
+    fields = {str(name): value for name, value in zip(names, children[1::2])}
+    return Column(whole.direct, whole.indirect, whole.reasons, fields)
+
+
+def _literal(node: Node, children: list[Column], scope: Scope) -> Column:
+    return Column(type=("literal", node.get("value"))) if node.get("dataType") == "string" else EMPTY
+
+
+def _literal_text(column: Column) -> str | None:
+    found = column.type
+    return str(found[1]) if isinstance(found, tuple) and found[:1] == ("literal",) else None
+
+
+def _struct_field(node: Node, children: list[Column], scope: Scope) -> Column:
+    name = node.get("name") or _name_of_field(children[0].type, node.get("ordinal"))
+    return get_field(children[0], str(name)) if name else transform(children)
+
+
+def _name_of_field(type_: Any, ordinal: Any) -> str:
+    fields = type_.get("fields") if isinstance(type_, dict) else None
+    if isinstance(fields, list) and isinstance(ordinal, int) and ordinal < len(fields):
+        return str(fields[ordinal].get("name", ""))
+    return ""
+
+
+def _subquery(node: Node, scope: Scope) -> Column:
+    # The children are the outer columns that the subquery refers to; its plan has them where they are used.
+    return merge(scope.read_subquery(tree, scope.columns) for tree in trees_in(node["plan"]))
+
+
+_RULES: dict[str, Rule] = {
+    **dict.fromkeys(("AttributeReference", "NamedLambdaVariable"), _attribute),
+    **dict.fromkeys(("Alias", "PromotePrecision", "KnownNotNull", "TempResolvedColumn"), _same),
+    "OuterReference": _outer,
+    "NamedLambdaVariable": _nothing,
+    "Literal": _literal,
+    **dict.fromkeys(("Cast", "UpCast", "AnsiCast"), _cast),
+    **dict.fromkeys(
+        (
+            "PythonUDF",
+            "PythonUDAF",
+            "PythonUDTF",
+            "ScalaUDF",
+            "ScalaUDAF",
+            "ScalaAggregator",
+            "HiveSimpleUDF",
+            "HiveGenericUDF",
+            "HiveGenericUDTF",
+            "HiveUDAFFunction",
+            "CallMethodViaReflection",
+            "ApplyFunctionExpression",
+        ),
+        _opaque,
+    ),
+    "CaseWhen": _case_when,
+    "If": _if,
+    **dict.fromkeys(("Coalesce", "NaNvl"), _coalesce),
+    "AggregateExpression": _aggregate,
+    **dict.fromkeys(("MaxBy", "MinBy"), _aggregated_by_order),
+    "PivotFirst": _pivoted,
+    "WindowExpression": _windowed,
+    **dict.fromkeys(("Rank", "DenseRank", "PercentRank"), _ranked),
+    "ArrayFilter": _filtered,
+    "CreateNamedStruct": _named_struct,
+    "GetStructField": _struct_field,
+}
+
+_MASKING = frozenset(
+    (
+        "Md5",
+        "Sha1",
+        "Sha2",
+        "Crc32",
+        "Murmur3Hash",
+        "XxHash64",
+        "HiveHash",
+        "Mask",
+        "Count",
+        "CountIf",
+        "ApproximatePercentile",
+        "HyperLogLogPlusPlus",
+    )
+)
+"""Functions whose result does not show the value."""

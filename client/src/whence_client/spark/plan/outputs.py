@@ -1,0 +1,46 @@
+"""The output of an operator: its attributes in order, and the columns behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
+
+from whence_client.spark.plan.columns import EMPTY, Column, Dataset, Edges
+from whence_client.spark.plan.trees import expression_id, trees_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Leaf = Union["tuple[Dataset, ...]", str]
+"""What a leaf of a plan reads: datasets with the same columns (paths), or the reason why it has none."""
+
+
+class Attribute(NamedTuple):
+    """A column of an operator's output, in its order."""
+
+    id: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Relation:
+    """The output of an operator: its attributes, the columns in scope, and what chose, grouped or ordered its rows."""
+
+    output: tuple[Attribute, ...]
+    columns: Mapping[int, Column]
+    influences: Edges = frozenset()
+
+    def column(self, index: int) -> Column:
+        """The column at a position."""
+        return self.columns.get(self.output[index].id, EMPTY)
+
+    @property
+    def values(self) -> list[Column]:
+        """The columns in order."""
+        return [self.column(index) for index in range(len(self.output))]
+
+
+def attributes_of(value: Any) -> tuple[Attribute, ...]:
+    """The attributes that a field of a node lists, or that its named expressions define."""
+    found = ((expression_id(tree[0]), str(tree[0].get("name", ""))) for tree in trees_in(value))
+    return tuple(Attribute(number, name) for number, name in found if number is not None)
