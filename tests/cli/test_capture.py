@@ -1,7 +1,6 @@
 """`whence capture` in other people's pipelines: it sends, or keeps what it could not send, and ends well."""
 
 import json
-import shlex
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from api.process import Serving
+from fixtures.collectors import collecting
 from whence.cli.commands.app import app
 from whence.cli.sending import captured_events as captured
 from whence.log import Kind
@@ -33,7 +33,7 @@ def serving(tmp_path: Path) -> Iterator[Serving]:
 
 
 def kept(cache: Path) -> list[Path]:
-    return sorted(cache.rglob("*.jsonl"))
+    return sorted(cache.rglob("*.events"))
 
 
 def nobody() -> str:
@@ -55,15 +55,15 @@ def test_events_are_sent_and_sending_them_again_changes_nothing(serving: Serving
     assert {record.kind for record in api.records()[10:]} == {Kind.RECEIPT}
 
 
-def test_what_the_collector_did_not_take_is_kept_and_can_be_sent(serving: Serving, cache: Path) -> None:
-    said = CliRunner().invoke(app, [*COMMAND, "--url", nobody()])
-    (path,) = kept(cache)
-    assert said.exit_code == 0
-    assert f"whence ingest {path}" in said.stdout.replace("\n", "")
-    later = said.stdout[said.stdout.index("whence ingest") :].partition("`")[0].replace("\n", "")
-    api = serving()
-    sent = CliRunner().invoke(app, [*shlex.split(later)[1:], "--url", f"http://127.0.0.1:{api.port}"])
-    assert (sent.exit_code, len(api.records())) == (0, 10)
+def test_what_the_collector_did_not_take_is_kept_and_can_be_sent(cache: Path) -> None:
+    with collecting() as collector:
+        collector.status = 503
+        said = CliRunner().invoke(app, [*COMMAND, "--url", collector.url])
+        assert (said.exit_code, len(kept(cache)), collector.events) == (0, 1, [])
+        assert "`whence capture flush`" in " ".join(said.stdout.split())
+        collector.status = 201
+        sent = CliRunner().invoke(app, ["capture", "flush", "--strict"])
+        assert (sent.exit_code, len(collector.events), kept(cache)) == (0, 10, [])
 
 
 @pytest.mark.parametrize(("strict", "code"), [([], 0), (["--strict"], 4)])

@@ -7,10 +7,12 @@ from whence_client.captures.contract import (
     WRAP,
     AttachCapture,
     Capture,
+    ConfigurableCapture,
     Findings,
     RecordCapture,
     Undo,
     Versions,
+    Window,
     check_package,
 )
 from whence_client.captures.guard import Guard
@@ -25,6 +27,7 @@ __all__ = [
     "WRAP",
     "AttachCapture",
     "Capture",
+    "ConfigurableCapture",
     "Findings",
     "Guard",
     "Naming",
@@ -33,5 +36,6 @@ __all__ = [
     "Session",
     "Undo",
     "Versions",
+    "Window",
     "check_package",
 ]

@@ -9,8 +9,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Callable, Protocol
 
 from whence_client.events.facets import Event
@@ -77,14 +78,37 @@ class AttachCapture(Capture, Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Window:
+    """Which records are wanted, by the source's own times; all after the cursor if both are None.
+
+    `overlap`: how far before the cursor a poll reads again, since sources write late and out of order.
+    """
+
+    since: datetime | None = None
+    until: datetime | None = None
+    overlap: timedelta = timedelta(minutes=10)
+
+
 class RecordCapture(Capture, Protocol):
-    """A capture that polls an API or reads files."""
+    """A capture of one source, whose API is polled, or whose files are read."""
 
     instance: str
-    """The source that is read, as a URI without credentials: part of run ids, and the name of the cursor."""
+    """The source, as a URI without credentials: part of run ids, and the name of the cursor."""
 
-    def records(self, cursor: Cursor) -> Iterator[tuple[Any, Cursor]]:
-        """The records after the cursor, in the source's order, each with the cursor behind it."""
+    def records(self, cursor: Cursor, window: Window) -> Iterator[tuple[Any, Cursor]]:
+        """The records after the cursor and in the window, in the source's order, each with the cursor behind it."""
+        ...
+
+
+class ConfigurableCapture(Capture, Protocol):
+    """What the entry point of a poll or read capture names: from it, the capture of one source is made."""
+
+    options: Mapping[str, str]
+    """The names of its options, and what they mean. Secrets come from the environment, not from options."""
+
+    def configure(self, options: Mapping[str, str]) -> RecordCapture:
+        """The capture of one source. Raises ValueError with a sentence for an option that is missing or wrong."""
         ...
 
 

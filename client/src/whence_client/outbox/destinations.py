@@ -53,6 +53,11 @@ def keep_large(destination: Destination, lines: Sequence[bytes]) -> None:
     spool.close()
 
 
+def destination_of(settings: Settings) -> Destination:
+    """The collector of the settings."""
+    return Destination(destination_folder(settings), settings)
+
+
 def destination_folder(settings: Settings) -> str:
     """The folder of a collector's unsent events. If the outbox cannot be written, one in the temporary directory."""
     key = hashlib.sha256(strip_credentials(settings.endpoint).encode()).hexdigest()[:16]

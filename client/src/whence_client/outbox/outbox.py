@@ -12,7 +12,7 @@ from threading import Lock
 
 from whence_client.events.facets import Event
 from whence_client.events.runs import RUNNING
-from whence_client.outbox.destinations import Destination, destination_folder
+from whence_client.outbox.destinations import destination_of
 from whence_client.outbox.encoding import encode_event
 from whence_client.outbox.losses import Losses
 from whence_client.outbox.sender import Sender
@@ -73,6 +73,16 @@ class Outbox:
             self._warn("the outbox was not flushed", error)
             return False
 
+    def sync(self) -> bool:
+        """Bring what was emitted to the disk. True if it is there, or sent."""
+        try:
+            if self._spool is not None:
+                self._spool.sync()
+        except Exception as error:
+            self._warn("the outbox was not synced", error)
+            return False
+        return True
+
     def close(self) -> None:
         """Send what can be sent within the budget of the settings; the rest is for the next process."""
         try:
@@ -121,7 +131,7 @@ class Outbox:
 
     def _start(self) -> tuple[Spool, Sender]:
         if self._spool is None or self._sender is None:
-            destination = Destination(destination_folder(self.settings), self.settings)
+            destination = destination_of(self.settings)
             self._spool = Spool(new_path(destination.make_folder()))
             self._sender = Sender(self._spool, destination, self._losses)
             _close_at_exit(self)

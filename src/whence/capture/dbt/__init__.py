@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from whence.capture.dbt.artifacts.columns import catalog_of, fold_columns
-from whence.capture.dbt.artifacts.commit import commit_of
-from whence.capture.dbt.artifacts.connection import Warehouse, profile_of, warehouse
+from whence.capture.dbt.artifacts.connection import Warehouse
 from whence.capture.dbt.artifacts.files import read_project
 from whence.capture.dbt.artifacts.project import Project
 from whence.capture.dbt.events import project_events
 from whence.capture.dbt.runs import has_run
+from whence.capture.dbt.source import DbtProject
 from whence.capture.sql import Catalog
 from whence.openlineage.json.wire import Json
+from whence_client.captures import Naming
 
 __all__ = ["Warehouse", "capture", "known_columns", "project_events", "read_project", "unread_results"]
 
@@ -50,7 +51,5 @@ def capture(
     `root` is the project's directory, by default `target`'s parent. `columns` returns the columns of tables that the
     artifacts lack. Raises ArtifactError if there is no manifest, or the warehouse's address is unknown.
     """
-    root = root or target.absolute().parent
-    project = read_project(target)
-    where = warehouse(project.adapter, profile_of(root, project.adapter), namespace)
-    return project_events(project, where, jobs, commit_of(root), columns(where) if columns else None)
+    project = DbtProject(target=target, namespace=namespace, root=root, columns=columns)
+    return project.translate(project.read(), Naming(jobs))

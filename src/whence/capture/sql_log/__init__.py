@@ -31,6 +31,7 @@ __all__ = [
     "capture_scripts",
     "event_lines",
     "format_of",
+    "read_queries",
 ]
 
 MAX_SCRIPT = 16 << 20
@@ -41,7 +42,7 @@ def capture_log(path: Path, form: Format, settings: Settings, processes: int | N
     """Read the events of a log, `-` for standard input; gzip is decompressed. Raises ArtifactError if the log is
     unreadable.
     """
-    return lines_of(_queries(path, form, settings), settings, processes)
+    return lines_of(read_queries(path, form, settings), settings, processes)
 
 
 def capture_logs(
@@ -56,12 +57,12 @@ def capture_logs(
 
 def _queries_or_flaw(path: Path, form: Format, settings: Settings) -> Iterator[Query | Flaw]:
     try:
-        yield from _queries(path, form, settings)
+        yield from read_queries(path, form, settings)
     except ArtifactError as error:
         yield Flaw(error.path, error.reason)
 
 
-def _queries(path: Path, form: Format, settings: Settings) -> Iterator[Query | Flaw]:
+def read_queries(path: Path, form: Format, settings: Settings) -> Iterator[Query | Flaw]:
     """Read the queries of a log. A query without a time gets the time of the file."""
     file_time = _with_file_time(settings, path).time
     with _open_stream(path) as stream:

@@ -6,13 +6,14 @@ an error. An argument that names no file is wrong usage, exit code 2 in any case
 """
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from whence.cli.commands.options import COLUMNS, Data, Form, Store, Url, choice_option
+from whence.cli.commands.options import COLUMNS, Data, Form, Store, Url, choice_option, parse_instant
 from whence.cli.output.streams import Exit, Output, reporting
 from whence.cli.settings import data_directory, store_url
 
@@ -39,6 +40,14 @@ Columns = Annotated[str | None, typer.Option("--columns", help=COLUMNS)]
 Jobs = Annotated[
     str | None, typer.Option("--job-namespace", envvar="OPENLINEAGE_NAMESPACE", help="The namespace of the jobs")
 ]
+
+
+Name = Annotated[str, typer.Argument(help="A capture of `whence capture list`")]
+Option = Annotated[
+    list[str] | None, typer.Option("--set", help="An option of the capture, NAME=VALUE; may be given several times")
+]
+Since = Annotated[str | None, typer.Option("--since", help="Only records from this time on, such as 2026-11-20")]
+Until = Annotated[str | None, typer.Option("--until", help="Only records before this time")]
 
 
 def _has_manifest(target: Path) -> Path:
@@ -97,7 +106,7 @@ def dbt(
         store=store_url(data_directory(data), store),
     )
     lines = dbt_lines(target, options)
-    _deliver(lines, "dbt", url, strict=strict, output=output)
+    _deliver(lines, url, strict=strict, output=output)
 
 
 @app.command("sql-log")
@@ -147,7 +156,82 @@ def sql_log(
         spark=spark,
         store=store_url(data_directory(data), store),
     )
-    _deliver(log_lines(files, options), "sql-log", url, strict=strict, output=output)
+    _deliver(log_lines(files, options), url, strict=strict, output=output)
+
+
+@app.command("list")
+def list_registered(data: Data = None, output: Form = Output.TEXT) -> None:
+    """The captures that are installed, what they found here, and how their sources stand."""
+    from whence.cli.sending.captures import list_captures
+
+    with reporting(output):
+        raise typer.Exit(list_captures(data_directory(data), output))
+
+
+@app.command()
+def run(
+    name: Name,
+    settings: Option = None,
+    every: Annotated[float, typer.Option("--every", min=0, help="Poll again after so many seconds; once if 0")] = 0,
+    since: Since = None,
+    until: Until = None,
+    jobs: Jobs = None,
+    data: Data = None,
+    url: Url = "http://127.0.0.1:8080",
+    output: Form = Output.TEXT,
+) -> None:
+    """Poll a source from where the last poll ended."""
+    _poll(name, settings, (since, until), jobs, data, url, output, every=every)
+
+
+@app.command()
+def backfill(
+    name: Name,
+    since: Since,
+    settings: Option = None,
+    until: Until = None,
+    rate: Annotated[float, typer.Option("--rate", min=0, help="Events a second, at most; no limit if 0")] = 0,
+    jobs: Jobs = None,
+    data: Data = None,
+    url: Url = "http://127.0.0.1:8080",
+    output: Form = Output.TEXT,
+) -> None:
+    """Read a time of the past, with a cursor of its own; a poll may run beside it."""
+    _poll(name, settings, (since, until), jobs, data, url, output, rate=rate, slot=f"/{since}/{until or ''}")
+
+
+def _poll(
+    name: str,
+    settings: list[str] | None,
+    times: tuple[str | None, str | None],
+    jobs: str | None,
+    data: Path | None,
+    url: str,
+    output: Output,
+    **options: Any,
+) -> None:
+    from whence.cli.sending.captures import PollOptions, run_capture
+    from whence_client.captures import Window
+
+    with reporting(output):
+        poll = PollOptions(
+            data=data_directory(data),
+            url=url,
+            namespace=jobs or name,
+            window=Window(_instant(times[0]), _instant(times[1])),
+            **options,
+        )
+        raise typer.Exit(run_capture(name, _pairs(settings or []), poll, output))
+
+
+def _pairs(settings: list[str]) -> dict[str, str]:
+    if wrong := next((one for one in settings if "=" not in one), ""):
+        raise typer.BadParameter(f"{wrong}: say NAME=VALUE")
+    return dict(one.split("=", 1) for one in settings)
+
+
+def _instant(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromtimestamp(parse_instant(text) / 1_000_000, UTC)
 
 
 @app.command()
@@ -183,10 +267,10 @@ def run_job(
     raise typer.Exit(code)
 
 
-def _deliver(lines: "Iterator[Line]", what: str, url: str, *, strict: bool, output: Sink) -> None:
+def _deliver(lines: "Iterator[Line]", url: str, *, strict: bool, output: Sink) -> None:
     from whence.cli.sending.captured_events import forgiving, send, show
 
     with reporting(Output.JSON if output is Sink.JSON else Output.TEXT), forgiving(strict):
         if output is Sink.NDJSON:
             raise typer.Exit(show(lines, strict=strict))
-        raise typer.Exit(send(lines, what, url, strict=strict, as_json=output is Sink.JSON))
+        raise typer.Exit(send(lines, url, strict=strict, as_json=output is Sink.JSON))

@@ -1,6 +1,5 @@
 """Sends captured events: first to a file, then to the collector, so that nothing is lost while it is unavailable."""
 
-import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import msgspec
 import typer
-from platformdirs import user_cache_path
 from rich.console import Console
 from rich.text import Text
 
@@ -23,6 +21,9 @@ from whence.cli.sending.ingest import Ingested, ingest
 from whence.cli.sending.reports import SHOWN, restricted_lines
 from whence.cli.sql.schemas import columns_from
 from whence.errors import ApiError, DialectError, WhenceError
+from whence_client.outbox.destinations import destination_of
+from whence_client.outbox.spool import Spool, new_path
+from whence_client.process.settings import read_settings
 
 SCRIPTS = "sql"
 """The format of files that are SQL scripts."""
@@ -127,16 +128,19 @@ def log_lines(files: Sequence[str], options: LogOptions) -> Iterator[Line]:
         yield from capture_logs(map(Path, files), form, settings, options.workers)
 
 
-def send(lines: Iterator[Line], what: str, url: str, *, strict: bool, as_json: bool) -> Exit:
-    """Send events to the collector, and report. Events that it does not accept within 10 s are kept in a file."""
-    path = user_cache_path("whence", appauthor=False) / "unsent" / f"{what}-{time.time_ns()}-{os.getpid()}.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    captured = _written(lines, path)
+def send(lines: Iterator[Line], url: str, *, strict: bool, as_json: bool) -> Exit:
+    """Send events to the collector and report. What it does not take within 10 s waits in the outbox."""
+    destination = destination_of(replace(read_settings(), url=url))
+    spool = Spool(new_path(destination.make_folder()))
     try:
-        captured = replace(captured, sent=ingest([path], url, patience=PATIENCE_SECONDS))
-        path.unlink()
-    except ApiError as error:
-        captured = replace(captured, kept=str(path), reason=str(error))
+        captured = _written(lines, spool)
+        try:
+            captured = replace(captured, sent=ingest([Path(spool.path)], url, patience=PATIENCE_SECONDS))
+            spool.acknowledge(spool.waiting)
+        except ApiError as error:
+            captured = replace(captured, kept=spool.path, reason=str(error))
+    finally:
+        spool.close()
     _report(captured, as_json)
     return _exit(captured) if strict else Exit.OK
 
@@ -153,20 +157,17 @@ def show(lines: Iterator[Line], *, strict: bool) -> Exit:
     return Exit.MISTAKE if strict and unread else Exit.OK
 
 
-def _written(lines: Iterator[Line], path: Path) -> Captured:
+def _written(lines: Iterator[Line], spool: Spool) -> Captured:
     events, unread, flaws = 0, 0, list[Flaw]()
-    path.touch(mode=0o600)  # SQL may hold what is not for everybody
-    with path.open("wb") as file:
-        for line in lines:
-            if isinstance(line, Flaw):
-                unread += 1
-                if len(flaws) < SHOWN:
-                    flaws.append(line)
-            else:
-                events += 1
-                file.write(line + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
+    for line in lines:
+        if isinstance(line, Flaw):
+            unread += 1
+            if len(flaws) < SHOWN:
+                flaws.append(line)
+        else:
+            events += 1
+            spool.append(line)
+    spool.sync()
     return Captured(events=events, flaws=tuple(flaws), unread=unread)
 
 
@@ -185,7 +186,7 @@ def _report(captured: Captured, as_json: bool) -> None:
 def _summary(captured: Captured) -> str:
     if captured.kept:
         unsent = f"{captured.reason}: {captured.events} events were not sent; they are kept"
-        return f"{unsent}, send them with `whence ingest {captured.kept}`"
+        return f"{unsent}, send them with `whence capture flush`"
     unread = f"; {captured.unread} lines could not be read" if captured.unread else ""
     return f"{captured.sent.accepted} of {captured.events} events accepted{unread}"
 

@@ -13,7 +13,7 @@ from whence.cli.client import Client, refusal
 
 _BATCH_EVENTS = 500
 _BATCH_BYTES = 4 << 20
-_LINE_SUFFIXES = (".jsonl", ".ndjson")
+_LINE_SUFFIXES = (".jsonl", ".ndjson", ".events")
 _SUFFIXES = (".json", *_LINE_SUFFIXES)
 
 

@@ -1,0 +1,81 @@
+"""`whence capture list|run|backfill`: registered captures, polled from the terminal."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from fixtures.collectors import Collector, collecting
+from whence.cli.commands.app import app
+
+LOG = Path(__file__).parents[2] / "capture" / "sql_log" / "golden" / "postgres.log"
+
+
+@pytest.fixture
+def collector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
+    with collecting() as made:
+        monkeypatch.setenv("OPENLINEAGE_URL", made.url)
+        monkeypatch.setenv("WHENCE_OUTBOX", str(tmp_path / "outbox"))
+        monkeypatch.setenv("WHENCE_DATA", str(tmp_path / "data"))
+        yield made
+
+
+def options(**members: str) -> list[str]:
+    given = {"file": str(LOG), "format": "postgres", "namespace": "postgres://db:5432", "prefix": "%m [%p] %u@%d %c "}
+    return [word for name, value in {**given, **members}.items() for word in ("--set", f"{name}={value}")]
+
+
+def test_a_log_is_polled_and_listed(collector: Collector) -> None:
+    done = CliRunner().invoke(app, ["capture", "run", "sql-log", *options(), "-o", "json", "--job-namespace", "prod"])
+    report = json.loads(done.stdout)
+    assert (done.exit_code, report["events"], report["unread"], report["sent"]) == (0, 10, 1, True)
+    assert len(collector.events) == 10
+    assert {one["job"]["namespace"] for one in collector.events} == {"prod"}
+    listed = json.loads(CliRunner().invoke(app, ["capture", "list", "-o", "json"]).stdout)["captures"]
+    entries = {one["name"]: one for one in listed}
+    assert {"dbt", "sql-log"} <= set(entries)
+    (source,) = entries["sql-log"]["sources"]
+    assert (source["instance"], source["problem"]) == ("postgres://db:5432", "")
+    assert source["last_event"] == max(one["eventTime"] for one in collector.events)
+    shown = CliRunner().invoke(app, ["capture", "list"]).stdout
+    assert "postgres://db:5432: polled" in " ".join(shown.split())
+
+
+def test_a_backfill_reads_its_window_only(collector: Collector) -> None:
+    command = ["capture", "backfill", "sql-log", *options(), "--since", "2030-01-01"]
+    done = CliRunner().invoke(app, command)
+    assert (done.exit_code, collector.events) == (0, [])
+    assert "0 events of 1 records" in done.stdout
+
+
+def test_a_collector_that_is_away_is_said_and_nothing_is_lost(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("whence.cli.sending.captures._SENT_SECONDS", 0.3)
+    collector.status = 503
+    done = CliRunner().invoke(app, ["capture", "run", "sql-log", *options()])
+    assert (done.exit_code, "status 503" in done.stdout) == (4, True)
+    collector.status = 201
+    assert CliRunner().invoke(app, ["capture", "flush", "--strict"]).exit_code == 0
+    assert len(collector.events) == 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["nobody"], "there are dbt"),
+        (["sql-log"], "say file="),
+        (["sql-log", *options(format="cobol")], "format is one of"),
+        (["sql-log", *options(file="/no/such")], "there is no file"),
+        (["sql-log", *options(colour="red")], "has no option colour"),
+        (["sql-log", "--set", "file"], "say NAME=VALUE"),
+        (["dbt"], "say target="),
+        (["dbt", "--set", "target=/no/such"], "no manifest.json"),
+    ],
+)
+def test_wrong_usage(collector: Collector, arguments: list[str], told: str) -> None:
+    said = CliRunner().invoke(app, ["capture", "run", *arguments])
+    assert said.exit_code == 2
+    assert told in " ".join(said.stderr.replace("│", " ").split())
