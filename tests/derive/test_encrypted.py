@@ -31,7 +31,7 @@ def checks(body: bytes) -> bytes:
     event = json.loads(body)
     event["eventType"] = "COMPLETE"
     made = {"_producer": "p", "_schemaURL": "s", "assertions": [{"assertion": "unique", "success": True}]}
-    event["inputs"][0]["inputFacets"] = {"dataQualityAssertions": made}
+    event["inputs"][0]["inputFacets"]["dataQualityAssertions"] = made
     return json.dumps(event).encode()
 
 
