@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from whence_client.events.runs import COMPLETE, RunRef
+from whence_client.lineage.columns import Column
 from whence_client.spark.capture.events import Application, Execution, query_events, stream_events
 from whence_client.spark.capture.records import Query, read_document
 from whence_client.spark.capture.streams import STREAM
-from whence_client.spark.plan.columns import Column
 from whence_client.spark.plan.lineage import known_columns
 from whence_client.spark.plan.relations import Context
 

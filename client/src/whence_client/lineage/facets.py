@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from whence_client.events.columns import DIRECT, INDIRECT, ColumnEdge, column_facets
 from whence_client.events.datasets import Column as EventColumn
 from whence_client.events.facets import Facet
-from whence_client.lineage.columns import NO_SOURCE, Column, Edge, Edges
+from whence_client.lineage.columns import NO_SOURCE, OPAQUE_FUNCTION, Column, Edge, Edges
 
 _GUESSED = 0.5
-"""The confidence in the sources of a column of which something is not known: a function that hides its arguments."""
+"""The confidence in the sources of a column that a function hides: it has all of its arguments."""
 
 
 def lineage_facets(columns: Mapping[str, Column], influences: Edges, *, method: str = "plan") -> dict[str, Facet]:
@@ -40,5 +40,5 @@ def _edges(columns: Mapping[str, Column], influences: Edges) -> Iterator[ColumnE
 
 def _edge(edge: Edge, target: str | None, type_: str, reason: str) -> ColumnEdge:
     source = EventColumn(edge.source.dataset.namespace, edge.source.dataset.name, edge.source.field)
-    confidence = _GUESSED if reason else 1.0
+    confidence = _GUESSED if reason == OPAQUE_FUNCTION else 1.0
     return ColumnEdge(source, target, type_, edge.subtype, "", edge.masking, confidence, reason)

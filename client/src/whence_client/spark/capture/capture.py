@@ -30,8 +30,8 @@ from whence_client.spark.plan.relations import Context
 
 if TYPE_CHECKING:
     from whence_client.captures.session import Session
+    from whence_client.lineage.columns import Column
     from whence_client.spark.capture.records import Query
-    from whence_client.spark.plan.columns import Column
 
 NAME = "spark"
 MOST_KNOWN = 100_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+from whence_client.lineage.columns import Dataset
 from whence_client.spark.capture.records import Target
 from whence_client.spark.capture.scala import call, class_name, read_option, read_texts
 from whence_client.spark.capture.tables import (
@@ -13,7 +14,6 @@ from whence_client.spark.capture.tables import (
     name_path,
     name_v2_table,
 )
-from whence_client.spark.plan.columns import Dataset
 
 Reader = Callable[[Any, Any], "Target | None"]
 

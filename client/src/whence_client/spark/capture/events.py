@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from whence_client.events.columns import DIRECT, INDIRECT, ColumnEdge, column_facets
-from whence_client.events.datasets import Column as EventColumn
 from whence_client.events.datasets import Dataset as EventDataset
 from whence_client.events.datasets import Field
 from whence_client.events.facets import facet
 from whence_client.events.runs import COMPLETE, FAIL, RUNNING, START, RunRef, error_facet, job_type_facet, run_event
-from whence_client.spark.plan.columns import NO_SOURCE, OPAQUE_FUNCTION
+from whence_client.lineage.facets import lineage_facets
 from whence_client.spark.plan.lineage import Lineage, read_lineage, read_row_changes
 from whence_client.spark.plan.relations import Context
 from whence_client.spark.plan.trees import trees_in
@@ -21,14 +19,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from whence_client.events.facets import Event, Facet
+    from whence_client.lineage.columns import Column, Dataset
     from whence_client.spark.capture.records import Query, Target
-    from whence_client.spark.plan.columns import Column, Dataset, Edge
 
 REWRITTEN = frozenset(("ReplaceData", "WriteDelta"))
 """Commands whose plan has all rows of the target, with columns of its own."""
-
-_GUESSED = 0.5
-"""The confidence in the sources of a column that a function hides: it has all of its arguments."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +157,7 @@ def output_dataset(query: Query, target: Target, known: Mapping[int, Column]) ->
     fields: tuple[Field, ...] = ()
     if query.plan:
         lineage = _lineage(query, target, Context(query.leaves, known, query.expansions))
-        facets.update(lineage_facets(lineage))
+        facets.update(lineage_facets(lineage.columns, lineage.influences))
         fields = _output_fields(query, target, lineage)
     made = _dataset(target.dataset, fields, target.symlink)
     return EventDataset(
@@ -174,35 +169,6 @@ def _lineage(query: Query, target: Target, context: Context) -> Lineage:
     if query.command in REWRITTEN:
         return read_row_changes(query.plan, target.columns, target.dataset, context)
     return read_lineage(query.plan, target.columns, context)
-
-
-def lineage_facets(lineage: Lineage) -> dict[str, Facet]:
-    """The facets `columnLineage` and `whence_columnEvidence`. A column that has no source is listed without any."""
-    facets = column_facets(_edges(lineage), unexplained=lineage.unexplained)
-    listed = facets.get("columnLineage", {}).get("fields")
-    if listed is not None:
-        for name, reason in lineage.unexplained.items():
-            if reason == NO_SOURCE:
-                listed.setdefault(name, {"inputFields": []})
-    return facets
-
-
-def _edges(lineage: Lineage) -> Iterator[ColumnEdge]:
-    doubts = lineage.doubts
-    for name, column in lineage.columns.items():
-        reason = doubts.get(name, "")
-        for edge in sorted(column.direct):
-            yield _edge(edge, name, DIRECT, reason)
-        for edge in sorted(column.indirect):
-            yield _edge(edge, name, INDIRECT, "")
-    for edge in sorted(lineage.influences):
-        yield _edge(edge, None, INDIRECT, "")
-
-
-def _edge(edge: Edge, target: str | None, type_: str, reason: str) -> ColumnEdge:
-    source = EventColumn(edge.source.dataset.namespace, edge.source.dataset.name, edge.source.field)
-    confidence = _GUESSED if reason == OPAQUE_FUNCTION else 1.0
-    return ColumnEdge(source, target, type_, edge.subtype, "", edge.masking, confidence, reason)
 
 
 def _lifecycle(target: Target) -> Facet:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable
 
+from whence_client.lineage.columns import LEFT_THE_ENGINE, NO_SOURCE, NOT_CAPTURED, Dataset
 from whence_client.spark.capture.scala import call, class_name, read_option, read_sequence
 from whence_client.spark.capture.tables import (
     name_catalog_table,
@@ -15,7 +16,6 @@ from whence_client.spark.capture.tables import (
     name_paths,
     name_v2_table,
 )
-from whence_client.spark.plan.columns import LEFT_THE_ENGINE, NO_SOURCE, NOT_CAPTURED, Dataset
 
 if TYPE_CHECKING:
     from whence_client.spark.plan.outputs import Leaf

@@ -16,7 +16,7 @@ from whence_client.spark.plan.trees import expression_id, kind, trees_in
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from whence_client.spark.plan.columns import Dataset
+    from whence_client.lineage.columns import Dataset
     from whence_client.spark.plan.outputs import Leaf
     from whence_client.spark.plan.trees import Tree
 

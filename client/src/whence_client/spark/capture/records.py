@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from whence_client.spark.plan.columns import Dataset
+from whence_client.lineage.columns import Dataset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

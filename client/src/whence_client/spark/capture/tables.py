@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from whence_client.lineage.columns import Dataset
 from whence_client.naming import name_file, name_table_of_url, name_topic
 from whence_client.spark.capture.scala import call, class_name, read_map, read_option, read_sequence
-from whence_client.spark.plan.columns import Dataset
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from whence_client.spark.plan.columns import IDENTITY, NO_SOURCE, Column, Dataset, Edge, Edges, Source
+from whence_client.lineage.columns import IDENTITY, Column, Dataset, Edge, Edges, Source
 from whence_client.spark.plan.outputs import Relation
 from whence_client.spark.plan.relations import Context, read_relation
 from whence_client.spark.plan.row_changes import ROW_CHANGES
@@ -21,16 +21,6 @@ class Lineage:
 
     columns: Mapping[str, Column]
     influences: Edges = frozenset()
-
-    @property
-    def unexplained(self) -> dict[str, str]:
-        """Why a column has no DIRECT source, for those without one."""
-        return {name: _reason(column) for name, column in self.columns.items() if not column.direct}
-
-    @property
-    def doubts(self) -> dict[str, str]:
-        """Why the sources of a column may be too many or too few, for those with some."""
-        return {name: min(column.reasons) for name, column in self.columns.items() if column.direct and column.reasons}
 
 
 def read_lineage(plan: Tree, names: Sequence[str], context: Context) -> Lineage:
@@ -71,7 +61,3 @@ def known_columns(plan: Tree, context: Context) -> dict[int, Column]:
 def _named(relation: Relation, names: Sequence[str]) -> Iterator[tuple[str, Column]]:
     for index, attribute in enumerate(relation.output):
         yield names[index] if index < len(names) else attribute.name, relation.column(index)
-
-
-def _reason(column: Column) -> str:
-    return min(column.reasons, default=NO_SOURCE)

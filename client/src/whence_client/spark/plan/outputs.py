@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
-from whence_client.spark.plan.columns import EMPTY, Column, Dataset, Edges
+from whence_client.lineage.columns import EMPTY, Column, Dataset, Edges
 from whence_client.spark.plan.trees import expression_id, trees_in
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Callable
 
-from whence_client.spark.plan.columns import (
+from whence_client.lineage.columns import (
     AGGREGATION,
     EMPTY,
     FILTER,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Callable
 
-from whence_client.spark.plan.columns import FILTER, JOIN, Column, Edges, influence, merge
+from whence_client.lineage.columns import FILTER, JOIN, Column, Edges, influence, merge
 from whence_client.spark.plan.expressions import Scope, read_expressions
 from whence_client.spark.plan.outputs import Relation
 from whence_client.spark.plan.relations import Context, read_relation
