@@ -21,6 +21,7 @@ from whence.store.migrations.migrate import migrate
 from whence.store.status import data_quality as quality
 
 HOUR = 3_600_000_000
+NOTHING_MORE = {"severity": None, "expected": None, "actual": None, "failures": None}
 
 
 def _failed(told: list[Said]) -> list[dict[str, Any]]:
@@ -37,7 +38,7 @@ def _failed(told: list[Said]) -> list[dict[str, Any]]:
             "job": str(run.job),
             "time": iso(spoke[run]),
             "failed": [
-                {"assertion": name, "column": column, "severity": None} for name, column, held in one.checks if not held
+                {"assertion": name, "column": column, **NOTHING_MORE} for name, column, held in one.checks if not held
             ],
             "held": sum(held for _, _, held in one.checks),
         }
@@ -101,6 +102,46 @@ def test_what_dbt_ol_and_the_artifacts_report_of_one_invocation_is_one_attempt(s
         (("not_null", "error"), ("accepted_values", "warn"))
     }
     assert (traits["quality"]["failed"], traits["quality"]["warned"], traits["quality"]["held"]) == (1, 1, 1)
+
+
+def test_checks_of_what_a_run_wrote_count_with_what_was_expected_and_found(store_url: str, tmp_path: Path) -> None:
+    """A run that checks a dataset both as it read it and as it wrote it, and one that only wrote one."""
+    now, job, of = time.time_ns() // 1_000, JobName("etl", "load"), DatasetName("db", "gold.orders")
+    run = RunName("00000001-0000-4000-8000-00000000000e", job)
+
+    def checks(**of_total: Any) -> dict[str, Any]:
+        found = [{"assertion": "not_null", "column": "total", **of_total}, {"assertion": "unique", "success": True}]
+        return {"dataQualityAssertions": facet("DataQualityAssertionsDatasetFacet", assertions=found)}
+
+    more = {"severity": "ERROR", "expected": 0, "actual": "x" * 300, "failures": 17}
+    outputs = [
+        dataset(of, outputFacets=checks(success=False, **more)),
+        dataset(DatasetName("db", "gold.totals"), facets=checks(success=False, failures=True)),
+    ]
+    told = run_event(
+        now - HOUR, RunState.COMPLETE, run, inputs=[dataset(of, inputFacets=checks(success=True))], outputs=outputs
+    )
+    engine = open_store(store_url)
+    migrate(engine)
+    apply_bodies(engine, [json.dumps(told).encode()])
+    engine.dispose()
+    with asking(tmp_path, store_url) as client:
+        rows = client.get("/api/v2/failed-checks").json["data"]
+        traits = client.get("/api/v2/traits", node="dataset:db:gold.totals").json["data"][0]
+    assert {one["dataset"]: one["failed"] for one in rows} == {
+        "dataset:db:gold.orders": [
+            {
+                "assertion": "not_null",
+                "column": "total",
+                "severity": "error",
+                "expected": "0",
+                "actual": "x" * 200,
+                "failures": 17,
+            }
+        ],
+        "dataset:db:gold.totals": [{"assertion": "not_null", "column": "total", **NOTHING_MORE}],
+    }
+    assert (traits["quality"]["failed"], traits["quality"]["held"]) == (1, 1)
 
 
 @pytest.mark.parametrize("looked", [5_000, 4])

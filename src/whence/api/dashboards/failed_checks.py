@@ -5,12 +5,13 @@ from collections.abc import Mapping
 from fastapi import APIRouter, Request, Response
 
 from whence.api.auth.guard import Asker
-from whence.api.http.dashboard_types import FailedChecks, FailedIn, answered_with
+from whence.api.http.dashboard_types import FailedCheck, FailedChecks, FailedIn, answered_with
 from whence.api.http.responses import MISSING, answer
 from whence.api.requests.pages import Cursor, Key, PageLimit, cut, going_on, window
 from whence.errors import AccessError
 from whence.model.catalog import Entry
 from whence.model.graph import RunRow
+from whence.openlineage.facets.assertions import Assertion
 from whence.query.answers.instants import iso
 from whence.store.snapshots.catalog import StoreCatalog, snapshot
 from whence.store.snapshots.graph import StoreGraph
@@ -50,8 +51,17 @@ def _document(one: RunFailures, datasets: Mapping[int, Entry], runs: Mapping[int
         "run": str(run),
         "job": str(run.job),
         "time": iso(one.time),
-        "failed": [
-            {"assertion": check.name, "column": check.column, "severity": check.severity} for check in one.failed
-        ],
+        "failed": [_check(check) for check in one.failed],
         "held": one.held,
+    }
+
+
+def _check(check: Assertion) -> FailedCheck:
+    return {
+        "assertion": check.name,
+        "column": check.column,
+        "severity": check.severity,
+        "expected": check.expected,
+        "actual": check.actual,
+        "failures": check.failures,
     }

@@ -77,15 +77,20 @@ UnfinishedRuns = Rows[UnfinishedRun]
 
 
 class FailedCheck(TypedDict):
-    """A failed assertion, with its column if it has one. `severity` `warn` is not an error."""
+    """A failed assertion, with its column if it has one. `severity` `warn` is not an error. What was expected and
+    found, and the number of failed rows, if the producer reports them.
+    """
 
     assertion: str
     column: str | None
     severity: str | None
+    expected: str | None
+    actual: str | None
+    failures: int | None
 
 
 class FailedIn(TypedDict):
-    """The failed assertions of a run about a dataset that it read; `held`: the number of assertions that held."""
+    """The failed assertions of a run about a dataset that it read or wrote; `held`: how many held."""
 
     dataset: str
     run: str

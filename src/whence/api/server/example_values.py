@@ -129,6 +129,8 @@ VALUES: Mapping[str, Any] = {
     "by_tier": {"1": 1},
     "by_distance": {"1": 2, "2": 3},
     "Measurement.column": "total",
+    "expected": "0",
+    "actual": "17",
     "Measurement.facet": "dataQualityMetrics",
     "Measurement.role": "output",
     "Measurement.metric": "nullCount",

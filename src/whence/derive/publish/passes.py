@@ -85,12 +85,12 @@ def _read_assertions(keys: Sequence[DataKey], rows: Rows) -> Iterator[dict[str, 
     find = keys_among(keys)
     for run_id, of_run in groupby(rows, key=lambda row: row["run_id"]):
         latest = {
-            dataset: (row["time"], payload)
+            (dataset, role): (row["time"], payload)
             for row in of_run
             for role, dataset, name, payload in unpack_facets(open_pack(find, run_id, row["content"]))
             if is_assertions_facet(role, name)
         }
-        for dataset, (time, payload) in latest.items():
+        for (dataset, _), (time, payload) in latest.items():
             for assertion in parse_assertions(payload):
                 yield {
                     "run_id": run_id,

@@ -1,9 +1,9 @@
-"""Results of data quality checks, as runs reported them for the datasets that they read."""
+"""Results of data quality checks, as runs reported them for the datasets that they read and wrote."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Connection, func, select, tuple_
+from sqlalchemy import Connection, func, select, tuple_, union
 
 from whence.model.catalog import Window, sorted_distinct
 from whence.model.lineage import Origin
@@ -52,9 +52,9 @@ class FailedChecksPage(NamedTuple):
 
 
 def read_quality(connection: Connection, dataset_ids: Iterable[int]) -> Mapping[int, CheckCounts]:
-    """The last checks of each dataset, among the latest runs that read one of them."""
+    """The last checks of each dataset, among the latest runs that read or wrote one of them."""
     ids = sorted_distinct(dataset_ids)
-    runs = _readers(connection, ids)
+    runs = _list_runs(connection, ids)
     found: dict[int, CheckCounts] = {}
     for run_id, said in _read_assertions(connection, runs).items():
         for dataset_id, results in said.items():
@@ -131,11 +131,16 @@ def _read_assertions(connection: Connection, runs: Iterable[int]) -> Mapping[int
     packs = select(run_facets.c.run_id, run_facets.c.content).join(wanted, wanted.c.id == run_facets.c.run_id)
     order = (run_facets.c.time, run_facets.c.rank, run_facets.c.event_id)
     find = keys_in(connection)
-    found: dict[int, dict[int, Sequence[Assertion]]] = {}
+    latest: dict[tuple[int, int], dict[str, Sequence[Assertion]]] = {}
     for run_id, content in connection.execute(packs.order_by(*order)).all():
         for role, dataset_id, key, payload in unpack_facets(open_pack(find, run_id, content)):
             if is_assertions_facet(role, key):
-                found.setdefault(run_id, {})[dataset_id] = parse_assertions(payload)
+                latest.setdefault((run_id, dataset_id), {})[role] = parse_assertions(payload)
+    found: dict[int, dict[int, Sequence[Assertion]]] = {}
+    for (run_id, dataset_id), by_role in latest.items():
+        found.setdefault(run_id, {})[dataset_id] = _merge_reports(
+            [by_role[role] for role in sorted(by_role, reverse=True)]
+        )  # written after read
     return found
 
 
@@ -145,18 +150,18 @@ def _count_results(run_id: int, time: int, results: Sequence[Assertion]) -> Chec
     return CheckCounts(run_id, time, held, len(results) - held - warned, warned)
 
 
-def _readers(connection: Connection, dataset_ids: Sequence[int]) -> dict[int, int]:
-    """The latest runs that read one of these datasets, with the times of their last events."""
+def _list_runs(connection: Connection, dataset_ids: Sequence[int]) -> dict[int, int]:
+    """The latest runs that read or wrote one of these datasets, with the times of their last events."""
     wanted = integers(connection, ("id",), [(one,) for one in dataset_ids])
-    of_sets = (
+    ends = [
         select(lineage_version.c.id)
-        .distinct()
         .join(lineage_edge, lineage_edge.c.set_id == lineage_version.c.set_id)
-        .join(wanted, wanted.c.id == lineage_edge.c.source_id)
+        .join(wanted, wanted.c.id == end)
         .join(lineage_set, lineage_set.c.id == lineage_version.c.set_id)
         .where(lineage_set.c.origin == Origin.BOUNDARY)
-        .subquery()
-    )
+        for end in (lineage_edge.c.source_id, lineage_edge.c.target_id)
+    ]
+    of_sets = union(*ends).subquery()
     last = func.max(run_lineage.c.time).label("last")
     query = select(run_lineage.c.run_id, last).join(of_sets, of_sets.c.id == run_lineage.c.version)
     rows = connection.execute(query.group_by(run_lineage.c.run_id).order_by(last.desc()).limit(MOST_RUNS)).all()
