@@ -16,7 +16,8 @@ export type Edge = Schemas["Edge"];
 export type EventEntry = Schemas["Event"];
 export type EventSaid = Schemas["EventWithPayload"];
 export type Evidence = Schemas["Evidence"];
-export type Facts = Schemas["DatasetFacts"] | Schemas["JobFacts"];
+/** Facts as the editors read them; a node's own document has them, too, without its types. */
+export type Facts = Omit<Schemas["DatasetFacts"], "types"> | Omit<Schemas["JobFacts"], "types">;
 export type FailedIn = Schemas["FailedIn"];
 export type Found = Schemas["Found"];
 export type Gap = Schemas["Gap"];
