@@ -69,7 +69,10 @@ def gate(
     ] = None,
     dialect: Annotated[str, typer.Option("--dialect", help="Of --sql: postgres, snowflake, bigquery, spark, …")] = "",
     namespace: Annotated[
-        str, typer.Option("--namespace", help="Of --sql: the namespace of its tables, such as postgres://host:5432")
+        str,
+        typer.Option(
+            "--namespace", help="Of --sql and --dbt: the namespace of the tables, such as postgres://host:5432"
+        ),
     ] = "",
     database: Annotated[str, typer.Option("--database", help="Of --sql: the database of bare table names")] = "",
     schema: Annotated[str, typer.Option("--schema", help="Of --sql: the schema of bare table names")] = "",
@@ -80,6 +83,26 @@ def gate(
             exists=True,
             dir_okay=False,
             help='Of --sql: JSON with the columns of tables that it does not build: {"db.table": ["column", …]}',
+        ),
+    ] = None,
+    dbt: Annotated[
+        Path | None,
+        typer.Option(
+            "--dbt",
+            metavar="TARGET",
+            exists=True,
+            file_okay=False,
+            help="The target directory of a dbt project, as dbt wrote it at the head",
+        ),
+    ] = None,
+    dbt_base: Annotated[
+        Path | None,
+        typer.Option(
+            "--dbt-base",
+            metavar="TARGET",
+            exists=True,
+            file_okay=False,
+            help="Of --dbt: the target directory, as dbt wrote it at the merge base",
         ),
     ] = None,
     publish: Annotated[
@@ -96,18 +119,27 @@ def gate(
     files = [_form_and_file(one) for one in write or ()]
     form = Output.JSON if output is Form.JSON else Output.TEXT
     with reporting(form), open_questions(context) as questions:
+        from whence.cli.gate.dbt_code import dbt_targets
         from whence.cli.gate.sql_code import SqlFolder, read_columns
         from whence.cli.gate.verdict import Wanted, exit_of, judge_head, publish_to, written
 
         if sql is not None and not (dialect and namespace):
             raise typer.BadParameter("--sql needs --dialect and --namespace")
+        if (dbt is None) != (dbt_base is None):
+            raise typer.BadParameter("--dbt and --dbt-base go together: the head's target directory, and the base's")
         known = read_columns(columns) if columns else {}
         folder = sql and SqlFolder(
             path=sql, dialect=dialect, namespace=namespace, database=database, schema=schema, columns=known
         )
         pull = publish_to(publish)
         wanted = Wanted(
-            folder=repository, base=base, head=head, authors=tuple(author or ()), rules=rules, sql=folder or None
+            folder=repository,
+            base=base,
+            head=head,
+            authors=tuple(author or ()),
+            rules=rules,
+            sql=folder or None,
+            dbt=dbt_targets(dbt, dbt_base, repository, namespace),
         )
         judged = judge_head(wanted, questions, pull, approvals)
         for one, path in files:

@@ -1,7 +1,7 @@
 """A folder of SQL files at the two ends of a change: what they build, column by column, and the edges of their code."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -59,11 +59,6 @@ def read_columns(path: Path) -> Mapping[str, tuple[str, ...]]:
         return msgspec.json.decode(path.read_bytes(), type=dict[str, tuple[str, ...]])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ArtifactError(str(path), f'it does not say {{"db.table": ["column", …]}}: {error}') from None
-
-
-def without_read_files(change: Change, folder: SqlFolder) -> Change:
-    """The change without the files that the folder's SQL is read from."""
-    return replace(change, files=tuple(one for one in change.files if not folder.has(one)))
 
 
 def _files(change: Change, commit: str, folder: SqlFolder) -> Mapping[str, str]:

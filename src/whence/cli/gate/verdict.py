@@ -10,15 +10,17 @@ import msgspec
 
 from whence import __version__
 from whence.cli.answers.ask import Questions
+from whence.cli.gate.dbt_code import DbtTargets, compare_dbt
 from whence.cli.gate.forms import Form, Publish
 from whence.cli.gate.github import GitHub, github_of
 from whence.cli.gate.heads import Change, Compared, change_between, compare_job_code, rules_at_base
 from whence.cli.gate.production import AskedProduction
-from whence.cli.gate.sql_code import SqlFolder, compare_sql, without_read_files
+from whence.cli.gate.sql_code import SqlFolder, compare_sql
 from whence.cli.output.streams import Exit
 from whence.errors import ArtifactError
 from whence.govern.gate.judge import judge
 from whence.govern.gate.judgement import Approval, Judgement
+from whence.govern.gate.project import Project
 from whence.govern.gate.rendering.documents import judgement_document
 from whence.govern.gate.rendering.findings import gitlab, rdjson, sarif
 from whence.govern.gate.rendering.markdown import markdown
@@ -52,6 +54,7 @@ class Wanted:
     authors: tuple[str, ...] = ()
     rules: str = ""
     sql: SqlFolder | None = None
+    dbt: DbtTargets | None = None
 
 
 def publish_to(forge: Publish | None) -> GitHub | None:
@@ -67,15 +70,34 @@ def judge_head(wanted: Wanted, questions: Questions, pull: GitHub | None, approv
         wanted = replace(wanted, base=base, head=head, authors=(*wanted.authors, pull.pull.author))
         given += pull.approvals()
     change = change_between(wanted.folder, wanted.base or "origin/HEAD", wanted.head or "HEAD", wanted.authors)
-    return judge_change(change, _compare(change, wanted.sql, questions), questions, given, wanted.rules)
+    return judge_change(change, _compare(change, wanted, questions), questions, given, wanted.rules)
 
 
-def _compare(change: Change, folder: SqlFolder | None, questions: Questions) -> Compared:
+def _compare(change: Change, wanted: Wanted, questions: Questions) -> Compared:
     """What is read of the head, and for the rest of its code that anything may change."""
-    if folder is None:
-        return compare_job_code(change, questions)
-    read, unread = compare_sql(change, folder), compare_job_code(without_read_files(change, folder), questions)
-    return replace(read, changes=(*read.changes, *unread.changes), notices=unread.notices)
+    read, rest = [], change
+    if wanted.sql is not None:
+        read.append(compare_sql(change, wanted.sql))
+        rest = _without(rest, wanted.sql.has)
+    if wanted.dbt is not None:
+        read.append(compare_dbt(wanted.dbt))
+        rest = _without(rest, wanted.dbt.has)
+    return _together([*read, compare_job_code(rest, questions)])
+
+
+def _without(change: Change, is_read: Callable[[str], bool]) -> Change:
+    return replace(change, files=tuple(one for one in change.files if not is_read(one)))
+
+
+def _together(parts: Sequence[Compared]) -> Compared:
+    return Compared(
+        changes=tuple(one for part in parts for one in part.changes),
+        project=Project(
+            base=tuple(edge for part in parts for edge in part.project.base),
+            head=tuple(edge for part in parts for edge in part.project.head),
+        ),
+        notices=tuple(one for part in parts for one in part.notices),
+    )
 
 
 def judge_change(
