@@ -33,7 +33,9 @@ FURTHER = {
     "decommission": ["x"],
     "ledger": ["--lost"],
     "encryption rotate": ["--to", "{data}/key"],
+    "gate": ["--base", "HEAD"],  # whatever the checkout has for a remote
 }
+EXPECTED = Path(__file__).parents[1] / "remote/expected.yaml"
 ADVICE = {
     "": "the store has no tables yet: `whence up` makes them",
     "0000": "the store is of an earlier release (revision 0000; this release of Whence needs",
@@ -75,7 +77,7 @@ def test_it_says_what_to_do(name: str, other: tuple[Path, str]) -> None:
     data, advice = other
     create_master(data / "key")
     required = [one.name for one in READING[name].params if one.param_type_name == "argument" and one.required]
-    wanted = ["1h" if one == "before" else "x" for one in required]
+    wanted = [{"before": "1h", "file": str(EXPECTED)}.get(one, "x") for one in required]
     wanted += [one.format(data=data) for one in FURTHER.get(name, [])]
     done = CliRunner().invoke(app, [*name.split(), *wanted, "--data", str(data), "--output", "json"])
     if done.exit_code == 2:  # it has no --output

@@ -43,7 +43,8 @@ def _handler(recorder: Recorder) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             body = self._chunks() if "Content-Length" not in self.headers else self._sized()
             plain = gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body
-            recorder.events.append(json.loads(plain))
+            sent = json.loads(plain)
+            recorder.events += sent if isinstance(sent, list) else [sent]
             recorder.paths.add(self.path)
             recorder.authorizations.add(self.headers.get("Authorization"))
             self.send_response(201)

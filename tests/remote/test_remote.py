@@ -26,6 +26,7 @@ from whence.store.graph.blast_radius import Generation, begin, publish, write_ro
 from whence.store.migrations.migrate import migrate
 
 CHURN, MINUTES = str(column("predictions", "churn_probability")), str(column("silver/sessions", "minutes"))
+EXPECTED = Path(__file__).with_name("expected.yaml")
 RUN = "22222222-0000-4000-8000-000000000000"
 NODES = (
     [CHURN],
@@ -97,6 +98,7 @@ QUESTIONS: dict[str, tuple[list[str], ...]] = {
         ["[bold]"],
         [" "],
     ),
+    "expect": ([str(EXPECTED)],),
 }
 
 
@@ -139,7 +141,7 @@ def test_all_commands_that_ask_a_store_are_asked_here() -> None:
         for name, command in typer.main.get_group(app).commands.items()
         if {"store", "url", "profile"} <= {one.name for one in command.params}
     }
-    assert asking == set(QUESTIONS)
+    assert asking - {"gate"} == set(QUESTIONS)  # tests/cli/gate has a checkout for it
 
 
 def test_a_server_gives_the_bytes_that_its_store_gives(server: Api) -> None:
@@ -153,7 +155,7 @@ def test_a_server_gives_the_bytes_that_its_store_gives(server: Api) -> None:
             assert given == (here.exit_code, here.stdout_bytes, here.stderr_bytes), words
             assert here.exception is None or isinstance(here.exception, SystemExit), words
             codes.add(here.exit_code)
-    assert codes == {Exit.OK, Exit.MISTAKE, Exit.USAGE, Exit.CUT}
+    assert codes == {Exit.OK, Exit.MISTAKE, Exit.USAGE, Exit.CUT, Exit.BLOCKED}
 
 
 def test_what_the_text_says_beside_the_tree_comes_from_a_server_too(server: Api) -> None:
