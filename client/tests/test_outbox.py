@@ -17,6 +17,8 @@ from fixtures.collectors import Collector, collecting
 from whence_client.events.runs import RunRef, run_event
 from whence_client.outbox import Outbox
 from whence_client.outbox.delivery import Reply, deliver
+from whence_client.outbox.destinations import destination_of
+from whence_client.outbox.encoding import encode_event
 from whence_client.outbox.spool import Spool, abandoned, new_path
 from whence_client.process.settings import Settings
 
@@ -205,6 +207,44 @@ def test_killing_the_process_loses_nothing(tmp_path: Path, settings: Settings, c
     outbox.close()
     assert sorted(jobs(collector.events)) == sorted(["next", *(f"job-{number}" for number in range(50))])
     assert spools(settings) == []
+
+
+def leave_events(settings: Settings, *names: str) -> None:
+    """Files of ended processes, one event each, in the folder of the collector."""
+    folder = destination_of(settings).make_folder()
+    for name in names:
+        spool = Spool(new_path(folder))
+        spool.append(encode_event(event(job=name)))
+        spool.close()
+
+
+def test_a_flush_waits_for_the_events_of_ended_processes(settings: Settings, collector: Collector) -> None:
+    """A process that emits and ends at once would leave them to the next one, and so would that one."""
+    names = [f"left-{number}" for number in range(20)]
+    leave_events(settings, *names)
+    outbox = Outbox(settings)
+    outbox.emit(event(job="own"))
+    assert outbox.flush(30)
+    assert jobs(collector.events) == ["own", *names]
+    outbox.close()
+    assert spools(settings) == []
+
+
+def test_events_of_ended_processes_are_tried_again_without_news(settings: Settings, collector: Collector) -> None:
+    statuses = iter([201, 503, 201, 503])
+    answer = collector.answer
+
+    def answer_in_turn(path: str, body: bytes, key: str) -> int:
+        collector.status = next(statuses, 201)
+        return answer(path, body, key)
+
+    collector.answer = answer_in_turn  # type: ignore[method-assign]
+    leave_events(settings, "left-1", "left-2")
+    outbox = Outbox(settings)
+    outbox.emit(event(job="own"))
+    assert outbox.flush(30)
+    assert (jobs(collector.events), outbox.status().problem) == (["own", "left-1", "left-2"], "")
+    outbox.close()
 
 
 @pytest.mark.parametrize("status", [201, 503, 413, 0])

@@ -36,6 +36,7 @@ class Sender:
         self._progress = time.monotonic()
         self._pause = 0.0
         self._is_urgent = self._is_stopped = self._has_news = False
+        self._has_sent_abandoned = False
 
     def wake(self) -> None:
         """Report that there is something to send."""
@@ -48,14 +49,16 @@ class Sender:
             self._changed.notify_all()
 
     def drain(self, seconds: float, *, stall: float) -> bool:
-        """Wait until the spool is empty. Gives up after `seconds`, or without an answer for `stall` seconds.
+        """Wait until this process's events and those that ended processes left are sent.
 
-        True if it is empty. A collector that failed at the last try is tried once more if it has time to answer.
+        Gives up after `seconds`, or without an answer for `stall` seconds. True if no event is left. Without the wait
+        for the files of ended processes, a series of short processes would never send them. A collector that failed
+        at the last try is tried once more if it has time to answer.
         """
         end = time.monotonic() + seconds
         with self._changed:
             if self._thread is None:
-                return not self._has_work()
+                return not self._has_unsent_events()
             failed_before = bool(self.problem) and stall < seconds
             self._is_urgent = True
             self._changed.notify_all()
@@ -89,15 +92,14 @@ class Sender:
             self._post.close()
 
     def _send_until_stopped(self) -> None:
-        has_looked = False
         while self._wait_for_events():
             self._spool.sync()
             self._spool.compact(self._destination.settings.outbox_bytes, self._losses.add)
             self._send_some(self._spool)
             if not self.problem:
                 self._report_losses()
-            if not self.problem and not self._spool.waiting and not has_looked:
-                has_looked = self._send_abandoned()
+            if not self._spool.waiting and not self._has_sent_abandoned:
+                self._send_abandoned()
             with self._changed:
                 self._changed.notify_all()
 
@@ -115,6 +117,9 @@ class Sender:
             return not self._is_stopped
 
     def _has_work(self) -> bool:
+        return self._has_unsent_events() or not self._has_sent_abandoned
+
+    def _has_unsent_events(self) -> bool:
         return bool(self._spool.waiting or self._losses)
 
     def _send_some(self, spool: Spool) -> None:
@@ -149,14 +154,18 @@ class Sender:
             for event in self._losses.take():
                 self._spool.append(encode_event(event))
 
-    def _send_abandoned(self) -> bool:
-        """Send what processes left that are gone. True if no more is left, or others send it."""
+    def _send_abandoned(self) -> None:
+        """Send the events that ended processes left. Files that another process is sending are left to it."""
         for spool in abandoned(self._destination.folder):
             try:
-                while spool.waiting and not self.problem and not self._is_stopped:
+                while spool.waiting:
+                    if self._is_stopped:
+                        return
                     self._send_some(spool)
+                    if self.problem:
+                        return
             finally:
                 spool.close()
-            if self.problem:
-                return False
-        return True
+        with self._changed:
+            self._has_sent_abandoned = True
+            self.problem, self._pause = "", 0.0
