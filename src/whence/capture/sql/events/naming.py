@@ -1,11 +1,15 @@
 """The dataset of an SQL table (OpenLineage's naming rules: a namespace for the database, a dotted name)."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from typing import Final
 
 from whence.capture.sql.lineage import RESULT, Table
 from whence.model.names import DatasetName
+from whence_client.naming import name_file
+
+_URI: Final = re.compile("[A-Za-z][A-Za-z0-9]*://")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +44,10 @@ class Naming:
 
 
 def location(text: str) -> DatasetName | None:
-    """The dataset at a URI or an absolute path, or None for other texts."""
-    if text.startswith("/"):
-        return DatasetName("file", text)
-    scheme, separator, _ = text.partition("://")
-    if not separator or not scheme.isalnum():
+    """The dataset at a URI or an absolute path, or None for other texts.
+
+    The rules are those of the captures in users' processes, so that both name one file alike.
+    """
+    if not (text.startswith(("/", "file:/", "dbfs:/")) or _URI.match(text)):
         return None
-    parts = urlsplit(text)
-    return DatasetName(f"{scheme}://{parts.netloc}" if parts.netloc else scheme, parts.path.lstrip("/") or "/")
+    return DatasetName(*name_file(text, folder="/").key)
