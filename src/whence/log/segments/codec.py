@@ -18,6 +18,7 @@ _AFTER_CRC = Struct("<IB3x16sq")
 _LENGTHS = Struct("<II")
 _ORIGINAL = Struct("<Q")
 HEADER_BYTES = _HEADER.size
+_PIECE_BYTES = 5_000
 _KINDS = {kind.value: kind for kind in Kind}
 
 
@@ -54,7 +55,18 @@ def encode_receipt(key: bytes, received_at: int, original: Position) -> bytes:
 
 def _frame(kind: Kind, key: bytes, received_at: int, body: bytes) -> bytes:
     rest = _AFTER_CRC.pack(len(body), kind, key, received_at)
-    return b"".join((crc32(body, crc32(rest)).to_bytes(4, "little"), rest, body))
+    return b"".join((_checksum(body, crc32(rest)).to_bytes(4, "little"), rest, body))
+
+
+def _checksum(body: bytes, before: int) -> int:
+    # In pieces: for more bytes crc32 releases the interpreter lock, and waits milliseconds to get it back from a busy
+    # event loop, for each record.
+    if len(body) <= _PIECE_BYTES:
+        return crc32(body, before)
+    view = memoryview(body)
+    for start in range(0, len(body), _PIECE_BYTES):
+        before = crc32(view[start : start + _PIECE_BYTES], before)
+    return before
 
 
 def record_length(data: Bytes, offset: int, end: int) -> int:
