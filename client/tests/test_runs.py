@@ -131,7 +131,7 @@ def test_datasets_by_what_is_at_hand(sent: MemoryOutbox, tmp_path: Path, monkeyp
         ("n", "u"),
         ("sqlite:///crm.db", "calls"),
     ]
-    assert "object names no dataset" in event["run"]["facets"]["extractionError"]["errors"][0]["errorMessage"]
+    assert "object does not name a dataset" in event["run"]["facets"]["extractionError"]["errors"][0]["errorMessage"]
 
 
 def test_frames_are_resolved_by_captures_and_give_their_schema(sent: MemoryOutbox) -> None:

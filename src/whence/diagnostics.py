@@ -46,7 +46,7 @@ def says_json(environ: Mapping[str, str] = os.environ) -> bool:
         case "" | "text":
             return False
         case other:
-            raise WhenceError(f"{FORMAT} is {other!r}; it may be json or text")
+            raise WhenceError(f"{FORMAT} is {other!r}; set it to json or text")
 
 
 def log_to_stderr(level: int, *, wrap: bool = False) -> None:

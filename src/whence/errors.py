@@ -2,14 +2,14 @@
 
 WhenceError
 ├── EventError             one event cannot be read; carries the JSON pointer
-├── CollisionError         two identities share one 64-bit id
+├── CollisionError         two names hash to the same 64-bit id
 ├── RateLimitError         one producer sends too much; carries when it may send again
 ├── LogError
 │   ├── LogCorruptError    a record inside the committed log fails its checksum
 │   ├── LogBusyError       another process writes or reads this log, or the queue is full
 │   └── LogGapError        records that are asked for are gone from the log, and not archived
 ├── TableError             a Delta table cannot be used, or is not the expected one
-│   └── TableBusyError     another writer of the table was quicker
+│   └── TableBusyError     another writer of the table committed first
 ├── StoreError
 │   ├── EncryptionError    the store's encrypted texts cannot be opened, or its key cannot be read
 │   ├── StoreGoneError     PostgreSQL does not answer, or ended the session that held a lock
@@ -17,8 +17,8 @@ WhenceError
 │   ├── StoreBusyError     another process derives into this store, or changes assertions in it
 │   ├── QuestionsBusyError more questions are being answered than there are threads for
 │   └── NotYetError        the graph has not reached the position that a question waits for
-├── CursorError            a cursor is not one of this question
-├── PlanOutdatedError      the store has moved on since retention was planned
+├── CursorError            a cursor belongs to another query
+├── PlanOutdatedError      the store has changed since retention was planned
 ├── BackupError            a backup is not whole, or the place to restore it to is not empty
 ├── NodeNotFoundError      no node has that name; carries the nearest candidates
 ├── ThingNotFoundError     the catalog has no such namespace, dataset, job, run …; carries its kind and name
@@ -68,7 +68,7 @@ class CollisionError(WhenceError):
     table: str
 
     def __str__(self) -> str:
-        return f"two identities share one id in table {self.table}; rename one of them"
+        return f"two names hash to the same id in table {self.table}; rename one of them"
 
 
 @dataclass(eq=False)
@@ -107,8 +107,8 @@ class LogGapError(LogError):
 
     def __str__(self) -> str:
         return (
-            f"what {self.lane} held from {self.wanted} to {self.begins} is neither in the log nor in the archive; say "
-            "where the archive is (`whence rebuild --archive`), or restore a backup"
+            f"the events of lane {self.lane} from {self.wanted} to {self.begins} are neither in the log "
+            "nor in the archive; name the archive with `whence rebuild --archive`, or restore a backup"
         )
 
 
@@ -127,7 +127,7 @@ class TableBusyError(TableError):
     """Another writer of the table committed first; nothing of this run is in it twice, or half."""
 
     def __init__(self, uri: str) -> None:
-        super().__init__(uri, "another writer was quicker; nothing was written twice: run it again")
+        super().__init__(uri, "another writer committed first, and nothing was written twice; run the command again")
 
 
 class StoreError(WhenceError):
@@ -166,7 +166,7 @@ class QuestionsBusyError(StoreError):
     """As many questions wait as may wait."""
 
     def __str__(self) -> str:
-        return "too many questions at a time; ask again in a second"
+        return "too many concurrent requests; try again in a second"
 
 
 @dataclass(eq=False)
@@ -176,14 +176,14 @@ class NotYetError(StoreError):
     wait_for: str
 
     def __str__(self) -> str:
-        return f"the graph does not have {self.wait_for} yet; ask again, or with a longer timeout"
+        return f"the graph does not contain {self.wait_for} yet; try again, or use a longer timeout"
 
 
 class CursorError(WhenceError):
     """A cursor that no answer to this question gave."""
 
     def __str__(self) -> str:
-        return "this cursor is not of an answer to this question; ask again without it"
+        return "this cursor belongs to another query; repeat the query without a cursor"
 
 
 @dataclass(eq=False)
@@ -195,7 +195,7 @@ class PlanOutdatedError(WhenceError):
 
     def __str__(self) -> str:
         return (
-            f"the store has moved on since the plan was made: it would delete {self.now:,} rows, the plan says "
+            f"the store has changed since the plan was made: it would now delete {self.now:,} rows, the plan says "
             f"{self.planned:,}; nothing was deleted: look at a new `whence retention plan`"
         )
 
@@ -238,7 +238,7 @@ class AmbiguousNodeError(WhenceError):
 
     def __str__(self) -> str:
         listed = "\n  ".join(self.candidates)
-        return f"{self.name!r} fits {len(self.candidates)} nodes; say which one:\n  {listed}"
+        return f"{self.name!r} fits {len(self.candidates)} nodes; name one of them:\n  {listed}"
 
 
 @dataclass(eq=False)
@@ -330,7 +330,9 @@ class ReceiptNotFoundError(WhenceError):
     sought: str
 
     def __str__(self) -> str:
-        return f"nothing derived has the key or the position {self.sought!r}; `whence doctor` says how far deriving is"
+        return (
+            f"no derived event has the key or position {self.sought!r}; `whence doctor` shows how far the pipeline is"
+        )
 
 
 @dataclass(eq=False)
@@ -383,7 +385,7 @@ class SparkStartError(WhenceError):
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.reason}; its output is above. A full disk does this, and too little memory"
+        return f"{self.reason}; its output is above. Frequent causes are a full disk and too little memory"
 
 
 @dataclass(eq=False)

@@ -35,10 +35,12 @@ def is_traced(environ: Mapping[str, str] = os.environ) -> bool:
     if not named or exporter == "none" or environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return False
     if exporter != "otlp":
-        raise WhenceError(f"OTEL_TRACES_EXPORTER is {exporter!r}; traces leave by otlp only: set it so, {OFF}")
+        raise WhenceError(f"OTEL_TRACES_EXPORTER is {exporter!r}; only otlp is supported: set it to otlp, {OFF}")
     protocol = next((environ[name] for name in PROTOCOLS if environ.get(name)), "http/protobuf")
     if protocol != "http/protobuf":
-        raise WhenceError(f"traces leave by http/protobuf only, not by {protocol!r}: set {PROTOCOLS[0]} so, {OFF}")
+        raise WhenceError(
+            f"the trace protocol {protocol!r} is not supported: set {PROTOCOLS[0]} to http/protobuf, {OFF}"
+        )
     return True
 
 

@@ -55,7 +55,7 @@ def test_the_past_is_built_elsewhere(data: Path) -> None:
     assert 0 < len(found) < len(dumped(data / "now"))
     again = whence("rebuild", "--data", data, "--as-of", THEN, "--into", data / "then")
     assert again.exit_code == 4
-    assert "needs a new or an empty one" in again.stderr
+    assert "--into needs a new or empty store" in again.stderr
     assert dumped(data / "then") == found
 
 

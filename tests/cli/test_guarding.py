@@ -215,4 +215,4 @@ def test_open_is_refused_where_others_can_reach_it(tmp_path: Path) -> None:
     with api(tmp_path, "--port", "0", "--host", "0.0.0.0", "--open") as process:
         _, said = process.communicate(timeout=60)
     assert process.returncode == Exit.USAGE
-    assert "on loopback only" in said
+    assert "serves only loopback addresses" in said

@@ -68,7 +68,7 @@ def test_what_is_planned_is_deleted(data: Path, tmp_path: Path) -> None:
     assert totals(data) == before
     refused = whence("retention", "apply", "--data", data, "--plan", tmp_path / "plan.json")
     assert (refused.exit_code, refused.stdout) == (Exit.MISTAKE, "")
-    assert "the store has moved on" in refused.stderr
+    assert "the store has changed" in refused.stderr
     assert "0  rows deleted" in answered("retention", "apply", "--data", data, *OLD, "--shrink")
 
 
@@ -91,7 +91,7 @@ def test_a_file_that_is_no_plan_is_told(data: Path, tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text("{}")
     refused = whence("retention", "apply", "--data", data, "--plan", tmp_path / "plan.json")
     assert refused.exit_code == Exit.MISTAKE
-    assert "is no plan" in refused.stderr
+    assert "is not a plan" in refused.stderr
     assert whence("retention", "plan", "--data", data, "--runs", "soon").exit_code == Exit.USAGE
 
 

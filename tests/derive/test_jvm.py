@@ -57,7 +57,7 @@ def test_a_jvm_that_cannot_write_where_it_is_reached_is_killed(environment: dict
     """On a full disk its main thread dies, and the process lives: nobody waits for it until its time is over."""
     command = [sys.executable, "-c", LAUNCH, "0", "100000"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert "cannot say where it is reached" in done.stdout
+    assert "cannot write its port" in done.stdout
     assert "File too large" in done.stdout
 
 

@@ -97,7 +97,7 @@ def test_a_full_queue_refuses_at_once_and_takes_more_once_drained(tmp_path: Path
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         refused = [task for task in waiting if task.done()]
         assert all(isinstance(task.exception(), LogBusyError) for task in refused)
-        assert commit.last_error != "the queue of the event log is full", "busy is not broken"
+        assert commit.last_error != "the write queue of the event log is full", "busy is not broken"
         writer.gate.set()
         await asyncio.wait(waiting)
         await commit.append((event(99),))

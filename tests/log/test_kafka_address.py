@@ -43,7 +43,10 @@ def test_an_address_is_read(text: str, address: KafkaAddress) -> None:
         ("kafka://h/a/b", "one topic"),
         ("kafka://h/t#f", "one topic"),
         ("kafka://h/t?partitions=many", "many"),
-        ("kafka://h/t?acks=0", "unknown settings acks; there are partitions, replicas, timeout, trusted, settings"),
+        (
+            "kafka://h/t?acks=0",
+            "unknown settings acks; the known ones are partitions, replicas, timeout, trusted, settings",
+        ),
         ("kafka://h/t?settings=/no/such/file", "cannot be read"),
         ("kafka://h/t?x", "bad query"),
     ],

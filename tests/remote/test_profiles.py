@@ -112,7 +112,10 @@ def test_a_profile_has_its_own_key_which_goes_nowhere_else(server: Api, key: str
     refused = whence(tmp_path, "search", "churn", "--url", f"http://localhost:{server.port}")
     assert (refused.returncode, "it needs an API key" in refused.stderr) == (Exit.MISTAKE, True)
     unknown = whence(tmp_path, "search", "churn", "--profile", "nope")
-    assert (unknown.returncode, "there is no profile 'nope'; there are prod" in unknown.stderr) == (Exit.MISTAKE, True)
+    assert (unknown.returncode, "there is no profile 'nope'; the profiles are prod" in unknown.stderr) == (
+        Exit.MISTAKE,
+        True,
+    )
     both = whence(tmp_path, "search", "churn", "--profile", "prod", "--store", server.store_url)
     assert both.returncode == Exit.USAGE
     here = whence(tmp_path, "search", "churn", "--store", server.store_url, WHENCE_PROFILE="nope")
@@ -125,7 +128,7 @@ def test_what_is_refused_is_not_kept(server: Api, tmp_path: Path) -> None:
     away = whence(tmp_path, "login", "http://127.0.0.1:1", stdin="x\n")
     assert away.returncode == Exit.OUT_OF_SERVICE
     nowhere = whence(tmp_path, "login", stdin="x\n")
-    assert (nowhere.returncode, "say which server" in nowhere.stderr) == (Exit.MISTAKE, True)
+    assert (nowhere.returncode, "no server is given" in nowhere.stderr) == (Exit.MISTAKE, True)
     assert not (tmp_path / "config" / "whence").exists()
 
 

@@ -231,17 +231,17 @@ def test_what_is_no_server(url: str, told: str) -> None:
 @pytest.mark.parametrize(
     ("status", "body", "told"),
     [
-        (200, b"<html>", "its answer is not JSON; is this Whence?"),
+        (200, b"<html>", "its answer is not JSON; check that this is a Whence server"),
         (
             200,
             b'{"data": {"text": "x", "names": []}, "completeness": null, "page": null}',
             "its answer has another form",
         ),
         (200, b"[]", "its answer has another form"),
-        (404, b'{"status": 404, "reason": "Not Found"}', "it does not have this question"),
-        (404, b"<html>", "is this Whence?"),
+        (404, b'{"status": 404, "reason": "Not Found"}', "it does not support this question"),
+        (404, b"<html>", "check that this is a Whence server"),
         (503, b'{"status": 503, "reason": "the store cannot be read"}', "the store cannot be read"),
-        (302, b"", "is this Whence?"),
+        (302, b"", "check that this is a Whence server"),
         (500, b'{"status": 500, "reason": "a fault in Whence itself"}', "a fault in Whence itself"),
     ],
 )

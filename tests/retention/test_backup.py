@@ -154,7 +154,7 @@ def test_damage_is_found_before_anything_is_restored(filled: Engine, log: Segmen
 
 def test_nothing_is_overwritten(filled: Engine, log: SegmentLog, tmp_path: Path) -> None:
     back_up(Place(engine=filled, log=log), tmp_path / "backup")
-    with pytest.raises(BackupError, match="exists already"):
+    with pytest.raises(BackupError, match="already exists"):
         back_up(Place(engine=filled, log=log), tmp_path / "backup")
     with pytest.raises(BackupError, match="not empty"):
         restore_backup(tmp_path / "backup", Place(engine=filled, log=SegmentLog(tmp_path / "new")))

@@ -78,7 +78,7 @@ class Client:
         try:
             value = json.loads(content) if content else {}
         except ValueError:
-            value = {"reason": f"an answer that is no JSON (status {response.status}); is this Whence?"}
+            value = {"reason": f"its answer is not JSON (status {response.status}); check that this is a Whence server"}
         return Reply(response.status, {name.lower(): text for name, text in response.getheaders()}, value)
 
 

@@ -79,12 +79,15 @@ class Connection:
             try:
                 return msgspec.json.decode(response.content)
             except (msgspec.DecodeError, UnicodeDecodeError):
-                raise ServerVersionError(self.url, "its answer is not JSON; is this Whence?") from None
+                raise ServerVersionError(
+                    self.url, "its answer is not JSON; check that this is a Whence server"
+                ) from None
         try:
             problem = msgspec.json.decode(response.content, type=Problem)
         except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError):
             raise ServerVersionError(
-                self.url, f"an answer of another form (status {response.status_code}); is this Whence?"
+                self.url,
+                f"its answer has an unknown form (status {response.status_code}); check that this is a Whence server",
             ) from None
         self._refuse(problem)
 
@@ -97,7 +100,7 @@ class Connection:
             case Problem(status=404, name=str(name), candidates=tuple(nearest)):
                 raise NodeNotFoundError(name, nearest)
             case Problem(status=404):
-                raise ServerVersionError(self.url, "it does not have this question")
+                raise ServerVersionError(self.url, "it does not support this question")
             case Problem(status=422, name=str(name), candidates=tuple(candidates)):
                 raise AmbiguousNodeError(name, candidates)
             case Problem(status=400 | 422, reason=reason, pointer=pointer):
@@ -107,7 +110,7 @@ class Connection:
 
 def refused_key(url: str, *, has_key: bool) -> AccessError:
     """The error for a missing key, or one that a server does not accept."""
-    missing = "it needs an API key: set WHENCE_API_KEY, or keep one by `whence login`"
+    missing = "it needs an API key: set WHENCE_API_KEY, or store a key with `whence login`"
     return AccessError(f"{url}: {'it does not accept the API key' if has_key else missing}")
 
 

@@ -39,7 +39,7 @@ def read_all(get: Get, path: str, parameters: Mapping[str, Any], rows: str, limi
     for _ in range(TRIES):
         if (pages := _read_pages(get, path, parameters, rows, limit)) is not None:
             return _put_together(pages, rows, limit)
-    raise ApiError("the answer", "the graph changes faster than it can be read; ask for less of it")
+    raise ApiError("the answer", "the graph changed during every attempt to read all pages; ask for fewer rows")
 
 
 def _read_pages(

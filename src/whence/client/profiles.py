@@ -67,7 +67,7 @@ def choose_server(url: str | None = None, key: str | None = None, profile: str |
     The key of the environment is sent to any URL, the key of a profile only to the profile's URL. Raises ProfileError.
     """
     if url and profile:
-        raise ProfileError("name a URL or a profile, not both")
+        raise ProfileError("give a URL or a profile, not both")
     if url:
         return Server(url, _key_for(url, key))
     if not profile and (address := os.environ.get(URL)):
@@ -86,9 +86,9 @@ def _key_for(url: str, key: str | None) -> str:
 def _of_profile(name: str | None, key: str | None) -> Server:
     profiles = read_profiles()
     if (found := profiles.get(name or DEFAULT)) is None:
-        told = f"there is no profile {name!r}" if name else "no server is named: give a URL, or set WHENCE_URL"
-        known = f"; there are {', '.join(sorted(profiles))}" if profiles else ""
-        raise ProfileError(f"{told}{known}. `whence login URL` makes one")
+        problem = f"there is no profile {name!r}" if name else "no server is given: pass a URL, or set WHENCE_URL"
+        known = f"; the profiles are {', '.join(sorted(profiles))}" if profiles else ""
+        raise ProfileError(f"{problem}{known}. `whence login URL` makes one")
     return Server(found.url, found.key if key is None else key)
 
 

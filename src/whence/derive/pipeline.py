@@ -77,13 +77,13 @@ def _resume_position(lane: Lane, reached: int | None) -> Position:
     position = Position.from_int(reached)
     if position < lane.start:
         raise LogError(
-            f"what {lane.name} held from {position} to {lane.start} is gone before it was derived: "
-            "`whence rebuild` the store, from the archive if there is one"
+            f"the events of lane {lane.name} from {position} to {lane.start} were deleted before the pipeline read "
+            "them: `whence rebuild` the store, from the archive if there is one"
         )
     if lane.end < position:
         raise LogError(
-            f"the store is ahead of {lane.name} ({position}, but the log ends at {lane.end}): the log was lost or made "
-            "anew; restore it, or `whence rebuild` the store"
+            f"the store is ahead of {lane.name} ({position}, but the log ends at {lane.end}): the log was lost or "
+            "replaced; restore it, or `whence rebuild` the store"
         )
     return position
 

@@ -126,7 +126,7 @@ def check_is_new(store_url: str) -> None:
     progress = read_progress(engine)
     engine.dispose()
     if progress:
-        raise StoreError("a store exists in that place already; --into needs a new or an empty one")
+        raise StoreError("--into needs a new or empty store, but this one has data")
 
 
 def _find_archive_and_tail(log: Log, archive: str | None) -> tuple[Archive | None, tuple[Lane, ...]]:

@@ -73,7 +73,7 @@ class Manifest:
 def back_up(place: Place, directory: Path) -> Manifest:
     """Write a backup. The directory appears once it is complete and durable. Raises BackupError, LogError."""
     if directory.exists():
-        raise BackupError(f"{directory} exists already; give each backup a directory of its own")
+        raise BackupError(f"{directory} already exists; choose a new directory for each backup")
     directory.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(prefix=f"{directory.name}.partial-", dir=directory.parent))
     try:
@@ -108,7 +108,7 @@ def restore_backup(directory: Path, place: Place) -> Manifest:
                 guarded = shutil.copy(directory / SECURITY, Path(scratch) / SECURITY)  # its tables may need an upgrade
                 copy_in_security(Path(guarded), place.security)
         except (OSError, SQLAlchemyError) as error:
-            raise BackupError(f"the restore failed: {error}; empty the place and try again") from error
+            raise BackupError(f"the restore failed: {error}; empty the target and try again") from error
     return manifest
 
 
@@ -180,14 +180,16 @@ def _require_empty(place: Place, manifest: Manifest) -> None:
     if isinstance(place.log, SegmentLog):
         occupied += [place.log.directory] if list_segments(place.log.directory) else []
     elif manifest.log_end:
-        raise BackupError("the backup has a log in segments: restore it into a directory (--log)")
+        raise BackupError("the event log of this backup consists of segments: restore it into a directory with --log")
     if place.engine.dialect.name == "sqlite":
         file = Path(str(place.engine.url.database))
         # SQLite would replay leftovers of a deleted file into the restored one.
         beside = (file.with_name(f"{file.name}{end}") for end in ("", "-wal", "-shm", "-journal"))
         occupied += [file_ for file_ in beside if file_.exists()]
     if occupied:
-        raise BackupError(f"{' and '.join(map(str, occupied))} is not empty; a backup is restored into an empty place")
+        raise BackupError(
+            f"{' and '.join(map(str, occupied))} is not empty; restore a backup into an empty directory and store"
+        )
     if place.engine.dialect.name != "sqlite":
         migrate(place.engine)
         with reading(place.engine) as connection:

@@ -69,7 +69,7 @@ def hide_fields(connection: Connection, subject: str, hiding: Hiding) -> None:
 def show_fields(connection: Connection, subject: str, hiding: Hiding) -> None:
     """Remove a rule that hides fields. Raises AccessError if it does not exist."""
     if not remove_hiding(connection, _require_subject_or_everybody(subject), hiding):
-        raise AccessError(f"no such rule for {subject}; `whence access list` shows all", 404)
+        raise AccessError(f"{subject} has no such rule; `whence access list` shows all", 404)
 
 
 def require_subject(text: str) -> str:

@@ -69,7 +69,7 @@ def create_key(
 ) -> Key:
     """Create a key for `key:<name>`, and store its hash. Raises AccessError if that name has a live key."""
     if list_live_keys(connection, name, now):
-        raise AccessError(f"{name} has a key: rotate or revoke it, or choose another name", 409)
+        raise AccessError(f"{name} already has a key: rotate or revoke it, or choose another name", 409)
     return _store_key(connection, name, scopes, now, expires_at)
 
 
@@ -77,7 +77,7 @@ def rotate_key(connection: Connection, name: str, now: int, overlap: int, expire
     """Create a new key for a name; the old ones stay valid for `overlap` microseconds. Raises AccessError."""
     old = list_live_keys(connection, name, now)
     if not old:
-        raise AccessError(f"no key of the name {name!r} is live; `whence keys list` shows them", 404)
+        raise AccessError(f"no valid key is named {name!r}; `whence keys list` shows all keys", 404)
     key = _store_key(connection, name, old[-1].scopes, now, expires_at)
     expire_keys(connection, [stored.id for stored in old], now + overlap)
     return key
@@ -89,7 +89,7 @@ def revoke_key(connection: Connection, id_or_name: str, now: int) -> Sequence[St
         stored for stored in read_keys(connection) if id_or_name in (stored.id, stored.name) and stored.is_live(now)
     ]
     if not revoked:
-        raise AccessError(f"no live key has the id or the name {id_or_name!r}; `whence keys list` shows them", 404)
+        raise AccessError(f"no valid key has the id or name {id_or_name!r}; `whence keys list` shows all keys", 404)
     revoke_keys(connection, [stored.id for stored in revoked], now)
     return revoked
 

@@ -61,7 +61,7 @@ class GroupCommit:
         """
         size = sum(len(draft.payload) for draft in drafts)
         if self._is_full(size, len(drafts)):
-            raise LogBusyError("the queue of the event log is full")
+            raise LogBusyError("the write queue of the event log is full")
         done = asyncio.get_running_loop().create_future()
         self._queue.append(_QueuedAppend(drafts, size, done))
         self._bytes += size

@@ -36,7 +36,7 @@ class Position:
             raise ValueError(f"a position looks like 1:16, not {text!r}")
         position = cls(int(match[1]), int(match[2]))
         if position.offset >> _OFFSET_BITS or position.segment >> 27:
-            raise ValueError(f"no log is as long as {text!r}")
+            raise ValueError(f"the position {text!r} is out of range")
         return position
 
     def __str__(self) -> str:

@@ -112,7 +112,7 @@ def test_a_pipeline_that_cannot_start_says_so_in_json(tmp_path: Path) -> None:
         [*command, "--store", missing], env=os.environ | {FORMAT: "xml"}, capture_output=True, check=False, text=True
     )
     assert wrong.returncode == 1
-    assert f"{FORMAT} is 'xml'; it may be json or text" in wrong.stderr
+    assert f"{FORMAT} is 'xml'; set it to json or text" in wrong.stderr
 
 
 def test_every_line_of_a_pipeline_is_json(tmp_path: Path) -> None:

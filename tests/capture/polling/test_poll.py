@@ -127,7 +127,7 @@ def test_the_cursor_waits_while_the_outbox_is_full(tmp_path: Path, collector: Co
     one.outbox.settings = replace(one.outbox.settings, outbox_bytes=4000)
     one.outbox.flush = lambda seconds=0.0: False  # type: ignore[method-assign]
     done = one.poll()
-    assert done.problem == "the collector takes no events; they wait"
+    assert done.problem == "the collector does not accept events; they wait in the outbox"
     assert 0 < done.records < 40
     assert one.cursors.load("scheduler", source.instance).cursor == (done.records - 1) * 60
     one.outbox.close()

@@ -66,12 +66,12 @@ def test_a_collector_that_is_away_is_said_and_nothing_is_lost(
     ("arguments", "told"),
     [
         (["nobody"], "there are dbt"),
-        (["sql-log"], "say file="),
-        (["sql-log", *options(format="cobol")], "format is one of"),
+        (["sql-log"], "the option file="),
+        (["sql-log", *options(format="cobol")], "the option format must be one of"),
         (["sql-log", *options(file="/no/such")], "there is no file"),
         (["sql-log", *options(colour="red")], "has no option colour"),
         (["sql-log", "--set", "file"], "say NAME=VALUE"),
-        (["dbt"], "say target="),
+        (["dbt"], "set target="),
         (["dbt", "--set", "target=/no/such"], "no manifest.json"),
     ],
 )

@@ -110,7 +110,7 @@ def test_of_two_archivers_at_once_one_wins(spark: SparkSession, filled: SegmentL
     frame = make_source(filled).batch(spark, lanes, COPY, SMALL.task)
     copy.append_records(first, lanes, frame)
     for stale in (second, open_archive(uri)):
-        with pytest.raises(TableBusyError, match="another writer was quicker"):
+        with pytest.raises(TableBusyError, match="another writer committed first"):
             copy.append_records(stale, lanes, frame)
     assert held(uri) == records_of(filled)
 

@@ -145,7 +145,7 @@ def test_a_new_place_is_one_where_nothing_was_derived(
     check_is_new(store_url)
     check_is_new(store_url)
     rebuild(spark, partly, store_url, uri)
-    with pytest.raises(StoreError, match="--into needs a new or an empty one"):
+    with pytest.raises(StoreError, match="--into needs a new or empty store"):
         check_is_new(store_url)
 
 
@@ -170,14 +170,14 @@ def test_a_gap_is_an_error(spark: SparkSession, partly: SegmentLog, uri: str, tm
     url = sqlite_url(tmp_path / "store.db")
     drop_archived(partly, uri, {lane.name: lane.end.as_int for lane in partly.list_lanes()})
     for archive in (None, "/nowhere/archive"):
-        with pytest.raises(LogGapError, match="log held from 1:16 to"):
+        with pytest.raises(LogGapError, match="lane log from 1:16 to"):
             rebuild(spark, partly, url, archive)
     engine = open_store(url)
     migrate(engine)
-    with pytest.raises(LogGapError, match="log held from 1:16 to"):  # what only the archive has is not streamed
+    with pytest.raises(LogGapError, match="lane log from 1:16 to"):  # what only the archive has is not streamed
         run_stream(spark, partly, engine, tmp_path / "checkpoint")
     engine.dispose()
     for segment in numbers(partly.directory)[:-1]:
         segment_path(partly.directory, segment).unlink()
-    with pytest.raises(LogGapError, match=f"to {partly.list_lanes()[0].start} is neither"):
+    with pytest.raises(LogGapError, match=f"to {partly.list_lanes()[0].start} are neither"):
         rebuild(spark, partly, url, uri)

@@ -55,7 +55,7 @@ def test_hidden_things_look_hidden_and_never_like_hashes(screen: Screen, house: 
             "some => some.map(one => `${one.ariaLabel} ${one.title}`).join('\\n')"
         )
         assert TOKEN.findall(page.locator("body").inner_text() + str(labels)) == [], where
-    forgive(screen, "403")  # the quarantine is for who may read everything
+    forgive(screen, "403")  # the quarantine requires permission to read all namespaces
 
 
 def test_who_may_only_read_changes_nothing(screen: Screen, house: House) -> None:

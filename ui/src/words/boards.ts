@@ -159,8 +159,8 @@ export const boards = {
   refusedAgain: "Rejected again",
   unfinished: "Runs that lack an event",
   unfinishedOf: {
-    end: "Batch runs that were silent for a day and never said how they ended, the latest first.",
-    start: "Runs that never said that they began, the latest first.",
+    end: "Batch runs that were silent for a day and never reported an end, the latest first.",
+    start: "Runs that never reported a start, the latest first.",
   },
   lacks: { end: "No end", start: "No start" },
   unfinishedNone: "None found.",

@@ -71,7 +71,7 @@ def _of_attributes(thing: Any, namespace: str) -> Dataset:
         return resolve_dataset(uri, namespace)
     if isinstance(name, str) and hasattr(thing, "read"):  # an open file
         return name_file(name)
-    raise TypeError(f"an object of type {type(thing).__name__} names no dataset; give its path or name")
+    raise TypeError(f"an object of type {type(thing).__name__} does not name a dataset; pass its path or name")
 
 
 def _fields(schema: Any) -> Iterable[FieldLike]:

@@ -57,7 +57,7 @@ _RESPONSES = {
 
 def _line(text: str) -> str:
     if not text.isprintable():
-        raise ValueError("write it in one line, without control characters")
+        raise ValueError("use a single line without control characters")
     return text
 
 
@@ -245,7 +245,7 @@ _everywhere = administrator_of_all
 def _there(viewer: Viewer, namespaces: str) -> None:
     # A pattern that matches a wider one as text contains no name that the wider one does not match.
     if not viewer.is_allowed(Action.ADMIN, namespaces):
-        raise AccessError(f"{viewer.name} is not administrator of all namespaces that fit {namespaces}", 403)
+        raise AccessError(f"{viewer.name} is not an administrator of all namespaces that match {namespaces}", 403)
 
 
 @contextmanager
@@ -265,7 +265,9 @@ def _rule(one: FieldsHidden) -> str:
 
 
 def _last(subject: str) -> AccessError:
-    return AccessError(f"{subject} is the last administrator of everything: grant it to somebody else first", 409)
+    return AccessError(
+        f"{subject} is the only administrator of all namespaces: grant that role to another subject first", 409
+    )
 
 
 def _now() -> int:

@@ -45,7 +45,7 @@ class AuditWriter:
         counted.
         """
         if len(self._tallied if writes else self._waiting) >= _MOST_WAITING:
-            raise StoreError("the audit log takes no more: its database does not answer")
+            raise StoreError("the audit log is full because its database does not answer; check the security database")
 
     def check_written(self) -> None:
         """Raises StoreError if the database did not accept the last entries."""
@@ -57,7 +57,9 @@ class AuditWriter:
         try:
             await asyncio.get_running_loop().run_in_executor(self._thread, self._commit, [entry], ())
         except StoreError as error:
-            raise StoreError(f"nothing was done, for the audit log cannot be written: {error}") from error
+            raise StoreError(
+                f"the request was not executed because the audit log cannot be written: {error}"
+            ) from error
 
     def note(self, entry: Entry) -> None:
         """Queue an entry."""

@@ -125,7 +125,7 @@ class Credentials:
 
     def _last_known(self) -> Policy:
         if self._policy is None or not self._may_be_used():
-            raise StoreError("the security database does not answer, and the last policy that was read is too old")
+            raise StoreError("the security database does not answer, and the cached access policy is too old")
         return self._policy
 
     def _may_be_used(self) -> bool:
@@ -192,7 +192,7 @@ class Credentials:
     async def _guess(self, stored: StoredKey, key: Key) -> StoredKey:
         """Check a key that was stored before keys had fingerprints, and store its fingerprint if it is valid."""
         if self._guesses >= _MOST_WAITING:
-            raise AccessError("too many keys are being checked; send it again", 503)
+            raise AccessError("too many API keys are being verified; send the request again", 503)
         self._guesses += 1
         try:
             is_right = await self._verify(self._guessed, stored, key)
@@ -208,7 +208,9 @@ class Credentials:
 
     async def _by_token(self, policy: Policy, token: str) -> Caller:
         if self._provider is None:
-            raise AccessError("tokens are not taken here: no provider is set up (docs/explanation/security.md)")
+            raise AccessError(
+                "this server does not accept tokens: no identity provider is configured (docs/explanation/security.md)"
+            )
         person = await self._provider.person(token)
         return Caller(policy.viewer(person.subject, person.groups), policy.secret)
 

@@ -45,7 +45,7 @@ def viewer_of(request: Request) -> Viewer:
     """The caller. Raises AccessError if the request did not pass `AccessGuard`."""
     known = request.scope.get("state", {}).get("known")
     if not isinstance(known, Caller):
-        raise AccessError("nobody is known to ask this")
+        raise AccessError("authentication is required: send an API key, or sign in")
     return known.viewer
 
 
@@ -222,13 +222,13 @@ _GUARDED_HEADERS = (
 
 def _check(scope: Scope, route: RoutePermission, known: Caller) -> None:
     if route.action is None:
-        raise AccessError("this route does not say what it needs, so nobody may use it", 403)
+        raise AccessError("this route declares no required permission, so Whence rejects all requests to it", 403)
     if not known.viewer.is_allowed(route.action):
         raise AccessError(f"{known.viewer.name} has no grant to {route.action} (`whence access grant`)", 403)
     if known.csrf and scope["method"] not in _SAFE:
         repeated = Headers(scope=scope).get(CSRF, "")
         if not compare_digest(repeated.encode(), known.csrf.encode()):
-            raise AccessError(f"a browser must send the session's csrf value as {CSRF}", 403)
+            raise AccessError(f"a browser must send the CSRF token of the session in the header {CSRF}", 403)
 
 
 def _refuse_strangers(scope: Scope) -> None:
@@ -236,7 +236,7 @@ def _refuse_strangers(scope: Scope) -> None:
     peer = scope["client"][0] if scope.get("client") else "127.0.0.1"
     said = [value for name, value in scope["headers"] if name in (b"host", b"origin")]
     if not _is_loopback(peer) or not all(map(_is_own, said)):
-        raise AccessError("Whence runs open, so it answers this machine only", 403)
+        raise AccessError("Whence runs without authentication, so it answers only requests from this machine", 403)
 
 
 @lru_cache(maxsize=256)

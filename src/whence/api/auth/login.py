@@ -77,10 +77,10 @@ class ProviderSignIn:
 
     async def _signed_in(self, cookie: str, code: str, state: str) -> tuple[Person, str]:
         if not state or not secrets.compare_digest(cookie.encode(), state.encode()):
-            raise AccessError("this login was not begun in this browser; sign in again")
+            raise AccessError("this login was started in another browser; sign in again")
         login = await asyncio.to_thread(self._take_login, state)
         if login is None:
-            raise AccessError("this login has expired, or was finished already; sign in again")
+            raise AccessError("this login has expired or is already complete; sign in again")
         return await self._provider.finish(code, login.nonce, login.verifier), login.target
 
     def _add_login(self, state: str, login: Login, now: int) -> None:

@@ -76,12 +76,12 @@ class Provider:
             async with self._client() as client:
                 token = await client.fetch_token(metadata["token_endpoint"], code=code, code_verifier=verifier)
         except OAuthError as error:
-            raise AccessError(f"the provider refused the login: {error.error}") from None
+            raise AccessError(f"the identity provider rejected the login: {error.error}") from None
         except httpx2.HTTPError as error:
             raise _unreachable(self._settings.issuer, error) from None
         claims = await self._claims(str(token.get("id_token", "")), self._settings.client_id)
         if not secrets.compare_digest(str(claims.get("nonce", "")), nonce):
-            raise AccessError("the provider's answer is not to this login; sign in again")
+            raise AccessError("the identity provider answered another login; sign in again")
         return self._person(claims)
 
     async def person(self, token: str) -> Person:
@@ -99,7 +99,7 @@ class Provider:
                 decoded = _decode(token, await self._key_set(newer=True))
             self._rules(audience).validate(decoded.claims)
         except (JoseError, ValueError, KeyError, TypeError):
-            raise AccessError("this token is not one of the provider's for Whence, or has expired") from None
+            raise AccessError("the identity provider did not issue this token for Whence, or it has expired") from None
         return decoded.claims
 
     def _rules(self, audience: str) -> jwt.JWTClaimsRegistry:
@@ -130,14 +130,14 @@ class Provider:
             issuer = self._settings.issuer
             metadata = await self._get(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
             if metadata.get("issuer") != issuer:
-                raise StoreError(f"the provider at {issuer} says that it is {metadata.get('issuer')!r}")
+                raise StoreError(f"the identity provider at {issuer} identifies itself as {metadata.get('issuer')!r}")
             self._metadata = metadata
         return self._metadata
 
     async def _get(self, url: str) -> Any:
         parts = urlsplit(url)
         if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
-            raise StoreError(f"the provider must be asked by https, not at {url}")
+            raise StoreError(f"the identity provider must be reached over https, not at {url}")
         try:
             async with httpx2.AsyncClient(timeout=_TIMEOUT_SECONDS) as client:
                 answer = await client.get(url)
@@ -168,8 +168,8 @@ def _decode(token: str, keys: KeySet) -> jwt.Token:
     for key in keys.keys:
         with contextlib.suppress(JoseError, ValueError, KeyError):
             return jwt.decode(token, key, algorithms=list(ALGORITHMS))
-    raise ValueError("no key of the provider has signed this token")
+    raise ValueError("no key of the identity provider matches the signature of this token")
 
 
 def _unreachable(url: str, error: Exception) -> StoreError:
-    return StoreError(f"the provider at {url} does not answer: {type(error).__name__}")
+    return StoreError(f"the identity provider at {url} does not answer: {type(error).__name__}")

@@ -149,7 +149,7 @@ class Sessions:
     async def end_own(self, subject: str, id_: str) -> None:
         """End one of somebody's sessions. Raises AccessError (404) if they have no such session, StoreError."""
         if not await asyncio.to_thread(self._revoke_own, subject, id_):
-            raise AccessError("you have no session of this id", 404)
+            raise AccessError("you have no session with this id; list your sessions to see their ids", 404)
 
     def note(self, who: str, what: str, status: int) -> None:
         """Record a failed sign-in; many failures become one row."""
@@ -201,7 +201,7 @@ def router(sessions: Sessions | None, provider: str) -> APIRouter:
         """Sign in with an API key. The answer sets the session's cookie. The session ends when the key does."""
         here = _open(sessions)
         if request.headers.get("sec-fetch-site", "none") not in _OWN_SITE:
-            raise AccessError("only a page of this Whence may sign somebody in", 403)
+            raise AccessError("a sign-in must come from a page of this server", 403)
         return await _signed_in(here, response, body.key.strip())
 
     @routes.delete("/session", status_code=204)

@@ -315,5 +315,6 @@ def _ends(asked: CatalogRequest, source: str, target: str) -> tuple[Node, Datase
             return begin, end, end
         case JobName():
             raise EventError(
-                "/target", "a manual edge leads to a dataset or field; what a job reads, its own events say"
+                "/target",
+                "the target of a manual edge must be a dataset or field; the inputs of a job come from its own events",
             )

@@ -27,7 +27,7 @@ def list_failed_checks(request: Request, viewer: Asker, limit: PageLimit = 50, c
     A page checks at most 5,000 runs, so it may have fewer rows than requested, or none, and still a next page.
     """
     if not viewer.can_see_all:
-        raise AccessError("failed checks are for who may read everything", 403)
+        raise AccessError("failed checks require permission to read all namespaces", 403)
     asked = window(limit, cursor, (int, int, int))
     with snapshot(request.app.state.engine) as connection:
         failures = read_failed_checks(connection, asked)

@@ -71,7 +71,7 @@ def _decode(segment: str) -> str:
 
 def _plain(text: str) -> str:
     if "\0" in text:
-        raise ValueError("a name holds no U+0000")
+        raise ValueError("a name must not contain U+0000")
     return text
 
 

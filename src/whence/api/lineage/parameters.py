@@ -20,7 +20,7 @@ LONGEST = 10_000
 
 def _no_nul(text: str) -> str:
     if "\0" in text:
-        raise ValueError("no name has the character U+0000")
+        raise ValueError("a name must not contain the character U+0000")
     return text
 
 

@@ -16,7 +16,7 @@ MARQUEZ = "whence_marquez"
 
 def _no_nul(text: str) -> str:
     if "\0" in text:
-        raise ValueError("a text holds no U+0000")
+        raise ValueError("a text must not contain U+0000")
     return text
 
 

@@ -107,7 +107,7 @@ def writes(log: Log, collector: Collector) -> APIRouter:
 
 def _check(viewer: Viewer) -> None:
     if not viewer.can_see_all:
-        raise AccessError("the quarantine is for who may read everything", 403)
+        raise AccessError("the quarantine requires permission to read all namespaces", 403)
 
 
 def _mended(record: Record, mended: Mended, authority: Authority) -> tuple[bytes, Need]:

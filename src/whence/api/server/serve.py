@@ -31,7 +31,7 @@ def serve(settings: Settings, listening: socket.socket) -> None:
     """
     host = listening.getsockname()[0]
     if settings.open and not ipaddress.ip_address(host).is_loopback:
-        raise AccessError(f"without keys Whence runs on loopback only, not at {host}: leave --open out")
+        raise AccessError(f"without API keys Whence serves only loopback addresses, not {host}: remove --open")
     log_to_stderr(logging.INFO)
     end_traces = send_traces("whence-api", _nameless) if is_traced() else None
     app = create_app(settings)

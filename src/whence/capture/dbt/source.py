@@ -97,7 +97,7 @@ class DbtCapture:
     def configure(self, options: Mapping[str, str]) -> DbtProject:
         """The capture of one project. Raises ValueError without `target`."""
         if "target" not in options:
-            raise ValueError("which project? say target=DIRECTORY, where manifest.json is")
+            raise ValueError("no dbt project is given: set target=DIRECTORY, the directory of manifest.json")
         root = options.get("project-dir")
         target = Path(options["target"])
         return DbtProject(target=target, namespace=options.get("namespace"), root=Path(root) if root else None)

@@ -49,10 +49,15 @@ class Poller:
         try:
             for record, cursor in self.capture.records(progress.cursor, self.window):
                 if not self._has_room():
-                    return self._end(progress, replace(done, problem="the collector takes no events; they wait"))
+                    return self._end(
+                        progress, replace(done, problem="the collector does not accept events; they wait in the outbox")
+                    )
                 events, flaw = self._translate(record)
                 if not self._emit(events):
-                    return self._end(progress, replace(done, problem="the outbox is full"))
+                    return self._end(
+                        progress,
+                        replace(done, problem="the outbox is full; events wait until the collector accepts them"),
+                    )
                 done = _counted(done, events, flaw)
                 progress = replace(progress, cursor=cursor, last_event=_latest(progress.last_event, events))
                 if done.records % _SAVE_EVERY == 0:

@@ -106,7 +106,7 @@ def counted_statement(row: Row, place: str) -> Query | None:
     """
     query = text(row, "query")
     if query == _HIDDEN:
-        raise ValueError("who exported it may not see other users' queries: grant pg_read_all_stats")
+        raise ValueError("the exporting user cannot see the queries of other users: grant it pg_read_all_stats")
     return Query(
         text=query,
         place=place,

@@ -78,14 +78,14 @@ class SqlLogCapture:
 
     def translate(self, record: Query | Flaw, naming: Naming) -> list[Json]:
         """A query says nothing of its database: see `configure`. Raises ValueError."""
-        raise ValueError("configure the capture: a query alone has no database and no dialect")
+        raise ValueError("the capture is not configured: a query needs a database and a dialect")
 
     def configure(self, options: Mapping[str, str]) -> QueryLog:
         """The capture of one log. Raises ValueError for an option that is missing or wrong."""
         if missing := [name for name in ("file", "format", "namespace") if not options.get(name)]:
-            raise ValueError(f"say {missing[0]}=…: {self.options[missing[0]]}")
+            raise ValueError(f"the option {missing[0]}=… is missing: {self.options[missing[0]]}")
         if options["format"] not in FORMATS:
-            raise ValueError(f"format is one of {self.options['format']}")
+            raise ValueError(f"the option format must be one of {self.options['format']}")
         form = format_of(options["format"], options.get("prefix", DEFAULT_PREFIX))
         settings = Settings(
             dialect=options.get("dialect", form.dialect),

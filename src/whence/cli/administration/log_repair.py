@@ -38,7 +38,7 @@ def show_repaired(what: Repairing, output: Output) -> Exit:
     """Seal and repair all damage, and list it. Raises LogError, TableError; StoreError if a loss is to be accepted."""
     log = open_log(what.log)
     if not isinstance(log, SegmentLog):
-        raise LogError("a Kafka topic is repaired by its brokers, from their replicas")
+        raise LogError("`whence log repair` cannot repair a Kafka topic: its brokers repair it from their replicas")
     log.seal_damage({})
     archive = find_archive(what.archive)
     try:

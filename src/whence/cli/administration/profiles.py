@@ -20,7 +20,7 @@ def keep_server(url: str | None, profile: str) -> None:
     known = read_profiles().get(profile)
     address = url or (known.url if known else "")
     if not address:
-        raise ProfileError("say which server: whence login https://HOST")
+        raise ProfileError("no server is given: run `whence login https://HOST`")
     if _is_open_to_others(address):
         typer.echo(f"whence: the key goes to {safe(address)} unencrypted; use https", err=True)
     key = _read_key()

@@ -155,7 +155,7 @@ def _read(file: Path) -> _Order:
             days=tuple(Day(**day) for day in said["raw_days"]),
         )
     except (ValueError, KeyError, TypeError, OSError) as error:
-        raise WhenceError(f"{file} is no plan of `whence retention plan --output json`: {error}") from error
+        raise WhenceError(f"{file} is not a plan written by `whence retention plan --output json`: {error}") from error
 
 
 def _stale_document(one: StaleJob) -> dict[str, Any]:

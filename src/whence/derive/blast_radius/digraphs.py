@@ -203,7 +203,7 @@ def _places(known: Ints, ids: Ints) -> Ints:
     """Where each id is among the known ones, which are sorted. Raises StoreError if one is not."""
     place = np.searchsorted(known, ids)
     if len(ids) and (not len(known) or (known[np.minimum(place, len(known) - 1)] != ids).any()):
-        raise StoreError("the current edges name nodes that no table has: `whence rebuild` makes the store anew")
+        raise StoreError("the current edges refer to unknown nodes: `whence rebuild` makes the store again")
     return place
 
 

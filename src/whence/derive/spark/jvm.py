@@ -123,9 +123,7 @@ def _probe(path: Path) -> None:
         path.write_bytes(bytes(_PROBE_BYTES))
         path.unlink()
     except OSError as error:
-        raise SparkStartError(
-            f"Spark's JVM cannot say where it is reached, in {path.parent}: {error.strerror}"
-        ) from error
+        raise SparkStartError(f"Spark's JVM cannot write its port to {path.parent}: {error.strerror}") from error
 
 
 @contextmanager

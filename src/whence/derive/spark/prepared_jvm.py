@@ -109,7 +109,7 @@ def _launcher_command() -> tuple[str, ...]:
     )
     words = [word.strip() for word in made.stdout.decode().split("\0")]
     if MAIN not in words:
-        raise SparkStartError(f"Spark's launcher gave no command: {made.stderr.decode().strip()[-200:]}")
+        raise SparkStartError(f"Spark's launcher returned no command: {made.stderr.decode().strip()[-200:]}")
     command = [word for word in words[: words.index(MAIN)] if word and not word.startswith("-Xmx")]
     path = command.index("-cp") + 1
     command[path] = os.pathsep.join(_expand(command[path]))

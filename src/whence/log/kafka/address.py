@@ -125,7 +125,9 @@ def _parse_text(text: str) -> KafkaAddress:
         given = _read_settings(Path(given.pop("settings"))) | given
     own = {name: kind(given.pop(name)) for name, kind in OWN.items() if name in given}
     if unknown := sorted(given.keys() - set(SECURITY)):
-        raise ValueError(f"unknown settings {', '.join(unknown)}; there are {', '.join((*OWN, 'settings', *SECURITY))}")
+        raise ValueError(
+            f"unknown settings {', '.join(unknown)}; the known ones are {', '.join((*OWN, 'settings', *SECURITY))}"
+        )
     servers = ",".join(one if _has_port(one) else f"{one}:{_PORT}" for one in parts.netloc.split(",") if one)
     return KafkaAddress(servers=servers, topic=topic, security=tuple(given.items()), **own)
 

@@ -52,7 +52,7 @@ def open_topic(address: KafkaAddress) -> Topic:
     settings = _request_settings(address)
     if "compact" in settings.get("cleanup.policy", ""):
         raise LogError(
-            f"the topic {address.topic} is compacted, so it forgets events: set its cleanup.policy to delete"
+            f"the topic {address.topic} is compacted, so Kafka deletes events from it; set its cleanup.policy to delete"
         )
     return Topic(tuple(one.id for one in description.partitions), int(settings.get("min.insync.replicas", 1)))
 
@@ -83,8 +83,8 @@ def list_lanes(address: KafkaAddress) -> tuple[Lane, ...]:
 def make_topic_error(address: KafkaAddress, error: KafkaException | KafkaError) -> LogError:
     """The error to raise, with the broker's own message."""
     cause = error.args[0] if isinstance(error, KafkaException) else error
-    said = cause.str() if isinstance(cause, KafkaError) else str(cause)
-    return LogError(f"the topic {address.topic} at {address.servers} cannot be used: {said}")
+    message = cause.str() if isinstance(cause, KafkaError) else str(cause)
+    return LogError(f"the topic {address.topic} at {address.servers} cannot be used: {message}")
 
 
 @cache

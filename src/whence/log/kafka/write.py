@@ -133,7 +133,7 @@ class KafkaWriter:
                 return
             except BufferError:
                 if attempt:
-                    raise LogError("the producer's queue stays full") from None
+                    raise LogError("the queue of the Kafka producer is full") from None
                 self._producer.flush(self._address.timeout)
 
 

@@ -150,7 +150,7 @@ def read_head(directory: Path) -> Position | None:
                 return max(marks)
     finally:
         os.close(fd)
-    raise LogCorruptError(f"{head_path(directory)} is damaged: neither of its two marks is sound")
+    raise LogCorruptError(f"{head_path(directory)} is damaged: both of its two marks are corrupt")
 
 
 def _parse_slot(slot: bytes) -> Position | None:

@@ -72,7 +72,10 @@ class SegmentLog:
         try:
             return seal_damage(self.directory, since=since[LANE].segment if LANE in since else 0)
         except OSError as error:
-            raise LogError(f"the damage of the event log cannot be sealed: {error}") from error
+            raise LogError(
+                f"the damaged range of the event log cannot be recorded: {error}; "
+                "check the disk and the permissions of the directory"
+            ) from error
 
     def prevent_deletion(self) -> AbstractContextManager[None]:
         return prevent_drops(self.directory)

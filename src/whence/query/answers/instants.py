@@ -46,7 +46,7 @@ def past_instant(text: str, now: int) -> int:
 
 def _in_range(time: float) -> int:
     if not FIRST <= time <= LAST:
-        raise ValueError("years go from 0001 to 9999")
+        raise ValueError("the year must be between 0001 and 9999")
     return round(time)
 
 
@@ -57,7 +57,7 @@ def duration(text: str) -> int:
         if length > LONGEST:
             raise ValueError(f"{text[:50]!r} is too long: write up to 1,000 years")
         return round(length)
-    raise ValueError(f"{text!r} is no length of time: write 90d, 36h or 2w")
+    raise ValueError(f"{text!r} is not a duration: write 90d, 36h or 2w")
 
 
 def microseconds(moment: datetime) -> int:

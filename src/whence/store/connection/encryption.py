@@ -43,7 +43,7 @@ class DataKey:
             return AESSIV(self.secret).decrypt(sealed[ID_BYTES:], [about])
         except InvalidTag:
             raise EncryptionError(
-                "an encrypted text of the store is not as it was written; `whence rebuild` the store"
+                "an encrypted text of the store was changed or damaged; `whence rebuild` makes the store again"
             ) from None
 
 

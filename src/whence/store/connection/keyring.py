@@ -168,7 +168,9 @@ def _seal(key: DataKey, about: bytes, text: str) -> str:
 def _key_of(find: Find, sealed: bytes) -> DataKey:
     key = find(sealed[:ID_BYTES])
     if key is None:
-        raise EncryptionError("a text of the store is encrypted with a key that it does not have; `whence rebuild` it")
+        raise EncryptionError(
+            "a text of the store is encrypted with an unknown key; `whence rebuild` makes the store again"
+        )
     return key
 
 

@@ -159,7 +159,7 @@ def publish(engine: Engine, made: Generation, rows: int) -> None:
         of_it = blast_radius.c.generation == made.generation
         found = connection.execute(select(func.count()).select_from(blast_radius).where(of_it)).scalar_one()
         if found != rows:
-            raise StoreError(f"{found} of {rows} rows of blast radius are there: run `whence blast` again")
+            raise StoreError(f"{found} of {rows} rows of the blast radius are stored: run `whence blast` again")
         connection.execute(delete(blast_generation))
         connection.execute(insert(blast_generation), made._asdict())
     _delete_others(engine, made.generation)

@@ -93,7 +93,7 @@ def _place(working: Path, path: Path) -> None:
         _sync(beside)
         path.hardlink_to(beside)  # not a rename: that would replace a store
     except FileExistsError:
-        raise BackupError(f"{path} is there already; a backup is restored into an empty place") from None
+        raise BackupError(f"{path} already exists; restore a backup into an empty directory") from None
     finally:
         beside.unlink()
     _sync(path.parent)

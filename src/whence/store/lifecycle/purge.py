@@ -126,7 +126,7 @@ def require_settled(connection: Connection) -> Mapping[str, int]:
     ahead = any(connection.execute(select(func.count()).where(_after(column, reached))).scalar() for column in beyond)
     if ahead or connection.execute(select(dirty_key).limit(1)).first():
         raise StoreError(
-            "the store holds what a pipeline that was killed left: start the pipeline once, then try again"
+            "the store contains the unfinished work of a killed pipeline: start the pipeline once, then try again"
         )
     return reached
 

@@ -230,7 +230,7 @@ def _table(end: Column | Table) -> Table:
 
 def _dataset_of(node: Node) -> DatasetName:
     dataset = node.dataset if isinstance(node, FieldName) else node
-    assert isinstance(dataset, DatasetName), "SQL has no edges of jobs"
+    assert isinstance(dataset, DatasetName), "SQL lineage contains no edges between jobs"
     return dataset
 
 

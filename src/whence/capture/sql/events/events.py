@@ -212,4 +212,4 @@ def _dataset_of(node: Node) -> DatasetName:
             return dataset
         case DatasetName():
             return node
-    raise AssertionError("SQL has no edges of jobs")
+    raise AssertionError("SQL lineage contains no edges between jobs")
