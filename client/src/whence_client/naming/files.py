@@ -25,11 +25,11 @@ _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)(.*)", re.DOTALL)
 _DRIVE = re.compile(r"/?[A-Za-z]:[\\/]")
 
 
-def name_file(path: PathLike, *, folder: PathLike | None = None) -> Dataset:
+def name_file(path: PathLike, *, folder: PathLike | None = None, encoded: bool = True) -> Dataset:
     """The dataset at a path or URI. A relative path is below `folder`, the working directory if not given.
 
     Links are not followed: the job's own spelling of a path is what its readers use. Credentials and queries of a URI
-    are dropped.
+    are dropped. `encoded`: whether percent signs of a `file:` URI are escapes (RFC 3986), as for Python and Hadoop.
     """
     text = os.fspath(path)
     scheme, authority, rest = _split(text)
@@ -37,7 +37,7 @@ def name_file(path: PathLike, *, folder: PathLike | None = None) -> Dataset:
         return Dataset("file", _absolute(text, folder))
     if scheme == "file":
         namespace = "file" if authority in ("", "localhost") else f"file://{authority}"
-        return Dataset(namespace, _trim(_unquote(rest)))
+        return Dataset(namespace, _trim(_unquote(rest) if encoded else rest))
     if scheme == "dbfs" and not authority:
         return Dataset("dbfs", _trim(rest))
     name = _trim(rest.partition("?")[0] if scheme in ("http", "https") else rest)

@@ -19,6 +19,9 @@ _LENGTHS = Struct("<II")
 _ORIGINAL = Struct("<Q")
 HEADER_BYTES = _HEADER.size
 _PIECE_BYTES = 5_000
+"""For more bytes at once, crc32 releases the interpreter lock. The log's thread would then wait milliseconds, for each
+record, until the busy event loop gives it back.
+"""
 _KINDS = {kind.value: kind for kind in Kind}
 
 
@@ -59,10 +62,6 @@ def _frame(kind: Kind, key: bytes, received_at: int, body: bytes) -> bytes:
 
 
 def _checksum(body: bytes, before: int) -> int:
-    # In pieces: for more bytes crc32 releases the interpreter lock, and waits milliseconds to get it back from a busy
-    # event loop, for each record.
-    if len(body) <= _PIECE_BYTES:
-        return crc32(body, before)
     view = memoryview(body)
     for start in range(0, len(body), _PIECE_BYTES):
         before = crc32(view[start : start + _PIECE_BYTES], before)

@@ -50,5 +50,5 @@ def location(text: str) -> DatasetName | None:
     """
     if not (text.startswith(("/", "file:/", "dbfs:/")) or _URI.match(text)):
         return None
-    literal = text.replace("%", "%25") if text[:5].lower() == "file:" else text  # engines do not decode these paths
-    return DatasetName(*name_file(literal, folder="/").key)
+    # Seen in DuckDB: an engine opens the path as it is written.
+    return DatasetName(*name_file(text, folder="/", encoded=False).key)
