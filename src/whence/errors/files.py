@@ -1,0 +1,45 @@
+"""Errors of files and SQL that people give to Whence."""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from whence.errors.root import WhenceError
+
+
+@dataclass(eq=False)
+class ArtifactError(WhenceError):
+    """A file that lineage is to be captured from is not there, or cannot be read."""
+
+    path: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
+
+
+class RulesFileError(ArtifactError):
+    """A file of rules cannot be followed as it is written. `path` ends with the line."""
+
+
+@dataclass(eq=False)
+class SchemaError(WhenceError):
+    """What should say which columns tables have (a file, a database) cannot be read. `place` has no secrets."""
+
+    place: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reason}"
+
+
+@dataclass(eq=False)
+class DialectError(WhenceError):
+    """No SQL dialect has this name."""
+
+    name: str
+    known: tuple[str, ...]
+
+    def __str__(self) -> str:
+        close = get_close_matches(self.name.lower(), self.known, 1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        return f"no SQL dialect is named {self.name!r}; {hint}choose one of {', '.join(self.known)}"
