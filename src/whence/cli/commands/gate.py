@@ -6,10 +6,30 @@ from typing import Annotated
 
 import typer
 
-from whence.cli.commands.options import Data, Profile, ServerUrl, Store, choice_option
+from whence.cli.commands.gate_options import (
+    Approvals,
+    Authors,
+    Base,
+    Checkout,
+    Columns,
+    Database,
+    DbtBaseTarget,
+    DbtTarget,
+    Dialect,
+    Files,
+    Head,
+    Namespace,
+    PublishTo,
+    RulesPath,
+    Schema,
+    SqlPath,
+    VerdictForm,
+    form_and_file,
+)
+from whence.cli.commands.options import Data, Profile, ServerUrl, Store
 from whence.cli.commands.options import Form as OutputForm
 from whence.cli.commands.source import open_questions
-from whence.cli.gate.forms import Form, Publish
+from whence.cli.gate.forms import Form
 from whence.cli.output.streams import Output, reporting
 
 _EPILOG = (
@@ -26,128 +46,62 @@ def add_to(app: typer.Typer) -> None:
     app.command("expect", epilog=_EXPECT_EPILOG)(expect)
 
 
-def _form_and_file(text: str) -> tuple[Form, Path]:
-    form, _, path = text.partition("=")
-    if form not in tuple(Form) or not path:
-        raise typer.BadParameter(f"write FORM=FILE, with one of {', '.join(Form)}")
-    return Form(form), Path(path)
-
-
 def gate(
     context: typer.Context,
-    base: Annotated[
-        str,
-        typer.Option(
-            "--base",
-            envvar="WHENCE_GATE_BASE",
-            help="The branch or commit that the head is to join; origin/HEAD, or the pull request's",
-        ),
-    ] = "",
-    head: Annotated[str, typer.Option("--head", help="The commit to judge; HEAD, or the pull request's")] = "",
-    repository: Annotated[
-        Path, typer.Option("--repository", exists=True, file_okay=False, help="The checkout, with its history")
-    ] = Path("."),
-    rules: Annotated[
-        str,
-        typer.Option("--rules", help="The path of the rules in the repository; whence/gate.yaml or gate.yaml"),
-    ] = "",
-    approvals: Annotated[
-        Path | None,
-        typer.Option("--approvals", exists=True, dir_okay=False, help='JSON: [{"person": …, "commit": …}]'),
-    ] = None,
-    author: Annotated[
-        list[str] | None,
-        typer.Option("--author", help="Who wrote it, beside Git's authors: they do not approve it; may be repeated"),
-    ] = None,
-    write: Annotated[
-        list[str] | None,
-        typer.Option("--write", metavar="FORM=FILE", help="Write a form to a file, too; may be repeated"),
-    ] = None,
-    sql: Annotated[
-        str | None,
-        typer.Option("--sql", metavar="FOLDER", help="Read the SQL files below this folder of the repository"),
-    ] = None,
-    dialect: Annotated[str, typer.Option("--dialect", help="Of --sql: postgres, snowflake, bigquery, spark, …")] = "",
-    namespace: Annotated[
-        str,
-        typer.Option(
-            "--namespace", help="Of --sql and --dbt: the namespace of the tables, such as postgres://host:5432"
-        ),
-    ] = "",
-    database: Annotated[str, typer.Option("--database", help="Of --sql: the database of bare table names")] = "",
-    schema: Annotated[str, typer.Option("--schema", help="Of --sql: the schema of bare table names")] = "",
-    columns: Annotated[
-        Path | None,
-        typer.Option(
-            "--columns",
-            exists=True,
-            dir_okay=False,
-            help='Of --sql: JSON with the columns of tables that it does not build: {"db.table": ["column", …]}',
-        ),
-    ] = None,
-    dbt: Annotated[
-        Path | None,
-        typer.Option(
-            "--dbt",
-            metavar="TARGET",
-            exists=True,
-            file_okay=False,
-            help="The target directory of a dbt project, as dbt wrote it at the head",
-        ),
-    ] = None,
-    dbt_base: Annotated[
-        Path | None,
-        typer.Option(
-            "--dbt-base",
-            metavar="TARGET",
-            exists=True,
-            file_okay=False,
-            help="Of --dbt: the target directory, as dbt wrote it at the merge base",
-        ),
-    ] = None,
-    publish: Annotated[
-        Publish | None,
-        choice_option(Publish, "--publish", help="Read reviews from, and write comment and check run to, the forge"),
-    ] = None,
+    base: Base = "",
+    head: Head = "",
+    repository: Checkout = Path("."),
+    rules: RulesPath = "",
+    approvals: Approvals = None,
+    author: Authors = None,
+    write: Files = None,
+    sql: SqlPath = None,
+    dialect: Dialect = "",
+    namespace: Namespace = "",
+    database: Database = "",
+    schema: Schema = "",
+    columns: Columns = None,
+    dbt: DbtTarget = None,
+    dbt_base: DbtBaseTarget = None,
+    publish: PublishTo = None,
     url: ServerUrl = None,
     profile: Profile = None,
     data: Data = None,
     store: Store = None,
-    output: Annotated[Form, choice_option(Form, "--output", "-o", help="The form on stdout")] = Form.TEXT,
+    output: VerdictForm = Form.TEXT,
 ) -> None:
     """Judge what a commit changes: which columns, what depends on them in production, and who must approve."""
-    files = [_form_and_file(one) for one in write or ()]
-    form = Output.JSON if output is Form.JSON else Output.TEXT
-    with reporting(form), open_questions(context) as questions:
+    files = [form_and_file(one) for one in write or ()]
+    with reporting(Output.JSON if output is Form.JSON else Output.TEXT), open_questions(context) as questions:
         from whence.cli.gate.dbt_code import dbt_targets
-        from whence.cli.gate.sql_code import SqlFolder, read_columns
+        from whence.cli.gate.sql_code import sql_folder
         from whence.cli.gate.verdict import Wanted, exit_of, judge_head, publish_to, written
 
-        if sql is not None and not (dialect and namespace):
-            raise typer.BadParameter("--sql needs --dialect and --namespace")
-        if (dbt is None) != (dbt_base is None):
-            raise typer.BadParameter("--dbt and --dbt-base go together: the head's target directory, and the base's")
-        known = read_columns(columns) if columns else {}
-        folder = sql and SqlFolder(
-            path=sql, dialect=dialect, namespace=namespace, database=database, schema=schema, columns=known
-        )
-        pull = publish_to(publish)
+        _check_code(sql, dialect and namespace, dbt, dbt_base)
         wanted = Wanted(
             folder=repository,
             base=base,
             head=head,
             authors=tuple(author or ()),
             rules=rules,
-            sql=folder or None,
+            sql=sql_folder(sql, dialect, namespace, database=database, schema=schema, columns=columns),
             dbt=dbt_targets(dbt, dbt_base, repository, namespace),
         )
+        pull = publish_to(publish)
         judged = judge_head(wanted, questions, pull, approvals)
-        for one, path in files:
-            path.write_text(written(judged, one), "utf-8", errors="backslashreplace")
+        for form, path in files:
+            path.write_text(written(judged, form), "utf-8", errors="backslashreplace")
         sys.stdout.write(written(judged, output))
         if pull is not None:
             pull.publish(judged.judgement, judged.summary)
         raise typer.Exit(exit_of(judged.judgement.verdict))
+
+
+def _check_code(sql: str | None, tables: str, dbt: Path | None, dbt_base: Path | None) -> None:
+    if sql is not None and not tables:
+        raise typer.BadParameter("--sql needs --dialect and --namespace")
+    if (dbt is None) != (dbt_base is None):
+        raise typer.BadParameter("--dbt and --dbt-base go together: the head's target directory, and the base's")
 
 
 def expect(

@@ -44,6 +44,16 @@ class SqlFolder:
         return (".".join(parts),) if parts else ()
 
 
+def sql_folder(
+    path: str | None, dialect: str, namespace: str, *, database: str, schema: str, columns: Path | None
+) -> SqlFolder | None:
+    """The folder, if one is given. `columns`: a file for `read_columns`. Raises ArtifactError."""
+    if path is None:
+        return None
+    known = read_columns(columns) if columns else {}
+    return SqlFolder(path=path, dialect=dialect, namespace=namespace, database=database, schema=schema, columns=known)
+
+
 def compare_sql(change: Change, folder: SqlFolder) -> Compared:
     """What the SQL of a head changes. Nothing is asked of Git if no file of the folder differs. Raises DialectError."""
     if not any(map(folder.has, change.files)):

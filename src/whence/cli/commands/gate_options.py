@@ -1,0 +1,90 @@
+"""The options of `whence gate`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from whence.cli.commands.options import choice_option
+from whence.cli.gate.forms import Form, Publish
+
+Base = Annotated[
+    str,
+    typer.Option(
+        "--base",
+        envvar="WHENCE_GATE_BASE",
+        help="The branch or commit that the head is to join; origin/HEAD, or the pull request's",
+    ),
+]
+Head = Annotated[str, typer.Option("--head", help="The commit to judge; HEAD, or the pull request's")]
+Checkout = Annotated[
+    Path, typer.Option("--repository", exists=True, file_okay=False, help="The checkout, with its history")
+]
+RulesPath = Annotated[
+    str, typer.Option("--rules", help="The path of the rules in the repository; whence/gate.yaml or gate.yaml")
+]
+Approvals = Annotated[
+    Path | None,
+    typer.Option("--approvals", exists=True, dir_okay=False, help='JSON: [{"person": …, "commit": …}]'),
+]
+Authors = Annotated[
+    list[str] | None,
+    typer.Option("--author", help="Who wrote it, beside Git's authors: they do not approve it; may be repeated"),
+]
+Files = Annotated[
+    list[str] | None,
+    typer.Option("--write", metavar="FORM=FILE", help="Write a form to a file, too; may be repeated"),
+]
+SqlPath = Annotated[
+    str | None,
+    typer.Option("--sql", metavar="FOLDER", help="Read the SQL files below this folder of the repository"),
+]
+Dialect = Annotated[str, typer.Option("--dialect", help="Of --sql: postgres, snowflake, bigquery, spark, …")]
+Namespace = Annotated[
+    str,
+    typer.Option("--namespace", help="Of --sql and --dbt: the namespace of the tables, such as postgres://host:5432"),
+]
+Database = Annotated[str, typer.Option("--database", help="Of --sql: the database of bare table names")]
+Schema = Annotated[str, typer.Option("--schema", help="Of --sql: the schema of bare table names")]
+Columns = Annotated[
+    Path | None,
+    typer.Option(
+        "--columns",
+        exists=True,
+        dir_okay=False,
+        help='Of --sql: JSON with the columns of tables that it does not build: {"db.table": ["column", …]}',
+    ),
+]
+DbtTarget = Annotated[
+    Path | None,
+    typer.Option(
+        "--dbt",
+        metavar="TARGET",
+        exists=True,
+        file_okay=False,
+        help="The target directory of a dbt project, as dbt wrote it at the head",
+    ),
+]
+DbtBaseTarget = Annotated[
+    Path | None,
+    typer.Option(
+        "--dbt-base",
+        metavar="TARGET",
+        exists=True,
+        file_okay=False,
+        help="Of --dbt: the target directory, as dbt wrote it at the merge base",
+    ),
+]
+PublishTo = Annotated[
+    Publish | None,
+    choice_option(Publish, "--publish", help="Read reviews from, and write comment and check run to, the forge"),
+]
+VerdictForm = Annotated[Form, choice_option(Form, "--output", "-o", help="The form on stdout")]
+
+
+def form_and_file(text: str) -> tuple[Form, Path]:
+    """Parse FORM=FILE."""
+    form, _, path = text.partition("=")
+    if form not in tuple(Form) or not path:
+        raise typer.BadParameter(f"write FORM=FILE, with one of {', '.join(Form)}")
+    return Form(form), Path(path)
