@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from whence.govern.keys import create_key, generate_key, parse_key
+from whence.govern.api_keys import create_key, generate_key, parse_key
 from whence.model.access import SCOPES, Grant, Role
 from whence.store.connection.engine import open_store, sqlite_url
 from whence.store.migrations.migrate import migrate

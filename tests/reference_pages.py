@@ -15,7 +15,7 @@ from whence.api.server.app import create_app
 from whence.api.settings import Settings
 from whence.cli.commands.app import app as command_line
 from whence.derive.kpis.series import kpis
-from whence.derive.publish.schema import KPI, TABLES
+from whence.derive.lineage_tables.schema import KPI, TABLES
 from whence.store.connection.engine import open_store, sqlite_url
 from whence.store.migrations.migrate import migrate
 

@@ -26,7 +26,7 @@ from whence.api.server.app import create_app
 from whence.api.settings import Settings
 from whence.cli.commands.app import app as command_line
 from whence.cli.output.streams import exit_code
-from whence.derive.publish.schema import SCHEMA_VERSION
+from whence.derive.lineage_tables.schema import SCHEMA_VERSION
 from whence.errors import WhenceError
 from whence.log import Amount, Position
 from whence.log.kafka.address import OWN, SECURITY

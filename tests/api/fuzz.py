@@ -30,7 +30,7 @@ from api.process import Api, Serving
 from fixtures.stores_of_events import applying
 from marquez import shop
 from marquez.conftest import prepare
-from whence.govern.keys import create_key, generate_key
+from whence.govern.api_keys import create_key, generate_key
 from whence.model.access import SCOPES, Grant, Role
 from whence.store.connection.engine import open_store, sqlite_url
 from whence.store.security.database import open_security, write_security

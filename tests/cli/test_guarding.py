@@ -23,7 +23,7 @@ from whence.cli.administration.keys import show_first_key
 from whence.cli.commands.app import app
 from whence.cli.output.streams import Exit
 from whence.cli.process.serve import Guard, plan
-from whence.govern.keys import parse_key
+from whence.govern.api_keys import parse_key
 from whence.model.access import Action, Role
 from whence.store.connection.engine import sqlite_url
 from whence.store.security.database import open_security, read_security

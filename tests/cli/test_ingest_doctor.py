@@ -18,7 +18,7 @@ from whence.cli.sending.doctor import doctor
 from whence.cli.sending.ingest import Ingested, ingest
 from whence.cli.sending.reports import show_ingested
 from whence.errors import ApiError
-from whence.govern.keys import create_key
+from whence.govern.api_keys import create_key
 from whence.log import Kind, Position
 from whence.log.segments.write import SegmentWriter
 from whence.model.access import SCOPES, Grant, Role

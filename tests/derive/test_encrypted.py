@@ -10,16 +10,16 @@ from sqlalchemy import select
 
 from fixtures.confidential_events import BODIES, SECRETS, legible
 from fixtures.logs_of_events import fill
+from whence.derive.lineage_tables.job import publish
 from whence.derive.pipeline import run_stream
-from whence.derive.publish.job import publish
 from whence.derive.rebuild import rebuild
 from whence.errors import EncryptionError
 from whence.log import Log
 from whence.log.address import open_log
 from whence.store.connection.data_key import provide_key, read_encryption_state
-from whence.store.connection.encryption import KEY_FILE, create_master
 from whence.store.connection.engine import open_store, reading, sqlite_url
-from whence.store.connection.keyring import data_key
+from whence.store.encryption.encryption import KEY_FILE, create_master
+from whence.store.encryption.keyring import data_key
 from whence.store.lifecycle.dump import dump
 from whence.store.migrations.migrate import migrate
 

@@ -21,7 +21,7 @@ from whence.derive.rows.bounded_cache import BoundedCache
 from whence.derive.rows.sql_selection import OWN_PRODUCER
 from whence.model.lineage import Origin
 from whence.model.names import DatasetName, FieldName, JobName
-from whence.openlineage.facets.interpreted_facets import SQL_COMPARISON, SQL_LINEAGE
+from whence.openlineage.facets.facet_keys import SQL_COMPARISON, SQL_LINEAGE
 from whence.openlineage.json.times import parse_micros
 from whence.openlineage.read import read_event
 from whence.query.answers.values import Gap, GapReason, Question

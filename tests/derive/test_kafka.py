@@ -20,7 +20,8 @@ from oracle import comparable
 from oracle import dump as oracle_dump
 from services.kafka_broker import PASSWORD, USER, KafkaBroker
 from whence.derive.archive.copy import archive_log
-from whence.derive.pipeline import resume_positions, run_stream
+from whence.derive.pipeline import run_stream
+from whence.derive.progress import resume_positions
 from whence.derive.reading.records import COPY, to_records, transform_records
 from whence.derive.rebuild import rebuild
 from whence.derive.sources.event_log import make_source

@@ -16,7 +16,8 @@ from bench.workloads.events import Noise, arrivals
 from fixtures.both_logs import KINDS, records_of
 from oracle import comparable
 from oracle import dump as oracle_dump
-from whence.derive.pipeline import resume_positions, run_stream
+from whence.derive.pipeline import run_stream
+from whence.derive.progress import resume_positions
 from whence.derive.rebuild import rebuild
 from whence.errors import EventError, LogError, StoreBusyError, StoreError
 from whence.log import Kind, Log

@@ -18,7 +18,7 @@ from typing import Any
 from api.collector.test_collect import event
 from chaos.processes import state_of
 from whence.cli.process.serve import Guard, plan, running
-from whence.govern.keys import create_key
+from whence.govern.api_keys import create_key
 from whence.model.access import SCOPES, Grant, Role
 from whence.store.connection.engine import open_store, read_progress, sqlite_url
 from whence.store.security.database import open_security, write_security

@@ -17,7 +17,7 @@ from whence.errors import EventError
 from whence.model.events import Dataset, DatasetEvent, Event, Facet, JobEvent, RunEvent, RunState
 from whence.model.names import FieldName, RunName
 from whence.openlineage.accept import Accepted, accept
-from whence.openlineage.facets.interpreted_facets import SQL_COMPARISON, SQL_LINEAGE
+from whence.openlineage.facets.facet_keys import SQL_COMPARISON, SQL_LINEAGE
 from whence.openlineage.facets.steward_tags import STEWARD_TAGS
 from whence.openlineage.json.times import parse_micros
 from whence.openlineage.json.wire import encode_canonical

@@ -17,7 +17,7 @@ from query.worlds.random_worlds import load
 from whence.api.http.clock import Clock, system_clock
 from whence.api.server.app import create_app
 from whence.api.settings import ProviderSettings, Settings
-from whence.govern.keys import create_key
+from whence.govern.api_keys import create_key
 from whence.model.access import SCOPES, Action, Grant, Role
 from whence.store.connection.engine import open_store, sqlite_url
 from whence.store.migrations.migrate import migrate

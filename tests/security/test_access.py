@@ -17,7 +17,7 @@ from whence.api.collector.fast_path import PATHS
 from whence.api.server.app import create_app
 from whence.api.settings import Settings
 from whence.errors import StoreError
-from whence.govern.keys import generate_key, revoke_key, rotate_key
+from whence.govern.api_keys import generate_key, revoke_key, rotate_key
 from whence.model.access import Action, Role
 from whence.store.connection.engine import sqlite_url
 from whence.store.security.database import write_security
@@ -244,7 +244,7 @@ def test_an_expired_key_is_refused(house: Make) -> None:
 def test_a_key_with_the_id_of_another_is_refused(house: Make) -> None:
     made = house()
     good = made.key("ada", Role.ADMIN)["Authorization"]
-    from whence.govern.keys import _checksum
+    from whence.govern.api_keys import _checksum
 
     body = f"{good.removeprefix('Bearer ')[: len('whence_12345678')]}_{'0' * 48}"
     forged = {"Authorization": f"Bearer {body}{_checksum(body)}"}

@@ -12,7 +12,7 @@ from sqlalchemy import update
 
 from security.conftest import House, now
 from security.test_access import until
-from whence.govern.keys import parse_key
+from whence.govern.api_keys import parse_key
 from whence.model.access import Action, Role
 from whence.store.security.audit import Entry, append_entries
 from whence.store.security.database import write_security

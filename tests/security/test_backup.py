@@ -14,8 +14,8 @@ from security.conftest import now
 from services.postgres import new_database
 from whence.cli.commands.app import app
 from whence.errors import BackupError
+from whence.govern.api_keys import create_key
 from whence.govern.backup import SECURITY, Place, back_up, restore_backup
-from whence.govern.keys import create_key
 from whence.log.segments.log import SegmentLog
 from whence.model.access import SCOPES, Grant, Hiding, Role
 from whence.store.connection.engine import open_store, sqlite_url

@@ -7,13 +7,21 @@ from sqlalchemy import Engine, select
 
 from security.conftest import now
 from whence.errors import AccessError
-from whence.govern.keys import create_key, generate_key, is_hash_of, list_live_keys, parse_key, revoke_key, rotate_key
+from whence.govern.api_keys import (
+    create_key,
+    generate_key,
+    is_hash_of,
+    list_live_keys,
+    parse_key,
+    revoke_key,
+    rotate_key,
+)
 from whence.model.access import SCOPES, Action, Grant, Hiding, Role
 from whence.store.migrations.migrate import migrate
 from whence.store.schema.tables import metadata as of_store
+from whence.store.security.api_key_rows import StoredKey, read_keys
 from whence.store.security.database import VERSION_TABLE, migrate_security, read_security, security_url, write_security
 from whence.store.security.grants import add_grant, add_hidings, read_state, remove_grant, remove_hiding
-from whence.store.security.keys import StoredKey, read_keys
 from whence.store.security.policy import read_policy
 from whence.store.security.sessions import (
     Login,

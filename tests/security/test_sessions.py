@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from security.conftest import House, now
 from security.test_access import until
 from whence.api.auth.credentials import COOKIE
-from whence.govern.keys import generate_key, revoke_key
+from whence.govern.api_keys import generate_key, revoke_key
 from whence.model.access import Action, Role
 from whence.store.security.database import write_security
 

@@ -11,8 +11,8 @@ from security.conftest import House
 from security.test_access import event, until
 from whence.model.access import Role
 from whence.store.connection.engine import open_store
+from whence.store.security.api_key_rows import read_keys
 from whence.store.security.database import read_security, write_security
-from whence.store.security.keys import read_keys
 
 TAG = "/api/v2/nodes/job%3An%3Ajob/tags/pii"
 FACTS = "/api/v2/nodes/job%3An%3Ajob/facts"

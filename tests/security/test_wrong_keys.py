@@ -15,7 +15,7 @@ from security.test_access import event, until
 from services.postgres import PostgresProcess, new_database
 from whence.api.auth import credentials
 from whence.api.settings import Settings
-from whence.govern.keys import _checksum, parse_key
+from whence.govern.api_keys import _checksum, parse_key
 from whence.model.access import Role
 from whence.store.connection.engine import open_store, sqlite_url
 from whence.store.migrations.migrate import migrate

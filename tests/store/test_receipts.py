@@ -7,7 +7,7 @@ from sqlalchemy import Engine, delete
 
 from whence.errors import CollisionError
 from whence.store.connection.engine import writing
-from whence.store.ingest.receipts import place_events
+from whence.store.ingest.duplicate_events import place_events
 from whence.store.schema.merge import Row
 from whence.store.schema.tables import event, receipt
 from whence.store.status.ledger import Ledger, read_all_receipts, read_ledger

@@ -18,7 +18,7 @@ from whence_client.captures.session import process_session, with_errors
 from whence_client.events.runs import RUNNING, run_event
 from whence_client.runs.active import enter, leave
 from whence_client.runs.code import CodeLocation
-from whence_client.runs.endings import error_facets, state_of
+from whence_client.runs.end_state import error_facets, state_of
 from whence_client.runs.run import CAPTURE, Run
 
 USAGE = (

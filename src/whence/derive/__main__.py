@@ -21,8 +21,9 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
 from whence.derive.blast_radius.refresh import refresh
-from whence.derive.pipeline import resume_positions, run_stream
+from whence.derive.pipeline import run_stream
 from whence.derive.prepare import Preparation
+from whence.derive.progress import resume_positions
 from whence.derive.restored_ranges import derive_restored
 from whence.derive.spark.jars import jars_for
 from whence.derive.spark.jvm import UNSUPERVISED, JvmLimits
@@ -224,7 +225,7 @@ def _archive(event_log: Log, archive: str, session: SparkSession, _: Engine) -> 
 
 def _publish(tables: str, archive: str | None, session: SparkSession, engine: Engine) -> bool:
     from whence.derive.kpis.measure import measure
-    from whence.derive.publish.job import publish
+    from whence.derive.lineage_tables.job import publish
 
     publish(session, engine, tables)
     measure(session, tables, archive, datetime.now(UTC))

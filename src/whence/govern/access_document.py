@@ -5,11 +5,11 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from whence.govern.keys import Key
+from whence.govern.api_keys import Key
 from whence.model.access import Grant, Hiding
 from whence.query.answers.instants import iso
+from whence.store.security.api_key_rows import StoredKey
 from whence.store.security.audit import Entry
-from whence.store.security.keys import StoredKey
 
 KeyState = Literal["live", "revoked", "expired"]
 

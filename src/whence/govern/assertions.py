@@ -11,7 +11,7 @@ from typing import Any
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.openlineage.facets.explicit_lineage import read_dataset_edges
-from whence.openlineage.facets.interpreted_facets import ALIASES, CUT, DECOMMISSIONED, JOINED, LIFECYCLE
+from whence.openlineage.facets.facet_keys import ALIASES, CUT, DECOMMISSIONED, JOINED, LIFECYCLE
 from whence.openlineage.facets.steward_tags import USER
 from whence.openlineage.facets.warnings import Notes
 from whence.openlineage.write import (

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from whence.errors import AccessError
-from whence.govern.keys import Key, create_key
+from whence.govern.api_keys import Key, create_key
 from whence.model.access import SCOPES, Action, Grant, Hiding, Role
 from whence.store.security.grants import EVERYBODY, add_grant, add_hidings, read_grants, remove_grant, remove_hiding
 

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from whence.model.names import JobName
-from whence.openlineage.facets.interpreted_facets import DECOMMISSIONED, LIFECYCLE
+from whence.openlineage.facets.facet_keys import DECOMMISSIONED, LIFECYCLE
 from whence.openlineage.write import job_event, own_facet
 from whence.store.connection.engine import reading
 from whence.store.status.job_activity import JobActivity, read_job_activity

@@ -11,23 +11,17 @@ from whence.model.lineage import Edge
 from whence.model.names import DatasetName
 from whence.openlineage.facets.assertions import ASSERTIONS
 from whence.openlineage.facets.column_lineage import list_reported_columns, read_column_edges
-from whence.openlineage.facets.interpreted_facets import (
-    Facets,
-    active_facet,
-    encode_run_facets,
-    encode_static_facets,
-    read_dataset_name,
-    read_facets,
-    read_schema_fields,
-    read_symlinks,
-)
+from whence.openlineage.facets.facets import Facets, active_facet, encode_run_facets, encode_static_facets, read_facets
 from whence.openlineage.facets.measurements import METRICS
+from whence.openlineage.facets.schema_fields import read_schema_fields
 from whence.openlineage.facets.source_matching import match_sources
+from whence.openlineage.facets.symlinks import read_symlinks
 from whence.openlineage.facets.warnings import Note, Notes
 from whence.openlineage.json.interning import FACETS, decode_interned
 from whence.openlineage.json.split_event import SplitEvent, SplitInput, SplitOutput, source_of
 from whence.openlineage.json.wire import Json
 from whence.openlineage.lineage_sets.lifecycle import read_lifecycle
+from whence.openlineage.names.entity_names import read_dataset_name
 from whence.openlineage.names.placeholders import fold_placeholders
 
 Datasets = tuple[Dataset, ...]

@@ -16,28 +16,20 @@ from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.authority.governed_parts import enforce
 from whence.openlineage.authority.restrictions import WITHHELD
 from whence.openlineage.datasets import Datasets, read_inputs_and_outputs, read_split_inputs_and_outputs
+from whence.openlineage.facets.error_messages import is_partial
 from whence.openlineage.facets.explicit_lineage import list_reported_fields, read_dataset_edges, read_job_edges
-from whence.openlineage.facets.interpreted_facets import (
-    Facets,
-    active_facet,
-    encode_run_facets,
-    encode_static_facets,
-    is_decommissioned,
-    is_partial,
-    is_streaming,
-    parse_uuid,
-    read_dataset_name,
-    read_facets,
-    read_job_name,
-    read_parents,
-    read_schema_fields,
-    read_symlinks,
-)
+from whence.openlineage.facets.facets import Facets, active_facet, encode_run_facets, encode_static_facets, read_facets
+from whence.openlineage.facets.job_type import is_decommissioned, is_streaming
+from whence.openlineage.facets.parent_run import read_parents
+from whence.openlineage.facets.schema_fields import read_schema_fields
+from whence.openlineage.facets.symlinks import read_symlinks
 from whence.openlineage.facets.warnings import Note, Notes
 from whence.openlineage.json.split_event import SplitEvent, SplitJob, source_of, split_event
 from whence.openlineage.json.times import parse_micros
 from whence.openlineage.json.wire import Json, decode, text_of
 from whence.openlineage.lineage_sets.lifecycle import read_lifecycle
+from whence.openlineage.names.entity_names import read_dataset_name, read_job_name
+from whence.openlineage.names.run_ids import parse_uuid
 
 _CACHED_BYTES = 16_384
 """The results of longer job facets are not cached, so that large events do not fill the memory."""

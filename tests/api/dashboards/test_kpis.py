@@ -9,7 +9,7 @@ from deltalake import write_deltalake
 from api.asked import asking
 from whence.derive.delta.table import table_uri
 from whence.derive.kpis.series import kpis
-from whence.derive.publish.schema import KPI
+from whence.derive.lineage_tables.schema import KPI
 from whence.store.connection.engine import open_store
 from whence.store.migrations.migrate import migrate
 

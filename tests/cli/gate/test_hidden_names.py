@@ -19,10 +19,10 @@ from whence.client.options import Walk
 from whence.client.values import NodeFacts, Owner
 from whence.govern.gate.judge import judge
 from whence.govern.gate.judgement import Head
+from whence.govern.gate.policy import DEFAULT_RULES
 from whence.govern.gate.production import GraphEdge
 from whence.govern.gate.project import Project
 from whence.govern.gate.rendering.summary import summarize
-from whence.govern.gate.rules import DEFAULT_RULES
 from whence.govern.gate.walk import assess
 from whence.model.changes import ChangeKind, ColumnChange
 from whence.model.names import DatasetName, FieldName, JobName, Node, parse_node

@@ -14,7 +14,7 @@ from whence.derive.archive.copy import archive_log
 from whence.derive.blast_radius.job import compute
 from whence.derive.kpis.measure import measure
 from whence.derive.kpis.series import Measured, kpis, read_series
-from whence.derive.publish.job import publish
+from whence.derive.lineage_tables.job import publish
 from whence.derive.rebuild import rebuild
 from whence.errors import TableError
 from whence.store.connection.engine import open_store

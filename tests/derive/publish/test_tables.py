@@ -21,8 +21,8 @@ from generators import body, histories
 from oracle import dump as oracle_dump
 from whence.derive.delta.frames import replace_rows
 from whence.derive.delta.table import make_table
-from whence.derive.publish.job import publish
-from whence.derive.publish.schema import SCHEMA_VERSION, TABLES
+from whence.derive.lineage_tables.job import publish
+from whence.derive.lineage_tables.schema import SCHEMA_VERSION, TABLES
 from whence.derive.rebuild import rebuild
 from whence.errors import TableBusyError, TableError
 from whence.store.connection.engine import open_store, sqlite_url

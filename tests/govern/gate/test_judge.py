@@ -23,7 +23,7 @@ from govern.gate.cases import (
 from whence.govern.gate.impact import Assessment, Impact
 from whence.govern.gate.judge import change_id, judge
 from whence.govern.gate.judgement import Approval, Head, Judgement
-from whence.govern.gate.rules import DEFAULT_RULES, Reaction, Rules, Verdict, Waiver
+from whence.govern.gate.policy import DEFAULT_RULES, Reaction, Rules, Verdict, Waiver
 from whence.model.changes import ChangeKind, ColumnChange
 
 TODAY = date(2027, 1, 15)

@@ -17,12 +17,12 @@ from govern.gate.cases import BOARD, FACTS, HEAD, NOW, ORDERS, REVENUE, affected
 from whence.govern.gate.impact import HIDDEN, Affected, Facts, Impact, Reach
 from whence.govern.gate.judge import judge
 from whence.govern.gate.judgement import Judgement
+from whence.govern.gate.policy import DEFAULT_RULES, Rules
 from whence.govern.gate.rendering.documents import judgement_document
 from whence.govern.gate.rendering.findings import gitlab, rdjson, sarif
 from whence.govern.gate.rendering.markdown import LONGEST, MARKER, markdown
 from whence.govern.gate.rendering.summary import Summary, headline, summarize
 from whence.govern.gate.rendering.text import text_lines
-from whence.govern.gate.rules import DEFAULT_RULES, Rules
 from whence.model.changes import ChangeKind
 from whence.model.names import DatasetName, FieldName, JobName, Node
 

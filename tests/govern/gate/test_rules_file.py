@@ -5,8 +5,8 @@ from datetime import date
 import pytest
 
 from whence.errors import RulesFileError
-from whence.govern.gate.rules import DEFAULT_RULES, Reaction, Rules, Verdict, Waiver
-from whence.govern.gate.rules_file import read_rules
+from whence.govern.gate.policy import DEFAULT_RULES, Reaction, Rules, Verdict, Waiver
+from whence.govern.gate.policy_file import read_rules
 
 WHOLE = """\
 version: 1

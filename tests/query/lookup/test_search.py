@@ -13,7 +13,7 @@ from fixtures.stores_of_events import apply_bodies
 from whence.model.catalog import RegistryKind
 from whence.model.events import RunState
 from whence.model.names import DatasetName, FieldName, JobName, Node, RunName
-from whence.openlineage.facets.interpreted_facets import LIFECYCLE
+from whence.openlineage.facets.facet_keys import LIFECYCLE
 from whence.openlineage.write import dataset, dataset_event, deleted_facet, facet, job_event, run_event
 from whence.query.answers.values import Filter
 from whence.query.lookup.filtered_search import narrowed

@@ -19,7 +19,7 @@ from marquez.shop import events
 from query.worlds.random_policies import Policy, forbidden, policy, shown, world
 from query.worlds.random_worlds import World, load, nodes_of
 from security.conftest import House, now
-from whence.govern.keys import create_key
+from whence.govern.api_keys import create_key
 from whence.log import Position
 from whence.model.access import SCOPES, Grant, Role
 from whence.model.names import FieldName, JobName, Node

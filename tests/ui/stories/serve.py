@@ -25,7 +25,7 @@ from whence.api.server.serve import serve
 from whence.api.settings import Settings
 from whence.derive.delta.table import table_uri
 from whence.derive.kpis.series import kpis
-from whence.derive.publish.schema import KPI
+from whence.derive.lineage_tables.schema import KPI
 from whence.errors import EventError
 from whence.govern.grants import KeyRequest, make_key
 from whence.log.quarantine import make_quarantine_draft

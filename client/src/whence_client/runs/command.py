@@ -15,7 +15,7 @@ from whence_client.captures.session import Session
 from whence_client.events.facets import own_facet
 from whence_client.process.parent import child_environment
 from whence_client.runs.code import CodeLocation
-from whence_client.runs.endings import ReportedError
+from whence_client.runs.end_state import ReportedError
 from whence_client.runs.run import Run
 
 _PYTHON = re.compile(r"python(\d+(\.\d+)?)?(\.exe)?")

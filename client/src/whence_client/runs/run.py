@@ -18,7 +18,7 @@ from whence_client.runs.active import enter, leave
 from whence_client.runs.code import CodeLocation, caller_location
 from whence_client.runs.datasets import resolve_dataset, with_schema
 from whence_client.runs.declared_columns import declare_columns
-from whence_client.runs.endings import error_facets, state_of
+from whence_client.runs.end_state import error_facets, state_of
 
 CAPTURE = "python"
 UNKNOWN = Dataset("unknown", "unknown")

@@ -30,6 +30,7 @@ from whence.govern.access_document import (
     key_document,
     new_key_document,
 )
+from whence.govern.api_keys import revoke_key, rotate_key
 from whence.govern.grants import (
     EVERYWHERE,
     KeyRequest,
@@ -40,13 +41,12 @@ from whence.govern.grants import (
     show_fields,
     take_role,
 )
-from whence.govern.keys import revoke_key, rotate_key
 from whence.model.access import Action, Grant, Hiding, Role, Viewer
 from whence.query.answers.instants import duration
+from whence.store.security.api_key_rows import read_keys
 from whence.store.security.audit import Entry, append_entries
 from whence.store.security.database import read_security, write_security
 from whence.store.security.grants import read_grants, read_hidings
-from whence.store.security.keys import read_keys
 
 _RESPONSES = {
     **PROBLEMS,

@@ -16,11 +16,11 @@ from whence.api.auth.audit_log import AuditWriter
 from whence.api.auth.oidc_provider import Provider
 from whence.api.settings import Settings
 from whence.errors import AccessError, StoreError
-from whence.govern.keys import Key, fingerprint, is_hash_of, parse_key
+from whence.govern.api_keys import Key, fingerprint, is_hash_of, parse_key
 from whence.model.access import Action, Viewer
+from whence.store.security.api_key_rows import StoredKey, keep_fingerprint, record_key_use
 from whence.store.security.database import read_security
 from whence.store.security.grants import read_state
-from whence.store.security.keys import StoredKey, keep_fingerprint, record_key_use
 from whence.store.security.policy import Policy, read_policy
 from whence.store.security.sessions import Session, find_session, use_session
 

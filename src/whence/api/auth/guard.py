@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from whence.api.auth.audit_log import AuditWriter
 from whence.api.auth.credentials import CSRF, Caller, Credentials
 from whence.api.auth.permissions import RoutePermission, find, needed_by
+from whence.api.http.client_address import client_address
 from whence.api.http.path_names import routed_path
 from whence.api.http.problems import problem, refused, unavailable
 from whence.errors import AccessError, StoreError
@@ -233,7 +234,7 @@ def _check(scope: Scope, route: RoutePermission, known: Caller) -> None:
 
 def _refuse_strangers(scope: Scope) -> None:
     """Reject others than this machine in open mode: its network, and pages of other sites in its browser."""
-    peer = scope["client"][0] if scope.get("client") else "127.0.0.1"
+    peer = client_address(scope) or "127.0.0.1"
     said = [value for name, value in scope["headers"] if name in (b"host", b"origin")]
     if not _is_loopback(peer) or not all(map(_is_own, said)):
         raise AccessError("Whence runs without authentication, so it answers only requests from this machine", 403)

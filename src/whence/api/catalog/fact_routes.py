@@ -19,7 +19,7 @@ from whence.govern.assertions import Certification, Subject
 from whence.model.ids import node_id
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, Node, parse_node
-from whence.openlineage.facets.interpreted_facets import CONTRACT, TIER
+from whence.openlineage.facets.facet_keys import CONTRACT, TIER
 from whence.query.rendering.catalog import facts_documents
 from whence.query.rendering.catalog_documents import Facts
 

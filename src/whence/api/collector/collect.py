@@ -16,6 +16,7 @@ from whence.api.auth.permissions import needs
 from whence.api.collector.bodies import BodyReader, Refusal
 from whence.api.collector.metrics import CollectorMetrics
 from whence.api.collector.response_types import Accepted, BatchAccepted, FailedEvent, RestrictedEvent
+from whence.api.http.client_address import client_address
 from whence.api.http.problems import problem, unavailable
 from whence.api.http.rate_limits import Limits, Said, source_of, tally
 from whence.api.settings import Settings
@@ -99,7 +100,7 @@ class Collector:
     async def _entered(self, request: Request, take: Callable[[Request, bytes, int], Awaitable[Response]]) -> Response:
         """Apply the rate limit of the peer, read the body, and release it after the answer."""
         announced = _announced_bytes(request)
-        await _hold_back(self._limits.at_door(_peer(request), announced))
+        await _hold_back(self._limits.at_door(client_address(request.scope), announced))
         body = await self._bodies.read(request)
         try:
             if isinstance(body, Refusal):
@@ -110,7 +111,7 @@ class Collector:
 
     async def _one(self, request: Request, body: bytes, announced: int) -> Response:
         said = await self._bodies.beside(len(body), lambda: tally((body,)))
-        await _hold_back(self._limits.inside(_peer(request), said, announced))
+        await _hold_back(self._limits.inside(client_address(request.scope), said, announced))
         authority, strict = authority_of(viewer_of(request)), _is_strict(request)
         checked = await self._bodies.beside(len(body), lambda: _check(body, authority, strict=strict))
         if not _may(request, checked):
@@ -134,7 +135,7 @@ class Collector:
             elements, said = await self._bodies.beside(len(body), lambda: self._split(body))
         except EventError as error:
             return await self._refuse(Refusal(error.status, error.reason, body[: self._settings.kept_bytes]))
-        await _hold_back(self._limits.inside(_peer(request), said, announced))
+        await _hold_back(self._limits.inside(client_address(request.scope), said, announced))
         authority, strict = authority_of(viewer_of(request)), _is_strict(request)
         results = await self._bodies.beside(
             len(body), lambda: [_check(bytes(one), authority, strict=strict) for one in elements]
@@ -194,10 +195,6 @@ _WHY = {408: "slow", 413: "large", 415: "encoding"}
 async def _hold_back(seconds: float) -> None:
     if seconds:
         await asyncio.sleep(seconds)
-
-
-def _peer(request: Request) -> str:
-    return request.client.host if request.client else ""
 
 
 def _announced_bytes(request: Request) -> int:

@@ -10,7 +10,7 @@ from whence.model.catalog import FacetRecord, RunEntry, SchemaRecord, Write
 from whence.model.events import RunState, SchemaField
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, JobName, Node
-from whence.openlineage.facets.interpreted_facets import parse_schema_fields
+from whence.openlineage.facets.schema_fields import parse_schema_fields
 from whence.query.answers.instants import iso
 from whence.query.history.versions import version_uuid
 from whence.query.lookup.descriptions import DescribedDataset, DescribedJob, DescribedRun, Input, Tag

@@ -18,8 +18,8 @@ from whence.errors import EventError
 from whence.model.access import Action
 from whence.model.events import RunState
 from whence.model.names import JobName, RunName
-from whence.openlineage.facets.interpreted_facets import parse_uuid
 from whence.openlineage.json.times import parse_micros
+from whence.openlineage.names.run_ids import parse_uuid
 from whence.openlineage.write import replace_producer, run_event
 
 routes = APIRouter(prefix="/api/v1", tags=["marquez"], responses=MISSING)

@@ -15,8 +15,8 @@ from whence.capture.dbt.artifacts.names import Names
 from whence.capture.dbt.artifacts.project import Invocation, Node, Project, Result
 from whence.model.events import RunState
 from whence.model.names import JobName, RunName
-from whence.openlineage.facets.interpreted_facets import parse_uuid
 from whence.openlineage.json.wire import Json
+from whence.openlineage.names.run_ids import parse_uuid
 from whence.openlineage.write import Objects, facet, own_facet, parent_facet, run_event
 
 _BUILDING = ("run", "build", "seed", "snapshot", "test", "retry", "clone", "run-operation")

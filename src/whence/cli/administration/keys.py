@@ -12,13 +12,13 @@ from sqlalchemy import Connection, Engine, make_url
 
 from whence.cli.output.streams import Output, print_document, print_lines, safe
 from whence.govern.access_document import key_document, key_state, new_key_document
+from whence.govern.api_keys import Key, revoke_key, rotate_key
 from whence.govern.grants import KeyRequest, make_key
-from whence.govern.keys import Key, revoke_key, rotate_key
 from whence.model.access import Role
 from whence.query.answers.instants import iso
+from whence.store.security.api_key_rows import StoredKey, read_keys
 from whence.store.security.audit import Entry, append_entries
 from whence.store.security.database import open_security, read_security, write_security
-from whence.store.security.keys import StoredKey, read_keys
 
 FIRST = "admin"
 

@@ -9,7 +9,7 @@ from rich.text import Text
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.derive.kpis.measure import measure
 from whence.derive.kpis.series import Kpi, Measured, kpis, read_series
-from whence.derive.publish.job import publish
+from whence.derive.lineage_tables.job import publish
 from whence.derive.spark.session import open_session
 from whence.store.connection.engine import open_store
 from whence.store.snapshots.graph import open_graph

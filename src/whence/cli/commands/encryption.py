@@ -26,7 +26,7 @@ def create_key(
     output: Form = Output.TEXT,
 ) -> None:
     """Write a new random master key to a file, for WHENCE_MASTER_KEY_FILE. Without it, encrypted data is lost."""
-    from whence.store.connection.encryption import create_master
+    from whence.store.encryption.encryption import create_master
 
     with reporting(output):
         master = create_master(file)
@@ -44,12 +44,14 @@ def status(data: Data = None, store: Store = None, output: Form = Output.TEXT) -
     from dataclasses import asdict
 
     from whence.query.answers.instants import iso
-    from whence.store.connection.data_key import read_encryption_state
+    from whence.store.connection.engine import reading
+    from whence.store.encryption.encryption_state import read_encryption_state
     from whence.store.snapshots.graph import existing_store
 
     with reporting(output):
         engine = existing_store(store_url(data_directory(data), store))
-        found = read_encryption_state(engine)
+        with reading(engine) as connection:
+            found = read_encryption_state(connection)
         engine.dispose()
         if output is Output.JSON:
             print_document({"encrypted": bool(found.key), **asdict(found)})
@@ -74,14 +76,16 @@ def rotate(
     output: Form = Output.TEXT,
 ) -> None:
     """Wrap the store's data key with another master key. The settings have the old one; running processes continue."""
-    from whence.store.connection.data_key import rewrap
-    from whence.store.connection.encryption import read_master
+    from whence.store.connection.engine import writing
+    from whence.store.encryption.encryption import read_master
+    from whence.store.encryption.key_rotation import rewrap
     from whence.store.snapshots.graph import existing_store
 
     with reporting(output):
         new = read_master(to)
         engine = existing_store(store_url(data_directory(data), store))
-        rewrap(engine, new)
+        with writing(engine) as connection:
+            rewrap(connection, new)
         engine.dispose()
         if output is Output.JSON:
             print_document({"master_key": new.id})

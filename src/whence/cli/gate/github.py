@@ -15,10 +15,10 @@ import msgspec
 from whence.cli.gate.forge import Forge, Json
 from whence.errors import ArtifactError
 from whence.govern.gate.judgement import Approval, JudgedChange, Judgement
+from whence.govern.gate.policy import Verdict
 from whence.govern.gate.rendering.findings import message
 from whence.govern.gate.rendering.markdown import MARKER, markdown
 from whence.govern.gate.rendering.summary import Summary, headline
-from whence.govern.gate.rules import Verdict
 
 CHECK = "Whence gate"
 MOST_ANNOTATIONS = 50

@@ -20,14 +20,14 @@ from whence.cli.output.streams import Exit
 from whence.errors import ArtifactError
 from whence.govern.gate.judge import judge
 from whence.govern.gate.judgement import Approval, Judgement
+from whence.govern.gate.policy import Verdict
+from whence.govern.gate.policy_file import read_rules
 from whence.govern.gate.project import Project
 from whence.govern.gate.rendering.documents import judgement_document
 from whence.govern.gate.rendering.findings import gitlab, rdjson, sarif
 from whence.govern.gate.rendering.markdown import markdown
 from whence.govern.gate.rendering.summary import Summary, summarize
 from whence.govern.gate.rendering.text import text_lines
-from whence.govern.gate.rules import Verdict
-from whence.govern.gate.rules_file import read_rules
 from whence.govern.gate.walk import assess
 
 

@@ -12,7 +12,7 @@ from whence.derive.archive.table import find_archive
 from whence.derive.delta.frames import append_rows, read_files, read_table, write_frame
 from whence.derive.delta.table import find_table, make_table, table_uri
 from whence.derive.kpis.series import Kpi, Measured, kpis
-from whence.derive.publish.schema import KPI, SCHEMA_VERSION, TABLES
+from whence.derive.lineage_tables.schema import KPI, SCHEMA_VERSION, TABLES
 from whence.derive.reading.records import RECORD_SCHEMA
 from whence.errors import TableError
 from whence.query.answers.instants import microseconds

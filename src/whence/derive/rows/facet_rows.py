@@ -6,7 +6,7 @@ from functools import lru_cache
 from whence.derive.rows.dataset_rows import DatasetRows, FacetRow, Flat, make_facet_rows
 from whence.model.events import Dataset, DatasetEvent, Event, JobEvent, RunEvent
 from whence.model.ids import hash64, netstrings, node_id
-from whence.openlineage.facets.interpreted_facets import SQL_COMPARISON, SQL_LINEAGE
+from whence.openlineage.facets.facet_keys import SQL_COMPARISON, SQL_LINEAGE
 from whence.store.schema.packed import RunFacet, pack_facets
 
 

@@ -11,7 +11,7 @@ from whence.model.events import Dataset, DatasetEvent, Event, JobEvent, RunEvent
 from whence.model.ids import hash64, node_id, version_id
 from whence.model.lineage import Edge, LineageSet, Origin, hash_lineage_set
 from whence.model.names import DatasetName, FieldName, JobName, Node
-from whence.openlineage.facets.interpreted_facets import ALIASES
+from whence.openlineage.facets.facet_keys import ALIASES
 from whence.openlineage.lineage_sets.event_lineage import derive_lineage_sets
 from whence.openlineage.lineage_sets.lifecycle import FACET as LIFECYCLE_FACET
 from whence.store.schema.packed import SetContent, pack_set

@@ -27,7 +27,7 @@ from whence.model.events import JobEvent, RunEvent
 from whence.model.ids import node_id
 from whence.model.lineage import Edge, Parsed
 from whence.model.names import DatasetName, FieldName
-from whence.openlineage.facets.interpreted_facets import ALIASES, CUT, JOINED, SQL_COMPARISON, SQL_LINEAGE
+from whence.openlineage.facets.facet_keys import ALIASES, CUT, JOINED, SQL_COMPARISON, SQL_LINEAGE
 from whence.openlineage.facets.producers import is_of_spark
 from whence.openlineage.json.wire import Json
 from whence.openlineage.lineage_sets.lifecycle import written_outputs

@@ -6,7 +6,7 @@ from typing import TypeGuard
 from whence.derive.rows.dataset_rows import FacetRow, hash_payload
 from whence.model.events import DatasetEvent, Event, JobEvent, RunEvent
 from whence.model.ids import node_id
-from whence.openlineage.facets.interpreted_facets import SQL_COMPARISON, SQL_LINEAGE
+from whence.openlineage.facets.facet_keys import SQL_COMPARISON, SQL_LINEAGE
 
 SETTING = "WHENCE_READ_SQL"
 OWN_PRODUCER = "https://github.com/whence-lineage/whence/"

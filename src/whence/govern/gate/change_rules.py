@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from whence.govern.gate.impact import Assessed, Assessment, Facts, Reader, is_hidden
 from whence.govern.gate.judgement import Reason
-from whence.govern.gate.rules import Rules, Verdict
+from whence.govern.gate.policy import Rules, Verdict
 from whence.model.changes import ChangeKind
 from whence.model.names import FieldName, Node
 

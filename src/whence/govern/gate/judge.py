@@ -8,7 +8,7 @@ from hashlib import sha256
 from whence.govern.gate.change_rules import Case, reasons_of
 from whence.govern.gate.impact import Assessed, Assessment, subject_of
 from whence.govern.gate.judgement import Approval, Head, JudgedChange, Judgement, Reason, RequiredApproval
-from whence.govern.gate.rules import Rules, Verdict, Waiver
+from whence.govern.gate.policy import Rules, Verdict, Waiver
 from whence.model.changes import ChangeKind, ColumnChange
 from whence.model.ids import netstrings
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from whence.govern.gate.impact import Impact
-from whence.govern.gate.rules import Verdict, Waiver
+from whence.govern.gate.policy import Verdict, Waiver
 from whence.model.changes import ColumnChange
 from whence.model.names import Node
 

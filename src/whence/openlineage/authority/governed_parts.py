@@ -26,19 +26,12 @@ from whence.openlineage.authority.restrictions import (
     dataset_need,
     read_restriction,
 )
-from whence.openlineage.facets.interpreted_facets import (
-    ALIASES,
-    CONTRACT,
-    CUT,
-    JOINED,
-    LIFECYCLE,
-    TIER,
-    is_deleted,
-    read_dataset_name,
-)
+from whence.openlineage.facets.facet_keys import ALIASES, CONTRACT, CUT, JOINED, LIFECYCLE, TIER
+from whence.openlineage.facets.facets import is_deleted
 from whence.openlineage.facets.steward_tags import TAGS, WITHHELD_TAGS, requires_steward
 from whence.openlineage.facets.warnings import Notes
 from whence.openlineage.json.wire import Json, encode_canonical, objects_in, pointer_step, text_of
+from whence.openlineage.names.entity_names import read_dataset_name
 from whence_client.redaction.credentials import strip_credentials
 
 _OBSERVED = ("catalog", "dataSource", "datasetType", "hierarchy", "storage", "version")

@@ -7,9 +7,9 @@ from whence.errors import EventError
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.openlineage.facets.column_lineage import UNKNOWN_FLOW, make_edge, read_transformations
-from whence.openlineage.facets.interpreted_facets import read_dataset_name, read_job_name
 from whence.openlineage.facets.warnings import Notes
 from whence.openlineage.json.wire import Json, members_of, objects_in, pointer_step
+from whence.openlineage.names.entity_names import read_dataset_name, read_job_name
 from whence.openlineage.names.naming import NO_NUL
 
 

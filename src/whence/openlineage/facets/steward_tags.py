@@ -8,7 +8,7 @@ import json
 from functools import lru_cache
 from typing import Any
 
-from whence.openlineage.facets.interpreted_facets import is_deleted
+from whence.openlineage.facets.facets import is_deleted
 from whence.openlineage.json.wire import Json, encode_canonical, objects_in
 
 TAGS, STEWARD_TAGS = "tags", "whence_stewardTags"

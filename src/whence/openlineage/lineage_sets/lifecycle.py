@@ -5,9 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from whence.model.events import Change, Dataset, Lifecycle
 from whence.model.lineage import Edge, Level, LineageSet, Origin
 from whence.model.names import DatasetName, FieldName
-from whence.openlineage.facets.interpreted_facets import CUT, JOINED, Facets, active_facet, read_dataset_name
+from whence.openlineage.facets.facet_keys import CUT, JOINED
+from whence.openlineage.facets.facets import Facets, active_facet
 from whence.openlineage.facets.warnings import Notes
 from whence.openlineage.lineage_sets.sets import make_lineage_set, split_levels
+from whence.openlineage.names.entity_names import read_dataset_name
 
 FACET = "lifecycleStateChange"
 _NEVER_WRITES = (Change.DROP, Change.RENAME)

@@ -10,7 +10,7 @@ from whence.model.events import SchemaField
 from whence.model.graph import Direction, Grain, Hop
 from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import DatasetName, FieldName, JobName, RunName
-from whence.openlineage.facets.interpreted_facets import parse_schema_fields
+from whence.openlineage.facets.schema_fields import parse_schema_fields
 from whence.query.answers.transformations import Transformation
 from whence.query.ports.catalog import Catalog
 from whence.query.ports.graph import Graph

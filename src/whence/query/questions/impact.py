@@ -16,10 +16,11 @@ from whence.query.answers.values import BOTH, Completeness, Question
 from whence.query.ports.graph import Graph, Ints
 from whence.query.questions.influence_grades import Influence, Influences, grade_influences
 from whence.query.questions.lineage import grain_of, walked
+from whence.query.traversal.column_gaps import read_gaps
 from whence.query.traversal.edges import names_of
 from whence.query.traversal.node_counts import NodeCounts, count_nodes
 from whence.query.traversal.node_order import NodeOrder
-from whence.query.traversal.result import completeness, read_gaps
+from whence.query.traversal.result import completeness
 from whence.query.traversal.traits import TraitReader
 from whence.query.traversal.traversal import Traversal
 

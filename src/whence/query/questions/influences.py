@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from whence.model.catalog import SchemaRecord
 from whence.model.names import DatasetName, FieldName
-from whence.openlineage.facets.interpreted_facets import parse_schema_fields
+from whence.openlineage.facets.schema_fields import parse_schema_fields
 from whence.query.answers.values import AnswerEdge
 from whence.query.ports.catalog import Catalog
 from whence.query.ports.graph import Past

@@ -8,7 +8,7 @@ from whence.model.events import EventKind, RunState
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.facets.error_messages import find_error_message
-from whence.openlineage.facets.interpreted_facets import SQL_COMPARISON, SQL_LINEAGE
+from whence.openlineage.facets.facet_keys import SQL_COMPARISON, SQL_LINEAGE
 from whence.openlineage.facets.steward_tags import CERTIFICATIONS
 from whence.query.answers.instants import iso
 from whence.query.lookup.descriptions import (

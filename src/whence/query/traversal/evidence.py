@@ -7,7 +7,7 @@ from dataclasses import replace
 from whence.model.graph import Evidence
 from whence.model.ids import node_id
 from whence.model.lineage import Origin
-from whence.openlineage.facets.interpreted_facets import SQL_LINEAGE
+from whence.openlineage.facets.facet_keys import SQL_LINEAGE
 from whence.query.answers.values import AnswerEdge
 from whence.query.ports.graph import Graph
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from whence.openlineage.facets.interpreted_facets import SQL_LINEAGE
+from whence.openlineage.facets.facet_keys import SQL_LINEAGE
 from whence.openlineage.facets.steward_tags import STEWARD_TAGS, TAGS
 
 PLAIN = frozenset({"datasetType", "jobType", "ownership", "sourceCodeLocation", "whence_tier"})

@@ -9,7 +9,7 @@ from sqlalchemy import literal_column as literally
 from whence.model.catalog import REGISTRY, SORT_PREFIX_LENGTH, Entry, EntryFilter, Window, sort_prefix
 from whence.model.ids import Kind
 from whence.model.names import DatasetName, JobName
-from whence.openlineage.facets.interpreted_facets import DECOMMISSIONED, LIFECYCLE
+from whence.openlineage.facets.facet_keys import DECOMMISSIONED, LIFECYCLE
 from whence.store.ingest.dropped_datasets import is_dropped
 from whence.store.schema.array_parameters import integers, texts
 from whence.store.schema.columns import beginning

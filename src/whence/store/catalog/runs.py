@@ -9,7 +9,7 @@ from whence.model.catalog import RunDatasets, RunEntry, RunFacet, Window, Write,
 from whence.model.events import RunState
 from whence.model.lineage import Origin
 from whence.model.names import JobName, RunName
-from whence.store.connection.keyring import keys_in, open_pack
+from whence.store.encryption.keyring import keys_in, open_pack
 from whence.store.graph.evidence import runs_query
 from whence.store.schema.array_parameters import integers
 from whence.store.schema.packed import unpack_facets

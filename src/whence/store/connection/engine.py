@@ -14,9 +14,9 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from whence.errors import StoreError
-from whence.store.connection.encryption import DataKey
-from whence.store.connection.keyring import OPTION, Keyring
 from whence.store.connection.revision import refuse_other_schema
+from whence.store.encryption.encryption import DataKey
+from whence.store.encryption.keyring import OPTION, Keyring
 from whence.store.schema.tables import progress
 
 WRITING = "whence_writing"

@@ -25,7 +25,7 @@ from sqlalchemy import (
 from whence.model.graph import ALL_TIME, Direction, EdgeRow, Grain, Hop, SetEdge
 from whence.model.ids import Kind
 from whence.model.lineage import Origin
-from whence.store.connection.keyring import SEALED_TEXT, keys_in, open_expression
+from whence.store.encryption.keyring import SEALED_TEXT, keys_in, open_expression
 from whence.store.schema.array_parameters import given
 from whence.store.schema.tables import (
     FOREVER,

@@ -6,7 +6,7 @@ from sqlalchemy import Connection, select
 
 from whence.model.events import RunState
 from whence.model.graph import MeasurementRow, RunRow
-from whence.store.connection.keyring import keys_in, open_measurement
+from whence.store.encryption.keyring import keys_in, open_measurement
 from whence.store.graph.runs import read_runs
 from whence.store.schema.array_parameters import integers
 from whence.store.schema.packed import unpack_measurements

@@ -9,7 +9,7 @@ from whence.model.events import RunState
 from whence.model.graph import AssertingEvent, FacetRow, JobRun, RunRow, RunTouch
 from whence.model.ids import join_event_key
 from whence.model.names import JobName, RunName
-from whence.store.connection.keyring import keys_in, open_payload
+from whence.store.encryption.keyring import keys_in, open_payload
 from whence.store.schema.array_parameters import integers
 from whence.store.schema.tables import (
     containment,

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import CompoundSelect, Connection, Delete, Select, delete, insert, select, union
 
-from whence.openlineage.facets.interpreted_facets import CUT, JOINED
+from whence.openlineage.facets.facet_keys import CUT, JOINED
 from whence.store.ingest.change_log import GROUP, note_changes
 from whence.store.schema.array_parameters import given, giving
 from whence.store.schema.tables import alias, alias_group, dataset

@@ -7,7 +7,7 @@ from typing import Any
 from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import DatasetName, FieldName
 from whence.model.search_words import split_words
-from whence.openlineage.facets.interpreted_facets import parse_schema_fields
+from whence.openlineage.facets.schema_fields import parse_schema_fields
 from whence.openlineage.facets.steward_tags import STEWARD_TAGS, TAGS
 from whence.openlineage.json.wire import text_of
 

@@ -10,11 +10,11 @@ from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, and_, o
 from sqlalchemy.dialects import postgresql, sqlite
 
 from whence.model.traits import TRAIT_FACETS
-from whence.store.connection.encryption import DataKey
 from whence.store.connection.engine import reading, transact
-from whence.store.connection.keyring import seal_expressions, seal_measurements, seal_packs, seal_payloads, store_key
+from whence.store.encryption.encryption import DataKey
+from whence.store.encryption.keyring import seal_expressions, seal_measurements, seal_packs, seal_payloads, store_key
 from whence.store.ingest.change_log import TRAITS, close_change_version, note_changes
-from whence.store.ingest.receipts import place_events
+from whence.store.ingest.duplicate_events import place_events
 from whence.store.ingest.search_index import IndexedName, index_facet_words, index_names, missing_names
 from whence.store.schema import tables
 from whence.store.schema.array_parameters import given, giving

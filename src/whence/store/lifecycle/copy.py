@@ -15,8 +15,8 @@ from sqlalchemy import Connection, Engine, Table, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from whence.errors import BackupError, StoreError
-from whence.store.connection import keyring  # noqa: F401  # their tables are copied too
 from whence.store.connection.engine import open_store, reading, sqlite_url, writing
+from whence.store.encryption import keyring  # noqa: F401  # their tables are copied too
 from whence.store.graph import blast_radius as blast  # noqa: F401  # their tables are copied too
 from whence.store.ingest import dropped_datasets as dropped  # noqa: F401  # their tables are copied too
 from whence.store.ingest import retention_summary as summary  # noqa: F401  # their tables are copied too

@@ -13,7 +13,7 @@ from whence.model.ids import EMPTY_VERSION, join_event_key
 from whence.model.lineage import Origin
 from whence.model.names import DatasetName, FieldName, JobName
 from whence.store.connection.engine import reading
-from whence.store.connection.keyring import keys_in, open_expression, open_measurement, open_pack, open_payload
+from whence.store.encryption.keyring import keys_in, open_expression, open_measurement, open_pack, open_payload
 from whence.store.ingest.dropped_datasets import dropped_dataset
 from whence.store.ingest.statements import Aspect
 from whence.store.schema.packed import RunFacet, unpack_facets, unpack_measurements

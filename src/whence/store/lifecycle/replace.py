@@ -8,10 +8,10 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, text
 
-from whence.store.connection import keyring  # noqa: F401  # their tables are replaced too
 from whence.store.connection.data_key import provide_key, require_master_key
 from whence.store.connection.engine import open_store, sqlite_url, writing
 from whence.store.connection.lock import hold_derive_lock
+from whence.store.encryption import keyring  # noqa: F401  # their tables are replaced too
 from whence.store.ingest import dropped_datasets as dropped  # noqa: F401  # their tables are replaced too
 from whence.store.ingest import retention_summary as summary  # noqa: F401  # their tables are replaced too
 from whence.store.ingest import search_index as words  # noqa: F401  # their tables are replaced too

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from whence.store.connection import keyring  # noqa: F401  # their tables are declared when they are imported
+from whence.store.encryption import keyring  # noqa: F401  # their tables are declared when they are imported
 from whence.store.ingest import dropped_datasets as dropped  # noqa: F401  # their tables are declared when they are imported
 from whence.store.ingest import retention_summary as summary  # noqa: F401  # their tables are declared when they are imported
 from whence.store.ingest import search_index as words  # noqa: F401  # their tables are declared when they are imported

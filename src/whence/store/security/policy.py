@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from whence.model.access import SCOPES, Action, Grant, Hiding, Viewer
+from whence.store.security.api_key_rows import StoredKey, read_keys
 from whence.store.security.grants import EVERYBODY, read_grants, read_hidings, read_state
-from whence.store.security.keys import StoredKey, read_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, func, select, tuple_, union
 from whence.model.catalog import Window, sorted_distinct
 from whence.model.lineage import Origin
 from whence.openlineage.facets.assertions import WARN, Assertion, is_assertions_facet, parse_assertions
-from whence.store.connection.keyring import keys_in, open_pack
+from whence.store.encryption.keyring import keys_in, open_pack
 from whence.store.schema.array_parameters import integers
 from whence.store.schema.packed import unpack_facets
 from whence.store.schema.tables import lineage_edge, lineage_set, lineage_version, run_facets, run_lineage

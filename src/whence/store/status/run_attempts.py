@@ -8,7 +8,7 @@ import msgspec
 from sqlalchemy import Connection, and_, select
 
 from whence.model.catalog import sorted_distinct
-from whence.store.connection.keyring import keys_in, open_pack
+from whence.store.encryption.keyring import keys_in, open_pack
 from whence.store.schema.array_parameters import integers
 from whence.store.schema.packed import unpack_facets
 from whence.store.schema.tables import run, run_facets

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, literal_column, select
 
 from whence.model.names import JobName
-from whence.openlineage.facets.interpreted_facets import SQL_COMPARISON
+from whence.openlineage.facets.facet_keys import SQL_COMPARISON
 from whence.store.schema.tables import facet_body, job
 
 _SHOWN = 20

@@ -18,7 +18,7 @@ from whence_client.spark.capture.tables import (
 )
 
 if TYPE_CHECKING:
-    from whence_client.spark.plan.outputs import Leaf
+    from whence_client.spark.plan.attributes import Leaf
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from whence_client.spark.capture.commands import CHANGES, WRITES
 from whence_client.spark.capture.leaves import read_leaf
 from whence_client.spark.capture.records import Query, Target
 from whence_client.spark.capture.scala import call, class_name, read_option, read_sequence
+from whence_client.spark.capture.write_commands import CHANGES, WRITES
 from whence_client.spark.plan.row_changes import ROW_CHANGES
 from whence_client.spark.plan.trees import expression_id, kind, trees_in
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from whence_client.lineage.columns import Dataset
-    from whence_client.spark.plan.outputs import Leaf
+    from whence_client.spark.plan.attributes import Leaf
     from whence_client.spark.plan.trees import Tree
 
 MOST_CHARACTERS = 32_000_000

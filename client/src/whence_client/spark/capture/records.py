@@ -10,7 +10,7 @@ from whence_client.lineage.columns import Dataset
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from whence_client.spark.plan.outputs import Leaf
+    from whence_client.spark.plan.attributes import Leaf
     from whence_client.spark.plan.trees import Tree
 
 READ, WRITE, LIFECYCLE = "read", "write", "lifecycle"

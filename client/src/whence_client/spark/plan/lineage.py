@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from whence_client.lineage.columns import IDENTITY, Column, Dataset, Edge, Edges, Source
-from whence_client.spark.plan.outputs import Relation
+from whence_client.spark.plan.attributes import Relation
 from whence_client.spark.plan.relations import Context, read_relation
 from whence_client.spark.plan.row_changes import ROW_CHANGES
 from whence_client.spark.plan.trees import Tree, kind

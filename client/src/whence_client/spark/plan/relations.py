@@ -26,8 +26,8 @@ from whence_client.lineage.columns import (
     transform,
     unknown,
 )
+from whence_client.spark.plan.attributes import Attribute, Leaf, Relation, attributes_of
 from whence_client.spark.plan.expressions import Scope, read_expression, read_expressions
-from whence_client.spark.plan.outputs import Attribute, Leaf, Relation, attributes_of
 from whence_client.spark.plan.trees import Node, Tree, expression_id, fold, kind, object_name, subtrees, trees_in
 
 if TYPE_CHECKING:

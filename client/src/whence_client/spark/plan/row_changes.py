@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Callable
 
 from whence_client.lineage.columns import FILTER, JOIN, Column, Edges, influence, merge
+from whence_client.spark.plan.attributes import Relation
 from whence_client.spark.plan.expressions import Scope, read_expressions
-from whence_client.spark.plan.outputs import Relation
 from whence_client.spark.plan.relations import Context, read_relation
 from whence_client.spark.plan.trees import Tree, kind, subtrees, trees_in
 

@@ -1,4 +1,4 @@
-"""Queries: common table expressions, SELECT, set operations. A query becomes a relation."""
+"""Queries: SELECT, set operations, VALUES. A query becomes a relation."""
 
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.names.names import column_name
@@ -12,20 +12,18 @@ from whence.capture.sql.provenance.flows import (
     apply_step,
     merge_flows,
 )
-from whence.capture.sql.provenance.relations import EMPTY, STAR, Output, Relation, name_columns, rename_outputs
+from whence.capture.sql.provenance.relations import EMPTY, Output, Relation, name_columns
+from whence.capture.sql.provenance.unions import merge_by_name, merge_by_position, merge_rows_and_reads
+from whence.capture.sql.queries.common_table_expressions import read_ctes
 from whence.capture.sql.queries.conditions import add_condition, add_filter, keep_condition
 from whence.capture.sql.queries.expressions import flow_of, gather, value_of
 from whence.capture.sql.queries.orderings import add_distinct_on, add_grouping, add_sorting
 from whence.capture.sql.queries.pivots import apply_pivot
 from whence.capture.sql.queries.projections import project
-from whence.capture.sql.queries.reading import Reading
-from whence.capture.sql.queries.scopes import Scope, alias_name
+from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.queries.sources import add_joins, add_laterals, add_match_recognize, add_source
 from whence.capture.sql.syntax import classes as c
 from whence.capture.sql.syntax import tree
-
-_ROUNDS = 12
-"""A recursive query is read until its flows stop growing; no real one needs more rounds."""
 
 
 def query(node: tree.Node, outer: Scope) -> Relation:
@@ -77,117 +75,6 @@ def values(node: tree.Node, outer: Scope) -> Relation:
     return meanings.values(outer, rows, relation) if meanings is not None else relation
 
 
-def read_ctes(node: tree.Node, scope: Scope) -> None:
-    """Read the WITH of a statement: each expression once, in order."""
-    clause = tree.arg(node, tree.WITH)
-    if clause is None:
-        return
-    scope.ctes = dict(scope.ctes)
-    for item in tree.items(clause):
-        scope.ctes[alias_name(scope.reading, tree.alias_of(item))] = _read_cte(item, scope)
-    search = tree.arg(clause, tree.SEARCH)
-    if search is not None:
-        _add_search_column(scope, tree.items(clause)[-1], search)
-
-
-def _add_search_column(scope: Scope, last: tree.Node, search: tree.Node) -> None:
-    """SEARCH DEPTH FIRST BY a SET b: adds column b with the flow of a."""
-    name = alias_name(scope.reading, tree.alias_of(last))
-    relation = scope.ctes[name]
-    key = relation.find(column_name(scope.reading.dialect, tree.this(search)))
-    added = tree.arg(search, tree.EXPRESSION)
-    if key is not None and added is not None:
-        output = Output(column_name(scope.reading.dialect, added), key.flow)
-        scope.ctes[name] = Relation([*relation.outputs, output], relation.rows, relation.reads)
-
-
-def _read_cte(node: tree.Node, scope: Scope) -> Relation:
-    name = alias_name(scope.reading, tree.alias_of(node))
-    columns = [column_name(scope.reading.dialect, column) for column in tree.alias_columns(node)]
-    inside = tree.this(node)
-    if tree.arg(node, tree.SCALAR) or not isinstance(inside, c.Query | c.Values):
-        return _special_cte(inside, name, columns, scope)
-    operation = tree.query_in(inside)
-    if isinstance(operation, c.SetOperation) and _mentions(operation, name, scope.reading):
-        return _recursive(operation, name, columns, scope)
-    relation = query(inside, scope)
-    return name_columns(relation, columns)
-
-
-def _special_cte(node: tree.Node, name: str, columns: list[str], scope: Scope) -> Relation:
-    """ClickHouse's `WITH expression AS name`, and PostgreSQL's statements that return rows."""
-    if isinstance(node, c.DML):
-        returned = scope.reading.inner(node, scope)
-        return Relation(rename_outputs(returned.outputs, columns), returned.rows, returned.reads)
-    if isinstance(node, c.Query | c.Literal):
-        flow = flow_of(scope, node)
-        formula = scope.meaning.value(node) if scope.meaning is not None else None
-        scope.aliases = {**scope.aliases, name: Output(name, flow, formula=formula)}
-        return Relation([Output(name, flow)])
-    scope.scalars[name] = node
-    return EMPTY
-
-
-def _recursive(node: tree.Node, name: str, columns: list[str], scope: Scope) -> Relation:
-    """Read the anchor, then repeat the steps with the result so far until no flow grows."""
-    inner = Scope(scope.reading, scope)
-    inner.ctes = dict(scope.ctes)
-    read_ctes(node, inner)
-    anchors: list[tree.Node] = []
-    steps: list[tree.Node] = []
-    for branch in _branches(node):
-        (steps if _mentions(branch, name, scope.reading) else anchors).append(branch)
-    result = _union_relations([query(branch, inner) for branch in anchors], columns)
-    for _ in range(_ROUNDS):
-        inner.ctes[name] = result
-        grown = _union_relations([result, *(query(branch, inner) for branch in steps)], columns)
-        if _flow_weight(grown) == _flow_weight(result):
-            break
-        result = grown
-    return _recursive_meaning(node, name, anchors, steps, inner, result)
-
-
-def _recursive_meaning(
-    node: tree.Node, name: str, anchors: list[tree.Node], steps: list[tree.Node], inner: Scope, result: Relation
-) -> Relation:
-    meanings = inner.reading.meanings
-    if meanings is None:
-        return result
-    inner.ctes[name] = meanings.placeholder(name, result)
-    return meanings.recursive(name, node, [query(branch, inner) for branch in (*anchors, *steps)], result)
-
-
-def _union_relations(relations: list[Relation], columns: list[str]) -> Relation:
-    if not relations:
-        return Relation([Output(name, {}) for name in columns])
-    result = relations[0]
-    for other in relations[1:]:
-        result = Relation(_merge_by_position(result.outputs, other.outputs), *_rows_and_reads(result, other))
-    return Relation(rename_outputs(result.outputs, columns), result.rows, result.reads)
-
-
-def _flow_weight(relation: Relation) -> int:
-    flows = [relation.rows, *(output.flow for output in relation.outputs)]
-    return sum(bits.bit_count() for flow in flows for bits in flow.values())
-
-
-def _mentions(node: tree.Node, name: str, reading: Reading) -> bool:
-    for table in node.find_all(c.Table):
-        parts = tree.table_parts(table)
-        if len(parts) == 1 and alias_name(reading, parts[0]) == name:
-            return True
-    return False
-
-
-def _branches(node: tree.Node) -> list[tree.Node]:
-    """The queries of a chain of set operations, from left to right."""
-    right_branches: list[tree.Node] = []
-    while isinstance(node, c.SetOperation):
-        right_branches.append(tree.arg(node, tree.EXPRESSION))
-        node = tree.query_in(tree.this(node)) or tree.this(node)
-    return [node, *reversed(right_branches)]
-
-
 def _set_operation(node: tree.Node, outer: Scope) -> Relation:
     """Merge columns by position, or by name with UNION BY NAME. The right side of EXCEPT and INTERSECT only filters
     rows.
@@ -210,47 +97,15 @@ def _set_operation(node: tree.Node, outer: Scope) -> Relation:
 
 
 def _combine(operation: tree.Node, left: Relation, right: Relation) -> Relation:
-    rows, reads = _rows_and_reads(left, right)
+    rows, reads = merge_rows_and_reads(left, right)
     if not isinstance(operation, c.Union):
         compared = dict(rows)
         for output in right.outputs:
             absorb(compared, output.flow, FILTER)
             keep_condition(output.flow, FILTER, operation.key.upper())
         return Relation(left.outputs, compared, reads)
-    merge = _merge_by_name if tree.arg(operation, tree.BY_NAME) else _merge_by_position
+    merge = merge_by_name if tree.arg(operation, tree.BY_NAME) else merge_by_position
     return Relation(merge(left.outputs, right.outputs), rows, reads)
-
-
-def _rows_and_reads(left: Relation, right: Relation) -> tuple[Flow, frozenset[Table]]:
-    return merge_flows(left.rows, right.rows), left.reads | right.reads
-
-
-def _merge_by_position(left: list[Output], right: list[Output]) -> list[Output]:
-    if len(left) != len(right) and any(output.name == STAR for output in left + right):
-        return _merge_by_name(left, right)
-    merged = [
-        Output(
-            left_output.name,
-            merge_flows(left_output.flow, right_output.flow),
-            left_output.fields,
-            left_output.hidden & right_output.hidden,
-            left_output.node,
-        )
-        for left_output, right_output in zip(left, right, strict=False)
-    ]
-    return merged + left[len(merged) :]
-
-
-def _merge_by_name(left: list[Output], right: list[Output]) -> list[Output]:
-    right_by_name = {output.name: output for output in right}
-    left_names = {output.name for output in left}
-    merged = [
-        Output(output.name, merge_flows(output.flow, right_by_name[output.name].flow), node=output.node)
-        if output.name in right_by_name
-        else output
-        for output in left
-    ]
-    return merged + [output for output in right if output.name not in left_names]
 
 
 def _apply_order(node: tree.Node, relation: Relation, outer: Scope) -> Relation:

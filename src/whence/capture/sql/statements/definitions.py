@@ -4,7 +4,8 @@ from whence.capture.sql.lineage import Table
 from whence.capture.sql.names.catalog import TEMPORARY_SCHEMAS, DeclaredTable
 from whence.capture.sql.names.names import column_name, table_of
 from whence.capture.sql.provenance.relations import STAR, rename_outputs
-from whence.capture.sql.queries.queries import query, read_ctes
+from whence.capture.sql.queries.common_table_expressions import read_ctes
+from whence.capture.sql.queries.queries import query
 from whence.capture.sql.queries.reading import Reading
 from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.statements.moves import Effects, Move, copy_all_columns, move_of_relation

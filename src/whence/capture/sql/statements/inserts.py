@@ -4,10 +4,11 @@ from whence.capture.sql.lineage import RESULT, Table
 from whence.capture.sql.names.names import column_name
 from whence.capture.sql.provenance.flows import CONDITIONAL, FILTER, IDENTITY, Flow, absorb, merge_flows
 from whence.capture.sql.provenance.relations import EMPTY, Output, Relation, base_relation, with_columns
+from whence.capture.sql.queries.common_table_expressions import read_ctes
 from whence.capture.sql.queries.conditions import add_condition
 from whence.capture.sql.queries.expressions import gather
 from whence.capture.sql.queries.projections import project
-from whence.capture.sql.queries.queries import query, read_ctes, read_from
+from whence.capture.sql.queries.queries import query, read_from
 from whence.capture.sql.queries.reading import Reading
 from whence.capture.sql.queries.scopes import Scope, Source, alias_name
 from whence.capture.sql.statements.assignments import assigned_name, read_assignments

@@ -4,8 +4,8 @@ from whence.capture.sql.lineage import Table
 from whence.capture.sql.names.names import column_name, table_of
 from whence.capture.sql.provenance.flows import FILTER, IDENTITY, SORT, Flow, absorb
 from whence.capture.sql.provenance.relations import Output, with_columns
+from whence.capture.sql.queries.common_table_expressions import read_ctes
 from whence.capture.sql.queries.conditions import add_condition
-from whence.capture.sql.queries.queries import read_ctes
 from whence.capture.sql.queries.reading import Reading
 from whence.capture.sql.queries.scopes import Scope, Source
 from whence.capture.sql.queries.sources import add_source

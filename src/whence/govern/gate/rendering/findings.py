@@ -5,8 +5,8 @@ from typing import Any
 from urllib.parse import quote
 
 from whence.govern.gate.judgement import JudgedChange, Judgement
+from whence.govern.gate.policy import Verdict
 from whence.govern.gate.rendering.names import changed_name, name_of, printable, shortened
-from whence.govern.gate.rules import Verdict
 from whence.model.changes import ChangeKind
 
 Json = dict[str, Any]

@@ -6,9 +6,9 @@ It leads with the dashboards, models and certified datasets that are affected. F
 from collections.abc import Iterator, Sequence
 
 from whence.govern.gate.judgement import JudgedChange, Judgement
+from whence.govern.gate.policy import Verdict
 from whence.govern.gate.rendering.names import changed_name, code, name_of
 from whence.govern.gate.rendering.summary import Hit, Summary, headline, number
-from whence.govern.gate.rules import Verdict
 
 MARKER = "<!-- whence:gate -->"
 """The first line of every comment of the gate, by which it finds its own again."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from whence.govern.gate.impact import Affected, Assessment, Facts, Reach, is_hidden, subject_of
 from whence.govern.gate.judgement import Judgement
-from whence.govern.gate.rules import Verdict
+from whence.govern.gate.policy import Verdict
 from whence.model.names import DatasetName, JobName, Node
 
 LEADING_TYPES = ("DASHBOARD", "REPORT", "MODEL")

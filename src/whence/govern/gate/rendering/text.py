@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from whence.govern.gate.judgement import JudgedChange, Judgement
+from whence.govern.gate.policy import Verdict
 from whence.govern.gate.rendering.names import changed_name, name_of, printable, shortened
 from whence.govern.gate.rendering.summary import Hit, Summary, headline, number
-from whence.govern.gate.rules import Verdict
 
 _SHOWN = 8
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from alembic import op
 
 from whence.openlineage.facets.measurements import is_measurement_facet, parse_measurements
-from whence.store.connection.keyring import keys_in, open_pack, seal_measurements, store_key
+from whence.store.encryption.keyring import keys_in, open_pack, seal_measurements, store_key
 from whence.store.schema.packed import pack_measurements, unpack_facets
 
 revision = "0002"

@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 
 from whence.errors import AccessError
 from whence.model.access import Action
-from whence.store.security.keys import StoredKey, add_key, expire_keys, read_keys, revoke_keys
+from whence.store.security.api_key_rows import StoredKey, add_key, expire_keys, read_keys, revoke_keys
 
 PREFIX = "whence"
 _SECRET_BYTES = 24

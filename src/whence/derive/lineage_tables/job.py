@@ -11,12 +11,12 @@ from sqlalchemy import Engine
 
 from whence.derive.delta.frames import read_table, replace_rows, write_frame
 from whence.derive.delta.table import make_table, table_uri
-from whence.derive.publish import passes, stages
-from whence.derive.publish.schema import SCHEMA_VERSION, TABLES
-from whence.derive.publish.source import read_relation
+from whence.derive.lineage_tables import passes, stages
+from whence.derive.lineage_tables.schema import SCHEMA_VERSION, TABLES
+from whence.derive.lineage_tables.source import read_relation
 from whence.errors import TableError
 from whence.store.connection.data_key import store_keys
-from whence.store.connection.encryption import DataKey
+from whence.store.encryption.encryption import DataKey
 from whence.store.lifecycle.export import StoreSnapshot, export_snapshot, open_snapshot, read_position
 
 VERSION = "whence.schemaVersion"

@@ -5,7 +5,7 @@ ends in one select that matches its table in `schema.TABLES`.
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
-from whence.derive.publish.schema import TABLES
+from whence.derive.lineage_tables.schema import TABLES
 from whence.model.blast_radius import COUNTED
 from whence.model.events import RunState
 from whence.store.ingest.statements import Aspect
