@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
-from sqlalchemy import select
+from sqlalchemy import Engine, select
 
 from fixtures.confidential_events import BODIES, SECRETS, legible
 from fixtures.logs_of_events import fill
@@ -16,9 +16,10 @@ from whence.derive.rebuild import rebuild
 from whence.errors import EncryptionError
 from whence.log import Log
 from whence.log.address import open_log
-from whence.store.connection.data_key import provide_key, read_encryption_state
+from whence.store.connection.data_key import provide_key
 from whence.store.connection.engine import open_store, reading, sqlite_url
 from whence.store.encryption.encryption import KEY_FILE, create_master
+from whence.store.encryption.encryption_state import EncryptionState, read_encryption_state
 from whence.store.encryption.keyring import data_key
 from whence.store.lifecycle.dump import dump
 from whence.store.migrations.migrate import migrate
@@ -33,6 +34,11 @@ def checks(body: bytes) -> bytes:
     made = {"_producer": "p", "_schemaURL": "s", "assertions": [{"assertion": "unique", "success": True}]}
     event["inputs"][0]["inputFacets"]["dataQualityAssertions"] = made
     return json.dumps(event).encode()
+
+
+def state_of(engine: Engine) -> EncryptionState:
+    with reading(engine) as connection:
+        return read_encryption_state(connection)
 
 
 @pytest.fixture
@@ -104,13 +110,13 @@ def test_a_rebuild_encrypts_what_was_not(
     rebuild(spark, filled, store_url)
     engine = open_store(store_url)
     before = list(dump(engine))
-    assert read_encryption_state(engine).plain
+    assert state_of(engine).plain
     engine.dispose()
     create_master(tmp_path / "master.key")
     monkeypatch.setenv(KEY_FILE, str(tmp_path / "master.key"))
     rebuild(spark, filled, store_url)
     assert list(dump(engine)) == before
-    assert read_encryption_state(engine).plain == 0
+    assert state_of(engine).plain == 0
     engine.dispose()
     assert [secret for secret in SECRETS if secret.encode() in legible(engine)] == []
     create_master(tmp_path / "after-a-loss.key")

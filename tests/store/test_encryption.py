@@ -22,9 +22,11 @@ from whence.model.names import JobName
 from whence.openlineage.read import read_event
 from whence.store.adjacency.build import build_csr
 from whence.store.adjacency.overlay import StoreAdjacency
-from whence.store.connection.data_key import check_key, provide_key, read_encryption_state, rewrap, store_address
+from whence.store.connection.data_key import check_key, provide_key, store_address
 from whence.store.connection.engine import open_store, reading, sqlite_url, writing
 from whence.store.encryption.encryption import KEY, KEY_FILE, configured_master, create_master, read_master
+from whence.store.encryption.encryption_state import EncryptionState, read_encryption_state
+from whence.store.encryption.key_rotation import rewrap
 from whence.store.encryption.keyring import data_key, is_sensitive
 from whence.store.lifecycle.copy import copy_in, copy_out, upgrade_copy
 from whence.store.lifecycle.dump import dump
@@ -32,6 +34,11 @@ from whence.store.migrations.migrate import migrate
 from whence.store.schema.tables import facet_body, run_facets
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph
+
+
+def state_of(engine: Engine) -> EncryptionState:
+    with reading(engine) as connection:
+        return read_encryption_state(connection)
 
 
 @pytest.fixture
@@ -81,7 +88,7 @@ def test_without_a_key_everything_is_legible(store_url: str) -> None:
     engine = filled(store_url)
     found = legible(engine)
     assert all(secret.encode() in found for secret in SECRETS)
-    assert read_encryption_state(engine).plain == 7
+    assert state_of(engine).plain == 7
     assert store_address(engine).keys == ()
     engine.dispose()
 
@@ -97,7 +104,7 @@ def test_the_dump_is_that_of_a_store_without_encryption(sealed: Engine, reopened
     plain = open_store(sqlite_url(tmp_path / "plain.db"))
     migrate(plain)
     apply_bodies(plain, BODIES)
-    assert read_encryption_state(plain).key == ""
+    assert state_of(plain).key == ""
     assert list(dump(reopened(sealed))) == list(dump(plain))
     plain.dispose()
 
@@ -151,14 +158,15 @@ def test_rotation_changes_nothing_but_the_wrap(
     before, said_before = stored(sealed), list(dump(sealed))
     new = tmp_path / "new.key"
     master = create_master(new)
-    rewrap(sealed, master)
+    with writing(sealed) as connection:
+        rewrap(connection, master)
     assert stored(sealed) == before
     assert list(dump(sealed)) == said_before  # a process that runs goes on
     with pytest.raises(EncryptionError, match="is not that of the store"):
         list(dump(reopened(sealed)))
     monkeypatch.setenv(KEY_FILE, str(new))
     assert list(dump(reopened(sealed))) == said_before
-    assert read_encryption_state(sealed).master == master.id
+    assert state_of(sealed).master == master.id
 
 
 def test_without_its_key_nothing_is_written(sealed: Engine, reopened: Reopen, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,9 +218,7 @@ def test_a_key_that_comes_later_seals_what_comes_later(
     with reading(engine) as connection:
         rows = connection.execute(select(facet_body.c.payload).where(facet_body.c.name == "sql")).scalars().all()
     assert sorted(row[0] for row in rows) == ["{", "~"]
-    assert (
-        read_encryption_state(engine).plain == 5
-    )  # of the job that nobody spoke of, and what was said again as it was
+    assert state_of(engine).plain == 5  # of the job that nobody spoke of, and what was said again as it was
     assert [line for line in dump(engine) if "zebra_price * 4711 + 8" in line]
     engine.dispose()
 

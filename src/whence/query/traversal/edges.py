@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from whence.model.graph import EdgeRow, Evidence
 from whence.model.names import Node
+from whence.query.answers.duplicate_jobs import fold_siblings
 from whence.query.answers.transformations import Transformation
 from whence.query.answers.values import AnswerEdge
-from whence.query.traversal.duplicate_jobs import fold_siblings
 from whence.query.traversal.traversal import Traversal
 from whence.query.traversal.witnesses import Link
 

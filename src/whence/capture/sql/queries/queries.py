@@ -17,11 +17,11 @@ from whence.capture.sql.provenance.unions import merge_by_name, merge_by_positio
 from whence.capture.sql.queries.common_table_expressions import read_ctes
 from whence.capture.sql.queries.conditions import add_condition, add_filter, keep_condition
 from whence.capture.sql.queries.expressions import flow_of, gather, value_of
+from whence.capture.sql.queries.from_clause.sources import add_joins, add_laterals, add_match_recognize, add_source
 from whence.capture.sql.queries.orderings import add_distinct_on, add_grouping, add_sorting
 from whence.capture.sql.queries.pivots import apply_pivot
 from whence.capture.sql.queries.projections import project
 from whence.capture.sql.queries.scopes import Scope
-from whence.capture.sql.queries.sources import add_joins, add_laterals, add_match_recognize, add_source
 from whence.capture.sql.syntax import classes as c
 from whence.capture.sql.syntax import tree
 

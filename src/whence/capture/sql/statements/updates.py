@@ -6,9 +6,9 @@ from whence.capture.sql.provenance.flows import FILTER, IDENTITY, SORT, Flow, ab
 from whence.capture.sql.provenance.relations import Output, with_columns
 from whence.capture.sql.queries.common_table_expressions import read_ctes
 from whence.capture.sql.queries.conditions import add_condition
+from whence.capture.sql.queries.from_clause.sources import add_source
 from whence.capture.sql.queries.reading import Reading
 from whence.capture.sql.queries.scopes import Scope, Source
-from whence.capture.sql.queries.sources import add_source
 from whence.capture.sql.statements.assignments import assigned_name, read_assignments
 from whence.capture.sql.statements.inserts import add_returning
 from whence.capture.sql.statements.moves import Effects, Move

@@ -4,8 +4,8 @@ from whence.capture.sql.names.names import column_name, normalize_case, table_of
 from whence.capture.sql.provenance.flows import TRANSFORMATION, Flow, apply_step, merge_flows
 from whence.capture.sql.provenance.relations import EMPTY, NAMELESS, STAR, Output, Relation, name_columns
 from whence.capture.sql.queries.expressions import flow_of, has_declared_fields, value_of
+from whence.capture.sql.queries.from_clause.table_readers import read_source
 from whence.capture.sql.queries.scopes import Scope
-from whence.capture.sql.queries.table_readers import read_source
 from whence.capture.sql.syntax import classes as c
 from whence.capture.sql.syntax import tree
 

@@ -6,12 +6,12 @@ from whence.capture.sql.provenance.flows import JOIN, TRANSFORMATION, Flow, appl
 from whence.capture.sql.provenance.relations import EMPTY, STAR, Output, Relation, base_relation, name_columns
 from whence.capture.sql.queries.conditions import add_condition
 from whence.capture.sql.queries.expressions import flow_of, has_declared_fields
-from whence.capture.sql.queries.match_recognize import read_match_recognize
+from whence.capture.sql.queries.from_clause.match_recognize import read_match_recognize
+from whence.capture.sql.queries.from_clause.table_functions import function_rows, unnest
+from whence.capture.sql.queries.from_clause.using import merge_columns
 from whence.capture.sql.queries.pivots import apply_pivot
 from whence.capture.sql.queries.reading import Reading
 from whence.capture.sql.queries.scopes import Scope, Source, alias_name
-from whence.capture.sql.queries.table_functions import function_rows, unnest
-from whence.capture.sql.queries.using import merge_columns
 from whence.capture.sql.syntax import classes as c
 from whence.capture.sql.syntax import tree
 
