@@ -1,4 +1,4 @@
-"""The forms of a verdict, and where it can be published."""
+"""The forms of verdicts and reports, and where a verdict can be published."""
 
 from enum import StrEnum
 
@@ -18,3 +18,11 @@ class Publish(StrEnum):
     """A forge that shows the verdict at its pull requests."""
 
     GITHUB = "github"
+
+
+class Report(StrEnum):
+    """A form of the report of `whence contract check`."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"

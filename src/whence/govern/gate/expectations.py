@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from whence.errors import RulesFileError
-from whence.govern.gate.yaml_nodes import Node, parse, read_members, read_version
+from whence.govern.yaml_nodes import Node, parse, read_members, read_version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from whence.govern.gate.policy import DEFAULT_RULES, Reaction, Rules, Waiver
-from whence.govern.gate.yaml_nodes import Node, Reader, parse, read_members, read_version
+from whence.govern.yaml_nodes import Node, Reader, parse, read_members, read_version
 
 _LONGEST_REASON = 1_000
 

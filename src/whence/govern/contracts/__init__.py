@@ -1,0 +1,1 @@
+"""Data contracts of the Open Data Contract Standard: reading, checking and comparing them. Pure functions."""
