@@ -49,7 +49,7 @@ EXAMPLE = re.compile(r"```http\n(GET|POST|PUT|DELETE) (\S+)\n(.*?)```\n```json\n
 VARIABLES = (
     re.compile(r"environ(?:\.get|\.setdefault)?[\[(]\"(\w+)\""),
     re.compile(r"envvar=\"(\w+)\""),
-    re.compile(r"\"((?:WHENCE|OTEL)_\w+)\""),
+    re.compile(r"\"((?:WHENCE|OTEL|OPENLINEAGE)_\w+)\""),
 )
 PAGES = (
     "README.md",

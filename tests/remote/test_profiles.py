@@ -122,6 +122,33 @@ def test_a_profile_has_its_own_key_which_goes_nowhere_else(server: Api, key: str
     assert here.returncode == 0, here.stderr
 
 
+def test_events_are_sent_to_the_server_of_the_profile_with_its_key(server: Api, tmp_path: Path) -> None:
+    writer = subprocess.run(
+        [*WHENCE, "keys", "create", "etl", "--role", "writer", "--store", server.store_url, "-o", "json"],
+        capture_output=True,
+        check=True,
+    )
+    events = tmp_path / "events.jsonl"
+    event = {"eventType": "COMPLETE", "eventTime": "2026-11-23T10:00:00Z", "producer": "https://example.test/etl"}
+    event |= {"run": {"runId": "0192f7e2-0000-7000-8000-000000000001"}, "job": {"namespace": "prod", "name": "load"}}
+    events.write_text(json.dumps(event) + "\n")
+    stranger = whence(tmp_path, "ingest", str(events), "--url", url_of(server))
+    assert (stranger.returncode, "`whence login`" in stranger.stdout) == (Exit.MISTAKE, True), stranger.stdout
+    key = str(json.loads(writer.stdout)["key"])
+    assert whence(tmp_path, "login", url_of(server), "--profile", "prod", stdin=f"{key}\n").returncode == 0
+    chosen: list[tuple[list[str], dict[str, str]]] = [
+        ([], {"WHENCE_PROFILE": "prod"}),
+        (["--url", url_of(server)], {}),
+        ([], {"WHENCE_URL": url_of(server)}),
+        ([], {"OPENLINEAGE_URL": url_of(server)}),
+    ]
+    for words, more in chosen:
+        sent = whence(tmp_path, "ingest", str(events), *words, **more)
+        assert (sent.returncode, "1 of 1 events accepted" in sent.stdout) == (0, True), (words, more, sent.stderr)
+    unknown = whence(tmp_path, "ingest", str(events), WHENCE_PROFILE="nope")
+    assert "there is no profile 'nope'" in unknown.stderr
+
+
 def test_what_is_refused_is_not_kept(server: Api, tmp_path: Path) -> None:
     refused = whence(tmp_path, "login", url_of(server), WHENCE_API_KEY="wrong")
     assert (refused.returncode, "it does not accept the API key" in refused.stderr) == (Exit.MISTAKE, True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from whence.client.profiles import choose_server
 from whence.errors import ApiError
 
 _PAUSE_SECONDS = 0.5
@@ -26,19 +27,20 @@ class Reply:
 
 
 class Client:
-    """A client of one API, with the key in WHENCE_API_KEY if it is set.
+    """A client of one API, with the key in WHENCE_API_KEY, else that of the profile with this URL.
 
     Retries for `patience` seconds while the API is unreachable or responds 503.
     """
 
     def __init__(self, url: str, *, patience: float = 60) -> None:
+        """Raises ProfileError if the file of profiles cannot be read."""
         self.url = url if "://" in url else f"http://{url}"
         parts = urlsplit(self.url)
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         self._path = parts.path.rstrip("/")
         self._connection = kind(parts.hostname or "127.0.0.1", parts.port, timeout=120)
         self._patience = patience
-        self._key = os.environ.get("WHENCE_API_KEY", "")
+        self._key = choose_server(url).key
 
     def get(self, path: str) -> Reply:
         """Send a GET. Raises ApiError if the API stays unreachable. A 503 is returned, since health checks use it."""
@@ -104,7 +106,11 @@ def refusal(reply: Reply) -> str:
     """Why the API rejected a request, for a user at a terminal."""
     if reply.status == 401:
         given = bool(os.environ.get("WHENCE_API_KEY"))
-        return "the key in WHENCE_API_KEY is not accepted" if given else "an API key is needed: set WHENCE_API_KEY"
+        return (
+            "the key in WHENCE_API_KEY is not accepted"
+            if given
+            else "a valid API key is needed: `whence login`, or set WHENCE_API_KEY"
+        )
     return str(reply.json.get("detail") or reply.json.get("reason") or f"status {reply.status}")
 
 

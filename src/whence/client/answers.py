@@ -134,7 +134,7 @@ class Impact(Answer, frozen=True, kw_only=True):
     nodes: tuple[Affected, ...]
 
     def _title(self) -> str:
-        return f"impact of {self.root}: {self.counts.nodes:,} nodes, {_told(self.completeness)}"
+        return f"impact of {self.root}: {_count(self.counts.nodes, 'node')}, {_told(self.completeness)}"
 
 
 class Paths(Answer, frozen=True, kw_only=True):
@@ -268,7 +268,11 @@ class Found(Answer, frozen=True, kw_only=True):
 
 
 def _number(rows: Sized, noun: str) -> str:
-    return f"{len(rows):,} {noun}{'' if len(rows) == 1 else 's'}"
+    return _count(len(rows), noun)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _told(completeness: Completeness) -> str:

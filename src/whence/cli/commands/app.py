@@ -107,7 +107,8 @@ def demo(
 @app.command()
 def ingest(
     files: Annotated[list[Path], typer.Argument(exists=True, help="Events: JSON, JSON lines, gzip; or directories")],
-    url: Url = "http://127.0.0.1:8080",
+    *,
+    url: Url,
     strict: Annotated[bool, typer.Option("--strict", help="Reject events that violate the specification")] = False,
     output: Form = Output.TEXT,
 ) -> None:
@@ -120,7 +121,7 @@ def ingest(
 
 
 @app.command()
-def doctor(url: Url = "http://127.0.0.1:8080", output: Form = Output.TEXT) -> None:
+def doctor(*, url: Url, output: Form = Output.TEXT) -> None:
     """Send a probe event, and print the result and duration of each station."""
     from whence.cli.process.serve import doctor as probe
     from whence.cli.sending.reports import show_diagnosis

@@ -91,7 +91,8 @@ def dbt(
     columns: Columns = None,
     data: Data = None,
     store: Store = None,
-    url: Url = "http://127.0.0.1:8080",
+    *,
+    url: Url,
     strict: Strict = False,
     output: To = Sink.TEXT,
 ) -> None:
@@ -134,7 +135,8 @@ def sql_log(
     ] = False,
     data: Data = None,
     store: Store = None,
-    url: Url = "http://127.0.0.1:8080",
+    *,
+    url: Url,
     strict: Strict = False,
     output: To = Sink.TEXT,
 ) -> None:
@@ -177,7 +179,8 @@ def run(
     until: Until = None,
     jobs: Jobs = None,
     data: Data = None,
-    url: Url = "http://127.0.0.1:8080",
+    *,
+    url: Url,
     output: Form = Output.TEXT,
 ) -> None:
     """Poll a source from where the last poll ended."""
@@ -193,7 +196,8 @@ def backfill(
     rate: Annotated[float, typer.Option("--rate", min=0, help="Events a second, at most; no limit if 0")] = 0,
     jobs: Jobs = None,
     data: Data = None,
-    url: Url = "http://127.0.0.1:8080",
+    *,
+    url: Url,
     output: Form = Output.TEXT,
 ) -> None:
     """Read a time of the past, with a cursor of its own; a poll may run beside it."""

@@ -112,7 +112,8 @@ def decommission(
         typer.Option("--at-least", parser=_age, metavar="AGE", help="With --unseen-for: and not seen for this time"),
     ] = "7d",  # type: ignore[assignment]  # parsed
     reason: Annotated[str, typer.Option("--reason", help="The reason, stored with the job")] = "",
-    url: Url = "http://127.0.0.1:8080",
+    *,
+    url: Url,
     data: Data = None,
     store: Store = None,
     output: Form = Output.TEXT,

@@ -1,5 +1,6 @@
 """Options that several modules of commands share."""
 
+import os
 import time
 from collections.abc import Callable
 from enum import StrEnum
@@ -10,7 +11,8 @@ import typer
 
 from whence.cli.output.streams import Output, Rows
 from whence.cli.settings import ARCHIVE, DATA, LOG, SECURITY, STORE, TABLES
-from whence.client.profiles import PROFILE, URL
+from whence.client.profiles import DEFAULT, PROFILE, URL, choose_server, read_profiles
+from whence.errors import ProfileError
 from whence.query.answers.instants import instant, past_instant
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
@@ -55,7 +57,28 @@ ServerUrl = Annotated[
 Profile = Annotated[
     str | None, typer.Option("--profile", envvar=PROFILE, help="Ask the server of a profile that `whence login` stored")
 ]
-Url = Annotated[str, typer.Option("--url", envvar="OPENLINEAGE_URL", help="The collector's address")]
+
+
+def collector_url() -> str:
+    """The collector that nothing names: the server of the default profile, else this machine's."""
+    try:
+        profiles = read_profiles()
+        return choose_server().url if os.environ.get(PROFILE) or DEFAULT in profiles else LOCAL_URL
+    except ProfileError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+LOCAL_URL = "http://127.0.0.1:8080"
+Url = Annotated[
+    str,
+    typer.Option(
+        "--url",
+        envvar=[URL, "OPENLINEAGE_URL"],
+        default_factory=collector_url,
+        show_default=f"the default profile's, or {LOCAL_URL}",
+        help="The collector's address",
+    ),
+]
 
 
 def parse_instant(text: str) -> int:
