@@ -1,11 +1,13 @@
 """`whence contract`: data contracts next to the code."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from whence.cli.commands.options import choice_option
+from whence.cli.commands.options import Data, Form, Profile, ServerUrl, Store, choice_option
+from whence.cli.commands.source import open_questions
 from whence.cli.gate.forms import Report
 from whence.cli.output.streams import Output, reporting
 
@@ -16,6 +18,17 @@ _CHECK_EPILOG = (
     "2 wrong usage."
 )
 
+_DIFF_EPILOG = (
+    "Exit codes: 0 pass or note; 5 blocked: something is missing; 6 the owners' approval is needed; "
+    "1, 2 and 4 as everywhere: a mistake, wrong usage or a mistake in a contract, nobody to ask."
+)
+
+Namespace = Annotated[
+    str, typer.Option("--namespace", help="Of tables without a server: their namespace, such as postgres://host:5432")
+]
+Environment = Annotated[
+    str, typer.Option("--environment", help="Only the servers of this environment, such as prod; all if not given")
+]
 Contracts = Annotated[
     list[Path], typer.Argument(exists=True, help="Contracts, or directories with files *.odcs.yaml; may be repeated")
 ]
@@ -31,3 +44,31 @@ def check(
 
     with reporting(Output.JSON if output is Report.JSON else Output.TEXT):
         raise typer.Exit(show_checked(files, output))
+
+
+@app.command(epilog=_DIFF_EPILOG)
+def diff(
+    context: typer.Context,
+    old: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="The older version of the contract")],
+    new: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="The newer version")],
+    readers_within_days: Annotated[
+        int, typer.Option("--readers-within-days", min=1, help="Who has not read for longer is no reader")
+    ] = 90,
+    no_readers: Annotated[
+        bool, typer.Option("--offline", help="Ask nobody for readers: everything may be read by somebody")
+    ] = False,
+    namespace: Namespace = "",
+    environment: Environment = "",
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    output: Form = Output.TEXT,
+) -> None:
+    """Compare two versions of a contract: the class of each change by its real readers, and what the version needs."""
+    with reporting(output), ExitStack() as opened:
+        from whence.cli.gate.contract_review import Naming, show_review
+
+        questions = None if no_readers else opened.enter_context(open_questions(context))
+        naming = Naming(namespace=namespace, environment=environment)
+        raise typer.Exit(show_review(old, new, naming, questions, readers_within_days, output))

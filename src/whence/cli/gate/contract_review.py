@@ -1,0 +1,123 @@
+"""`whence contract diff`: two versions of a contract, their real readers, and the migration note of the newer one."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.text import Text
+
+from whence.cli.answers.ask import Questions
+from whence.cli.gate.contract_files import read_text
+from whence.cli.gate.production import AskedProduction
+from whence.cli.gate.verdict import exit_of
+from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
+from whence.errors import ArtifactError, RulesFileError
+from whence.govern.contracts.changes import ContractChange
+from whence.govern.contracts.contract import Contract
+from whence.govern.contracts.read import read_contract
+from whence.govern.contracts.review import NOT_ASKED, ContractReader, Readers, Review, review_contract
+from whence.govern.contracts.review_reports import review_document, review_lines
+from whence.govern.gate.impact import Assessment, Reader, subject_of
+from whence.govern.gate.production import Production
+from whence.govern.gate.project import Project
+from whence.govern.gate.walk import assess
+from whence.model.changes import ChangeKind, ColumnChange
+from whence.model.names import DatasetName, Node
+
+_DAY = 86_400_000_000
+_NOTE = "MIGRATION.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Naming:
+    """How contracts name datasets: the namespace of tables without a server, and the environment of the servers."""
+
+    namespace: str = ""
+    environment: str = ""
+
+
+def load_contract(path: Path, naming: Naming) -> Contract:
+    """The contract in a file. Raises ArtifactError if it cannot be read, RulesFileError with its first mistake."""
+    contract, checked = read_contract(
+        read_text(path), path.as_posix(), namespace=naming.namespace, environment=naming.environment
+    )
+    if contract is None:
+        first = checked.problems[0]
+        more = f" (and {len(checked.problems) - 1:,} more: `whence contract check`)" if checked.problems[1:] else ""
+        raise RulesFileError(f"{first.file}:{first.line}", f"{first.text}{more}")
+    return contract
+
+
+def show_review(old: Path, new: Path, naming: Naming, questions: Questions | None, days: int, output: Output) -> Exit:
+    """Review the newer version, and print it. `questions`: whom to ask for readers; None: nobody, any may exist."""
+    before, after = load_contract(old, naming), load_contract(new, naming)
+    if before.id != after.id:
+        raise ArtifactError(str(new), f"it is another contract: {after.id!r}, not {before.id!r}")
+    review = review_versions(before, after, questions, days)
+    if output is Output.JSON:
+        print_document(review_document(review))
+    else:
+        print_lines(Text(safe(line)) for line in review_lines(review))
+    return exit_of(review.verdict)
+
+
+def review_versions(old: Contract, new: Contract, questions: Questions | None, days: int) -> Review:
+    """Review a newer version of a contract in a file. Raises what `questions` raises."""
+    now = time.time_ns() // 1_000
+    if questions is None:
+        return review_contract(old, new, lambda _: NOT_ASKED, note=read_note(new), now=now)
+    readers = ProductionReaders(
+        production=AskedProduction(questions=questions),
+        datasets=tuple(dict.fromkeys(dataset for one in (old, new) for _, dataset in one.datasets())),
+        since=now - days * _DAY,
+    )
+    return review_contract(old, new, readers.of, note=read_note(new), now=now)
+
+
+def read_note(contract: Contract) -> str | None:
+    """The migration note of a contract in a file: beside it, or where it says; None if there is none."""
+    path = Path(contract.file).parent / (contract.migration_note or _NOTE)
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProductionReaders:
+    """The readers of what a contract's changes are about, as production reports them. `datasets`: all of the contract;
+    `since`: who has not read since then (µs) is no reader.
+    """
+
+    production: Production
+    datasets: Sequence[DatasetName]
+    since: int
+    _known: dict[tuple[Sequence[DatasetName], str], Readers] = field(default_factory=dict)
+
+    def of(self, change: ContractChange) -> Readers:
+        """The readers of one change. Raises ApiError, StoreError."""
+        datasets = change.datasets or (() if change.column else tuple(self.datasets))
+        key = (datasets, change.column)
+        if key not in self._known:
+            self._known[key] = self._find(datasets, change.column)
+        return self._known[key]
+
+    def _find(self, datasets: Sequence[DatasetName], column: str) -> Readers:
+        if not datasets:
+            return Readers(unknown="the contract names no dataset; state a server, or --namespace")
+        removed = [ColumnChange(dataset=one, column=column or None, kind=ChangeKind.REMOVED) for one in datasets]
+        assessment = assess(removed, self.production, Project())
+        readers = [
+            reader for one in assessment.changes for reader in one.impact.readers if reader.last_seen >= self.since
+        ]
+        unknown = next((one.impact.incomplete for one in assessment.changes if one.impact.incomplete), "")
+        return Readers(found=tuple(self._with_owners(readers, assessment)), unknown=unknown)
+
+    def _with_owners(self, readers: Sequence[Reader], assessment: Assessment) -> Iterator[ContractReader]:
+        jobs = self.production.facts(tuple(dict.fromkeys(subject_of(one.job) for one in readers))) if readers else {}
+        for one in dict.fromkeys(readers):
+            subject: Node = subject_of(one.job)
+            of_job = jobs[subject].owners if subject in jobs else ()
+            owners = assessment.facts_of(one.target).owners or of_job
+            yield ContractReader(job=one.job, target=one.target, owners=owners, last_seen=one.last_seen)

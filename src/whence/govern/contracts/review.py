@@ -1,0 +1,181 @@
+"""Reviewing a new version of a contract: the class of each change by its real readers, and what the version needs."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from enum import StrEnum
+
+from whence.govern.contracts.changes import ContractChange, Kind, Side
+from whence.govern.contracts.compare import compare_contracts
+from whence.govern.contracts.contract import Contract
+from whence.govern.contracts.versions import Step, has_heading, step_between
+from whence.govern.gate.policy import Verdict
+from whence.model.names import Node
+
+
+class Class(StrEnum):
+    """What a change of a contract means (act.md 3.2; docs/reference/contracts.md)."""
+
+    BREAKING = "breaking"
+    UNUSED = "unused"
+    """It would break readers, and there are none."""
+    PRODUCERS = "breaking for producers"
+    SERVICE = "promises less"
+    TIMED = "timed"
+    OWNERSHIP = "ownership"
+    COMPATIBLE = "compatible"
+    METADATA = "metadata"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContractReader:
+    """A job that reads what changes, into what, and who owns that. `last_seen`: when it last said so (µs)."""
+
+    job: Node
+    target: Node
+    owners: tuple[str, ...] = ()
+    last_seen: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readers:
+    """Who reads what changes, of late. `unknown`: why there may be more; empty: that is all."""
+
+    found: tuple[ContractReader, ...] = ()
+    unknown: str = ""
+
+    @property
+    def are_none(self) -> bool:
+        """Whether nobody reads it, and that is sure."""
+        return not self.found and not self.unknown
+
+
+NOT_ASKED = Readers(unknown="production was not asked")
+
+FindReaders = Callable[[ContractChange], Readers]
+"""Finds the readers of what changes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewedChange:
+    """A change with its class, its readers if they matter, and the step between versions that it needs."""
+
+    change: ContractChange
+    class_: Class
+    step: Step
+    readers: Readers = Readers()
+    verdict: Verdict = Verdict.NOTE
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """What is to be done about a new version. `missing`: what blocks it; `approvers`: who must approve; `notified`:
+    the owners of readers who are to know.
+    """
+
+    old: Contract
+    new: Contract
+    verdict: Verdict
+    changes: tuple[ReviewedChange, ...]
+    step: Step
+    missing: tuple[str, ...] = ()
+    approvers: tuple[str, ...] = ()
+    notified: tuple[str, ...] = ()
+
+
+def review_contract(old: Contract, new: Contract, find_readers: FindReaders, *, note: str | None, now: int) -> Review:
+    """Review a new version of a contract. `note`: the text of its migration note, if there is one; `now`: µs UTC."""
+    today = datetime.fromtimestamp(now / 1_000_000, UTC).date()
+    changes = tuple(_review(one, new, find_readers, today) for one in compare_contracts(old, new))
+    step = max((one.step for one in changes), default=Step.NONE)
+    missing = (*_missing_version(old, new, step), *_missing_note(new, changes, note))
+    verdict = max((one.verdict for one in changes), default=Verdict.PASS)
+    needs_approval = any(one.verdict is Verdict.APPROVAL_NEEDED for one in changes)
+    return Review(
+        old=old,
+        new=new,
+        verdict=Verdict.BLOCKED if missing else verdict,
+        changes=tuple(sorted(changes, key=lambda one: (-one.verdict, -one.step, one.change.subject, one.change.kind))),
+        step=step,
+        missing=missing,
+        approvers=(old.owners or new.owners) if needs_approval else (),
+        notified=tuple(sorted({owner for one in changes for reader in one.readers.found for owner in reader.owners})),
+    )
+
+
+def _review(change: ContractChange, new: Contract, find_readers: FindReaders, today: date) -> ReviewedChange:
+    match change.kind.side:
+        case Side.READERS:
+            readers = find_readers(change)
+            if readers.are_none:
+                return ReviewedChange(change=change, class_=Class.UNUSED, step=Step.MINOR, readers=readers)
+            verdict = Verdict.APPROVAL_NEEDED
+            return ReviewedChange(
+                change=change, class_=Class.BREAKING, step=Step.MAJOR, readers=readers, verdict=verdict
+            )
+        case Side.PRODUCERS:
+            reason = "a run has to hold it before it can be relied on"
+            return ReviewedChange(change=change, class_=Class.PRODUCERS, step=Step.MINOR, reason=reason)
+        case Side.SERVICE:
+            readers = find_readers(change)
+            return ReviewedChange(change=change, class_=Class.SERVICE, step=Step.MINOR, readers=readers)
+        case Side.LIFECYCLE:
+            return _review_end(change, new, find_readers(change), today)
+        case Side.OWNERSHIP:
+            return _review_owner(change)
+        case Side.ADDITION:
+            return ReviewedChange(change=change, class_=Class.COMPATIBLE, step=Step.MINOR)
+        case Side.METADATA:
+            return ReviewedChange(change=change, class_=Class.METADATA, step=Step.PATCH)
+
+
+def _review_end(change: ContractChange, new: Contract, readers: Readers, today: date) -> ReviewedChange:
+    """A contract that is deprecated needs a day that is still to come; one that is retired, no readers."""
+    end, reason = parse_day(new.ends), ""
+    if change.kind is Kind.RETIRED and not readers.are_none:
+        is_over = end is not None and end <= today
+        reason = f"it still has readers{' after its last day' if is_over else ''}"
+    elif change.kind is Kind.DEPRECATED and end is None:
+        reason = "state its last day as `endOfLife` in slaProperties"
+    elif change.kind is Kind.DEPRECATED and end is not None and end <= today and not readers.are_none:
+        reason = f"its last day {end} is over"
+    verdict = Verdict.BLOCKED if reason else Verdict.NOTE
+    return ReviewedChange(
+        change=change, class_=Class.TIMED, step=Step.MINOR, readers=readers, verdict=verdict, reason=reason
+    )
+
+
+def _review_owner(change: ContractChange) -> ReviewedChange:
+    if change.kind is Kind.OWNER_LEFT:
+        reason = "a contract without an owner promises nothing; name one in its team"
+        return ReviewedChange(
+            change=change, class_=Class.OWNERSHIP, step=Step.PATCH, verdict=Verdict.BLOCKED, reason=reason
+        )
+    return ReviewedChange(change=change, class_=Class.OWNERSHIP, step=Step.PATCH, verdict=Verdict.APPROVAL_NEEDED)
+
+
+def _missing_version(old: Contract, new: Contract, needed: Step) -> Iterator[str]:
+    taken = step_between(old.version, new.version)
+    if taken is None:
+        yield f"the version {new.version} does not follow {old.version}: write MAJOR.MINOR.PATCH, and never go back"
+    elif taken < needed:
+        yield f"{needed.text} is needed; {old.version} became {new.version}"
+
+
+def _missing_note(new: Contract, changes: Sequence[ReviewedChange], note: str | None) -> Iterator[str]:
+    if not any(one.class_ is Class.BREAKING for one in changes):
+        return
+    name = new.migration_note or "MIGRATION.md"
+    if note is None:
+        yield f"a migration note is needed: a file {name} with a heading for {new.version}"
+    elif not has_heading(note, new.version):
+        yield f"the migration note {name} has no heading for {new.version}"
+
+
+def parse_day(text: str) -> date | None:
+    """The day in a date or time of ISO 8601; None if it is none."""
+    try:
+        return date.fromisoformat(text[:10])
+    except ValueError:
+        return None
