@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-properties lint accuracy accuracy-gate bench bench-sql bench-scale bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install docs dist lock clean
+.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-properties lint accuracy accuracy-gate bench bench-sql bench-scale bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install bench-gate docs dist lock clean
 
 help: ## Show what there is to make
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ accuracy: .venv/ready-dev ## Score the SQL reader on the golden suite, per diale
 
 accuracy-gate: .venv/ready-dev ## Score the fingerprint of changes on the corpus of edits; fails on a drop (ARGS=-v: the edits whose columns are not exact)
 	@PYTHONPATH=tests $(BIN)/python -m capture.sql.fingerprint.gate_accuracy $(ARGS)
+
+bench-gate: .venv/ready-dev ## Measure which injected faults the smaller set of tests of `whence gate --tests` would miss (a minute)
+	@PYTHONPATH=tests $(BIN)/python -m bench.gate.tests $(ARGS)
 
 bench: .venv/ready-dev ## Measure throughput, latency, start and memory (minutes)
 	@$(BIN)/python -m bench $(ARGS)

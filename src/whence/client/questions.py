@@ -11,7 +11,17 @@ from whence.client.connection import Connection, refused_key
 from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text, parameters_of
 from whence.client.pages import Envelope, read_all
 from whence.client.profiles import choose_server
-from whence.client.values import BlastRadius, CurrentUser, FactsPage, JobsPage, KnownJob, NodeFacts, SignedIn
+from whence.client.values import (
+    BlastRadius,
+    CheckedDataset,
+    ChecksPage,
+    CurrentUser,
+    FactsPage,
+    JobsPage,
+    KnownJob,
+    NodeFacts,
+    SignedIn,
+)
 from whence.errors import ServerVersionError
 
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
@@ -19,6 +29,8 @@ Value = TypeVar("Value")
 
 _FACTS_AT_ONCE = 50
 """Nodes in one request: their names are in its address."""
+
+_CHECKS_AT_ONCE = 20
 
 _JOBS_AT_ONCE = 1_000
 
@@ -104,6 +116,12 @@ class Client:
         pages = (nodes[start : start + _FACTS_AT_ONCE] for start in range(0, len(nodes), _FACTS_AT_ONCE))
         asked = (self._connection.get("/api/v2/facts", {"node": list(page)}) for page in pages)
         return tuple(one for page in asked for one in self._converted(page, FactsPage).data)
+
+    def checks(self, datasets: Sequence[str]) -> tuple[CheckedDataset, ...]:
+        """The known checks of datasets, by dataset and job. Raises AccessError without access to all namespaces."""
+        pages = (datasets[start : start + _CHECKS_AT_ONCE] for start in range(0, len(datasets), _CHECKS_AT_ONCE))
+        asked = (self._connection.get("/api/v2/checks", {"node": list(page)}) for page in pages)
+        return tuple(one for page in asked for one in self._converted(page, ChecksPage).data)
 
     def jobs(self) -> Iterator[KnownJob]:
         """Every job, by name."""

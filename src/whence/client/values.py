@@ -290,6 +290,34 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     contract_version: str | None = None
 
 
+class KnownCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """An assertion about a dataset or one of its columns, and its latest result. `severity` `warn` is not an error."""
+
+    assertion: str
+    held: bool
+    column: str | None = None
+    severity: str | None = None
+    expected: str | None = None
+    actual: str | None = None
+    failures: int | None = None
+
+
+class CheckedDataset(msgspec.Struct, frozen=True, kw_only=True):
+    """The checks of a dataset in the latest run of one job that checks it."""
+
+    dataset: str
+    run: str
+    job: str
+    time: str
+    checks: tuple[KnownCheck, ...]
+
+
+class ChecksPage(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a question about checks."""
+
+    data: tuple[CheckedDataset, ...]
+
+
 class KnownJob(msgspec.Struct, frozen=True, kw_only=True):
     """A job, what it writes, and its facets."""
 

@@ -57,7 +57,7 @@ def test_hidden_names_are_in_no_answer(house: Callable[..., House]) -> None:
         troubles = (await client.get("/api/v2/troubles", headers=beta)).json()["data"]
         assert (troubles["failing"], troubles["hidden"], troubles["jobs"][0]["outputs"]) == (1, 2, [])
         assert (await client.get("/api/v2/coverage", headers=beta)).json()["data"]["hidden"] == 3
-        for path in ("quarantine", "quarantine/1:16", "failed-checks"):
+        for path in ("quarantine", "quarantine/1:16", "failed-checks", "checks?node=dataset:beta:b"):
             assert (await client.get(f"/api/v2/{path}", headers=beta)).status_code == 403
         assert (await client.post("/api/v2/quarantine/1:16/replay", headers=beta)).status_code == 403
 

@@ -6,12 +6,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from api.asked import asking
 from api.dashboards.check_reports import Said, check_event, check_reports
 from api.dashboards.pages import paged
 from fixtures.stores_of_events import apply_bodies
+from whence.cli.answers.store import StoreQuestions
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.write import dataset, facet, own_facet, run_event
@@ -163,6 +165,40 @@ def test_checks_that_failed_as_their_runs_said_last(
             assert [one["time"] for one in rows] == sorted((one["time"] for one in rows), reverse=True)
             assert sorted(rows, key=_place, reverse=True) == _failed(told)
             assert len(pages) > 1 or looked == 5_000
+
+
+def test_the_known_checks_of_datasets_are_what_the_latest_run_of_each_job_reported(
+    store_url: str, tmp_path: Path
+) -> None:
+    told = check_reports(5, time.time_ns() // 1_000)
+    engine = open_store(store_url)
+    migrate(engine)
+    apply_bodies(engine, random.Random(4).sample([check_event(one) for one in told], len(told)))
+    engine.dispose()
+    asked = {DatasetName("db://a", name) for name in ("x", "y", "none")}
+    with asking(tmp_path, store_url) as client:
+        rows = client.get("/api/v2/checks", node=[str(one) for one in asked]).json["data"]
+    there = StoreQuestions(store_url).checks([str(one) for one in asked])
+    assert json.loads(msgspec.json.encode(there)) == rows
+    assert [(one["dataset"], one["job"], one["run"], _of_checks(one["checks"])) for one in rows] == _known(told, asked)
+
+
+def _of_checks(checks: list[dict[str, Any]]) -> list[tuple[str, str | None, bool]]:
+    return [(one["assertion"], one["column"], one["held"]) for one in checks]
+
+
+def _known(told: list[Said], asked: set[DatasetName]) -> list[tuple[str, str, str, list[tuple[str, str | None, bool]]]]:
+    """What each run said last of a dataset; of a job's runs, that of the run that spoke last and had a check of it."""
+    spoke: dict[RunName, int] = {}
+    last: dict[tuple[RunName, DatasetName], Said] = {}
+    for one in sorted(told, key=lambda one: one.time):
+        spoke[one.run] = one.time
+        last[one.run, one.of] = one
+    found: dict[tuple[str, str], tuple[RunName, Said]] = {}
+    for (run, of), one in sorted(last.items(), key=lambda item: spoke[item[0][0]]):
+        if of in asked and one.checks:
+            found[str(of), str(run.job)] = run, one
+    return [(of, job, str(run), list(one.checks)) for (of, job), (run, one) in sorted(found.items())]
 
 
 def _place(row: dict[str, Any]) -> tuple[str, str, str]:

@@ -9,10 +9,13 @@ import pytest
 from sqlalchemy import Engine
 from typer.testing import CliRunner
 
-from cli.gate.conftest import BOARD, WAREHOUSE, Checkout, said
+from cli.gate.conftest import BOARD, NOW, WAREHOUSE, Checkout, said
+from fixtures.stores_of_events import apply_bodies
 from query.worlds.random_worlds import World, load
 from whence.cli.commands.app import app
-from whence.model.names import DatasetName, JobName
+from whence.model.events import RunState
+from whence.model.names import DatasetName, JobName, RunName
+from whence.openlineage.write import dataset, facet, run_event
 
 RAW, STAGED, DAILY = (DatasetName(WAREHOUSE, f"shop.main.{name}") for name in ("orders", "staged", "daily"))
 STAGED_JOB, DAILY_JOB = JobName("dbt", "model.shop.staged"), JobName("dbt", "model.shop.daily")
@@ -56,6 +59,28 @@ def node(name: str, sql: str, parent: str, kind: str = "model") -> dict[str, Any
     }
 
 
+def data_test(name: str, of: str, column: str = "", sql: str = "") -> dict[str, Any]:
+    kind, _, _ = name.partition("_of_")
+    generic = {} if sql else {"test_metadata": {"name": kind, "kwargs": {"column_name": column}}}
+    return {
+        "unique_id": f"test.shop.{name}",
+        "resource_type": "test",
+        "name": name,
+        "original_file_path": "models/shop.yml" if generic else f"tests/{name}.sql",
+        "attached_node": f"model.shop.{of}",
+        "column_name": column or None,
+        "compiled_code": sql,
+        "depends_on": {"nodes": [f"model.shop.{of}"]},
+        **generic,
+    }
+
+
+TESTS = [
+    data_test("not_null_of_id", "staged", "id"),
+    data_test("not_null_of_amount", "staged", "amount"),
+    data_test("unique_of_day", "daily", "day"),
+    data_test("positive_total", "daily", sql='select day from "shop"."main"."daily" where total < 0'),
+]
 STAGED_SQL = 'select id, amount, day from "shop"."main"."orders" where amount > 0'
 MANIFEST = {
     "metadata": {"project_name": "shop", "adapter_type": "postgres", "dbt_version": "1.10.0"},
@@ -77,14 +102,29 @@ MANIFEST = {
 }
 
 
+MANIFEST["nodes"] |= {one["unique_id"]: one for one in TESTS}  # type: ignore[operator]
+
+
+def scan() -> bytes:
+    """A run of another tool that checks two columns of `daily`."""
+    entries = [{"assertion": "minimum", "column": column, "success": True} for column in ("total", "day")]
+    checks = {"dataQualityAssertions": facet("DataQualityAssertionsDatasetFacet", assertions=entries)}
+    run = RunName("5c0da000-0000-4000-8000-000000000001", JobName("soda", "scan"))
+    return json.dumps(run_event(NOW, RunState.COMPLETE, run, inputs=[dataset(DAILY, inputFacets=checks)])).encode()
+
+
 @pytest.fixture
 def production(sqlite_store: Engine) -> str:
     load(sqlite_store, WORLD)
     return str(sqlite_store.url)
 
 
-def judged(checkout: Checkout, store: str, path: Path, sql: str, code: int) -> dict[str, Any]:
+def judged(checkout: Checkout, store: str, path: Path, sql: str, code: int, *options: str) -> dict[str, Any]:
     """The verdict on a commit that gives `staged` another text, with what dbt compiled of it."""
+    return json.loads(written(checkout, store, path, sql, code, *options, "-o", "json"))  # type: ignore[no-any-return]
+
+
+def written(checkout: Checkout, store: str, path: Path, sql: str, code: int, *options: str) -> str:
     checkout.commit({"shop/models/staged.sql": sql, "shop/models/staged.yml": f"# {sql}\n"})
     head = deepcopy(MANIFEST)
     head["nodes"]["model.shop.staged"].update(compiled_code=sql, raw_code=sql)
@@ -94,10 +134,9 @@ def judged(checkout: Checkout, store: str, path: Path, sql: str, code: int) -> d
         (folders[name] / "manifest.json").write_text(json.dumps(manifest))
     read = ["--dbt", str(folders["head"]), "--dbt-base", str(folders["base"]), "--namespace", WAREHOUSE]
     where = ["--repository", str(checkout.folder), "--base", "main", "--store", store]
-    result = CliRunner().invoke(app, ["gate", *where, *read, "-o", "json"], env={"WHENCE_URL": None})
+    result = CliRunner().invoke(app, ["gate", *where, *read, *options], env={"WHENCE_URL": None})
     assert result.exit_code == code, result.output
-    found: dict[str, Any] = json.loads(result.stdout)
-    return found
+    return result.stdout
 
 
 def test_a_model_of_the_same_meaning_is_silent(checkout: Checkout, production: str, tmp_path: Path) -> None:
@@ -120,6 +159,33 @@ def test_a_removed_column_breaks_the_model_that_reads_it(checkout: Checkout, pro
     found = judged(checkout, production, tmp_path, STAGED_SQL.replace("id, amount, day", "id, day"), 5)
     kinds = {(one["node"].rpartition(".")[2].rpartition(":")[2], one["kind"]) for one in found["changes"]}
     assert {("amount", "removed"), ("daily", "broken reference")} <= kinds
+
+
+OTHER_AMOUNT = STAGED_SQL.replace("amount,", "amount * 2 as amount,")
+
+
+def test_the_tests_that_are_enough(checkout: Checkout, production: str, sqlite_store: Engine, tmp_path: Path) -> None:
+    apply_bodies(sqlite_store, [scan()])
+    text = written(checkout, production, tmp_path, OTHER_AMOUNT, 0, "--tests")
+    assert text.splitlines() == [
+        "2 of 4 dbt tests are enough: 50% saved",
+        "1 of 2 checks of affected datasets are enough: 50% saved",
+        "dbt test --select not_null_of_amount positive_total",
+        "models/shop.yml::not_null_of_amount  # it reads what changes (shop.main.staged.amount)",
+        "tests/positive_total.sql::positive_total  # it reads what is affected (shop.main.daily.total)",
+        "soda:scan::shop.main.daily.total::minimum  # it reads what is affected (shop.main.daily.total)",
+    ]
+
+
+def test_the_tests_as_json(checkout: Checkout, production: str, tmp_path: Path) -> None:
+    found = judged(checkout, production, tmp_path, STAGED_SQL + " -- the same", 0, "--tests")
+    assert (found["dbt_select"], found["dbt"]["known"], found["dbt"]["saved"]) == (None, 4, 1.0)
+
+
+def test_the_tests_are_not_published(production: str) -> None:
+    result = CliRunner().invoke(app, ["gate", "--store", production, "--tests", "-o", "sarif"])
+    assert result.exit_code == 2
+    assert "--tests is text or JSON" in result.output
 
 
 def test_both_directories_are_needed(production: str, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from whence.cli.answers.tree import ASCII, UNICODE, Style, tree
 from whence.cli.output.streams import Exit, Rows, print_csv, print_document, print_lines
 from whence.client.answers import Answer, Diff, Found, History, Impact, Lineage, Measurements, Paths, RunLineage, WhyNot
 from whence.client.options import Bounds, Narrowing, Time, Walk
-from whence.client.values import BlastRadius, Completeness, KnownJob, NodeFacts
+from whence.client.values import BlastRadius, CheckedDataset, Completeness, KnownJob, NodeFacts
 
 Draw = Callable[[Style], Iterable[Text]]
 """An answer as lines."""
@@ -78,6 +78,10 @@ class Questions(Protocol):
 
     def facts(self, nodes: Sequence[str]) -> tuple[NodeFacts, ...]:
         """What is asserted of datasets and jobs; unknown ones are left out."""
+        ...
+
+    def checks(self, datasets: Sequence[str]) -> tuple[CheckedDataset, ...]:
+        """The known checks of datasets, by dataset and job."""
         ...
 
     def jobs(self) -> Iterator[KnownJob]:

@@ -10,7 +10,7 @@ import msgspec
 
 from whence.client import answers
 from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text
-from whence.client.values import BlastRadius, KnownJob, NodeFacts
+from whence.client.values import BlastRadius, CheckedDataset, KnownJob, NodeFacts
 from whence.model.catalog import EntryFilter, Window, entry_sort_key
 from whence.model.graph import Direction
 from whence.model.ids import Kind
@@ -34,10 +34,12 @@ from whence.query.questions.why import why, why_not
 from whence.query.rendering import listings
 from whence.query.rendering.answers import completeness_document
 from whence.query.rendering.catalog import facts_documents
+from whence.query.rendering.checks import checked_document
 from whence.query.rendering.listings import Listing, Whole
 from whence.query.runs.lineage import resolve_run, run_lineage
 from whence.query.runs.resolve import resolve_asked_run
 from whence.store.snapshots.catalog import StoreCatalog
+from whence.store.snapshots.checks import MOST_DATASETS, latest_check_reports
 from whence.store.snapshots.graph import StoreGraph, open_graph
 
 AnyAnswer = TypeVar("AnyAnswer", bound=answers.Answer)
@@ -144,6 +146,15 @@ class StoreQuestions:
         with self._open() as graph:
             found = facts_documents(StoreCatalog(graph.connection), graph, names)
         return msgspec.convert(found, tuple[NodeFacts, ...])
+
+    def checks(self, datasets: Sequence[str]) -> tuple[CheckedDataset, ...]:
+        """The known checks of datasets, by dataset and job."""
+        names = [name for name in map(parse_node, datasets) if isinstance(name, DatasetName)]
+        pages = (names[start : start + MOST_DATASETS] for start in range(0, len(names), MOST_DATASETS))
+        with self._open() as graph:
+            reports = [one for page in pages for one in latest_check_reports(graph.connection, page)]
+        found = [checked_document(one.dataset, one.run, one.time, one.checks) for one in reports]
+        return msgspec.convert(found, tuple[CheckedDataset, ...])
 
     def jobs(self) -> Iterator[KnownJob]:
         """Every job, by name."""

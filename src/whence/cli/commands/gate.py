@@ -23,6 +23,7 @@ from whence.cli.commands.gate_options import (
     RulesPath,
     Schema,
     SqlPath,
+    TestsOnly,
     VerdictForm,
     form_and_file,
 )
@@ -63,6 +64,7 @@ def gate(
     columns: Columns = None,
     dbt: DbtTarget = None,
     dbt_base: DbtBaseTarget = None,
+    tests: TestsOnly = False,
     publish: PublishTo = None,
     url: ServerUrl = None,
     profile: Profile = None,
@@ -74,9 +76,12 @@ def gate(
     files = [form_and_file(one) for one in write or ()]
     with reporting(Output.JSON if output is Form.JSON else Output.TEXT), open_questions(context) as questions:
         from whence.cli.gate.dbt_code import dbt_targets
+        from whence.cli.gate.relevant_tests import written_tests
         from whence.cli.gate.sql_code import sql_folder
         from whence.cli.gate.verdict import Wanted, exit_of, judge_head, publish_to, written
 
+        if tests and (publish or output not in (Form.TEXT, Form.JSON)):
+            raise typer.BadParameter("--tests is text or JSON, and is not published")
         _check_code(sql, dialect and namespace, dbt, dbt_base)
         wanted = Wanted(
             folder=repository,
@@ -91,6 +96,9 @@ def gate(
         judged = judge_head(wanted, questions, pull, approvals)
         for form, path in files:
             path.write_text(written(judged, form), "utf-8", errors="backslashreplace")
+        if tests:
+            sys.stdout.write(written_tests(judged, wanted, questions, output))
+            return
         sys.stdout.write(written(judged, output))
         if pull is not None:
             pull.publish(judged.judgement, judged.summary)

@@ -75,6 +75,9 @@ DbtBaseTarget = Annotated[
         help="Of --dbt: the target directory, as dbt wrote it at the merge base",
     ),
 ]
+TestsOnly = Annotated[
+    bool, typer.Option("--tests", help="Print the tests that are enough for the head; the exit code is 0")
+]
 PublishTo = Annotated[
     Publish | None,
     choice_option(Publish, "--publish", help="Read reviews from, and write comment and check run to, the forge"),

@@ -47,13 +47,14 @@ def dbt_targets(head: Path | None, base: Path | None, repository: Path, namespac
 
 def compare_dbt(targets: DbtTargets) -> Compared:
     """What a project changes. Raises ArtifactError without a manifest, or if the warehouse is unknown."""
-    base, head = (_read(target, targets.namespace) for target in (targets.base, targets.head))
+    base, head = (read_target(target, targets.namespace) for target in (targets.base, targets.head))
     changes = compare_projects(project_code(base.project, base.warehouse), project_code(head.project, head.warehouse))
     project = Project(base=_edges(targets.base, base), head=_edges(targets.head, head))
     return Compared(changes=changes, project=project)
 
 
-def _read(target: Path, namespace: str) -> Artifacts:
+def read_target(target: Path, namespace: str) -> Artifacts:
+    """The artifacts of a target directory. Raises ArtifactError."""
     return DbtProject(target=target, namespace=namespace or None).read()
 
 

@@ -18,9 +18,10 @@ from whence.cli.gate.production import AskedProduction
 from whence.cli.gate.sql_code import SqlFolder, compare_sql
 from whence.cli.output.streams import Exit
 from whence.errors import ArtifactError
+from whence.govern.gate.impact import Assessment
 from whence.govern.gate.judge import judge
 from whence.govern.gate.judgement import Approval, Judgement
-from whence.govern.gate.policy import Verdict
+from whence.govern.gate.policy import Rules, Verdict
 from whence.govern.gate.policy_file import read_rules
 from whence.govern.gate.project import Project
 from whence.govern.gate.rendering.documents import judgement_document
@@ -33,10 +34,12 @@ from whence.govern.gate.walk import assess
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A judgement and its summary, from which every form is made."""
+    """A judgement and its summary, from which every form is made, and what was judged by which rules."""
 
     judgement: Judgement
     summary: Summary
+    assessment: Assessment
+    rules: Rules
 
 
 def written(judged: Judged, form: Form) -> str:
@@ -118,7 +121,8 @@ def judge_change(
         now=time.time_ns() // 1_000,
         notices=(*rulebook.notices, *compared.notices),
     )
-    return Judged(judgement=judgement, summary=summarize(judgement, assessment.facts))
+    summary = summarize(judgement, assessment.facts)
+    return Judged(judgement=judgement, summary=summary, assessment=assessment, rules=read)
 
 
 def read_approvals(path: Path) -> tuple[Approval, ...]:

@@ -11,6 +11,10 @@ HIDDEN = "hidden"
 """The namespace of the tokens that a server puts in the place of names which the asker may not see."""
 
 
+UNKNOWN_DATASET = "production does not know this dataset"
+"""Why an impact is incomplete, though no budget cut it."""
+
+
 class Reach(IntEnum):
     """How a change gets to a node; the surest first."""
 
@@ -89,11 +93,12 @@ class Assessed:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
     """All changes of a head, and what is known of every dataset and job that one of them affects, at one state of the
-    production graph.
+    production graph. `names`: of datasets that code knows by another name than production does, production's.
     """
 
     changes: tuple[Assessed, ...]
     facts: Mapping[Node, Facts] = field(default_factory=dict)
+    names: Mapping[Node, DatasetName] = field(default_factory=dict)
     graph_version: str = ""
 
     def facts_of(self, node: Node) -> Facts:

@@ -5,10 +5,11 @@ The surest way to a node counts (by value before by influence before assumed), a
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from whence.govern.gate.impact import (
+    UNKNOWN_DATASET,
     Affected,
     Assessed,
     Assessment,
@@ -38,7 +39,7 @@ def assess(changes: Sequence[ColumnChange], production: Production, project: Pro
     subjects: list[DatasetName | JobName] = [one.change.dataset for one in assessed]
     subjects += [one for of in assessed for one in of.impact.subjects if not is_hidden(one)]
     facts = production.facts(tuple(dict.fromkeys(subjects)))
-    return Assessment(changes=assessed, facts=facts, graph_version=graph.version)
+    return Assessment(changes=assessed, facts=facts, names=graph.names, graph_version=graph.version)
 
 
 @dataclass(slots=True)
@@ -78,6 +79,11 @@ class UnionGraph:
                     continue
                 if self.canonical(edge.source) == node or DatasetName in (type(node), type(edge.source)):
                     yield edge
+
+    @property
+    def names(self) -> Mapping[Node, DatasetName]:
+        """The names that production gives datasets, by their other names, as far as it was asked."""
+        return self._canonical
 
     def canonical(self, node: Node) -> Node:
         """The node by the name that production gives its dataset."""
@@ -136,7 +142,7 @@ def _impact(change: ColumnChange, graph: UnionGraph) -> Impact:
         found = replace(_search(change.dataset, graph), incomplete="")
         return _of_whole_dataset(start, found, graph)
     impact = _search(start, graph)
-    return impact if is_known else replace(impact, incomplete="production does not know this dataset")
+    return impact if is_known else replace(impact, incomplete=UNKNOWN_DATASET)
 
 
 def start_of(change: ColumnChange) -> Node:

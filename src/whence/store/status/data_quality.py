@@ -44,6 +44,15 @@ class RunFailures(NamedTuple):
     held: int
 
 
+class RunChecks(NamedTuple):
+    """The checks of a dataset in a run, and the time of the run's last event (µs)."""
+
+    time: int
+    run_id: int
+    dataset_id: int
+    checks: tuple[Assertion, ...]
+
+
 class FailedChecksPage(NamedTuple):
     """Failed checks, the latest run first. `looked`: the sort key of the last one read if there are more."""
 
@@ -62,6 +71,19 @@ def read_quality(connection: Connection, dataset_ids: Iterable[int]) -> Mapping[
                 seen = _count_results(run_id, runs[run_id], results)
                 found[dataset_id] = max(found.get(dataset_id, seen), seen, key=lambda one: one.time)
     return found
+
+
+def read_checks(connection: Connection, dataset_ids: Iterable[int]) -> Sequence[RunChecks]:
+    """The checks of datasets, by run: of the latest runs that read or wrote one of them, the latest first."""
+    ids = sorted_distinct(dataset_ids)
+    runs = _list_runs(connection, ids)
+    found = [
+        RunChecks(runs[run_id], run_id, dataset_id, tuple(results))
+        for run_id, said in _read_assertions(connection, runs).items()
+        for dataset_id, results in said.items()
+        if dataset_id in ids and results
+    ]
+    return sorted(found, reverse=True)
 
 
 def read_failed_checks(connection: Connection, window: Window) -> FailedChecksPage:

@@ -157,6 +157,8 @@ def _test(entry: Json) -> Test:
     return Test(
         unique_id=_text(entry, "unique_id"),
         name=_text(generic, "name") or _text(entry, "name"),
+        label=_text(entry, "name"),
+        path=_text(entry, "original_file_path"),
         node=_text(entry, "attached_node") or (parents[-1] if parents else ""),
         parents=parents,
         column=_text(entry, "column_name") or _text(params, "column_name"),

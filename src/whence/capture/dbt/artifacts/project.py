@@ -64,12 +64,14 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Test:
-    """A data test, and the node that it tests."""
+    """A data test, and the node that it tests. `name`: of its kind, as `not_null`; `label`: its own."""
 
     unique_id: str
     name: str
     node: str
     parents: tuple[str, ...]
+    label: str = ""
+    path: str = ""
     column: str = ""
     severity: str = "error"
     is_generic: bool = False
