@@ -21,9 +21,9 @@ class Kept(Session):
         return True
 
 
-def read_cases(name: str) -> dict[str, str]:
+def read_cases(name: str, folder: Path = Path(__file__).parent) -> dict[str, str]:
     """The cases of a golden file: by title, the code and the lineage."""
-    text = (Path(__file__).parent / "golden" / name).read_text()
+    text = (folder / "golden" / name).read_text()
     cases = dict(re.findall(r"^## (.+)\n(.+\n(?:.*(?:<-).*\n)+)", text, re.M))
     assert len(cases) == text.count("\n## ")
     return cases

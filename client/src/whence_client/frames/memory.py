@@ -12,7 +12,9 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Callable
 
+from whence_client.captures.session import Session
 from whence_client.frames.addresses import find_address
+from whence_client.frames.arrays import ArrayMemory, is_array
 from whence_client.frames.frames import FrameLineage, Rows, join_inputs, join_rows
 from whence_client.lineage.columns import LEFT_THE_ENGINE, unknown
 
@@ -40,9 +42,15 @@ class FrameMemory:
         self._lock = threading.Lock()
         self._by_object: dict[int, _Entry] = {}
         self._by_mark: OrderedDict[Mark, _Entry] = OrderedDict()
+        self._arrays = ArrayMemory()
+        self.calls = threading.local()
+        """`call` is true while a hooked call runs: only the outermost counts, whichever library it is of."""
 
     def remember(self, frame: Any, lineage: FrameLineage, take_columns: TakeColumns | None = None) -> None:
-        """Keep the lineage of a frame; with `take_columns` also of the buffers of its columns."""
+        """Keep the lineage of a frame or array; with `take_columns` also of the buffers of its columns."""
+        if is_array(frame):
+            self._arrays.remember(frame, lineage)
+            return
         key = id(frame)
 
         def forget(reference: weakref.ref[Any]) -> None:
@@ -61,7 +69,9 @@ class FrameMemory:
                 self._by_mark.popitem(last=False)
 
     def find(self, frame: Any) -> FrameLineage | None:
-        """The lineage of this very frame; None if nobody remembered one."""
+        """The lineage of this very frame, or of an array; None if nobody remembered one."""
+        if is_array(frame):
+            return self._arrays.find(frame)
         found = self._by_object.get(id(frame))
         return found.lineage if found and found.frame() is frame else None
 
@@ -89,6 +99,14 @@ class FrameMemory:
             join_rows(used.values()) | (_LOST if any(one is _UNKNOWN for one in made.values()) else Rows()),
             join_inputs(used.values()),
         )
+
+
+_of_sessions: weakref.WeakKeyDictionary[Session, FrameMemory] = weakref.WeakKeyDictionary()
+
+
+def memory_of(session: Session) -> FrameMemory:
+    """The memory that all captures of a session share: frames pass from one library to another."""
+    return _of_sessions.setdefault(session, FrameMemory())
 
 
 _UNKNOWN = unknown(LEFT_THE_ENGINE)

@@ -1,18 +1,21 @@
-"""The event of one write of a frame: pure, from a record."""
+"""The record of one write of a frame, and its event: pure, from the record."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timezone
+from typing import Any
 
 from whence_client.captures.naming import Naming
 from whence_client.events.datasets import Dataset, Field
 from whence_client.events.facets import Event, facet
+from whence_client.events.ids import new_run_id
 from whence_client.events.runs import COMPLETE, RunRef, job_type_facet, run_event
 from whence_client.frames.frames import FrameLineage
+from whence_client.frames.pending import settle
 from whence_client.lineage.facets import lineage_facets
 
 
@@ -49,11 +52,20 @@ def write_event(write: FrameWrite, naming: Naming) -> Event:
                 write.target.namespace,
                 write.target.name,
                 write.fields,
-                lineage_facets(lineage.announced(), lineage.rows.edges),
+                {**write.target.facets, **lineage_facets(lineage.announced(), lineage.rows.edges)},
                 statistics if write.rows >= 0 else {},
             )
         ],
     )
+
+
+def describe_write(
+    engine: str, target: Dataset, fields: Iterable[tuple[Any, Any]], lineage: FrameLineage, rows: int = -1
+) -> FrameWrite:
+    """The record of a write that has just ended. `fields` are the names and types of the columns."""
+    described = tuple(Field(str(name), str(type_)) for name, type_ in fields)
+    at = datetime.now(timezone.utc)
+    return FrameWrite(engine, target, described, settle(lineage), script_name(), new_run_id(), at, rows)
 
 
 def script_name() -> str:

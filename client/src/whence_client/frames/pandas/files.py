@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from datetime import datetime, timezone
 from typing import Any
 
 from whence_client.events.datasets import Dataset as EventDataset
-from whence_client.events.datasets import Field
-from whence_client.events.ids import new_run_id
 from whence_client.frames.frames import FrameLineage, read_frame, unknown_frame
 from whence_client.frames.memory import FrameMemory
 from whence_client.frames.pandas.calls import is_frame, labels_in
-from whence_client.frames.writes import FrameWrite, script_name
+from whence_client.frames.writes import FrameWrite, describe_write
 from whence_client.lineage.columns import LEFT_THE_ENGINE, NOT_CAPTURED, Dataset
 from whence_client.naming.files import name_file
 from whence_client.naming.tables import name_table_of_url
@@ -93,10 +90,8 @@ class Files:
             str(label): column or unknown_frame([label], NOT_CAPTURED).columns[label] for label, column in known.items()
         }
         types = frame.dtypes if is_frame(frame) else {frame.name: frame.dtype}
-        fields = tuple(Field(str(label), str(type_)) for label, type_ in types.items())
         whole = FrameLineage(columns, lineage.rows, lineage.inputs)
-        at = datetime.now(timezone.utc)
-        self._emit_write(FrameWrite("pandas", target, fields, whole, script_name(), new_run_id(), at, len(frame)))
+        self._emit_write(describe_write("pandas", target, types.items(), whole, len(frame)))
 
 
 def _path(source: Any) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import sys
-import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Callable
@@ -18,8 +17,9 @@ from whence_client.captures.naming import Naming
 from whence_client.captures.patches import Patches
 from whence_client.captures.session import Session
 from whence_client.events.facets import Event
+from whence_client.frames.arrays import is_array
 from whence_client.frames.frames import FrameLineage, unknown_frame
-from whence_client.frames.memory import FrameMemory
+from whence_client.frames.memory import memory_of
 from whence_client.frames.pandas import columnwise, grouping, joining, selection
 from whence_client.frames.pandas.calls import Call, Rule, descend, is_frame, is_series, labels_in, value_column
 from whence_client.frames.pandas.files import QUERIES, READERS, WRITERS, Files
@@ -59,9 +59,9 @@ class _Hooks:
         self._capture, self._session, self._pandas = capture, session, pandas
         self._guard = session.guard(capture.name)
         self._patches = Patches(self._guard)
-        self._memory = FrameMemory()
+        self._memory = memory_of(session)
         self._files = Files(self._memory, self._emit)
-        self._within = threading.local()
+        self._within = self._memory.calls
 
     def install(self) -> Undo:
         """Put the hooks in place."""
@@ -83,6 +83,7 @@ class _Hooks:
         self._hook_locations()
         self._hook_descent()
         self._hook_accessors()
+        self._hook_arrays()
         self._hook_files()
 
         def undo() -> None:
@@ -253,6 +254,28 @@ class _Hooks:
         self._hook_member(StringMethods, "__getitem__", columnwise.use_accessor, member="_orig")
         for name in ("_delegate_property_get", "_delegate_method"):
             self._hook_member(Properties, name, columnwise.use_accessor, member="_parent")
+
+    def _hook_arrays(self) -> None:
+        """The values of a frame as an array of numpy, which models are fitted on."""
+
+        def observe(original: Any) -> Any:
+            @functools.wraps(original)
+            def observed(frame: Any, *args: Any, **named: Any) -> Any:
+                result = original(frame, *args, **named)
+                if not getattr(self._within, "call", False) and is_array(result):
+                    self._guard.run("to_numpy", self._remember_values, frame, result)
+                return result
+
+            return observed
+
+        for owner in (self._pandas.DataFrame, self._pandas.Series):
+            self._patches.replace(owner, "to_numpy", observe)
+            self._patches.replace(owner, "values", lambda original: property(observe(original.fget)))
+
+    def _remember_values(self, frame: Any, values: Any) -> None:
+        lineage = self._memory.find(frame)
+        if lineage is not None:
+            self._memory.remember(values, lineage)
 
     def _hook_files(self) -> None:
         pandas = self._pandas

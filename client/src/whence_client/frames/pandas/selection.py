@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from whence_client.frames.frames import FrameLineage, Rows, join_inputs, join_rows, rows_by
+from whence_client.frames.handover import adopt_values
 from whence_client.frames.pandas.calls import (
     Call,
     Rule,
@@ -24,7 +25,6 @@ from whence_client.lineage.columns import (
     CONDITIONAL,
     EMPTY,
     FILTER,
-    LEFT_THE_ENGINE,
     NOT_CAPTURED,
     Column,
     add_reason,
@@ -248,8 +248,7 @@ def construct(call: Call) -> FrameLineage | None:
         column, sources = value_column(data, call.find), [one for one in [call.find(data)] if one]
         return series_of(call.owner.name, column, *sources)
     if not isinstance(data, Mapping):
-        lineage = call.find(data)
-        return lineage or FrameLineage(dict.fromkeys(call.owner.columns, unknown(LEFT_THE_ENGINE)))
+        return adopt_values(data, list(call.owner.columns), call.find)
     sources = [one for one in map(call.find, data.values()) if one]
     columns = {label: value_column(value, call.find, join_rows(sources)) for label, value in data.items()}
     return FrameLineage(columns, join_rows(sources), join_inputs(sources))

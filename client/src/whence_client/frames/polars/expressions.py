@@ -46,6 +46,7 @@ class Scope:
     columns: Mapping[str, Column]
     nodes: Any
     text: Callable[[], str]
+    find_series: Callable[[Any], Column | None] = lambda series: None
 
     def column(self, name: str) -> Column:
         """A column by name."""
@@ -168,7 +169,9 @@ def _alias(node: Any, scope: Scope) -> Column:
 
 
 def _literal(node: Any, scope: Scope) -> Column:
-    return unknown(LEFT_THE_ENGINE) if type(node.value).__name__ == "PySeries" else EMPTY
+    if type(node.value).__name__ != "PySeries":
+        return EMPTY
+    return scope.find_series(node.value) or unknown(LEFT_THE_ENGINE)
 
 
 def _binary(node: Any, scope: Scope) -> Column:

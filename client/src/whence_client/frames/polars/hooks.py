@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterable
 from contextvars import ContextVar
 from dataclasses import replace
-from datetime import datetime, timezone
 from typing import Any
 
 from whence_client.captures.contract import ATTACH, Findings, Undo, Versions, check_package
@@ -16,14 +15,13 @@ from whence_client.captures.naming import Naming
 from whence_client.captures.patches import Observer, Patches
 from whence_client.captures.session import Session
 from whence_client.events.datasets import Dataset as EventDataset
-from whence_client.events.datasets import Field
 from whence_client.events.facets import Event
-from whence_client.events.ids import new_run_id
 from whence_client.frames.frames import FrameLineage, read_frame, unknown_frame
-from whence_client.frames.memory import FrameMemory
+from whence_client.frames.handover import adopt_values
+from whence_client.frames.memory import memory_of
 from whence_client.frames.polars.plan import Plan, find_sink, read_plan, written_schema
-from whence_client.frames.writes import FrameWrite, script_name, write_event
-from whence_client.lineage.columns import LEFT_THE_ENGINE, NOT_CAPTURED, Dataset
+from whence_client.frames.writes import FrameWrite, describe_write, write_event
+from whence_client.lineage.columns import LEFT_THE_ENGINE, NOT_CAPTURED, Dataset, merge
 from whence_client.naming.files import name_file
 
 _READERS = ("read_avro", "read_csv", "read_excel", "read_ipc", "read_json", "read_ndjson", "read_ods", "read_parquet")
@@ -64,7 +62,7 @@ class _Hooks:
 
     def __init__(self, capture: PolarsCapture, session: Session, polars: Any) -> None:
         self._capture, self._session, self._polars = capture, session, polars
-        self._memory = FrameMemory()
+        self._memory = memory_of(session)
         self._patches = Patches(session.guard(capture.name))
         self._depth: ContextVar[int] = ContextVar("whence_polars_writes", default=0)
 
@@ -75,6 +73,10 @@ class _Hooks:
             if hasattr(polars, name):
                 observe(polars, name, self._on_read)
         observe(polars.DataFrame, "__init__", self._on_creation)
+        observe(polars, "from_pandas", self._on_import)
+        observe(polars.Series, "__init__", self._on_values)
+        for name in ("to_pandas", "to_numpy"):
+            observe(polars.DataFrame, name, self._on_export)
         for name in (*_KEEPING, "__getitem__"):
             if hasattr(polars.DataFrame, name):
                 observe(polars.DataFrame, name, self._on_part)
@@ -123,7 +125,28 @@ class _Hooks:
 
     def _on_creation(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A frame was made of what Python has. Its buffers may lie where another frame's were."""
-        self._remember(args[0], unknown_frame(args[0].columns, LEFT_THE_ENGINE))
+        data = args[1] if len(args) > 1 else named.get("data")
+        self._remember(args[0], adopt_values(data, args[0].columns, self._memory.find))
+
+    def _on_import(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """A frame or series of another library became one of polars."""
+        data = args[0] if args else named.get("data")
+        if isinstance(result, self._polars.DataFrame):
+            self._remember(result, adopt_values(data, result.columns, self._memory.find))
+
+    def _on_export(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """A frame became one of pandas, or an array."""
+        lineage = self._memory.find(args[0]) or self._find(args[0])
+        if lineage is not None:
+            self._memory.remember(result, lineage)
+
+    def _on_values(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """A series was made of values."""
+        values = args[2] if len(args) > 2 else named.get("values", args[1] if len(args) > 1 else named.get("name"))
+        found = self._memory.find(values)
+        if found is not None and len(args[0]):
+            lineage = replace(found, columns={args[0].name: merge(found.columns.values())})
+            self._memory.remember(args[0], lineage, lambda: [args[0]])
 
     def _on_part(self, result: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Rows or columns of a frame, under their names."""
@@ -160,7 +183,13 @@ class _Hooks:
             self._emit(path, frame.schema, lineage or unknown_frame(frame.columns, LEFT_THE_ENGINE), frame.height)
 
     def _plan(self, frame: Any) -> Plan:
-        return Plan(frame, _name_paths, lambda inner: self._find(self._polars.DataFrame._from_pydf(inner)))
+        polars = self._polars
+        return Plan(
+            frame,
+            _name_paths,
+            lambda inner: self._find(polars.DataFrame._from_pydf(inner)),
+            lambda inner: self._memory.find_by_buffers(lambda: [polars.Series._from_pyseries(inner)]),
+        )
 
     def _find(self, frame: Any) -> FrameLineage | None:
         return self._memory.find_by_buffers(frame.get_columns)
@@ -169,9 +198,7 @@ class _Hooks:
         self._memory.remember(frame, lineage, frame.get_columns)
 
     def _emit(self, path: str, schema: Any, lineage: FrameLineage, rows: int = -1) -> None:
-        fields = tuple(Field(str(name), str(type_)) for name, type_ in schema.items())
-        target, at = name_file(path), datetime.now(timezone.utc)
-        write = FrameWrite(self._capture.name, target, fields, lineage, script_name(), new_run_id(), at, rows)
+        write = describe_write(self._capture.name, name_file(path), schema.items(), lineage, rows)
         for event in self._capture.translate(write, self._session.naming()):
             self._session.emit(event, capture=self._capture.name)
 

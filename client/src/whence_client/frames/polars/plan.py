@@ -43,11 +43,12 @@ from whence_client.lineage.columns import (
 
 @dataclass
 class Plan:
-    """A plan that is being read. `name_paths` names the dataset of files; `find_frame` knows frames in memory."""
+    """A plan that is being read. `name_paths` names files, `find_frame` and `find_series` know what is in memory."""
 
     frame: Any
     name_paths: Callable[[list[str]], Dataset]
     find_frame: Callable[[Any], FrameLineage | None]
+    find_series: Callable[[Any], FrameLineage | None]
     nodes: Any = None
     _read: dict[int, FrameLineage] = field(default_factory=dict)
 
@@ -64,7 +65,11 @@ class Plan:
         columns: dict[str, Column] = {}
         for one in reversed(frames):
             columns.update(one.columns)
-        return Scope(columns, self.nodes, lambda: self.text)
+        return Scope(columns, self.nodes, lambda: self.text, self._series_column)
+
+    def _series_column(self, series: Any) -> Column | None:
+        found = self.find_series(series)
+        return merge(found.columns.values()) if found is not None else None
 
     def read(self, number: int) -> FrameLineage:
         """The lineage of a node; a node that several others have as their input is read once."""
