@@ -82,8 +82,9 @@ def answered(request: Request, count: int, *, export: bool = False) -> None:
 
 
 def wrote(request: Request, namespace: str, count: int) -> None:
-    """Record in the audit log how many events went into a namespace."""
-    request.scope["state"].setdefault("wrote", {})[namespace] = count
+    """Add to the number of events that went into a namespace, for the audit log."""
+    written = request.scope["state"].setdefault("wrote", {})
+    written[namespace] = written.get(namespace, 0) + count
 
 
 def withheld(request: Request, what: str) -> None:

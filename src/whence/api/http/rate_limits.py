@@ -13,12 +13,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from typing import NamedTuple
 
 import msgspec
 
 from whence.errors import RateLimitError
 
 LONGEST_RETRY_SECONDS = 60
+_CACHED_LENGTH = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +38,7 @@ class RateSettings:
     """The most addresses, and the most producers. The least recently active are forgotten: their buckets are full."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """The source that an event names."""
 
     producer: str = ""
@@ -88,7 +89,8 @@ class Limits:
         if not network:
             return 0
         delay = self._peers.delay(network.encode(), self._clock())
-        self._refuse_beyond_patience(delay, "peer", f"{network} sends more than its share")
+        if delay > self._patience:
+            raise _refused("peer", network, delay)
         self._peers.take(network.encode(), 1, size, self._clock())
         return delay
 
@@ -101,20 +103,22 @@ class Limits:
         if network:
             events, size = (sum(amounts) for amounts in zip(*said.values(), strict=True)) if said else (1, charged)
             self._peers.take(network.encode(), max(events - 1, 0), max(size - charged, 0), now)
-        keys = {source: _key(network, source) for source in said}
+        keys = {source: _key_of(network, source) for source in said}
         delay = 0.0
         for source, key in keys.items():
             waiting = self._producers.delay(key, now)
-            name = f"{source.producer[:200] or 'a nameless producer'} ({source.namespace[:100]})"
-            self._refuse_beyond_patience(waiting, "producer", f"{name} sends more than its share")
+            if waiting > self._patience:
+                name = f"{source.producer[:200] or 'a nameless producer'} ({source.namespace[:100]})"
+                raise _refused("producer", name, waiting)
             delay = max(delay, waiting)
         for source, (events, size) in said.items():
             self._producers.take(keys[source], events, size, now)
         return delay
 
-    def _refuse_beyond_patience(self, delay: float, door: str, reason: str) -> None:
-        if delay > self._patience:
-            raise RateLimitError(door, reason, min(math.ceil(delay), LONGEST_RETRY_SECONDS))
+
+def _refused(door: str, name: str, delay: float) -> RateLimitError:
+    seconds = min(math.ceil(delay), LONGEST_RETRY_SECONDS)
+    return RateLimitError(door, f"{name} sends more than its share", seconds)
 
 
 def tally(bodies: Iterable[bytes | msgspec.Raw]) -> Said:
@@ -165,5 +169,13 @@ def network_of(peer: str) -> str:
     return str(mapped) if mapped.version == 4 else str(ipaddress.ip_network((mapped, 64), strict=False))
 
 
-def _key(network: str, source: Source) -> bytes:
+def _key_of(network: str, source: Source) -> bytes:
+    is_short = len(source.producer) + len(source.namespace) < _CACHED_LENGTH
+    return (_make_key_cached if is_short else _make_key)(network, source)
+
+
+def _make_key(network: str, source: Source) -> bytes:
     return blake2b(f"{network}\n{source.producer}\n{source.namespace}".encode(), digest_size=16).digest()
+
+
+_make_key_cached = lru_cache(maxsize=1_024)(_make_key)
