@@ -1,15 +1,20 @@
 """Acceptance of bodies: decoded once, redacted, read, and identified by a canonical hash, before anything is stored."""
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from whence.model.events import Event
+from whence.model.events import DatasetEvent, Event
 from whence.openlineage.authority.governed_parts import find_restriction
-from whence.openlineage.authority.restrictions import FULL, NOT_APPLIED, WITHHELD, Authority
-from whence.openlineage.checked_parts import compose_canonical
-from whence.openlineage.json.split_event import split_event
-from whence.openlineage.json.wire import Json, decode, encode_canonical, event_key
-from whence.openlineage.read import read_event, read_split
+from whence.openlineage.authority.restrictions import FULL, NOT_APPLIED, WITHHELD, Authority, Need, event_need
+from whence.openlineage.checked_parts import check_split
+from whence.openlineage.json.split_event import SplitEvent, split_event
+from whence.openlineage.json.wire import Json, decode, encode_canonical, event_key, text_of
+from whence.openlineage.message_keys import message_key
+from whence.openlineage.read import read_accepted, read_event
 from whence.openlineage.redaction.redact import find_suspect_kinds, redact
+
+Subject = Literal["job", "dataset"]
+"""What an event is about."""
 
 _MAX_EXPANSION = 8
 """A longer body, relative to its canonical JSON, is stored as canonical JSON: it is mostly indentation or escapes."""
@@ -23,10 +28,20 @@ class Accepted:
 
     payload: bytes
     key: str
-    event: Event
+    owner: str
+    """Its message key (`message_keys.message_key`)."""
+    need: Need
+    """The action and namespace that its sender needs (`restrictions.event_need`)."""
+    producer: str
     warnings: tuple[str, ...]
     restricted: bool = False
     """Whether a part of it is not applied because the sender is not entitled to it."""
+    subject: Subject = "job"
+
+    @property
+    def event(self) -> Event:
+        """The event, read anew."""
+        return read_accepted(self.payload)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,14 +57,16 @@ class Sealed:
     """Whether a restriction was added to it (`authority.Restriction`); it may withhold nothing."""
 
 
-def accept(body: bytes, *, strict: bool = False, authority: Authority = FULL) -> Accepted:
+def accept(
+    body: bytes, *, strict: bool = False, authority: Authority = FULL, split: SplitEvent | None = None
+) -> Accepted:
     """Accept one event's body. `strict` also validates it against the specification's schemas. What the sender has no
-    authority for is recorded in the event and withheld.
+    authority for is recorded in the event and withheld. `split` is the event in the body, if it was split before.
 
     Raises EventError: status 400 if the body is not a JSON object, 422 with a JSON pointer if it is not an event, 403
     if no part of it may be applied.
     """
-    if not strict and (known := _accept_split(body, authority)) is not None:
+    if not strict and (known := _accept_split(body, split or split_event(body), authority)) is not None:
         return known
     event = decode(body)
     if strict:
@@ -62,20 +79,28 @@ def accept(body: bytes, *, strict: bool = False, authority: Authority = FULL) ->
     return Accepted(
         payload=sealed.payload,
         key=sealed.key,
-        event=read,
+        owner=message_key(read),
+        need=event_need(read),
+        producer=read.producer,
+        subject="dataset" if isinstance(read, DatasetEvent) else "job",
         warnings=(*read.warnings, *redaction_warning),
         restricted=sealed.restricted and any(one.startswith(f"/: {NOT_APPLIED}") for one in read.warnings[:1]),
     )
 
 
-def _accept_split(body: bytes, authority: Authority) -> Accepted | None:
+def _accept_split(body: bytes, split: SplitEvent | None, authority: Authority) -> Accepted | None:
     """Accept an event of which most parts were checked before; None if it must be decoded whole."""
-    split = split_event(body)
-    text = compose_canonical(split, authority) if split else None
-    if split is None or text is None:
+    checked = check_split(split, authority) if split else None
+    if split is None or checked is None:
         return None
-    event = read_split(split, body)
-    return Accepted(payload=_choose_payload(body, text), key=event_key(text), event=event, warnings=event.warnings)
+    return Accepted(
+        payload=_choose_payload(body, checked.text),
+        key=event_key(checked.text),
+        owner=checked.owner,
+        need=checked.need,
+        producer=text_of(split.wire.producer),
+        warnings=checked.warnings,
+    )
 
 
 def _choose_payload(body: bytes, text: bytes) -> bytes:

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from msgspec import UNSET, UnsetType
-
 from whence.model.events import Dataset, Facet
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName
@@ -18,11 +16,12 @@ from whence.openlineage.facets.source_matching import match_sources
 from whence.openlineage.facets.symlinks import read_symlinks
 from whence.openlineage.facets.warnings import Note, Notes
 from whence.openlineage.json.interning import FACETS, decode_interned
-from whence.openlineage.json.split_event import SplitEvent, SplitInput, SplitOutput, source_of
+from whence.openlineage.json.split_event import FacetTexts, PartKey, Repeated, SplitEvent
 from whence.openlineage.json.wire import Json
 from whence.openlineage.lineage_sets.lifecycle import read_lifecycle
 from whence.openlineage.names.entity_names import read_dataset_name
 from whence.openlineage.names.placeholders import fold_placeholders
+from whence.openlineage.run_facets import Place, read_run_facets
 
 Datasets = tuple[Dataset, ...]
 
@@ -39,29 +38,26 @@ def read_inputs_and_outputs(event: Json, notes: Notes) -> tuple[Datasets, Datase
 
 def read_split_inputs_and_outputs(event: SplitEvent, notes: Notes) -> tuple[Datasets, Datasets]:
     """Read the inputs and outputs of a split event, with what is known of their facets from other events."""
-    inputs, outputs = _given(event.inputs), _given(event.outputs)
-    keys = _static_keys(inputs), _static_keys(outputs)
-    size = sum(len(source) for role in keys for *_, source in role)
-    static_inputs, static_outputs, warnings = (_read_static_cached if size < _CACHED_BYTES else _read_static)(*keys)
+    inputs, outputs, warnings = read_repeated_datasets(event.repeated)
     notes.add_all(warnings)
-    return _add_run_facets(static_inputs, inputs, "input", notes), _add_run_facets(
-        static_outputs, outputs, "output", notes
+    return (
+        _add_run_facets(inputs, event.input_facets, "input", notes),
+        _add_run_facets(outputs, event.output_facets, "output", notes),
     )
 
-
-_StaticKey = tuple[str, str, bytes]
-"""The namespace and name of an input or output, and the JSON of its facets."""
 
 _Listed = tuple[Dataset | None, ...]
 """A dataset for each member of a list; None for a member that is ignored."""
 
 
-def _static_keys(listed: Sequence[SplitInput | SplitOutput]) -> tuple[_StaticKey, ...]:
-    return tuple([(one.namespace, one.name, source_of(one.facets) or b"{}") for one in listed])
+def read_repeated_datasets(repeated: Repeated) -> tuple[_Listed, _Listed, tuple[Note, ...]]:
+    """Read the inputs and outputs without their run facets, and the warnings about them."""
+    read = _read_static_cached if repeated.size < _CACHED_BYTES else _read_static
+    return read(repeated.inputs, repeated.outputs)
 
 
 def _read_static(
-    inputs: tuple[_StaticKey, ...], outputs: tuple[_StaticKey, ...]
+    inputs: tuple[PartKey, ...], outputs: tuple[PartKey, ...]
 ) -> tuple[_Listed, _Listed, tuple[Note, ...]]:
     """Read inputs and outputs without their run facets. A job repeats all of them in most of its events."""
     notes = Notes()
@@ -77,7 +73,7 @@ def _read_static(
 _read_static_cached = lru_cache(maxsize=2_048)(_read_static)
 
 
-def _read_static_part_of(key: _StaticKey, role: str, at: str, notes: Notes) -> Dataset | None:
+def _read_static_part_of(key: PartKey, role: str, at: str, notes: Notes) -> Dataset | None:
     read = _read_static_part_cached if len(key[-1]) < _CACHED_BYTES else _read_static_part
     dataset, warnings = read(*key, role, at)
     notes.add_all(warnings)
@@ -87,7 +83,7 @@ def _read_static_part_of(key: _StaticKey, role: str, at: str, notes: Notes) -> D
 def _read_static_part(
     namespace: str, name: str, source: bytes, role: str, at: str
 ) -> tuple[Dataset | None, tuple[Note, ...]]:
-    notes = Notes()
+    notes, source = Notes(), source or b"{}"
     entity = {"namespace": namespace, "name": name, "facets": decode_interned(source, FACETS)}
     dataset = _read_listed(entity, role, at, notes)
     return replace(dataset, source=source) if dataset else None, notes.taken()
@@ -127,6 +123,8 @@ def _quality_reports(facets: tuple[Facet, ...]) -> tuple[Facet, ...]:
 
 
 def _merge_facets(first: tuple[Facet, ...], second: tuple[Facet, ...]) -> tuple[Facet, ...]:
+    if not second:
+        return first
     keys = {facet.key for facet in first}
     return (*first, *(facet for facet in second if facet.key not in keys))
 
@@ -146,20 +144,19 @@ def _relate(outputs: Datasets, inputs: Datasets, notes: Notes) -> Datasets:
     return tuple([fold_placeholders(output) for output in match_sources(outputs, inputs, notes)])
 
 
-def _add_run_facets(datasets: _Listed, listed: Sequence[SplitInput | SplitOutput], role: str, notes: Notes) -> Datasets:
+def _add_run_facets(datasets: _Listed, texts: Sequence[FacetTexts], role: str, notes: Notes) -> Datasets:
     return tuple(
         [
-            dataset if split.run_facets is UNSET else _with_run_facets(dataset, split, role, f"/{role}s/{index}", notes)
-            for index, (dataset, split) in enumerate(zip(datasets, listed, strict=True))
+            _with_run_facets(dataset, own, (f"/{role}s/{index}", f"{role}Facets"), notes) if own else dataset
+            for index, (dataset, own) in enumerate(zip(datasets, texts, strict=True))
             if dataset is not None
         ]
     )
 
 
-def _with_run_facets(dataset: Dataset, split: SplitInput | SplitOutput, role: str, at: str, notes: Notes) -> Dataset:
-    entity = {f"{role}Facets": decode_interned(source_of(split.run_facets), ())}
-    facets = _read_run_facets(entity, role, at, notes)
-    return replace(dataset, run_facets=_merge_facets(facets, dataset.run_facets)) if facets else dataset
+def _with_run_facets(dataset: Dataset, texts: FacetTexts, place: Place, notes: Notes) -> Dataset:
+    facets = tuple([facet for one in read_run_facets(texts, place, notes) for facet in one.facets])
+    return dataset.with_run_facets(_merge_facets(facets, dataset.run_facets)) if facets else dataset
 
 
 def _read_list(values: object, role: str, notes: Notes) -> _Listed:
@@ -169,10 +166,6 @@ def _read_list(values: object, role: str, notes: Notes) -> _Listed:
         notes.add(f"/{role}s", "is not a list; ignored")
         return ()
     return tuple([_read_listed(value, role, f"/{role}s/{index}", notes) for index, value in enumerate(values)])
-
-
-def _given(listed: Sequence[SplitInput] | Sequence[SplitOutput] | UnsetType) -> Sequence[SplitInput | SplitOutput]:
-    return () if listed is UNSET else listed
 
 
 def _without_none(datasets: Sequence[Dataset | None]) -> Datasets:

@@ -15,7 +15,7 @@ from whence.model.events import Dataset, DatasetEvent, Event, Job, JobEvent, Run
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.authority.governed_parts import enforce
 from whence.openlineage.authority.restrictions import WITHHELD
-from whence.openlineage.datasets import Datasets, read_inputs_and_outputs, read_split_inputs_and_outputs
+from whence.openlineage.datasets import read_inputs_and_outputs, read_repeated_datasets, read_split_inputs_and_outputs
 from whence.openlineage.facets.error_messages import is_partial
 from whence.openlineage.facets.explicit_lineage import list_reported_fields, read_dataset_edges, read_job_edges
 from whence.openlineage.facets.facets import Facets, active_facet, encode_run_facets, encode_static_facets, read_facets
@@ -24,13 +24,16 @@ from whence.openlineage.facets.parent_run import read_parents
 from whence.openlineage.facets.schema_fields import read_schema_fields
 from whence.openlineage.facets.symlinks import read_symlinks
 from whence.openlineage.facets.warnings import Note, Notes
-from whence.openlineage.json.split_event import SplitEvent, SplitJob, source_of, split_event
+from whence.openlineage.json.split_event import PartKey, Repeated, SplitEvent, WireEvent, split_event
 from whence.openlineage.json.times import parse_micros
 from whence.openlineage.json.wire import Json, decode, text_of
 from whence.openlineage.lineage_sets.lifecycle import read_lifecycle
 from whence.openlineage.names.entity_names import read_dataset_name, read_job_name
 from whence.openlineage.names.run_ids import parse_uuid
+from whence.openlineage.run_facets import read_run_facets, read_split_parents
 
+_NO_RUN_ID = "a run needs a UUID"
+_NO_TEXT = "is missing or no text"
 _CACHED_BYTES = 16_384
 """The results of longer job facets are not cached, so that large events do not fill the memory."""
 
@@ -59,21 +62,15 @@ def read_event(event: bytes | Json) -> Event:
 
 
 def _read_run_event(event: Json, notes: Notes) -> RunEvent:
-    header = _read_header(event, notes)
+    time, producer = _read_header(event, notes)
     job = _read_job(event, notes)
     if event.get("dataset") is not None:
         notes.add("/dataset", "a run event has inputs and outputs; ignored")
-    return _make_run_event(event, header, job, read_inputs_and_outputs(event, notes), notes)
-
-
-def _make_run_event(
-    event: Json, header: tuple[int, str], job: Job, datasets: tuple[Datasets, Datasets], notes: Notes
-) -> RunEvent:
-    (time, producer), (inputs, outputs) = header, datasets
+    inputs, outputs = read_inputs_and_outputs(event, notes)
     return RunEvent(
         time=time,
         producer=producer,
-        state=_read_state(event, notes),
+        state=_read_state(event.get("eventType"), notes),
         run=_read_run(event, job.name, notes),
         job=job,
         inputs=inputs,
@@ -113,14 +110,19 @@ def _read_dataset_event(event: Json, notes: Notes) -> DatasetEvent:
 
 
 def _read_header(event: Json, notes: Notes) -> tuple[int, str]:
-    for key in ("producer", "schemaURL"):
-        if type(event.get(key)) is not str:
-            notes.add(f"/{key}", "is missing or no text")
-    return _read_time(event, notes), text_of(event.get("producer"))
+    producer = event.get("producer")
+    _require_texts(producer, event.get("schemaURL"), notes)
+    return _read_time(event.get("eventTime"), notes), text_of(producer)
 
 
-def _read_time(event: Json, notes: Notes) -> int:
-    text = event.get("eventTime")
+def _require_texts(producer: object, schema_url: object, notes: Notes) -> None:
+    if type(producer) is not str:
+        notes.add("/producer", _NO_TEXT)
+    if type(schema_url) is not str:
+        notes.add("/schemaURL", _NO_TEXT)
+
+
+def _read_time(text: object, notes: Notes) -> int:
     if type(text) is not str:
         raise EventError("/eventTime", "an event needs a time: an ISO 8601 text")
     try:
@@ -132,8 +134,7 @@ def _read_time(event: Json, notes: Notes) -> int:
     return time
 
 
-def _read_state(event: Json, notes: Notes) -> RunState:
-    word = event.get("eventType")
+def _read_state(word: object, notes: Notes) -> RunState:
     if word is None:
         return RunState.OTHER
     state = _STATES.get(word) if type(word) is str else None
@@ -149,7 +150,7 @@ def _read_run(event: Json, job: JobName, notes: Notes) -> Run:
         raise EventError("/run", "is not an object")
     run_id = parse_uuid(run.get("runId"))
     if run_id is None:
-        raise EventError("/run/runId", "a run needs a UUID")
+        raise EventError("/run/runId", _NO_RUN_ID)
     name = RunName(run_id, job)
     facets = read_facets(run, "facets", "/run", notes)
     parent, root = (_drop_self_reference(one, name, notes) for one in read_parents(facets, job, "/run/facets", notes))
@@ -198,42 +199,74 @@ def read_accepted(payload: bytes) -> Event:
 
 def read_split(split: SplitEvent, body: bytes) -> Event:
     """Read a split event, whose body this is. Raises EventError."""
-    notes = Notes()
     try:
-        event = _describe(split)
-        header = _read_header(event, notes)
-        job, warnings = _read_split_job(split.job)
-        notes.add_all(warnings)
-        return _make_run_event(event, header, job, read_split_inputs_and_outputs(split, notes), notes)
+        return _read_split_event(split)
     except EventError:
         return read_event(body)  # of several errors, the same one is reported however an event is read
 
 
-def _describe(split: SplitEvent) -> Json:
-    """The members of a split event that are not repeated."""
-    texts = {
-        "eventTime": split.eventTime,
-        "eventType": split.eventType,
-        "producer": split.producer,
-        "schemaURL": split.schemaURL,
-    }
-    event: Json = {name: text for name, text in texts.items() if text is not UNSET}
-    event["run"] = {"runId": split.run.runId, "facets": _decode(source_of(split.run.facets) or b"{}")}
-    return event
-
-
-def _read_split_job(job: SplitJob) -> tuple[Job, tuple[Note, ...]]:
-    facets = source_of(job.facets) or b"{}"
-    return (_read_job_cached if len(facets) < _CACHED_BYTES else _read_job_parts)(job.namespace, job.name, facets)
-
-
-def _read_job_parts(namespace: str, name: str, facets: bytes) -> tuple[Job, tuple[Note, ...]]:
+def _read_split_event(split: SplitEvent) -> RunEvent:
     notes = Notes()
-    job = _read_job({"job": {"namespace": namespace, "name": name, "facets": _decode(facets)}}, notes)
+    time, producer, state = read_split_header(split.wire, notes)
+    job, warnings = _read_split_job(split.repeated.job)
+    notes.add_all(warnings)
+    inputs, outputs = read_split_inputs_and_outputs(split, notes)
+    return RunEvent(
+        time=time,
+        producer=producer,
+        state=state,
+        run=_read_split_run(split, job.name, notes),
+        job=job,
+        inputs=inputs,
+        outputs=outputs,
+        warnings=notes.sorted(),
+    )
+
+
+def read_repeated(repeated: Repeated) -> tuple[JobName, tuple[Note, ...]]:
+    """Read the parts that other events repeat: the job's name, and the warnings about all of them.
+
+    Raises EventError.
+    """
+    job, warnings = _read_split_job(repeated.job)
+    return job.name, (*warnings, *read_repeated_datasets(repeated)[2])
+
+
+def read_split_header(wire: WireEvent, notes: Notes) -> tuple[int, str, RunState]:
+    """Read time, producer and state of a split event. Raises EventError."""
+    _require_texts(wire.producer, wire.schemaURL, notes)
+    state = _read_state(None if wire.eventType is UNSET else wire.eventType, notes)
+    return _read_time(wire.eventTime, notes), text_of(wire.producer), state
+
+
+def read_split_names(split: SplitEvent, job: JobName, notes: Notes) -> tuple[RunName, RunName | None, RunName | None]:
+    """Read the names of a run of this job, its parent and its root. Raises EventError."""
+    run_id = parse_uuid(split.wire.run.runId)
+    if run_id is None:
+        raise EventError("/run/runId", _NO_RUN_ID)
+    name = RunName(run_id, job)
+    parent, root = read_split_parents(split.run_facets, job, notes)
+    return name, _drop_self_reference(parent, name, notes), _drop_self_reference(root, name, notes)
+
+
+def _read_split_run(split: SplitEvent, job: JobName, notes: Notes) -> Run:
+    name, parent, root = read_split_names(split, job, notes)
+    read = read_run_facets(split.run_facets, ("/run", "facets"), notes)
+    facets = tuple([facet for one in read for facet in one.facets])
+    return Run(name=name, facets=facets, parent=parent, root=root, partial=any(one.partial for one in read))
+
+
+def _read_split_job(key: PartKey) -> tuple[Job, tuple[Note, ...]]:
+    return (_read_job_cached if len(key[2]) < _CACHED_BYTES else _read_job_part)(*key)
+
+
+def _read_job_part(namespace: str, name: str, facets: bytes) -> tuple[Job, tuple[Note, ...]]:
+    notes = Notes()
+    job = _read_job({"job": {"namespace": namespace, "name": name, "facets": _decode(facets or b"{}")}}, notes)
     return job, notes.taken()
 
 
-_read_job_cached = lru_cache(maxsize=1_024)(_read_job_parts)
+_read_job_cached = lru_cache(maxsize=1_024)(_read_job_part)
 
 
 def _read_described_dataset(event: Json, notes: Notes) -> Dataset | None:

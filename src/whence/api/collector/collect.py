@@ -10,6 +10,7 @@ from urllib.parse import parse_qs
 
 import msgspec
 from fastapi import Request, Response
+from msgspec import UNSET
 
 from whence.api.auth.guard import viewer_of, withheld, wrote
 from whence.api.auth.permissions import needs
@@ -18,7 +19,7 @@ from whence.api.collector.metrics import CollectorMetrics
 from whence.api.collector.response_types import Accepted, BatchAccepted, FailedEvent, RestrictedEvent
 from whence.api.http.client_address import client_address
 from whence.api.http.problems import problem, unavailable
-from whence.api.http.rate_limits import Limits, Said, source_of, tally
+from whence.api.http.rate_limits import Limits, Said, Source, source_of, tally
 from whence.api.settings import Settings
 from whence.errors import AccessError, EventError, LogBusyError, LogError, RateLimitError
 from whence.log.group_commit import GroupCommit
@@ -26,10 +27,9 @@ from whence.log.position import Position
 from whence.log.quarantine import make_quarantine_draft
 from whence.log.record import Appended, Draft, Kind
 from whence.model.access import OPEN, Action, Viewer
-from whence.model.events import DatasetEvent
 from whence.openlineage.accept import accept
-from whence.openlineage.authority.restrictions import FULL, Authority, Need, event_need, person_uri
-from whence.openlineage.message_keys import message_key
+from whence.openlineage.authority.restrictions import FULL, Authority, Need, person_uri
+from whence.openlineage.json.split_event import SplitEvent, split_event
 
 _BLANK = b" \t\r\n"
 """Whitespace around JSON. The log does not store it, so nobody fills a disk with highly compressed whitespace."""
@@ -110,10 +110,10 @@ class Collector:
             self._bodies.release(body)
 
     async def _one(self, request: Request, body: bytes, announced: int) -> Response:
-        said = await self._bodies.beside(len(body), lambda: tally((body,)))
-        await _hold_back(self._limits.inside(client_address(request.scope), said, announced))
+        split, source = await self._bodies.beside(len(body), lambda: _split_one(body))
+        await _hold_back(self._limits.inside(client_address(request.scope), {source: (1, len(body))}, announced))
         authority, strict = authority_of(viewer_of(request)), _is_strict(request)
-        checked = await self._bodies.beside(len(body), lambda: _check(body, authority, strict=strict))
+        checked = await self._bodies.beside(len(body), lambda: _check(body, authority, strict=strict, split=split))
         if not _may(request, checked):
             raise AccessError(_foreign(checked), 403)
         ((appended, wrong),) = await self._append((checked,))
@@ -202,10 +202,20 @@ def _announced_bytes(request: Request) -> int:
     return int(text) if text.isdecimal() and len(text) < 12 else 0
 
 
-def _check(body: bytes, authority: Authority, *, strict: bool = False) -> _Checked:
+def _split_one(body: bytes) -> tuple[SplitEvent | None, Source]:
+    """Split an event's body, if it can be split, and find its source."""
+    split = split_event(body)
+    if split is None:
+        return None, source_of(body)
+    producer = split.wire.producer
+    return split, Source("" if producer is UNSET else producer, split.wire.job.namespace)
+
+
+def _check(body: bytes, authority: Authority, *, strict: bool = False, split: SplitEvent | None = None) -> _Checked:
+    """Check a body. `split` is the event in it, if it was split before."""
     body = body.strip(_BLANK)
     try:
-        accepted = accept(body, strict=strict, authority=authority)
+        accepted = accept(body, strict=strict, authority=authority, split=split)
     except EventError as error:
         return _quarantine(body, error)
     draft = Draft(
@@ -213,11 +223,9 @@ def _check(body: bytes, authority: Authority, *, strict: bool = False) -> _Check
         key=bytes.fromhex(accepted.key),
         received_at=_now_micros(),
         payload=accepted.payload,
-        owner=message_key(accepted.event),
+        owner=accepted.owner,
     )
-    event = accepted.event
-    subject = "dataset" if isinstance(event, DatasetEvent) else "job"
-    return _Checked(draft, event_need(event), event.producer, subject, accepted.restricted, accepted.warnings)
+    return _Checked(draft, accepted.need, accepted.producer, accepted.subject, accepted.restricted, accepted.warnings)
 
 
 def _quarantine(body: bytes, error: EventError) -> _Checked:
@@ -251,8 +259,8 @@ def _refused(checked: _Checked) -> EventError:
 
 
 def _note(request: Request, taken: Sequence[_Checked]) -> None:
-    for namespace, count in Counter(one.need[1] for one in taken).items():
-        wrote(request, namespace, count)
+    for one in taken:
+        wrote(request, one.need[1], 1)
     for one in taken:
         if one.restricted:  # its first warning is about the event as a whole
             withheld(request, one.warnings[0].removeprefix("/: "))

@@ -18,7 +18,7 @@ from whence.errors import AccessError, EventError, LogCorruptError, ThingNotFoun
 from whence.log import Kind, Log, Position, Record
 from whence.model.access import Viewer
 from whence.openlineage.accept import accept
-from whence.openlineage.authority.restrictions import Authority, Need, event_need
+from whence.openlineage.authority.restrictions import Authority, Need
 from whence.openlineage.validation.rejection_reasons import REFUSALS, classify_refusal
 from whence.query.answers.instants import iso
 from whence.store.snapshots.catalog import snapshot
@@ -113,7 +113,7 @@ def _check(viewer: Viewer) -> None:
 def _mended(record: Record, mended: Mended, authority: Authority) -> tuple[bytes, Need]:
     """The body to replay, and the permissions that it requires. Raises EventError if it is invalid."""
     body = record.payload if mended.body is None else mended.body.encode()
-    return body, event_need(accept(body, authority=authority).event)
+    return body, accept(body, authority=authority).need
 
 
 def _rows(connection: Connection, before: int | None) -> Iterator[tuple[int, str]]:

@@ -31,6 +31,8 @@ class Notes:
 
     def sorted(self) -> tuple[str, ...]:
         """The sorted warnings as texts: at most LIMIT, and one that counts the others."""
+        if not self._notes:
+            return ()
         texts = sorted({f"{pointer or '/'}: {text}"[:LENGTH] for pointer, text in self._notes})
         more = len(texts) - LIMIT
         return (*texts[:LIMIT], f"and {more} more") if more > 0 else tuple(texts)

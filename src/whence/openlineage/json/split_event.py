@@ -3,6 +3,8 @@
 Producers repeat most facets from event to event, so what follows from a facet's text is computed once for equal texts.
 """
 
+from collections.abc import Sequence
+
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
@@ -10,27 +12,28 @@ from whence.openlineage.json.interning import WIDE_BYTES
 
 MaybeRaw = Raw | UnsetType
 MaybeText = str | UnsetType
+MaybeFacets = dict[str, Raw] | None | UnsetType
 
 
-class SplitInput(msgspec.Struct, forbid_unknown_fields=True):
+class WireInput(msgspec.Struct, forbid_unknown_fields=True):
     """An input. Its `facets` repeat from event to event; its `run_facets` do not."""
 
     namespace: str
     name: str
     facets: MaybeRaw = UNSET
-    run_facets: MaybeRaw = msgspec.field(name="inputFacets", default=UNSET)
+    run_facets: MaybeFacets = msgspec.field(name="inputFacets", default=UNSET)
 
 
-class SplitOutput(msgspec.Struct, forbid_unknown_fields=True):
+class WireOutput(msgspec.Struct, forbid_unknown_fields=True):
     """An output, likewise."""
 
     namespace: str
     name: str
     facets: MaybeRaw = UNSET
-    run_facets: MaybeRaw = msgspec.field(name="outputFacets", default=UNSET)
+    run_facets: MaybeFacets = msgspec.field(name="outputFacets", default=UNSET)
 
 
-class SplitJob(msgspec.Struct, forbid_unknown_fields=True):
+class WireJob(msgspec.Struct, forbid_unknown_fields=True):
     """A job."""
 
     namespace: str
@@ -38,27 +41,58 @@ class SplitJob(msgspec.Struct, forbid_unknown_fields=True):
     facets: MaybeRaw = UNSET
 
 
-class SplitRun(msgspec.Struct, forbid_unknown_fields=True):
+class WireRun(msgspec.Struct, forbid_unknown_fields=True):
     """A run."""
 
     runId: str
-    facets: MaybeRaw = UNSET
+    facets: MaybeFacets = UNSET
 
 
-class SplitEvent(msgspec.Struct, forbid_unknown_fields=True):
+class WireEvent(msgspec.Struct, forbid_unknown_fields=True):
     """A run event of the specification's shape."""
 
-    run: SplitRun
-    job: SplitJob
+    run: WireRun
+    job: WireJob
     eventTime: MaybeText = UNSET
     eventType: MaybeText = UNSET
     producer: MaybeText = UNSET
     schemaURL: MaybeText = UNSET
-    inputs: list[SplitInput] | UnsetType = UNSET
-    outputs: list[SplitOutput] | UnsetType = UNSET
+    inputs: list[WireInput] | UnsetType = UNSET
+    outputs: list[WireOutput] | UnsetType = UNSET
 
 
-_decode = msgspec.json.Decoder(SplitEvent).decode
+PartKey = tuple[str, str, bytes]
+"""The namespace and name of a job, input or output, and the JSON of its facets; empty if it has no such member."""
+
+FacetTexts = tuple[tuple[str, bytes], ...]
+"""Keys and JSON of facets, ordered by key."""
+
+
+class Repeated(msgspec.Struct, frozen=True, eq=True):
+    """The parts of an event that most events of its job repeat. Hashable, to find what is known of them."""
+
+    job: PartKey
+    inputs: tuple[PartKey, ...]
+    outputs: tuple[PartKey, ...]
+
+    @property
+    def size(self) -> int:
+        """The bytes of all facets."""
+        return len(self.job[2]) + sum([len(one[2]) for one in self.inputs]) + sum([len(one[2]) for one in self.outputs])
+
+
+class SplitEvent(msgspec.Struct, frozen=True):
+    """A run event, split: the members as they came, and their facets by how often they change."""
+
+    wire: WireEvent
+    repeated: Repeated
+    run_facets: FacetTexts
+    input_facets: tuple[FacetTexts, ...]
+    """The `inputFacets` of each input."""
+    output_facets: tuple[FacetTexts, ...]
+
+
+_decode = msgspec.json.Decoder(WireEvent).decode
 
 
 def split_event(body: bytes) -> SplitEvent | None:
@@ -68,11 +102,26 @@ def split_event(body: bytes) -> SplitEvent | None:
     if len(body) >= WIDE_BYTES:
         return None
     try:
-        return _decode(body)
+        wire = _decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
+    inputs, outputs = wire.inputs or (), wire.outputs or ()
+    return SplitEvent(
+        wire,
+        Repeated((wire.job.namespace, wire.job.name, _bytes_of(wire.job.facets)), _keys_of(inputs), _keys_of(outputs)),
+        _texts_of(wire.run.facets),
+        tuple([_texts_of(one.run_facets) for one in inputs]),
+        tuple([_texts_of(one.run_facets) for one in outputs]),
+    )
 
 
-def source_of(facets: MaybeRaw) -> bytes:
-    """The JSON of facets; empty if there are none."""
+def _keys_of(parts: Sequence[WireInput | WireOutput]) -> tuple[PartKey, ...]:
+    return tuple([(one.namespace, one.name, _bytes_of(one.facets)) for one in parts])
+
+
+def _bytes_of(facets: MaybeRaw) -> bytes:
     return b"" if facets is UNSET else bytes(facets)
+
+
+def _texts_of(facets: MaybeFacets) -> FacetTexts:
+    return tuple([(key, bytes(facets[key])) for key in sorted(facets)]) if facets else ()
