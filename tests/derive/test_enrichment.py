@@ -27,7 +27,8 @@ from whence.openlineage.read import read_event
 from whence.query.answers.values import Gap, GapReason, Question
 from whence.query.questions.impact import impact
 from whence.query.questions.lineage import downstream, upstream
-from whence.query.questions.why import Reason, why, why_not
+from whence.query.questions.why import why
+from whence.query.questions.why_not import Reason, why_not
 from whence.query.traversal.evidence import prove_all
 from whence.store.connection.engine import reading
 from whence.store.lifecycle.dump import dump

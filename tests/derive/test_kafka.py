@@ -29,7 +29,7 @@ from whence.errors import LogError
 from whence.log import Kind, Position
 from whence.log.address import open_log
 from whence.log.kafka.log import KafkaLog
-from whence.log.kafka.trust import Trust
+from whence.log.kafka.trusted_senders import Trust
 from whence.openlineage.accept import accept
 from whence.store.connection.engine import open_store, read_progress, sqlite_url
 from whence.store.lifecycle.dump import dump

@@ -12,7 +12,7 @@ from generators.mutations import mutations
 from whence.errors import EventError
 from whence.log import Kind, Position, Record
 from whence.log.kafka.message import decode_message, encode_headers, encode_receipt_headers
-from whence.log.kafka.trust import NOBODY, Trust
+from whence.log.kafka.trusted_senders import NOBODY, Trust
 from whence.log.quarantine import make_quarantine_draft
 from whence.log.record import Draft
 from whence.model.access import Viewer

@@ -11,6 +11,7 @@ from whence.derive.writing.merge import merge_chunk
 from whence.model.names import DatasetName
 from whence.query.answers.values import Question
 from whence.query.questions.lineage import downstream
+from whence.query.questions.why_not import why_not
 from whence.store.connection.engine import reading
 from whence.store.ingest.recompute import recompute
 from whence.store.ingest.retention_summary import RetentionHorizon
@@ -125,6 +126,20 @@ def test_an_answer_about_forgotten_times_says_so(small: Engine) -> None:
         extents = [downstream(graph, node, Question(at=when)).completeness for when in (at(3), at(4), None)]
     assert [(one.complete, one.stopped_by) for one in extents] == [(False, "retention"), (True, None), (True, None)]
     assert extents[0].forgotten_before == at(4)
+
+
+def test_why_not_says_that_the_past_was_deleted(small: Engine) -> None:
+    asked = ("n:a", "n:d", Question())
+    events = [run(1, "COMPLETE", 1, "x", "b"), run(2, "COMPLETE", 5, "c", "d"), run(3, "COMPLETE", 6, "a", "e")]
+    tell(small, events)
+    with reading(small) as connection:
+        assert why_not(StoreGraph(connection), *asked).detail == "no event ever reported it"
+    tell(small, events, horizon(5, history=4))
+    with reading(small) as connection:
+        found = why_not(StoreGraph(connection), *asked)
+        gone = why_not(StoreGraph(connection), "n:a", "zz:revenue", Question())
+    assert found.detail == "no event since 2026-01-01T00:00:04Z reported it; what ended before was deleted"
+    assert gone.detail == "no event since 2026-01-01T00:00:04Z names zz:revenue; what ended before was deleted"
 
 
 def test_evidence_of_what_is_forgotten_is_half_a_key_and_a_time(small: Engine) -> None:

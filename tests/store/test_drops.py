@@ -17,7 +17,7 @@ from oracle import dump as oracle_dump
 from oracle.stories import dataset, dataset_event, moment, run, span_lines
 from whence.model.ids import Kind, node_id
 from whence.model.names import DatasetName
-from whence.store.catalog.names import read_deleted
+from whence.store.catalog.listings import read_deleted
 from whence.store.connection.engine import reading
 from whence.store.lifecycle.dump import dump
 

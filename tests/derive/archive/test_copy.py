@@ -11,7 +11,8 @@ from pyspark.sql import SparkSession
 from fixtures.both_logs import records_of
 from fixtures.received_events import FIRST, HOUR, append, hourly, segments
 from whence.derive.archive import copy
-from whence.derive.archive.copy import Sizes, archive_log, compact_archive
+from whence.derive.archive.compaction import compact_archive
+from whence.derive.archive.copy import Sizes, archive_log
 from whence.derive.archive.table import Reach, find_archive, open_archive
 from whence.derive.delta.table import storage
 from whence.derive.reading.records import COPY, batch_records, to_records

@@ -16,7 +16,7 @@ from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.query.history.diff import Diff, Side, diff
 from whence.query.history.edge_changes import EdgeChange
-from whence.query.runs.lineage import resolve_run
+from whence.query.runs.run_lineage import resolve_run
 from whence.store.connection.engine import open_store, reading, sqlite_url
 from whence.store.migrations.migrate import migrate
 from whence.store.snapshots.graph import StoreGraph

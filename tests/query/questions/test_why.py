@@ -33,8 +33,9 @@ from whence.model.names import DatasetName, FieldName, JobName, RunName
 from whence.openlineage.write import dataset, run_event
 from whence.query.answers.values import DIRECT, Question
 from whence.query.history.history import history
-from whence.query.questions.why import Reason, why, why_not
-from whence.query.runs.lineage import resolve_run, run_lineage
+from whence.query.questions.why import why
+from whence.query.questions.why_not import Reason, why_not
+from whence.query.runs.run_lineage import resolve_run, run_lineage
 from whence.store.connection.engine import reading, writing
 from whence.store.schema.tables import facet
 from whence.store.snapshots.graph import StoreGraph

@@ -16,7 +16,7 @@ from whence.query.history.history import history
 from whence.query.questions.impact import impact
 from whence.query.questions.lineage import downstream, upstream
 from whence.query.questions.why import why
-from whence.query.runs.lineage import resolve_run, run_lineage
+from whence.query.runs.run_lineage import resolve_run, run_lineage
 from whence.store.connection.engine import open_store, reading, sqlite_url, writing
 from whence.store.migrations.migrate import migrate
 from whence.store.snapshots.graph import StoreGraph

@@ -21,7 +21,8 @@ from whence.query.lookup.search import search
 from whence.query.questions.impact import Impact, impact
 from whence.query.questions.lineage import reach_downstream, reach_upstream
 from whence.query.questions.paths import paths
-from whence.query.questions.why import why, why_not
+from whence.query.questions.why import why
+from whence.query.questions.why_not import why_not
 from whence.query.rendering.listings import (
     Listing,
     Whole,
@@ -35,7 +36,7 @@ from whence.query.rendering.listings import (
     runs_listing,
     why_not_answer,
 )
-from whence.query.runs.lineage import resolve_run, run_lineage
+from whence.query.runs.run_lineage import resolve_run, run_lineage
 from whence.query.visibility.graph import seen_by
 from whence.query.visibility.visible_ids import Asked
 from whence.store.connection.engine import reading, writing

@@ -23,11 +23,12 @@ from whence.query.questions.impact import impact
 from whence.query.questions.lineage import reach_downstream, reach_upstream
 from whence.query.questions.measurements import measurements
 from whence.query.questions.paths import paths
-from whence.query.questions.why import why, why_not
+from whence.query.questions.why import why
+from whence.query.questions.why_not import why_not
 from whence.query.rendering import listings
 from whence.query.rendering.listings import Listing, Whole
-from whence.query.runs.lineage import resolve_run, run_lineage
 from whence.query.runs.resolve import resolve_asked_run
+from whence.query.runs.run_lineage import resolve_run, run_lineage
 from whence.query.visibility.visible_ids import Asked
 
 _RUN = "Its id; `<id>@<job>` if several jobs claim it; or a job: its latest run"

@@ -7,7 +7,8 @@ from rich.text import Text
 
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.cli.settings import target_url
-from whence.derive.archive.copy import Copied, archive_log, compact_archive, drop_archived
+from whence.derive.archive.compaction import compact_archive
+from whence.derive.archive.copy import Copied, archive_log, drop_archived
 from whence.derive.rebuild import check_is_new, rebuild, rebuild_as_of
 from whence.derive.spark.jars import jars_for
 from whence.derive.spark.session import open_session

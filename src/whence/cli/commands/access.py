@@ -6,11 +6,10 @@ from typing import Annotated
 
 import typer
 
-from whence.cli.commands.options import MOST, Data, Form, Security, Store
+from whence.cli.commands.options import MOST, Data, Form, Security, Store, parse_age
 from whence.cli.output.streams import Output, reporting
 from whence.cli.settings import data_directory, security_db, store_url
 from whence.model.access import SCOPES, Action, Role
-from whence.query.answers.instants import duration
 
 keys = typer.Typer(name="keys", help="API keys: create, list, rotate, revoke.", no_args_is_help=True)
 access = typer.Typer(name="access", help="Roles and hidden fields.", no_args_is_help=True)
@@ -21,13 +20,6 @@ def add_to(app: typer.Typer) -> None:
     """Add these commands to the application."""
     for group in (keys, access, audit):
         app.add_typer(group)
-
-
-def _age(text: str) -> int:
-    try:
-        return duration(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
 
 
 def _role(text: str) -> Role:
@@ -68,7 +60,7 @@ Scopes = Annotated[
 ]
 Expires = Annotated[
     int | None,
-    typer.Option("--expires-in", parser=_age, metavar="AGE", help="The key expires after this time: 90d, 12h"),
+    typer.Option("--expires-in", parser=parse_age, metavar="AGE", help="The key expires after this time: 90d, 12h"),
 ]
 Subject = Annotated[str, typer.Argument(help="key:NAME, user:SUBJECT or group:NAME")]
 
@@ -109,7 +101,7 @@ def list_keys(data: Data = None, store: Store = None, security: Security = None,
 def rotate(
     name: Name,
     overlap: Annotated[
-        int, typer.Option("--overlap", parser=_age, metavar="AGE", help="How long the old key remains valid")
+        int, typer.Option("--overlap", parser=parse_age, metavar="AGE", help="How long the old key remains valid")
     ] = "24h",  # type: ignore[assignment]  # parsed
     expires_in: Expires = None,
     data: Data = None,

@@ -12,10 +12,10 @@ from typing import Annotated
 import typer
 
 from whence.cli.commands import access as guarding
-from whence.cli.commands import capture, contracts, encryption, gate, profiles, publishing, questions
+from whence.cli.commands import capture, contracts, encryption, gate, profiles, publishing, questions, sending
 from whence.cli.commands import maintenance as upkeep
 from whence.cli.commands.log import log_commands
-from whence.cli.commands.options import COLUMNS, Archive, Data, EventLog, Form, Security, Store, Url, parse_instant
+from whence.cli.commands.options import COLUMNS, Archive, Data, EventLog, Form, Security, Store, parse_instant
 from whence.cli.output.streams import Output, reporting, saying_what_to_install, until_reader_leaves
 from whence.cli.settings import archive_uri, data_directory, log_url, security_db, store_url
 from whence.file_modes import restrict_new_files
@@ -102,32 +102,6 @@ def demo(
 
     with reporting(Output.TEXT):
         raise typer.Exit(tour.demo(data, once=once, port=port))
-
-
-@app.command()
-def ingest(
-    files: Annotated[list[Path], typer.Argument(exists=True, help="Events: JSON, JSON lines, gzip; or directories")],
-    *,
-    url: Url,
-    strict: Annotated[bool, typer.Option("--strict", help="Reject events that violate the specification")] = False,
-    output: Form = Output.TEXT,
-) -> None:
-    """Send events from files to a collector."""
-    from whence.cli.process.serve import ingest as send
-    from whence.cli.sending.reports import show_ingested
-
-    with reporting(output):
-        raise typer.Exit(show_ingested(send(files, url, strict=strict), output))
-
-
-@app.command()
-def doctor(*, url: Url, output: Form = Output.TEXT) -> None:
-    """Send a probe event, and print the result and duration of each station."""
-    from whence.cli.process.serve import doctor as probe
-    from whence.cli.sending.reports import show_diagnosis
-
-    with reporting(output):
-        raise typer.Exit(show_diagnosis(probe(url), output))
 
 
 @app.command()
@@ -254,6 +228,7 @@ def sql(
         raise typer.Exit(show_lineage(scripts_of(text), dialect, catalog, output))
 
 
+sending.add_to(app)
 questions.add_to(app)
 gate.add_to(app)
 profiles.add_to(app)

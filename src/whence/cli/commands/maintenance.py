@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from whence.cli.commands.options import Archive, Data, EventLog, Form, Security, Store, Url
+from whence.cli.commands.options import Archive, Data, EventLog, Form, Security, Store, Url, parse_age
 from whence.cli.output.streams import Output, reporting
 from whence.cli.settings import archive_uri, data_directory, log_url, security_db, store_url
-from whence.query.answers.instants import duration
 
 retention = typer.Typer(name="retention", help="Retention: plan and apply deletions.", no_args_is_help=True)
 
@@ -22,22 +21,18 @@ def add_to(app: typer.Typer) -> None:
     app.command()(restore)
 
 
-def _age(text: str) -> int:
-    try:
-        return duration(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
-
-
-Runs = Annotated[int, typer.Option("--runs", parser=_age, metavar="AGE", help="Delete older runs and events")]
+Runs = Annotated[int, typer.Option("--runs", parser=parse_age, metavar="AGE", help="Delete older runs and events")]
 Keep = Annotated[int, typer.Option("--keep", min=0, help="Keep this number of latest runs of each job")]
 History = Annotated[
-    int, typer.Option("--history", parser=_age, metavar="AGE", help="Delete lineage that ended before this age")
+    int, typer.Option("--history", parser=parse_age, metavar="AGE", help="Delete lineage that ended before this age")
 ]
 Raw = Annotated[
     int | None,
     typer.Option(
-        "--raw", parser=_age, metavar="AGE", help="Delete older days from the archive; then a rebuild is impossible"
+        "--raw",
+        parser=parse_age,
+        metavar="AGE",
+        help="Delete older days from the archive; then a rebuild is impossible",
     ),
 ]
 Periods = Annotated[
@@ -109,7 +104,7 @@ def decommission(
     ] = None,
     at_least: Annotated[
         int,
-        typer.Option("--at-least", parser=_age, metavar="AGE", help="With --unseen-for: and not seen for this time"),
+        typer.Option("--at-least", parser=parse_age, metavar="AGE", help="With --unseen-for: and not seen for so long"),
     ] = "7d",  # type: ignore[assignment]  # parsed
     reason: Annotated[str, typer.Option("--reason", help="The reason, stored with the job")] = "",
     *,

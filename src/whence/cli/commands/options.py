@@ -13,7 +13,7 @@ from whence.cli.output.streams import Output, Rows
 from whence.cli.settings import ARCHIVE, DATA, LOG, SECURITY, STORE, TABLES
 from whence.client.profiles import DEFAULT, PROFILE, URL, choose_server, read_profiles
 from whence.errors import ProfileError
-from whence.query.answers.instants import instant, past_instant
+from whence.query.answers.instants import duration, instant, past_instant
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
@@ -79,6 +79,14 @@ Url = Annotated[
         help="The collector's address",
     ),
 ]
+
+
+def parse_age(text: str) -> int:
+    """Parse an age such as `90d`, to microseconds."""
+    try:
+        return duration(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def parse_instant(text: str) -> int:

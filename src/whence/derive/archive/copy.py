@@ -2,19 +2,15 @@
 files and the positions where they end.
 """
 
-import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from pyspark.sql import DataFrame, SparkSession
 
+from whence.derive.archive.compaction import compact_archive
 from whence.derive.archive.coverage import cut_before_damage, unarchived_lanes
-from whence.derive.archive.source import read_files
 from whence.derive.archive.table import Archive, ArchiveFile, Reach, find_archive, open_archive
 from whence.derive.archive.write import write_files
-from whence.derive.delta.parquet import FILE_BYTES
 from whence.derive.reading.records import COPY
 from whence.derive.sources.event_log import make_source
 from whence.derive.spark.periodic_jobs import free_cores
@@ -25,9 +21,6 @@ from whence.log.segments.log import LANE, SegmentLog
 
 _SHORT_TASK_BYTES = 128 << 20
 """Bytes of the log per short task, of one to two seconds."""
-
-MIN_COMPACTED_FILES = 8
-"""The number of small files of one day that are worth merging into one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,25 +81,6 @@ def append_records(archive: Archive, lanes: Sequence[Lane], records: DataFrame) 
     files = write_files(records, archive.uri)
     ends = {lane.name: Reach(reaches[lane.name].since, lane.end.as_int) for lane in lanes}
     return archive.append(files, ends), files
-
-
-def compact_archive(session: SparkSession, uri: str) -> None:
-    """Merge the many small files of a past day into one, and delete unreferenced files.
-
-    Raises TableBusyError if another archiver commits meanwhile.
-    """
-    archive = open_archive(uri)
-    files = archive.files()
-    newest = max((file.day for file in files), default="")
-    small = [file for file in files if file.size < FILE_BYTES // 2 and file.day < newest]
-    counts = Counter(file.day for file in small)
-    for day, crowd in groupby(sorted(small, key=lambda file: (file.day, file.first)), key=lambda file: file.day):
-        if counts[day] >= MIN_COMPACTED_FILES:
-            old = list(crowd)
-            # One partition, so that one task writes them in order.
-            new = write_files(read_files(session, uri, old, COPY).coalesce(1), uri)
-            archive = archive.exchange(old, new, time.time_ns() // 1_000_000)
-    archive.vacuum()
 
 
 def drop_archived(log: SegmentLog, uri: str, applied: Mapping[str, int]) -> tuple[int, ...]:

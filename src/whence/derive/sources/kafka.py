@@ -14,7 +14,7 @@ from whence.derive.reading.transform import Transform
 from whence.log import Lane, Lanes, Position, Record
 from whence.log.kafka.address import KafkaAddress, java_settings, lane_name
 from whence.log.kafka.message import EVENT, KIND, SIGNATURE, decode_message
-from whence.log.kafka.trust import NOBODY, Trust
+from whence.log.kafka.trusted_senders import NOBODY, Trust
 
 BATCH_RECORDS = 4_000
 """The maximum records per micro-batch: about 32 MB of typical events."""

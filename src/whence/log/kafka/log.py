@@ -9,9 +9,10 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Topic
 
 from whence.errors import LogError
 from whence.log.kafka.address import KafkaAddress, lane_name, librdkafka_settings, parse_address
+from whence.log.kafka.broker_errors import make_topic_error
 from whence.log.kafka.message import decode_message
-from whence.log.kafka.topic import list_lanes, make_topic_error
-from whence.log.kafka.trust import Trust
+from whence.log.kafka.topic import list_lanes
+from whence.log.kafka.trusted_senders import Trust
 from whence.log.kafka.write import KafkaWriter
 from whence.log.port import Amount, Lane, Lanes, Seal
 from whence.log.position import Position

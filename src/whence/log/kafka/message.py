@@ -15,7 +15,7 @@ from the broker.
 from collections.abc import Mapping
 
 from whence.errors import EventError
-from whence.log.kafka.trust import NOBODY, Trust
+from whence.log.kafka.trusted_senders import NOBODY, Trust
 from whence.log.position import Position
 from whence.log.quarantine import make_quarantine_draft
 from whence.log.record import Draft, Kind, Record

@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetS
 
 from whence.errors import LogError
 from whence.log.kafka.address import KafkaAddress, lane_name, librdkafka_settings
+from whence.log.kafka.broker_errors import make_topic_error
 from whence.log.port import Lane
 from whence.log.position import Position
 
@@ -78,13 +79,6 @@ def list_lanes(address: KafkaAddress) -> tuple[Lane, ...]:
     return tuple(
         Lane(lane_name(address, one), Position(one, starts[one]), Position(one, ends[one])) for one in partitions
     )
-
-
-def make_topic_error(address: KafkaAddress, error: KafkaException | KafkaError) -> LogError:
-    """The error to raise, with the broker's own message."""
-    cause = error.args[0] if isinstance(error, KafkaException) else error
-    message = cause.str() if isinstance(cause, KafkaError) else str(cause)
-    return LogError(f"the topic {address.topic} at {address.servers} cannot be used: {message}")
 
 
 @cache

@@ -8,9 +8,10 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from whence.errors import LogError
 from whence.log.kafka.address import KafkaAddress, librdkafka_settings
+from whence.log.kafka.broker_errors import make_topic_error
 from whence.log.kafka.message import Headers, encode_headers, encode_receipt_headers
-from whence.log.kafka.topic import MESSAGE_BYTES, describe_topic, make_topic_error, open_topic
-from whence.log.kafka.trust import NOBODY, Trust
+from whence.log.kafka.topic import MESSAGE_BYTES, describe_topic, open_topic
+from whence.log.kafka.trusted_senders import NOBODY, Trust
 from whence.log.position import Position
 from whence.log.recent_keys import RecentKeys
 from whence.log.record import Appended, Draft, Kind

@@ -8,7 +8,7 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 from whence.query.answers.values import GapReason
-from whence.query.questions.why import Reason
+from whence.query.questions.why_not import Reason
 
 StoppedBy = Literal["depth", "nodes", "edges", "paths", "retention", "beginning", "columns", "measurements"]
 Influence = Literal["DIRECT", "UNKNOWN", "INDIRECT"]

@@ -14,7 +14,7 @@ from whence.query.history.history import History
 from whence.query.lookup.search import Found
 from whence.query.questions.impact import Impact
 from whence.query.questions.measurements import Measurements
-from whence.query.questions.why import WhyNot
+from whence.query.questions.why_not import WhyNot
 from whence.query.rendering import reports
 from whence.query.rendering.answers import (
     Json,
@@ -24,7 +24,7 @@ from whence.query.rendering.answers import (
     path_document,
     paths_head,
 )
-from whence.query.runs.lineage import RunLineage
+from whence.query.runs.run_lineage import RunLineage
 from whence.query.traversal.node_order import Keys
 from whence.query.traversal.result import TraversalResult
 

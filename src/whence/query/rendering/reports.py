@@ -10,11 +10,11 @@ from whence.query.history.history import History, LineageVersion, SchemaVersion
 from whence.query.history.schemas import ColumnChange
 from whence.query.questions.impact import Affected, Counts, Impact, LastRun
 from whence.query.questions.measurements import Measurement
-from whence.query.questions.why import WhyNot
+from whence.query.questions.why_not import WhyNot
 from whence.query.rendering import documents
 from whence.query.rendering.answers import Json, path_document, run_document, said_document, transformation_document
 from whence.query.runs.commits import Commit
-from whence.query.runs.lineage import AnswerRun, Handover, RunLineage
+from whence.query.runs.run_lineage import AnswerRun, Handover, RunLineage
 
 
 def impact_head(found: Impact) -> Json:

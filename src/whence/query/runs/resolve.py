@@ -8,7 +8,7 @@ from whence.model.ids import node_id
 from whence.model.names import JobName
 from whence.query.lookup.resolve import resolve
 from whence.query.ports.graph import Names, Runs
-from whence.query.runs.lineage import resolve_run
+from whence.query.runs.run_lineage import resolve_run
 
 
 class JobRuns(Runs, Names, Protocol):

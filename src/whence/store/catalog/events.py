@@ -10,7 +10,7 @@ from whence.model.catalog import EventEntry, EventFilter, Window, sorted_distinc
 from whence.model.events import EventKind, RunState
 from whence.model.ids import Kind, event_id, event_id_rest, join_event_key, kind_of
 from whence.model.names import DatasetName, JobName, RunName
-from whence.store.catalog.names import Scope, in_namespace, in_scope, listed, table_of
+from whence.store.catalog.listings import Scope, in_namespace, in_scope, listed, table_of
 from whence.store.schema.array_parameters import integers
 from whence.store.schema.tables import dataset, declaration, event, job, producer, run
 

@@ -20,8 +20,8 @@ from whence.model.catalog import (
 )
 from whence.model.ids import Kind
 from whence.openlineage.facets.steward_tags import STEWARD_TAGS, TAGS, merge_tags
+from whence.store.catalog.listings import Scope, entry, in_namespace, in_scope, is_alive, listed, table_of
 from whence.store.catalog.name_patterns import ESCAPE
-from whence.store.catalog.names import Scope, entry, in_namespace, in_scope, is_alive, listed, table_of
 from whence.store.encryption.keyring import keys_in, open_payload
 from whence.store.schema.array_parameters import integers
 from whence.store.schema.tables import facet, facet_body, schema_body, schema_version, statement

@@ -19,8 +19,8 @@ from whence.model.ids import Kind
 from whence.model.names import Node
 from whence.model.search_words import inner_trigrams, max_edits, trigrams
 from whence.openlineage.facets.steward_tags import STEWARD_TAGS, TAGS
+from whence.store.catalog.listings import list_namespaces
 from whence.store.catalog.name_patterns import ESCAPE
-from whence.store.catalog.names import list_namespaces
 from whence.store.ingest.facet_words import FACETS
 from whence.store.ingest.search_index import facet_word, field_name, word, word_gram, word_name
 from whence.store.schema.array_parameters import given, given_texts, giving, giving_texts, integers, texts

@@ -2,27 +2,21 @@
 SQLite).
 """
 
-import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, select
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
 from whence.errors import StoreError
 from whence.store.connection.revision import refuse_other_schema
+from whence.store.connection.sqlite import WRITING, begin_sqlite, configure_sqlite
 from whence.store.encryption.encryption import DataKey
 from whence.store.encryption.keyring import OPTION, Keyring
 from whence.store.schema.tables import progress
-
-WRITING = "whence_writing"
-
-ATTEMPTS = 5
-_RETRIED_STATES = ("40001", "40P01")  # serialization_failure, deadlock_detected
 
 
 def sqlite_url(path: Path) -> str:
@@ -50,8 +44,8 @@ def open_store(url: str, keys: Iterable[DataKey] = ()) -> Engine:
         of_psycopg = parsed.set(drivername="postgresql+psycopg")
         return create_engine(of_psycopg, pool_pre_ping=True, execution_options=options)
     engine = create_engine(parsed, execution_options=options)
-    event.listen(engine, "connect", _configure_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
+    event.listen(engine, "connect", configure_sqlite)
+    event.listen(engine, "begin", begin_sqlite)
     return engine
 
 
@@ -70,17 +64,6 @@ def writing(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
-def transact(engine: Engine, work: Callable[[Connection], None]) -> None:
-    """Run work in one writing transaction, and retry a few times if PostgreSQL aborted it in favour of another."""
-    for attempt in range(ATTEMPTS):
-        try:
-            with writing(engine) as connection:
-                return work(connection)
-        except OperationalError as error:
-            if getattr(error.orig, "sqlstate", "") not in _RETRIED_STATES or attempt == ATTEMPTS - 1:
-                raise
-
-
 def read_progress(engine: Engine, *, any_schema: bool = False) -> dict[str, int]:
     """By lane of the log: the position before which every record is in the tables.
 
@@ -94,29 +77,3 @@ def read_progress(engine: Engine, *, any_schema: bool = False) -> dict[str, int]
     except SQLAlchemyError as error:
         raise StoreError(f"the store cannot be read: {error.args[0] if error.args else error}") from error
     return {row.name: row.position for row in found}
-
-
-_PRAGMAS = (
-    "journal_mode=WAL",
-    "synchronous=NORMAL",
-    "busy_timeout=60000",
-    "mmap_size=1073741824",
-    # Ids are hashes, so a merge touches pages everywhere: a checkpoint each 64 MiB, not 4, saves a third of the time.
-    "wal_autocheckpoint=16384",
-    # After a burst of writes, SQLite truncates its log to this size when it restarts it
-    # (`store.connection.wal_checkpoint`).
-    "journal_size_limit=67108864",
-    "cache_size=-32768",
-)
-
-
-def _configure_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
-    connection.isolation_level = None  # transactions begin in _begin_sqlite, not where the driver guesses
-    for pragma in _PRAGMAS:
-        connection.execute(f"PRAGMA {pragma}")
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    # A deferred transaction that turns into a writer fails when another wrote meanwhile: writers lock at once.
-    mode = "IMMEDIATE" if connection.get_execution_options().get(WRITING) else "DEFERRED"
-    connection.exec_driver_sql(f"BEGIN {mode}")

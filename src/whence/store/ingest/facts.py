@@ -10,7 +10,8 @@ from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, and_, o
 from sqlalchemy.dialects import postgresql, sqlite
 
 from whence.model.traits import TRAIT_FACETS
-from whence.store.connection.engine import reading, transact
+from whence.store.connection.engine import reading
+from whence.store.connection.transactions import transact
 from whence.store.encryption.encryption import DataKey
 from whence.store.encryption.keyring import seal_expressions, seal_measurements, seal_packs, seal_payloads, store_key
 from whence.store.ingest.change_log import TRAITS, close_change_version, note_changes

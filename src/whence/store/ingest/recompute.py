@@ -30,7 +30,8 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from whence.model.events import RunState
-from whence.store.connection.engine import reading, transact
+from whence.store.connection.engine import reading
+from whence.store.connection.transactions import transact
 from whence.store.ingest.alias_groups import recompute_groups
 from whence.store.ingest.change_log import close_change_version
 from whence.store.ingest.drop_recompute import mark_drops_dirty, recompute_drops

@@ -29,8 +29,9 @@ from sqlalchemy import (
 
 from whence.errors import StoreError
 from whence.model.ids import EMPTY_VERSION, baseline_statement_id
-from whence.store.connection.engine import WRITING, reading
+from whence.store.connection.engine import reading
 from whence.store.connection.lock import Check
+from whence.store.connection.sqlite import WRITING
 from whence.store.ingest.retention_summary import RetentionHorizon, read_horizons, retention_horizon
 from whence.store.lifecycle.expired_rows import LANE_BITS, MARKS, drop_marks, gone_statement, mark_expired, marked_keys
 from whence.store.lifecycle.purge_counts import sum_events, sum_receipts, sum_runs

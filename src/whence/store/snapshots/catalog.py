@@ -27,7 +27,7 @@ from whence.model.catalog import (
 from whence.model.events import RunState
 from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import DatasetName, RunName
-from whence.store.catalog import events, names, runs
+from whence.store.catalog import events, listings, runs
 from whence.store.catalog import facets as facet_queries
 from whence.store.connection.engine import reading
 from whence.store.connection.revision import refuse_other_schema
@@ -59,7 +59,9 @@ class StoreCatalog:
     def every_namespace(self) -> frozenset[str]:
         """All namespaces, including those with only deleted entries."""
         return frozenset(
-            namespace for kind in (Kind.DATASET, Kind.JOB) for namespace in names.every_namespace(self.connection, kind)
+            namespace
+            for kind in (Kind.DATASET, Kind.JOB)
+            for namespace in listings.every_namespace(self.connection, kind)
         )
 
     def reached(self) -> tuple[int, ...]:
@@ -67,29 +69,29 @@ class StoreCatalog:
         return tuple(self.connection.execute(query).scalars())
 
     def namespaces(self, kind: Kind) -> Sequence[str]:
-        return names.list_namespaces(self.connection, kind)
+        return listings.list_namespaces(self.connection, kind)
 
     def first_seen(self, kind: Kind, namespaces: Sequence[str]) -> Mapping[str, int]:
-        return names.first_seen(self.connection, kind, namespaces)
+        return listings.first_seen(self.connection, kind, namespaces)
 
     def registered(self, kind: str) -> Sequence[Entry]:
-        return names.list_registered(self.connection, kind)
+        return listings.list_registered(self.connection, kind)
 
     def listed(self, kind: Kind, wanted: EntryFilter, window: Window) -> Sequence[Entry]:
-        return names.list_named(self.connection, kind, wanted, window, self.scope)
+        return listings.list_named(self.connection, kind, wanted, window, self.scope)
 
     def count(self, kind: Kind, wanted: EntryFilter) -> int:
-        return names.count_named(self.connection, kind, wanted, self.scope)
+        return listings.count_named(self.connection, kind, wanted, self.scope)
 
     def entries(self, ids: Iterable[int]) -> Mapping[int, Entry]:
         entries_by_kind = [
-            names.read_entries(self.connection, kind, ids_of_kind) for kind, ids_of_kind in _by_kind(ids)
+            listings.read_entries(self.connection, kind, ids_of_kind) for kind, ids_of_kind in _by_kind(ids)
         ]
         return {entry.id: entry for entries in entries_by_kind for entry in entries}
 
     def deleted(self, ids: Iterable[int]) -> frozenset[int]:
         deleted_by_kind = [
-            names.read_deleted(self.connection, kind, ids_of_kind) for kind, ids_of_kind in _by_kind(ids)
+            listings.read_deleted(self.connection, kind, ids_of_kind) for kind, ids_of_kind in _by_kind(ids)
         ]
         return frozenset(id_ for ids_of_kind in deleted_by_kind for id_ in ids_of_kind)
 

@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Connection, Integer, and_, cast, exists, f
 
 from whence.model.catalog import Entry, Window
 from whence.model.ids import Kind
-from whence.store.catalog.names import entry, in_namespace, is_alive, listed
+from whence.store.catalog.listings import entry, in_namespace, is_alive, listed
 from whence.store.schema.columns import beginning
 from whence.store.schema.tables import dataset, edge, facet_body, field
 

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, func, select
 from whence.model.blast_radius import COUNTED
 from whence.model.catalog import sorted_distinct
 from whence.model.events import RunState
-from whence.store.catalog.names import is_alive
+from whence.store.catalog.listings import is_alive
 from whence.store.graph.blast_radius import blast_generation, blast_radius
 from whence.store.schema.array_parameters import integers
 from whence.store.schema.tables import event, job, run

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, Float, Subquery, and_, case, cast, func, select
 
-from whence.store.catalog.names import is_alive
+from whence.store.catalog.listings import is_alive
 from whence.store.schema.tables import job, run
 from whence.store.status.job_activity import outermost_containers
 

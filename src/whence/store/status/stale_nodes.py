@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, and_, select, tuple_
 from whence.model.catalog import Entry, Window
 from whence.model.ids import Kind
 from whence.model.names import JobName
-from whence.store.catalog.names import entry, is_alive, listed
+from whence.store.catalog.listings import entry, is_alive, listed
 from whence.store.schema.tables import dataset, job, run
 from whence.store.status.coverage import has_fact
 

@@ -20,7 +20,7 @@ from whence_client.events.facets import Event
 from whence_client.frames.arrays import is_array
 from whence_client.frames.frames import FrameLineage, unknown_frame
 from whence_client.frames.memory import memory_of
-from whence_client.frames.pandas import columnwise, grouping, joining, selection
+from whence_client.frames.pandas import assignment, columnwise, construction, grouping, joining, selection
 from whence_client.frames.pandas.calls import Call, Rule, descend, is_frame, is_series, labels_in, value_column
 from whence_client.frames.pandas.files import QUERIES, READERS, WRITERS, Files
 from whence_client.frames.writes import FrameWrite, write_event
@@ -72,14 +72,14 @@ class _Hooks:
         frames = {**both, **columnwise.OF_FRAMES, **selection.OF_FRAMES, **joining.OF_FRAMES, **grouping.OF_FRAMES}
         self._hook_rules(pandas.DataFrame, frames)
         for owner in (pandas.DataFrame, pandas.Series):
-            self._hook_rules(owner, selection.CHANGES, changes=True)
-            self._hook(owner, "__init__", selection.construct, changes=True)
-        self._hook(pandas.DataFrame, "assign", selection.assign)
+            self._hook_rules(owner, assignment.CHANGES, changes=True)
+            self._hook(owner, "__init__", construction.construct, changes=True)
+        self._hook(pandas.DataFrame, "assign", assignment.assign)
         for owner in groups:
             self._hook_rules(owner, grouping.OF_GROUPS)
         for owner in windows:
             self._hook_rules(owner, grouping.OF_WINDOWS)
-        self._hook_rules(pandas, {**selection.OF_MODULE, **joining.OF_MODULE, **grouping.OF_MODULE}, is_module=True)
+        self._hook_rules(pandas, {**construction.OF_MODULE, **joining.OF_MODULE, **grouping.OF_MODULE}, is_module=True)
         self._hook_locations()
         self._hook_descent()
         self._hook_accessors()
@@ -195,7 +195,7 @@ class _Hooks:
 
         for owner in (_LocationIndexer, _ScalarAccessIndexer, _AtIndexer):
             self._hook_member(owner, "__getitem__", selection.get_location)
-            self._hook_member(owner, "__setitem__", selection.set_location, changes=True)
+            self._hook_member(owner, "__setitem__", assignment.set_location, changes=True)
 
     def _hook_descent(self) -> None:
         """`__finalize__`: a method without a rule made a frame of another one. Its datasets are known, no more."""

@@ -1,13 +1,11 @@
-"""Rules of calls that choose, name, add or move columns, and of indexing."""
+"""Rules of calls that choose, name or move columns, and of indexing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from whence_client.frames.frames import FrameLineage, Rows, join_inputs, join_rows, rows_by
-from whence_client.frames.handover import adopt_values
+from whence_client.frames.frames import FrameLineage, Rows, rows_by
 from whence_client.frames.pandas.calls import (
     Call,
     Rule,
@@ -18,7 +16,6 @@ from whence_client.frames.pandas.calls import (
     labels_of,
     pick,
     series_of,
-    value_column,
     value_of,
 )
 from whence_client.lineage.columns import (
@@ -26,8 +23,6 @@ from whence_client.lineage.columns import (
     EMPTY,
     FILTER,
     NOT_CAPTURED,
-    Column,
-    add_reason,
     decide,
     merge,
     transform,
@@ -60,44 +55,11 @@ def _masked(call: Call, mask: FrameLineage) -> FrameLineage:
     return replace(call.source, columns=columns)
 
 
-def set_item(call: Call) -> FrameLineage:
-    """`frame[key] = value`: the frame afterwards."""
-    key, value = call.args[0], call.args[1]
-    if is_series(call.owner):
-        return _assign_values(call, [next(iter(call.source.columns), None)], value, key)
-    if call.find(key) is not None:
-        return _assign_values(call, list(call.source.columns), value, key)
-    labels = labels_of(key) if isinstance(key, list) else [key]
-    columns = dict(call.source.columns)
-    values = call.find(value)
-    for position, label in enumerate(labels):
-        if values is not None and is_frame(value) and position < len(values.columns):
-            columns[label] = list(values.columns.values())[position]
-        else:
-            columns[label] = value_column(value, call.find, call.source.rows)
-    return _with_inputs(replace(call.source, columns=columns), value, call)
-
-
-def _assign_values(call: Call, labels: list[Any], value: Any, condition: Any) -> FrameLineage:
-    """Some rows of columns get other values: by a condition."""
-    column, mask = value_column(value, call.find, call.source.rows), call.find(condition)
-    columns = dict(call.source.columns)
-    for label in labels:
-        mixed = merge([columns.get(label, EMPTY), column])
-        columns[label] = decide(mixed, [value_of(mask)] if mask is not None else [], CONDITIONAL)
-    return _with_inputs(replace(call.source, columns=columns), value, call)
-
-
-def _with_inputs(made: FrameLineage, value: Any, call: Call) -> FrameLineage:
-    other = call.find(value)
-    return replace(made, inputs=made.inputs | other.inputs) if other else made
-
-
 def get_location(call: Call) -> FrameLineage | None:
     """`frame.loc[rows, columns]`, `frame.iloc[rows, columns]`."""
     if not is_frame(call.result) and not is_series(call.result):
         return None
-    rows, chosen = _parts(call.args[0])
+    rows, chosen = location_parts(call.args[0])
     source = call.source.with_rows(_by_rows(rows, call))
     if is_series(call.owner):
         return source
@@ -115,19 +77,7 @@ def _one_column_or_row(call: Call, source: FrameLineage, chosen: Any) -> FrameLi
     return series_of(name, transform(call.source.columns.values()), source)
 
 
-def set_location(call: Call) -> FrameLineage:
-    """`frame.loc[rows, columns] = value`: the frame afterwards."""
-    rows, chosen = _parts(call.args[0])
-    if is_series(call.owner):
-        return _assign_values(call, [next(iter(call.source.columns), None)], call.args[1], rows)
-    labels = labels_of(chosen) if isinstance(chosen, (str, int, list)) else list(call.source.columns)
-    if call.method == "iloc":
-        known = list(call.source.columns)
-        labels = [known[one] for one in labels if isinstance(one, int) and -len(known) <= one < len(known)] or known
-    return _assign_values(call, labels, call.args[1], rows)
-
-
-def _parts(key: Any) -> tuple[Any, Any]:
+def location_parts(key: Any) -> tuple[Any, Any]:
     return (key[0], key[1]) if isinstance(key, tuple) and len(key) == 2 else (key, None)
 
 
@@ -135,30 +85,6 @@ def _by_rows(key: Any, call: Call) -> Rows:
     """What chooses rows: a mask of known lineage. Positions and labels are the program's."""
     mask = call.find(key)
     return rows_by([value_of(mask)], FILTER) | mask.rows if mask is not None else Rows()
-
-
-def assign(call: Call) -> FrameLineage:
-    """`assign`. Functions were called with the frame so far; `call.named` has their results."""
-    columns, inputs = dict(call.source.columns), call.source.inputs
-    for label, value in call.named.items():
-        columns[label] = value_column(value, call.find, call.source.rows)
-        other = call.find(value)
-        inputs |= other.inputs if other else frozenset()
-    return replace(call.source, columns=columns, inputs=inputs)
-
-
-def insert(call: Call) -> FrameLineage:
-    """`insert(loc, column, value)`: the frame afterwards."""
-    label, value = call.argument(1, "column"), call.argument(2, "value")
-    columns = {**call.source.columns, label: value_column(value, call.find, call.source.rows)}
-    return _with_inputs(replace(call.source, columns=columns), value, call)
-
-
-def remove(call: Call) -> FrameLineage:
-    """`pop`, `del`: the frame afterwards."""
-    return replace(
-        call.source, columns={one: column for one, column in call.source.columns.items() if one != call.args[0]}
-    )
 
 
 def rename(call: Call) -> FrameLineage:
@@ -241,48 +167,6 @@ def melt(call: Call) -> FrameLineage:
     return replace(call.source, columns=columns, index={})
 
 
-def construct(call: Call) -> FrameLineage | None:
-    """`DataFrame({...})`, `DataFrame(other)`, `Series(...)`: of the series that it is given."""
-    data = call.argument(0, "data")
-    if is_series(call.owner):
-        column, sources = value_column(data, call.find), [one for one in [call.find(data)] if one]
-        return series_of(call.owner.name, column, *sources)
-    if not isinstance(data, Mapping):
-        return adopt_values(data, list(call.owner.columns), call.find)
-    sources = [one for one in map(call.find, data.values()) if one]
-    columns = {label: value_column(value, call.find, join_rows(sources)) for label, value in data.items()}
-    return FrameLineage(columns, join_rows(sources), join_inputs(sources))
-
-
-def make_dummies(call: Call) -> FrameLineage | None:
-    """`get_dummies`: a column for each value, named after its column."""
-    data = call.argument(0, "data")
-    source = call.find(data)
-    if source is None:
-        return None
-    return replace(source, columns={label: _dummy(label, source, data) for label in labels_in(call.result)})
-
-
-def _dummy(label: Any, source: FrameLineage, data: Any) -> Column:
-    if is_series(data):
-        return transform([value_of(source)])
-    if label in source.columns:
-        return source.columns[label]
-    origins = [one for one in source.columns if str(label).startswith(f"{one}_")]
-    return transform([source.columns[max(origins, key=len)]]) if len(origins) == 1 else unknown(NOT_CAPTURED)
-
-
-def convert(call: Call) -> FrameLineage | None:
-    """`to_datetime`, `to_numeric`, `cut`, `qcut`: a value computed of each value."""
-    data = call.args[0] if call.args else next(iter(call.named.values()), None)
-    source = call.find(data)
-    if source is None or not is_series(call.result):
-        return None
-    column = transform([value_of(source)])
-    hidden = call.method in ("cut", "qcut") and call.find(call.argument(1, "bins")) is not None
-    return replace(source, columns={call.result.name: add_reason(column, NOT_CAPTURED) if hidden else column})
-
-
 BOTH: dict[str, Rule] = {
     "__getitem__": get_item,
     "reset_index": reset_index,
@@ -299,20 +183,4 @@ OF_FRAMES: dict[str, Rule] = {
     "select_dtypes": subset,
     "set_index": set_index,
     "melt": melt,
-}
-CHANGES: dict[str, Rule] = {
-    "__setitem__": set_item,
-    "insert": insert,
-    "pop": remove,
-    "__delitem__": remove,
-    "_set_axis": set_axis,
-}
-"""Rules that give the lineage of the object itself afterwards."""
-OF_MODULE: dict[str, Rule] = {
-    "get_dummies": make_dummies,
-    "to_datetime": convert,
-    "to_numeric": convert,
-    "to_timedelta": convert,
-    "cut": convert,
-    "qcut": convert,
 }
