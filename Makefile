@@ -45,8 +45,8 @@ nightly-properties: .venv/ready-dev ## Try every property with examples that no 
 	@$(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile explore $(ARGS)
 
 lint: .venv/ready-dev .venv/node ## Check format, style, types and the direction of imports, of the web UI as well
-	$(BIN)/ruff format --check src client tests bench deploy docs
-	$(BIN)/ruff check src client tests bench deploy docs
+	$(BIN)/ruff format --check *.py src client tests bench deploy docs
+	$(BIN)/ruff check *.py src client tests bench deploy docs
 	$(BIN)/mypy
 	cd client && ../$(BIN)/mypy
 	$(BIN)/vermin --quiet --no-tips --violations -t=3.9- client/src

@@ -20,6 +20,7 @@ COMMAND = ["capture", "sql-log", str(LOG), "--format", "postgres", "--prefix", "
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("WHENCE_OUTBOX", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(captured, "PATIENCE_SECONDS", 0)
     return tmp_path / "cache"

@@ -15,6 +15,8 @@ from typing import Any
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 MEBIBYTE = 1 << 20
+OUTBOX = "WHENCE_OUTBOX"
+"""The variable that names the folder of unsent events."""
 
 HTTP, CONSOLE, FILE, OFF = "http", "console", "file", "off"
 
@@ -58,7 +60,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         transport=_kind(env, transport),
         endpoint_path=str(transport.get("endpoint", "")) or env.get("OPENLINEAGE_ENDPOINT") or "api/v1/lineage",
         path=str(transport.get("log_file_path", "")),
-        outbox=env.get("WHENCE_OUTBOX") or outbox_folder(env),
+        outbox=env.get(OUTBOX) or outbox_folder(env),
     )
     return replace(
         settings,

@@ -34,6 +34,7 @@ from whence.query.lookup.resolve import resolve
 from whence.query.questions.lineage import upstream
 from whence.store.connection.engine import sqlite_url
 from whence.store.snapshots.graph import open_graph
+from whence_client.process.settings import OUTBOX
 
 PREDICTION = "predictions.churn_probability"
 LOGIN = "raw/usage_logs.last_login"
@@ -85,6 +86,8 @@ def demo(data: Path | None, *, once: bool, port: int) -> Exit:
     with ExitStack() as stack:
         chosen = data or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="whence-demo-")))
         tour = DemoRun(chosen.expanduser().absolute(), Console(highlight=False))
+        # The user's outbox may hold events of other jobs for this address; they are not part of the demo.
+        os.environ[OUTBOX] = str(tour.data / "outbox")
         tour.title("Starting Whence: the collector, the event log, and the pipeline on Spark")
         tour.say(f"(all its data is in {tour.data}{'' if data else ', until it ends'})", "dim")
         with tour.timed("ready"):
