@@ -3,7 +3,7 @@
 import socket
 import ssl
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -56,9 +56,17 @@ class Connection:
         Raises AccessError, NodeNotFoundError, AmbiguousNodeError, QuestionError, ServerVersionError, ApiError.
         """
         asked = {name: value for name, value in parameters.items() if value is not None}
+        return self._patiently(lambda: self._http.get(self.url + path, params=asked))
+
+    def put(self, path: str, document: object) -> Any:
+        """Replace what is at a path by a JSON document; the JSON of the answer. Raises as `get`."""
+        content, headers = msgspec.json.encode(document), {"Content-Type": "application/json"}
+        return self._patiently(lambda: self._http.put(self.url + path, content=content, headers=headers))
+
+    def _patiently(self, send: Callable[[], httpx2.Response]) -> Any:
         give_up = time.monotonic() + self._patience
         while True:
-            response = self._once(path, asked)
+            response = self._once(send)
             pause = _pause(response)
             if response.status_code != 503 or time.monotonic() + pause > give_up:
                 return self._read(response)
@@ -68,14 +76,14 @@ class Connection:
         """Close the connection."""
         self._http.close()
 
-    def _once(self, path: str, parameters: Mapping[str, Any]) -> httpx2.Response:
+    def _once(self, send: Callable[[], httpx2.Response]) -> httpx2.Response:
         try:
-            return self._http.get(self.url + path, params=parameters)
+            return send()
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise ApiError(self.url, _explain(error)) from None
 
     def _read(self, response: httpx2.Response) -> Any:
-        if response.status_code == 200:
+        if response.status_code in (200, 202):
             try:
                 return msgspec.json.decode(response.content)
             except (msgspec.DecodeError, UnicodeDecodeError):

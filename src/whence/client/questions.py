@@ -8,6 +8,7 @@ import msgspec
 
 from whence.client.answers import Answer, Diff, Found, History, Impact, Lineage, Measurements, Paths, RunLineage, WhyNot
 from whence.client.connection import Connection, refused_key
+from whence.client.gate_records import Approval, ApprovalsPage, RecordedWaiver, WaiversPage, WrittenPage
 from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text, parameters_of
 from whence.client.pages import Envelope, read_all
 from whence.client.profiles import choose_server
@@ -26,13 +27,14 @@ from whence.errors import ServerVersionError
 
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 Value = TypeVar("Value")
+AnyPage = TypeVar("AnyPage", JobsPage, WaiversPage)
 
 _FACTS_AT_ONCE = 50
 """Nodes in one request: their names are in its address."""
 
 _CHECKS_AT_ONCE = 20
 
-_JOBS_AT_ONCE = 1_000
+_ROWS_AT_ONCE = 1_000
 
 
 class Client:
@@ -125,15 +127,21 @@ class Client:
 
     def jobs(self) -> Iterator[KnownJob]:
         """Every job, by name."""
-        cursor: str | None = None
-        while True:
-            page = self._converted(
-                self._connection.get("/api/v2/jobs", {"limit": _JOBS_AT_ONCE, "cursor": cursor}), JobsPage
-            )
-            yield from page.data
-            cursor = (page.page or {}).get("next")
-            if not cursor:
-                return
+        return self._rows("/api/v2/jobs", {}, JobsPage)
+
+    def approvals(self, repository: str, commit: str) -> tuple[Approval, ...]:
+        """Who approved a commit of a repository (`github.com/shop/pipeline`)."""
+        found = self._connection.get(f"{_verdict_path(repository, commit)}/approvals", {})
+        return self._converted(found, ApprovalsPage).data
+
+    def waivers(self, repository: str) -> tuple[RecordedWaiver, ...]:
+        """The recorded waivers of a repository, expired ones among them."""
+        return tuple(self._rows("/api/v2/gate/waivers", {"repository": repository}, WaiversPage))
+
+    def record_verdict(self, repository: str, commit: str, verdict: Mapping[str, Any]) -> bool:
+        """Record the verdict of a gate, as `whence gate --output json` writes it; whether it differs from the last."""
+        written = self._connection.put(_verdict_path(repository, commit), verdict)
+        return self._converted(written, WrittenPage).data.transition
 
     def whoami(self) -> CurrentUser | None:
         """The current user, or None if the server runs open, without keys."""
@@ -169,6 +177,17 @@ class Client:
         page = self._page(whole, parameters)
         return self._converted({**page.data, "completeness": page.completeness}, answer)
 
+    def _rows(self, path: str, parameters: Mapping[str, Any], page_type: type[AnyPage]) -> Iterator[Any]:
+        """The rows of all pages of a list."""
+        cursor: str | None = None
+        while True:
+            found = self._connection.get(path, {**parameters, "limit": _ROWS_AT_ONCE, "cursor": cursor})
+            page = self._converted(found, page_type)
+            yield from page.data
+            cursor = (page.page or {}).get("next")
+            if not cursor:
+                return
+
     def _page(self, path: str, parameters: Mapping[str, Any]) -> Envelope:
         return self._converted(self._connection.get(path, parameters), Envelope)
 
@@ -177,6 +196,10 @@ class Client:
             return msgspec.convert(value, type_)
         except msgspec.ValidationError as error:
             raise ServerVersionError(self.url, f"its answer has another form: {error}") from None
+
+
+def _verdict_path(repository: str, commit: str) -> str:
+    return f"/api/v2/gate/verdicts/{quote(repository, safe='')}/{quote(commit, safe='')}"
 
 
 def connect(

@@ -12,18 +12,24 @@ from whence.model.events import EventKind, RunState
 from whence.model.names import DatasetName, JobName, RunName
 
 REGISTRY = "whence.catalog"
-"""The namespace of stand-in datasets for what OpenLineage has no event for: namespaces, sources and tags.
+"""The namespace of stand-in datasets for what OpenLineage has no event for: namespaces, sources, tags, and what a gate
+records.
 
 They carry facets as all datasets do, but listings of datasets leave them out.
 """
 
 
 class RegistryKind(StrEnum):
-    """The kind of thing that a dataset of the registry stands for. The dataset's name is `<kind>/<name>`."""
+    """The kind of thing that a dataset of the registry stands for. The dataset's name is `<kind>/<name>`; of what a
+    gate records, `<kind>/<keys>/<repository>`, with one quoted key for a commit or change, and one for a person.
+    """
 
     NAMESPACE = "namespace"
     SOURCE = "source"
     TAG = "tag"
+    VERDICT = "gate-verdict"
+    APPROVAL = "gate-approval"
+    WAIVER = "gate-waiver"
 
     def dataset_of(self, name: str) -> DatasetName:
         """The dataset that stands for the thing with this name."""
@@ -32,6 +38,44 @@ class RegistryKind(StrEnum):
     def name_in(self, registered: DatasetName) -> str:
         """The name of the thing that a dataset stands for: the inverse of `dataset_of`."""
         return registered.name.removeprefix(f"{self}/")
+
+    @property
+    def keys(self) -> int:
+        """How many keys precede the namespace or repository in a name."""
+        return {RegistryKind.VERDICT: 1, RegistryKind.APPROVAL: 2, RegistryKind.WAIVER: 1}.get(self, 0)
+
+
+def namespace_of_registered(name: DatasetName) -> str:
+    """The namespace whose rules govern a dataset of the registry; that of the registry itself for tags."""
+    kind, _, rest = name.name.partition("/")
+    if kind == RegistryKind.TAG:
+        return REGISTRY
+    keys = RegistryKind(kind).keys if kind in tuple(RegistryKind) else 0
+    for _ in range(keys):
+        rest = rest.partition("/")[2]
+    return rest
+
+
+class RegisteredFilter(NamedTuple):
+    """Which facets of registry datasets a list has: of one kind, with names that begin and end with texts. `before`:
+    only those after this (time, name) in the order latest first.
+    """
+
+    kind: RegistryKind
+    facet: str
+    begins: str = ""
+    namespace: str = ""
+    before: tuple[int, str] | None = None
+    limit: int | None = None
+
+
+class RegisteredFacet(NamedTuple):
+    """A facet of a registry dataset: its JSON, the time of its event (µs), and that event's producer."""
+
+    name: DatasetName
+    payload: str
+    time: int
+    producer: str
 
 
 class Entry(NamedTuple):

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
+import msgspec
 import pytest
 
 from query.worlds.memory_graph import MemoryGraph
@@ -22,17 +23,22 @@ from whence.govern.gate.judgement import Head
 from whence.govern.gate.policy import DEFAULT_RULES
 from whence.govern.gate.production import GraphEdge
 from whence.govern.gate.project import Project
+from whence.govern.gate.rendering.documents import judgement_document
 from whence.govern.gate.rendering.summary import summarize
 from whence.govern.gate.walk import assess
 from whence.model.changes import ChangeKind, ColumnChange
+from whence.model.gate_records import VerdictRecord
 from whence.model.names import DatasetName, FieldName, JobName, Node, parse_node
 from whence.query.lookup.resolve import resolve
 from whence.query.questions.lineage import reach_downstream
 from whence.query.rendering.listings import lineage_listing
+from whence.query.visibility.gate_records import nodes_of as nodes_of_verdict
+from whence.query.visibility.gate_records import visible_verdict, write_record
 from whence.query.visibility.graph import seen_by
-from whence.query.visibility.visible_ids import Asked
+from whence.query.visibility.pseudonyms import Pseudonyms
+from whence.query.visibility.visible_ids import Asked, VisibleIds
 
-TRIPLES, LONG = 800, 10_000
+TRIPLES, LONG = 400, 10_000
 CHANGES = 20
 """Of one graph and one policy."""
 SECRET = b"of this installation"
@@ -62,18 +68,30 @@ def test_no_form_of_a_verdict_has_a_forbidden_name(pytestconfig: pytest.Config) 
         dice = random.Random(f"gate {seed}")
         one = world(dice)
         rule = policy(dice, one)
-        graph = seen_by(rule.viewer, SECRET, MemoryGraph(one))  # type: ignore[arg-type]  # the ports that are asked
+        whole = MemoryGraph(one)
+        graph = seen_by(rule.viewer, SECRET, whole)  # type: ignore[arg-type]  # the ports that are asked
         production = AskedProduction(questions=Viewed(graph))  # type: ignore[arg-type]
-        visible = [node for node in sorted(nodes_of(one), key=str) if not isinstance(node, JobName)]
-        visible = [node for node in visible if shown(one, rule, node) == node]
+        everything = AskedProduction(questions=Viewed(whole))  # type: ignore[arg-type]
+        nodes = [node for node in sorted(nodes_of(one), key=str) if not isinstance(node, JobName)]
+        visible = [node for node in nodes if shown(one, rule, node) == node]
         secrets = forbidden(one, rule) - {"none"}
         for _ in range(CHANGES if visible else 0):
             judged = _judged(dice, production, visible)
             said = "".join(written(judged, form) for form in Form)
             assert [text for text in secrets if text in said] == []
+            reader = VisibleIds(whole, Pseudonyms.of(rule.viewer, SECRET))  # type: ignore[arg-type]
+            record = _record(_judged(dice, everything, nodes), reader)
+            assert [text for text in secrets if text in record] == []
             hidden += judged.summary.hidden
             named += len(judged.summary.hits)
     assert min(hidden, named) > triples / 10
+
+
+def _record(judged: Judged, visible_ids: VisibleIds) -> str:
+    """The record of a gate that sees everything, as the viewer reads it."""
+    document = judgement_document(judged.judgement, judged.summary)
+    verdict = msgspec.convert(document, VerdictRecord)
+    return write_record(visible_verdict(verdict, visible_ids.find_visible(nodes_of_verdict(verdict))))
 
 
 def _judged(dice: random.Random, production: AskedProduction, visible: list[Node]) -> Judged:
@@ -82,7 +100,8 @@ def _judged(dice: random.Random, production: AskedProduction, visible: list[Node
     code = tuple(GraphEdge(source=a, target=b, owner=JobName("code", "model")) for a, b in ends)
     assessment = assess(changes, production, Project(base=code[:1], head=code[1:]))
     judgement = judge(assessment, DEFAULT_RULES, Head(commit="f00d"), now=dice.choice((0, 10**15)))
-    return Judged(judgement=judgement, summary=summarize(judgement, assessment.facts))
+    summary = summarize(judgement, assessment.facts)
+    return Judged(judgement=judgement, summary=summary, assessment=assessment, rules=DEFAULT_RULES)
 
 
 def _change(dice: random.Random, node: Node) -> ColumnChange:
@@ -90,4 +109,7 @@ def _change(dice: random.Random, node: Node) -> ColumnChange:
     column = node.field if isinstance(node, FieldName) else None
     dataset = node.dataset if isinstance(node, FieldName) else node
     assert isinstance(dataset, DatasetName)
-    return ColumnChange(dataset=dataset, column=column, kind=kind, file="models/a.sql", line=1)
+    texts = {"before": str(node), "after": f"{node} * 2", "reason": f"{node} changes"}
+    if kind is ChangeKind.RENAMED:  # these are names of columns
+        texts = {"before": column or "", "after": column or ""}
+    return ColumnChange(dataset=dataset, column=column, kind=kind, file="models/a.sql", line=1, **texts)

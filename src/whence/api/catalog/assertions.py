@@ -112,12 +112,14 @@ class AssertionWriter:
         events: Callable[[Now], Sequence[Json]],
         action: Action = Action.STEWARD,
     ) -> Asserted:
-        """Assert the events that follow from the current state. Raises as `assert_facets`, and AccessError."""
+        """Assert the events that follow from the current state, perhaps none. Raises as `assert_facets`, and
+        AccessError.
+        """
         _check_in(request, subject.namespace, subject.name, action)
         async with self._turn():
             said = await read(request, lambda asked: events(_now(asked, subject)))
             _check(request, said, action)
-            positions = await self._append(request, said)
+            positions = await self._append(request, said) if said else ()
         return await self._asserted(positions)
 
     async def say(self, request: Request, events: Sequence[Json], action: Action = Action.STEWARD) -> Asserted:

@@ -13,6 +13,8 @@ from whence.model.catalog import (
     Entry,
     EventEntry,
     FacetRecord,
+    RegisteredFacet,
+    RegisteredFilter,
     RunDatasets,
     RunEntry,
     RunFacet,
@@ -53,6 +55,15 @@ class PendingCatalog(StoreCatalog):
         found = {**known, **self.entries(of_kind)}
         gone = self.deleted(of_kind)
         return sorted((one for one in found.values() if one.id not in gone), key=lambda one: one.name)
+
+    def registered_facets(self, wanted: RegisteredFilter) -> Sequence[RegisteredFacet]:
+        known = {one.name: one for one in StoreCatalog.registered_facets(self, wanted)}
+        for name in self._names(Kind.DATASET).values():
+            if isinstance(name, DatasetName) and _is_wanted(name, wanted):
+                for one in self.pending.of_node(name):
+                    _apply(known, name, one, wanted)
+        found = sorted(known.values(), key=lambda one: (one.time, one.name), reverse=True)
+        return found[: wanted.limit]
 
     def entries(self, ids: Iterable[int]) -> Mapping[int, Entry]:
         wanted, names = list(ids), self.pending.names()
@@ -165,6 +176,24 @@ class PendingCatalog(StoreCatalog):
 def last_declared(events: Sequence[PendingEvent]) -> PendingEvent | None:
     """The last of some events that declares a job."""
     return next((one for one in reversed(events) if isinstance(one.event, JobEvent)), None)
+
+
+def _is_wanted(name: DatasetName, wanted: RegisteredFilter) -> bool:
+    of_kind = name.namespace == REGISTRY and name.name.startswith(f"{wanted.kind}/{wanted.begins}")
+    return of_kind and (not wanted.namespace or name.name.endswith(f"/{wanted.namespace}"))
+
+
+def _apply(
+    known: dict[DatasetName, RegisteredFacet], name: DatasetName, one: PendingEvent, wanted: RegisteredFilter
+) -> None:
+    """Apply an assertion to the facets that a store has."""
+    for facet in _facets_of(name, one):
+        before, time = known.get(name), one.event.time
+        if facet.key != wanted.facet or (before is not None and before.time > time):
+            continue
+        known.pop(name, None)
+        if not facet.deleted and (wanted.before is None or (time, name.name) < wanted.before):
+            known[name] = RegisteredFacet(name, facet.payload, time, one.event.producer)
 
 
 def _is_ended(name: Node, events: Sequence[PendingEvent]) -> bool:

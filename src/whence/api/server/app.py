@@ -26,6 +26,7 @@ from whence.api.dashboards import job_health as troubles
 from whence.api.dashboards import kpis as measures
 from whence.api.dashboards import lost_records as lost
 from whence.api.dashboards import stale_nodes as silence
+from whence.api.gate import routes as gate
 from whence.api.http import problems
 from whence.api.http.clock import Clock, system_clock
 from whence.api.http.path_names import EncodedPaths
@@ -116,10 +117,10 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         checks.routes,
         traits.routes,
     )
-    for router in (*marquez.READS, resources.routes, facts.reads, silence.routes, *boards):
+    for router in (*marquez.READS, resources.routes, facts.reads, silence.routes, gate.reads, *boards):
         app.include_router(needing(Action.READ, router))
     app.include_router(needing(Action.PUBLIC, ui.router()))  # files, the same for everybody
-    for router in (*marquez.WRITES, facts.writes, quarantine.writes(log, collector)):
+    for router in (*marquez.WRITES, facts.writes, gate.writes, quarantine.writes(log, collector)):
         app.include_router(needing(Action.STEWARD, router))
     return app
 

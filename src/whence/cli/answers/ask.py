@@ -14,8 +14,15 @@ from whence.cli.answers.listing import found_lines, path_lines, radius_line
 from whence.cli.answers.tree import ASCII, UNICODE, Style, tree
 from whence.cli.output.streams import Exit, Rows, print_csv, print_document, print_lines
 from whence.client.answers import Answer, Diff, Found, History, Impact, Lineage, Measurements, Paths, RunLineage, WhyNot
+from whence.client.gate_records import Approval, RecordedWaiver
 from whence.client.options import Bounds, Narrowing, Time, Walk
-from whence.client.values import BlastRadius, CheckedDataset, Completeness, KnownJob, NodeFacts
+from whence.client.values import (
+    BlastRadius,
+    CheckedDataset,
+    Completeness,
+    KnownJob,
+    NodeFacts,
+)
 
 Draw = Callable[[Style], Iterable[Text]]
 """An answer as lines."""
@@ -82,6 +89,14 @@ class Questions(Protocol):
 
     def checks(self, datasets: Sequence[str]) -> tuple[CheckedDataset, ...]:
         """The known checks of datasets, by dataset and job."""
+        ...
+
+    def approvals(self, repository: str, commit: str) -> Sequence[Approval]:
+        """Who approved a commit of a repository."""
+        ...
+
+    def waivers(self, repository: str) -> Sequence[RecordedWaiver]:
+        """The recorded waivers of a repository."""
         ...
 
     def jobs(self) -> Iterator[KnownJob]:

@@ -9,8 +9,10 @@ from typing import Any, TypeVar, Unpack
 import msgspec
 
 from whence.client import answers
+from whence.client.gate_records import Approval, RecordedWaiver
 from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text
 from whence.client.values import BlastRadius, CheckedDataset, KnownJob, NodeFacts
+from whence.govern.gate.records import approvals_of, waivers_of
 from whence.model.catalog import EntryFilter, Window, entry_sort_key
 from whence.model.graph import Direction
 from whence.model.ids import Kind
@@ -166,6 +168,21 @@ class StoreQuestions:
                     outputs = tuple(map(str, one.outputs))
                     yield KnownJob(node=str(one.name), outputs=outputs, facets=dict(one.facets))
                 after = entry_sort_key(entries[-1])
+
+    def approvals(self, repository: str, commit: str) -> tuple[Approval, ...]:
+        """Who approved a commit of a repository."""
+        with self._open() as graph:
+            found = approvals_of(StoreCatalog(graph.connection), repository, commit)
+        return tuple(Approval(person=one.person, commit=one.commit) for one in found)
+
+    def waivers(self, repository: str) -> tuple[RecordedWaiver, ...]:
+        """The recorded waivers of a repository, expired ones among them."""
+        with self._open() as graph:
+            found = waivers_of(StoreCatalog(graph.connection), repository)
+        return tuple(
+            RecordedWaiver(change=one.change, owner=one.owner, reason=one.reason, expires=one.expires.isoformat())
+            for one in found
+        )
 
     @contextmanager
     def _open(self) -> Iterator[StoreGraph]:

@@ -20,6 +20,8 @@ from whence.cli.commands.gate_options import (
     Head,
     Namespace,
     PublishTo,
+    Record,
+    RepositoryName,
     RulesPath,
     Schema,
     SqlPath,
@@ -66,6 +68,8 @@ def gate(
     dbt_base: DbtBaseTarget = None,
     tests: TestsOnly = False,
     publish: PublishTo = None,
+    record: Record = False,
+    repository_name: RepositoryName = "",
     url: ServerUrl = None,
     profile: Profile = None,
     data: Data = None,
@@ -78,7 +82,7 @@ def gate(
         from whence.cli.gate.dbt_code import dbt_targets
         from whence.cli.gate.relevant_tests import written_tests
         from whence.cli.gate.sql_code import sql_folder
-        from whence.cli.gate.verdict import Wanted, exit_of, judge_head, publish_to, written
+        from whence.cli.gate.verdict import Wanted, exit_of, judge_head, publish_to, record_judged, written
 
         if tests and (publish or output not in (Form.TEXT, Form.JSON)):
             raise typer.BadParameter("--tests is text or JSON, and is not published")
@@ -91,9 +95,12 @@ def gate(
             rules=rules,
             sql=sql_folder(sql, dialect, namespace, database=database, schema=schema, columns=columns),
             dbt=dbt_targets(dbt, dbt_base, repository, namespace),
+            repository=repository_name,
         )
         pull = publish_to(publish)
         judged = judge_head(wanted, questions, pull, approvals)
+        if record:
+            judged = record_judged(judged, questions, pull)
         for form, path in files:
             path.write_text(written(judged, form), "utf-8", errors="backslashreplace")
         if tests:
@@ -101,7 +108,7 @@ def gate(
             return
         sys.stdout.write(written(judged, output))
         if pull is not None:
-            pull.publish(judged.judgement, judged.summary)
+            pull.publish(judged.judgement, judged.summary, judged.link)
         raise typer.Exit(exit_of(judged.judgement.verdict))
 
 

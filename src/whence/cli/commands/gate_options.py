@@ -82,6 +82,16 @@ PublishTo = Annotated[
     Publish | None,
     choice_option(Publish, "--publish", help="Read reviews from, and write comment and check run to, the forge"),
 ]
+Record = Annotated[
+    bool,
+    typer.Option("--record", help="Record the verdict at the server; its key must be a steward of the repository"),
+]
+RepositoryName = Annotated[
+    str,
+    typer.Option(
+        "--repository-name", help="In records, such as github.com/shop/pipeline; by default the address of `origin`"
+    ),
+]
 VerdictForm = Annotated[Form, choice_option(Form, "--output", "-o", help="The form on stdout")]
 
 

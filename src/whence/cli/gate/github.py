@@ -39,6 +39,7 @@ class PullRequest:
     head: str
     author: str
     is_fork: bool
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,14 +63,17 @@ class GitHub:
             if review["state"] == "APPROVED"
         )
 
-    def publish(self, judgement: Judgement, summary: Summary) -> None:
-        """Write the comment and the check run; of a fork's pull request, say why not. Raises ApiError."""
+    def publish(self, judgement: Judgement, summary: Summary, link: str = "") -> None:
+        """Write the comment and the check run; of a fork's pull request, say why not. `link`: the verdict's page.
+
+        Raises ApiError.
+        """
         if self.pull.is_fork:
             sys.stderr.write("whence: nothing is written to a pull request from a fork; keep the files as artifacts\n")
             return
-        text = markdown(judgement, summary)
+        text = markdown(judgement, summary, link)
         self.write_comment(text, is_needed=judgement.verdict > Verdict.NOTE)
-        self.write_check(judgement, headline(judgement, summary), text)
+        self.write_check(judgement, headline(judgement, summary), text, link)
 
     def write_comment(self, body: str, *, is_needed: bool) -> None:
         """Create the gate's comment if it is needed, or bring it up to date if it is there. Raises ApiError."""
@@ -79,7 +83,7 @@ class GitHub:
         elif mine is not None and mine.get("body") != body:
             self.forge.send("PATCH", f"/repos/{self.pull.repository}/issues/comments/{int(mine['id'])}", {"body": body})
 
-    def write_check(self, judgement: Judgement, title: str, summary: str) -> None:
+    def write_check(self, judgement: Judgement, title: str, summary: str, link: str = "") -> None:
         """Create the check run of the head, with an annotation for each change that has a place. Raises ApiError."""
         output = {"title": title[:250], "summary": summary}
         batches = list(_batches([_annotation(one) for one in judgement.changes if _has_place(one)]))
@@ -90,6 +94,7 @@ class GitHub:
             "status": "completed",
             "conclusion": _CONCLUSIONS.get(judgement.verdict, "action_required"),
             "output": {**output, "annotations": batches[0] if batches else []},
+            **({"details_url": link} if link else {}),
         }
         made = self.forge.send("POST", path, body)
         for batch in batches[1:]:
@@ -136,6 +141,7 @@ def _pull_request(event: Any, path: str) -> PullRequest:
             base=base["sha"],
             head=head["sha"],
             author=pull["user"]["login"],
+            url=str(pull.get("html_url") or ""),
             is_fork=(head.get("repo") or {}).get("full_name") != base["repo"]["full_name"],
         )
     except (KeyError, TypeError, ValueError):

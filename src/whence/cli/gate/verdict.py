@@ -15,10 +15,13 @@ from whence.cli.gate.forms import Form, Publish
 from whence.cli.gate.github import GitHub, github_of
 from whence.cli.gate.heads import Change, Compared, change_between, compare_job_code, rules_at_base
 from whence.cli.gate.production import AskedProduction
+from whence.cli.gate.records import NOTHING_DECLARED, Declared, add_waivers, read_declared, record_verdict
 from whence.cli.gate.sql_code import SqlFolder, compare_sql
 from whence.cli.output.streams import Exit
+from whence.client.questions import Client
 from whence.errors import ArtifactError
 from whence.govern.gate.impact import Assessment
+from whence.govern.gate.job_code import address_of
 from whence.govern.gate.judge import judge
 from whence.govern.gate.judgement import Approval, Judgement
 from whence.govern.gate.policy import Rules, Verdict
@@ -34,12 +37,32 @@ from whence.govern.gate.walk import assess
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A judgement and its summary, from which every form is made, and what was judged by which rules."""
+    """A judgement and its summary, from which every form is made, and what was judged by which rules.
+
+    `repository`: its name in records; `link`: the address of the verdict's page, once it is recorded.
+    """
 
     judgement: Judgement
     summary: Summary
     assessment: Assessment
     rules: Rules
+    repository: str = ""
+    link: str = ""
+
+
+def record_judged(judged: Judged, questions: Questions, pull: GitHub | None) -> Judged:
+    """The same with a link, if the server records it. The verdict on a pull request from a fork is not recorded.
+
+    Raises ArtifactError if there is no server, or the repository has no name.
+    """
+    if not isinstance(questions, Client):
+        raise ArtifactError("--record", "a verdict is recorded by a server: name one with --url or --profile")
+    if not judged.repository:
+        raise ArtifactError("--record", "the checkout has no remote `origin`: name it with --repository-name")
+    if pull is not None and pull.pull.is_fork:
+        return judged
+    document = judgement_document(judged.judgement, judged.summary)
+    return replace(judged, link=record_verdict(questions, judged.repository, document, pull.pull.url if pull else ""))
 
 
 def written(judged: Judged, form: Form) -> str:
@@ -49,7 +72,10 @@ def written(judged: Judged, form: Form) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What is to be judged, as it was said at the terminal; empty: the default."""
+    """What is to be judged, as it was said at the terminal; empty: the default.
+
+    `repository`: its name in records, such as `github.com/shop/pipeline`; by default the address of `origin`.
+    """
 
     folder: Path
     base: str = ""
@@ -58,6 +84,7 @@ class Wanted:
     rules: str = ""
     sql: SqlFolder | None = None
     dbt: DbtTargets | None = None
+    repository: str = ""
 
 
 def publish_to(forge: Publish | None) -> GitHub | None:
@@ -73,7 +100,10 @@ def judge_head(wanted: Wanted, questions: Questions, pull: GitHub | None, approv
         wanted = replace(wanted, base=base, head=head, authors=(*wanted.authors, pull.pull.author))
         given += pull.approvals()
     change = change_between(wanted.folder, wanted.base or "origin/HEAD", wanted.head or "HEAD", wanted.authors)
-    return judge_change(change, _compare(change, wanted, questions), questions, given, wanted.rules)
+    repository = wanted.repository or address_of(change.repository.remote())
+    declared = read_declared(questions, repository, change.head, given)
+    judged = judge_change(change, _compare(change, wanted, questions), questions, declared, wanted.rules)
+    return replace(judged, repository=repository)
 
 
 def _compare(change: Change, wanted: Wanted, questions: Questions) -> Compared:
@@ -104,22 +134,22 @@ def _together(parts: Sequence[Compared]) -> Compared:
 
 
 def judge_change(
-    change: Change, compared: Compared, questions: Questions, approvals: Sequence[Approval], rules: str = ""
+    change: Change, compared: Compared, questions: Questions, declared: Declared = NOTHING_DECLARED, rules: str = ""
 ) -> Judged:
     """Judge what a head changes by the rules of its base. `rules`: where these are in the repository.
 
     Raises RulesFileError for a mistake in the rules, and what `questions` raises: then there is no verdict.
     """
     rulebook = rules_at_base(change, rules)
-    read = read_rules(rulebook.text, rulebook.place)
+    read = add_waivers(read_rules(rulebook.text, rulebook.place), declared.waivers)
     assessment = assess(compared.changes, AskedProduction(questions=questions), compared.project)
     judgement = judge(
         assessment,
         read,
         change.head,
-        approvals,
+        declared.approvals,
         now=time.time_ns() // 1_000,
-        notices=(*rulebook.notices, *compared.notices),
+        notices=(*rulebook.notices, *declared.notices, *compared.notices),
     )
     summary = summarize(judgement, assessment.facts)
     return Judged(judgement=judgement, summary=summary, assessment=assessment, rules=read)
@@ -151,9 +181,11 @@ def _json(document: object) -> str:
 
 
 _FORMS: Mapping[Form, Callable[[Judged], str]] = {
-    Form.TEXT: lambda one: "\n".join(text_lines(one.judgement, one.summary)) + "\n",
-    Form.JSON: lambda one: _json(judgement_document(one.judgement, one.summary)),
-    Form.MARKDOWN: lambda one: markdown(one.judgement, one.summary),
+    Form.TEXT: lambda one: (
+        "\n".join((*text_lines(one.judgement, one.summary), *([one.link] if one.link else []))) + "\n"
+    ),
+    Form.JSON: lambda one: _json(judgement_document(one.judgement, one.summary) | {"link": one.link or None}),
+    Form.MARKDOWN: lambda one: markdown(one.judgement, one.summary, one.link),
     Form.SARIF: lambda one: _json(sarif(one.judgement, __version__)),
     Form.GITLAB: lambda one: _json(gitlab(one.judgement)),
     Form.RDJSON: lambda one: _json(rdjson(one.judgement)),

@@ -99,8 +99,7 @@ def _with_approval(required: RequiredApproval, head: Head, approvals: Sequence[A
     """With who approved for this owner, if somebody did. Without listed people, anybody but an author may."""
     people = {one.casefold() for one in required.people}
     for approval in approvals:
-        is_author = approval.person.casefold() in {one.casefold() for one in head.authors}
-        if not head.commit or approval.commit != head.commit or is_author:
+        if not head.commit or approval.commit != head.commit or head.is_author(approval.person):
             continue
         if approval.person.casefold() in people or not people:
             return replace(required, approved_by=approval.person)

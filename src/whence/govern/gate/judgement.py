@@ -24,6 +24,11 @@ class Head:
     base: str = ""
     authors: frozenset[str] = frozenset()
 
+    def is_author(self, person: str) -> bool:
+        """Whether a person wrote it, by the name at a forge, in Git, or as a user of Whence (`user:…`)."""
+        names = {person.casefold(), person.casefold().removeprefix("user:")}
+        return not names.isdisjoint(one.casefold() for one in self.authors)
+
 
 @dataclass(frozen=True, slots=True)
 class Reason:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from whence.model.access import Action
-from whence.model.catalog import REGISTRY, RegistryKind
+from whence.model.catalog import REGISTRY, namespace_of_registered
 from whence.model.events import DatasetEvent, Event
 from whence.model.names import DatasetName
 from whence.openlineage.json.wire import Json, objects_in
@@ -90,10 +90,9 @@ def event_need(event: Event) -> Need:
 
 def governing_namespace(name: DatasetName) -> str:
     """The namespace whose rules govern an assertion about a dataset. Facts about a namespace or source belong to the
-    namespace of that name.
+    namespace of that name, and what a gate records to the namespace of its repository.
     """
-    is_namespace = name.namespace == REGISTRY and not name.name.startswith(f"{RegistryKind.TAG}/")
-    return name.name.partition("/")[2] if is_namespace else name.namespace
+    return namespace_of_registered(name) if name.namespace == REGISTRY else name.namespace
 
 
 def dataset_need(name: DatasetName) -> Need:

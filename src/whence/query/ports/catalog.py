@@ -14,6 +14,8 @@ from whence.model.catalog import (
     EventFilter,
     FacetRecord,
     NameSearch,
+    RegisteredFacet,
+    RegisteredFilter,
     RunDatasets,
     RunEntry,
     RunFacet,
@@ -45,6 +47,10 @@ class Catalog(Protocol):
 
     def registered(self, kind: str) -> Sequence[Entry]:
         """The datasets that represent namespaces, sources or tags (`model.catalog.Registered`), by name."""
+        ...
+
+    def registered_facets(self, wanted: RegisteredFilter) -> Sequence[RegisteredFacet]:
+        """Facets of such datasets with their producers, the latest first; ended ones are left out."""
         ...
 
     def listed(self, kind: Kind, wanted: EntryFilter, window: Window) -> Sequence[Entry]:

@@ -19,6 +19,8 @@ from whence.model.catalog import (
     EventFilter,
     FacetRecord,
     NameSearch,
+    RegisteredFacet,
+    RegisteredFilter,
     RegistryKind,
     RunDatasets,
     RunEntry,
@@ -28,12 +30,14 @@ from whence.model.catalog import (
     VersionRecord,
     Window,
     Write,
+    namespace_of_registered,
 )
 from whence.model.events import RunState
 from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import DatasetName, JobName, RunName
 from whence.query.ports.catalog import Catalog
 from whence.query.visibility.facets import SHOWN_OF_RUNS, shown_facet, shown_schema, tags_in
+from whence.query.visibility.gate_records import list_visible_records
 from whence.query.visibility.visible_ids import VisibleIds
 
 _MOST_WRITES = 100_000
@@ -75,6 +79,11 @@ class VisibleCatalog:
         """Readable namespaces (and the sources of their names), and tags that are used in them."""
         shown = self._shown_registered()
         return [one for one in self.catalog.registered(kind) if shown(one.name)]
+
+    def registered_facets(self, wanted: RegisteredFilter) -> Sequence[RegisteredFacet]:
+        """What a gate records in readable repositories, without hidden nodes and free texts."""
+        shown = self._shown_registered()
+        return list_visible_records(self.catalog, wanted, shown, self.visible_ids.find_visible)
 
     def listed(self, kind: Kind, wanted: EntryFilter, window: Window) -> Sequence[Entry]:
         """The store leaves out hidden entries."""
@@ -309,11 +318,10 @@ class VisibleCatalog:
             nonlocal tags
             if name.namespace != REGISTRY or not isinstance(name, DatasetName):
                 return False
-            kind, _, of = name.name.partition("/")
-            if kind != RegistryKind.TAG:
-                return self._reads(of)
+            if (namespace := namespace_of_registered(name)) != REGISTRY:
+                return self._reads(namespace)
             tags = {one.name for one in self.tags()} if tags is None else tags
-            return of in tags
+            return RegistryKind.TAG.name_in(name) in tags
 
         return shown
 

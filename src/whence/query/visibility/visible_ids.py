@@ -1,12 +1,13 @@
 """Visible ids: the ids and names that one viewer may see, and the nodes and runs behind them."""
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from whence.model.graph import RunRow
 from whence.model.ids import Kind, kind_of, node_id
-from whence.model.names import DatasetName, FieldName, JobName, Node, RunName
+from whence.model.names import DatasetName, FieldName, JobName, Node, RunName, parse_node
 from whence.query.answers.values import dataset_of
 from whence.query.ports.graph import Past
 from whence.query.questions.blast_radius import Blasts
@@ -86,6 +87,21 @@ class VisibleIds:
     def can_see(self, real: int) -> bool:
         """Whether the viewer sees a node or run under its own name."""
         return not real or self._shown.get(real) == real
+
+    def find_visible(self, texts: AbstractSet[str]) -> frozenset[str]:
+        """The node ids among texts that the viewer may see, known to the graph or not."""
+        nodes = {text: node for text in texts if (node := parse_node(text)) is not None}
+        datasets = [of for node in nodes.values() if (of := dataset_of(node)) is not None]
+        self.meet({node_id(one) for one in (*nodes.values(), *datasets)})
+        return frozenset(text for text, node in nodes.items() if self._sees_name(node))
+
+    def _sees_name(self, name: Node) -> bool:
+        """Whether a node is visible under its own name. One that the graph lacks may be a field of a known dataset."""
+        if self.shown(id_ := node_id(name)):
+            return self.can_see(id_)
+        if isinstance(name, FieldName) and (of := node_id(name.dataset)) in self.groups:
+            return self.can_see(of) and self.field(of, name.field) == name.field
+        return self.pseudonyms.viewer.can_see(name)
 
     def is_token(self, id_: int) -> bool:
         """Whether an id that the viewer got is a pseudonym's."""

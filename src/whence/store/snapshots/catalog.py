@@ -15,6 +15,8 @@ from whence.model.catalog import (
     EventFilter,
     FacetRecord,
     NameSearch,
+    RegisteredFacet,
+    RegisteredFilter,
     RunDatasets,
     RunEntry,
     RunFacet,
@@ -29,6 +31,7 @@ from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import DatasetName, RunName
 from whence.store.catalog import events, listings, runs
 from whence.store.catalog import facets as facet_queries
+from whence.store.catalog.registry import list_registered_facets
 from whence.store.connection.engine import reading
 from whence.store.connection.revision import refuse_other_schema
 from whence.store.schema.tables import progress
@@ -76,6 +79,9 @@ class StoreCatalog:
 
     def registered(self, kind: str) -> Sequence[Entry]:
         return listings.list_registered(self.connection, kind)
+
+    def registered_facets(self, wanted: RegisteredFilter) -> Sequence[RegisteredFacet]:
+        return list_registered_facets(self.connection, wanted)
 
     def listed(self, kind: Kind, wanted: EntryFilter, window: Window) -> Sequence[Entry]:
         return listings.list_named(self.connection, kind, wanted, window, self.scope)

@@ -1,0 +1,1 @@
+"""Verdicts, approvals and waivers of gates over HTTP, under `/api/v2/gate`."""
