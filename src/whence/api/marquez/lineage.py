@@ -98,6 +98,8 @@ def _as_drawn(asked: CatalogRequest, found: ConnectedComponent, jobs: Iterable[D
     jobs = list(jobs)
     drawn = {one for one in found.nodes if isinstance(one, DatasetName)}
     others = {name for job in jobs for name in (*job.inputs, *job.outputs)} - drawn
+    if not others:
+        return jobs
     groups = asked.graph.groups(map(node_id, others))
     names = {name: next((one for one in groups.get(node_id(name), ()) if one in drawn), name) for name in others}
 

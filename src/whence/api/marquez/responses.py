@@ -61,7 +61,7 @@ def dataset_head(one: DescribedDataset) -> response_types.DatasetHead:
         "namespace": one.name.namespace,
         "sourceName": source_name(one),
         "fields": _fields(one.fields, one.tags),
-        "tags": tag_names(tag for tag in one.tags if not tag.field),
+        "tags": tag_names(tag for tag in one.tags if not tag.field) if one.tags else [],
         "lastModifiedAt": iso(one.write.time) if one.write else None,
         "description": description_in(one.facets),
         "lastLifecycleState": _text(one.facets.get("lifecycleStateChange"), "lifecycleStateChange"),

@@ -55,7 +55,8 @@ def read_entries(connection: Connection, kind: Kind, ids: Iterable[int]) -> Sequ
     table = table_of(kind)
     wanted = integers(connection, ("id",), [(one,) for one in ids])
     rows = connection.execute(_entries(table).join(wanted, wanted.c.id == table.c.id)).all()
-    return [entry(kind, row) for row in rows]
+    make = DatasetName if kind is Kind.DATASET else JobName
+    return [Entry(id_, make(namespace, name), first, last) for id_, namespace, name, first, last in rows]
 
 
 def read_deleted(connection: Connection, kind: Kind, ids: Iterable[int]) -> Sequence[int]:

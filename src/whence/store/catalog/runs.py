@@ -128,14 +128,18 @@ def last_writes(connection: Connection, dataset_ids: Iterable[int], at: int | No
     """The run that wrote each dataset last."""
     sets = _writing_sets(connection, dataset_ids)
     wanted = integers(connection, ("id",), [(one,) for one in sets])
-    found: dict[int, Write] = {}
+    last: dict[int, tuple[tuple[int, int], Any]] = {}
     for row in connection.execute(runs_query(wanted, at, 1)).all():
-        name = RunName(row.run_id, JobName(row.namespace, row.name))
-        entry = RunEntry(row.id, name, RunState(row.state), row.state_at, row.started_at, None, row.seen_to)
-        said = Write(sets[row.set_id], entry, row.time)
-        known = found.get(said.dataset_id, said)
-        found[said.dataset_id] = max(known, said, key=lambda one: (one.time, one.run.id))
-    return found
+        dataset_id, key = sets[row.set_id], (row.time, row.id)
+        if dataset_id not in last or last[dataset_id][0] < key:
+            last[dataset_id] = key, row
+    return {dataset_id: _write(dataset_id, row) for dataset_id, (_, row) in last.items()}
+
+
+def _write(dataset_id: int, row: Any) -> Write:
+    name = RunName(row.run_id, JobName(row.namespace, row.name))
+    entry = RunEntry(row.id, name, RunState(row.state), row.state_at, row.started_at, None, row.seen_to)
+    return Write(dataset_id, entry, row.time)
 
 
 def list_writes(connection: Connection, dataset_id: int, window: Window) -> Sequence[Write]:
