@@ -83,10 +83,13 @@ class Viewer:
         """Whether the viewer may act in a namespace, or in any namespace at all if None."""
         if action in (Action.PUBLIC, Action.KNOWN):
             return True
-        return action in self.scopes and any(
-            grant.role >= _MINIMUM_ROLE[action] and (namespace is None or matches_pattern(grant.namespaces, namespace))
-            for grant in self.grants
-        )
+        if action not in self.scopes:
+            return False
+        least = _MINIMUM_ROLE[action]
+        for grant in self.grants:
+            if grant.role >= least and (namespace is None or matches_pattern(grant.namespaces, namespace)):
+                return True
+        return False
 
     def can_see(self, node: Node) -> bool:
         """Whether the viewer may see this name. A field is visible if its dataset is and no rule hides it."""

@@ -45,13 +45,11 @@ class BodyReader:
         """The bytes of large bodies that are being read, or not yet released."""
         return self._held
 
-    async def read(self, request: Request) -> bytes | Refusal:
-        """The decompressed body. Rejected: 400 not gzip, 408 too slow, 413 too large, 415 other encodings, 503 too
-        many.
+    async def read(self, request: Request, encoding: str) -> bytes | Refusal:
+        """The decompressed body; `encoding` is its content encoding, in lower case. `release` it after the answer.
 
-        `release` it after the answer. Raises ClientDisconnect.
+        Rejected: 400 not gzip, 408 too slow, 413 too large, 415 other encodings, 503 too many. Raises ClientDisconnect.
         """
-        encoding = request.headers.get("content-encoding", "identity").strip().lower()
         if encoding not in ("identity", "gzip", "x-gzip"):
             return Refusal(415, f"the content encoding {encoding!r} is not supported; gzip is")
         body = await self._raw(request)

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs
 import msgspec
 from fastapi import Request, Response
 from msgspec import UNSET
+from starlette.types import Scope
 
 from whence.api.auth.guard import viewer_of, withheld, wrote
 from whence.api.auth.permissions import needs
@@ -97,23 +98,25 @@ class Collector:
         """End the threads."""
         self._bodies.close()
 
-    async def _entered(self, request: Request, take: Callable[[Request, bytes, int], Awaitable[Response]]) -> Response:
+    async def _entered(
+        self, request: Request, take: Callable[[Request, "_Head", bytes], Awaitable[Response]]
+    ) -> Response:
         """Apply the rate limit of the peer, read the body, and release it after the answer."""
-        announced = _announced_bytes(request)
-        await _hold_back(self._limits.at_door(client_address(request.scope), announced))
-        body = await self._bodies.read(request)
+        head = _read_head(request.scope)
+        await _hold_back(self._limits.at_door(head.peer, head.announced))
+        body = await self._bodies.read(request, head.encoding)
         try:
             if isinstance(body, Refusal):
                 return await self._refuse(body)
-            return await take(request, body, announced)
+            return await take(request, head, body)
         finally:
             self._bodies.release(body)
 
-    async def _one(self, request: Request, body: bytes, announced: int) -> Response:
+    async def _one(self, request: Request, head: "_Head", body: bytes) -> Response:
         split, source = await self._bodies.beside(len(body), lambda: _split_one(body))
-        await _hold_back(self._limits.inside(client_address(request.scope), {source: (1, len(body))}, announced))
-        authority, strict = authority_of(viewer_of(request)), _is_strict(request)
-        checked = await self._bodies.beside(len(body), lambda: _check(body, authority, strict=strict, split=split))
+        await _hold_back(self._limits.inside(head.peer, {source: (1, len(body))}, head.announced))
+        authority = authority_of(viewer_of(request))
+        checked = await self._bodies.beside(len(body), lambda: _check(body, authority, strict=head.strict, split=split))
         if not _may(request, checked):
             raise AccessError(_foreign(checked), 403)
         ((appended, wrong),) = await self._append((checked,))
@@ -128,17 +131,17 @@ class Collector:
         }
         if checked.restricted:
             answer["restricted"] = True
-        return Response(msgspec.json.encode(answer), 201, media_type="application/json")
+        return _Created(msgspec.json.encode(answer))
 
-    async def _batch(self, request: Request, body: bytes, announced: int) -> Response:
+    async def _batch(self, request: Request, head: "_Head", body: bytes) -> Response:
         try:
             elements, said = await self._bodies.beside(len(body), lambda: self._split(body))
         except EventError as error:
             return await self._refuse(Refusal(error.status, error.reason, body[: self._settings.kept_bytes]))
-        await _hold_back(self._limits.inside(client_address(request.scope), said, announced))
-        authority, strict = authority_of(viewer_of(request)), _is_strict(request)
+        await _hold_back(self._limits.inside(head.peer, said, head.announced))
+        authority = authority_of(viewer_of(request))
         results = await self._bodies.beside(
-            len(body), lambda: [_check(bytes(one), authority, strict=strict) for one in elements]
+            len(body), lambda: [_check(bytes(one), authority, strict=head.strict) for one in elements]
         )
         taken = [one for one in results if _may(request, one)]
         appended = await self._append(taken)
@@ -197,9 +200,38 @@ async def _hold_back(seconds: float) -> None:
         await asyncio.sleep(seconds)
 
 
-def _announced_bytes(request: Request) -> int:
-    text = request.headers.get("content-length", "")
-    return int(text) if text.isdecimal() and len(text) < 12 else 0
+class _Created(Response):
+    """A 201. Starlette would take longer to list its two headers than to send it."""
+
+    def __init__(self, body: bytes) -> None:
+        self.status_code, self.background, self.body = 201, None, body
+        self.raw_headers = [(b"content-length", b"%d" % len(body)), (b"content-type", b"application/json")]
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """The parts of a request's head that the collector reads."""
+
+    peer: str
+    announced: int
+    """The bytes of the body, as declared; 0 if they are not."""
+    encoding: str
+    strict: bool
+    """Asked for by `Whence-Strict: true` or `?strict=true`."""
+
+
+def _read_head(scope: Scope) -> _Head:
+    headers: dict[bytes, bytes] = dict(reversed(scope["headers"]))  # of several with one name the first applies
+    length = headers.get(b"content-length", b"").decode("latin-1")
+    query: bytes = scope["query_string"]
+    asked = parse_qs(query.decode("latin-1")).get("strict", [""])[-1] if query else ""
+    strict = asked or headers.get(b"whence-strict", b"").decode("latin-1")
+    return _Head(
+        peer=client_address(scope),
+        announced=int(length) if length.isdecimal() and len(length) < 12 else 0,
+        encoding=headers.get(b"content-encoding", b"identity").decode("latin-1").strip().lower(),
+        strict=strict.lower() in ("true", "1", "yes"),
+    )
 
 
 def _split_one(body: bytes) -> tuple[SplitEvent | None, Source]:
@@ -316,13 +348,6 @@ def _batch_answer(errors: Sequence[EventError | None]) -> BatchAccepted:
 def _restricted(results: Sequence[_Checked]) -> list[RestrictedEvent]:
     """The parts of a batch that are not applied; OpenLineage's answer has no member for them."""
     return [{"index": index, "warnings": list(one.warnings)} for index, one in enumerate(results) if one.restricted]
-
-
-def _is_strict(request: Request) -> bool:
-    """`Whence-Strict: true`, or `?strict=true`."""
-    query: bytes = request.scope["query_string"]
-    asked = parse_qs(query.decode("latin-1")).get("strict", [""])[-1] if query else ""
-    return (asked or request.headers.get("whence-strict", "")).lower() in ("true", "1", "yes")
 
 
 def _now_micros() -> int:

@@ -54,9 +54,10 @@ from whence.store.adjacency.cache import AdjacencyCache
 from whence.store.connection.data_key import check_key
 from whence.store.connection.engine import open_store, read_progress
 from whence.store.status.overview import read_overview
+from whence.tracing import is_traced
 
 TELEMETRY: TelemetryConfig = {"metrics": False, "logs": False, "auto_configure": False}
-"""FastAPI's own spans, if `whence.tracing` exports any; other data is in `/metrics` and the log."""
+"""Of FastAPI's telemetry only the spans, if `whence.tracing` exports any; other data is in `/metrics` and the log."""
 
 
 def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
@@ -93,7 +94,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         redirect_slashes=False,
         docs_url=None,  # `ui` serves them, without third-party scripts
         redoc_url=None,
-        telemetry=TELEMETRY,
+        telemetry={**TELEMETRY, "tracing": is_traced()},  # else FastAPI would look for a provider in each request
     )
     app.state.engine, app.state.log, app.state.arrays, app.state.clock = engine, log, arrays, clock
     app.state.pending = pending = PendingAssertions(log)

@@ -74,11 +74,8 @@ class Repeated(msgspec.Struct, frozen=True, eq=True):
     job: PartKey
     inputs: tuple[PartKey, ...]
     outputs: tuple[PartKey, ...]
-
-    @property
-    def size(self) -> int:
-        """The bytes of all facets."""
-        return len(self.job[2]) + sum([len(one[2]) for one in self.inputs]) + sum([len(one[2]) for one in self.outputs])
+    size: int
+    """The bytes of all facets."""
 
 
 class SplitEvent(msgspec.Struct, frozen=True):
@@ -108,11 +105,16 @@ def split_event(body: bytes) -> SplitEvent | None:
     inputs, outputs = wire.inputs or (), wire.outputs or ()
     return SplitEvent(
         wire,
-        Repeated((wire.job.namespace, wire.job.name, _bytes_of(wire.job.facets)), _keys_of(inputs), _keys_of(outputs)),
+        _find_repeated(wire.job, inputs, outputs),
         _texts_of(wire.run.facets),
         tuple([_texts_of(one.run_facets) for one in inputs]),
         tuple([_texts_of(one.run_facets) for one in outputs]),
     )
+
+
+def _find_repeated(job: WireJob, inputs: Sequence[WireInput], outputs: Sequence[WireOutput]) -> Repeated:
+    key, read, written = (job.namespace, job.name, _bytes_of(job.facets)), _keys_of(inputs), _keys_of(outputs)
+    return Repeated(key, read, written, sum([len(source) for *_, source in (key, *read, *written)]))
 
 
 def _keys_of(parts: Sequence[WireInput | WireOutput]) -> tuple[PartKey, ...]:
