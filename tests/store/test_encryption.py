@@ -31,7 +31,7 @@ from whence.store.encryption.keyring import data_key, is_sensitive
 from whence.store.lifecycle.copy import copy_in, copy_out, upgrade_copy
 from whence.store.lifecycle.dump import dump
 from whence.store.migrations.migrate import migrate
-from whence.store.schema.tables import facet_body, run_facets
+from whence.store.schema.tables import facet_body, facet_template, run_facets
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph
 
@@ -117,8 +117,8 @@ def test_order_and_repetition_change_no_byte(sealed: Engine) -> None:
 
 def stored(engine: Engine) -> list[tuple[Any, ...]]:
     with reading(engine) as connection:
-        bodies, packs = connection.execute(select(facet_body)).all(), connection.execute(select(run_facets)).all()
-    return sorted(map(tuple, [*bodies, *packs]), key=repr)
+        rows = [row for table in (facet_body, facet_template, run_facets) for row in connection.execute(select(table))]
+    return sorted(map(tuple, rows), key=repr)
 
 
 def test_the_catalog_and_the_graph_read_the_text(sealed: Engine, reopened: Reopen) -> None:

@@ -1,7 +1,9 @@
 """A store that the first release filled: after an upgrade it is as if its events had been derived anew."""
 
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from alembic import command
 from alembic.config import Config
@@ -11,8 +13,11 @@ import whence.store.migrations.migrate
 from bench.workloads.events import Noise, arrivals
 from fixtures.stores_of_events import apply_bodies
 from whence.store.connection.engine import open_store, reading, sqlite_url, writing
+from whence.store.encryption.keyring import seal_packs, store_key
+from whence.store.graph.run_facets import read_all_reported_facets
 from whence.store.lifecycle.dump import dump
 from whence.store.migrations.migrate import migrate
+from whence.store.schema.packed import deflate
 
 FIRST = "0001"
 EVENTS = 300
@@ -58,6 +63,21 @@ def copy_content(source: Connection, target: Connection) -> None:
         if into.name == "alembic_version":
             continue
         columns = [column for column in into.columns if column.computed is None]
-        rows = source.execute(select(*(tables.tables[into.name].c[column.name] for column in columns))).all()
+        found = source.execute(select(*(tables.tables[into.name].c[column.name] for column in columns)))
+        rows = [dict(row) for row in found.mappings()]
+        if into.name == "run_facets":
+            rows = with_packs_of_first_release(source, rows)
         if rows:
-            target.execute(insert(into), [dict(zip((one.name for one in columns), row, strict=True)) for row in rows])
+            target.execute(insert(into), rows)
+
+
+def with_packs_of_first_release(source: Connection, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of `run_facets` as they were before templates: all facets in one compressed text."""
+    key, encode = store_key(source), msgspec.msgpack.Encoder().encode
+    facets = {(one.run_id, one.time, one.rank, one.event_id): one.facets for one in read_all_reported_facets(source)}
+    old = []
+    for row in rows:
+        some = facets[row["run_id"], row["time"], row["rank"], row["event_id"]]
+        ((*_, content),) = seal_packs(key, [(row["run_id"], deflate(encode(some)))])
+        old.append({**row, "content": content})
+    return old

@@ -15,8 +15,8 @@ from whence.model.ids import node_id
 from whence.openlineage.facets.assertions import is_assertions_facet, parse_assertions
 from whence.openlineage.names.naming import normalise
 from whence.store.encryption.encryption import DataKey
-from whence.store.encryption.keyring import keys_among, open_expression, open_pack
-from whence.store.schema.packed import unpack_facets
+from whence.store.encryption.keyring import Find, keys_among, open_expression, open_pack, open_template
+from whence.store.schema.facet_templates import RunFacet, join_facets
 
 Batches = Iterable[pa.RecordBatch]
 Rows = Iterable[dict[str, Any]]
@@ -80,6 +80,11 @@ def _decrypt_expressions(keys: Sequence[DataKey], batches: Batches) -> Iterator[
         yield batch.set_column(batch.schema.get_field_index("description"), "description", texts)
 
 
+def _join_facets(find: Find, row: dict[str, Any]) -> Iterator[RunFacet]:
+    template = open_template(find, row["template_id"], row["template"])
+    return join_facets(template, open_pack(find, row["run_id"], row["content"]))
+
+
 def _read_assertions(keys: Sequence[DataKey], rows: Rows) -> Iterator[dict[str, Any]]:
     """Read assertions from rows grouped by run, in the order in which they were asserted."""
     find = keys_among(keys)
@@ -87,7 +92,7 @@ def _read_assertions(keys: Sequence[DataKey], rows: Rows) -> Iterator[dict[str, 
         latest = {
             (dataset, role): (row["time"], payload)
             for row in of_run
-            for role, dataset, name, payload in unpack_facets(open_pack(find, run_id, row["content"]))
+            for role, dataset, name, payload in _join_facets(find, row)
             if is_assertions_facet(role, name)
         }
         for (dataset, _), (time, payload) in latest.items():

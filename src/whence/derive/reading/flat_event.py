@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from whence.derive.rows.dataset_rows import FacetRow, Flat, make_name_row
-from whence.derive.rows.facet_rows import make_sql_facet_row, pack_run_facets
+from whence.derive.rows.facet_rows import PackedFacets, make_sql_facet_row, pack_run_facets
 from whence.derive.rows.measurement_rows import make_measurement_rows
 from whence.derive.rows.repeated_rows import RepeatedRows, make_repeated_rows
 from whence.derive.rows.sql_selection import make_end_rows
@@ -23,7 +23,7 @@ class FlatEvent:
     decommissions its job. `repeated`: everything that the job's other events assert, too. The tuples:
     - `jobs`: id, namespace, name
     - `containers`: id, run id, id of the job, relation (bits)
-    - `facets`: subject, name, hash of the payload, payload; `run_facets`: hash of the shape, packed content
+    - `facets`: subject, name, hash of the payload, payload
     - `measurements`: dataset, role, facet, packed content
     """
 
@@ -36,7 +36,7 @@ class FlatEvent:
     jobs: tuple[Flat, ...]
     containers: tuple[Flat, ...]
     facets: tuple[FacetRow, ...]
-    run_facets: tuple[Flat, ...]
+    run_facets: tuple[PackedFacets, ...]
     measurements: tuple[Flat, ...]
 
 

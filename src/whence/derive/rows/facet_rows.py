@@ -1,13 +1,23 @@
 """Rows of an event's facets: those of datasets and jobs hold until they are replaced, those of a run apply once."""
 
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from whence.derive.rows.dataset_rows import DatasetRows, FacetRow, Flat, make_facet_rows
+from whence.derive.rows.bounded_cache import BoundedCache
+from whence.derive.rows.dataset_rows import DatasetRows, FacetRow, make_facet_rows
 from whence.model.events import Dataset, DatasetEvent, Event, JobEvent, RunEvent
-from whence.model.ids import hash64, netstrings, node_id
+from whence.model.ids import node_id
 from whence.openlineage.facets.facet_keys import SQL_COMPARISON, SQL_LINEAGE
-from whence.store.schema.packed import RunFacet, pack_facets
+from whence.store.schema.facet_templates import (
+    RunFacet,
+    SplitPayload,
+    Template,
+    TemplateParts,
+    encode_variables,
+    make_template,
+    split_facets,
+    split_payload,
+)
 
 
 def list_datasets(event: Event) -> tuple[Dataset, ...]:
@@ -52,26 +62,44 @@ def make_sql_facet_row(event: Event) -> tuple[FacetRow, ...]:
     return make_facet_rows(node_id(event.job.name), tuple(facet for facet in event.job.facets if facet.key == SQL))
 
 
-def pack_run_facets(event: Event) -> tuple[Flat, ...]:
-    """The facets of one run, packed: its own, and those of its inputs and outputs."""
+@dataclass(frozen=True, slots=True)
+class PackedFacets:
+    """The facets that an event reports of its run."""
+
+    template: Template
+    variables: bytes
+
+
+def pack_run_facets(event: Event) -> tuple[PackedFacets, ...]:
+    """Pack the facets of one run: its own, and those of its inputs and outputs. Empty if there are none."""
     if not isinstance(event, RunEvent):
         return ()
-    own = tuple(sorted([("", 0, facet.key, facet.payload) for facet in event.run.facets]))
-    others: dict[tuple[str, int, str], str] = {}
+    payloads = {("", 0, facet.key): facet.payload for facet in event.run.facets}
     for role, datasets in (("input", event.inputs), ("output", event.outputs)):
         for dataset in datasets:
             for facet in dataset.run_facets:
                 key = (role, node_id(dataset.name), facet.key)
-                others[key] = max(others.get(key, ""), facet.payload)
-    # Packed separately, because the run's own facets are mostly the same from its start to its end.
-    groups = (own, tuple((*key, others[key]) for key in sorted(others)))
-    return tuple(_pack_cached(facets) for facets in groups if facets)
+                payloads[key] = max(payloads.get(key, ""), facet.payload)
+    return (_pack([(*key, payloads[key]) for key in sorted(payloads)]),) if payloads else ()
 
 
-def _pack(facets: tuple[RunFacet, ...]) -> Flat:
-    # A facet is replaced whole: of two packs of one shape, the later one leaves nothing of the earlier (rule 17).
-    shape = netstrings(part for role, dataset, key, _ in facets for part in (role, str(dataset), key))
-    return hash64(shape), pack_facets(facets)
+def _pack(facets: Sequence[RunFacet]) -> PackedFacets:
+    parts, variables = split_facets(facets, _split)
+    template = _templates.get_or_make(parts, lambda: make_template(parts))
+    return PackedFacets(template, encode_variables(variables))
 
 
-_pack_cached = lru_cache(maxsize=256)(_pack)
+def _split(payload: str) -> SplitPayload:
+    if len(payload) > _CACHED_PAYLOAD:
+        return split_payload(payload)
+    return _split_payloads.get_or_make(payload, lambda: split_payload(payload))
+
+
+_CACHED_PAYLOAD = 4_096
+"""Characters of a payload whose template is cached. Longer ones, such as plans, hardly repeat."""
+
+_split_payloads: BoundedCache[str, SplitPayload] = BoundedCache(4 * 2**20, lambda payload, _: 2 * len(payload))
+_templates: BoundedCache[TemplateParts, Template] = BoundedCache(
+    4 * 2**20, lambda parts, _: sum(len(text) for *_, text, _ in parts)
+)
+"""Bytes per process that reads events."""

@@ -141,7 +141,11 @@ def _add_facets(facts: ChunkFacts, reading: Reading, flat: FlatEvent) -> None:
         facts.tables["facet"].append((subject, name, *asserted, body))
         facts.facet_payloads[subject, name, body] = payload
     if flat.run is not None:
-        facts.tables["run_facets"] += [(flat.run[0], shape, *asserted, content) for shape, content in flat.run_facets]
+        for packed in flat.run_facets:
+            template = packed.template
+            facts.tables["facet_template"].append((template.id, template.content))
+            row = (flat.run[0], template.shape, *asserted, template.id, packed.variables)
+            facts.tables["run_facets"].append(row)
     source = reading.event_id if flat.run is None else flat.run[0]
     facts.tables["measurement"] += [(source, *which, *asserted, content) for *which, content in flat.measurements]
 

@@ -9,10 +9,9 @@ from whence.model.catalog import RunDatasets, RunEntry, RunFacet, Window, Write,
 from whence.model.events import RunState
 from whence.model.lineage import Origin
 from whence.model.names import JobName, RunName
-from whence.store.encryption.keyring import keys_in, open_pack
 from whence.store.graph.evidence import runs_query
+from whence.store.graph.run_facets import read_reported_facets
 from whence.store.schema.array_parameters import integers
-from whence.store.schema.packed import unpack_facets
 from whence.store.schema.tables import (
     containment,
     job,
@@ -20,7 +19,6 @@ from whence.store.schema.tables import (
     lineage_set,
     lineage_version,
     run,
-    run_facets,
     run_lineage,
 )
 
@@ -68,14 +66,10 @@ def latest_runs(connection: Connection, job_ids: Iterable[int], limit: int) -> M
 
 def read_run_facets(connection: Connection, ids: Iterable[int]) -> Mapping[int, Sequence[RunFacet]]:
     """The last payload of each facet, from all packs of a run."""
-    wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(ids)])
-    table = run_facets
-    query = select(table.c.run_id, table.c.content).join(wanted, wanted.c.id == table.c.run_id)
-    find = keys_in(connection)
     said: dict[int, dict[tuple[str, int, str], str]] = {}
-    for run_id, content in connection.execute(query.order_by(table.c.time, table.c.rank, table.c.event_id)).all():
-        for role, dataset_id, key, payload in unpack_facets(open_pack(find, run_id, content)):
-            said.setdefault(run_id, {})[(role, dataset_id, key)] = payload
+    for reported in read_reported_facets(connection, ids):
+        for role, dataset_id, key, payload in reported.facets:
+            said.setdefault(reported.run_id, {})[(role, dataset_id, key)] = payload
     return {run_id: [RunFacet(*key, facets[key]) for key in sorted(facets)] for run_id, facets in said.items()}
 
 

@@ -1,7 +1,7 @@
 """The sealed content of the store, and its reading and writing over a connection.
 
 Sealed are the payloads of facets with statements or code (`is_sensitive`), the expressions of edges, measurements, and
-whole packs of run facets, since messages, plans and arguments in them quote statements. No query searches any of them.
+all of run facets, since messages, plans and arguments in them quote statements. No query searches any of them.
 """
 
 import base64
@@ -109,6 +109,13 @@ def seal_packs(key: DataKey | None, rows: Sequence[Row]) -> Sequence[Row]:
     return [(*row[:-1], SEALED_PACK + key.seal(row[-1], _run(row[0]))) for row in rows]
 
 
+def seal_templates(key: DataKey | None, rows: Sequence[Row]) -> Sequence[Row]:
+    """Convert rows of `facet_template` to their stored form."""
+    if key is None:
+        return rows
+    return [(id_, SEALED_PACK + key.seal(content, _template(id_))) for id_, content in rows]
+
+
 def seal_measurements(key: DataKey | None, rows: Sequence[Row]) -> Sequence[Row]:
     """Convert rows of `measurement` to their stored form."""
     if key is None:
@@ -132,11 +139,19 @@ def open_payload(find: Find, subject_id: int, name: str, payload: str) -> str:
 
 
 def open_pack(find: Find, run_id: int, content: bytes) -> bytes:
-    """The content of a row of `run_facets`, for `store.schema.packed`. Raises EncryptionError."""
+    """The content of a row of `run_facets`, for `store.schema.facet_templates`. Raises EncryptionError."""
     if not content.startswith(SEALED_PACK):
         return content
     sealed = content[len(SEALED_PACK) :]
     return _key_of(find, sealed).open(sealed, _run(run_id))
+
+
+def open_template(find: Find, template_id: int, content: bytes) -> bytes:
+    """The content of a row of `facet_template`. Raises EncryptionError."""
+    if not content.startswith(SEALED_PACK):
+        return content
+    sealed = content[len(SEALED_PACK) :]
+    return _key_of(find, sealed).open(sealed, _template(template_id))
 
 
 def open_measurement(find: Find, row: Row) -> bytes:
@@ -180,6 +195,10 @@ def _facet(subject_id: int, name: str) -> bytes:
 
 def _run(run_id: int) -> bytes:
     return f"run {run_id}".encode()
+
+
+def _template(template_id: int) -> bytes:
+    return f"template {template_id}".encode()
 
 
 def _measurement(row: Row) -> bytes:

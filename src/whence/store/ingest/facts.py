@@ -13,7 +13,14 @@ from whence.model.traits import TRAIT_FACETS
 from whence.store.connection.engine import reading
 from whence.store.connection.transactions import transact
 from whence.store.encryption.encryption import DataKey
-from whence.store.encryption.keyring import seal_expressions, seal_measurements, seal_packs, seal_payloads, store_key
+from whence.store.encryption.keyring import (
+    seal_expressions,
+    seal_measurements,
+    seal_packs,
+    seal_payloads,
+    seal_templates,
+    store_key,
+)
 from whence.store.ingest.change_log import TRAITS, close_change_version, note_changes
 from whence.store.ingest.duplicate_events import place_events
 from whence.store.ingest.search_index import IndexedName, index_facet_words, index_names, missing_names
@@ -80,6 +87,7 @@ def _write(
 ) -> None:
     key = store_key(connection)  # read here, so that the store is not replaced between reading the key and sealing
     sealed = {
+        tables.facet_template: seal_templates(key, folded[tables.facet_template]),
         tables.run_facets: seal_packs(key, folded[tables.run_facets]),
         tables.measurement: seal_measurements(key, folded[tables.measurement]),
         tables.lineage_edge: seal_expressions(key, folded[tables.lineage_edge]),

@@ -13,10 +13,12 @@ from whence.model.ids import EMPTY_VERSION, join_event_key
 from whence.model.lineage import Origin
 from whence.model.names import DatasetName, FieldName, JobName
 from whence.store.connection.engine import reading
-from whence.store.encryption.keyring import keys_in, open_expression, open_measurement, open_pack, open_payload
+from whence.store.encryption.keyring import keys_in, open_expression, open_measurement, open_payload
+from whence.store.graph.run_facets import ReportedFacets, read_all_reported_facets
 from whence.store.ingest.dropped_datasets import dropped_dataset
 from whence.store.ingest.statements import Aspect
-from whence.store.schema.packed import RunFacet, unpack_facets, unpack_measurements
+from whence.store.schema.facet_templates import RunFacet
+from whence.store.schema.packed import unpack_measurements
 from whence.store.schema.tables import (
     FOREVER,
     alias,
@@ -36,7 +38,6 @@ from whence.store.schema.tables import (
     measurement,
     producer,
     run,
-    run_facets,
     run_lineage,
     schema_body,
     schema_version,
@@ -78,6 +79,9 @@ class _State:
 
     def rows(self, table: Table) -> list[Row[Any]]:
         return list(self._connection.execute(select(table)))
+
+    def reported_facets(self) -> Iterator[ReportedFacets]:
+        return read_all_reported_facets(self._connection)
 
 
 class _Keys(dict[int, str]):
@@ -157,15 +161,15 @@ def _facets(state: _State) -> Iterator[Line]:
     }
     for row in state.rows(facet):
         yield _facet(state, row, row.subject_id, ("", 0, row.name, payloads[row.subject_id, row.name]))
-    latest: dict[tuple[int, str, int, str], tuple[Row[Any], str]] = {}
-    for row in sorted(state.rows(run_facets), key=lambda row: (row.time, row.rank, state.key[row.event_id])):
-        for role, dataset_id, name, payload in unpack_facets(open_pack(state.find, row.run_id, row.content)):
-            latest[row.run_id, role, dataset_id, name] = (row, payload)
-    for (run_id, role, dataset_id, name), (row, payload) in latest.items():
-        yield _facet(state, row, run_id, (role, dataset_id, name, payload))
+    latest: dict[tuple[int, str, int, str], tuple[ReportedFacets, str]] = {}
+    for reported in state.reported_facets():
+        for role, dataset_id, name, payload in reported.facets:
+            latest[reported.run_id, role, dataset_id, name] = (reported, payload)
+    for (run_id, role, dataset_id, name), (reported, payload) in latest.items():
+        yield _facet(state, reported, run_id, (role, dataset_id, name, payload))
 
 
-def _facet(state: _State, row: Row[Any], subject: int, run_facet: RunFacet) -> Line:
+def _facet(state: _State, row: Row[Any] | ReportedFacets, subject: int, run_facet: RunFacet) -> Line:
     role, dataset_id, name, payload = run_facet
     head = {
         "fact": "facet",

@@ -40,10 +40,12 @@ from whence.store.schema.tables import (
     declaration,
     event,
     facet,
+    facet_template,
     lineage_set,
     lineage_version,
     receipt,
     run,
+    run_facets,
     run_lineage,
     schema_version,
     statement,
@@ -75,6 +77,7 @@ gone_interval = _marked("interval", _key("owner_id"), _key("aspect"), _key("vali
 live_version = Table("live_version", _marks, _key("id"), prefixes=["TEMPORARY"])
 gone_version = _marked("version", _key("id"))
 gone_set = _marked("lineage_set", _key("id"))
+gone_template = _marked("facet_template", _key("id"))
 gone_schema = _marked("schema_version", _key("dataset_id"), _key("body_id"))
 
 MARKS: Mapping[str, Table] = {
@@ -86,6 +89,7 @@ MARKS: Mapping[str, Table] = {
     "validity_interval": gone_interval,
     "lineage_version": gone_version,
     "lineage_set": gone_set,
+    "facet_template": gone_template,
     "schema_version": gone_schema,
 }
 """By the table whose rows they mark. Dependent rows are deleted with these rows."""
@@ -109,6 +113,7 @@ def mark_expired(connection: Connection, horizon: RetentionHorizon, reached: Map
         select(*_keys(validity_interval)).where(validity_interval.c.valid_to <= horizon.history),
     )
     _mark_content(connection)
+    _mark_templates(connection)
     _mark_schemas(connection, horizon)
 
 
@@ -279,6 +284,12 @@ def _mark_content(connection: Connection) -> None:
     _fill(connection, gone_version, select(lineage_version.c.id).where(dead).distinct())
     held = select(lineage_version.c.set_id).where(lineage_version.c.id.not_in(select(gone_version.c.id)))
     _fill(connection, gone_set, select(lineage_set.c.id).where(lineage_set.c.id.not_in(held)))
+
+
+def _mark_templates(connection: Connection) -> None:
+    """Mark the templates that no kept run uses."""
+    used = select(run_facets.c.template_id).where(~_is_gone(gone_run, ("id", run_facets.c.run_id)))
+    _fill(connection, gone_template, select(facet_template.c.id).where(facet_template.c.id.not_in(used)))
 
 
 def _mark_schemas(connection: Connection, horizon: RetentionHorizon) -> None:

@@ -25,6 +25,7 @@ from whence.store.schema.tables import (
     dataset,
     event,
     facet_body,
+    facet_template,
     field,
     job,
     lineage_edge,
@@ -199,9 +200,15 @@ RELATIONS: Mapping[str, Relation] = {
     ),
     "run_facets": Relation(
         run_facets.c.run_id,
-        select(run_facets.c.run_id, run_facets.c.time, run_facets.c.content).order_by(
-            run_facets.c.run_id, run_facets.c.time, run_facets.c.rank, run_facets.c.event_id
-        ),
+        select(
+            run_facets.c.run_id,
+            run_facets.c.time,
+            run_facets.c.template_id,
+            run_facets.c.content,
+            facet_template.c.content.label("template"),
+        )
+        .join(facet_template, facet_template.c.id == run_facets.c.template_id)
+        .order_by(run_facets.c.run_id, run_facets.c.time, run_facets.c.rank, run_facets.c.event_id),
     ),
     "held_set": Relation(
         validity_interval.c.owner_id,

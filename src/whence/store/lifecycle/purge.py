@@ -42,6 +42,7 @@ from whence.store.schema.tables import (
     declaration,
     dirty_key,
     event,
+    facet_template,
     lineage_edge,
     lineage_set,
     lineage_version,
@@ -181,6 +182,7 @@ _PURGES: Mapping[str, _Purge] = {
     ),
     "lineage_version": _Purge(((lineage_version.c.id,),)),
     "lineage_set": _Purge(((lineage_edge.c.set_id,), (unreported_column.c.set_id,), (lineage_set.c.id,))),
+    "facet_template": _Purge(((facet_template.c.id,),)),
     "schema_version": _Purge(
         (
             (schema_body.c.dataset_id, schema_body.c.body_id),

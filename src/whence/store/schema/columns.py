@@ -15,6 +15,7 @@ from sqlalchemy import (
     Computed,
     Index,
     Integer,
+    SmallInteger,
     Table,
     func,
     literal_column,
@@ -38,6 +39,15 @@ def fact_column(name: str, type_: Any, rule: Rule, **options: Any) -> Column[Any
     primary = rule == "key"
     return Column(
         name, type_, info={"merge": rule}, nullable=nullable, primary_key=primary, autoincrement=False, **options
+    )
+
+
+def stamp_columns() -> tuple[Column[Any], ...]:
+    """The event whose report of a facet wins: the latest, then that of the highest state rank."""
+    return (
+        fact_column("time", BigInteger, "latest"),
+        fact_column("rank", SmallInteger, "latest"),
+        fact_column("event_id", BigInteger, "latest"),
     )
 
 

@@ -1,4 +1,4 @@
-"""Packed columns: content that is written once and never changes, as bytes that pass through Spark unchanged."""
+"""Packed columns: content that is written once and never changes, as bytes."""
 
 import zlib
 from collections.abc import Sequence
@@ -9,13 +9,12 @@ import msgspec
 
 Row = tuple[Any, ...]
 
-RunFacet = tuple[str, int, str, str]
-"""Role ("", "input" or "output"), dataset id (0 without a role), facet key, payload."""
-
 Measured = tuple[str, str, int | float]
 """Column (empty: the dataset), metric, value."""
 
-_FORMAT = b"1"
+COMPRESSED = b"1"
+"""The first byte of what `deflate` returns."""
+
 _COMMON = (
     b'{"_producer":"https://github.com/OpenLineage/OpenLineage/tree/1.53.0/integration/spark","_schemaURL":'
     b'"https://openlineage.io/spec/facets/1-0-0/ErrorMessageRunFacet.json#/$defs/ErrorMessageRunFacet","message":'
@@ -36,7 +35,6 @@ _COMMON = (
 """The text that most run facets share. Part of the format: a change makes stored content unreadable."""
 
 _encode = msgspec.msgpack.Encoder().encode
-_decode_facets = msgspec.msgpack.Decoder(list[RunFacet]).decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +75,15 @@ def unpack_schema(data: bytes) -> SchemaContent:
     return SchemaContent(payload, fields)
 
 
-def pack_facets(facets: Sequence[RunFacet]) -> bytes:
-    """Pack the facets of a run, compressed against their common text: a few kB become some hundred bytes."""
+def deflate(content: bytes) -> bytes:
+    """Compress content against the text that most run facets share: a few kB become some hundred bytes."""
     stream = zlib.compressobj(level=6, wbits=-15, zdict=_COMMON)
-    return b"".join((_FORMAT, stream.compress(_encode(facets)), stream.flush()))
+    return b"".join((COMPRESSED, stream.compress(content), stream.flush()))
 
 
-def unpack_facets(data: bytes) -> list[RunFacet]:
-    """The inverse of `pack_facets`."""
-    return _decode_facets(zlib.decompressobj(wbits=-15, zdict=_COMMON).decompress(data[len(_FORMAT) :]))
+def inflate(data: bytes) -> bytes:
+    """The inverse of `deflate`."""
+    return zlib.decompressobj(wbits=-15, zdict=_COMMON).decompress(data[len(COMPRESSED) :])
 
 
 def pack_measurements(measured: Sequence[Measured]) -> bytes:

@@ -21,6 +21,7 @@ from whence.store.schema.columns import (
     fact_column,
     index_of_facet,
     plain_column,
+    stamp_columns,
     witness_columns,
 )
 from whence.store.schema.run_states import RUN_STATE, RUN_STATE_AT
@@ -141,11 +142,16 @@ facet = Table(
     metadata,
     fact_column("subject_id", BigInteger, "key"),  # a dataset or job
     fact_column("name", Text, "key"),
-    fact_column("time", BigInteger, "latest"),
-    fact_column("rank", SmallInteger, "latest"),
-    fact_column("event_id", BigInteger, "latest"),
+    *stamp_columns(),
     fact_column("body_id", BigInteger, "latest"),  # hash of the payload, which is in `facet_body`
     **COMPACT,
+)
+
+facet_template = Table(
+    "facet_template",
+    metadata,
+    fact_column("id", Id, "key"),  # hash of the content
+    fact_column("content", LargeBinary, "identity"),  # store.schema.facet_templates
 )
 
 run_facets = Table(
@@ -153,10 +159,9 @@ run_facets = Table(
     metadata,
     fact_column("run_id", BigInteger, "key"),
     fact_column("shape_id", BigInteger, "key"),  # of facets said together: equal shapes replace each other
-    fact_column("time", BigInteger, "latest"),
-    fact_column("rank", SmallInteger, "latest"),
-    fact_column("event_id", BigInteger, "latest"),
-    fact_column("content", LargeBinary, "latest"),  # store.packed: the facets
+    *stamp_columns(),
+    fact_column("template_id", BigInteger, "latest"),
+    fact_column("content", LargeBinary, "latest"),  # the variables of the template
     **COMPACT,
 )
 
@@ -167,9 +172,7 @@ measurement = Table(
     fact_column("dataset_id", BigInteger, "key"),
     fact_column("role", Text, "key"),  # input or output of the run; empty: of a dataset event
     fact_column("facet", Text, "key"),
-    fact_column("time", BigInteger, "latest"),
-    fact_column("rank", SmallInteger, "latest"),
-    fact_column("event_id", BigInteger, "latest"),
+    *stamp_columns(),
     fact_column("content", LargeBinary, "latest"),  # store.packed: columns, metrics, values
     Index("measurement_dataset", "dataset_id", "time"),
     **COMPACT,
@@ -279,7 +282,7 @@ declaration = Table(
 )
 
 _NAMED = (event, receipt, producer, dataset, field, job, run, containment)
-_REPORTED = (facet, run_facets, measurement, alias, schema_version, schema_body)
+_REPORTED = (facet, facet_template, run_facets, measurement, alias, schema_version, schema_body)
 _LINEAGE = (lineage_set, lineage_edge, unreported_column, lineage_version, run_lineage, declaration)
 FACTS: tuple[Table, ...] = (*_NAMED, *_REPORTED, *_LINEAGE)
 """In the order in which one transaction merges them: the same in every writer, so that two never deadlock."""

@@ -8,9 +8,8 @@ from sqlalchemy import Connection, func, select, tuple_, union
 from whence.model.catalog import Window, sorted_distinct
 from whence.model.lineage import Origin
 from whence.openlineage.facets.assertions import WARN, Assertion, is_assertions_facet, parse_assertions
-from whence.store.encryption.keyring import keys_in, open_pack
+from whence.store.graph.run_facets import read_reported_facets
 from whence.store.schema.array_parameters import integers
-from whence.store.schema.packed import unpack_facets
 from whence.store.schema.tables import lineage_edge, lineage_set, lineage_version, run_facets, run_lineage
 from whence.store.status.run_attempts import read_twins
 
@@ -149,15 +148,11 @@ def _last_report_times(connection: Connection, runs: Iterable[int]) -> Mapping[i
 
 def _read_assertions(connection: Connection, runs: Iterable[int]) -> Mapping[int, Mapping[int, Sequence[Assertion]]]:
     """The assertions of runs by dataset, as each run reported them last."""
-    wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(runs)])
-    packs = select(run_facets.c.run_id, run_facets.c.content).join(wanted, wanted.c.id == run_facets.c.run_id)
-    order = (run_facets.c.time, run_facets.c.rank, run_facets.c.event_id)
-    find = keys_in(connection)
     latest: dict[tuple[int, int], dict[str, Sequence[Assertion]]] = {}
-    for run_id, content in connection.execute(packs.order_by(*order)).all():
-        for role, dataset_id, key, payload in unpack_facets(open_pack(find, run_id, content)):
+    for reported in read_reported_facets(connection, runs):
+        for role, dataset_id, key, payload in reported.facets:
             if is_assertions_facet(role, key):
-                latest.setdefault((run_id, dataset_id), {})[role] = parse_assertions(payload)
+                latest.setdefault((reported.run_id, dataset_id), {})[role] = parse_assertions(payload)
     found: dict[int, dict[int, Sequence[Assertion]]] = {}
     for (run_id, dataset_id), by_role in latest.items():
         found.setdefault(run_id, {})[dataset_id] = _merge_reports(

@@ -7,11 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 from sqlalchemy import Connection, and_, select
 
-from whence.model.catalog import sorted_distinct
-from whence.store.encryption.keyring import keys_in, open_pack
+from whence.store.graph.run_facets import read_reported_facets
 from whence.store.schema.array_parameters import integers
-from whence.store.schema.packed import unpack_facets
-from whence.store.schema.tables import run, run_facets
+from whence.store.schema.tables import run
 
 INVOCATIONS: Mapping[str, str] = {"dbt_run": "invocation_id", "whence_dbtRun": "invocationId"}
 """Run facets that name the invocation of dbt, and their member for it."""
@@ -21,14 +19,11 @@ _NEAR = 3_600_000_000
 
 def read_invocations(connection: Connection, run_ids: Iterable[int]) -> Mapping[int, str]:
     """The invocation of dbt that each run belongs to; other runs are left out."""
-    wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(run_ids)])
-    packs = select(run_facets.c.run_id, run_facets.c.content).join(wanted, wanted.c.id == run_facets.c.run_id)
-    find = keys_in(connection)
     found: dict[int, str] = {}
-    for run_id, content in connection.execute(packs.order_by(run_facets.c.run_id, run_facets.c.shape_id)).all():
-        for role, _, key, payload in unpack_facets(open_pack(find, run_id, content)):
+    for reported in read_reported_facets(connection, run_ids):
+        for role, _, key, payload in reported.facets:
             if not role and key in INVOCATIONS and (name := _member(payload, INVOCATIONS[key])):
-                found[run_id] = name
+                found[reported.run_id] = name
     return found
 
 

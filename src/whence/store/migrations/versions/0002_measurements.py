@@ -6,17 +6,21 @@ reads them from the log.
 
 from typing import Any
 
+import msgspec
 import sqlalchemy as sa
 from alembic import op
 
 from whence.openlineage.facets.measurements import is_measurement_facet, parse_measurements
 from whence.store.encryption.keyring import keys_in, open_pack, seal_measurements, store_key
-from whence.store.schema.packed import pack_measurements, unpack_facets
+from whence.store.schema.facet_templates import RunFacet
+from whence.store.schema.packed import inflate, pack_measurements
 
 revision = "0002"
 down_revision = "0001"
 
 _ROWS = 5_000
+
+_decode_facets = msgspec.msgpack.Decoder(list[RunFacet]).decode
 
 
 def upgrade() -> None:
@@ -61,7 +65,7 @@ def _read_rows(runs: list[int]) -> list[dict[str, Any]]:
     key, find = store_key(connection), keys_in(connection)
     rows: dict[tuple[int, int, str, str], tuple[Any, ...]] = {}
     for run_id, *stamp, content in connection.execute(_PACKS, {"first": runs[0], "last": runs[-1]}):
-        for role, dataset_id, name, payload in unpack_facets(open_pack(find, run_id, content)):
+        for role, dataset_id, name, payload in _decode_facets(inflate(open_pack(find, run_id, content))):
             if is_measurement_facet(role, name):
                 measured = pack_measurements(parse_measurements(name, payload))
                 rows[run_id, dataset_id, role, name] = (*stamp, measured)
