@@ -8,6 +8,7 @@ import msgspec
 
 from whence.client.answers import Answer, Diff, Found, History, Impact, Lineage, Measurements, Paths, RunLineage, WhyNot
 from whence.client.connection import Connection, refused_key
+from whence.client.contracts import ContractAnswer, ContractedDataset, ContractHistory, ContractPage
 from whence.client.gate_records import Approval, ApprovalsPage, RecordedWaiver, WaiversPage, WrittenPage
 from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text, parameters_of
 from whence.client.pages import Envelope, read_all
@@ -27,7 +28,7 @@ from whence.errors import ServerVersionError
 
 AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 Value = TypeVar("Value")
-AnyPage = TypeVar("AnyPage", JobsPage, WaiversPage)
+AnyPage = TypeVar("AnyPage", JobsPage, WaiversPage, ContractPage)
 
 _FACTS_AT_ONCE = 50
 """Nodes in one request: their names are in its address."""
@@ -142,6 +143,15 @@ class Client:
         """Record the verdict of a gate, as `whence gate --output json` writes it; whether it differs from the last."""
         written = self._connection.put(_verdict_path(repository, commit), verdict)
         return self._converted(written, WrittenPage).data.transition
+
+    def contracts(self) -> Iterator[ContractedDataset]:
+        """The contracts of all datasets, by dataset."""
+        return self._rows("/api/v2/contracts", {}, ContractPage)
+
+    def contract(self, dataset: str, *, as_of: Time | None = None) -> ContractHistory:
+        """The contract of a dataset (its node id) at a time, with its text; and all its versions."""
+        path = f"/api/v2/nodes/{quote(dataset, safe='')}/contract"
+        return self._converted(self._connection.get(path, {"as_of": iso_text(as_of)}), ContractAnswer).data
 
     def whoami(self) -> CurrentUser | None:
         """The current user, or None if the server runs open, without keys."""

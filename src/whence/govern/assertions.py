@@ -6,12 +6,22 @@ A facet is replaced as a whole, so each function takes the subject's current fac
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from hashlib import sha256
 from typing import Any
 
+from whence.model.ids import netstrings
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.openlineage.facets.explicit_lineage import read_dataset_edges
-from whence.openlineage.facets.facet_keys import ALIASES, CUT, DECOMMISSIONED, JOINED, LIFECYCLE
+from whence.openlineage.facets.facet_keys import (
+    ALIASES,
+    CONTRACT,
+    CONTRACT_VERSION,
+    CUT,
+    DECOMMISSIONED,
+    JOINED,
+    LIFECYCLE,
+)
 from whence.openlineage.facets.steward_tags import USER
 from whence.openlineage.facets.warnings import Notes
 from whence.openlineage.write import (
@@ -24,6 +34,7 @@ from whence.openlineage.write import (
     replace_producer,
 )
 
+_OF_VERSIONS = ("text", "table", "columns")
 Json = dict[str, Any]
 Facets = Mapping[str, Any]
 Subject = DatasetName | JobName
@@ -68,10 +79,31 @@ def set_tier(tier: int | None) -> Json:
     return own_facet("TierFacet", _deleted=True) if tier is None else own_facet("TierFacet", tier=tier)
 
 
-def set_contract(version: str | None) -> Json:
-    """The contract facet with the version that a dataset fulfils; None deletes it."""
-    kind = "ContractDatasetFacet"
-    return own_facet(kind, _deleted=True) if version is None else own_facet(kind, version=version)
+def set_contract(version: str, **members: Any) -> Facets:
+    """The facets of the version of a contract that a dataset fulfils: the one that holds now, and the one that stays.
+
+    `members`: what else is known of it. Its text and what follows from that are only in the facet that stays.
+    """
+    now = {key: value for key, value in members.items() if key not in _OF_VERSIONS}
+    key = _contract_version_key(str(members.get("id", "")), version)
+    return {
+        CONTRACT: own_facet("ContractDatasetFacet", version=version, **now),
+        key: own_facet("ContractVersionDatasetFacet", version=version, **members),
+    }
+
+
+def end_contract(facets: Facets) -> Facets:
+    """The facets that end the contract of a dataset. Its versions stay."""
+    held = facets.get(CONTRACT, {})
+    key = _contract_version_key(str(held.get("id", "")), str(held.get("version", "")), "end")
+    return {
+        CONTRACT: own_facet("ContractDatasetFacet", _deleted=True),
+        key: own_facet("ContractVersionDatasetFacet", version=""),
+    }
+
+
+def _contract_version_key(*parts: str) -> str:
+    return f"{CONTRACT_VERSION}{sha256(netstrings(parts).encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
 def add_edge(target: DatasetName, facets: Facets, edge: Edge) -> Json:

@@ -23,6 +23,8 @@ class ChangeKind(StrEnum):
     ADDED = "added"
     METADATA = "metadata"
     """Descriptions, tags, tests, exposures: no value changes."""
+    CONTRACT = "contract"
+    """The contract of the dataset has another version, or is gone. `before` and `after` are the versions."""
     BROKEN_REFERENCE = "broken reference"
     """The head refers to a table or column that no longer exists, perhaps in a file that nobody changed."""
     UNKNOWN = "unknown"

@@ -19,7 +19,7 @@ from whence.govern.assertions import Certification, Subject
 from whence.model.ids import node_id
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, Node, parse_node
-from whence.openlineage.facets.facet_keys import CONTRACT, TIER
+from whence.openlineage.facets.facet_keys import TIER
 from whence.query.rendering.catalog import facts_documents
 from whence.query.rendering.catalog_documents import Facts
 
@@ -181,15 +181,13 @@ async def delete_tier(request: Request, node: Segment) -> Response:
 @writes.put("/nodes/{node}/contract", response_model=One[Facts])
 async def put_contract(request: Request, node: Segment, body: Contract) -> Response:
     """Set the contract version that a dataset complies with."""
-    return await _change(
-        request, node, lambda one, *_: {CONTRACT: say.set_contract(_of_dataset(one, body.contract_version))}
-    )
+    return await _change(request, node, lambda one, *_: say.set_contract(_of_dataset(one, body.contract_version)))
 
 
 @writes.delete("/nodes/{node}/contract", response_model=One[Facts])
 async def delete_contract(request: Request, node: Segment) -> Response:
     """Remove the contract version of a dataset."""
-    return await _change(request, node, lambda *_: {CONTRACT: say.set_contract(None)})
+    return await _change(request, node, lambda _, __, now: say.end_contract(now))
 
 
 @writes.put("/edges", response_model=One[Facts])

@@ -14,6 +14,7 @@ from whence import __version__
 from whence.api import marquez, ui
 from whence.api.auth.permissions import needing, needs
 from whence.api.auth.wiring import Security, secure
+from whence.api.catalog import contract_routes
 from whence.api.catalog import fact_routes as facts
 from whence.api.catalog import routes as resources
 from whence.api.catalog.assertions import AssertionWriter
@@ -118,7 +119,15 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         checks.routes,
         traits.routes,
     )
-    for router in (*marquez.READS, resources.routes, facts.reads, silence.routes, gate.reads, *boards):
+    for router in (
+        *marquez.READS,
+        resources.routes,
+        facts.reads,
+        contract_routes.routes,
+        silence.routes,
+        gate.reads,
+        *boards,
+    ):
         app.include_router(needing(Action.READ, router))
     app.include_router(needing(Action.PUBLIC, ui.router()))  # files, the same for everybody
     for router in (*marquez.WRITES, facts.writes, gate.writes, quarantine.writes(log, collector)):

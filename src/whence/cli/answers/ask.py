@@ -14,6 +14,7 @@ from whence.cli.answers.listing import found_lines, path_lines, radius_line
 from whence.cli.answers.tree import ASCII, UNICODE, Style, tree
 from whence.cli.output.streams import Exit, Rows, print_csv, print_document, print_lines
 from whence.client.answers import Answer, Diff, Found, History, Impact, Lineage, Measurements, Paths, RunLineage, WhyNot
+from whence.client.contracts import ContractedDataset, ContractHistory
 from whence.client.gate_records import Approval, RecordedWaiver
 from whence.client.options import Bounds, Narrowing, Time, Walk
 from whence.client.values import (
@@ -85,6 +86,14 @@ class Questions(Protocol):
 
     def facts(self, nodes: Sequence[str]) -> tuple[NodeFacts, ...]:
         """What is asserted of datasets and jobs; unknown ones are left out."""
+        ...
+
+    def contracts(self) -> Iterator[ContractedDataset]:
+        """The contracts of all datasets, by dataset."""
+        ...
+
+    def contract(self, dataset: str, *, as_of: Time | None = None) -> ContractHistory:
+        """The contract of a dataset at a time, with its text; and all its versions."""
         ...
 
     def checks(self, datasets: Sequence[str]) -> tuple[CheckedDataset, ...]:

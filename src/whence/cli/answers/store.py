@@ -9,14 +9,18 @@ from typing import Any, TypeVar, Unpack
 import msgspec
 
 from whence.client import answers
+from whence.client.contracts import ContractedDataset, ContractHistory
 from whence.client.gate_records import Approval, RecordedWaiver
 from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text
 from whence.client.values import BlastRadius, CheckedDataset, KnownJob, NodeFacts
+from whence.errors import NodeNotFoundError
+from whence.govern.contracts.evaluation import contract_history, list_contracts
 from whence.govern.gate.records import approvals_of, waivers_of
 from whence.model.catalog import EntryFilter, Window, entry_sort_key
 from whence.model.graph import Direction
 from whence.model.ids import Kind
 from whence.model.names import DatasetName, JobName, parse_node
+from whence.openlineage.facets.facet_keys import CONTRACT
 from whence.query.answers.instants import past_instant
 from whence.query.answers.values import TYPES, Filter, Question
 from whence.query.history.diff import Side, diff
@@ -158,6 +162,25 @@ class StoreQuestions:
             reports = [one for page in pages for one in latest_check_reports(graph.connection, page)]
         found = [checked_document(one.dataset, one.run, one.time, one.checks) for one in reports]
         return msgspec.convert(found, tuple[CheckedDataset, ...])
+
+    def contracts(self) -> Iterator[ContractedDataset]:
+        """The contracts of all datasets, by dataset."""
+        with self._open() as graph:
+            catalog = StoreCatalog(graph.connection)
+            ids = list(catalog.carrying(CONTRACT))
+            entries = sorted(catalog.entries(set(ids) - catalog.deleted(ids)).values(), key=entry_sort_key)
+            found = list_contracts(catalog, graph, entries)
+        yield from msgspec.convert(found, tuple[ContractedDataset, ...])
+
+    def contract(self, dataset: str, *, as_of: Time | None = None) -> ContractHistory:
+        """The contract of a dataset at a time, with its text; and all its versions. Raises NodeNotFoundError."""
+        with self._open() as graph:
+            name, catalog = resolve(graph, dataset), StoreCatalog(graph.connection)
+            at = None if as_of is None else past_instant(iso_text(as_of) or "", _now())
+            if not isinstance(name, DatasetName):
+                raise NodeNotFoundError(f"dataset {dataset}", (str(name),))
+            found = contract_history(catalog, graph, name, at)
+        return msgspec.convert(found, ContractHistory)
 
     def jobs(self) -> Iterator[KnownJob]:
         """Every job, by name."""

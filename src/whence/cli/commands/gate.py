@@ -80,9 +80,10 @@ def gate(
     files = [form_and_file(one) for one in write or ()]
     with reporting(Output.JSON if output is Form.JSON else Output.TEXT), open_questions(context) as questions:
         from whence.cli.gate.dbt_code import dbt_targets
+        from whence.cli.gate.forms import exit_of
         from whence.cli.gate.relevant_tests import written_tests
         from whence.cli.gate.sql_code import sql_folder
-        from whence.cli.gate.verdict import Wanted, exit_of, judge_head, publish_to, record_judged, written
+        from whence.cli.gate.verdict import Wanted, judge_head, publish_to, record_judged, written
 
         if tests and (publish or output not in (Form.TEXT, Form.JSON)):
             raise typer.BadParameter("--tests is text or JSON, and is not published")

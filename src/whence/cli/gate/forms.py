@@ -2,6 +2,9 @@
 
 from enum import StrEnum
 
+from whence.cli.output.streams import Exit
+from whence.govern.gate.policy import Verdict
+
 
 class Form(StrEnum):
     """A form of a verdict."""
@@ -26,3 +29,15 @@ class Report(StrEnum):
     TEXT = "text"
     JSON = "json"
     SARIF = "sarif"
+
+
+def exit_of(verdict: Verdict) -> Exit:
+    """The exit code of a verdict (docs/reference/gate.md)."""
+    return _EXITS.get(verdict, Exit.OK)
+
+
+_EXITS = {
+    Verdict.APPROVAL_NEEDED: Exit.APPROVAL_NEEDED,
+    Verdict.UNKNOWN: Exit.UNKNOWN,
+    Verdict.BLOCKED: Exit.BLOCKED,
+}

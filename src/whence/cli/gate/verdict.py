@@ -10,21 +10,23 @@ import msgspec
 
 from whence import __version__
 from whence.cli.answers.ask import Questions
+from whence.cli.gate.contracts.code import announced_datasets, review_contracts, with_promised_columns
+from whence.cli.gate.contracts.files import is_contract_name
+from whence.cli.gate.contracts.review import Naming
 from whence.cli.gate.dbt_code import DbtTargets, compare_dbt
 from whence.cli.gate.forms import Form, Publish
 from whence.cli.gate.github import GitHub, github_of
 from whence.cli.gate.heads import Change, Compared, change_between, compare_job_code, rules_at_base
 from whence.cli.gate.production import AskedProduction
-from whence.cli.gate.records import NOTHING_DECLARED, Declared, add_waivers, read_declared, record_verdict
+from whence.cli.gate.records import Declared, add_waivers, read_declared, record_verdict
 from whence.cli.gate.sql_code import SqlFolder, compare_sql
-from whence.cli.output.streams import Exit
 from whence.client.questions import Client
 from whence.errors import ArtifactError
 from whence.govern.gate.impact import Assessment
 from whence.govern.gate.job_code import address_of
 from whence.govern.gate.judge import judge
 from whence.govern.gate.judgement import Approval, Judgement
-from whence.govern.gate.policy import Rules, Verdict
+from whence.govern.gate.policy import Rules
 from whence.govern.gate.policy_file import read_rules
 from whence.govern.gate.project import Project
 from whence.govern.gate.rendering.documents import judgement_document
@@ -86,6 +88,12 @@ class Wanted:
     dbt: DbtTargets | None = None
     repository: str = ""
 
+    @property
+    def naming(self) -> Naming:
+        """How contracts name their datasets: tables without a server are where the SQL's are."""
+        of_sql, of_dbt = (one.namespace if one else "" for one in (self.sql, self.dbt))
+        return Naming(namespace=of_sql or of_dbt)
+
 
 def publish_to(forge: Publish | None) -> GitHub | None:
     """The pull request to which a verdict goes. Raises ArtifactError, ApiError."""
@@ -102,7 +110,8 @@ def judge_head(wanted: Wanted, questions: Questions, pull: GitHub | None, approv
     change = change_between(wanted.folder, wanted.base or "origin/HEAD", wanted.head or "HEAD", wanted.authors)
     repository = wanted.repository or address_of(change.repository.remote())
     declared = read_declared(questions, repository, change.head, given)
-    judged = judge_change(change, _compare(change, wanted, questions), questions, declared, wanted.rules)
+    code = _without(change, is_contract_name)
+    judged = judge_change(change, _compare(code, wanted, questions), questions, declared, wanted)
     return replace(judged, repository=repository)
 
 
@@ -134,15 +143,17 @@ def _together(parts: Sequence[Compared]) -> Compared:
 
 
 def judge_change(
-    change: Change, compared: Compared, questions: Questions, declared: Declared = NOTHING_DECLARED, rules: str = ""
+    change: Change, compared: Compared, questions: Questions, declared: Declared, wanted: Wanted
 ) -> Judged:
-    """Judge what a head changes by the rules of its base. `rules`: where these are in the repository.
+    """Judge what a head changes, its contracts among that, by the rules of its base.
 
     Raises RulesFileError for a mistake in the rules, and what `questions` raises: then there is no verdict.
     """
-    rulebook = rules_at_base(change, rules)
+    rulebook = rules_at_base(change, wanted.rules)
     read = add_waivers(read_rules(rulebook.text, rulebook.place), declared.waivers)
-    assessment = assess(compared.changes, AskedProduction(questions=questions), compared.project)
+    contracts = review_contracts(change, wanted.naming, questions, read.readers_within_days)
+    assessed = assess(compared.changes, AskedProduction(questions=questions), compared.project)
+    assessment = replace(with_promised_columns(assessed, questions), announced=announced_datasets(contracts))
     judgement = judge(
         assessment,
         read,
@@ -150,6 +161,7 @@ def judge_change(
         declared.approvals,
         now=time.time_ns() // 1_000,
         notices=(*rulebook.notices, *declared.notices, *compared.notices),
+        contracts=contracts,
     )
     summary = summarize(judgement, assessment.facts)
     return Judged(judgement=judgement, summary=summary, assessment=assessment, rules=read)
@@ -162,18 +174,6 @@ def read_approvals(path: Path) -> tuple[Approval, ...]:
         return tuple(Approval(person=one["person"], commit=one["commit"]) for one in entries)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, KeyError) as error:
         raise ArtifactError(str(path), f'it has no list of {{"person": …, "commit": …}}: {error}') from None
-
-
-def exit_of(verdict: Verdict) -> Exit:
-    """The exit code of a verdict (docs/reference/gate.md)."""
-    return _EXITS.get(verdict, Exit.OK)
-
-
-_EXITS = {
-    Verdict.APPROVAL_NEEDED: Exit.APPROVAL_NEEDED,
-    Verdict.UNKNOWN: Exit.UNKNOWN,
-    Verdict.BLOCKED: Exit.BLOCKED,
-}
 
 
 def _json(document: object) -> str:

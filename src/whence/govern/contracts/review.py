@@ -80,6 +80,7 @@ class Review:
     changes: tuple[ReviewedChange, ...]
     step: Step
     missing: tuple[str, ...] = ()
+    has_note: bool = False
     approvers: tuple[str, ...] = ()
     notified: tuple[str, ...] = ()
 
@@ -99,6 +100,7 @@ def review_contract(old: Contract, new: Contract, find_readers: FindReaders, *, 
         changes=tuple(sorted(changes, key=lambda one: (-one.verdict, -one.step, one.change.subject, one.change.kind))),
         step=step,
         missing=missing,
+        has_note=note is not None and has_heading(note, new.version),
         approvers=(old.owners or new.owners) if needs_approval else (),
         notified=tuple(sorted({owner for one in changes for reader in one.readers.found for owner in reader.owners})),
     )

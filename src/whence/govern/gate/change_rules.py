@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from whence.govern.gate.impact import Assessed, Assessment, Facts, Reader, is_hidden
 from whence.govern.gate.judgement import Reason
 from whence.govern.gate.policy import Rules, Verdict
-from whence.model.changes import ChangeKind
+from whence.model.changes import ChangeKind, ColumnChange
 from whence.model.names import FieldName, Node
 
 BREAKING = frozenset({ChangeKind.REMOVED, ChangeKind.RENAMED, ChangeKind.TYPE})
@@ -74,9 +74,23 @@ def _unknown(case: Case) -> Iterator[Reason]:
 
 
 def _contract(case: Case) -> Iterator[Reason]:
-    if case.kind in BREAKING and case.own_facts.contract and not case.is_unused:
-        text = "it breaks the contract of its dataset: that needs a new major version and a migration note"
-        yield Reason("contract", text, case.rules.on_contract.verdict, (case.assessed.change.dataset,), _own(case))
+    if case.kind not in BREAKING or not case.own_facts.contract or case.is_unused or not _is_promised(case):
+        return
+    dataset, verdict = case.assessed.change.dataset, case.rules.on_contract.verdict
+    text = "it breaks the contract of its dataset: that needs a new major version and a migration note"
+    if dataset in case.assessment.announced:
+        text, verdict = "it breaks the contract of its dataset, which gets a new major version", Verdict.NOTE
+    yield Reason("contract", text, verdict, (dataset,), _own(case))
+
+
+def _is_promised(case: Case) -> bool:
+    """Whether the contract is about what changes: a column that it does not name is nobody's to rely on."""
+    promised, column = case.own_facts.promised, _column_before(case.assessed.change)
+    return promised is None or column is None or column.casefold() in promised
+
+
+def _column_before(change: ColumnChange) -> str | None:
+    return change.before if change.kind is ChangeKind.RENAMED and change.before else change.column
 
 
 def _breaking(case: Case) -> Iterator[Reason]:

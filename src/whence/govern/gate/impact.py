@@ -39,6 +39,8 @@ class Facts:
     tier: int | None = None
     certified: bool = False
     contract: str = ""
+    promised: frozenset[str] | None = None
+    """The columns that the contract promises, in lower case; None: any, for its text is not known."""
     types: tuple[str, ...] = ()
 
 
@@ -100,6 +102,8 @@ class Assessment:
     facts: Mapping[Node, Facts] = field(default_factory=dict)
     names: Mapping[Node, DatasetName] = field(default_factory=dict)
     graph_version: str = ""
+    announced: frozenset[Node] = frozenset()
+    """The datasets whose contract gets a new major version and a migration note in the same head."""
 
     def facts_of(self, node: Node) -> Facts:
         """What is asserted of a node's dataset, or of a job."""

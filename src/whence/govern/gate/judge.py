@@ -6,7 +6,8 @@ from datetime import UTC, date, datetime
 from hashlib import sha256
 
 from whence.govern.gate.change_rules import Case, reasons_of
-from whence.govern.gate.impact import Assessed, Assessment, subject_of
+from whence.govern.gate.contract_changes import ContractCase
+from whence.govern.gate.impact import Assessed, Assessment, Impact, subject_of
 from whence.govern.gate.judgement import Approval, Head, JudgedChange, Judgement, Reason, RequiredApproval
 from whence.govern.gate.policy import Rules, Verdict, Waiver
 from whence.model.changes import ChangeKind, ColumnChange
@@ -23,16 +24,18 @@ def judge(
     *,
     now: int,
     notices: tuple[str, ...] = (),
+    contracts: Sequence[ContractCase] = (),
 ) -> Judgement:
     """The verdict on a head. `now`: µs UTC; it decides about readers and waivers, and nothing else does.
 
     Approvals count for this commit alone, from somebody who did not write it. They never lift what is blocked.
-    `notices`: what could not be judged, in the gate's words.
+    `notices`: what could not be judged, in the gate's words. `contracts`: the contracts that the head changes.
     """
     own = [one for one in assessment.changes if rules.judges(one.change.file)]
     judged, waivers = _without_consequences(own), {one.change: one for one in rules.waivers}
     today = datetime.fromtimestamp(now / 1_000_000, UTC).date()
     changes = tuple(_judge_change(Case(one, assessment, rules, now), waivers, today) for one in judged)
+    changes += tuple(_judge(one.change, Impact(), one.reasons, waivers, today) for one in contracts)
     required = tuple(_with_approval(one, head, approvals) for one in _required(changes, rules))
     open_ = {change for one in required if not one.approved_by for change in one.changes}
     changes = tuple(one if one.id in open_ else _lift(one) for one in changes)
@@ -67,7 +70,12 @@ def _is_consequence(change: ColumnChange) -> bool:
 
 
 def _judge_change(case: Case, waivers: Mapping[str, Waiver], today: date) -> JudgedChange:
-    change, reasons = case.assessed.change, reasons_of(case)
+    return _judge(case.assessed.change, case.assessed.impact, reasons_of(case), waivers, today)
+
+
+def _judge(
+    change: ColumnChange, impact: Impact, reasons: tuple[Reason, ...], waivers: Mapping[str, Waiver], today: date
+) -> JudgedChange:
     verdict = max((one.verdict for one in reasons), default=Verdict.PASS)
     id_ = change_id(change)
     waiver = waivers.get(id_)
@@ -75,9 +83,7 @@ def _judge_change(case: Case, waivers: Mapping[str, Waiver], today: date) -> Jud
         verdict = Verdict.NOTE
     else:
         waiver = None
-    return JudgedChange(
-        id=id_, change=change, impact=case.assessed.impact, verdict=verdict, reasons=reasons, waiver=waiver
-    )
+    return JudgedChange(id=id_, change=change, impact=impact, verdict=verdict, reasons=reasons, waiver=waiver)
 
 
 def _required(changes: Sequence[JudgedChange], rules: Rules) -> Iterator[RequiredApproval]:

@@ -26,7 +26,7 @@ from whence.openlineage.authority.restrictions import (
     dataset_need,
     read_restriction,
 )
-from whence.openlineage.facets.facet_keys import ALIASES, CONTRACT, CUT, JOINED, LIFECYCLE, TIER
+from whence.openlineage.facets.facet_keys import ALIASES, CONTRACT, CONTRACT_VERSION, CUT, JOINED, LIFECYCLE, TIER
 from whence.openlineage.facets.facets import is_deleted
 from whence.openlineage.facets.steward_tags import TAGS, WITHHELD_TAGS, requires_steward
 from whence.openlineage.facets.warnings import Notes
@@ -218,7 +218,7 @@ class _Filter:
 
     def _filter_facet(self, key: str, facet: Json, need: Need, at: str) -> Json | None:
         """The part of the facet that is applied; None if no part is."""
-        needs = (need, *_facet_needs(key, facet, need[1])) if key in _WITH_NEEDS else (need,)
+        needs = (need, *_facet_needs(key, facet, need[1])) if _has_needs(key) else (need,)
         if not self.permits(needs, at, key):
             return None
         return self._filter_tags(facet, need[1], at) if key == TAGS else facet
@@ -261,9 +261,14 @@ def _has_governed_facet(dataset: Any) -> bool:
     return type(facets) is dict and not _OF_DATASETS.issuperset(facets)
 
 
+def _has_needs(key: str) -> bool:
+    """Whether a facet requires more than the role to write in the namespace of its subject."""
+    return key in _WITH_NEEDS or key.startswith(CONTRACT_VERSION)
+
+
 def _facet_needs(key: str, facet: Json, namespace: str) -> Iterator[Need]:
     """The needs of a facet besides the role to write in its subject's namespace."""
-    if key in _OF_STEWARDS:
+    if key in _OF_STEWARDS or key.startswith(CONTRACT_VERSION):
         yield Action.STEWARD, namespace
     if key in ("symlinks", ALIASES):
         for _, identifier in objects_in(facet.get("identifiers")):

@@ -12,6 +12,7 @@ from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import DatasetName, FieldName, JobName, RunName
 from whence.openlineage.facets.schema_fields import parse_schema_fields
 from whence.query.answers.transformations import Transformation
+from whence.query.lookup.contracts import without_versions
 from whence.query.ports.catalog import Catalog
 from whence.query.ports.graph import Graph
 from whence.query.traversal.component import touched_by
@@ -97,7 +98,8 @@ def describe_datasets(
     whether they are `deleted`.
     """
     ids = [one.id for one in entries]
-    said, deleted = catalog.facets(ids), catalog.deleted(ids) if versions else frozenset[int]()
+    said = {id_: without_versions(some) for id_, some in catalog.facets(ids).items()}
+    deleted = catalog.deleted(ids) if versions else frozenset[int]()
     writes, schemas = catalog.last_writes(ids), catalog.schemas(ids) if versions else {}
     inputs, groups = _inputs(graph, ids) if columns else {}, graph.groups(ids) if versions else {}
     facets = {id_: decoded(some) for id_, some in said.items()}

@@ -81,6 +81,10 @@ class Catalog(Protocol):
         """The ids of datasets and jobs with a tags facet, and its payload (JSON)."""
         ...
 
+    def carrying(self, facet: str) -> Sequence[int]:
+        """The ids of datasets and jobs that have a facet with this name."""
+        ...
+
     def tags(self) -> Sequence[TagCount]:
         """Every tag of a dataset, field or job, by name."""
         ...

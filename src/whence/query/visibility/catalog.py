@@ -121,6 +121,12 @@ class VisibleCatalog:
         self.visible_ids.meet(visible)
         return [(id_, shown_facet("tags", rows[id_], partial(self._field, id_)) or "") for id_ in visible]
 
+    def carrying(self, facet: str) -> Sequence[int]:
+        """Visible entries."""
+        visible = self._visible(self.catalog.carrying(facet))
+        self.visible_ids.meet(visible)
+        return list(visible)
+
     def tags(self) -> Sequence[TagCount]:
         """Tags of visible entries."""
         uses = Counter[str]()

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from whence.openlineage.facets.facet_keys import SQL_LINEAGE
+from whence.openlineage.facets.facet_keys import CONTRACT, CONTRACT_VERSION, SQL_LINEAGE
 from whence.openlineage.facets.steward_tags import STEWARD_TAGS, TAGS
 
 PLAIN = frozenset({"datasetType", "jobType", "ownership", "sourceCodeLocation", "whence_tier"})
@@ -12,6 +12,9 @@ PLAIN = frozenset({"datasetType", "jobType", "ownership", "sourceCodeLocation", 
 
 _OF_READER = ("reader", "dialect", "status")
 """Facets that name no table."""
+
+_OF_CONTRACT_READER = ("id", "version", "status", "standard", "owners", "approvedBy")
+"""Facets of contracts without their text: that names fields, and other datasets."""
 
 SHOWN_OF_RUNS = frozenset({"nominalTime"})
 """Facets of runs that contain no names."""
@@ -26,6 +29,8 @@ def shown_facet(name: str, payload: str, show: Show) -> str | None:
         return payload
     if name == SQL_LINEAGE:
         return json.dumps({key: value for key, value in _object(payload).items() if key in _OF_READER})
+    if name == CONTRACT or name.startswith(CONTRACT_VERSION):
+        return json.dumps({key: value for key, value in _object(payload).items() if key in _OF_CONTRACT_READER})
     return _tags(payload, show) if name in (TAGS, STEWARD_TAGS) else None
 
 

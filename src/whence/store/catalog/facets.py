@@ -88,6 +88,12 @@ def read_versions(connection: Connection, job_id: int) -> Sequence[VersionRecord
     return [VersionRecord(row.own_version, row.first, row.last) for row in connection.execute(query)]
 
 
+def find_carriers(connection: Connection, name: str) -> Sequence[int]:
+    """The ids of the datasets and jobs that have a facet with this name."""
+    query = select(facet_body.c.subject_id).where(facet_body.c.name == name, facet_body.c.payload != "")
+    return connection.execute(query.order_by(facet_body.c.subject_id)).scalars().all()
+
+
 def count_tags(connection: Connection) -> Sequence[TagCount]:
     """Every tag in use, by name."""
     uses = Counter[str]()

@@ -110,6 +110,9 @@ class StoreCatalog:
     def tag_facets(self) -> Iterable[tuple[int, str]]:
         return facet_queries.read_tags(self.connection)
 
+    def carrying(self, facet: str) -> Sequence[int]:
+        return facet_queries.find_carriers(self.connection, facet)
+
     def tags(self) -> Sequence[TagCount]:
         return facet_queries.count_tags(self.connection)
 

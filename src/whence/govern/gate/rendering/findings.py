@@ -108,6 +108,7 @@ _RULES = {
     ChangeKind.ORDER: "A dataset has its rows in another order",
     ChangeKind.ADDED: "A column is new",
     ChangeKind.METADATA: "A description, a tag or a test changes",
+    ChangeKind.CONTRACT: "A data contract changes",
     ChangeKind.BROKEN_REFERENCE: "A table or column that is read does not exist",
     ChangeKind.UNKNOWN: "What changes could not be found out",
 }

@@ -8,9 +8,9 @@ from pathlib import Path
 from rich.text import Text
 
 from whence.cli.answers.ask import Questions
-from whence.cli.gate.contract_files import read_text
+from whence.cli.gate.contracts.files import read_text
+from whence.cli.gate.forms import exit_of
 from whence.cli.gate.production import AskedProduction
-from whence.cli.gate.verdict import exit_of
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.errors import ArtifactError, RulesFileError
 from whence.govern.contracts.changes import ContractChange
@@ -54,7 +54,7 @@ def show_review(old: Path, new: Path, naming: Naming, questions: Questions | Non
     before, after = load_contract(old, naming), load_contract(new, naming)
     if before.id != after.id:
         raise ArtifactError(str(new), f"it is another contract: {after.id!r}, not {before.id!r}")
-    review = review_versions(before, after, questions, days)
+    review = review_versions(before, after, questions, days, note=read_note(after))
     if output is Output.JSON:
         print_document(review_document(review))
     else:
@@ -62,17 +62,19 @@ def show_review(old: Path, new: Path, naming: Naming, questions: Questions | Non
     return exit_of(review.verdict)
 
 
-def review_versions(old: Contract, new: Contract, questions: Questions | None, days: int) -> Review:
-    """Review a newer version of a contract in a file. Raises what `questions` raises."""
+def review_versions(
+    old: Contract, new: Contract, questions: Questions | None, days: int, *, note: str | None
+) -> Review:
+    """Review a newer version of a contract, with its migration note. Raises what `questions` raises."""
     now = time.time_ns() // 1_000
     if questions is None:
-        return review_contract(old, new, lambda _: NOT_ASKED, note=read_note(new), now=now)
+        return review_contract(old, new, lambda _: NOT_ASKED, note=note, now=now)
     readers = ProductionReaders(
         production=AskedProduction(questions=questions),
         datasets=tuple(dict.fromkeys(dataset for one in (old, new) for _, dataset in one.datasets())),
         since=now - days * _DAY,
     )
-    return review_contract(old, new, readers.of, note=read_note(new), now=now)
+    return review_contract(old, new, readers.of, note=note, now=now)
 
 
 def read_note(contract: Contract) -> str | None:

@@ -38,7 +38,12 @@ def _files(path: Path) -> Iterator[Path]:
 
 def _is_contract(path: Path) -> bool:
     is_hidden = any(part.startswith(".") or part in _NOT_SEARCHED for part in path.parts[:-1])
-    return not is_hidden and path.name.lower().endswith(_SUFFIXES)
+    return not is_hidden and is_contract_name(path.name)
+
+
+def is_contract_name(name: str) -> bool:
+    """Whether a file has the name of a contract."""
+    return name.lower().endswith(_SUFFIXES)
 
 
 def read_text(path: Path) -> str:

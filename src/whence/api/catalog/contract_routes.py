@@ -1,0 +1,62 @@
+"""Routes for data contracts, under `/api/v2` (http-catalog.md). `whence contract apply` writes them, as events."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from whence.api.catalog.assertions import now_micros
+from whence.api.http.path_names import Plain, Segment
+from whence.api.http.response_types import One, Rows
+from whence.api.http.responses import MISSING, answer
+from whence.api.requests.catalog import Asked, Newest
+from whence.api.requests.pages import Cursor, PageLimit, after, paged, window
+from whence.errors import EventError, NodeNotFoundError
+from whence.govern.contracts import evaluation
+from whence.model.catalog import entry_sort_key
+from whence.model.ids import Kind, kind_of
+from whence.model.names import DatasetName
+from whence.openlineage.facets.facet_keys import CONTRACT
+from whence.query.answers.instants import past_instant
+from whence.query.lookup.resolve import resolve
+from whence.query.rendering.contracts import ContractHistory, DatasetContract
+
+routes = APIRouter(prefix="/api/v2", tags=["contracts"], responses=MISSING)
+
+_NAMED = (str, str, int)
+
+
+@routes.get("/contracts", response_model=Rows[DatasetContract])
+def list_contracts(asked: Asked, limit: PageLimit = 100, cursor: Cursor = "") -> Response:
+    """List the contracts of datasets, by namespace and name of the dataset."""
+    page = window(limit, cursor, _NAMED)
+    datasets = [one for one in asked.catalog.carrying(CONTRACT) if kind_of(one) is Kind.DATASET]
+    alive = set(datasets) - asked.catalog.deleted(datasets)
+    entries = sorted(asked.catalog.entries(alive).values(), key=entry_sort_key)
+    return paged(
+        asked,
+        after(entries, page, entry_sort_key),
+        limit,
+        entry_sort_key,
+        lambda some: evaluation.list_contracts(asked.catalog, asked.graph, some),
+    )
+
+
+@routes.get("/nodes/{node}/contract", response_model=One[ContractHistory])
+def get_contract(
+    asked: Newest,
+    node: Segment,
+    as_of: Annotated[Plain | None, Query(description="the contract at this time: `2026-11-20T06:00`, `2h ago`")] = None,
+) -> Response:
+    """Show the contract of a dataset with its text, its violations, and its versions."""
+    name = resolve(asked.graph, node)
+    if not isinstance(name, DatasetName):
+        raise NodeNotFoundError(f"dataset {node}", (str(name),))
+    found = evaluation.contract_history(asked.catalog, asked.graph, name, _instant(as_of))
+    return answer({"data": found, "page": None})
+
+
+def _instant(text: str | None) -> int | None:
+    try:
+        return None if text is None else past_instant(text, now_micros())
+    except (ValueError, OverflowError) as error:
+        raise EventError("/query/as_of", str(error), 400) from None

@@ -1,0 +1,79 @@
+"""The contracts that a head changes, reviewed; and which columns the contracts of changed datasets promise."""
+
+import posixpath
+from collections.abc import Sequence
+from dataclasses import replace
+
+from whence.cli.answers.ask import Questions
+from whence.cli.gate.contracts.files import is_contract_name
+from whence.cli.gate.contracts.review import Naming, review_versions
+from whence.cli.gate.heads import Change
+from whence.errors import NodeNotFoundError
+from whence.govern.contracts.check import Checked
+from whence.govern.contracts.contract import Contract
+from whence.govern.contracts.read import read_contract
+from whence.govern.gate.contract_changes import (
+    ContractCase,
+    case_of_mistakes,
+    case_of_new,
+    case_of_removed,
+    case_of_review,
+)
+from whence.govern.gate.impact import Assessment
+from whence.model.names import DatasetName, Node
+
+
+def review_contracts(change: Change, naming: Naming, questions: Questions, days: int) -> tuple[ContractCase, ...]:
+    """A case for each contract that differs between merge base and head. Raises what `questions` raises."""
+    files = [file for file in change.files if is_contract_name(file)]
+    return tuple(case for file in files if (case := _case(change, file, naming, questions, days)) is not None)
+
+
+def _case(change: Change, file: str, naming: Naming, questions: Questions, days: int) -> ContractCase | None:
+    old, _ = _read(change, change.merge_base, file, naming)
+    new, checked = _read(change, change.head.commit, file, naming)
+    if checked is not None and checked.problems:
+        return case_of_mistakes(checked)
+    if new is None:
+        return None if old is None else case_of_removed(old)
+    if old is None or old.id != new.id:
+        return case_of_new(new)
+    path = posixpath.join(posixpath.dirname(file), new.migration_note or "MIGRATION.md")
+    note = change.repository.file_at(change.head.commit, posixpath.normpath(path))
+    return case_of_review(review_versions(old, new, questions, days, note=note))
+
+
+def _read(change: Change, commit: str, file: str, naming: Naming) -> tuple[Contract | None, Checked | None]:
+    text = change.repository.file_at(commit, file)
+    if text is None:
+        return None, None
+    return read_contract(text, file, namespace=naming.namespace, environment=naming.environment)
+
+
+def with_promised_columns(assessment: Assessment, questions: Questions) -> Assessment:
+    """With the columns that the contracts of changed datasets promise, as far as their texts are known."""
+    changed = dict.fromkeys(one.change.dataset for one in assessment.changes)
+    contracted = [one for one in changed if assessment.facts_of(one).contract]
+    facts = dict(assessment.facts)
+    for dataset in contracted:
+        columns = promised_columns(dataset, questions)
+        facts[dataset] = replace(assessment.facts_of(dataset), promised=columns)
+    return replace(assessment, facts=facts) if contracted else assessment
+
+
+def promised_columns(dataset: DatasetName, questions: Questions) -> frozenset[str] | None:
+    """The columns that the contract of a dataset promises, in lower case; None if its text is not known."""
+    try:
+        held = questions.contract(str(dataset)).contract
+    except NodeNotFoundError:
+        return None
+    contract, _ = read_contract(held.text, "") if held is not None and held.text else (None, None)
+    tables = (
+        [one for one in contract.tables if held and held.table in (one.physical_name, one.name)] if contract else []
+    )
+    return frozenset(one.column.casefold() for table in tables for one in table.columns) if tables else None
+
+
+def announced_datasets(cases: Sequence[ContractCase]) -> frozenset[Node]:
+    """The datasets whose contracts this head breaks as it should."""
+    return frozenset(dataset for one in cases for dataset in one.announced)

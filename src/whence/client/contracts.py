@@ -1,0 +1,69 @@
+"""Data contracts in answers: values."""
+
+from typing import Any
+
+import msgspec
+
+
+class AppliedVersion(msgspec.Struct, frozen=True, kw_only=True):
+    """A version of a dataset's contract. It holds until the next one; an empty version ends the contract."""
+
+    id: str
+    version: str
+    status: str
+    standard: str
+    owners: tuple[str, ...]
+    approved_by: tuple[str, ...]
+    applied_at: str
+
+
+class ContractedDataset(AppliedVersion, frozen=True, kw_only=True):
+    """The contract of a dataset, and how often its data violate it; None: that is not known."""
+
+    node: str
+    violations: int | None = None
+
+
+class ContractViolation(msgspec.Struct, frozen=True, kw_only=True):
+    """What the reported columns lack of a contract. `rule`: missing-column or type."""
+
+    rule: str
+    column: str
+    expected: str
+    observed: str | None
+
+
+class ContractEvaluation(msgspec.Struct, frozen=True, kw_only=True):
+    """The violations of a contract. `not_evaluated`: why they are not known; None: they are."""
+
+    violations: tuple[ContractViolation, ...]
+    not_evaluated: str | None
+
+
+class ContractText(AppliedVersion, frozen=True, kw_only=True):
+    """A version with its text: the file as it was applied, or None. `table`: which of its tables a dataset is."""
+
+    table: str
+    text: str | None
+
+
+class ContractHistory(msgspec.Struct, frozen=True, kw_only=True):
+    """The contract of a dataset at a time, its violations, and all its versions, newest first."""
+
+    node: str
+    contract: ContractText | None
+    evaluation: ContractEvaluation | None = None
+    versions: tuple[AppliedVersion, ...]
+
+
+class ContractPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Some contracts, and where the next ones are."""
+
+    data: tuple[ContractedDataset, ...]
+    page: dict[str, Any] | None
+
+
+class ContractAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The contract of one dataset."""
+
+    data: ContractHistory

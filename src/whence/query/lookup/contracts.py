@@ -1,0 +1,113 @@
+"""Versions of the contract of a dataset, out of its facets: each version has a facet of its own, and stays."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from whence.model.catalog import Entry, FacetRecord
+from whence.model.names import DatasetName
+from whence.openlineage.facets.facet_keys import CONTRACT, CONTRACT_VERSION
+from whence.query.ports.catalog import Catalog
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromisedColumn:
+    """A column that a contract promises, by its name in the data; dotted if it is inside of another one."""
+
+    name: str
+    logical_type: str = ""
+    physical_type: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContractVersion:
+    """A version of a contract, as it was applied to a dataset (µs). An empty `version`: the contract ended then.
+
+    `text`: the file as it was written, and `columns`: what it promises of this dataset. Both are empty if only a
+    version was stated, or the viewer may not read them.
+    """
+
+    id: str
+    version: str
+    applied_at: int
+    status: str = ""
+    standard: str = ""
+    owners: tuple[str, ...] = ()
+    table: str = ""
+    approved_by: tuple[str, ...] = ()
+    text: str = ""
+    columns: tuple[PromisedColumn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContractedDataset:
+    """A dataset, and the versions of its contract, newest first."""
+
+    name: DatasetName
+    versions: tuple[ContractVersion, ...]
+
+    def at(self, time: int | None = None) -> ContractVersion | None:
+        """The version that holds at a time (µs), or now; None if there is none, or it had ended."""
+        found = next((one for one in self.versions if time is None or one.applied_at <= time), None)
+        return found if found is not None and found.version else None
+
+
+def contracted_datasets(catalog: Catalog, entries: Sequence[Entry]) -> tuple[ContractedDataset, ...]:
+    """The datasets among these entries that have, or had, a contract, in their order."""
+    said = catalog.facets([one.id for one in entries])
+    found = ((one.name, contract_versions(said.get(one.id, {}))) for one in entries)
+    return tuple(
+        ContractedDataset(name=name, versions=versions)
+        for name, versions in found
+        if versions and isinstance(name, DatasetName)
+    )
+
+
+def contract_versions(facets: Mapping[str, FacetRecord]) -> tuple[ContractVersion, ...]:
+    """The versions in the facets of a dataset, newest first. Who only states a version has one without a text."""
+    versions = [_version(one) for key, one in facets.items() if key.startswith(CONTRACT_VERSION)]
+    if not versions and CONTRACT in facets:
+        versions = [_version(facets[CONTRACT])]
+    return tuple(sorted(versions, key=lambda one: (-one.applied_at, one.id, one.version)))
+
+
+def without_versions(facets: Mapping[str, FacetRecord]) -> Mapping[str, FacetRecord]:
+    """The facets but for the versions of the contract, which have an answer of their own."""
+    if not any(key.startswith(CONTRACT_VERSION) for key in facets):
+        return facets
+    return {key: one for key, one in facets.items() if not key.startswith(CONTRACT_VERSION)}
+
+
+def _version(record: FacetRecord) -> ContractVersion:
+    facet: Any = json.loads(record.payload) if record.payload else {}
+    facet = facet if isinstance(facet, dict) else {}
+    return ContractVersion(
+        id=_text(facet, "id"),
+        version=_text(facet, "version"),
+        applied_at=record.time,
+        status=_text(facet, "status"),
+        standard=_text(facet, "standard"),
+        owners=tuple(_texts(facet, "owners")),
+        table=_text(facet, "table"),
+        approved_by=tuple(_texts(facet, "approvedBy")),
+        text=_text(facet, "text"),
+        columns=tuple(_columns(facet.get("columns"))),
+    )
+
+
+def _columns(listed: Any) -> Iterable[PromisedColumn]:
+    for one in listed if isinstance(listed, list) else ():
+        if isinstance(one, dict) and (name := _text(one, "name")):
+            types = _text(one, "logicalType"), _text(one, "physicalType")
+            yield PromisedColumn(name=name, logical_type=types[0], physical_type=types[1])
+
+
+def _text(facet: Mapping[str, Any], key: str) -> str:
+    value = facet.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _texts(facet: Mapping[str, Any], key: str) -> Iterable[str]:
+    value = facet.get(key)
+    return (one for one in value if isinstance(one, str)) if isinstance(value, list) else ()

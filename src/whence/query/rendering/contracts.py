@@ -1,0 +1,92 @@
+"""Contracts of datasets as JSON."""
+
+from typing_extensions import TypedDict
+
+from whence.model.names import DatasetName
+from whence.query.answers.instants import iso
+from whence.query.lookup.contracts import ContractedDataset, ContractVersion
+
+
+class AppliedVersion(TypedDict):
+    """A version of a dataset's contract. It holds until the next one; an empty version ends the contract."""
+
+    id: str
+    version: str
+    status: str
+    standard: str
+    owners: list[str]
+    approved_by: list[str]
+    applied_at: str
+
+
+class DatasetContract(AppliedVersion):
+    """The contract of a dataset, and how often its data violate it; null: that is not known."""
+
+    node: str
+    violations: int | None
+
+
+class ContractViolation(TypedDict):
+    """What the reported columns lack of the contract. `rule`: missing-column or type."""
+
+    rule: str
+    column: str
+    expected: str
+    observed: str | None
+
+
+class ContractEvaluation(TypedDict):
+    """The violations of a contract. `not_evaluated`: why they are not known; null: they are."""
+
+    violations: list[ContractViolation]
+    not_evaluated: str | None
+
+
+class ContractText(AppliedVersion):
+    """A version with its text: the file as it was applied. `table`: which of its tables this dataset is.
+
+    The text is null if only a version was stated, or for who may not read everything.
+    """
+
+    table: str
+    text: str | None
+
+
+class ContractHistory(TypedDict):
+    """The contract of a dataset at a time, whether the columns reported until then fulfil it, and all its versions,
+    newest first.
+    """
+
+    node: str
+    contract: ContractText | None
+    evaluation: ContractEvaluation | None
+    versions: list[AppliedVersion]
+
+
+def contract_document(name: DatasetName, one: ContractVersion, violations: int | None) -> DatasetContract:
+    """The contract of a dataset."""
+    return {"node": str(name), **_applied(one), "violations": violations}
+
+
+def history_document(
+    dataset: ContractedDataset, at: int | None, evaluation: ContractEvaluation | None
+) -> ContractHistory:
+    """The contract of a dataset at a time (µs), or now, and its versions."""
+    held = dataset.at(at)
+    shown: ContractText | None = None
+    if held is not None:
+        shown = {**_applied(held), "table": held.table, "text": held.text or None}
+    versions = [_applied(one) for one in dataset.versions]
+    return {"node": str(dataset.name), "contract": shown, "evaluation": evaluation, "versions": versions}
+
+
+def _applied(one: ContractVersion) -> AppliedVersion:
+    return {
+        "id": one.id,
+        "version": one.version,
+        "status": one.status,
+        "standard": one.standard,
+        "owners": list(one.owners),
+        "approved_by": list(one.approved_by),
+        "applied_at": iso(one.applied_at),
+    }

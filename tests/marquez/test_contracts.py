@@ -1,0 +1,207 @@
+"""Contracts are applied as events, and answered with their versions, now and as they were."""
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from api.process import Api
+from marquez.shop import ORDERS, REVENUE
+from marquez.test_facts import say
+from whence.cli.commands.app import app
+from whence.log import Kind
+from whence.model.access import Action
+from whence.model.catalog import FacetRecord
+from whence.model.names import DatasetName
+from whence.openlineage.authority.governed_parts import list_needs
+from whence.openlineage.write import dataset_event, facet
+from whence.query.lookup.contracts import ContractedDataset, contract_versions
+from whence.query.visibility.facets import shown_facet
+
+EXAMPLES = Path(__file__).parents[1] / "govern" / "contracts" / "examples"
+
+
+def contract(version: str, columns: str, dataset: str, **more: str) -> str:
+    head = {"apiVersion": "v3.1.0", "kind": "DataContract", "id": more.get("id", "shop"), "version": version}
+    lines = [f"{key}: {value}" for key, value in {**head, "status": "active"}.items()]
+    table = [
+        "schema:",
+        "  - name: t   # a remark stays",
+        "    customProperties:",
+        f'      - {{property: whenceDataset, value: "{dataset}"}}',
+        f"    properties: [{columns}]",
+    ]
+    return "\n".join([*lines, "team: {members: [{username: ada, role: Owner}]}", *table, ""])
+
+
+def invoke(live: Api, *words: str) -> Result:
+    url = f"http://127.0.0.1:{live.port}"
+    return CliRunner().invoke(app, ["contract", *words, "--url", url], env={"WHENCE_API_KEY": None})
+
+
+def apply(live: Api, path: Path, text: str, *options: str) -> Result:
+    file = path / "a.odcs.yaml"
+    file.write_bytes(text.encode())
+    return invoke(live, "apply", str(file), *options)
+
+
+def answer(live: Api, node: object, query: str = "") -> Any:
+    found = live.ask("GET", f"/api/v2/nodes/{quote(str(node), safe='')}/contract{query}")
+    return found.json["data"] if found.status == 200 else found.status
+
+
+ONE = "{name: total, logicalType: number}, {name: day, logicalType: date}"
+
+
+def test_a_contract_is_applied_once_and_stays(live: Api, tmp_path: Path) -> None:
+    first = contract("1.0.0", ONE, str(REVENUE))
+    applied = apply(live, tmp_path, first)
+    assert (applied.exit_code, applied.stdout) == (0, f"applied: shop 1.0.0 for {REVENUE}\n")
+    before = sum(record.kind is Kind.EVENT for record in live.records())
+    again = apply(live, tmp_path, first)
+    assert (again.exit_code, again.stdout) == (0, f"unchanged: shop 1.0.0 for {REVENUE}\n")
+    assert sum(record.kind is Kind.EVENT for record in live.records()) == before
+
+    other = apply(live, tmp_path, first.replace("a remark", "another remark"))
+    assert (other.exit_code, other.stdout) == (2, "")
+    assert "a.odcs.yaml:4: version 1.0.0 is applied with another text" in other.stderr
+
+    second = contract("1.1.0", f"{ONE}, {{name: more, logicalType: string}}", str(REVENUE))
+    assert "compatible: t.more: added" in apply(live, tmp_path, second).stdout
+    found = answer(live, REVENUE)
+    assert (found["contract"]["version"], found["contract"]["owners"]) == ("1.1.0", ["ada"])
+    assert found["contract"]["text"] == second
+    assert [one["version"] for one in found["versions"][:2]] == ["1.1.0", "1.0.0"]
+    since = found["versions"][0]["applied_at"]
+    assert answer(live, REVENUE, f"?as_of={since}")["contract"]["version"] == "1.1.0"
+    earlier = found["versions"][1]["applied_at"]
+    past = answer(live, REVENUE, f"?as_of={earlier}")["contract"]
+    assert (past["version"], past["text"]) == ("1.0.0", first)
+    assert answer(live, REVENUE, "?as_of=2001-01-01")["contract"] is None
+
+    listed = invoke(live, "list")
+    assert f"{REVENUE}  shop 1.1.0, active, of ada, 1 violation" in listed.stdout.splitlines()
+    assert json.loads(invoke(live, "list", "-o", "json").stdout)["contracts"][0]["version"] == "1.1.0"
+    assert invoke(live, "list", str(REVENUE), "--text").stdout == second
+    assert invoke(live, "list", str(REVENUE), "--as-of", earlier, "--text").stdout == first
+    lines = [line for line in invoke(live, "list", str(REVENUE)).stdout.splitlines() if "violation" not in line]
+    assert [line.split("  ")[-1] for line in lines[:3]] == ["shop 1.1.0, active, of ada", "shop 1.1.0", "shop 1.0.0"]
+    facets = live.ask("GET", f"/api/v2/datasets/{quote(REVENUE.namespace, safe='')}/{quote(REVENUE.name, safe='')}")
+    assert [one for one in facets.json["data"]["facets"] if "contract" in one] == ["whence_contract"]
+    assert facets.json["data"]["contract_version"] == "1.1.0"
+
+    blocked = apply(live, tmp_path, contract("1.2.0", "{name: day, logicalType: date}", str(REVENUE)))
+    assert blocked.exit_code == 5
+    assert answer(live, REVENUE)["contract"]["version"] == "1.1.0"
+
+    assert say(live, "DELETE", REVENUE, "contract").status == 200
+    ended = answer(live, REVENUE)
+    assert ended["contract"] is None
+    assert [one["version"] for one in ended["versions"][:3]] == ["", "1.1.0", "1.0.0"]
+    assert answer(live, REVENUE, f"?as_of={since}")["contract"]["version"] == "1.1.0"
+
+
+def test_what_runs_report_is_compared_with_the_contract(live: Api, tmp_path: Path) -> None:
+    """A violation is there from the event on that reports it, and only then; the past stays as it was."""
+    dataset = DatasetName("pg", "shop.checked")
+    node = str(dataset)
+
+    def report(second: int, *fields: tuple[str, str]) -> None:
+        schema = facet("SchemaDatasetFacet", fields=[{"name": name, "type": type_} for name, type_ in fields])
+        event = dataset_event(second * 1_000_000, dataset, facets={"schema": schema})
+        taken = live.ask("POST", "/api/v1/lineage", json.dumps(event).encode(), {"content-type": "application/json"})
+        assert taken.status == 201
+        live.ask("GET", f"/api/v2/progress?wait_for={taken.json['position']}&timeout=10")
+
+    assert apply(live, tmp_path, contract("1.0.0", ONE, node, id="checked")).exit_code == 0
+    assert answer(live, node)["evaluation"] == {
+        "violations": [],
+        "not_evaluated": "no event has reported the columns of the dataset",
+    }
+    at = round(datetime.fromisoformat(answer(live, node)["contract"]["applied_at"]).timestamp()) + 1
+    report(at, ("total", "decimal(18,2)"), ("day", "date"), ("more", "string"))
+    assert answer(live, node)["evaluation"] == {"violations": [], "not_evaluated": None}
+    report(at + 1, ("total", "string"))
+    found = answer(live, node)["evaluation"]["violations"]
+    assert found == [
+        {"rule": "type", "column": "total", "expected": "number", "observed": "string"},
+        {"rule": "missing-column", "column": "day", "expected": "date", "observed": None},
+    ]
+    listed = live.ask("GET", "/api/v2/contracts?limit=1000").json["data"]
+    assert {one["node"]: one["violations"] for one in listed}[node] == 2
+    assert f"{node}  checked 1.0.0, active, of ada, 2 violations" in invoke(live, "list").stdout.splitlines()
+    lines = invoke(live, "list", node).stdout.splitlines()
+    assert "  violation: total: number is promised, reported as string" in lines
+    assert "  violation: day: date is promised, not reported" in lines
+
+
+def test_a_breaking_version_needs_the_owner(live: Api, tmp_path: Path) -> None:
+    assert apply(live, tmp_path, contract("1.0.0", ONE, str(ORDERS), id="orders")).exit_code == 0
+    (tmp_path / "MIGRATION.md").write_text("# 2.0.0\n")
+    without = contract("2.0.0", "{name: day, logicalType: date}", str(ORDERS), id="orders")
+    waiting = apply(live, tmp_path, without)
+    assert waiting.exit_code == 6, waiting.stdout
+    assert "approval needed of: ada" in waiting.stdout
+    assert apply(live, tmp_path, without, "--approved-by", "eve").exit_code == 6
+    assert apply(live, tmp_path, without, "--approved-by", "ada").exit_code == 0
+    assert answer(live, ORDERS)["contract"]["approved_by"] == ["ada"]
+    stranger = apply(live, tmp_path, contract("1.0.0", ONE, str(ORDERS), id="other"))
+    assert (stranger.exit_code, stranger.stdout) == (1, "")
+    assert "another contract already: orders" in stranger.stderr
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.odcs.yaml")), ids=lambda path: path.name)
+def test_published_examples_come_back_unchanged(live: Api, tmp_path: Path, path: Path) -> None:
+    text = path.read_bytes().decode().replace("id: orders\n", f"id: {path.name}\n")
+    namespace = f"examples/{path.name}"
+    options = ("--namespace", namespace, "--environment", "none")
+    result = apply(live, tmp_path, text, *options)
+    assert result.exit_code == 0, result.output
+    for line in result.stdout.splitlines():
+        dataset = line.partition(" for ")[2]
+        assert answer(live, dataset)["contract"]["text"] == text
+        assert invoke(live, "list", dataset, "--text").stdout_bytes == text.encode()
+
+
+def test_what_has_no_contract(live: Api, tmp_path: Path) -> None:
+    assert answer(live, "dataset:no:such") == 404
+    assert answer(live, REVENUE, "?as_of=nonsense") == 400
+    nameless = apply(live, tmp_path, contract("1.0.0", ONE, "job:a:b"))
+    assert (nameless.exit_code, "it names no dataset" in nameless.stderr) == (1, True)
+    assert invoke(live, "list", "--text").exit_code == 2
+
+
+def test_a_version_needs_a_steward() -> None:
+    facets = {"whence_contractVersion_0123": {"_producer": "a", "version": "1"}}
+    event = {"dataset": {"namespace": "pg", "name": "t", "facets": facets}}
+    assert (Action.STEWARD, "pg") in list_needs(event)
+
+
+def test_versions_in_any_order_give_one_history() -> None:
+    facets = {
+        f"whence_contractVersion_{at}": FacetRecord(json.dumps({"id": "a", "version": version}), at)
+        for at, version in ((30, ""), (10, "1.0.0"), (20, "1.1.0"), (40, "2.0.0"))
+    }
+    for one in (facets, dict(reversed(facets.items()))):
+        dataset = ContractedDataset(name=ORDERS, versions=contract_versions(one))
+        held = [dataset.at(time) for time in (5, 10, 19, 20, 35, 40)]
+        assert [one and one.version for one in held] == [None, "1.0.0", "1.0.0", "1.1.0", None, "2.0.0"]
+
+
+@pytest.mark.parametrize("name", ["whence_contract", "whence_contractVersion_0123"])
+def test_who_may_not_read_everything_gets_neither_text_nor_columns(name: str) -> None:
+    """They name fields that may be hidden, and other datasets."""
+    whole = {
+        "id": "a",
+        "version": "1.0.0",
+        "owners": ["ada"],
+        "text": "secret",
+        "columns": [{"name": "x"}],
+        "table": "t",
+    }
+    shown = json.loads(shown_facet(name, json.dumps(whole), lambda field: field) or "")
+    assert shown == {"id": "a", "version": "1.0.0", "owners": ["ada"]}
