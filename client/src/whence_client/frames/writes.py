@@ -36,7 +36,7 @@ class FrameWrite:
 def write_event(write: FrameWrite, naming: Naming) -> Event:
     """The run of the write: a child of the run around it, with the lineage of what was written."""
     parent = naming.parent
-    job = f"{parent.job if parent else write.script}.{_short_name(write.target)}"
+    job = f"{parent.job if parent else write.script}.{short_name(write.target)}"
     root = (parent.root or parent) if parent else None
     statistics = {"outputStatistics": facet("OutputStatisticsOutputDatasetFacet", rowCount=write.rows)}
     lineage = write.lineage
@@ -86,7 +86,7 @@ def _inputs(lineage: FrameLineage) -> Iterator[Dataset]:
         yield Dataset(namespace, name, sorted(names))
 
 
-def _short_name(target: Dataset) -> str:
+def short_name(target: Dataset) -> str:
     """The last part of a path without its suffix; the last two parts of a table's name."""
     parts = [part for part in target.name.replace("\\", "/").split("/") if part]
     last = parts[-1] if parts else target.name

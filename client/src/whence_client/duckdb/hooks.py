@@ -1,0 +1,294 @@
+"""The capture of DuckDB: hooks where SQL is run, where relations are written, and where results become frames."""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+import weakref
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from typing import Any
+
+from whence_client.captures.contract import ATTACH, Findings, Undo, Versions, check_package
+from whence_client.captures.naming import Naming
+from whence_client.captures.patches import Patches
+from whence_client.captures.session import Session
+from whence_client.duckdb.catalog import FRAMES, Catalog
+from whence_client.duckdb.records import Statement, statement_event
+from whence_client.duckdb.statements import Head, quote, quote_name, read_head, split_name
+from whence_client.events.datasets import Dataset, Field
+from whence_client.events.facets import Event
+from whence_client.events.ids import new_run_id
+from whence_client.frames.frames import FrameLineage, read_frame
+from whence_client.frames.memory import memory_of
+from whence_client.frames.pending import PendingDataset
+from whence_client.frames.writes import describe_write, script_name, short_name, write_event
+from whence_client.lineage.columns import Column, read_column
+from whence_client.lineage.columns import Dataset as Source
+
+_RUNS = ("execute", "sql", "query", "from_query")
+_FILES = ("write_parquet", "to_parquet", "write_csv", "to_csv")
+_TABLES = ("create", "to_table", "insert_into")
+_FRAMES = ("df", "to_df", "fetchdf", "fetch_df", "pl")
+_WORD = re.compile(r"[\w$]+")
+_SOURCE = re.compile(
+    r'(?:WITH|,)\s*("(?:[^"]|"")+"|\w+) AS NOT MATERIALIZED \(\s*SELECT \* FROM "(__duckdb_source_\w+)"\s*\)'
+)
+_INSERT = re.compile(r"\s*INSERT\b", re.IGNORECASE)
+_CALL = compile("__whence_call()", "<whence>", "eval")
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame of the program that SQL reads by the name of its variable; `fields` are its columns and their types."""
+
+    name: str
+    lineage: FrameLineage
+    fields: tuple[tuple[str, str], ...]
+
+
+Frames = Mapping[str, Frame]
+
+
+class DuckdbCapture:
+    """Statements of DuckDB with the datasets that they read and write. Whence reads the columns out of the SQL."""
+
+    name = "duckdb"
+    kind = ATTACH
+    versions = Versions("2.0.0", "2.0.0")
+
+    def check(self) -> Findings:
+        """Whether DuckDB is there, and of a release that is known."""
+        return check_package("duckdb", self.versions)
+
+    def translate(self, record: Statement, naming: Naming) -> Iterable[Event]:
+        """The event of one statement."""
+        return (statement_event(record, naming),)
+
+    def install(self, session: Session) -> Undo:
+        """Hook DuckDB, which the job has imported."""
+        duckdb = sys.modules["duckdb"]
+        if getattr(duckdb, "_whence_hooks", None) is not None:
+            return lambda: None
+        hooks = _Hooks(self, session, duckdb)
+        duckdb._whence_hooks = hooks  # type: ignore[attr-defined]
+        undo = hooks.install()
+
+        def undo_all() -> None:
+            undo()
+            vars(duckdb).pop("_whence_hooks", None)
+
+        return undo_all
+
+
+class _Hooks:
+    """The hooks of one process."""
+
+    def __init__(self, capture: DuckdbCapture, session: Session, duckdb: Any) -> None:
+        self._capture, self._session, self._duckdb = capture, session, duckdb
+        self._guard = session.guard(capture.name)
+        self._patches = Patches(self._guard)
+        self._memory = memory_of(session)
+        self._calls = self._memory.calls
+        self._queries: weakref.WeakKeyDictionary[Any, tuple[str, Frames]] = weakref.WeakKeyDictionary()
+        """The query whose result a connection has, and the frames that it reads."""
+        self._sources: dict[str, Frame] = {}
+        """Frames by the names that DuckDB gives them inside relations."""
+        self._reported: list[Frame] = []
+        self._results: dict[str, int] = {}
+        self._runs: dict[tuple[str, ...], str] = {}
+
+    def install(self) -> Undo:
+        """Put the hooks in place."""
+        connection, relation = self._duckdb.DuckDBPyConnection, self._duckdb.DuckDBPyRelation
+        for owner in (self._duckdb, connection):
+            for name in _RUNS:
+                if hasattr(owner, name):
+                    self._patches.replace(owner, name, self._hook_run)
+        for name in (*_FILES, *_TABLES, *_FRAMES):
+            for owner in (relation, connection):
+                if hasattr(owner, name):
+                    self._patches.replace(owner, name, functools.partial(self._hook_end, name))
+        return self._patches.undo
+
+    def _hook_run(self, original: Any) -> Any:
+        """Run a statement in a frame that has the caller's variables: DuckDB looks for tables among them."""
+
+        @functools.wraps(original)
+        def hooked(*args: Any, **named: Any) -> Any:
+            if getattr(self._calls, "call", False):
+                return original(*args, **named)
+            caller = sys._getframe(1)
+            variables = {**caller.f_locals, "__whence_call": functools.partial(original, *args, **named)}
+            self._calls.call = True
+            try:
+                result = eval(_CALL, caller.f_globals, variables)
+            finally:
+                self._calls.call = False
+            self._guard.run("execute", self._observe_run, args, named, {**caller.f_globals, **variables}, result)
+            return result
+
+        return hooked
+
+    def _hook_end(self, name: str, original: Any) -> Any:
+        @functools.wraps(original)
+        def hooked(subject: Any, *args: Any, **named: Any) -> Any:
+            if getattr(self._calls, "call", False):
+                return original(subject, *args, **named)
+            self._calls.call = True
+            try:
+                result = original(subject, *args, **named)
+            finally:
+                self._calls.call = False
+            self._guard.run(name, self._observe_end, name, subject, args, named, result)
+            return result
+
+        return hooked
+
+    def _observe_run(
+        self, args: tuple[Any, ...], named: dict[str, Any], variables: Mapping[str, Any], result: Any
+    ) -> None:
+        connection = args[0] if args and isinstance(args[0], self._duckdb.DuckDBPyConnection) else None
+        given = args[1:] if connection is not None else args
+        text = given[0] if given else named.get("query")
+        connection = connection or named.get("connection") or self._duckdb.default_connection()
+        if not isinstance(text, str):
+            return
+        parts = _split(connection, text)
+        frames = self._frames_in(text, variables)
+        for part in parts:
+            head = read_head(part)
+            if head is not None and head.is_write:
+                self._emit(connection, head, part, frames)
+            elif head is not None:
+                self._keep_query(connection, part, frames, result)
+
+    def _keep_query(self, connection: Any, text: str, frames: Frames, result: Any) -> None:
+        """The result of a query may be written later, or become a frame."""
+        is_relation = isinstance(result, self._duckdb.DuckDBPyRelation)
+        if is_relation and frames:
+            named = {split_name(name)[0]: source for name, source in _SOURCE.findall(result.sql_query())}
+            self._sources.update({source: frames[name] for name, source in named.items() if name in frames})
+        if not is_relation:
+            self._queries[connection] = (text, frames)
+
+    def _frames_in(self, text: str, variables: Mapping[str, Any]) -> Frames:
+        """The frames of the program that a text may name."""
+        found = {}
+        for name in frozenset(_WORD.findall(text)) & variables.keys():
+            value = variables[name]
+            if hasattr(value, "columns") and hasattr(value, "dtypes"):
+                lineage = self._memory.find(value) or self._find_by_buffers(value)
+                if lineage is not None:
+                    types = zip(value.columns, value.dtypes)
+                    found[name] = Frame(name, lineage, tuple((str(one), str(kind)) for one, kind in types))
+        return found
+
+    def _find_by_buffers(self, value: Any) -> FrameLineage | None:
+        columns = getattr(value, "get_columns", None)
+        return self._memory.find_by_buffers(columns) if columns is not None else None
+
+    def _observe_end(self, name: str, subject: Any, args: tuple[Any, ...], named: dict[str, Any], result: Any) -> None:
+        is_relation = isinstance(subject, self._duckdb.DuckDBPyRelation)
+        text, frames = (subject.sql_query(), {}) if is_relation else self._queries.get(subject, ("", {}))
+        connection = subject._con if is_relation else subject
+        if name in _FRAMES:
+            if text and hasattr(result, "columns"):
+                self._remember_result(connection, text, frames, result)
+        elif is_relation:
+            target = args[0] if args else named.get("file_name", named.get("table_name"))
+            head = Head(path=str(target)) if name in _FILES else Head(split_name(str(target)))
+            verb = "INSERT INTO" if name == "insert_into" else "CREATE TABLE"
+            start = "" if head.path else f"{verb} {target} {'' if name == 'insert_into' else 'AS '}"
+            self._emit(connection, replace(head, query=text, at=len(start)), start + text, frames)
+
+    def _remember_result(self, connection: Any, text: str, frames: Frames, result: Any) -> None:
+        """A query's result is a frame. It becomes a dataset when something that is made of it is written."""
+        made: list[Source] = []
+        statement = self._describe(connection, Head(query=text), text, frames)
+        fields = tuple(Field(str(one), str(kind)) for one, kind in zip(result.columns, result.dtypes))
+
+        def resolve(field: str) -> Column:
+            if not made:
+                output = replace(statement.output, name=self._number(statement.output.name), schema_fields=fields)
+                made.append(Source(*output.key))
+                self._send(replace(statement, output=output, short=output.name.rpartition(".")[2]))
+            return read_column(made[0], field)
+
+        lineage = read_frame(PendingDataset(f"result {id(made)}", resolve), list(map(str, result.columns)))
+        self._memory.remember(result, lineage, getattr(result, "get_columns", None))
+
+    def _emit(self, connection: Any, head: Head, text: str, frames: Frames) -> None:
+        self._send(self._describe(connection, head, text, frames))
+
+    def _describe(self, connection: Any, head: Head, text: str, frames: Frames) -> Statement:
+        """The record of a statement, whose text has names that hold everywhere."""
+        naming, job = self._session.naming(), self._job()
+        catalog = Catalog(connection, naming, job)
+        try:
+            named = catalog.name_query(head.query, lambda name: self._name_frame(name, frames)) if head.query else None
+            inputs = named.inputs if named else (catalog.name_copied(head),)
+            output = catalog.name_output(head) if head.is_write else Dataset(naming.namespace, f"{job}.result")
+        finally:
+            catalog.close()
+        for unknown in named.unknown if named else ():
+            self._guard.note(f"the name {unknown}", "it is no table, file or frame of known lineage")
+        text = text[: head.at] + named.text + text[head.at + len(head.query) :] if named else text
+        if head.path:
+            text = f"COPY ({named.text if named else _table_text(head)}) TO {quote(naming.file(head.path).name)}"
+        if head.source_path:
+            text = f"INSERT INTO {quote_name(head.table)} FROM {quote(naming.file(head.source_path).name)}"
+        at = datetime.now(timezone.utc)
+        run = self._run_of(output, adds=bool(head.source_path) or _INSERT.match(text) is not None)
+        return Statement(text, inputs, output, short_name(output), script_name(), run, at)
+
+    def _run_of(self, output: Dataset, *, adds: bool) -> str:
+        """The id of a statement's run. Those that add to a table belong to the run that made it in this process."""
+        parent = self._session.parent()
+        key = (*output.key, parent.run_id if parent else "")
+        if not adds or key not in self._runs:
+            self._runs[key] = new_run_id()
+        return self._runs[key]
+
+    def _name_frame(self, name: str, frames: Frames) -> Dataset | None:
+        """The dataset of a frame, whose own lineage is reported when it is first read."""
+        frame = frames.get(name) or self._sources.get(name)
+        if frame is None:
+            return None
+        naming = self._session.naming()
+        fields = tuple(Field(*one) for one in frame.fields)
+        dataset = Dataset(naming.namespace, f"{self._job()}.{FRAMES}.{frame.name}", fields)
+        if frame not in self._reported:
+            self._reported.append(frame)
+            write = describe_write("duckdb", dataset, frame.fields, frame.lineage)
+            self._session.emit(write_event(write, naming), capture=self._capture.name)
+        return dataset
+
+    def _send(self, statement: Statement) -> None:
+        for event in self._capture.translate(statement, self._session.naming()):
+            self._session.emit(event, capture=self._capture.name)
+
+    def _job(self) -> str:
+        parent = self._session.naming().parent
+        return parent.job if parent else script_name()
+
+    def _number(self, name: str) -> str:
+        self._results[name] = self._results.get(name, 0) + 1
+        return name if self._results[name] == 1 else f"{name}-{self._results[name]}"
+
+
+def _split(connection: Any, text: str) -> list[str]:
+    """The statements of a text. Another cursor splits it: the connection may have an unfinished result."""
+    if ";" not in text:
+        return [text]
+    with connection.cursor() as cursor:
+        return [str(one.query).rstrip("; \n") for one in cursor.extract_statements(text)]
+
+
+def _table_text(head: Head) -> str:
+    return f"FROM {quote_name(head.source_table)}"
+
+
+capture = DuckdbCapture()

@@ -1,0 +1,171 @@
+"""DuckDB as a job uses it: what the store knows of its statements, against what they say."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pytest
+from sqlalchemy import Engine
+
+from client.tests.frames.sessions import Kept
+from fixtures.captured_lineage import column_edges, store_events
+from whence_client.duckdb.hooks import DuckdbCapture
+from whence_client.frames.pandas.hooks import PandasCapture
+from whence_client.frames.polars.hooks import PolarsCapture
+
+CASES = {
+    "a table of a file": (
+        "con.execute(\"CREATE TABLE big AS SELECT id, amount * 2 AS twice FROM read_csv('orders.csv') WHERE id > 1\")",
+        {"orders.id -> big.id", "orders.amount -> big.twice"},
+    ),
+    "a copy of a join": (
+        'con.execute("""COPY (SELECT name, sum(amount) AS total -- by customer\n'
+        "  FROM 'orders.csv' o JOIN read_parquet('customers.parquet') c ON c.id = o.customer GROUP BY ALL\n"
+        ') TO \'totals.parquet\' (FORMAT parquet)""")',
+        {"orders.amount -> totals.total", "customers.name -> totals.name"},
+    ),
+    "common table expressions and a star": (
+        "con.sql(\"CREATE VIEW v AS WITH orders AS (FROM 'orders.csv') SELECT * EXCLUDE (customer) FROM orders\")",
+        {"orders.id -> v.id", "orders.amount -> v.amount"},
+    ),
+    "several statements, of which the last is lazy": (
+        "con.sql(\"CREATE TABLE a AS FROM 'orders.csv'; SELECT amount FROM a\").write_csv('out.csv')",
+        {"orders.id -> a.id", "orders.customer -> a.customer", "orders.amount -> a.amount", "a.amount -> out.amount"},
+    ),
+    "an insert by position": (
+        "con.execute('CREATE TABLE t (x INT, y DOUBLE)'); "
+        "con.execute(\"INSERT INTO t SELECT customer, amount FROM 'orders.csv'\")",
+        {"orders.customer -> t.x", "orders.amount -> t.y"},
+    ),
+    "a file that is copied into a table, and the table into a file": (
+        "con.execute('CREATE TABLE t (x INT, y INT, z DOUBLE)'); con.execute(\"COPY t FROM 'orders.csv'\"); "
+        "con.execute(\"COPY t TO 'copy.csv'\")",
+        {"orders.id -> t.x", "orders.customer -> t.y", "orders.amount -> t.z"}
+        | {"t.x -> copy.x", "t.y -> copy.y", "t.z -> copy.z"},
+    ),
+    "a frame of pandas by its variable": (
+        "frame = pd.read_csv('orders.csv').rename(columns={'amount': 'price'}); "
+        "con.execute(\"COPY (SELECT price + 1 AS more FROM frame) TO 'out.csv'\")",
+        {"orders.id -> frame.id", "orders.customer -> frame.customer", "orders.amount -> frame.price"}
+        | {"frame.price -> out.more"},
+    ),
+    "a frame of polars in a relation": (
+        "frame = pl.read_csv('orders.csv').select(price=pl.col('amount') * 2); "
+        "con.sql('FROM frame').filter('price > 1').write_parquet('out.parquet')",
+        {"orders.amount -> frame.price", "frame.price -> out.price"},
+    ),
+    "a result that becomes a frame": (
+        "pd.concat([con.execute(\"SELECT amount / 2 AS half FROM 'orders.csv'\").df()]).to_csv('out.csv')",
+        {"orders.amount -> result.half", "result.half -> out.half"},
+    ),
+    "a relation that becomes a frame of polars": (
+        "con.sql(\"SELECT id, amount FROM 'orders.csv'\").pl().select(pl.col('amount').sum()).write_csv('out.csv')",
+        {"orders.id -> result.id", "orders.amount -> result.amount", "result.amount -> out.amount"},
+    ),
+    "a table by the relation": (
+        "con.sql(\"FROM 'orders.csv'\").project('id, amount + id AS s').create('made')",
+        {"orders.id -> made.id", "orders.id -> made.s", "orders.amount -> made.s"},
+    ),
+    "names that need quotes": (
+        'con.execute(\'CREATE TABLE "my t" AS SELECT amount AS "the ""sum""" FROM "orders.csv"\')',
+        {'orders.amount -> my t.the "sum"'},
+    ),
+}
+
+
+@pytest.fixture
+def session(folder: Path) -> Iterator[Kept]:
+    made = Kept()
+    undos = [one.install(made) for one in (PandasCapture(), PolarsCapture(), DuckdbCapture())]
+    yield made
+    for undo in undos:
+        undo()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The inputs, in the working directory of the job."""
+    place = tmp_path / "prod lake ü"
+    place.mkdir()
+    (place / "orders.csv").write_text("id,customer,amount\n1,7,2.5\n2,8,3.5\n3,7,4.5\n")
+    duckdb.sql("SELECT 7 AS id, 'Ann' AS name UNION ALL SELECT 8, 'Bob'").write_parquet(
+        str(place / "customers.parquet")
+    )
+    monkeypatch.chdir(place)
+    return place
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_columns_are_what_the_statement_says(name: str, session: Kept, folder: Path, sqlite_store: Engine) -> None:
+    code, expected = CASES[name]
+    with duckdb.connect(str(folder / "shop.duckdb")) as con:
+        exec(code, {"con": con, "pd": pd, "pl": pl})
+    assert session.guard("duckdb").counts == {}
+    assert column_edges(store_events(sqlite_store, session.events)) == expected
+
+
+def test_tables_and_files_have_the_names_that_everybody_gives_them(session: Kept, folder: Path) -> None:
+    with duckdb.connect("shop.duckdb") as con:
+        con.execute("CREATE TABLE orders AS FROM 'orders.csv'")
+    duckdb.sql("CREATE OR REPLACE TABLE scratch AS FROM 'orders.csv'")
+    lasting, passing = session.events
+    assert [(one["namespace"], one["name"]) for one in (*lasting["inputs"], *lasting["outputs"])] == [
+        ("file", str(folder / "orders.csv")),
+        (f"duckdb://{folder}/shop.duckdb", "shop.main.orders"),
+    ]
+    assert passing["outputs"][0]["namespace"] == "dev"
+    assert passing["outputs"][0]["name"].endswith(".memory.main.scratch")
+    assert str(folder / "orders.csv") in lasting["job"]["facets"]["sql"]["query"]
+
+
+def test_what_adds_to_a_table_belongs_to_the_run_that_made_it(session: Kept, folder: Path) -> None:
+    with duckdb.connect("shop.duckdb") as con:
+        for _ in range(2):
+            con.execute("CREATE OR REPLACE TABLE t AS FROM 'orders.csv'")
+            con.execute("INSERT INTO t FROM 'orders.csv'")
+    runs = [event["run"]["runId"] for event in session.events]
+    assert runs[0] == runs[1] != runs[2] == runs[3]
+
+
+def test_statements_do_as_without_the_capture(session: Kept, folder: Path) -> None:
+    """Variables of the caller are tables, parameters are bound, errors and results are the job's."""
+    local = pd.DataFrame({"a": [1, 2]})
+    con = duckdb.connect()
+    assert con.execute("SELECT sum(a) + ? FROM local", [1]).fetchall() == [(4,)]
+    assert con.sql("SELECT max(a) FROM local").fetchall() == [(2,)]
+    assert duckdb.sql("SELECT count(*) FROM local").fetchall() == [(2,)]
+    assert duckdb.execute("SELECT min(a) FROM local").fetchall() == [(1,)]
+    with pytest.raises(duckdb.CatalogException, match="nothing"):
+        con.execute("SELECT * FROM nothing")
+    with pytest.raises(duckdb.ParserException):
+        con.execute("SELEC 1")
+    pending = con.execute("SELECT a FROM local ORDER BY a")
+    con.cursor().execute("CREATE TABLE other AS SELECT 1 AS x")
+    assert pending.fetchall() == [(1,), (2,)]
+    assert len(local) == 2
+    con.close()
+
+
+def test_a_frame_of_unknown_origin_is_announced(session: Kept, folder: Path, sqlite_store: Engine) -> None:
+    plain = {"a": [1, 2]}
+    made = pd.DataFrame(plain)
+    duckdb.sql("COPY (SELECT a FROM made) TO 'out.csv'")
+    (event,) = session.events
+    assert event["inputs"] == []
+    assert list(session.guard("duckdb").take_errors()) == ["duckdb: the name made"]
+    assert column_edges(store_events(sqlite_store, session.events)) == set()
+    assert len(made) == 2
+
+
+def test_undo_leaves_the_very_objects_that_were_there() -> None:
+    owners: tuple[Any, ...] = (duckdb, duckdb.DuckDBPyConnection, duckdb.DuckDBPyRelation)
+    before = [dict(vars(owner)) for owner in owners]
+    undo = DuckdbCapture().install(Kept())
+    DuckdbCapture().install(Kept())()
+    assert duckdb.sql is not before[0]["sql"]
+    undo()
+    for owner, members in zip(owners, before, strict=True):
+        assert [name for name, one in vars(owner).items() if members.get(name) is not one] == []
