@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-properties lint accuracy accuracy-gate bench bench-sql bench-scale bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install bench-gate docs dist lock clean
+.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-conformance nightly-properties lint accuracy accuracy-gate bench bench-sql bench-scale bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install bench-gate docs dist lock clean
 
 help: ## Show what there is to make
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,10 @@ nightly-compatibility: .venv/ready-dev ## Run a user's job on every release of S
 
 nightly-spark: .venv/ready-dev ## Capture 74 statements in PySpark 3.5 and 4.1 (with Delta Lake and Iceberg) and 4.3, compare them with their truth, and record the plans for tests/capture/spark (ten minutes)
 	@PYTHONPATH=tests $(BIN)/python -m nightly.spark_battery.matrix $(ARGS)
+
+nightly-conformance: .venv/ready-dev ## Check every capture in the user's process with its real system, Spark too, and write docs/reference/captures.md (five minutes; ARGS="--only polars" for the line of one)
+	@$(BIN)/python -m pytest --long tests/capture/conformance
+	@PYTHONPATH=tests:. $(BIN)/python -m nightly.conformance $(ARGS)
 
 nightly-faults: .venv/ready-dev ## Fill the disk under a running Whence, in every way; it must be well 60 s after there is space again (minutes)
 	@unshare -rm $(BIN)/python -m pytest tests/nightly/full_disk.py --back 60 --log-cli-level=INFO $(ARGS)
