@@ -18,7 +18,7 @@ from whence.model.access import Action
 from whence.model.catalog import FacetRecord
 from whence.model.names import DatasetName
 from whence.openlineage.authority.governed_parts import list_needs
-from whence.openlineage.write import dataset_event, facet
+from whence.openlineage.write import dataset_event, facet, own_facet
 from whence.query.lookup.contracts import ContractedDataset, contract_versions
 from whence.query.visibility.facets import shown_facet
 
@@ -165,6 +165,35 @@ def test_published_examples_come_back_unchanged(live: Api, tmp_path: Path, path:
         dataset = line.partition(" for ")[2]
         assert answer(live, dataset)["contract"]["text"] == text
         assert invoke(live, "list", dataset, "--text").stdout_bytes == text.encode()
+
+
+def test_a_contract_that_dbt_enforces_counts_until_another_is_applied(live: Api, tmp_path: Path) -> None:
+    dataset = DatasetName("pg", "shop.marts")
+    node = str(dataset)
+    contract_of_dbt = {"enforced": True, "checksum": "0123456789abcdef0123"}
+    facets = {
+        "whence_dbt": own_facet("DbtDatasetFacet", uniqueId="model.shop.marts", contract=contract_of_dbt),
+        "ownership": facet("OwnershipDatasetFacet", owners=[{"name": "crm", "type": "OWNER"}]),
+    }
+    taken = live.ask(
+        "POST",
+        "/api/v1/lineage",
+        json.dumps(dataset_event(1_000_000, dataset, facets=facets)).encode(),
+        {"content-type": "application/json"},
+    )
+    live.ask("GET", f"/api/v2/progress?wait_for={taken.json['position']}&timeout=10")
+    held = answer(live, node)
+    assert (held["contract"]["id"], held["contract"]["version"], held["contract"]["standard"]) == (
+        "model.shop.marts",
+        "dbt-0123456789ab",
+        "dbt",
+    )
+    assert held["contract"]["owners"] == ["crm"]
+    assert held["evaluation"]["not_evaluated"] == "the contract states no columns"
+    assert say(live, "GET", dataset, "facts").json["data"]["contract_version"] == "dbt-0123456789ab"
+    assert f"{node}  model.shop.marts dbt-0123456789ab, of crm, not evaluated" in invoke(live, "list").stdout
+    assert apply(live, tmp_path, contract("1.0.0", ONE, node, id="marts")).exit_code == 0
+    assert answer(live, node)["contract"]["id"] == "marts"
 
 
 def test_what_has_no_contract(live: Api, tmp_path: Path) -> None:

@@ -110,3 +110,19 @@ def test_a_retired_contract_may_go(models: Checkout, production: str, tmp_path: 
     found = judged(models, production, tmp_path, {FILE: None}, 0)
     assert [one["kind"] for one in found["changes"]] == ["contract"]
     assert WAREHOUSE in found["changes"][0]["node"]
+
+
+@pytest.mark.parametrize("enforced", [True, False])
+def test_a_contract_that_dbt_enforces_is_one(
+    checkout: Checkout, sqlite_store: Engine, tmp_path: Path, enforced: bool
+) -> None:
+    """`contract: {enforced: true}` of a model: what others let through if the model is renamed or versioned."""
+    checkout.git("switch", "-q", "main")
+    checkout.commit(FILES)
+    checkout.git("switch", "-q", "work")
+    checkout.git("rebase", "-q", "main")
+    contract = {"enforced": enforced, "checksum": "0123456789abcdef"}
+    dbt = json.dumps({"uniqueId": "model.shop.daily", "contract": contract})
+    load(sqlite_store, replace(WORLD, facets=(*WORLD.facets, (DAILY, "whence_dbt", dbt))))
+    found = judged(checkout, str(sqlite_store.url), tmp_path, {"sql/daily.sql": RENAMED}, 5 if enforced else 6)
+    assert (("renamed", "contract") in whys(found)) is enforced

@@ -15,8 +15,8 @@ from whence.govern.contracts import evaluation
 from whence.model.catalog import entry_sort_key
 from whence.model.ids import Kind, kind_of
 from whence.model.names import DatasetName
-from whence.openlineage.facets.facet_keys import CONTRACT
 from whence.query.answers.instants import past_instant
+from whence.query.lookup.contracts import CARRIERS
 from whence.query.lookup.resolve import resolve
 from whence.query.rendering.contracts import ContractHistory, DatasetContract
 
@@ -27,9 +27,13 @@ _NAMED = (str, str, int)
 
 @routes.get("/contracts", response_model=Rows[DatasetContract])
 def list_contracts(asked: Asked, limit: PageLimit = 100, cursor: Cursor = "") -> Response:
-    """List the contracts of datasets, by namespace and name of the dataset."""
+    """List the contracts of datasets, by namespace and name of the dataset.
+
+    A page may have fewer rows than requested: models of dbt without an enforced contract are left out.
+    """
     page = window(limit, cursor, _NAMED)
-    datasets = [one for one in asked.catalog.carrying(CONTRACT) if kind_of(one) is Kind.DATASET]
+    carriers = {one for facet in CARRIERS for one in asked.catalog.carrying(facet)}
+    datasets = [one for one in carriers if kind_of(one) is Kind.DATASET]
     alive = set(datasets) - asked.catalog.deleted(datasets)
     entries = sorted(asked.catalog.entries(alive).values(), key=entry_sort_key)
     return paged(

@@ -7,6 +7,7 @@ from typing import Any
 from whence.capture.dbt.artifacts.commit import Commit
 from whence.capture.dbt.artifacts.names import Names
 from whence.capture.dbt.artifacts.project import Column, Node
+from whence.openlineage.facets.facet_keys import DBT
 from whence.openlineage.json.wire import Json
 from whence.openlineage.write import facet, own_facet
 
@@ -21,7 +22,7 @@ def dataset_facets(node: Node, names: Names, owners: Mapping[str, str]) -> Json:
         **_documentation("DocumentationDatasetFacet", node.description),
         **ownership(_owners(node, owners)),
         **tags(node.tags, node.meta, node.columns),
-        "whence_dbt": own_facet("DbtDatasetFacet", **_dbt_members(node)),
+        DBT: own_facet("DbtDatasetFacet", **_dbt_members(node)),
     }
     if node.columns:
         facets["schema"] = facet("SchemaDatasetFacet", fields=[_field(column) for column in node.columns])

@@ -20,11 +20,11 @@ from whence.model.catalog import EntryFilter, Window, entry_sort_key
 from whence.model.graph import Direction
 from whence.model.ids import Kind
 from whence.model.names import DatasetName, JobName, parse_node
-from whence.openlineage.facets.facet_keys import CONTRACT
 from whence.query.answers.instants import past_instant
 from whence.query.answers.values import TYPES, Filter, Question
 from whence.query.history.diff import Side, diff
 from whence.query.history.history import history
+from whence.query.lookup.contracts import CARRIERS
 from whence.query.lookup.descriptions import describe_jobs
 from whence.query.lookup.filtered_search import narrowed
 from whence.query.lookup.resolve import resolve
@@ -167,8 +167,8 @@ class StoreQuestions:
         """The contracts of all datasets, by dataset."""
         with self._open() as graph:
             catalog = StoreCatalog(graph.connection)
-            ids = list(catalog.carrying(CONTRACT))
-            entries = sorted(catalog.entries(set(ids) - catalog.deleted(ids)).values(), key=entry_sort_key)
+            ids = {one for facet in CARRIERS for one in catalog.carrying(facet)}
+            entries = sorted(catalog.entries(ids - catalog.deleted(ids)).values(), key=entry_sort_key)
             found = list_contracts(catalog, graph, entries)
         yield from msgspec.convert(found, tuple[ContractedDataset, ...])
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from whence.model.catalog import Entry, FacetRecord
 from whence.model.names import DatasetName
-from whence.openlineage.facets.facet_keys import CONTRACT, CONTRACT_VERSION
+from whence.openlineage.facets.facet_keys import CONTRACT, CONTRACT_VERSION, DBT
 from whence.query.ports.catalog import Catalog
 
 
@@ -65,11 +65,45 @@ def contracted_datasets(catalog: Catalog, entries: Sequence[Entry]) -> tuple[Con
 
 
 def contract_versions(facets: Mapping[str, FacetRecord]) -> tuple[ContractVersion, ...]:
-    """The versions in the facets of a dataset, newest first. Who only states a version has one without a text."""
+    """The versions in the facets of a dataset, newest first. Who only states a version has one without a text.
+
+    A contract that dbt enforces counts where no other has ever been stated.
+    """
     versions = [_version(one) for key, one in facets.items() if key.startswith(CONTRACT_VERSION)]
     if not versions and CONTRACT in facets:
         versions = [_version(facets[CONTRACT])]
+    if not versions and DBT in facets:
+        versions = list(_dbt_version(facets[DBT], facets.get("ownership")))
     return tuple(sorted(versions, key=lambda one: (-one.applied_at, one.id, one.version)))
+
+
+CARRIERS = (CONTRACT, DBT)
+"""The facets of which a dataset with a contract has one."""
+
+
+def contract_version(facets: Mapping[str, Any]) -> str | None:
+    """The version of a contract in the decoded facets of a dataset: the one that was stated, else that of dbt."""
+    stated = facets.get(CONTRACT, {}).get("version")
+    return stated if isinstance(stated, str) else _version_of_dbt(facets.get(DBT, {})) or None
+
+
+def _dbt_version(dbt: FacetRecord, ownership: FacetRecord | None) -> Iterable[ContractVersion]:
+    """The contract that dbt enforces: the columns of the model's YAML, whose checksum is its version."""
+    facet = _decoded(dbt)
+    if version := _version_of_dbt(facet):
+        listed = _decoded(ownership).get("owners") if ownership else ()
+        owners = tuple(_text(one, "name") for one in listed or () if isinstance(one, dict) and _text(one, "name"))
+        yield ContractVersion(
+            id=_text(facet, "uniqueId"), version=version, applied_at=dbt.time, standard="dbt", owners=owners
+        )
+
+
+def _version_of_dbt(facet: Mapping[str, Any]) -> str:
+    """`dbt-` and the beginning of the checksum of an enforced contract; empty without one."""
+    contract = facet.get("contract")
+    if not isinstance(contract, dict) or contract.get("enforced") is not True:
+        return ""
+    return f"dbt-{_text(contract, 'checksum')[:12] or 'unknown'}"
 
 
 def without_versions(facets: Mapping[str, FacetRecord]) -> Mapping[str, FacetRecord]:
@@ -80,8 +114,7 @@ def without_versions(facets: Mapping[str, FacetRecord]) -> Mapping[str, FacetRec
 
 
 def _version(record: FacetRecord) -> ContractVersion:
-    facet: Any = json.loads(record.payload) if record.payload else {}
-    facet = facet if isinstance(facet, dict) else {}
+    facet = _decoded(record)
     return ContractVersion(
         id=_text(facet, "id"),
         version=_text(facet, "version"),
@@ -94,6 +127,11 @@ def _version(record: FacetRecord) -> ContractVersion:
         text=_text(facet, "text"),
         columns=tuple(_columns(facet.get("columns"))),
     )
+
+
+def _decoded(record: FacetRecord) -> Mapping[str, Any]:
+    facet: Any = json.loads(record.payload) if record.payload else {}
+    return facet if isinstance(facet, dict) else {}
 
 
 def _columns(listed: Any) -> Iterable[PromisedColumn]:

@@ -11,6 +11,7 @@ from whence.openlineage.facets.error_messages import find_error_message
 from whence.openlineage.facets.facet_keys import SQL_COMPARISON, SQL_LINEAGE
 from whence.openlineage.facets.steward_tags import CERTIFICATIONS
 from whence.query.answers.instants import iso
+from whence.query.lookup.contracts import contract_version
 from whence.query.lookup.descriptions import (
     DescribedDataset,
     DescribedJob,
@@ -45,7 +46,7 @@ def dataset_document(one: DescribedDataset) -> documents.Dataset:
         "namespace": one.name.namespace,
         "name": one.name.name,
         **_said_of(one),
-        "contract_version": _text(one.facets, "whence_contract", "version"),
+        "contract_version": contract_version(one.facets),
         "aliases": [str(name) for name in one.aliases],
         "fields": [{"name": field.name, "type": field.type, "description": field.description} for field in one.fields],
         "last_write": None if write is None else _last_write(write),
@@ -121,7 +122,7 @@ def facts_document(one: DescribedDataset | DescribedJob) -> documents.Facts:
     if isinstance(one, DescribedJob):
         return {"node": str(one.name), "types": _types(one.facets, "jobType"), **_said_of(one)}
     types = _types(one.facets, "datasetType")
-    contract = _text(one.facets, "whence_contract", "version")
+    contract = contract_version(one.facets)
     aliases = [str(name) for name in one.aliases]
     return {"node": str(one.name), "types": types, **_said_of(one), "contract_version": contract, "aliases": aliases}
 

@@ -77,7 +77,7 @@ def _review(
     contract: Contract, held: Sequence[ContractText | None], questions: Client, how: Application
 ) -> Review | None:
     """The review against the version that holds; None for a contract that is new. Raises RulesFileError."""
-    others = sorted({one.id for one in held if one is not None and one.id and one.id != contract.id})
+    others = sorted({one.id for one in held if one is not None and one.id != contract.id and _is_stated(one)})
     if others:
         raise ArtifactError(contract.file, f"its datasets have another contract already: {', '.join(others)}")
     texts = {one.version: one.text for one in held if one is not None and one.text}
@@ -94,6 +94,11 @@ def _review(
             contract.place(contract.lines.get("version", 1)), f"version {old.version} is applied with another text"
         )
     return review_versions(old, contract, questions, how.days, note=read_note(contract))
+
+
+def _is_stated(held: ContractText) -> bool:
+    """Whether a contract was applied; one of dbt gives way to it."""
+    return bool(held.id) and held.standard != "dbt"
 
 
 def _order(version: str, others: Iterable[str]) -> int:
