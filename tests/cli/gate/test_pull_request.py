@@ -13,6 +13,7 @@ from cli.gate.github_server import TOKEN, GitHubState, github_server
 from whence.cli.commands.app import app
 
 OWNERS = ("finance", "shop-team")
+SQL = ("--sql", "models", "--dialect", "postgres", "--namespace", "postgres://prod:5432")
 
 
 @dataclass(frozen=True)
@@ -198,13 +199,49 @@ def test_somebody_elses_comment_is_never_edited(pull: Pull) -> None:
     assert pull.state.comments[0]["body"].endswith("all is well")
 
 
-def test_annotations_are_sent_fifty_at_a_time(pull: Pull) -> None:
+def test_every_change_with_a_place_is_an_annotation(pull: Pull) -> None:
     pull.checkout.commit({"jobs/clean.py": "# other\n", "jobs/sum.py": "# x\n", "jobs/note.py": "# y\n"})
     pull.gate()
     (check,) = pull.state.checks
     annotations = check["output"]["annotations"]
     assert [one["path"] for one in annotations] == ["jobs/clean.py", "jobs/note.py", "jobs/sum.py"]
     assert {one["annotation_level"] for one in annotations} == {"warning"}
+
+
+def test_annotations_are_sent_fifty_at_a_time(pull: Pull) -> None:
+    columns = ", ".join(f"x as c{number}" for number in range(120))
+    wide = f"create table shop.wide as select {columns} from shop.narrow"
+    pull.checkout.git("switch", "-q", "main")
+    pull.checkout.commit({"models/wide.sql": wide})
+    pull.checkout.git("switch", "-q", "work")
+    pull.checkout.git("rebase", "-q", "main")
+    pull.checkout.commit({"models/wide.sql": wide.replace("x as", "x + 1 as")})
+    pull.gate(*SQL)
+    assert pull.take()[-3:] == ["check action_required", "more annotations", "more annotations"]
+    assert len(pull.state.checks[0]["output"]["annotations"]) == 120
+
+
+def test_two_harmless_changes_of_sql_that_break_together(pull: Pull) -> None:
+    """One branch renames a column that nothing reads; the other begins to read it. Git sees no conflict."""
+    git, commit = pull.checkout.git, pull.checkout.commit
+    git("switch", "-q", "main")
+    commit({"models/a.sql": "create table shop.a as select id, x as spare from shop.raw"})
+    git("switch", "-q", "work")
+    git("rebase", "-q", "main")
+    git("switch", "-q", "-c", "reads")
+    commit({"models/b.sql": "create table shop.b as select id, spare from shop.a"})
+    git("switch", "-q", "work")
+    commit({"models/a.sql": "create table shop.a as select id, x as extra from shop.raw"})
+    alone = [pull.gate(*SQL, "--head", head).exit_code for head in ("reads", "work")]
+    assert 5 not in alone
+    git("switch", "-q", "main")
+    git("merge", "-q", "--no-edit", "reads")
+    git("switch", "-q", "work")
+    git("merge", "-q", "--no-edit", "main")
+    result = pull.gate(*SQL)
+    assert result.exit_code == 5, result.stdout
+    assert "broken reference" in result.stdout
+    assert pull.take()[-1] == "check failure"
 
 
 @pytest.mark.parametrize(("token", "can_write"), [("wrong", True), ("", True), (TOKEN, False)])

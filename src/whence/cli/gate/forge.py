@@ -1,17 +1,50 @@
-"""Requests to the REST API of a forge, with the errors that its answers mean."""
+"""Forges: what the gate needs of one, and requests to its REST API, with the errors that its answers mean."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import httpx2
 import msgspec
 
 from whence.errors import ApiError
+from whence.govern.gate.judgement import Approval, Judgement
+from whence.govern.gate.rendering.summary import Summary
 
 Json = dict[str, Any]
 
 _PAGE = 100
 _MOST_PAGES = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullRequest:
+    """A pull or merge request. `repository`: as the API names it; `base`, `head`: commits; `author`: who opened it."""
+
+    repository: str
+    number: int
+    base: str
+    head: str
+    author: str
+    is_fork: bool
+    url: str = ""
+
+
+class Published(Protocol):
+    """A pull request at its forge: who approves it, and where its verdict is shown."""
+
+    @property
+    def pull(self) -> PullRequest:
+        """The pull request."""
+        ...
+
+    def approvals(self) -> tuple[Approval, ...]:
+        """Who approves, and which commit. Raises ApiError."""
+        ...
+
+    def publish(self, judgement: Judgement, summary: Summary, link: str = "") -> None:
+        """Write comment and status; nothing to a pull request from a fork. Raises ApiError."""
+        ...
 
 
 class Forge:
@@ -56,5 +89,5 @@ def _reason(content: bytes) -> str:
         found = msgspec.json.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return ""
-    message = found.get("message") if isinstance(found, dict) else None
+    message = found.get("message") or found.get("error") if isinstance(found, dict) else None
     return f": {message}" if isinstance(message, str) else ""

@@ -21,6 +21,7 @@ class Publish(StrEnum):
     """A forge that shows the verdict at its pull requests."""
 
     GITHUB = "github"
+    GITLAB = "gitlab"
 
 
 class Report(StrEnum):

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from whence.cli.gate.forge import Forge, Json
+from whence.cli.gate.forge import Forge, Json, PullRequest
 from whence.errors import ArtifactError
 from whence.govern.gate.judgement import Approval, JudgedChange, Judgement
 from whence.govern.gate.policy import Verdict
@@ -27,19 +27,6 @@ MOST_ANNOTATIONS = 50
 _CONCLUSIONS = {Verdict.PASS: "success", Verdict.NOTE: "success", Verdict.BLOCKED: "failure"}
 _LEVELS = {Verdict.NOTE: "notice", Verdict.BLOCKED: "failure"}
 _VERSION = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PullRequest:
-    """A pull request. `base` and `head` are commits; `author`: who opened it."""
-
-    repository: str
-    number: int
-    base: str
-    head: str
-    author: str
-    is_fork: bool
-    url: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,10 @@ from whence.cli.gate.contracts.code import announced_datasets, review_contracts,
 from whence.cli.gate.contracts.files import is_contract_name
 from whence.cli.gate.contracts.review import Naming
 from whence.cli.gate.dbt_code import DbtTargets, compare_dbt
+from whence.cli.gate.forge import Published
 from whence.cli.gate.forms import Form, Publish
-from whence.cli.gate.github import GitHub, github_of
+from whence.cli.gate.github import github_of
+from whence.cli.gate.gitlab import gitlab_of
 from whence.cli.gate.heads import Change, Compared, change_between, compare_job_code, rules_at_base
 from whence.cli.gate.production import AskedProduction
 from whence.cli.gate.records import Declared, add_waivers, read_declared, record_verdict
@@ -52,7 +54,7 @@ class Judged:
     link: str = ""
 
 
-def record_judged(judged: Judged, questions: Questions, pull: GitHub | None) -> Judged:
+def record_judged(judged: Judged, questions: Questions, pull: Published | None) -> Judged:
     """The same with a link, if the server records it. The verdict on a pull request from a fork is not recorded.
 
     Raises ArtifactError if there is no server, or the repository has no name.
@@ -95,12 +97,18 @@ class Wanted:
         return Naming(namespace=of_sql or of_dbt)
 
 
-def publish_to(forge: Publish | None) -> GitHub | None:
+def publish_to(forge: Publish | None) -> Published | None:
     """The pull request to which a verdict goes. Raises ArtifactError, ApiError."""
-    return None if forge is None else github_of()
+    match forge:
+        case Publish.GITHUB:
+            return github_of()
+        case Publish.GITLAB:
+            return gitlab_of()
+        case None:
+            return None
 
 
-def judge_head(wanted: Wanted, questions: Questions, pull: GitHub | None, approvals: Path | None) -> Judged:
+def judge_head(wanted: Wanted, questions: Questions, pull: Published | None, approvals: Path | None) -> Judged:
     """Judge a head, of a pull request if there is one. Raises as `judge_change` does, and ArtifactError."""
     given = read_approvals(approvals) if approvals else ()
     if pull is not None:

@@ -1,0 +1,146 @@
+"""A local server that answers as GitLab's REST API (v4) documents, and refuses what that refuses."""
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+Json = dict[str, Any]
+
+TOKEN = "glpat-of-the-project"
+BOT, AUTHOR = {"id": 1, "username": "project_17_bot"}, {"id": 2, "username": "ann"}
+REQUEST = "/projects/17/merge_requests/7"
+_STATUS_MEMBERS = {"state", "ref", "name", "context", "target_url", "description", "coverage", "pipeline_id"}
+
+
+@dataclass
+class GitLabState:
+    """What a project with one merge request holds; `written`: every request that changed something."""
+
+    notes: list[Json] = field(default_factory=list)
+    approved_by: list[str] = field(default_factory=list)
+    versions: list[Json] = field(default_factory=list)
+    statuses: list[Json] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    seconds: int = 0
+
+    def push(self, commit: str) -> None:
+        """Somebody pushes; GitLab makes a version of the merge request."""
+        self.versions.append({"id": len(self.versions) + 1, "head_commit_sha": commit, "created_at": self._now()})
+
+    def approve(self, username: str) -> None:
+        """Somebody approves the merge request: it names no commit, and GitLab writes a note of its own."""
+        self.approved_by = [*dict.fromkeys([*self.approved_by, username])]
+        self.note({"id": hash(username), "username": username}, "approved this merge request", system=True)
+
+    def unapprove(self, username: str) -> None:
+        """Somebody withdraws the approval."""
+        self.approved_by.remove(username)
+        self.note({"id": hash(username), "username": username}, "unapproved this merge request", system=True)
+
+    def note(self, author: Json, body: str, *, system: bool = False) -> Json:
+        """Somebody writes a note, or GitLab does."""
+        id_ = len(self.notes) + 301
+        self.notes.append({"id": id_, "author": author, "body": body, "system": system, "created_at": self._now()})
+        return self.notes[-1]
+
+    def answer(self, method: str, path: str, body: Json, page: int, size: int) -> tuple[int, Any]:
+        """The status and JSON of one request."""
+        self.asked.append(f"{method} {path}")
+        start = (page - 1) * size
+        match method, re.sub(r"[0-9a-f]{40}|(?<=/notes/)\d+", "X", path):
+            case "GET", "/user":
+                return 200, BOT
+            case "GET", "/projects/17/merge_requests/7":
+                return 200, {
+                    "iid": 7,
+                    "author": AUTHOR,
+                    "web_url": "https://gitlab.example/shop/pipeline/-/merge_requests/7",
+                }
+            case "GET", "/projects/17/merge_requests/7/approvals":
+                return 200, {"approved_by": [{"user": {"username": one}} for one in self.approved_by]}
+            case "GET", "/projects/17/merge_requests/7/versions":
+                return 200, self.versions[::-1][start : start + size]
+            case "GET", "/projects/17/merge_requests/7/notes":
+                return 200, self.notes[::-1][start : start + size]
+            case "POST" | "PUT", "/projects/17/merge_requests/7/notes" | "/projects/17/merge_requests/7/notes/X":
+                return self._write_note(body, path)
+            case "POST", "/projects/17/statuses/X":
+                return self._write_status(body)
+        return 404, {"message": "404 Not found"}
+
+    def _write_note(self, body: Json, path: str) -> tuple[int, Any]:
+        text = body.get("body")
+        if not isinstance(text, str) or not 0 < len(text) <= 1_000_000:
+            return 400, {"message": {"note": ["can't be blank"]}}
+        if path.endswith("/notes"):
+            self.written.append("create note")
+            return 201, self.note(BOT, text.strip())
+        (found,) = [one for one in self.notes if one["id"] == int(path.rsplit("/", 1)[1])]
+        if found["author"] != BOT or found["system"]:
+            return 403, {"message": "403 Forbidden"}
+        self.written.append("edit note")
+        found["body"] = text.strip()
+        return 200, found
+
+    def _write_status(self, body: Json) -> tuple[int, Any]:
+        is_right = (
+            body.keys() <= _STATUS_MEMBERS
+            and body.get("state") in ("pending", "running", "success", "failed", "canceled", "skipped")
+            and len(body.get("description", "")) <= 255
+            and isinstance(body.get("pipeline_id", 0), int)
+        )
+        if not is_right:
+            return 400, {"message": "400 Bad request"}
+        if self.statuses and self.statuses[-1]["state"] == body["state"] and body["state"] in ("pending", "running"):
+            return 400, {"message": "Cannot transition status via :enqueue from :pending"}
+        self.written.append(f"status {body['state']}")
+        self.statuses.append(body)
+        return 201, body
+
+    def _now(self) -> str:
+        self.seconds += 1
+        return f"2026-11-25T10:{self.seconds // 60:02}:{self.seconds % 60:02}.000Z"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    state: GitLabState
+
+    def _answer(self) -> None:
+        parts = urlsplit(self.path)
+        asked = parse_qs(parts.query)
+        length = int(self.headers.get("content-length") or 0)
+        body = json.loads(self.rfile.read(length)) if length else {}
+        status, document = 401, {"message": "401 Unauthorized"}
+        if self.headers.get("private-token") == TOKEN:
+            page, size = (int(asked.get(name, [default])[0]) for name, default in (("page", "1"), ("per_page", "20")))
+            status, document = self.state.answer(self.command, parts.path.removeprefix("/api/v4"), body, page, size)
+        content = json.dumps(document).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    do_GET = do_POST = do_PUT = _answer
+
+    def log_message(self, *_: object) -> None:
+        """Quietly."""
+
+
+@contextmanager
+def gitlab_server(state: GitLabState) -> Iterator[str]:
+    """The address of the API of a server over a state."""
+    handler = type("Handler", (_Handler,), {"state": state})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/api/v4"
+        server.shutdown()
+        thread.join()
