@@ -8,6 +8,8 @@ import { client } from "./api";
 import { explored, useWhere, type Page } from "./address";
 import { Explorer } from "./explorer/Explorer";
 import { isNodeId, shortName } from "./names";
+import { GatesPage } from "./gate/GatesPage";
+import { VerdictPage } from "./gate/VerdictPage";
 import { Admin } from "./admin/Admin";
 import { Home } from "./pages/Home";
 import { NoRole } from "./pages/NoRole";
@@ -36,7 +38,12 @@ const App = () => {
   const seen = useMemo(() => explored(query), [key]);
   const node = query.get("node") ?? "";
   const run = query.get("run") ?? "";
-  const titles: Partial<Record<typeof page, string>> = { board: words.boards.title, admin: words.admin.title };
+  const titles: Partial<Record<typeof page, string>> = {
+    board: words.boards.title,
+    gates: words.gate.title,
+    verdict: words.gate.verdict,
+    admin: words.admin.title,
+  };
   const subject = titles[page] ?? (page === "run" ? run.slice(0, 8) : node && shortName(node));
   useEffect(() => {
     document.title = subject ? `${subject} · ${words.name}` : words.name;
@@ -61,6 +68,10 @@ const App = () => {
           <Suspense fallback={<Awaited of={{ waiting: true }} />}>
             <Boards query={query} />
           </Suspense>
+        ) : page === "gates" ? (
+          <GatesPage key={query.get("repository")} repository={query.get("repository") ?? ""} />
+        ) : page === "verdict" ? (
+          <VerdictPage key={key} repository={query.get("repository") ?? ""} commit={query.get("commit") ?? ""} />
         ) : page === "admin" ? (
           <Admin query={query} />
         ) : (

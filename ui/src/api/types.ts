@@ -5,8 +5,11 @@ import type { components } from "./schema";
 type Schemas = components["schemas"];
 
 export type Affected = Schemas["Affected"];
+export type AffectedRecord = Schemas["AffectedRecord"];
+export type ApprovalRow = Schemas["ApprovalRow"];
 export type AuditEntry = Schemas["AuditEntry"];
 export type Change = Schemas["Change"];
+export type ChangeRecord = Schemas["ChangeRecord"];
 export type Completeness = Schemas["Completeness"];
 export type Covered = Schemas["NamespaceCoverage"];
 export type CurrentUser = Schemas["CurrentUser"];
@@ -63,3 +66,7 @@ export type One<Data> = Omit<Schemas["One_Job_"], "data"> & { data: Data };
 export type Listed<Row> = Omit<Schemas["Rows_Event_"], "data"> & { data: Row[] };
 /** A page of rows that an object contains. */
 export type PageOf<Data> = Omit<Schemas["PageOf_Covering_"], "data"> & { data: Data };
+export type RecordedVerdict = Schemas["RecordedVerdict"];
+export type VerdictRecord = Schemas["VerdictRecord"];
+export type VerdictRow = Schemas["VerdictRow"];
+export type WaiverRow = Schemas["WaiverRow"];

@@ -61,6 +61,10 @@ export const Shell = ({ children, page }: { children: (openSearch: () => void) =
           <Icon name="board" />
           <span>{words.boards.open}</span>
         </Go>
+        <Go to="./gates" className="top-link" label={words.gate.open}>
+          <Icon name="shield" />
+          <span>{words.gate.open}</span>
+        </Go>
         <Age />
         <Theme />
         <Account />

@@ -4,6 +4,7 @@ import { admin } from "./admin";
 import { boards } from "./boards";
 import { edit } from "./editing";
 import { explorer, image, keys, list } from "./explorer";
+import { gate } from "./gate";
 import { general } from "./general";
 import { home } from "./home";
 import { lenses } from "./lenses";
@@ -29,4 +30,5 @@ export const words = {
   edit,
   admin,
   boards,
+  gate,
 };

@@ -1,0 +1,131 @@
+"""The page of a verdict and the lists of gates: what a commit hits, before and after, and one's own approval."""
+
+import json
+import urllib.request
+from datetime import UTC, datetime, timedelta
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import expect
+
+from ui.access.signed_in import opened
+from ui.conftest import Screen
+from ui.stories.datasets import CUSTOMERS, DASHBOARD, FEATURES, PREDICTIONS
+from ui.stories.guarded import House
+from whence.model.names import FieldName
+
+COMMIT = "9f2c1e7" * 5 + "abcde"
+HIDDEN = "(hidden)"
+
+
+def record(house: House, repository: str) -> None:
+    """A gate records a verdict: a renamed column, and other rows, that a dashboard depends on."""
+    churn, plan = FieldName(PREDICTIONS, "churn_probability"), FieldName(FEATURES, "plan")
+    why = {"rule": "breaking", "text": "1 job read it within 90 days", "verdict": "approval needed"}
+    base = {"kind": "renamed", "verdict": "approval needed", "file": "predictions.sql", "line": 12}
+    changes = [
+        {
+            **base,
+            "id": "C-1f3a9c42d0",
+            "node": str(churn),
+            "before": "churn_probability",
+            "after": "churn",
+            "why": [why],
+        },
+        {**base, "id": "C-2b7e90aa11", "node": str(plan), "kind": "values", "before": "plan", "after": "upper(plan)"},
+        {**base, "id": "C-77aa00bb22", "node": str(CUSTOMERS), "kind": "rows", "verdict": "note", "why": []},
+    ]
+    hit = {"by": "by value", "distance": 1, "certified": False}
+    affected = [
+        {
+            **hit,
+            "node": str(DASHBOARD),
+            "kind": "dashboard",
+            "path": [str(churn), str(DASHBOARD)],
+            "owners": ["team:success"],
+            "changes": ["C-1f3a9c42d0", "C-2b7e90aa11"],
+        },
+        {**hit, "node": str(PREDICTIONS), "kind": "dataset", "path": [str(plan), str(PREDICTIONS)]},
+        {
+            **hit,
+            "node": str(FEATURES),
+            "kind": "dataset",
+            "by": "by influence",
+            "distance": 2,
+            "path": [str(CUSTOMERS), HIDDEN, str(FEATURES)],
+        },
+    ]
+    verdict = {
+        "verdict": "approval needed",
+        "commit": COMMIT,
+        "base": "4b7e9c2",
+        "hidden": 2,
+        "changes": changes,
+        "affected": affected,
+        "pull": "https://github.com/acme/churn/pull/7",
+        "notices": ["not judged: jobs/new.py"],
+        "required_approvals": [{"owner": "team:success", "people": ["key:ada"], "changes": ["C-1f3a9c42d0"]}],
+    }
+    put(house, f"verdicts/{quote(repository, safe='')}/{COMMIT}", verdict)
+
+
+def put(house: House, path: str, body: object) -> None:
+    headers = {"Authorization": f"Bearer {house.keys['ada']}", "Content-Type": "application/json"}
+    url = f"{house.base}/api/v2/gate/{path}"
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers, method="PUT")
+    with urllib.request.urlopen(request) as answer:
+        assert answer.status in (200, 202)
+
+
+@pytest.mark.parametrize("width", [1280, 480])
+def test_a_verdict_before_and_after_and_an_approval(screen: Screen, house: House, width: int) -> None:
+    repository = f"github.com/acme/churn{width}"
+    record(house, repository)
+    screen.page.set_viewport_size({"width": width, "height": 800})
+    page = opened(screen, house, "ada", "verdict", repository=repository, commit=COMMIT)
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"{repository} approval needed")
+    picture = page.get_by_role("region", name="Picture of the changes")
+    expect(picture).to_contain_text("churn_probability → churn")
+    expect(picture.locator(".verdict-box.breaks")).to_have_count(1)
+    expect(picture.locator(".verdict-line")).to_have_count(4)
+    page.get_by_role("button", name="Before").click()
+    expect(picture).not_to_contain_text("→")
+    expect(picture.locator(".verdict-box.breaks")).to_have_count(0)
+    expect(page.get_by_text("upper(plan)")).to_be_visible()
+    expect(page.get_by_text("2 nodes are hidden from you, or from the gate's key.")).to_be_visible()
+    expect(page.get_by_text("not judged: jobs/new.py")).to_be_visible()
+    page.get_by_role("button", name="Approve this commit").click()
+    expect(page.get_by_text("Approved here: key:ada.")).to_be_visible()
+    page.get_by_role("button", name="Withdraw my approval").click()
+    expect(page.get_by_role("button", name="Approve this commit")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_who_may_see_less_is_told_how_much_is_hidden(screen: Screen, house: House) -> None:
+    repository = "snowflake://acme/churn"
+    record(house, repository)
+    page = opened(screen, house, "guest", "verdict", repository=repository, commit=COMMIT)
+    expect(page.get_by_text("3 nodes are hidden from you, or from the gate's key.")).to_be_visible()
+    expect(page.get_by_text("1 change of datasets that you may not see.")).to_be_visible()
+    expect(page.get_by_role("button", name="Approve this commit")).to_have_count(0)
+    for hidden in ("customers", "Customer health", "looker"):
+        assert hidden not in page.locator("main").inner_html()
+
+
+def test_the_lists_of_a_gate(screen: Screen, house: House) -> None:
+    repository = "github.com/acme/lists"
+    record(house, repository)
+    put(house, f"verdicts/{quote(repository, safe='')}/{COMMIT}/approval", {})
+    day = (datetime.now(UTC).date() + timedelta(days=3)).isoformat()
+    waiver = {"reason": "the report moves on Monday", "expires": day}
+    put(house, f"waivers/{quote(repository, safe='')}/C-1f3a9c42d0", waiver)
+    page = opened(screen, house, "ada", "gates", repository=repository)
+    expect(page.get_by_role("row", name="the report moves on Monday")).to_contain_text(day)
+    row = page.get_by_role("row", name="approval needed")
+    expect(row).to_contain_text("3")
+    row.get_by_role("link", name=COMMIT[:12]).click()
+    expect(page.get_by_role("heading", name="What it hits")).to_be_visible()
+    page.get_by_role("link", name="Verdicts").click()
+    page.get_by_role("link", name="All repositories").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Gate")
+    expect(page.get_by_role("row", name="key:ada").first).to_be_visible()

@@ -1,0 +1,78 @@
+// Who must approve a commit, who did, and the reader's own approval.
+
+import { useState } from "react";
+import { asked, refresh, type RecordedVerdict } from "../api";
+import { reasonOf } from "../facts/changing";
+import { Section } from "../parts/Section";
+import { send, useMay, useSession } from "../session";
+import { words } from "../words";
+import { verdictPath } from "./address";
+
+export const Approvals = ({ of }: { of: RecordedVerdict }) => {
+  const required = of.verdict.required_approvals;
+  return (
+    <Section title={words.gate.required} count={required.length}>
+      {required.length === 0 && <p className="quiet">{words.gate.requiredNone}</p>}
+      {required.length > 0 && (
+        <table className="table plain stacks">
+          <thead>
+            <tr>
+              {[words.gate.owner, words.gate.mayApprove, words.gate.approvedBy, words.gate.changes].map((one) => (
+                <th key={one} scope="col">
+                  {one}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {required.map((one, at) => (
+              <tr key={`${one.owner} ${at}`}>
+                <th scope="row">{one.owner ?? words.gate.ofNobody}</th>
+                <td>{one.people.join(", ") || words.gate.anybody}</td>
+                <td>{one.approved_by ?? words.gate.missing}</td>
+                <td className="mono">{one.changes.join(" ")}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {of.approvals.length > 0 && (
+        <p>
+          {words.gate.approvedHere}: {of.approvals.map((one) => one.person).join(", ")}. {words.gate.again}
+        </p>
+      )}
+      <OwnApproval of={of} />
+    </Section>
+  );
+};
+
+const OwnApproval = ({ of }: { of: RecordedVerdict }) => {
+  const { me, isOpen } = useApprover(of.repository);
+  const [problem, setProblem] = useState("");
+  if (!isOpen) return null;
+  const isMine = of.approvals.some((one) => one.person === me);
+  const change = async (): Promise<void> => {
+    try {
+      await send(isMine ? "DELETE" : "PUT", asked(`${verdictPath(of.repository, of.verdict.commit)}/approval`));
+      setProblem("");
+      refresh();
+    } catch (error) {
+      setProblem(reasonOf(error));
+    }
+  };
+  return (
+    <>
+      <button type="button" className={isMine ? "button" : "button primary"} onClick={() => void change()}>
+        {isMine ? words.gate.withdraw : words.gate.approve}
+      </button>
+      {problem && <p role="alert">{problem}</p>}
+    </>
+  );
+};
+
+/** Who reads, and whether they may approve here: where Whence runs open, nobody has a name to do it with. */
+const useApprover = (repository: string): { me: string; isOpen: boolean } => {
+  const { me } = useSession();
+  const may = useMay("steward", repository);
+  return { me: me.name, isOpen: may && me.name !== "open" };
+};

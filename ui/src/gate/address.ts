@@ -1,0 +1,9 @@
+// The addresses of verdicts, in the UI and in the API.
+
+import { pageAddress } from "../address";
+
+export const verdictAddress = (repository: string, commit: string): string =>
+  pageAddress("verdict", { repository, commit });
+
+export const verdictPath = (repository: string, commit: string): string =>
+  `gate/verdicts/${encodeURIComponent(repository)}/${encodeURIComponent(commit)}`;
