@@ -15,6 +15,7 @@ from whence.model.access import Action
 from whence.model.names import JobName
 from whence.openlineage.authority.governed_parts import is_forged, list_needs
 from whence.openlineage.authority.restrictions import FULL, Authority, Need
+from whence.openlineage.datasets import read_repeated_datasets
 from whence.openlineage.facets.warnings import Note, Notes
 from whence.openlineage.json.split_event import (
     FacetTexts,
@@ -31,7 +32,8 @@ from whence.openlineage.json.split_event import (
 )
 from whence.openlineage.json.wire import MAX_DEPTH, Json, count_brackets, encode_canonical, is_deeper
 from whence.openlineage.message_keys import run_key
-from whence.openlineage.read import read_repeated, read_split_header, read_split_names
+from whence.openlineage.names.naming import normalise_job
+from whence.openlineage.read import check_job, read_split_header, read_split_names
 from whence.openlineage.redaction.redact import find_suspect_kinds
 from whence.openlineage.run_facets import Place, read_run_facet
 
@@ -66,6 +68,8 @@ class _CheckedPart:
 
     text: MaybeRaw
     needs: frozenset[Need]
+    notes: tuple[Note, ...]
+    """The reader's warnings about a job; those about datasets depend on each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +155,13 @@ def _check_parts(repeated: Repeated) -> _CheckedParts:
     job = _check_part("job", repeated.job)
     inputs = [_check_part("inputs", key) for key in repeated.inputs]
     outputs = [_check_part("outputs", key) for key in repeated.outputs]
-    job_name, notes = read_repeated(repeated)
     return _CheckedParts(
         job=job.text,
         inputs=tuple([one.text for one in inputs]),
         outputs=tuple([one.text for one in outputs]),
         needs=job.needs.union(*[one.needs for one in inputs], *[one.needs for one in outputs]),
-        job_name=job_name,
-        notes=notes,
+        job_name=normalise_job(*repeated.job[:2]),
+        notes=(*job.notes, *read_repeated_datasets(repeated)[2]),
     )
 
 
@@ -177,8 +180,12 @@ def _check_text(role: str, key: PartKey) -> _CheckedPart:
     if source:
         part["facets"] = _decode(source)
         text = Raw(encode_canonical(part["facets"]))
-    _require_plain(encode_canonical(part))
-    return _CheckedPart(text, list_needs({role: part if role == "job" else [part]}))
+    whole = encode_canonical(part)
+    _require_plain(whole)
+    notes = Notes()
+    if role == "job":
+        check_job(part, notes)
+    return _CheckedPart(text, list_needs({role: part if role == "job" else [part]}, whole), notes.taken())
 
 
 _check_text_cached = lru_cache(maxsize=2_048)(_check_text)

@@ -12,10 +12,11 @@ from msgspec import UNSET
 
 from whence.errors import EventError
 from whence.model.events import Dataset, DatasetEvent, Event, Job, JobEvent, Run, RunEvent, RunState
+from whence.model.lineage import Edge
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.authority.governed_parts import enforce
 from whence.openlineage.authority.restrictions import WITHHELD
-from whence.openlineage.datasets import read_inputs_and_outputs, read_repeated_datasets, read_split_inputs_and_outputs
+from whence.openlineage.datasets import read_inputs_and_outputs, read_split_inputs_and_outputs
 from whence.openlineage.facets.error_messages import is_partial
 from whence.openlineage.facets.explicit_lineage import list_reported_fields, read_dataset_edges, read_job_edges
 from whence.openlineage.facets.facets import Facets, active_facet, encode_run_facets, encode_static_facets, read_facets
@@ -24,7 +25,7 @@ from whence.openlineage.facets.parent_run import read_parents
 from whence.openlineage.facets.schema_fields import read_schema_fields
 from whence.openlineage.facets.symlinks import read_symlinks
 from whence.openlineage.facets.warnings import Note, Notes
-from whence.openlineage.json.split_event import PartKey, Repeated, SplitEvent, WireEvent, split_event
+from whence.openlineage.json.split_event import PartKey, SplitEvent, WireEvent, split_event
 from whence.openlineage.json.times import parse_micros
 from whence.openlineage.json.wire import Json, decode, text_of
 from whence.openlineage.lineage_sets.lifecycle import read_lifecycle
@@ -166,8 +167,26 @@ def _drop_self_reference(container: RunName | None, run: RunName, notes: Notes) 
 
 
 def _read_job(event: Json, notes: Notes) -> Job:
-    value = event.get("job")
-    if type(value) is not dict:
+    name, facets, edges = _read_job_lineage(event.get("job"), notes)
+    lineage = active_facet(facets, "lineage")
+    return Job(
+        name=name,
+        facets=encode_static_facets(facets),
+        streaming=is_streaming(facets),
+        decommissioned=is_decommissioned(facets),
+        edges=edges,
+        reported_fields=list_reported_fields(lineage, name) if lineage is not None else (),
+    )
+
+
+def check_job(value: Json, notes: Notes) -> None:
+    """Collect the warnings about a job. Raises EventError."""
+    _read_job_lineage(value, notes)
+
+
+def _read_job_lineage(value: object, notes: Notes) -> tuple[JobName, Facets, tuple[Edge, ...] | None]:
+    """Read a job's name, its facets, and the edges of its lineage facet if it has one."""
+    if not isinstance(value, dict):
         raise EventError("/job", "a job must be an object with a namespace and a name")
     for key in ("namespace", "name"):
         if type(value.get(key)) is not str:
@@ -177,15 +196,7 @@ def _read_job(event: Json, notes: Notes) -> Job:
         raise EventError("/job/namespace", "a job needs a namespace that is not empty")
     facets = read_facets(value, "facets", "/job", notes)
     lineage = active_facet(facets, "lineage")
-    edges = read_job_edges(lineage, name, "/job/facets/lineage", notes) if lineage is not None else None
-    return Job(
-        name=name,
-        facets=encode_static_facets(facets),
-        streaming=is_streaming(facets),
-        decommissioned=is_decommissioned(facets),
-        edges=edges,
-        reported_fields=list_reported_fields(lineage, name) if lineage is not None else (),
-    )
+    return name, facets, None if lineage is None else read_job_edges(lineage, name, "/job/facets/lineage", notes)
 
 
 def read_accepted(payload: bytes) -> Event:
@@ -221,15 +232,6 @@ def _read_split_event(split: SplitEvent) -> RunEvent:
         outputs=outputs,
         warnings=notes.sorted(),
     )
-
-
-def read_repeated(repeated: Repeated) -> tuple[JobName, tuple[Note, ...]]:
-    """Read the parts that other events repeat: the job's name, and the warnings about all of them.
-
-    Raises EventError.
-    """
-    job, warnings = _read_split_job(repeated.job)
-    return job.name, (*warnings, *read_repeated_datasets(repeated)[2])
 
 
 def read_split_header(wire: WireEvent, notes: Notes) -> tuple[int, str, RunState]:
