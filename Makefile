@@ -36,7 +36,7 @@ nightly-spark: .venv/ready-dev ## Capture 74 statements in PySpark 3.5 and 4.1 (
 	@PYTHONPATH=tests $(BIN)/python -m nightly.spark_battery.matrix $(ARGS)
 
 nightly-conformance: .venv/ready-dev ## Check every capture in the user's process with its real system, Spark too, and write docs/reference/captures.md (five minutes; ARGS="--only polars" for the line of one)
-	@$(BIN)/python -m pytest --long tests/capture/conformance
+	@$(BIN)/python -m pytest --long tests/capture/conformance tests/nightly/rendezvous.py
 	@PYTHONPATH=tests:. $(BIN)/python -m nightly.conformance $(ARGS)
 
 nightly-faults: .venv/ready-dev ## Fill the disk under a running Whence, in every way; it must be well 60 s after there is space again (minutes)

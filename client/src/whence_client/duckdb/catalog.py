@@ -68,9 +68,11 @@ class Catalog:
 
     def name_output(self, head: Head) -> Dataset:
         """The dataset that a statement writes, with its columns as they are now."""
-        if head.path:
-            return self.file(head.path)
-        return self.table(head.table)
+        if not head.path:
+            return self.table(head.table)
+        written = f"({head.query})" if head.query else quote_name(head.source_table)
+        columns = self._columns(written) or self._columns(quote(head.path))  # a query of frames is not known here
+        return replace(self._naming.file(head.path), schema_fields=columns)
 
     def name_copied(self, head: Head) -> Dataset:
         """The dataset that a COPY of a whole table or file reads."""

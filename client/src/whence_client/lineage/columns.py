@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -83,21 +82,19 @@ def read_column(dataset: Dataset, name: str, type_: object = None) -> Column:
 
 def merge(columns: Iterable[Column]) -> Column:
     """The sources of several columns together, unchanged, as in a union."""
-    return reduce(_merge_two, columns, EMPTY)
-
-
-def _merge_two(one: Column, other: Column) -> Column:
-    if one is EMPTY or one == other:
-        return other
-    if other is EMPTY:
-        return one
-    shared = one.fields.keys() & other.fields.keys()
+    found = [one for one in columns if one is not EMPTY]
+    if not found:
+        return EMPTY
+    first = found[0]
+    if all(one is first for one in found):
+        return first
+    shared = set(first.fields).intersection(*(one.fields for one in found))
     return Column(
-        one.direct | other.direct,
-        one.indirect | other.indirect,
-        one.reasons | other.reasons,
-        {name: _merge_two(one.fields[name], other.fields[name]) for name in shared},
-        one.type if one.type == other.type else None,
+        _NONE.union(*(one.direct for one in found)),
+        _NONE.union(*(one.indirect for one in found)),
+        _NO_REASONS.union(*(one.reasons for one in found)),
+        {name: merge(one.fields[name] for one in found) for name in first.fields if name in shared},
+        first.type if all(one.type == first.type for one in found) else None,
     )
 
 

@@ -18,13 +18,22 @@ def lineage_facets(columns: Mapping[str, Column], influences: Edges, *, method: 
     unexplained = {
         name: min(column.reasons, default=NO_SOURCE) for name, column in columns.items() if not column.direct
     }
-    facets = column_facets(_edges(columns, influences), method=method, unexplained=unexplained)
+    first = _first_names(columns)
+    distinct = {name: column for name, column in columns.items() if first[name] == name}
+    facets = column_facets(_edges(distinct, influences), method=method, unexplained=unexplained)
     listed = facets.get("columnLineage", {}).get("fields")
     if listed is not None:
+        listed.update({name: listed[other] for name, other in first.items() if name != other and other in listed})
         for name, reason in unexplained.items():
             if reason == NO_SOURCE:
                 listed.setdefault(name, {"inputFields": []})
     return facets
+
+
+def _first_names(columns: Mapping[str, Column]) -> dict[str, str]:
+    """For each column the first that is the same object: a wide model has thousands of equal edges."""
+    names: dict[int, str] = {}
+    return {name: names.setdefault(id(one), name) if not one.reasons else name for name, one in columns.items()}
 
 
 def _edges(columns: Mapping[str, Column], influences: Edges) -> Iterator[ColumnEdge]:

@@ -73,7 +73,8 @@ class Model:
     def lineage(self) -> FrameLineage:
         """The fields of the model with the training data that they come from."""
         signature = self.signature
-        columns = {name: self._trained(wire) for name, wire in zip(signature.names, signature.wires)}
+        made = {wire: self._trained(wire) for wire in frozenset(signature.wires)}
+        columns = {name: made[wire] for name, wire in zip(signature.names, signature.wires)}
         if signature.target:
             target = self.training.target if self.training else None
             columns[signature.target] = transform([target], AGGREGATION) if target else unknown(NOT_CAPTURED)

@@ -1,0 +1,103 @@
+"""A file and a table that pandas, a real dbt, a real Spark and DuckDB touch are one dataset with one history."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import pytest
+from sqlalchemy import Engine
+
+from client.tests.frames.sessions import Kept
+from environments import environment
+from fixtures.captured_lineage import column_edges, store_events
+from whence.capture.dbt import capture
+from whence.capture.java import java_home
+from whence_client.duckdb.hooks import DuckdbCapture
+from whence_client.frames.pandas.hooks import PandasCapture
+
+ROOT = Path(__file__).parents[2]
+LOCK = ROOT / "tests/capture/dbt/requirements.lock"
+SPARK = """
+import sys
+from pyspark.sql import SparkSession
+from whence_client.spark import attach
+lake = sys.argv[1]
+builder = SparkSession.builder.master("local[1]").appName("spark").config("spark.ui.enabled", "false")
+builder = builder.config("spark.driver.host", "127.0.0.1")
+spark = attach(builder, namespace="prod", events_file=lake + "/events").getOrCreate()
+spark.read.parquet(lake + "/clean.parquet").selectExpr("amount * 2 AS twice").write.parquet(lake + "/twice")
+spark.stop()
+"""
+Event = dict[str, Any]
+
+
+def by_dbt(lake: Path) -> list[Event]:
+    """A project whose model reads the file and is the table."""
+    project = lake / "dbt"
+    (project / "models").mkdir(parents=True)
+    (project / "dbt_project.yml").write_text("name: shop\nversion: 1.0.0\nprofile: shop\n")
+    profile = {"type": "duckdb", "path": str(lake / "shop.duckdb"), "schema": "main", "threads": 1}
+    profiles = {"shop": {"target": "dev", "outputs": {"dev": profile}}}
+    (project / "profiles.yml").write_text(json.dumps(profiles))
+    (project / "models/orders.sql").write_text(
+        f"{{{{ config(materialized='table') }}}} SELECT id, amount FROM read_parquet('{lake}/clean.parquet')\n"
+    )
+    dbt = environment("dbt", LOCK) / "bin/dbt"
+    settings = {**os.environ, "DBT_PROFILES_DIR": str(project), "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
+    for command in (["build"], ["docs", "generate"]):
+        done = subprocess.run(
+            [str(dbt), "--no-version-check", "--quiet", *command, "--project-dir", str(project)],
+            env=settings,
+            cwd=project,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    return list(capture(project / "target"))
+
+
+def by_spark(lake: Path) -> list[Event]:
+    settings = {**os.environ, "JAVA_HOME": str(java_home()), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(
+        [sys.executable, "-c", SPARK, str(lake)], env=settings, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in (lake / "events").read_text("utf-8").splitlines()]
+
+
+def test_one_file_and_one_table_have_one_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sqlite_store: Engine
+) -> None:
+    lake = tmp_path / "prod lake ü"
+    lake.mkdir()
+    monkeypatch.chdir(lake)
+    (lake / "raw.csv").write_text("id,amount\n1,2.5\n2,3.5\n")
+    session = Kept()
+    undos = [one.install(session) for one in (PandasCapture(), DuckdbCapture())]
+    try:
+        pd.read_csv("raw.csv").to_parquet("clean.parquet")
+        of_dbt = by_dbt(lake)
+        with duckdb.connect("shop.duckdb") as shop:
+            shop.execute("COPY (SELECT amount FROM orders) TO 'exported.csv'")
+    finally:
+        for undo in undos:
+            undo()
+    events = [*session.events, *of_dbt, *by_spark(lake)]
+
+    mentioned = {
+        (one["namespace"], one["name"])
+        for event in events
+        for one in (*event.get("inputs", ()), *event.get("outputs", ()), *filter(None, [event.get("dataset")]))
+    }
+    assert {one for one in mentioned if "clean" in one[1]} == {("file", f"{lake}/clean.parquet")}
+    table = (f"duckdb://{lake}/shop.duckdb", "shop.main.orders")
+    assert {one for one in mentioned if one[1].endswith(".main.orders")} == {table}
+    edges = column_edges(store_events(sqlite_store, events))
+    assert {"raw.amount -> clean.amount", "clean.amount -> orders.amount", "clean.amount -> twice.twice"} <= edges
+    assert "orders.amount -> exported.amount" in edges
