@@ -35,6 +35,7 @@ from ui.stories.datasets import (
     USAGE,
     WAREHOUSE,
 )
+from whence.govern.assertions import set_contract
 from whence.model.events import RunState
 from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, RunName
@@ -353,6 +354,13 @@ def _said_by_people() -> Iterable[dict[str, Any]]:
             "ownership": owned("team:churn"),
             "documentation": described("How likely each customer is to leave within 30 days."),
             "whence_tier": own_facet("TierFacet", tier=1),
+            **set_contract(
+                "1.2.0",
+                id="churn-predictions",
+                status="active",
+                owners=["ada"],
+                columns=[{"name": "customer_id", "logicalType": "string"}, {"name": "model_version"}],
+            ),
         },
     )
     yield dataset_event(

@@ -11,6 +11,7 @@ export type AuditEntry = Schemas["AuditEntry"];
 export type Change = Schemas["Change"];
 export type ChangeRecord = Schemas["ChangeRecord"];
 export type Completeness = Schemas["Completeness"];
+export type ContractHistory = Schemas["ContractHistory"];
 export type Covered = Schemas["NamespaceCoverage"];
 export type CurrentUser = Schemas["CurrentUser"];
 export type Dataset = Schemas["Dataset"];

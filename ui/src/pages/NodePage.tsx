@@ -9,6 +9,7 @@ import { WhereView } from "../parts/where";
 import { Description, Owners, TagsEditor, Trust } from "../facts/editors";
 import { useMay } from "../session";
 import { words } from "../words";
+import { Contract } from "./node/Contract";
 import { JobParts } from "./node/JobParts";
 import { Checks, LastWrite } from "./node/LatestRuns";
 import { Neighbours } from "./node/Neighbours";
@@ -75,6 +76,7 @@ export const NodePage = ({ node }: { node: string }) => {
             <Section title={words.edit.trust}>
               <Trust node={one.node} facts={one} mayEdit={mayEdit} />
             </Section>
+            {"contract_version" in one && one.contract_version && <Contract node={one.node} />}
             <dl className="facts">
               <dt>{words.node.namespace}</dt>
               <dd className="mono breaks">{one.namespace}</dd>

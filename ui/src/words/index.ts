@@ -8,7 +8,7 @@ import { gate } from "./gate";
 import { general } from "./general";
 import { home } from "./home";
 import { lenses } from "./lenses";
-import { node, runs } from "./nodes";
+import { contract, node, runs } from "./nodes";
 import { evidence, impact, time } from "./panels";
 import { roles, session } from "./session";
 
@@ -24,6 +24,7 @@ export const words = {
   time,
   lenses,
   node,
+  contract,
   runs,
   session,
   roles,

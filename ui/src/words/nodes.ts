@@ -54,6 +54,15 @@ export const node = {
   canonical: "canonical",
 };
 
+export const contract = {
+  title: "Contract",
+  owners: (owners: readonly string[]) => `owned by ${owners.join(", ")}`,
+  violation: (expected: string, observed: string | null) =>
+    observed ? `${expected} is promised, reported as ${observed}` : `${expected} is promised, not reported`,
+  notEvaluated: (why: string) => `Not evaluated: ${why}.`,
+  ended: "ended",
+};
+
 export const runs = {
   durations: "Duration of the last runs",
   longest: (took: string) => `longest ${took}`,

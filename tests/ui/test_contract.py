@@ -1,0 +1,20 @@
+"""The contract of a dataset on its page: the version that holds, and what the reported columns lack of it."""
+
+from playwright.sync_api import expect
+
+from ui.conftest import Screen
+from ui.stories.story import CHARGES, PREDICTIONS
+
+
+def test_a_dataset_shows_its_contract_and_what_violates_it(screen: Screen) -> None:
+    screen.open("node", node=str(PREDICTIONS))
+    shown = screen.page.locator("section").filter(has=screen.page.get_by_role("heading", name="Contract"))
+    expect(shown).to_contain_text("churn-predictions · 1.2.0 · active · owned by ada")
+    expect(shown).to_contain_text("customer_id: string is promised, reported as bigint")
+    expect(shown).to_contain_text("model_version: any type is promised, not reported")
+
+
+def test_a_dataset_without_a_contract_has_no_such_part(screen: Screen) -> None:
+    screen.open("node", node=str(CHARGES))
+    expect(screen.page.get_by_role("heading", name="Owners")).to_be_visible()
+    expect(screen.page.get_by_role("heading", name="Contract")).to_have_count(0)

@@ -1,0 +1,37 @@
+// The contract of a dataset: the version that holds, what the reported columns lack of it, and all versions.
+
+import { useAnswer, type ContractHistory } from "../../api";
+import { Awaited, When } from "../../parts/bits";
+import { Section } from "../../parts/Section";
+import { words } from "../../words";
+
+export const Contract = ({ node }: { node: string }) => {
+  const told = useAnswer<{ data: ContractHistory }>(`../api/v2/nodes/${encodeURIComponent(node)}/contract`);
+  const { contract, evaluation, versions } = told.answer?.data ?? {};
+  return (
+    <Section title={words.contract.title}>
+      <Awaited of={told} />
+      {contract && (
+        <p>
+          {[contract.id, contract.version, contract.status].filter(Boolean).join(" · ")}
+          {contract.owners.length > 0 && ` · ${words.contract.owners(contract.owners)}`}
+        </p>
+      )}
+      {evaluation?.not_evaluated && <p className="notice">{words.contract.notEvaluated(evaluation.not_evaluated)}</p>}
+      {evaluation?.violations.map((one) => (
+        <p key={`${one.rule} ${one.column}`} className="notice bad">
+          <span className="mono">{one.column}</span>: {words.contract.violation(one.expected, one.observed)}
+        </p>
+      ))}
+      {versions && versions.length > 1 && (
+        <ol className="versions">
+          {versions.map((one) => (
+            <li key={`${one.id} ${one.version} ${one.applied_at}`}>
+              {one.version || words.contract.ended} · <When time={one.applied_at} />
+            </li>
+          ))}
+        </ol>
+      )}
+    </Section>
+  );
+};
