@@ -111,7 +111,7 @@ def test_a_session_of_spark_connect_is_left_alone(options: dict[str, str], caplo
 
 @pytest.mark.usefixtures("cached")
 @pytest.mark.parametrize(
-    ("version", "is_attached", "said"),
+    ("version", "is_attached", "messages"),
     [
         (
             (3, 2),
@@ -131,13 +131,13 @@ def test_a_session_of_spark_connect_is_left_alone(options: dict[str, str], caplo
 def test_the_release_of_spark(
     version: "tuple[int, int] | None",
     is_attached: bool,
-    said: "list[str]",
+    messages: "list[str]",
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr("whence_client.spark.builder.spark_version", lambda: version)
     assert ("spark.extraListeners" in attached(Builder())._options) is is_attached
-    assert caplog.messages == said
+    assert caplog.messages == messages
 
 
 def test_nothing_but_the_standard_library_is_imported() -> None:

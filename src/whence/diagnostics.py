@@ -1,4 +1,4 @@
-"""What processes say of themselves on stderr: lines of text, or JSON objects, one a line."""
+"""The diagnostic log of processes on stderr: lines of text, or JSON objects, one a line."""
 
 import atexit
 import json
@@ -28,17 +28,17 @@ class JsonLines(logging.Formatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        said = _line(record.created, record.levelname, record.name, record.getMessage())
-        if asked := request_id.get():
-            said["request_id"] = asked
-        if traced := getattr(record, "trace_id", ""):
-            said["trace_id"] = traced
+        members = _line(record.created, record.levelname, record.name, record.getMessage())
+        if request := request_id.get():
+            members["request_id"] = request
+        if trace := getattr(record, "trace_id", ""):
+            members["trace_id"] = trace
         if record.exc_info:
-            said["exception"] = self.formatException(record.exc_info)
-        return json.dumps(said)
+            members["exception"] = self.formatException(record.exc_info)
+        return json.dumps(members)
 
 
-def says_json(environ: Mapping[str, str] = os.environ) -> bool:
+def is_json_log(environ: Mapping[str, str] = os.environ) -> bool:
     """Whether the settings ask for JSON. Raises WhenceError if they ask for something else than that or text."""
     match environ.get(FORMAT, "").strip().lower():
         case "json":
@@ -55,7 +55,7 @@ def log_to_stderr(level: int, *, wrap: bool = False) -> None:
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    if says_json():
+    if is_json_log():
         handler = logging.StreamHandler(_wrapped() if wrap else sys.stderr)
         handler.setFormatter(JsonLines())
         _log_all()
@@ -107,7 +107,7 @@ def _relay(reading: int, stderr: int) -> None:
 
 def _unwrap(stderr: int, relaying: threading.Thread) -> None:
     os.dup2(stderr, sys.stderr.fileno())
-    relaying.join(1)  # a child that lives on may still hold the pipe
+    relaying.join(1)  # a child that is still running may hold the pipe
 
 
 def _log_all() -> None:

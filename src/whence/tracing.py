@@ -1,4 +1,4 @@
-"""Traces for OpenTelemetry: spans of what a process does, sent where the standard settings say. The SDK is an extra."""
+"""Traces for OpenTelemetry: spans of a process, sent to the target in the standard settings. The SDK is an extra."""
 
 import atexit
 import logging
@@ -48,8 +48,8 @@ def send_traces(service: str, *processors: Callable[[], "SpanProcessor"]) -> Cal
     """Send spans of this process from now on, as `service` unless OTEL_SERVICE_NAME says otherwise; each passes the
     processors first, which are made once the extra is known to be there. Lines of the log have the trace's id.
 
-    Gives what sends the last ones, for a process that a signal will end; else it happens at its exit. Raises
-    WhenceError if the extra is not installed.
+    Returns the function that sends the last ones, for a process that ends by a signal; else it happens at its exit.
+    Raises WhenceError if the extra is not installed.
     """
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

@@ -27,7 +27,7 @@ USAGE = (
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run what the arguments say, then end the process as it would have ended."""
+    """Run the program in the arguments, then end the process as it would have ended."""
     options, target = _parse(list(arguments))
     if not target:
         sys.stderr.write(f"{USAGE}\n")
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 class _Joined:
-    """The run that the process around this one reports: only what that one cannot know is added here."""
+    """The run that the process around this one reports: only facts that it cannot have are added here."""
 
     def __init__(self, ref: Any) -> None:
         self.ref = ref
@@ -59,7 +59,7 @@ class _Joined:
         leave(self, self._token)
 
     def report(self, error: BaseException | None) -> None:
-        """Send the error and what captures could not read, on the run that goes on."""
+        """Send the error and what captures could not read, on the run that continues."""
         with self._session.guard(CAPTURE)("report"):
             facets, errors = error_facets(error), self._session.take_errors()
             if facets or errors:

@@ -1,4 +1,4 @@
-"""Files of a Git repository at a commit, out of its objects: no checkout, no network, whatever the files are called."""
+"""Files of a Git repository at a commit, out of its objects: no checkout, no network, any file name."""
 
 import os
 import subprocess

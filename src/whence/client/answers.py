@@ -101,7 +101,7 @@ class Lineage(Answer, frozen=True, kw_only=True):
     gaps: tuple[Gap, ...]
 
     def _title(self) -> str:
-        return f"{_number(self.nodes, 'node')} {self.direction} of {self.root}, {_told(self.completeness)}"
+        return f"{_number(self.nodes, 'node')} {self.direction} of {self.root}, {_completeness_text(self.completeness)}"
 
 
 class Impact(Answer, frozen=True, kw_only=True):
@@ -134,7 +134,7 @@ class Impact(Answer, frozen=True, kw_only=True):
     nodes: tuple[Affected, ...]
 
     def _title(self) -> str:
-        return f"impact of {self.root}: {_count(self.counts.nodes, 'node')}, {_told(self.completeness)}"
+        return f"impact of {self.root}: {_count(self.counts.nodes, 'node')}, {_completeness_text(self.completeness)}"
 
 
 class Paths(Answer, frozen=True, kw_only=True):
@@ -159,7 +159,7 @@ class Paths(Answer, frozen=True, kw_only=True):
 
     def _title(self) -> str:
         ends = f"from {self.source} to {self.target}"
-        return f"{_number(self.paths, 'path')} {ends}, {_told(self.completeness)}"
+        return f"{_number(self.paths, 'path')} {ends}, {_completeness_text(self.completeness)}"
 
 
 class WhyNot(Answer, frozen=True, kw_only=True):
@@ -233,7 +233,7 @@ class RunLineage(Answer, frozen=True, kw_only=True):
     handovers: tuple[Handover, ...]
 
     def _title(self) -> str:
-        return f"{_number(self.runs, 'run')} {self.direction} of {self.root}, {_told(self.completeness)}"
+        return f"{_number(self.runs, 'run')} {self.direction} of {self.root}, {_completeness_text(self.completeness)}"
 
 
 class Measurements(Answer, frozen=True, kw_only=True):
@@ -250,7 +250,7 @@ class Measurements(Answer, frozen=True, kw_only=True):
     measurements: tuple[Measurement, ...]
 
     def _title(self) -> str:
-        return f"{_number(self.measurements, 'measurement')} of {self.node}, {_told(self.completeness)}"
+        return f"{_number(self.measurements, 'measurement')} of {self.node}, {_completeness_text(self.completeness)}"
 
 
 class Found(Answer, frozen=True, kw_only=True):
@@ -275,7 +275,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _told(completeness: Completeness) -> str:
+def _completeness_text(completeness: Completeness) -> str:
     return "complete" if completeness.complete else f"not complete ({completeness.stopped_by})"
 
 

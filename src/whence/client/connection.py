@@ -48,15 +48,15 @@ class Connection:
         try:
             self._http = httpx2.Client(headers=headers, timeout=httpx2.Timeout(timeout, connect=10))
         except (ValueError, ssl.SSLError, OSError) as error:
-            raise ApiError(self.url, f"cannot be asked from here: {error}") from None
+            raise ApiError(self.url, f"cannot be given from here: {error}") from None
 
     def get(self, path: str, parameters: Mapping[str, Any]) -> Any:
         """The JSON of an answer. Lists among the parameters are repeated, None is left out.
 
         Raises AccessError, NodeNotFoundError, AmbiguousNodeError, QuestionError, ServerVersionError, ApiError.
         """
-        asked = {name: value for name, value in parameters.items() if value is not None}
-        return self._patiently(lambda: self._http.get(self.url + path, params=asked))
+        given = {name: value for name, value in parameters.items() if value is not None}
+        return self._patiently(lambda: self._http.get(self.url + path, params=given))
 
     def put(self, path: str, document: object) -> Any:
         """Replace what is at a path by a JSON document; the JSON of the answer. Raises as `get`."""
@@ -135,8 +135,8 @@ def _checked(url: str) -> str:
 
 
 def _pause(response: httpx2.Response) -> float:
-    said = response.headers.get("retry-after", "")
-    return min(float(said) if said.isdecimal() else 1.0, _LONGEST_PAUSE)
+    retry_after = response.headers.get("retry-after", "")
+    return min(float(retry_after) if retry_after.isdecimal() else 1.0, _LONGEST_PAUSE)
 
 
 def _explain(error: Exception) -> str:

@@ -61,8 +61,8 @@ def _read_pages(
 
 def _version(page: Envelope) -> tuple[Any, ...] | None:
     """The state of the graph on a page, or None if the page does not have it."""
-    told = page.completeness
-    return None if told is None else (told.get("graph_version"), told.get("forgotten_before"))
+    completeness = page.completeness
+    return None if completeness is None else (completeness.get("graph_version"), completeness.get("forgotten_before"))
 
 
 def _put_together(pages: Sequence[Envelope], rows: str, limit: int | None) -> Json:
@@ -73,8 +73,8 @@ def _put_together(pages: Sequence[Envelope], rows: str, limit: int | None) -> Js
     if len(pages) > 1 and "handovers" in data:
         handovers = (one for page in pages for one in page.data["handovers"])
         data["handovers"] = sorted(handovers, key=lambda one: (one["reader"], one["writer"], one["dataset"]))
-    told = [page.completeness for page in pages]
-    return {**data, "completeness": next((one for one in told if one and one.get("stopped_by")), told[-1])}
+    answers = [page.completeness for page in pages]
+    return {**data, "completeness": next((one for one in answers if one and one.get("stopped_by")), answers[-1])}
 
 
 def _join_edges(pages: Sequence[Envelope]) -> Json:

@@ -70,13 +70,13 @@ class Client:
         self, source: str, target: str, *, limit: int = 20, depth: int | None = None, **bounds: Unpack[Bounds]
     ) -> Paths:
         """The paths from one node to another: at most `limit`, the shortest first."""
-        asked = {"source": source, "target": target, "paths": limit, "depth": depth}
-        return self._read("/paths", asked | parameters_of(bounds), Paths, "paths")
+        parameters = {"source": source, "target": target, "paths": limit, "depth": depth}
+        return self._read("/paths", parameters | parameters_of(bounds), Paths, "paths")
 
     def why(self, source: str, target: str, *, limit: int = 5, **bounds: Unpack[Bounds]) -> Paths:
         """The same paths, every edge with all its evidence: events and runs."""
-        asked = {"source": source, "target": target, "paths": limit}
-        return self._read("/why", asked | parameters_of(bounds), Paths, "paths")
+        parameters = {"source": source, "target": target, "paths": limit}
+        return self._read("/why", parameters | parameters_of(bounds), Paths, "paths")
 
     def why_not(self, source: str, target: str, **bounds: Unpack[Bounds]) -> WhyNot:
         """Why no path leads from one node to another."""
@@ -95,15 +95,15 @@ class Client:
 
         `run`: its id, `<id>@<job>` if several jobs claim it, or a job, for its latest run.
         """
-        asked = {"direction": "downstream" if down else "upstream", "depth": depth, "max_runs": max_runs}
-        return self._read(f"/runs/{quote(run, safe='')}/lineage", asked, RunLineage, "runs")
+        parameters = {"direction": "downstream" if down else "upstream", "depth": depth, "max_runs": max_runs}
+        return self._read(f"/runs/{quote(run, safe='')}/lineage", parameters, RunLineage, "runs")
 
     def measurements(
         self, node: str, *, metrics: Sequence[str] = (), as_of: Time | None = None, limit: int | None = None
     ) -> Measurements:
         """What was measured of a dataset, a column or the runs of a job: the newest `limit`, or all that are read."""
-        asked = {"node": node, "metric": list(metrics), "as_of": iso_text(as_of)}
-        return self._read("/measurements", asked, Measurements, "measurements", limit)
+        parameters = {"node": node, "metric": list(metrics), "as_of": iso_text(as_of)}
+        return self._read("/measurements", parameters, Measurements, "measurements", limit)
 
     def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> Found:
         """Search datasets, fields and jobs by the words of their names, tags, owners and descriptions."""
@@ -117,14 +117,14 @@ class Client:
     def facts(self, nodes: Sequence[str]) -> tuple[NodeFacts, ...]:
         """What is asserted of datasets and jobs: owners, tier, certification, contract. Unknown ones are left out."""
         pages = (nodes[start : start + _FACTS_AT_ONCE] for start in range(0, len(nodes), _FACTS_AT_ONCE))
-        asked = (self._connection.get("/api/v2/facts", {"node": list(page)}) for page in pages)
-        return tuple(one for page in asked for one in self._converted(page, FactsPage).data)
+        answers = (self._connection.get("/api/v2/facts", {"node": list(page)}) for page in pages)
+        return tuple(one for page in answers for one in self._converted(page, FactsPage).data)
 
     def checks(self, datasets: Sequence[str]) -> tuple[CheckedDataset, ...]:
         """The known checks of datasets, by dataset and job. Raises AccessError without access to all namespaces."""
         pages = (datasets[start : start + _CHECKS_AT_ONCE] for start in range(0, len(datasets), _CHECKS_AT_ONCE))
-        asked = (self._connection.get("/api/v2/checks", {"node": list(page)}) for page in pages)
-        return tuple(one for page in asked for one in self._converted(page, ChecksPage).data)
+        answers = (self._connection.get("/api/v2/checks", {"node": list(page)}) for page in pages)
+        return tuple(one for page in answers for one in self._converted(page, ChecksPage).data)
 
     def jobs(self) -> Iterator[KnownJob]:
         """Every job, by name."""
@@ -155,10 +155,10 @@ class Client:
 
     def whoami(self) -> CurrentUser | None:
         """The current user, or None if the server runs open, without keys."""
-        told = self._converted(self._connection.get("/api/v2/session/ways", {}), SignedIn)
-        if told.me is None and not told.open:
+        signed_in = self._converted(self._connection.get("/api/v2/session/ways", {}), SignedIn)
+        if signed_in.me is None and not signed_in.open:
             raise refused_key(self.url, has_key=self._connection.has_key)
-        return None if told.open else told.me
+        return None if signed_in.open else signed_in.me
 
     def close(self) -> None:
         """Close the connection."""

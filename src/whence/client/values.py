@@ -31,7 +31,7 @@ class Transformation(msgspec.Struct, frozen=True, order=True):
     description: str = ""
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
+class AssertingEvent(msgspec.Struct, frozen=True, kw_only=True):
     """An event: its time, its key, its position in the log, its producer."""
 
     time: str
@@ -58,8 +58,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     digest: str = msgspec.field(name="set")
     origin: str
     reader: str | None
-    first_seen: Said
-    last_seen: Said
+    first_seen: AssertingEvent
+    last_seen: AssertingEvent
     runs: tuple[RunSeen, ...]
 
 
@@ -186,7 +186,7 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     aspect: str
     confirmed: bool
     run: RunSeen | None
-    event: Said | None
+    event: AssertingEvent | None
     size: int
     changes: tuple[Change, ...]
 

@@ -164,7 +164,7 @@ def _open_log(given: argparse.Namespace) -> Log:
 
 @dataclass(frozen=True, slots=True)
 class _Stations:
-    """What a stream goes between."""
+    """The source and the target of a stream."""
 
     session: SparkSession
     log: Log

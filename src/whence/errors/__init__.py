@@ -36,7 +36,7 @@ WhenceError
 ├── AddressError           `whence up` cannot listen at its address; carries it
 ├── ArtifactError          a file to capture from cannot be read
 │   └── RulesFileError     a file of rules (gate.yaml) has a mistake; carries its line
-├── JavaNotFoundError      Spark needs a Java; says how to get one
+├── JavaNotFoundError      Spark needs a Java; the text has the command that installs one
 ├── SparkStartError        Spark's JVM ended, or could not be reached in time
 └── JarsNotFoundError      Spark needs Java libraries that cannot be fetched; carries them
 """

@@ -20,8 +20,8 @@ class AuditError(WhenceError):
 class AccessError(WhenceError):
     """Who asks is not known (`status` 401), is one of too many (503), or may not do this (403).
 
-    Says nothing of what there is.
-    Of keys and grants: there is none such (404), it is written wrongly (422), or something stands against it (409).
+    Does not reveal what exists.
+    Of keys and grants: there is none such (404), it is malformed (422), or it conflicts with another (409).
     """
 
     reason: str
@@ -43,7 +43,7 @@ class ApiError(WhenceError):
 
 
 class ServerVersionError(ApiError):
-    """The API gives answers of another form: it is of another version, or is not Whence."""
+    """The API's answers have another form: it is of another version, or is not Whence."""
 
     def __str__(self) -> str:
         return f"{self.url}: {self.reason}. The server may be of another version of Whence than this client"

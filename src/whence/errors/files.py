@@ -1,4 +1,4 @@
-"""Errors of files and SQL that people give to Whence."""
+"""Errors of files and SQL from the user."""
 
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -23,7 +23,7 @@ class RulesFileError(ArtifactError):
 
 @dataclass(eq=False)
 class SchemaError(WhenceError):
-    """What should say which columns tables have (a file, a database) cannot be read. `place` has no secrets."""
+    """A source of table columns (a file, a database) cannot be read. `place` has no secrets."""
 
     place: str
     reason: str

@@ -10,7 +10,7 @@ class StoreError(WhenceError):
 
 
 class EncryptionError(StoreError):
-    """What is encrypted in the store cannot be opened, or the master key is not as it must be. Says what to do."""
+    """What is encrypted in the store cannot be opened, or the master key is invalid. The text has the next step."""
 
 
 @dataclass(eq=False)
@@ -56,7 +56,7 @@ class NotYetError(StoreError):
 
 @dataclass(eq=False)
 class PlanOutdatedError(WhenceError):
-    """What retention would delete is not what the plan says: rows that it counted, rows that there are now."""
+    """Retention would delete other rows than planned: the count of the plan, the count now."""
 
     planned: int
     now: int

@@ -107,7 +107,7 @@ class Viewer:
 
     @property
     def can_see_all(self) -> bool:
-        """Whether nothing is hidden from the viewer, whatever its name."""
+        """Whether no field of any name is hidden from the viewer."""
         return not self.hidings and Action.READ in self.scopes and any(grant.namespaces == "*" for grant in self.grants)
 
     def _is_steward_of(self, namespace: str) -> bool:

@@ -20,7 +20,7 @@ They carry facets as all datasets do, but listings of datasets leave them out.
 
 
 class RegistryKind(StrEnum):
-    """The kind of thing that a dataset of the registry stands for. The dataset's name is `<kind>/<name>`; of what a
+    """The kind of thing that a dataset of the registry represents. The dataset's name is `<kind>/<name>`; of what a
     gate records, `<kind>/<keys>/<repository>`, with one quoted key for a commit or change, and one for a person.
     """
 
@@ -32,11 +32,11 @@ class RegistryKind(StrEnum):
     WAIVER = "gate-waiver"
 
     def dataset_of(self, name: str) -> DatasetName:
-        """The dataset that stands for the thing with this name."""
+        """The dataset that represents the thing with this name."""
         return DatasetName(REGISTRY, f"{self}/{name}")
 
     def name_in(self, registered: DatasetName) -> str:
-        """The name of the thing that a dataset stands for: the inverse of `dataset_of`."""
+        """The name of the thing that a dataset represents: the inverse of `dataset_of`."""
         return registered.name.removeprefix(f"{self}/")
 
     @property

@@ -46,7 +46,7 @@ _cached_id = lru_cache(maxsize=65_536)(_hash_identity)
 
 
 def netstrings(parts: Iterable[str]) -> str:
-    """Joins the parts so that different lists give different texts: `4:gold5:churn` (lengths in code points)."""
+    """Joins the parts so that different lists have different texts: `4:gold5:churn` (lengths in code points)."""
     return "".join([f"{len(part)}:{part}" for part in parts])
 
 

@@ -33,12 +33,12 @@ NO_TRAITS = Traits()
 
 
 def read_traits(rows: Iterable[FacetRow]) -> Traits:
-    """The traits that several facets of one dataset or job give together. Malformed facets give none."""
+    """The traits in several facets of one dataset or job. Malformed facets have none."""
     return parse_traits((row.name, row.payload) for row in rows)
 
 
 def parse_traits(facets: Iterable[tuple[str, str]]) -> Traits:
-    """The traits that facets, as (name, payload), give together. Malformed facets give none."""
+    """The traits in facets, as (name, payload). Malformed facets have none."""
     return _merge_traits(tuple(sorted(facets)))
 
 

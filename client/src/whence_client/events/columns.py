@@ -24,7 +24,7 @@ OPAQUE_FUNCTION = "opaque_function"
 LEFT_THE_ENGINE = "left_the_engine"
 """The value passed through something that keeps no lineage: numpy, a dict, the driver's memory."""
 NOT_CAPTURED = "not_captured"
-"""The capture does not know this operation yet."""
+"""The capture does not support this operation yet."""
 DECLARED = "declared"
 """A person wrote the edge down; nothing observed it."""
 

@@ -13,7 +13,7 @@ Event = dict[str, Any]
 
 SPEC = "https://openlineage.io/spec"
 PRODUCER = "https://pypi.org/project/whence-client"
-"""The producer of events of this package. A capture of another package gives its own."""
+"""The producer of events of this package. A capture of another package has its own."""
 
 _LINEAGE = "1-0-0/LineageFacet.json"
 SCHEMAS: dict[str, str] = {

@@ -51,7 +51,7 @@ _NO_REASONS: frozenset[str] = frozenset()
 class Column:
     """The sources of a value.
 
-    `direct` are the sources that flow into it, `indirect` those that decide it. `reasons` say what is not known.
+    `direct` are the sources that flow into it, `indirect` those that decide it. `reasons` explain unknown sources.
     `fields` are the fields of a struct, where they are known apart. `type` is Spark's type of an attribute.
     """
 

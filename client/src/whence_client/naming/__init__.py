@@ -1,4 +1,4 @@
-"""Names of datasets by OpenLineage's naming specification: a capture gives the system and the parts, never a text.
+"""Names of datasets by OpenLineage's naming specification: a capture passes system and parts, never a composed text.
 
 The names are normal forms: `whence.openlineage.names` leaves them as they are.
 """

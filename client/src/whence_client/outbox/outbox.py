@@ -57,7 +57,7 @@ class Outbox:
             if self.settings.transport in (CONSOLE, FILE):
                 return self._write(line)
             return self._keep(line, event.get("eventType") == RUNNING)
-        except Exception as error:  # the job is not ours to break, whatever goes wrong here
+        except Exception as error:  # no error here may break the job of the user
             self._warn("an event was lost", error)
             self._losses.total += 1
             return False

@@ -70,7 +70,7 @@ class Spool:
     def compact(self, limit: int, drop: DropEvent) -> None:
         """Rewrite a file larger than `limit` bytes without the oldest RUNNING events, then without the oldest others.
 
-        RUNNING events repeat what the end of a run says. `drop` is called with each event that goes.
+        RUNNING events repeat the content of the end of a run. `drop` is called with each removed event.
         """
         with self._lock:
             if self.size - self._sent <= limit:

@@ -30,7 +30,7 @@ _PULL_REQUEST = ("CI_MERGE_REQUEST_IID", "BITBUCKET_PR_ID", "SYSTEM_PULLREQUEST_
 class Commit:
     """A commit. `prefix` is the code's folder within the repository, with a slash at its end, or empty.
 
-    `dirty`: whether files differ from the commit; None if nobody knows, as in an image without Git.
+    `dirty`: whether files differ from the commit; None if unknown, as in an image without Git.
     """
 
     sha: str
@@ -48,7 +48,7 @@ class Commit:
 
 
 def commit_of(folder: str, environment: Mapping[str, str] | None = None) -> Commit | None:
-    """The commit of the code in a folder. None outside of a repository and of CI, or if nobody says it."""
+    """The commit of the code in a folder. None outside of a repository and of CI, or if unknown."""
     env = os.environ if environment is None else environment
     sha = _git(folder, "rev-parse", "HEAD")
     if not sha:
@@ -66,7 +66,7 @@ def commit_of(folder: str, environment: Mapping[str, str] | None = None) -> Comm
 
 
 def code_facets(path: str, line: int, commit: Commit | None) -> dict[str, Facet]:
-    """The job facets that say where the code is: `sourceCodeLocation`, and `whence_code` with line and dirty flag."""
+    """The job facets with the location of the code: `sourceCodeLocation`, and `whence_code` with line and dirty."""
     name = os.path.basename(path)
     if commit is None:
         return {"whence_code": own_facet("CodeJobFacet", path=path, line=line)}

@@ -1,4 +1,4 @@
-"""The run that started this process, and the variables that tell its children of it.
+"""The run that started this process, and the variables that pass it to child processes.
 
 Airflow's macros and dbt-ol use the same form, `namespace/job/runId`; a namespace may contain slashes.
 

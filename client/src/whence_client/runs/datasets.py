@@ -12,7 +12,7 @@ from whence_client.events.datasets import Dataset, Field, FieldLike
 from whence_client.naming.files import is_location, name_file
 
 Resolver = Callable[[Any], Optional[Dataset]]
-"""The dataset that an object holds the rows of; None for objects that it does not know."""
+"""The dataset whose rows an object has; None for unsupported objects."""
 
 _SUFFIXES = (
     *(".csv", ".tsv", ".parquet", ".orc", ".avro", ".json", ".jsonl", ".ndjson", ".feather", ".arrow", ".xlsx", ".xml"),
@@ -22,7 +22,7 @@ _resolvers: list[Resolver] = []
 
 
 def add_resolver(resolver: Resolver) -> Undo:
-    """Let captures of frames say which dataset an object came from."""
+    """Register the function of a frame capture that finds the dataset of an object."""
     _resolvers.append(resolver)
     return lambda: _resolvers.remove(resolver) if resolver in _resolvers else None
 

@@ -17,7 +17,7 @@ from whence_client.runs.run import CAPTURE, Run
 
 F = TypeVar("F", bound=Callable[..., Any])
 Things = Union[Iterable[Any], Callable[..., Any]]
-"""Datasets, or a function that gives them for the arguments of the call."""
+"""Datasets, or a function that returns them for the arguments of the call."""
 
 _MARGIN_SECONDS = 0.2
 """What a serverless function keeps of its time for its own return."""
@@ -51,9 +51,9 @@ def job(
             run = Run(title, namespace=namespace, location=location, session=session)
             guard = (session or process_session()).guard(CAPTURE)
             with guard(f"inputs of {title}"):
-                run.reads(*_things(inputs, args, kwargs))
+                run.reads(*_resolve_datasets(inputs, args, kwargs))
             with guard(f"outputs of {title}"):
-                for output in _things(outputs, args, kwargs):
+                for output in _resolve_datasets(outputs, args, kwargs):
                     run.writes(output)
             return run
 
@@ -175,7 +175,7 @@ async def _async_steps(run: Run, generator: Any) -> AsyncIterator[Any]:
         raise
 
 
-def _things(things: Things, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+def _resolve_datasets(things: Things, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     found = things(*args, **kwargs) if callable(things) else things
     if isinstance(found, (str, os.PathLike, Dataset)):
         return (found,)

@@ -35,14 +35,14 @@ class Notebook:
         """Begin the run of the session, and watch the cells."""
         self._kernel.start()
         self._kernel.activate()
-        self._shell.events.register("pre_run_cell", self._before)
-        self._shell.events.register("post_run_cell", self._after)
+        self._shell.events.register("pre_run_cell", self._pre_run_cell)
+        self._shell.events.register("post_run_cell", self._post_run_cell)
         atexit.register(self.unload)
 
     def unload(self) -> None:
         """End the run of the session, and leave the shell as it was."""
         atexit.unregister(self.unload)
-        for event, callback in (("pre_run_cell", self._before), ("post_run_cell", self._after)):
+        for event, callback in (("pre_run_cell", self._pre_run_cell), ("post_run_cell", self._post_run_cell)):
             with self._guard(event):
                 self._shell.events.unregister(event, callback)
         self._kernel.deactivate()
@@ -50,7 +50,7 @@ class Notebook:
         self._undo()
         uninstall_all()
 
-    def _before(self, info: Any) -> None:
+    def _pre_run_cell(self, info: Any) -> None:
         with self._guard("pre_run_cell"):
             source = str(getattr(info, "raw_cell", "") or "")
             cell = str(getattr(info, "cell_id", "") or "") or hashlib.sha256(source.encode()).hexdigest()[:8]
@@ -63,7 +63,7 @@ class Notebook:
             self._cell.start()
             self._cell.activate()
 
-    def _after(self, result: Any) -> None:
+    def _post_run_cell(self, result: Any) -> None:
         run, self._cell = self._cell, None
         with self._guard("post_run_cell"):
             if run is not None:
@@ -79,7 +79,7 @@ class Notebook:
 
 
 def notebook_path(shell: Any) -> str:
-    """The path of the notebook, as far as its environment says it; else `notebook`."""
+    """The path of the notebook, if its environment has it; else `notebook`."""
     names = getattr(shell, "user_ns", {})
     found = (
         os.environ.get("WHENCE_NOTEBOOK")

@@ -47,7 +47,7 @@ def attach(
     Call it before the first `getOrCreate()` of the process: Spark loads packages when the JVM starts. The listener is
     the one for the Scala version of the installed Spark.
 
-    Where it cannot join, for whatever reason, the builder is returned as it is, and a warning says why and what to do.
+    If it cannot join, the builder is returned unchanged, and a warning has the reason and the next step.
     """
     try:
         if jar:
@@ -55,7 +55,7 @@ def attach(
         from whence_client.spark.capture.attaching import attach_python
 
         return attach_python(builder, url, namespace, api_key, app_name, parent, application_run_id, events_file)
-    except Exception as error:  # the job is not ours to break, whatever goes wrong here
+    except Exception as error:  # no error here may break the job of the user
         _log.warning("no lineage is captured: %s", error)
         return builder
 

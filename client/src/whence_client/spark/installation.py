@@ -23,7 +23,7 @@ _WITH_SCALA_2_12 = 3
 
 
 def spark_version() -> tuple[int, int] | None:
-    """The major and minor version of the installed PySpark; None if there is none, or it does not say."""
+    """The major and minor version of the installed PySpark; None if there is none, or it has no version."""
     try:
         from pyspark.version import __version__ as version
     except ImportError:

@@ -22,7 +22,7 @@ _CENTRAL = "https://repo1.maven.org/maven2"
 _CENTRAL_SECONDS = 5.0
 
 _OWN_SOURCES = ("spark.jars.repositories", "spark.jars.ivySettings", "spark.jars.ivy")
-"""Where a user says that jars come from elsewhere: then it is Spark that knows."""
+"""Settings for other sources of jars: then Spark resolves them."""
 
 
 def listener_package(scala: str | None = None) -> str:
@@ -31,21 +31,21 @@ def listener_package(scala: str | None = None) -> str:
 
 
 def release_obstacle(spark: tuple[int, int] | None) -> str:
-    """Why the listener cannot run in this release of Spark; empty if it can, or nobody knows."""
+    """Why the listener cannot run in this release of Spark; empty if it can, or if that is unknown."""
     if spark is None or spark >= OLDEST:
         return ""
     return f"Spark {_dotted(spark)} is older than {_dotted(OLDEST)}, the oldest that the listener is tested with"
 
 
 def release_doubt(spark: tuple[int, int] | None) -> str:
-    """What is to be said of a release that is newer than all that were tried; empty if it is not."""
+    """A notice for a release that is newer than all tested ones; empty if it is not."""
     if spark is None or spark <= NEWEST:
         return ""
     return f"Spark {_dotted(spark)} is newer than {_dotted(NEWEST)}, the newest that the listener is tested with"
 
 
 def fetch_obstacle(options: Mapping[str, str]) -> str:
-    """Why Spark would not start for want of the listener's jar; empty if it has it, can fetch it, or nobody knows.
+    """Why Spark would not start for want of the listener's jar; empty if it has it, can fetch it, or it is unknown.
 
     Spark ends the user's process when a package of `spark.jars.packages` cannot be resolved. `options` are the
     session's.
@@ -76,10 +76,10 @@ def _dotted(version: tuple[int, int]) -> str:
 
 
 def _has_proxy(options: Mapping[str, str]) -> bool:
-    """Whether the JVM is told of a proxy, which this process then knows nothing of."""
-    said = [os.environ.get(name, "") for name in ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS")]
-    said += [value for name, value in options.items() if "JavaOptions" in name]
-    return any("proxyHost" in one for one in said)
+    """Whether the JVM uses a proxy, which this process cannot use."""
+    jvm_options = [os.environ.get(name, "") for name in ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS")]
+    jvm_options += [value for name, value in options.items() if "JavaOptions" in name]
+    return any("proxyHost" in option for option in jvm_options)
 
 
 def _is_cached(artifact: str) -> bool:
@@ -96,10 +96,10 @@ def _is_at_central(artifact: str) -> bool:
     import urllib.request
 
     path = f"{_GROUP.replace('.', '/')}/{artifact}/{LISTENER_VERSION}/{artifact}-{LISTENER_VERSION}.jar"
-    asked = urllib.request.Request(f"{_CENTRAL}/{path}", method="HEAD")
+    request = urllib.request.Request(f"{_CENTRAL}/{path}", method="HEAD")
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # as the JVM will ask
     try:
-        with direct.open(asked, timeout=_CENTRAL_SECONDS) as answer:
+        with direct.open(request, timeout=_CENTRAL_SECONDS) as answer:
             return bool(answer.status == 200)
     except OSError:
         return False

@@ -15,7 +15,7 @@ ENDPOINT = "/api/v1/lineage"
 PACKAGES = "spark.jars.packages"
 JVM_OPTIONS = "spark.driver.defaultJavaOptions"
 
-# Off: facets that cost a job much and tell lineage nothing. Everything else the listener says is kept.
+# Off: facets that cost a job much and contain no lineage. Everything else from the listener is kept.
 _QUIET_FACETS = ("debug", "spark.logicalPlan", "spark_unknown")
 
 

@@ -62,7 +62,7 @@ def _line(text: str) -> str:
 
 
 def _age(text: str) -> str:
-    duration(text)  # raises ValueError, which says how to write it
+    duration(text)  # raises ValueError, whose text is the correct form
     return text
 
 
@@ -77,7 +77,7 @@ class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class KeyAsked(_Body):
+class KeyCreation(_Body):
     """A new key, optionally with a role. `expires_in`: 90d, 12h."""
 
     name: Name
@@ -130,7 +130,7 @@ def list_keys(request: Request, viewer: Asker) -> Response:
 
 
 @routes.post("/keys", status_code=201, response_model=One[NewKey])
-def create_key(request: Request, viewer: Asker, body: KeyAsked) -> Response:
+def create_key(request: Request, viewer: Asker, body: KeyCreation) -> Response:
     """Create an API key. The answer is the only one that shows the key: only its hash is stored."""
     _everywhere(viewer)
     lifetime = None if body.expires_in is None else duration(body.expires_in)
@@ -183,7 +183,7 @@ def list_grants(request: Request, viewer: Asker) -> Response:
 @routes.put("/grants", response_model=One[GrantDocument])
 def put_grant(request: Request, viewer: Asker, body: RoleGiven) -> Response:
     """Grant a role in the namespaces that match a pattern. It replaces a grant with the same pattern."""
-    _there(viewer, body.namespaces)
+    _require_administrator(viewer, body.namespaces)
     role = Role[body.role.upper()]
     with _recorded(request, "access", 200, body.subject, f"{body.role} in {body.namespaces}") as connection:
         if role < Role.ADMIN and is_last_administrator(connection, body.subject, body.namespaces):
@@ -197,7 +197,7 @@ def delete_grant(
     request: Request, viewer: Asker, subject: Annotated[Plain, Query()], namespaces: Annotated[Plain, Query()]
 ) -> Response:
     """Revoke the grant that has exactly this pattern."""
-    _there(viewer, namespaces)
+    _require_administrator(viewer, namespaces)
     with _recorded(request, "access", 204, subject, namespaces) as connection:
         if is_last_administrator(connection, subject, namespaces):
             raise _last(subject)
@@ -208,18 +208,18 @@ def delete_grant(
 @routes.put("/hidings", response_model=One[HidingDocument])
 def put_hiding(request: Request, viewer: Asker, body: FieldsHidden) -> Response:
     """Hide fields from all but the stewards of their namespace."""
-    _there(viewer, body.namespaces)
+    _require_administrator(viewer, body.namespaces)
     with _recorded(request, "access", 200, body.subject, _rule(body)) as connection:
         hide_fields(connection, body.subject, Hiding(body.namespaces, body.datasets, body.fields))
     return answer({"data": body.model_dump(), "page": None}, headers=_PRIVATE)
 
 
 @routes.delete("/hidings", status_code=204)
-def delete_hiding(request: Request, viewer: Asker, asked: Annotated[FieldsHidden, Query()]) -> Response:
+def delete_hiding(request: Request, viewer: Asker, hiding: Annotated[FieldsHidden, Query()]) -> Response:
     """Show hidden fields again."""
-    _there(viewer, asked.namespaces)
-    with _recorded(request, "access", 204, asked.subject, _rule(asked)) as connection:
-        show_fields(connection, asked.subject, Hiding(asked.namespaces, asked.datasets, asked.fields))
+    _require_administrator(viewer, hiding.namespaces)
+    with _recorded(request, "access", 204, hiding.subject, _rule(hiding)) as connection:
+        show_fields(connection, hiding.subject, Hiding(hiding.namespaces, hiding.datasets, hiding.fields))
     return Response(status_code=204)
 
 
@@ -236,13 +236,13 @@ def security_of(request: Request) -> Engine:
 
 def administrator_of_all(viewer: Viewer) -> None:
     """Raises AccessError (403) if somebody administers some namespaces only."""
-    _there(viewer, EVERYWHERE)
+    _require_administrator(viewer, EVERYWHERE)
 
 
 _everywhere = administrator_of_all
 
 
-def _there(viewer: Viewer, namespaces: str) -> None:
+def _require_administrator(viewer: Viewer, namespaces: str) -> None:
     # A pattern that matches a wider one as text contains no name that the wider one does not match.
     if not viewer.is_allowed(Action.ADMIN, namespaces):
         raise AccessError(f"{viewer.name} is not an administrator of all namespaces that match {namespaces}", 403)

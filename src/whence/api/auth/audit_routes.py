@@ -96,19 +96,19 @@ def audit_log() -> APIRouter:
 @routes.get(
     "/audit", response_model=AuditEntries, responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
 )
-def list_audit(request: Request, viewer: Asker, asked: Annotated[Filter, Query()]) -> Response:
+def list_audit(request: Request, viewer: Asker, query: Annotated[Filter, Query()]) -> Response:
     """List entries of the audit log, newest first. As CSV, all entries that match."""
     administrator_of_all(viewer)
-    engine, sought = security_of(request), asked.sought()
+    engine, sought = security_of(request), query.sought()
     if Wanted.of(request).form == CSV:
         headers = _PRIVATE | {"Content-Disposition": 'attachment; filename="whence-audit.csv"'}
         return StreamingResponse(_exported(request, engine, sought), headers=headers, media_type=CSV)
     with read_security(engine) as connection:
-        found = read_audit(connection, replace(sought, limit=asked.limit + 1))
-    shown = found[: asked.limit]
+        found = read_audit(connection, replace(sought, limit=query.limit + 1))
+    shown = found[: query.limit]
     answered(request, len(shown))
     following = shown[-1][0] if len(found) > len(shown) else None
-    page = {"next": following, "limit": asked.limit}
+    page = {"next": following, "limit": query.limit}
     return answer({"data": [entry_document(*one) for one in shown], "page": page}, headers=_PRIVATE)
 
 

@@ -64,7 +64,7 @@ class Credentials:
         self.idle = int(settings.session_idle_seconds * 1e6)
         self._grace = settings.policy_grace_seconds
         self._policy: Policy | None = None
-        self._read_at = self._changed_at = self._asked_at = 0.0
+        self._read_at = self._changed_at = self._requested_at = 0.0
         self._reading: asyncio.Task[Policy] | None = None
         self._checked: dict[bytes, _Checked] = {}
         """By SHA-256 of a valid key: the caller, and the policy that it was checked with."""
@@ -81,10 +81,10 @@ class Credentials:
         database.
         """
         policy = await self.policy(may_be_old=action is Action.WRITE)
-        said = [value for name, value in scope["headers"] if name == b"authorization"]
-        if not said and (cookie := Request(scope).cookies.get(COOKIE)):
+        headers = [value for name, value in scope["headers"] if name == b"authorization"]
+        if not headers and (cookie := Request(scope).cookies.get(COOKIE)):
             return await self._by_session(policy, cookie)
-        scheme, _, token = said[0].decode("latin-1").partition(" ") if len(said) == 1 else ("", "", "")
+        scheme, _, token = headers[0].decode("latin-1").partition(" ") if len(headers) == 1 else ("", "", "")
         if scheme.lower() != "bearer":
             raise AccessError(_UNKNOWN)
         if token.count(".") == 2:
@@ -105,12 +105,12 @@ class Credentials:
         if self._policy and self._is_fresh():
             return self._policy
         if self._reading is None or self._reading.done():
-            if may_be_old and self._may_be_used() and time.monotonic() - self._asked_at < _PATIENCE_SECONDS:
+            if may_be_old and self._may_be_used() and time.monotonic() - self._requested_at < _PATIENCE_SECONDS:
                 return self._last_known()
-            self._asked_at = time.monotonic()
-            self._reading = asyncio.get_running_loop().create_task(self._read_again())
+            self._requested_at = time.monotonic()
+            self._reading = asyncio.get_running_loop().create_task(self._refresh_policy())
             self._reading.add_done_callback(lambda task: task.cancelled() or task.exception())
-        patience = self._asked_at + _PATIENCE_SECONDS - time.monotonic() if may_be_old and self._policy else None
+        patience = self._requested_at + _PATIENCE_SECONDS - time.monotonic() if may_be_old and self._policy else None
         try:
             return await asyncio.wait_for(asyncio.shield(self._reading), patience)
         except (StoreError, TimeoutError):
@@ -118,9 +118,9 @@ class Credentials:
                 raise
             return self._last_known()
 
-    async def _read_again(self) -> Policy:
+    async def _refresh_policy(self) -> Policy:
         self._policy = await asyncio.to_thread(self._read, self._policy)
-        self._read_at = self._asked_at
+        self._read_at = self._requested_at
         return self._policy
 
     def _last_known(self) -> Policy:
@@ -172,16 +172,16 @@ class Credentials:
         key = parse_key(text)
         stored = policy.keys.get(key.id) if key else None
         if key is None or stored is None:
-            raise await self._wrong()
+            raise await self._wrong_key_error()
         if checked is not None and checked.hash == stored.hash:
             return stored
         if stored.fingerprint is None:
             return await self._guess(stored, key)
         if not compare_digest(stored.fingerprint, fingerprint(key)) or not await self._verify(self._slow, stored, key):
-            raise await self._wrong()
+            raise await self._wrong_key_error()
         return stored
 
-    async def _wrong(self) -> AccessError:
+    async def _wrong_key_error(self) -> AccessError:
         """The answer to a wrong key. In a flood, answers are evenly spaced, so only the senders of wrong keys wait."""
         now = asyncio.get_running_loop().time()
         self._next_wrong = max(self._next_wrong, now - _AT_ONCE_SECONDS) + 1 / _WRONG_PER_SECOND
@@ -199,7 +199,7 @@ class Credentials:
         finally:
             self._guesses -= 1
         if not is_right:
-            raise await self._wrong()
+            raise await self._wrong_key_error()
         self._auditing.along(partial(keep_fingerprint, id_=key.id, text=fingerprint(key)))
         return stored
 

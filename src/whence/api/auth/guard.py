@@ -27,12 +27,12 @@ from whence.api.http.problems import problem, refused, unavailable
 from whence.errors import AccessError, StoreError
 from whence.model.access import OPEN, Action, Viewer
 from whence.query.visibility.graph import seen_by
-from whence.query.visibility.visible_ids import Asked
+from whence.query.visibility.visible_ids import QuestionGraph
 from whence.store.security.audit import Entry
 
 _OPEN = Caller(OPEN, b"")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-_ASKED_FOR = frozenset({"node", "nodeId", "source", "target", "from", "to", "q", "text", "namespace"})
+_NODE_PARAMETERS = frozenset({"node", "nodeId", "source", "target", "from", "to", "q", "text", "namespace"})
 """Parameters whose values are recorded in the audit log."""
 REFUSED = "refused"
 EXPORT = "export"
@@ -54,7 +54,7 @@ Asker = Annotated[Viewer, Depends(viewer_of)]
 """The caller, as a parameter of routes: `viewer: Asker`."""
 
 
-def seen(request: Request, graph: Asked) -> Asked:
+def seen(request: Request, graph: QuestionGraph) -> QuestionGraph:
     """The graph that the caller may see."""
     viewer = viewer_of(request)
     return seen_by(viewer, secret_of(request), graph)
@@ -122,14 +122,14 @@ class AccessGuard:
             await send({"type": "websocket.close", "code": 1008})
             return
         route = self._find(scope["method"], routed_path(scope))
-        said = _Status(send, is_public=route is not None and route.action is Action.PUBLIC)
+        response = _Status(send, is_public=route is not None and route.action is Action.PUBLIC)
         try:
             refusal = await self._refusal(scope, route)
-            await (refusal or self._app)(scope, receive, said)
+            await (refusal or self._app)(scope, receive, response)
         except AccessError as error:
-            await refused(error)(scope, receive, said)
+            await refused(error)(scope, receive, response)
         finally:
-            self._write_down(scope, route, said.status)
+            self._write_down(scope, route, response.status)
 
     def _find(self, method: str, path: str) -> RoutePermission | None:
         if not self._needed:
@@ -178,7 +178,7 @@ class AccessGuard:
 
 
 def _begun(scope: Scope, route: RoutePermission, known: Caller) -> Entry:
-    what, nodes = f"{scope['method']} {route.path}", _asked_for(scope, route)
+    what, nodes = f"{scope['method']} {route.path}", _requested_nodes(scope, route)
     return Entry(at=time.time_ns() // 1_000, who=known.viewer.name, action=BEGUN, what=what, nodes=nodes, status=102)
 
 
@@ -195,7 +195,9 @@ def _entry(scope: Scope, route: RoutePermission | None, status: int, state: Mapp
         return Entry(at=now, who=who, action=action, what=what, nodes=nodes, count=count, status=status)
     count, is_export = state.get("answered", (0, False))
     action = EXPORT if is_export else action
-    return Entry(at=now, who=who, action=action, what=what, nodes=_asked_for(scope, route), count=count, status=status)
+    return Entry(
+        at=now, who=who, action=action, what=what, nodes=_requested_nodes(scope, route), count=count, status=status
+    )
 
 
 class _Status:
@@ -236,15 +238,15 @@ def _check(scope: Scope, route: RoutePermission, known: Caller) -> None:
 def _refuse_strangers(scope: Scope) -> None:
     """Reject others than this machine in open mode: its network, and pages of other sites in its browser."""
     peer = client_address(scope) or "127.0.0.1"
-    said = [value for name, value in scope["headers"] if name in (b"host", b"origin")]
-    if not _is_loopback(peer) or not all(map(_is_own, said)):
+    headers = [value for name, value in scope["headers"] if name in (b"host", b"origin")]
+    if not _is_loopback(peer) or not all(map(_is_own, headers)):
         raise AccessError("Whence runs without authentication, so it answers only requests from this machine", 403)
 
 
 @lru_cache(maxsize=256)
-def _is_own(said: bytes) -> bool:
+def _is_own(header: bytes) -> bool:
     """Whether a Host or Origin is this machine."""
-    text = said.decode("latin-1")
+    text = header.decode("latin-1")
     try:
         return _is_loopback(urlsplit(text if "://" in text else f"//{text}").hostname or "")
     except ValueError:
@@ -261,10 +263,10 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _asked_for(scope: Scope, route: RoutePermission | None) -> tuple[str, ...]:
+def _requested_nodes(scope: Scope, route: RoutePermission | None) -> tuple[str, ...]:
     query = parse_qsl(scope["query_string"].decode("latin-1"))
-    asked = [value for name, value in query if name in _ASKED_FOR]
+    values = [value for name, value in query if name in _NODE_PARAMETERS]
     # The router records path parameters in a scope of its own, so the path is parsed here.
     found = route.pattern.match(routed_path(scope)) if route else None
-    asked += map(unquote, found.groups(default="") if found else ())
-    return tuple(value[:_LONGEST_NODE] for value in asked[:_MOST_NODES])
+    values += map(unquote, found.groups(default="") if found else ())
+    return tuple(value[:_LONGEST_NODE] for value in values[:_MOST_NODES])

@@ -113,7 +113,7 @@ class Sessions:
     async def begin(
         self, answer: Response, how: Entry, subject: str, groups: tuple[str, ...] = (), key: str | None = None
     ) -> str:
-        """Begin a session, and give the browser its cookie. `how` is written to the audit log in the same transaction.
+        """Begin a session, and set its cookie. `how` is written to the audit log in the same transaction.
 
         Raises StoreError.
         """
@@ -138,7 +138,7 @@ class Sessions:
 
     async def own(self, subject: str, cookie: str | None) -> list[SessionOf]:
         """The live sessions of somebody. Raises StoreError."""
-        policy, found = await self.credentials.policy(), await asyncio.to_thread(self._of, subject)
+        policy, found = await self.credentials.policy(), await asyncio.to_thread(self._sessions_of, subject)
         here = hash_token(cookie) if cookie else ""
         return [
             _shown(id_, one, is_current=id_ == here)
@@ -160,7 +160,7 @@ class Sessions:
             add_session(connection, cookie, session)
             append_entries(connection, [how])
 
-    def _of(self, subject: str) -> Mapping[str, Session]:
+    def _sessions_of(self, subject: str) -> Mapping[str, Session]:
         with read_security(self.engine) as connection:
             return sessions_of(connection, subject, _now(), self.credentials.idle)
 
@@ -182,7 +182,7 @@ def router(sessions: Sessions | None, provider: str) -> APIRouter:
     async def who_am_i(request: Request, response: Response, viewer: Asker, namespace: Namespace = None) -> CurrentUser:
         """Show the current user, their grants and permitted actions."""
         response.headers["Cache-Control"] = _NO_STORE
-        return _me(viewer, request.scope["state"]["known"].csrf, namespace)
+        return _current_user(viewer, request.scope["state"]["known"].csrf, namespace)
 
     @routes.get("/session/ways")
     @needs(Action.PUBLIC)
@@ -190,9 +190,9 @@ def router(sessions: Sessions | None, provider: str) -> APIRouter:
         """List the sign-in methods, and the current user if signed in. Pages ask this first."""
         response.headers["Cache-Control"] = _NO_STORE
         if sessions is None:
-            return SignInMethods(open=True, keys=False, provider="", me=_me(OPEN, ""))
+            return SignInMethods(open=True, keys=False, provider="", me=_current_user(OPEN, ""))
         known = await _known(sessions.credentials, request)
-        me = None if known is None else _me(known.viewer, known.csrf)
+        me = None if known is None else _current_user(known.viewer, known.csrf)
         return SignInMethods(open=False, keys=True, provider=provider, me=me)
 
     @routes.post("/session", status_code=201)
@@ -257,7 +257,7 @@ async def _signed_in(sessions: Sessions, response: Response, key: str) -> Curren
     how = login_entry(known.viewer.name, what, 201)
     cookie = await sessions.begin(response, how, known.viewer.name, key=id_)
     response.headers["Cache-Control"] = _NO_STORE
-    return _me(known.viewer, csrf_of(cookie))
+    return _current_user(known.viewer, csrf_of(cookie))
 
 
 async def _known(credentials: Credentials, request: Request) -> Caller | None:
@@ -267,7 +267,7 @@ async def _known(credentials: Credentials, request: Request) -> Caller | None:
         return None
 
 
-def _me(viewer: Viewer, csrf: str, namespace: str | None = None) -> CurrentUser:
+def _current_user(viewer: Viewer, csrf: str, namespace: str | None = None) -> CurrentUser:
     highest = max((one.role for one in viewer.grants), default=None)
     return CurrentUser(
         name=viewer.name,

@@ -21,7 +21,7 @@ from whence.api.auth.guard import viewer_of
 from whence.api.collector.collect import Collector, authority_of
 from whence.api.operations.progress import ProgressWatch, has_reached
 from whence.api.pending.assertions import PendingAssertions
-from whence.api.requests.catalog import CatalogRequest, open_pending
+from whence.api.requests.catalog import CatalogView, open_pending_view
 from whence.api.requests.raw_events import REMEMBERED, raw_events
 from whence.errors import AccessError, EventError, StoreBusyError
 from whence.govern.assertions import Subject, assert_facets
@@ -62,7 +62,7 @@ class Now:
     The time is after all reports of these facets, so that the change wins even if a producer's clock is ahead.
     """
 
-    asked: CatalogRequest
+    view: CatalogView
     facets: Mapping[str, Any]
     at: int
 
@@ -100,8 +100,8 @@ class AssertionWriter:
         def event(now: Now) -> Sequence[Json]:
             facets = change(now)
             last = self.declared(now, subject) if isinstance(subject, JobName) else Declared()
-            said = {**last.facets, **facets}
-            return [assert_facets(subject, now.at, producer_of(request), said, (last.inputs, last.outputs))]
+            all_facets = {**last.facets, **facets}
+            return [assert_facets(subject, now.at, producer_of(request), all_facets, (last.inputs, last.outputs))]
 
         return await self.change(request, subject, event)
 
@@ -116,10 +116,10 @@ class AssertionWriter:
         AccessError.
         """
         _check_in(request, subject.namespace, subject.name, action)
-        async with self._turn():
-            said = await read(request, lambda asked: events(_now(asked, subject)))
-            _check(request, said, action)
-            positions = await self._append(request, said) if said else ()
+        async with self._exclusive_writer():
+            new_events = await read(request, lambda view: events(_now(view, subject)))
+            _check(request, new_events, action)
+            positions = await self._append(request, new_events) if new_events else ()
         return await self._asserted(positions)
 
     async def say(self, request: Request, events: Sequence[Json], action: Action = Action.STEWARD) -> Asserted:
@@ -128,7 +128,7 @@ class AssertionWriter:
         return await self._asserted(await self._append(request, events))
 
     @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
+    async def _exclusive_writer(self) -> AsyncIterator[None]:
         """Exclude other writers, in this instance and in others. Raises StoreBusyError."""
         deadline = time.monotonic() + _TURN_SECONDS
         async with self._one_at_a_time:
@@ -162,7 +162,7 @@ class AssertionWriter:
 
     def declared(self, now: Now, job: JobName) -> Declared:
         """The latest declaration of a job, as it was sent. Raises EventError, LogError."""
-        last = now.asked.whole.declaration(node_id(job))
+        last = now.view.whole.declaration(node_id(job))
         if last is None:
             return Declared()
         event = json.loads(raw_events(self._log, [last])[0])
@@ -175,12 +175,12 @@ class AssertionWriter:
         return Declared(facets=kept, inputs=event.get("inputs") or (), outputs=event.get("outputs") or ())
 
 
-async def read(request: Request, question: Callable[[CatalogRequest], T]) -> T:
+async def read(request: Request, question: Callable[[CatalogView], T]) -> T:
     """Query a separate snapshot that includes pending assertions, in a thread. Raises StoreError, LogError."""
 
     def ask() -> T:
-        with contextmanager(open_pending)(request) as asked:
-            return question(asked)
+        with contextmanager(open_pending_view)(request) as view:
+            return question(view)
 
     return await asyncio.to_thread(ask)
 
@@ -218,12 +218,12 @@ def scribe_of(request: Request) -> AssertionWriter:
     return found
 
 
-def _now(asked: CatalogRequest, subject: Subject) -> Now:
+def _now(view: CatalogView, subject: Subject) -> Now:
     id_ = node_id(subject)
-    said: Mapping[str, FacetRecord] = asked.whole.facets([id_]).get(id_, {})
-    pending = [one.event.time for one in asked.pending.of_node(subject)]  # includes facets that they delete
-    latest = max([*(one.time for one in said.values()), *pending], default=0)
-    return Now(asked=asked, facets=decoded(said), at=min(max(now_micros(), latest + 1), LAST))
+    records: Mapping[str, FacetRecord] = view.whole.facets([id_]).get(id_, {})
+    pending = [one.event.time for one in view.pending.of_node(subject)]  # includes facets that they delete
+    latest = max([*(one.time for one in records.values()), *pending], default=0)
+    return Now(view=view, facets=decoded(records), at=min(max(now_micros(), latest + 1), LAST))
 
 
 def now_micros() -> int:

@@ -8,7 +8,7 @@ from whence.api.catalog.assertions import now_micros
 from whence.api.http.path_names import Plain, Segment
 from whence.api.http.response_types import One, Rows
 from whence.api.http.responses import MISSING, answer
-from whence.api.requests.catalog import Asked, Newest
+from whence.api.requests.catalog import NewestView, View
 from whence.api.requests.pages import Cursor, PageLimit, after, paged, window
 from whence.errors import EventError, NodeNotFoundError
 from whence.govern.contracts import evaluation
@@ -26,36 +26,36 @@ _NAMED = (str, str, int)
 
 
 @routes.get("/contracts", response_model=Rows[DatasetContract])
-def list_contracts(asked: Asked, limit: PageLimit = 100, cursor: Cursor = "") -> Response:
+def list_contracts(view: View, limit: PageLimit = 100, cursor: Cursor = "") -> Response:
     """List the contracts of datasets, by namespace and name of the dataset.
 
     A page may have fewer rows than requested: models of dbt without an enforced contract are left out.
     """
     page = window(limit, cursor, _NAMED)
-    carriers = {one for facet in CARRIERS for one in asked.catalog.carrying(facet)}
+    carriers = {one for facet in CARRIERS for one in view.catalog.carrying(facet)}
     datasets = [one for one in carriers if kind_of(one) is Kind.DATASET]
-    alive = set(datasets) - asked.catalog.deleted(datasets)
-    entries = sorted(asked.catalog.entries(alive).values(), key=entry_sort_key)
+    alive = set(datasets) - view.catalog.deleted(datasets)
+    entries = sorted(view.catalog.entries(alive).values(), key=entry_sort_key)
     return paged(
-        asked,
+        view,
         after(entries, page, entry_sort_key),
         limit,
         entry_sort_key,
-        lambda some: evaluation.list_contracts(asked.catalog, asked.graph, some),
+        lambda some: evaluation.list_contracts(view.catalog, view.graph, some),
     )
 
 
 @routes.get("/nodes/{node}/contract", response_model=One[ContractHistory])
 def get_contract(
-    asked: Newest,
+    view: NewestView,
     node: Segment,
     as_of: Annotated[Plain | None, Query(description="the contract at this time: `2026-11-20T06:00`, `2h ago`")] = None,
 ) -> Response:
     """Show the contract of a dataset with its text, its violations, and its versions."""
-    name = resolve(asked.graph, node)
+    name = resolve(view.graph, node)
     if not isinstance(name, DatasetName):
         raise NodeNotFoundError(f"dataset {node}", (str(name),))
-    found = evaluation.contract_history(asked.catalog, asked.graph, name, _instant(as_of))
+    found = evaluation.contract_history(view.catalog, view.graph, name, _instant(as_of))
     return answer({"data": found, "page": None})
 
 

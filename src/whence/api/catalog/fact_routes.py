@@ -12,7 +12,7 @@ from whence.api.catalog.assertions import Asserted, Now, read, scribe_of
 from whence.api.http.path_names import Plain, Segment
 from whence.api.http.response_types import All, One
 from whence.api.http.responses import MISSING, answer
-from whence.api.requests.catalog import CatalogRequest, Newest
+from whence.api.requests.catalog import CatalogView, NewestView
 from whence.errors import EventError, ThingNotFoundError
 from whence.govern import assertions as say
 from whence.govern.assertions import Certification, Subject
@@ -99,19 +99,19 @@ _YES, _NO_ROLE = TagValue(), Role()
 
 
 @reads.get("/nodes/{node}/facts", response_model=One[Facts])
-def get_facts(asked: Newest, node: Segment) -> Response:
+def get_facts(view: NewestView, node: Segment) -> Response:
     """Show what people assert of a dataset or job. A change with its ETag as `If-Match` fails if this changed (412)."""
-    data = _facts(asked, _subject(asked, node)[0])
+    data = _facts(view, _subject(view, node)[0])
     return answer({"data": data, "page": None}, headers={"ETag": _tag(data)})
 
 
 @reads.get("/facts", response_model=All[Facts])
 def get_many_facts(
-    asked: Newest, node: Annotated[list[Plain], Query(min_length=1, max_length=MOST_AT_ONCE)]
+    view: NewestView, node: Annotated[list[Plain], Query(min_length=1, max_length=MOST_AT_ONCE)]
 ) -> Response:
     """Show what people assert of several datasets and jobs, in their order. Unknown nodes are left out."""
     names = [name for name in map(parse_node, node) if isinstance(name, DatasetName | JobName)]
-    return answer({"data": facts_documents(asked.catalog, asked.graph, names), "page": None})
+    return answer({"data": facts_documents(view.catalog, view.graph, names), "page": None})
 
 
 @writes.put("/nodes/{node}/tags/{tag}", response_model=One[Facts])
@@ -193,7 +193,7 @@ async def delete_contract(request: Request, node: Segment) -> Response:
 @writes.put("/edges", response_model=One[Facts])
 async def put_edge(request: Request, body: ManualEdge) -> Response:
     """Assert an edge into a dataset or field by hand."""
-    source, end, target = await read(request, lambda asked: _ends(asked, body.source, body.target))
+    source, end, target = await read(request, lambda view: _ends(view, body.source, body.target))
     edge = Edge(
         source=source,
         target=end,
@@ -210,7 +210,7 @@ async def delete_edge(
     request: Request, source: Annotated[Plain, Query()], target: Annotated[Plain, Query()]
 ) -> Response:
     """Withdraw an edge that was asserted by hand. Edges that jobs report stay."""
-    begin, end, whole = await read(request, lambda asked: _ends(asked, source, target))
+    begin, end, whole = await read(request, lambda view: _ends(view, source, target))
     return await _connect(request, whole, lambda now: {"lineage": say.remove_edges(whole, now.facets, begin, end)})
 
 
@@ -229,7 +229,7 @@ async def delete_alias_cut(
 
 
 async def _rename(request: Request, dataset: str, alias: str, *, cut: bool) -> Response:
-    one, other = await read(request, lambda asked: (_known(asked, dataset), _known(asked, alias)))
+    one, other = await read(request, lambda view: (_known(view, dataset), _known(view, alias)))
     if not isinstance(one, DatasetName) or not isinstance(other, DatasetName) or one == other:
         raise EventError("/alias", "two names of datasets are cut apart")
     asserted = await scribe_of(request).assert_facets(request, one, lambda _: say.assert_alias(other, cut=cut))
@@ -237,7 +237,7 @@ async def _rename(request: Request, dataset: str, alias: str, *, cut: bool) -> R
 
 
 async def _change(request: Request, node: str, change: Change, *, of_fields: bool = False) -> Response:
-    subject, field = await read(request, lambda asked: _subject(asked, node))
+    subject, field = await read(request, lambda view: _subject(view, node))
     if field and not of_fields:
         raise EventError("/path/node", "this is said of datasets and jobs, not of fields")
 
@@ -256,7 +256,7 @@ async def _connect(request: Request, target: DatasetName, change: Callable[[Now]
 
 async def _answer(request: Request, subject: Subject, asserted: Asserted) -> Response:
     headers = {"Whence-Position": ",".join(str(one) for one in asserted.positions)}
-    data = await read(request, lambda asked: _facts(asked, subject))
+    data = await read(request, lambda view: _facts(view, subject))
     status = 200 if asserted.reached else 202
     return answer({"data": data, "page": None}, status, headers | {"ETag": _tag(data)})
 
@@ -264,14 +264,14 @@ async def _answer(request: Request, subject: Subject, asserted: Asserted) -> Res
 def _check_unchanged(request: Request, now: Now, subject: Subject) -> None:
     """Raises EventError (412) if the facts differ from those that the caller has read."""
     expected = {one.strip() for one in request.headers.get("if-match", "").split(",") if one.strip()}
-    if expected and "*" not in expected and _tag(_facts(now.asked, subject)) not in expected:
+    if expected and "*" not in expected and _tag(_facts(now.view, subject)) not in expected:
         raise EventError("/header/If-Match", "somebody changed this since you read it: read it again", 412)
 
 
 def _tag(facts: Mapping[str, Any]) -> str:
     """A tag that changes with the facts, but not when a run mentions the dataset or job."""
-    said = {name: value for name, value in facts.items() if name not in ("first_seen", "last_seen")}
-    return f'"{sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]}"'
+    asserted = {name: value for name, value in facts.items() if name not in ("first_seen", "last_seen")}
+    return f'"{sha256(json.dumps(asserted, sort_keys=True).encode()).hexdigest()[:32]}"'
 
 
 def _of_dataset(subject: Subject, version: str) -> str:
@@ -280,32 +280,32 @@ def _of_dataset(subject: Subject, version: str) -> str:
     return version
 
 
-def _facts(asked: CatalogRequest, subject: Subject) -> Facts:
-    found = facts_documents(asked.catalog, asked.graph, [subject])
+def _facts(view: CatalogView, subject: Subject) -> Facts:
+    found = facts_documents(view.catalog, view.graph, [subject])
     if not found:
         raise ThingNotFoundError("Node", str(subject))
     return found[0]
 
 
-def _subject(asked: CatalogRequest, text: str) -> tuple[Subject, str]:
+def _subject(view: CatalogView, text: str) -> tuple[Subject, str]:
     """The dataset or job of a node id, and its field, if the id names one."""
-    match _known(asked, text):
+    match _known(view, text):
         case FieldName(dataset, field):
             return dataset, field
         case (DatasetName() | JobName()) as subject:
             return subject, ""
 
 
-def _known(asked: CatalogRequest, text: str) -> Node:
+def _known(view: CatalogView, text: str) -> Node:
     node = parse_node(text)
-    if node is None or node_id(node) not in asked.graph.nodes([node_id(node)]):
+    if node is None or node_id(node) not in view.graph.nodes([node_id(node)]):
         raise ThingNotFoundError("Node", text)
     return node
 
 
-def _ends(asked: CatalogRequest, source: str, target: str) -> tuple[Node, DatasetName | FieldName, DatasetName]:
+def _ends(view: CatalogView, source: str, target: str) -> tuple[Node, DatasetName | FieldName, DatasetName]:
     """The two ends, and the dataset of the second."""
-    begin, end = _known(asked, source), _known(asked, target)
+    begin, end = _known(view, source), _known(view, target)
     match end:
         case FieldName(dataset):
             return begin, end, dataset

@@ -11,7 +11,7 @@ from whence.api.catalog.assertions import now_micros
 from whence.api.http.path_names import Plain, Segment
 from whence.api.http.response_types import All, One, Rows
 from whence.api.http.responses import MISSING, answer
-from whence.api.requests.catalog import Asked, CatalogRequest
+from whence.api.requests.catalog import CatalogView, View
 from whence.api.requests.pages import Cursor, Key, PageLimit, enveloped, paged, window
 from whence.errors import EventError, ThingNotFoundError
 from whence.model.catalog import Entry, EntryFilter, EventEntry, EventFilter, RunEntry, entry_sort_key
@@ -31,13 +31,13 @@ TIMED = (int, int)
 
 
 @routes.get("/namespaces", response_model=Rows[documents.Namespace])
-def list_namespaces(asked: Asked, limit: PageLimit = 100, cursor: Cursor = "") -> Response:
+def list_namespaces(view: View, limit: PageLimit = 100, cursor: Cursor = "") -> Response:
     """List namespaces by name, and whether they contain datasets or jobs."""
     after = window(limit, cursor, (str,)).after
-    holding = {kind: set(asked.catalog.namespaces(kind)) for kind in (Kind.DATASET, Kind.JOB)}
+    holding = {kind: set(view.catalog.namespaces(kind)) for kind in (Kind.DATASET, Kind.JOB)}
     names = sorted(name for name in set().union(*holding.values()) if after is None or name > str(after[0]))
     page = names[: limit + 1]
-    since = {kind: asked.catalog.first_seen(kind, page) for kind in holding}
+    since = {kind: view.catalog.first_seen(kind, page) for kind in holding}
 
     def document(name: str) -> documents.Namespace:
         first = min(some[name] for some in since.values() if name in some)
@@ -48,73 +48,73 @@ def list_namespaces(asked: Asked, limit: PageLimit = 100, cursor: Cursor = "") -
             "jobs": name in holding[Kind.JOB],
         }
 
-    return paged(asked, page, limit, lambda name: (name,), lambda some: [document(one) for one in some])
+    return paged(view, page, limit, lambda name: (name,), lambda some: [document(one) for one in some])
 
 
 @routes.get("/datasets", response_model=Rows[documents.Dataset])
-def list_datasets(asked: Asked, namespace: Namespace = None, limit: PageLimit = 100, cursor: Cursor = "") -> Response:
+def list_datasets(view: View, namespace: Namespace = None, limit: PageLimit = 100, cursor: Cursor = "") -> Response:
     """List datasets by namespace and name."""
 
     def described(some: Sequence[Entry]) -> Sequence[documents.Dataset]:
-        found = describe_datasets(asked.catalog, asked.graph, some, columns=False)
+        found = describe_datasets(view.catalog, view.graph, some, columns=False)
         return [rendering.dataset_document(one) for one in found]
 
-    return _named(asked, Kind.DATASET, namespace, limit, cursor, described)
+    return _named(view, Kind.DATASET, namespace, limit, cursor, described)
 
 
 @routes.get("/datasets/{namespace}/{name}", response_model=One[documents.Dataset])
-def get_dataset(asked: Asked, namespace: Segment, name: Segment) -> Response:
+def get_dataset(view: View, namespace: Segment, name: Segment) -> Response:
     """Show one dataset."""
-    entry = entry_of(asked.catalog, DatasetName(namespace, name))
+    entry = entry_of(view.catalog, DatasetName(namespace, name))
     if entry is None:
         raise ThingNotFoundError("Dataset", name)
-    described = describe_datasets(asked.catalog, asked.graph, [entry], columns=False)
-    return enveloped(asked, rendering.dataset_document(described[0]))
+    described = describe_datasets(view.catalog, view.graph, [entry], columns=False)
+    return enveloped(view, rendering.dataset_document(described[0]))
 
 
 @routes.get("/jobs", response_model=Rows[documents.Job])
-def list_jobs(asked: Asked, namespace: Namespace = None, limit: PageLimit = 100, cursor: Cursor = "") -> Response:
+def list_jobs(view: View, namespace: Namespace = None, limit: PageLimit = 100, cursor: Cursor = "") -> Response:
     """List jobs by namespace and name, each with its last run."""
 
     def described(some: Sequence[Entry]) -> Sequence[documents.Job]:
-        return [rendering.job_document(one) for one in describe_jobs(asked.catalog, asked.graph, some, runs=1)]
+        return [rendering.job_document(one) for one in describe_jobs(view.catalog, view.graph, some, runs=1)]
 
-    return _named(asked, Kind.JOB, namespace, limit, cursor, described)
+    return _named(view, Kind.JOB, namespace, limit, cursor, described)
 
 
 @routes.get("/jobs/{namespace}/{name}", response_model=One[documents.Job])
-def get_job(asked: Asked, namespace: Segment, name: Segment) -> Response:
+def get_job(view: View, namespace: Segment, name: Segment) -> Response:
     """Show one job with its last ten runs."""
     return enveloped(
-        asked,
-        rendering.job_document(describe_jobs(asked.catalog, asked.graph, [_job(asked, namespace, name)])[0]),
+        view,
+        rendering.job_document(describe_jobs(view.catalog, view.graph, [_job(view, namespace, name)])[0]),
     )
 
 
 @routes.get("/jobs/{namespace}/{name}/runs", response_model=Rows[documents.Run])
-def list_runs(asked: Asked, namespace: Segment, name: Segment, limit: PageLimit = 100, cursor: Cursor = "") -> Response:
+def list_runs(view: View, namespace: Segment, name: Segment, limit: PageLimit = 100, cursor: Cursor = "") -> Response:
     """List the runs of a job, newest first."""
-    found = asked.catalog.runs_of(_job(asked, namespace, name).id, window(limit, cursor, TIMED))
+    found = view.catalog.runs_of(_job(view, namespace, name).id, window(limit, cursor, TIMED))
 
     def described(some: Sequence[RunEntry]) -> Sequence[documents.Run]:
-        return [rendering.run_document(one) for one in describe_runs(asked.catalog, asked.graph, some)]
+        return [rendering.run_document(one) for one in describe_runs(view.catalog, view.graph, some)]
 
-    return paged(asked, found, limit, lambda one: (one.seen_to or 0, one.id), described)
+    return paged(view, found, limit, lambda one: (one.seen_to or 0, one.id), described)
 
 
 @routes.get("/runs/{run}", response_model=All[documents.Run])
-def get_run(asked: Asked, run: UUID) -> Response:
+def get_run(view: View, run: UUID) -> Response:
     """Show the runs with this id: one, unless several jobs claim it."""
-    found = asked.catalog.runs([str(run)])
+    found = view.catalog.runs([str(run)])
     if not found:
         raise ThingNotFoundError("Run", str(run))
-    described = describe_runs(asked.catalog, asked.graph, found)
-    return enveloped(asked, [rendering.run_document(one) for one in described])
+    described = describe_runs(view.catalog, view.graph, found)
+    return enveloped(view, [rendering.run_document(one) for one in described])
 
 
 @routes.get("/events", response_model=Rows[documents.Event])
 def list_events(
-    asked: Asked,
+    view: View,
     namespace: Namespace = None,
     after: Annotated[Plain, Query(description="2026-11-20T06:00, or 2h")] = "1970-01-01",
     before: Plain = "2200-01-01",
@@ -129,34 +129,34 @@ def list_events(
         namespace=namespace,
         states=frozenset(RunState[one] for one in state),
     )
-    found = asked.catalog.events(period, window(limit, cursor, TIMED))
-    return paged(asked, found, limit, _event_key, lambda some: [rendering.event_document(one) for one in some])
+    found = view.catalog.events(period, window(limit, cursor, TIMED))
+    return paged(view, found, limit, _event_key, lambda some: [rendering.event_document(one) for one in some])
 
 
 @routes.get("/events/{key}", response_model=One[documents.EventWithPayload])
-def get_event(asked: Asked, request: Request, key: Annotated[str, Path(pattern="^[0-9a-f]{32}$")]) -> Response:
+def get_event(view: View, request: Request, key: Annotated[str, Path(pattern="^[0-9a-f]{32}$")]) -> Response:
     """Show one event with its payload, secrets masked."""
-    found = asked.catalog.event(key)
+    found = view.catalog.event(key)
     if found is None:
         raise ThingNotFoundError("Event", key)
-    payload = asked.bodies(request, [found])[0]
+    payload = view.bodies(request, [found])[0]
     return answer({"data": {**rendering.event_document(found), "payload": msgspec.Raw(payload)}, "page": None})
 
 
 def _named(
-    asked: CatalogRequest,
+    view: CatalogView,
     kind: Kind,
     namespace: str | None,
     limit: int,
     cursor: str,
     described: Callable[[Sequence[Entry]], Sequence[object]],
 ) -> Response:
-    found = asked.catalog.listed(kind, EntryFilter(namespace=namespace), window(limit, cursor, NAMED))
-    return paged(asked, found, limit, entry_sort_key, described)
+    found = view.catalog.listed(kind, EntryFilter(namespace=namespace), window(limit, cursor, NAMED))
+    return paged(view, found, limit, entry_sort_key, described)
 
 
-def _job(asked: CatalogRequest, namespace: str, name: str) -> Entry:
-    found = asked.catalog.entries([node_id(JobName(namespace, name))])
+def _job(view: CatalogView, namespace: str, name: str) -> Entry:
+    found = view.catalog.entries([node_id(JobName(namespace, name))])
     if not found:
         raise ThingNotFoundError("Job", name)
     return next(iter(found.values()))

@@ -20,7 +20,7 @@ from whence.api.collector.metrics import CollectorMetrics
 from whence.api.collector.response_types import Accepted, BatchAccepted, FailedEvent, RestrictedEvent
 from whence.api.http.client_address import client_address
 from whence.api.http.problems import problem, unavailable
-from whence.api.http.rate_limits import Limits, Said, Source, source_of, tally
+from whence.api.http.rate_limits import EventVolumes, Limits, Source, source_of, tally
 from whence.api.settings import Settings
 from whence.errors import AccessError, EventError, LogBusyError, LogError, RateLimitError
 from whence.log.group_commit import GroupCommit
@@ -154,7 +154,7 @@ class Collector:
             answer["restricted"] = restricted
         return Response(msgspec.json.encode(answer), 200, headers, "application/json")
 
-    def _split(self, body: bytes) -> tuple[Sequence[msgspec.Raw], Said]:
+    def _split(self, body: bytes) -> tuple[Sequence[msgspec.Raw], EventVolumes]:
         elements = _split(body, self._settings.max_batch_events)
         return elements, tally(elements)
 

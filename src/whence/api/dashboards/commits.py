@@ -12,10 +12,10 @@ from whence.query.runs.commits import FACET, Commit, commit_in
 from whence.store.status.failing_jobs import read_run_events
 
 
-def commits_said(connection: Connection, log: Log, run_ids: Iterable[int]) -> Mapping[int, Commit]:
+def read_run_commits(connection: Connection, log: Log, run_ids: Iterable[int]) -> Mapping[int, Commit]:
     """The commit of each run; runs without stored events, or without a commit, are left out. Raises LogError."""
-    told = read_run_events(connection, run_ids)
-    ends = [(run, one) for run, events in told.items() for one in {events[0], events[-1]}]
+    events_by_run = read_run_events(connection, run_ids)
+    ends = [(run, end) for run, events in events_by_run.items() for end in {events[0], events[-1]}]
     records = log.read_records([Position.from_int(position) for _, (_, _, position) in ends])
     found: dict[int, Commit] = {}
     for (run, (id_, rest, _)), record in zip(ends, records, strict=True):

@@ -34,9 +34,9 @@ def list_failed_checks(request: Request, viewer: Asker, limit: PageLimit = 50, c
     """
     if not viewer.can_see_all:
         raise AccessError("failed checks require permission to read all namespaces", 403)
-    asked = window(limit, cursor, (int, int, int))
+    wanted = window(limit, cursor, (int, int, int))
     with snapshot(request.app.state.engine) as connection:
-        failures = read_failed_checks(connection, asked)
+        failures = read_failed_checks(connection, wanted)
         shown, page = cut(failures.found, limit, _key)
         datasets = StoreCatalog(connection).entries({one.dataset_id for one in shown})
         runs = {row.id: row for row in StoreGraph(connection).runs({one.run_id for one in shown})}

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import Connection, Engine
 
 from whence.api.auth.guard import Asker
-from whence.api.dashboards.commits import commits_said
+from whence.api.dashboards.commits import read_run_commits
 from whence.api.http.cached_counts import CachedCount
 from whence.api.http.clock import Clock
 from whence.api.http.dashboard_types import Downstream, RunOf, Trouble, Troubles, answered_with
@@ -135,7 +135,7 @@ def _documents(connection: Connection, log: Log, viewer: Viewer, shown: Sequence
     bad = {id_: next((run for run in group if run in errors), group[0]) for id_, group in last.items()}
     good = store.read_last_good_runs(connection, ids)
     runs = {row.id: row for row in graph.runs({*bad.values(), *good.values()})}
-    commits = commits_said(connection, log, runs)
+    commits = read_run_commits(connection, log, runs)
     described = describe_jobs(catalog, graph, [one.entry for one in shown], runs=0)
 
     def run(id_: int | None) -> RunOf | None:
@@ -182,10 +182,10 @@ def _outputs(viewer: Viewer, job: DescribedJob) -> list[str]:
 def _errors(catalog: StoreCatalog, run_ids: Iterable[int]) -> Mapping[int, str]:
     """The first line of each run's error message."""
     facets = {
-        run: {one.key: msgspec.json.decode(one.payload) for one in said if _is_error(one)}
-        for run, said in catalog.run_facets(run_ids).items()
+        run: {one.key: msgspec.json.decode(one.payload) for one in several if _is_error(one)}
+        for run, several in catalog.run_facets(run_ids).items()
     }
-    texts = {run: find_error_message(said) for run, said in facets.items()}
+    texts = {run: find_error_message(errors) for run, errors in facets.items()}
     return {run: text.partition("\n")[0].strip()[:500] for run, text in texts.items() if text}
 
 

@@ -42,8 +42,8 @@ def router(engine: Engine, tables: str) -> APIRouter:
 
         `measured_at` and all values are null if nothing was measured yet.
         """
-        told = _kpis_document(series.get())
-        return answer({"data": [one for one in told if not name or one["name"] in name], "page": None})
+        kpis = _kpis_document(series.get())
+        return answer({"data": [one for one in kpis if not name or one["name"] in name], "page": None})
 
     @routes.get("/coverage", responses=answered_with(Coverage))
     def coverage(viewer: Asker, limit: PageLimit = 100, cursor: Cursor = "") -> Response:
@@ -74,18 +74,18 @@ def router(engine: Engine, tables: str) -> APIRouter:
 
         `upstream`: datasets with downstream nodes, but without known upstream lineage.
         """
-        asked = window(limit, cursor, (str, str, int))
-        found = _visible(request.app.state.engine, viewer, what, namespace, asked)
+        wanted = window(limit, cursor, (str, str, int))
+        found = _visible(request.app.state.engine, viewer, what, namespace, wanted)
         shown, page = cut(found, limit, entry_sort_key)
         return answer({"data": [mentioned(one) for one in shown], "page": page})
 
     return routes
 
 
-def _visible(engine: Engine, viewer: Viewer, what: str, namespace: str | None, asked: Window) -> Sequence[Entry]:
+def _visible(engine: Engine, viewer: Viewer, what: str, namespace: str | None, wanted: Window) -> Sequence[Entry]:
     with snapshot(engine) as connection:
         return visible(
-            viewer, asked, partial(list_lacking, connection, what, namespace), entry_sort_key, attrgetter("name")
+            viewer, wanted, partial(list_lacking, connection, what, namespace), entry_sort_key, attrgetter("name")
         )
 
 

@@ -36,7 +36,7 @@ def list_unfinished(
         found = visible(
             viewer,
             window(limit, cursor, (int, int)),
-            lambda asked: list_unfinished_runs(connection, lacks, now, asked),
+            lambda wanted: list_unfinished_runs(connection, lacks, now, wanted),
             _run_key,
             lambda one: one.job,
         )
@@ -51,7 +51,7 @@ def list_silent(request: Request, viewer: Asker, limit: PageLimit = 100, cursor:
         found = visible(
             viewer,
             window(limit, cursor, (int, int)),
-            lambda asked: list_silent_datasets(connection, asked),
+            lambda wanted: list_silent_datasets(connection, wanted),
             _dataset_key,
             lambda one: one.name,
         )
@@ -61,21 +61,21 @@ def list_silent(request: Request, viewer: Asker, limit: PageLimit = 100, cursor:
 
 def visible(
     viewer: Viewer,
-    asked: Window,
+    wanted: Window,
     rows: Callable[[Window], Sequence[T]],
     key: Callable[[T], Key],
     name: Callable[[T], DatasetName | JobName],
 ) -> Sequence[T]:
     """A page of visible rows; fetches more until there are enough."""
     found: list[T] = []
-    following = asked.after
-    while len(found) < asked.limit:
+    following = wanted.after
+    while len(found) < wanted.limit:
         some = rows(Window(limit=_READ, after=following))
         found += [one for one in some if viewer.can_see(name(one))]
         if len(some) < _READ:
             break
         following = key(some[-1])
-    return found[: asked.limit]
+    return found[: wanted.limit]
 
 
 def _run_key(one: UnfinishedRun) -> Key:

@@ -24,7 +24,7 @@ from whence.api.gate.rows import (
 from whence.api.http.path_names import Plain, Segment
 from whence.api.http.response_types import All, One, Rows
 from whence.api.http.responses import MISSING, answer
-from whence.api.requests.catalog import Newest
+from whence.api.requests.catalog import NewestView
 from whence.api.requests.pages import Cursor, PageLimit, paged, window
 from whence.errors import AccessError, EventError
 from whence.govern.assertions import assert_facets
@@ -84,37 +84,43 @@ class WaiverBody(BaseModel):
 
 
 @reads.get("/verdicts", response_model=Rows[VerdictRow])
-def list_verdicts(asked: Newest, repository: Repository = "", limit: PageLimit = 50, cursor: Cursor = "") -> Response:
+def list_verdicts(
+    view: NewestView, repository: Repository = "", limit: PageLimit = 50, cursor: Cursor = ""
+) -> Response:
     """List the recorded verdicts of readable repositories, the latest first: of each commit, the last one."""
-    found = list_records(asked.catalog, RegistryKind.VERDICT, repository, window(limit, cursor, RECORD_KEY))
-    return paged(asked, found, limit, record_key, verdict_rows)
+    found = list_records(view.catalog, RegistryKind.VERDICT, repository, window(limit, cursor, RECORD_KEY))
+    return paged(view, found, limit, record_key, verdict_rows)
 
 
 @reads.get("/verdicts/{repository}/{commit}", response_model=One[RecordedVerdict])
-def get_verdict(asked: Newest, repository: Segment, commit: Segment) -> Response:
+def get_verdict(view: NewestView, repository: Segment, commit: Segment) -> Response:
     """Show the verdict on a commit and its approvals. Nodes that the caller may not see are counted, not named."""
-    return answer({"data": recorded_verdict(asked.catalog, repository, commit), "page": None})
+    return answer({"data": recorded_verdict(view.catalog, repository, commit), "page": None})
 
 
 @reads.get("/approvals", response_model=Rows[ApprovalRow])
-def list_approvals(asked: Newest, repository: Repository = "", limit: PageLimit = 100, cursor: Cursor = "") -> Response:
+def list_approvals(
+    view: NewestView, repository: Repository = "", limit: PageLimit = 100, cursor: Cursor = ""
+) -> Response:
     """List approvals of commits, the latest first."""
-    found = list_records(asked.catalog, RegistryKind.APPROVAL, repository, window(limit, cursor, RECORD_KEY))
-    return paged(asked, found, limit, record_key, lambda some: approval_rows(approvals_in(some)))
+    found = list_records(view.catalog, RegistryKind.APPROVAL, repository, window(limit, cursor, RECORD_KEY))
+    return paged(view, found, limit, record_key, lambda some: approval_rows(approvals_in(some)))
 
 
 @reads.get("/verdicts/{repository}/{commit}/approvals", response_model=All[ApprovalRow])
-def list_approvals_of_commit(asked: Newest, repository: Segment, commit: Segment) -> Response:
+def list_approvals_of_commit(view: NewestView, repository: Segment, commit: Segment) -> Response:
     """List the approvals of a commit, also of one without a verdict."""
-    return answer({"data": approval_rows(approvals_of(asked.catalog, repository, commit)), "page": None})
+    return answer({"data": approval_rows(approvals_of(view.catalog, repository, commit)), "page": None})
 
 
 @reads.get("/waivers", response_model=Rows[WaiverRow])
-def list_waivers(asked: Newest, repository: Repository = "", limit: PageLimit = 100, cursor: Cursor = "") -> Response:
+def list_waivers(
+    view: NewestView, repository: Repository = "", limit: PageLimit = 100, cursor: Cursor = ""
+) -> Response:
     """List waivers, the latest first, expired ones among them. Those in `gate.yaml` are in the repository alone."""
-    found = list_records(asked.catalog, RegistryKind.WAIVER, repository, window(limit, cursor, RECORD_KEY))
+    found = list_records(view.catalog, RegistryKind.WAIVER, repository, window(limit, cursor, RECORD_KEY))
     today = datetime.now(UTC).date()
-    return paged(asked, found, limit, record_key, lambda some: waiver_rows(waivers_in(some), today))
+    return paged(view, found, limit, record_key, lambda some: waiver_rows(waivers_in(some), today))
 
 
 @writes.put(
@@ -128,8 +134,8 @@ async def put_verdict(request: Request, repository: Segment, commit: Segment, bo
     def events(now: Now) -> Sequence[Json]:
         nonlocal transition
         transition = is_transition(_known_verdict(now.facets), verdict)
-        said = verdict_facets(msgspec.to_builtins(verdict))
-        return [assert_facets(subject, now.at, producer_of(request), said)] if transition else ()
+        facets = verdict_facets(msgspec.to_builtins(verdict))
+        return [assert_facets(subject, now.at, producer_of(request), facets)] if transition else ()
 
     asserted = await scribe_of(request).change(request, subject, events)
     return _written({"transition": transition, "verdict": verdict}, asserted)
@@ -171,21 +177,21 @@ async def _approve(request: Request, repository: str, commit: str, *, approves: 
     subject = approval_dataset(repository, commit, _named_caller(request))
 
     def events(now: Now) -> Sequence[Json]:
-        recorded_verdict(now.asked.catalog, repository, commit)  # there is one
+        recorded_verdict(now.view.catalog, repository, commit)  # there is one
         return [assert_facets(subject, now.at, producer_of(request), approval_facets(approves=approves))]
 
     asserted = await scribe_of(request).change(request, subject, events)
-    found = await read(request, lambda asked: approvals_of(asked.catalog, repository, commit))
+    found = await read(request, lambda view: approvals_of(view.catalog, repository, commit))
     return _written(approval_rows(found), asserted)
 
 
 async def _waive(request: Request, repository: str, change: str, waiver: WaiverRecord | None) -> Response:
     _named_caller(request)
-    subject, said = waiver_dataset(repository, change), waiver_facets(waiver)
+    subject, facets = waiver_dataset(repository, change), waiver_facets(waiver)
     asserted = await scribe_of(request).change(
-        request, subject, lambda now: [assert_facets(subject, now.at, producer_of(request), said)]
+        request, subject, lambda now: [assert_facets(subject, now.at, producer_of(request), facets)]
     )
-    found = await read(request, lambda asked: waivers_of(asked.catalog, repository))
+    found = await read(request, lambda view: waivers_of(view.catalog, repository))
     mine = (one for one in found if one.change == change)
     return _written(waiver_rows(mine, datetime.now(UTC).date()), asserted)
 

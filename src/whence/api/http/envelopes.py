@@ -41,8 +41,8 @@ class Wanted:
     @classmethod
     def of(cls, request: Request) -> "Wanted":
         """From a request: `format=csv`, or else its Accept header."""
-        asked = sorted((key, value) for key, value in request.query_params.multi_items() if key not in _OF_THE_PAGE)
-        digest = blake2b(json.dumps([request.url.path, asked]).encode(), digest_size=6).hexdigest()
+        given = sorted((key, value) for key, value in request.query_params.multi_items() if key not in _OF_THE_PAGE)
+        digest = blake2b(json.dumps([request.url.path, given]).encode(), digest_size=6).hexdigest()
         named = request.query_params.get("format", "")
         accepts_csv = request.headers.get("accept", "").partition(",")[0].partition(";")[0].strip() == "text/csv"
         tags = frozenset(tag.strip() for tag in request.headers.get("if-none-match", "").split(",") if tag.strip())
@@ -66,8 +66,8 @@ def answer_response(answer: Listing | Whole, paging: Paging, wanted: Wanted, tag
     if wanted.form == CSV:
         rows, completeness = answer.csv(), answer.completeness
         complete = answer.head.get("complete") if completeness is None else completeness.complete
-        said = {} if complete is None else {"Whence-Complete": "true" if complete else "false"}
-        return Response(rows, 200, headers | said, CSV)
+        completeness_header = {} if complete is None else {"Whence-Complete": "true" if complete else "false"}
+        return Response(rows, 200, headers | completeness_header, CSV)
     return Response(msgspec.json.encode(envelope(answer, paging, wanted.question)), 200, headers, JSON)
 
 
@@ -98,7 +98,7 @@ def _page(listing: Listing, paging: Paging, question: str) -> dict[str, Any]:
 def page_of(keys: Sequence[Key], paging: Paging, question: str) -> tuple[int, int]:
     """The indices of a page's rows. Rows that were added or removed since the cursor do not shift the others."""
     try:
-        start = _place(keys, _after(paging.cursor, question)) if paging.cursor else 0
+        start = _place(keys, _key_in(paging.cursor, question)) if paging.cursor else 0
     except (TypeError, IndexError):
         raise CursorError from None
     end = len(keys) if paging.limit is None else min(start + paging.limit, len(keys))
@@ -113,11 +113,11 @@ def _cursor(question: str, key: Key) -> str:
     return base64.urlsafe_b64encode(json.dumps([question, list(key)], ensure_ascii=False).encode()).decode().rstrip("=")
 
 
-def _after(cursor: str, question: str) -> Key:
+def _key_in(cursor: str, question: str) -> Key:
     """The key in a cursor, after which its page begins."""
     try:
-        asked, key = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        if asked == question and isinstance(key, list):
+        digest, key = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        if digest == question and isinstance(key, list):
             return tuple(key)
     except (ValueError, binascii.Error, TypeError, RecursionError):
         pass

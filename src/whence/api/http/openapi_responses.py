@@ -37,5 +37,8 @@ def documented(question: str) -> dict[int | str, dict[str, Any]]:
             "content": {"text/csv": {"schema": {"type": "string"}}},
         },
         304: {"description": "The answer has not changed since the one with this ETag"},
-        **{status: {"description": said, "content": {MEDIA_TYPE: {}}} for status, said in problems.items()},
+        **{
+            status: {"description": description, "content": {MEDIA_TYPE: {}}}
+            for status, description in problems.items()
+        },
     }

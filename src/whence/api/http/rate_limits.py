@@ -45,7 +45,7 @@ class Source(NamedTuple):
     namespace: str = ""
 
 
-Said = Mapping[Source, tuple[int, int]]
+EventVolumes = Mapping[Source, tuple[int, int]]
 """Events and bytes by source."""
 
 
@@ -94,16 +94,17 @@ class Limits:
         self._peers.take(network.encode(), 1, size, self._clock())
         return delay
 
-    def inside(self, peer: str, said: Said, charged: int) -> float:
+    def inside(self, peer: str, volumes: EventVolumes, charged: int) -> float:
         """Charge a request after it was read: events and bytes by source. `charged` bytes were charged before.
 
         Returns the seconds to delay it. Raises RateLimitError; then no source is charged.
         """
         now, network = self._clock(), network_of(peer)
         if network:
-            events, size = (sum(amounts) for amounts in zip(*said.values(), strict=True)) if said else (1, charged)
+            totals = (sum(amounts) for amounts in zip(*volumes.values(), strict=True))
+            events, size = totals if volumes else (1, charged)
             self._peers.take(network.encode(), max(events - 1, 0), max(size - charged, 0), now)
-        keys = {source: _key_of(network, source) for source in said}
+        keys = {source: _key_of(network, source) for source in volumes}
         delay = 0.0
         for source, key in keys.items():
             waiting = self._producers.delay(key, now)
@@ -111,7 +112,7 @@ class Limits:
                 name = f"{source.producer[:200] or 'a nameless producer'} ({source.namespace[:100]})"
                 raise _refused("producer", name, waiting)
             delay = max(delay, waiting)
-        for source, (events, size) in said.items():
+        for source, (events, size) in volumes.items():
             self._producers.take(keys[source], events, size, now)
         return delay
 
@@ -121,14 +122,14 @@ def _refused(door: str, name: str, delay: float) -> RateLimitError:
     return RateLimitError(door, f"{name} sends more than its share", seconds)
 
 
-def tally(bodies: Iterable[bytes | msgspec.Raw]) -> Said:
+def tally(bodies: Iterable[bytes | msgspec.Raw]) -> EventVolumes:
     """Events and bytes by source."""
-    said: dict[Source, tuple[int, int]] = {}
+    volumes: dict[Source, tuple[int, int]] = {}
     for body in bodies:
         source = source_of(body)
-        events, size = said.get(source, (0, 0))
-        said[source] = events + 1, size + len(memoryview(body))
-    return said
+        events, size = volumes.get(source, (0, 0))
+        volumes[source] = events + 1, size + len(memoryview(body))
+    return volumes
 
 
 class _Buckets:
@@ -147,12 +148,15 @@ class _Buckets:
     def take(self, key: bytes, events: int, size: int, now: float) -> None:
         """Take tokens, even into debt: a large request passes once, and the following ones wait."""
         by_events, by_bytes = self._full_at.pop(key, (now, now))
-        self._full_at[key] = _later(by_events, events, self._events, now), _later(by_bytes, size, self._bytes, now)
+        self._full_at[key] = (
+            _full_after(by_events, events, self._events, now),
+            _full_after(by_bytes, size, self._bytes, now),
+        )
         if len(self._full_at) > self._most:
             self._full_at.popitem(last=False)
 
 
-def _later(full_at: float, amount: int, rate: float, now: float) -> float:
+def _full_after(full_at: float, amount: int, rate: float, now: float) -> float:
     return max(full_at, now) + amount / rate if rate else now
 
 

@@ -12,8 +12,8 @@ from whence.api.http.clock import now_of
 from whence.api.http.dashboard_types import SchemaChange, SchemaChanges, TraitsOf, answered_with
 from whence.api.http.path_names import Plain
 from whence.api.http.responses import MISSING, answer
-from whence.api.requests.catalog import Asked as CatalogRequest
-from whence.api.requests.graph import open_asked
+from whence.api.requests.catalog import View as CatalogView
+from whence.api.requests.graph import open_visible_graph
 from whence.api.requests.pages import Cursor, PageLimit, after, cut, window
 from whence.errors import EventError
 from whence.model.graph import AssertingRun, Direction, Grain, Hop, RunRow, SchemaRow
@@ -23,7 +23,7 @@ from whence.model.traits import NO_TRAITS, TRAIT_FACETS, Traits, read_traits
 from whence.query.answers.instants import instant, iso
 from whence.query.history.schemas import column_changes, columns_of
 from whence.query.ports.catalog import Catalog
-from whence.query.visibility.visible_ids import Asked
+from whence.query.visibility.visible_ids import QuestionGraph
 from whence.store.snapshots.catalog import snapshot
 from whence.store.status.data_quality import CheckCounts, read_quality
 
@@ -36,7 +36,7 @@ routes = APIRouter(prefix="/api/v2", tags=["dashboards"], responses=MISSING)
 @routes.get("/traits", responses=answered_with(TraitsOf))
 def traits_of(
     request: Request,
-    asked: CatalogRequest,
+    view: CatalogView,
     node: Annotated[list[Plain], Query(min_length=1, max_length=MOST, description="node ids of datasets and jobs")],
     as_of: Annotated[Plain, Query(description="the last write before this time")] = "now",
 ) -> Response:
@@ -46,13 +46,13 @@ def traits_of(
     """
     at = _instant(as_of, "as_of", now_of(request))
     wanted = {node_id(name): name for name in map(_named, node)}
-    with open_asked(request) as graph:
+    with open_visible_graph(request) as graph:
         known = {id_: name for id_, name in graph.nodes(wanted).items() if name == wanted[id_]}
-        said, written = _said(graph, known), _written(graph, known, at)
+        traits, written = _read_traits(graph, known), _written(graph, known, at)
         latest = _latest(graph, known, None if as_of == "now" else at)
-    quality, period = _quality(request, known), _period(asked.catalog, known)
+    quality, period = _quality(request, known), _period(view.catalog, known)
     data = [
-        _document(name, said.get(id_, NO_TRAITS), written.get(id_), latest.get(id_), quality.get(id_)) | period[id_]
+        _document(name, traits.get(id_, NO_TRAITS), written.get(id_), latest.get(id_), quality.get(id_)) | period[id_]
         for id_, name in known.items()
     ]
     return answer({"data": data, "page": None})
@@ -67,7 +67,7 @@ def schema_changes(
 ) -> Response:
     """List schema changes of datasets, latest first."""
     start = _instant(since, "since", now_of(request))
-    with open_asked(request) as graph:
+    with open_visible_graph(request) as graph:
         rows = sorted(graph.schemas(graph.described(start)))
         names = graph.nodes({row.dataset_id for row in rows})
     changes = sorted((one for one in _changes(rows) if one[1].first_time >= start), key=_newest)
@@ -107,19 +107,19 @@ def _change(name: Node, before: SchemaRow | None, row: SchemaRow) -> SchemaChang
     }
 
 
-def _said(graph: Asked, known: Mapping[int, Node]) -> Mapping[int, Traits]:
+def _read_traits(graph: QuestionGraph, known: Mapping[int, Node]) -> Mapping[int, Traits]:
     rows = sorted(graph.facets(list(known), TRAIT_FACETS), key=attrgetter("subject_id"))
     return {id_: read_traits(list(some)) for id_, some in groupby(rows, key=attrgetter("subject_id"))}
 
 
-def _written(graph: Asked, known: Mapping[int, Node], at: int) -> Mapping[int, tuple[RunRow, int]]:
+def _written(graph: QuestionGraph, known: Mapping[int, Node], at: int) -> Mapping[int, tuple[RunRow, int]]:
     datasets = [(id_, at) for id_ in known if kind_of(id_) is Kind.DATASET]
     writers = graph.writers(datasets)
     runs = {row.id: row for row in graph.runs({one.run_id for one in writers})}
     return {one.dataset_id: (runs[one.run_id], one.time) for one in writers if one.run_id in runs}
 
 
-def _latest(graph: Asked, known: Mapping[int, Node], at: int | None) -> Mapping[int, AssertingRun]:
+def _latest(graph: QuestionGraph, known: Mapping[int, Node], at: int | None) -> Mapping[int, AssertingRun]:
     """For each dataset, the latest run of the jobs that write it."""
     datasets = [id_ for id_ in known if kind_of(id_) is Kind.DATASET]
     edges = graph.edges(datasets, Hop(Direction.UPSTREAM, Grain.DATASET, at), MOST_EDGES)
@@ -143,7 +143,7 @@ def _period(catalog: Catalog, known: Mapping[int, Node]) -> Mapping[int, dict[st
 def _quality(request: Request, known: Mapping[int, Node]) -> Mapping[int, tuple[CheckCounts, str]]:
     if not viewer_of(request).can_see_all:
         return {}
-    with snapshot(request.app.state.engine) as connection, open_asked(request) as graph:
+    with snapshot(request.app.state.engine) as connection, open_visible_graph(request) as graph:
         found = read_quality(connection, [id_ for id_ in known if kind_of(id_) is Kind.DATASET])
         runs = {row.id: str(row.name) for row in graph.runs({one.run_id for one in found.values()})}
     return {id_: (one, runs[one.run_id]) for id_, one in found.items() if one.run_id in runs}
@@ -151,17 +151,17 @@ def _quality(request: Request, known: Mapping[int, Node]) -> Mapping[int, tuple[
 
 def _document(
     name: Node,
-    said: Traits,
+    traits: Traits,
     written: tuple[RunRow, int] | None,
     latest: AssertingRun | None,
     quality: tuple[CheckCounts, str] | None,
 ) -> dict[str, Any]:
     return {
         "node": str(name),
-        "owners": sorted(said.owners),
-        "tags": [{"key": key, "value": value, "field": field} for key, value, field in sorted(said.tags)],
-        "types": sorted(said.types),
-        "tier": said.tier,
+        "owners": sorted(traits.owners),
+        "tags": [{"key": key, "value": value, "field": field} for key, value, field in sorted(traits.tags)],
+        "types": sorted(traits.types),
+        "tier": traits.tier,
         "written": written and {"run": str(written[0].name), "job": str(written[0].name.job), "time": iso(written[1])},
         "latest": latest
         and {

@@ -11,7 +11,7 @@ from whence.api.requests.graph import AnswerTerms
 from whence.query.answers.instants import instant, past_instant
 from whence.query.answers.values import TYPES, Filter, Question
 from whence.query.lookup.resolve import resolve
-from whence.query.visibility.visible_ids import Asked
+from whence.query.visibility.visible_ids import QuestionGraph
 
 MOST_ROWS, MOST_NODES, MOST_EDGES = 10_000, 1_000_000, 10_000_000
 LONGEST = 10_000
@@ -113,7 +113,7 @@ class Lineage(Traversal, Narrowing):
     job: list[Text] = Field([], description="Only what one of these jobs reads or writes")
     within: bool = Field(False, description="Do not pass through nodes that do not fit")
 
-    def filtered(self, graph: Asked, at: int | None) -> Question:
+    def filtered(self, graph: QuestionGraph, at: int | None) -> Question:
         """The question with its filter. Raises NodeNotFoundError, AmbiguousNodeError."""
         jobs = tuple(str(resolve(graph, name)) for name in self.job)
         return self.question(at, replace(self.only, jobs=jobs, within=self.within))

@@ -11,7 +11,8 @@ from whence.api.http.path_names import Depth, Plain
 from whence.api.http.responses import MISSING, answer
 from whence.api.marquez import graph_response_types as graphs
 from whence.api.marquez import response_types, responses
-from whence.api.requests.catalog import Asked, CatalogRequest
+from whence.api.requests.catalog import CatalogView as CatalogRequest
+from whence.api.requests.catalog import View as Asked
 from whence.errors import EventError, ThingNotFoundError
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node

@@ -30,7 +30,7 @@ STATES: Mapping[StateName, frozenset[RunState]] = {
 _STATE_NAMES = {state: name for name, states in STATES.items() for state in states}
 _STREAMS = ("kafka", "kinesis", "pulsar", "pubsub", "eventhub")
 _OWN = "whence_marquez"
-"""A dataset facet that keeps what only Marquez's clients say of it: physicalName, schemaLocation, sourceName."""
+"""A dataset facet with the members that only Marquez's clients report: physicalName, schemaLocation, sourceName."""
 
 
 def name_document(name: DatasetName | JobName) -> response_types.Name:
@@ -104,8 +104,8 @@ def current_version(one: DescribedDataset) -> str | None:
 
 def dataset_type(one: DescribedDataset) -> Literal["DB_TABLE", "STREAM"]:
     """STREAM or DB_TABLE."""
-    said = (_text(one.facets.get("datasetType"), "datasetType") or "").upper()
-    is_stream = said in ("STREAM", "TOPIC") or (not said and one.name.namespace.partition("://")[0] in _STREAMS)
+    reported = (_text(one.facets.get("datasetType"), "datasetType") or "").upper()
+    is_stream = reported in ("STREAM", "TOPIC") or (not reported and one.name.namespace.partition("://")[0] in _STREAMS)
     return "STREAM" if is_stream else "DB_TABLE"
 
 
@@ -182,10 +182,10 @@ def job_head(one: DescribedJob) -> response_types.JobHead:
 
 def job_type(one: DescribedJob) -> Literal["BATCH", "STREAM", "SERVICE"]:
     """BATCH, STREAM or SERVICE."""
-    said = (_text(one.facets.get("jobType"), "processingType") or "").upper()
-    if said in ("STREAMING", "STREAM"):
+    reported = (_text(one.facets.get("jobType"), "processingType") or "").upper()
+    if reported in ("STREAMING", "STREAM"):
         return "STREAM"
-    return "SERVICE" if said == "SERVICE" else "BATCH"
+    return "SERVICE" if reported == "SERVICE" else "BATCH"
 
 
 def job_version_document(
@@ -239,13 +239,13 @@ def tag_names(tags: Iterable[Tag]) -> list[str]:
 
 
 def namespace_document(
-    name: str, created_at: int, said: Mapping[str, FacetRecord], facets: Mapping[str, Any], *, is_hidden: bool
+    name: str, created_at: int, records: Mapping[str, FacetRecord], facets: Mapping[str, Any], *, is_hidden: bool
 ) -> response_types.MarquezNamespace:
-    """A namespace; `facets` are decoded, `said` has the report time of each."""
+    """A namespace; `facets` are decoded, `records` has the report time of each."""
     return {
         "name": name,
         "createdAt": iso(created_at),
-        "updatedAt": iso(max([created_at, *(one.time for one in said.values())])),
+        "updatedAt": iso(max([created_at, *(one.time for one in records.values())])),
         "ownerName": owner_name(facets),
         "description": description_in(facets),
         "isHidden": is_hidden,
@@ -267,14 +267,14 @@ def description_in(facets: Mapping[str, Any]) -> str | None:
 
 def source_document(name: str, created_at: int, facets: Mapping[str, Any]) -> response_types.Source:
     """A data source."""
-    said = facets.get("dataSource", {})
+    source = facets.get("dataSource", {})
     scheme = name.partition("://")[0] if "://" in name else ""
     return {
         "type": _text(facets.get(_OWN), "type") or {"postgres": "POSTGRESQL"}.get(scheme, scheme.upper() or "UNKNOWN"),
         "name": name,
         "createdAt": iso(created_at),
         "updatedAt": iso(created_at),
-        "connectionUrl": _text(said, "uri") or name,
+        "connectionUrl": _text(source, "uri") or name,
         "description": description_in(facets),
     }
 
@@ -335,8 +335,10 @@ def input_document(one: Input) -> response_types.InputField:
 def transformation(inputs: Sequence[Input]) -> response_types.TransformationOfAll:
     """The transformation of all inputs, if they are equal; influence only if no data flows."""
     values = [one for one in inputs if one.transformation.type != "INDIRECT"] or inputs
-    said = {(one.transformation.description, one.transformation.subtype or one.transformation.type) for one in values}
-    description, type_ = next(iter(said)) if len(said) == 1 else ("", "")
+    described = {
+        (one.transformation.description, one.transformation.subtype or one.transformation.type) for one in values
+    }
+    description, type_ = next(iter(described)) if len(described) == 1 else ("", "")
     return {"transformationDescription": description or None, "transformationType": type_ or None}
 
 

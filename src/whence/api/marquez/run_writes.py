@@ -13,7 +13,7 @@ from whence.api.http.path_names import Plain, Segment
 from whence.api.http.responses import MISSING, answer
 from whence.api.marquez import bodies, response_types, responses
 from whence.api.marquez import lookup as gather
-from whence.api.requests.catalog import CatalogRequest
+from whence.api.requests.catalog import CatalogView
 from whence.errors import EventError
 from whence.model.access import Action
 from whence.model.events import RunState
@@ -36,19 +36,19 @@ Json = dict[str, Any]
 @needs(Action.WRITE)
 async def create_run(request: Request, namespace: Segment, job: Segment, body: bodies.RunBody) -> Response:
     """Create a run of a job. It reads the declared inputs of the job."""
-    name = (await read(request, lambda asked: gather.job_named(asked, namespace, job))).name
+    name = (await read(request, lambda view: gather.job_named(view, namespace, job))).name
     run, scribe = RunName(_run_id(body.id), name), scribe_of(request)
 
     def events(now: Now) -> list[Json]:
-        if now.asked.catalog.runs([run.run_id]):
+        if now.view.catalog.runs([run.run_id]):
             raise EventError("/id", f"Run '{run.run_id}' already exists.", 400)
         facets, inputs = dict(bodies.run_facets(body)), _declared_inputs(scribe, now, name)
-        said = run_event(now_micros(), RunState.OTHER, run, run_facets=facets, inputs=inputs)
-        return [replace_producer(producer_of(request), said)]
+        event = run_event(now_micros(), RunState.OTHER, run, run_facets=facets, inputs=inputs)
+        return [replace_producer(producer_of(request), event)]
 
     await scribe.change(request, name, events, Action.WRITE)
     headers = {"Location": f"/api/v1/jobs/runs/{quote(run.run_id)}"}
-    return answer(await read(request, lambda asked: _run(asked, run.run_id)), 201, headers)
+    return answer(await read(request, lambda view: _run(view, run.run_id)), 201, headers)
 
 
 _MARKS = {
@@ -68,18 +68,18 @@ async def mark_run(
     at: Annotated[Plain | None, Query(description="ISO 8601; now if not given")] = None,
 ) -> Response:
     """Mark a run as started, completed, failed or aborted."""
-    name = (await read(request, lambda asked: gather.run_entry(asked, str(run)))).name
-    said = run_event(_time(at), _MARKS[mark], name)
-    await scribe_of(request).say(request, [replace_producer(producer_of(request), said)], Action.WRITE)
-    return answer(await read(request, lambda asked: _run(asked, name.run_id)))
+    name = (await read(request, lambda view: gather.run_entry(view, str(run)))).name
+    event = run_event(_time(at), _MARKS[mark], name)
+    await scribe_of(request).say(request, [replace_producer(producer_of(request), event)], Action.WRITE)
+    return answer(await read(request, lambda view: _run(view, name.run_id)))
 
 
-def _run(asked: CatalogRequest, run_id: str) -> response_types.MarquezRun:
-    return responses.run_document(gather.run_named(asked, run_id))
+def _run(view: CatalogView, run_id: str) -> response_types.MarquezRun:
+    return responses.run_document(gather.run_named(view, run_id))
 
 
 def _declared_inputs(scribe: AssertionWriter, now: Now, job: JobName) -> list[Json]:
-    with suppress(EventError):  # what was declared is in the log no more: then the run says nothing of it
+    with suppress(EventError):  # the declaration is no longer in the log: the run reports none
         return without_facets(scribe.declared(now, job).inputs)
     return []
 

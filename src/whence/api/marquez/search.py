@@ -15,7 +15,7 @@ from whence.api.http.path_names import Limit, Offset, Plain, Segment
 from whence.api.http.responses import MISSING, answer
 from whence.api.marquez import lookup as gather
 from whence.api.marquez import response_types, responses
-from whence.api.requests.catalog import Asked, CatalogRequest
+from whence.api.requests.catalog import CatalogView, View
 from whence.errors import EventError
 from whence.model.catalog import Entry, EventFilter, NameSearch, RegistryKind, Window
 from whence.model.events import EventKind, RunState
@@ -34,7 +34,7 @@ EARLIEST, LATEST = "1970-01-01T00:00:00Z", "2200-01-01T00:00:00Z"
 
 @routes.get("/search", response_model=response_types.SearchResults)
 def search(
-    asked: Asked,
+    view: View,
     q: Plain = "",
     filter: Literal["dataset", "job", "DATASET", "JOB"] | None = None,
     sort: Sort = "name",
@@ -53,15 +53,15 @@ def search(
         after=_instant(after, "after") if after else None,
         latest=sort.lower() != "name",
     )
-    found, total = asked.catalog.find(sought, Window(limit=limit, offset=offset))
+    found, total = view.catalog.find(sought, Window(limit=limit, offset=offset))
     return answer({"totalCount": total, "results": [_result(one) for one in found]})
 
 
 @beta.get("/search/jobs", response_model=response_types.JobHits)
-def search_jobs(asked: Asked, q: Plain = "") -> Response:
+def search_jobs(view: View, q: Plain = "") -> Response:
     """Search jobs by a part of their name, as Marquez answers from OpenSearch."""
-    found, _ = asked.catalog.find(NameSearch(text=_sought(q), kinds=(Kind.JOB,)), Window(limit=10))
-    jobs = describe_jobs(asked.catalog, asked.graph, found, runs=1)
+    found, _ = view.catalog.find(NameSearch(text=_sought(q), kinds=(Kind.JOB,)), Window(limit=10))
+    jobs = describe_jobs(view.catalog, view.graph, found, runs=1)
     hits: list[response_types.JobHit] = [
         {**responses.job_head(one), "facets": dict(one.facets), **_run_of(one.runs[0] if one.runs else None)}
         for one in jobs
@@ -70,12 +70,12 @@ def search_jobs(asked: Asked, q: Plain = "") -> Response:
 
 
 @beta.get("/search/datasets", response_model=response_types.DatasetHits)
-def search_datasets(asked: Asked, q: Plain = "") -> Response:
+def search_datasets(view: View, q: Plain = "") -> Response:
     """Search datasets by a part of their name, as Marquez answers from OpenSearch."""
-    found, _ = asked.catalog.find(NameSearch(text=_sought(q), kinds=(Kind.DATASET,)), Window(limit=10))
-    described = describe_datasets(asked.catalog, asked.graph, found, columns=False)
+    found, _ = view.catalog.find(NameSearch(text=_sought(q), kinds=(Kind.DATASET,)), Window(limit=10))
+    described = describe_datasets(view.catalog, view.graph, found, columns=False)
     writes = {one.write.run.id: one.write.run for one in described if one.write}
-    runs = {one.entry.id: one for one in describe_runs(asked.catalog, asked.graph, list(writes.values()))}
+    runs = {one.entry.id: one for one in describe_runs(view.catalog, view.graph, list(writes.values()))}
     hits: list[response_types.DatasetHit] = [
         {
             **responses.dataset_head(one),
@@ -88,21 +88,21 @@ def search_datasets(asked: Asked, q: Plain = "") -> Response:
 
 
 @routes.get("/tags", response_model=response_types.Tags)
-def list_tags(asked: Asked, limit: Limit = 100, offset: Offset = 0) -> Response:
+def list_tags(view: View, limit: Limit = 100, offset: Offset = 0) -> Response:
     """List all tags, used or declared."""
     made = {
         RegistryKind.TAG.name_in(one.name)
-        for one in asked.catalog.registered(RegistryKind.TAG)
+        for one in view.catalog.registered(RegistryKind.TAG)
         if isinstance(one.name, DatasetName)
     }
-    names = sorted(made | {one.name for one in asked.catalog.tags()})
-    page = [tag_document(asked, name) for name in names[offset : offset + limit]]
+    names = sorted(made | {one.name for one in view.catalog.tags()})
+    page = [tag_document(view, name) for name in names[offset : offset + limit]]
     return answer({"tags": page, "totalCount": len(names)})
 
 
 @routes.get("/events/lineage", response_model=response_types.Events)
 def list_events(
-    asked: Asked,
+    view: View,
     request: Request,
     before: Day = LATEST,
     after: Day = EARLIEST,
@@ -117,31 +117,31 @@ def list_events(
         kinds=(EventKind.RUN,),
         newest=sort.lower() == "desc",
     )
-    return _events(asked, request, period, Window(limit=limit, offset=offset))
+    return _events(view, request, period, Window(limit=limit, offset=offset))
 
 
 @routes.get("/events", response_model=response_types.Events)
-def list_all_events(asked: Asked, request: Request, limit: Limit = 100, offset: Offset = 0) -> Response:
+def list_all_events(view: View, request: Request, limit: Limit = 100, offset: Offset = 0) -> Response:
     """List events of all kinds as they were sent, newest first. For marquez-python; Marquez has no such route."""
-    return _events(asked, request, _always(None), Window(limit=limit, offset=offset))
+    return _events(view, request, _all_time(None), Window(limit=limit, offset=offset))
 
 
 @routes.get("/events/{namespace}", response_model=response_types.Events)
 def list_events_of_namespace(
-    asked: Asked, request: Request, namespace: Segment, limit: Limit = 100, offset: Offset = 0
+    view: View, request: Request, namespace: Segment, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
     """List the events about jobs, runs and datasets of a namespace, newest first."""
-    return _events(asked, request, _always(namespace), Window(limit=limit, offset=offset))
+    return _events(view, request, _all_time(namespace), Window(limit=limit, offset=offset))
 
 
 Period_ = Literal["DAY", "WEEK", "day", "week"]
 
 
 @routes.get("/stats/lineage-events", response_model=list[response_types.EventCounts])
-def count_events(asked: Asked, request: Request, period: Period_, timezone: Plain = "UTC") -> Response:
+def count_events(view: View, request: Request, period: Period_, timezone: Plain = "UTC") -> Response:
     """Count the run events of each of the last 24 hours, or of the last 7 days."""
     times, ends = _intervals(period, timezone, now_of(request))
-    counts = asked.catalog.states(times)
+    counts = view.catalog.states(times)
     names = {"fail": RunState.FAIL, "start": RunState.START, "complete": RunState.COMPLETE, "abort": RunState.ABORT}
     rows = [
         {**one, **{name: some.get(state, 0) for name, state in names.items()}}
@@ -151,31 +151,31 @@ def count_events(asked: Asked, request: Request, period: Period_, timezone: Plai
 
 
 @routes.get("/stats/jobs", response_model=list[response_types.CountAtEnd])
-def count_jobs(asked: Asked, request: Request, period: Period_, timezone: Plain = "UTC") -> Response:
+def count_jobs(view: View, request: Request, period: Period_, timezone: Plain = "UTC") -> Response:
     """Count the jobs known at the end of each hour or day."""
     times, ends = _intervals(period, timezone, now_of(request))
-    return _cumulative(ends, asked.catalog.known(Kind.JOB, [until for _, until in times]))
+    return _cumulative(ends, view.catalog.known(Kind.JOB, [until for _, until in times]))
 
 
 @routes.get("/stats/datasets", response_model=list[response_types.CountAtEnd])
-def count_datasets(asked: Asked, request: Request, period: Period_, timezone: Plain = "UTC") -> Response:
+def count_datasets(view: View, request: Request, period: Period_, timezone: Plain = "UTC") -> Response:
     """Count the datasets known at the end of each hour or day."""
     times, ends = _intervals(period, timezone, now_of(request))
-    return _cumulative(ends, asked.catalog.known(Kind.DATASET, [until for _, until in times]))
+    return _cumulative(ends, view.catalog.known(Kind.DATASET, [until for _, until in times]))
 
 
 @routes.get("/stats/sources", response_model=list[response_types.CountAtEnd])
-def count_sources(asked: Asked, request: Request, period: Period_, timezone: Plain = "UTC") -> Response:
+def count_sources(view: View, request: Request, period: Period_, timezone: Plain = "UTC") -> Response:
     """Count the data sources known at the end of each hour or day."""
     times, ends = _intervals(period, timezone, now_of(request))
-    since = gather.source_times(asked)
+    since = gather.source_times(view)
     return _cumulative(ends, [sum(first < until for first in since) for _, until in times])
 
 
-def tag_document(asked: CatalogRequest, name: str) -> response_types.MarquezTag:
+def tag_document(view: CatalogView, name: str) -> response_types.MarquezTag:
     """A tag with its description."""
     facets = decoded(
-        asked.catalog.registry([RegistryKind.TAG.dataset_of(name)]).get(RegistryKind.TAG.dataset_of(name), {})
+        view.catalog.registry([RegistryKind.TAG.dataset_of(name)]).get(RegistryKind.TAG.dataset_of(name), {})
     )
     return {"name": name, "description": responses.description_in(facets)}
 
@@ -224,13 +224,13 @@ def _highlighted(name: str, text: str) -> response_types.Highlight:
     return {"name": [f"{name[: found.start()]}<em>{found[0]}</em>{name[found.end() :]}"]}
 
 
-def _always(namespace: str | None) -> EventFilter:
+def _all_time(namespace: str | None) -> EventFilter:
     return EventFilter(after=instant(EARLIEST, 0), before=instant(LATEST, 0), namespace=namespace)
 
 
-def _events(asked: CatalogRequest, request: Request, period: EventFilter, window: Window) -> Response:
-    found = asked.bodies(request, asked.catalog.events(period, window))
-    return answer({"events": [msgspec.Raw(one) for one in found], "totalCount": asked.catalog.count_events(period)})
+def _events(view: CatalogView, request: Request, period: EventFilter, window: Window) -> Response:
+    found = view.bodies(request, view.catalog.events(period, window))
+    return answer({"events": [msgspec.Raw(one) for one in found], "totalCount": view.catalog.count_events(period)})
 
 
 def _instant(text: str, of: str) -> int:
@@ -249,12 +249,12 @@ def _intervals(
     now, zone = datetime.fromtimestamp(at // SECOND, UTC), _zone(timezone)
     if period.upper() == "DAY":
         hour = now.replace(minute=0, second=0, microsecond=0)
-        starts = said = [hour - timedelta(hours=back) for back in range(23, -2, -1)]
+        starts = shown = [hour - timedelta(hours=back) for back in range(23, -2, -1)]
     else:
         today = now.astimezone(zone).date()
         days = [today - timedelta(days=back) for back in range(6, -2, -1)]
-        starts, said = ([datetime(day.year, day.month, day.day, tzinfo=of) for day in days] for of in (zone, UTC))
-    times, ends = ([microseconds(one.astimezone(UTC)) for one in several] for several in (starts, said))
+        starts, shown = ([datetime(day.year, day.month, day.day, tzinfo=of) for day in days] for of in (zone, UTC))
+    times, ends = ([microseconds(one.astimezone(UTC)) for one in several] for several in (starts, shown))
     intervals: list[response_types.Interval] = [
         {"startInterval": iso(begin), "endInterval": iso(end)} for begin, end in pairwise(ends)
     ]

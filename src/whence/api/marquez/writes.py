@@ -13,7 +13,7 @@ from whence.api.http.responses import MISSING, answer
 from whence.api.marquez import bodies, response_types, responses
 from whence.api.marquez import lookup as gather
 from whence.api.marquez import search as finding
-from whence.api.requests.catalog import CatalogRequest
+from whence.api.requests.catalog import CatalogView
 from whence.errors import EventError, ThingNotFoundError
 from whence.govern.assertions import Subject, add_tag, assert_facets, make_end_facets, remove_tag
 from whence.model.catalog import Entry, EntryFilter, RegistryKind, RunDatasets, Window
@@ -40,14 +40,14 @@ async def put_namespace(request: Request, namespace: Segment, body: bodies.Names
     """Set the owner and description of a namespace."""
     facets = bodies.namespace_facets(body)
     await scribe_of(request).assert_facets(request, RegistryKind.NAMESPACE.dataset_of(namespace), lambda _: facets)
-    return answer(await read(request, lambda asked: gather.space_document(asked, namespace)))
+    return answer(await read(request, lambda view: gather.space_document(view, namespace)))
 
 
 @routes.delete("/namespaces/{namespace}", response_model=response_types.MarquezNamespace)
 async def delete_namespace(request: Request, namespace: Segment) -> Response:
-    """Hide a namespace with all datasets and jobs in it, each until an event speaks of it again."""
-    before = await read(request, lambda asked: gather.space_document(asked, namespace))
-    events = await read(request, lambda asked: _ends(request, asked, namespace))
+    """Hide a namespace with all datasets and jobs in it, each until an event mentions it."""
+    before = await read(request, lambda view: gather.space_document(view, namespace))
+    events = await read(request, lambda view: _ends(request, view, namespace))
     await scribe_of(request).say(request, events)
     return answer({**before, "isHidden": True})
 
@@ -57,7 +57,7 @@ async def put_source(request: Request, source: Segment, body: bodies.SourceBody)
     """Declare a data source."""
     facets = bodies.source_facets(source, body)
     await scribe_of(request).assert_facets(request, RegistryKind.SOURCE.dataset_of(source), lambda _: facets)
-    return answer(await read(request, lambda asked: gather.source_named(asked, source)))
+    return answer(await read(request, lambda view: gather.source_named(view, source)))
 
 
 @routes.put("/tags/{tag}", response_model=response_types.MarquezTag)
@@ -65,7 +65,7 @@ async def put_tag(request: Request, tag: Segment, body: bodies.TagBody) -> Respo
     """Describe a tag."""
     facets = bodies.tag_facets(body)
     await scribe_of(request).assert_facets(request, RegistryKind.TAG.dataset_of(tag), lambda _: facets)
-    return answer(await read(request, lambda asked: finding.tag_document(asked, tag)))
+    return answer(await read(request, lambda view: finding.tag_document(view, tag)))
 
 
 @routes.put("/namespaces/{namespace}/datasets/{dataset}", response_model=response_types.MarquezDataset, deprecated=True)
@@ -74,19 +74,19 @@ async def put_dataset(request: Request, namespace: Segment, dataset: Segment, bo
     name = gather.normal(namespace, dataset)
 
     def events(now: Now) -> list[Json]:
-        gather.require_source(now.asked, body.sourceName)
-        facets = bodies.dataset_facets(body, gather.connection_of(now.asked, body.sourceName), now.facets)
-        said = assert_facets(name, now.at, producer_of(request), facets)
-        return [said, *([_written(request, now, body.runId, name)] if body.runId else [])]
+        gather.require_source(now.view, body.sourceName)
+        facets = bodies.dataset_facets(body, gather.connection_of(now.view, body.sourceName), now.facets)
+        event = assert_facets(name, now.at, producer_of(request), facets)
+        return [event, *([_written(request, now, body.runId, name)] if body.runId else [])]
 
     await scribe_of(request).change(request, name, events)
-    return answer(await read(request, lambda asked: _dataset(asked, name)))
+    return answer(await read(request, lambda view: _dataset(view, name)))
 
 
 @routes.delete("/namespaces/{namespace}/datasets/{dataset}", response_model=response_types.MarquezDataset)
 async def delete_dataset(request: Request, namespace: Segment, dataset: Segment) -> Response:
-    """Hide a dataset until an event speaks of it again."""
-    one = await read(request, lambda asked: gather.whole_dataset_named(asked, namespace, dataset))
+    """Hide a dataset until an event mentions it."""
+    one = await read(request, lambda view: gather.whole_dataset_named(view, namespace, dataset))
     await scribe_of(request).change(
         request, one.name, lambda now: [_end(request, one.name, now.at, one.entry.last_seen)]
     )
@@ -130,18 +130,18 @@ async def put_job(request: Request, namespace: Segment, job: Segment, body: bodi
     inputs, outputs = bodies.ends(body.inputs), bodies.ends(body.outputs)
 
     def events(now: Now) -> list[Json]:
-        _check_job(now.asked, name, body)
-        said = job_event(now.at, name, facets=dict(bodies.job_facets(body)), inputs=inputs, outputs=outputs)
-        return [replace_producer(producer_of(request), said)]
+        _check_job(now.view, name, body)
+        event = job_event(now.at, name, facets=dict(bodies.job_facets(body)), inputs=inputs, outputs=outputs)
+        return [replace_producer(producer_of(request), event)]
 
     await scribe_of(request).change(request, name, events)
-    return answer(await read(request, lambda asked: _job(asked, name)))
+    return answer(await read(request, lambda view: _job(view, name)))
 
 
 @routes.delete("/namespaces/{namespace}/jobs/{job}", response_model=response_types.MarquezJob)
 async def delete_job(request: Request, namespace: Segment, job: Segment) -> Response:
     """End a job: it is hidden, and its lineage ends, until it runs or is declared again."""
-    one = await read(request, lambda asked: gather.job_named(asked, namespace, job))
+    one = await read(request, lambda view: gather.job_named(view, namespace, job))
     await scribe_of(request).change(
         request, one.name, lambda now: [_end(request, one.name, now.at, one.entry.last_seen)]
     )
@@ -167,28 +167,28 @@ async def _tag_dataset(
     change: Callable[[Subject, Mapping[str, Any]], Json],
     field: str | None = None,
 ) -> Response:
-    one = await read(request, lambda asked: gather.whole_dataset_named(asked, namespace, dataset))
+    one = await read(request, lambda view: gather.whole_dataset_named(view, namespace, dataset))
     if field is not None and field not in {known.name for known in one.fields}:
         raise ThingNotFoundError("Field", field)
     name = one.name
     await scribe_of(request).assert_facets(request, name, lambda now: {"tags": change(name, now.facets)})
-    return answer(await read(request, lambda asked: _dataset(asked, name)))
+    return answer(await read(request, lambda view: _dataset(view, name)))
 
 
 async def _tag_job(
     request: Request, namespace: str, job: str, change: Callable[[Subject, Mapping[str, Any]], Json]
 ) -> Response:
-    name = (await read(request, lambda asked: gather.job_named(asked, namespace, job))).name
+    name = (await read(request, lambda view: gather.job_named(view, namespace, job))).name
     await scribe_of(request).assert_facets(request, name, lambda now: {"tags": change(name, now.facets)})
-    return answer(await read(request, lambda asked: _job(asked, name)))
+    return answer(await read(request, lambda view: _job(view, name)))
 
 
-def _dataset(asked: CatalogRequest, name: DatasetName) -> response_types.MarquezDataset:
-    return responses.dataset_document(gather.whole_dataset_named(asked, name.namespace, name.name))
+def _dataset(view: CatalogView, name: DatasetName) -> response_types.MarquezDataset:
+    return responses.dataset_document(gather.whole_dataset_named(view, name.namespace, name.name))
 
 
-def _job(asked: CatalogRequest, name: JobName) -> response_types.MarquezJob:
-    return responses.job_document(gather.job_named(asked, name.namespace, name.name))
+def _job(view: CatalogView, name: JobName) -> response_types.MarquezJob:
+    return responses.job_document(gather.job_named(view, name.namespace, name.name))
 
 
 def _end(request: Request, name: Subject, now: int, last_seen: int) -> Json:
@@ -196,44 +196,44 @@ def _end(request: Request, name: Subject, now: int, last_seen: int) -> Json:
     return assert_facets(name, min(max(now, last_seen), LAST), producer_of(request), make_end_facets(name))
 
 
-def _ends(request: Request, asked: CatalogRequest, namespace: str) -> list[Json]:
+def _ends(request: Request, view: CatalogView, namespace: str) -> list[Json]:
     now, window = now_micros(), Window(limit=MOST_DELETED + 1)
     found = [
         one
         for kind in (Kind.DATASET, Kind.JOB)
-        for one in asked.catalog.listed(kind, EntryFilter(namespace=namespace), window)
+        for one in view.catalog.listed(kind, EntryFilter(namespace=namespace), window)
     ]
-    found += _pending_in(asked, namespace, {one.id for one in found})
+    found += _pending_in(view, namespace, {one.id for one in found})
     if len(found) > MOST_DELETED:
         raise EventError("", f"more than {MOST_DELETED:,} things are in this namespace; delete them first", 422)
     registered = RegistryKind.NAMESPACE.dataset_of(namespace)
-    if asked.catalog.registry([registered]):
+    if view.catalog.registry([registered]):
         return [_end(request, registered, now, 0), *(_end(request, one.name, now, one.last_seen) for one in found)]
     return [_end(request, one.name, now, one.last_seen) for one in found]
 
 
-def _pending_in(asked: CatalogRequest, namespace: str, known: Collection[int]) -> list[Entry]:
+def _pending_in(view: CatalogView, namespace: str, known: Collection[int]) -> list[Entry]:
     """Entries of a namespace that people created and that the store does not list yet."""
-    names = asked.pending.names().items()
+    names = view.pending.names().items()
     ids = [id_ for id_, one in names if isinstance(one, DatasetName | JobName) and one.namespace == namespace]
-    gone = asked.catalog.deleted(ids)
-    return [one for id_, one in asked.catalog.entries(ids).items() if id_ not in gone and id_ not in known]
+    gone = view.catalog.deleted(ids)
+    return [one for id_, one in view.catalog.entries(ids).items() if id_ not in gone and id_ not in known]
 
 
 def _written(request: Request, now: Now, run_id: str, name: DatasetName) -> Json:
     """An event that adds a dataset to a run's outputs. It repeats the rest, since an event has a complete lineage."""
-    run = gather.run_entry(now.asked, run_id)
-    inputs, outputs = _touched(now.asked, run.id)
+    run = gather.run_entry(now.view, run_id)
+    inputs, outputs = _touched(now.view, run.id)
     read, written = _objects(inputs), _objects({*outputs, name})
     return replace_producer(
         producer_of(request), run_event(now.at, RunState.OTHER, run.name, inputs=read, outputs=written)
     )
 
 
-def _touched(asked: CatalogRequest, run: int) -> tuple[list[DatasetName], list[DatasetName]]:
+def _touched(view: CatalogView, run: int) -> tuple[list[DatasetName], list[DatasetName]]:
     """The visible inputs and outputs of a run."""
-    found = asked.catalog.touched([run]).get(run, RunDatasets(0, (), ()))
-    names = {id_: one.name for id_, one in asked.catalog.entries((*found.inputs, *found.outputs)).items()}
+    found = view.catalog.touched([run]).get(run, RunDatasets(0, (), ()))
+    names = {id_: one.name for id_, one in view.catalog.entries((*found.inputs, *found.outputs)).items()}
     inputs, outputs = (
         [name for id_ in some if isinstance(name := names.get(id_), DatasetName)]
         for some in (found.inputs, found.outputs)
@@ -245,9 +245,9 @@ def _objects(names: Iterable[DatasetName]) -> list[Json]:
     return [dataset(one) for one in sorted(names)]
 
 
-def _check_job(asked: CatalogRequest, name: JobName, body: bodies.JobBody) -> None:
+def _check_job(view: CatalogView, name: JobName, body: bodies.JobBody) -> None:
     """Raises ThingNotFoundError if a job's inputs or outputs are unknown, or the run is not its own."""
     for one in (*body.inputs, *body.outputs):
-        gather.require_dataset(asked, one.namespace, one.name)
-    if body.runId is not None and gather.run_entry(asked, body.runId).name.job != name:
+        gather.require_dataset(view, one.namespace, one.name)
+    if body.runId is not None and gather.run_entry(view, body.runId).name.job != name:
         raise ThingNotFoundError("Run", body.runId)

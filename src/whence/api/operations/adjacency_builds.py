@@ -56,20 +56,20 @@ class AdjacencyBuilds:
         began = time.monotonic()
         command = [sys.executable, "-m", "whence.store.adjacency.cache", str(self._arrays.file)]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-            told = self._await(process, self._engine.url.render_as_string(hide_password=False) + "\n")
+            errors = self._await(process, self._engine.url.render_as_string(hide_password=False) + "\n")
         took = time.monotonic() - began
         if process.returncode == 0:
             log.info("the arrays of the edges were made in %.1f s", took)
         elif not self._stopping.is_set():
-            log.warning("the arrays of the edges could not be made: %s", (told.strip().splitlines() or ["?"])[-1])
+            log.warning("the arrays of the edges could not be made: %s", (errors.strip().splitlines() or ["?"])[-1])
         return REST * took
 
-    def _await(self, process: subprocess.Popen[str], said: str | None) -> str:
+    def _await(self, process: subprocess.Popen[str], given: str | None) -> str:
         """Wait for the process, and return its error output. Ends early if this is stopped."""
         while True:
             try:
-                return process.communicate(said, timeout=0.1)[1]
+                return process.communicate(given, timeout=0.1)[1]
             except subprocess.TimeoutExpired:
-                said = None
+                given = None
             if self._stopping.is_set():
                 process.terminate()

@@ -20,19 +20,19 @@ class ProgressWatch:
         self._read_progress = read_progress
         self._thread = ThreadPoolExecutor(1, "progress")
         self._one_at_a_time = asyncio.Lock()
-        self._asked = self._answered = 0
+        self._requests = self._answers = 0
         self._progress: Mapping[str, int] = {}
 
     async def reached(self) -> Lanes:
         """By lane: the position before which every record is in the store now. Raises StoreError."""
         # The result of a query that began after this call is recent enough, whoever started it.
-        last_asked = self._asked
+        last_request = self._requests
         async with self._one_at_a_time:
-            if self._answered <= last_asked:
-                self._asked = asked = self._asked + 1
+            if self._answers <= last_request:
+                self._requests = request = self._requests + 1
                 loop = asyncio.get_running_loop()
                 self._progress = await loop.run_in_executor(self._thread, self._read_progress)
-                self._answered = asked
+                self._answers = request
         return {lane: Position.from_int(position) for lane, position in self._progress.items()}
 
     async def wait(self, is_far_enough: Callable[[Lanes], bool], seconds: float) -> Lanes:

@@ -14,13 +14,13 @@ from whence.store.status.overview import ProducerCounts, StoreOverview, merge_pr
 
 
 def exposition(meters: CollectorMetrics, status: Status, *, names: bool) -> bytes:
-    """All metrics, in Prometheus' text format; without `names` the producers are one: their URIs may tell of jobs."""
+    """All metrics, in Prometheus' text format; without `names` the producers are one: URIs may contain job names."""
     found = chain(meters.registry.collect(), families(status))
     return generate_latest(_Families(found if names else map(_nameless, found)))
 
 
 def as_one(producers: Sequence[ProducerCounts]) -> tuple[ProducerCounts, ...]:
-    """All producers together, for who may not know them."""
+    """All producers as one, for callers who may not see them."""
     if not producers:
         return ()
     # The example names a namespace.
@@ -51,7 +51,7 @@ class _Families:
 
 
 def families(status: Status) -> Iterator[Metric]:
-    """The metrics that log and store say: they survive restarts."""
+    """The metrics that are read from log and store: they survive restarts."""
     yield _total("whence_log_records", "Records that the log ever had", status.received.records)
     if status.received.bytes is not None:
         yield _total("whence_log_bytes", "Bytes of these records", status.received.bytes)
@@ -71,8 +71,10 @@ def families(status: Status) -> Iterator[Metric]:
 def _of_store(standing: StoreOverview) -> Iterator[Metric]:
     ledger = standing.ledger
     outcomes = {"applied": ledger.applied, "duplicate": ledger.duplicate, "quarantined": ledger.quarantined}
-    yield _by("whence_store_records", "Records in the store's ledger, by what became of them", "outcome", outcomes)
-    yield _by("whence_store_quarantined", "Records in quarantine, by why", "reason", standing.refusals)
+    yield _labelled_counter(
+        "whence_store_records", "Records in the store's ledger, by what became of them", "outcome", outcomes
+    )
+    yield _labelled_counter("whence_store_quarantined", "Records in quarantine, by why", "reason", standing.refusals)
     yield _gauge("whence_store_bytes", "Size of the store", standing.size)
     yield _gauge("whence_runs_without_start", "Runs that never reported a START", standing.runs_without_start)
     yield _gauge("whence_runs_without_end", "Batch runs silent for a day, without an end", standing.runs_without_end)
@@ -122,7 +124,7 @@ def _gauges(name: str, meaning: str, label: str, values: Mapping[str, int]) -> M
     return family
 
 
-def _by(name: str, meaning: str, label: str, counts: Mapping[str, int]) -> Metric:
+def _labelled_counter(name: str, meaning: str, label: str, counts: Mapping[str, int]) -> Metric:
     family = CounterMetricFamily(name, meaning, labels=(label,))
     for value, count in counts.items():
         family.add_metric((value,), count)

@@ -53,13 +53,13 @@ def reads(log: Log) -> APIRouter:
     ) -> Response:
         """List quarantined bodies with their reason, latest first."""
         _check(viewer)
-        asked = window(limit, cursor, (int,))
+        wanted = window(limit, cursor, (int,))
         with snapshot(request.app.state.engine) as connection:
             found = []
-            for row in _rows(connection, int(asked.after[0]) if asked.after else None):
+            for row in _rows(connection, int(wanted.after[0]) if wanted.after else None):
                 if reason in (None, classify_refusal(row[1])):
                     found.append(row)
-                if len(found) >= asked.limit:
+                if len(found) >= wanted.limit:
                     break
         shown, page = cut(found, limit, lambda row: (row[0],))
         records = log.read_records([Position.from_int(at) for at, _ in shown])
@@ -87,7 +87,7 @@ def writes(log: Log, collector: Collector) -> APIRouter:
 
     @routes.post("/quarantine/{position}/replay", responses=answered_with(Replayed))
     async def replay(viewer: Asker, request: Request, position: Place, mended: Mended = _AS_IT_IS) -> Response:
-        """Replay a quarantined body, or its corrected form. If it is still invalid, the answer says why (422).
+        """Replay a quarantined body, or its corrected form. If it is still invalid, the answer has the reason (422).
 
         The rejected body stays in quarantine, since the log is append-only.
         """

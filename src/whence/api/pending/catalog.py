@@ -222,13 +222,13 @@ def _mentions(name: Node, one: PendingEvent) -> Iterable[Dataset]:
 
 
 def _with_facets(
-    said: Mapping[str, FacetRecord], name: Node, events: Sequence[PendingEvent], wanted: Sequence[str]
+    stored: Mapping[str, FacetRecord], name: Node, events: Sequence[PendingEvent], wanted: Sequence[str]
 ) -> Mapping[str, FacetRecord]:
-    found = dict(said)
+    found = dict(stored)
     for one in events:
         for facet in _facets_of(name, one):
-            known = found.get(facet.key)
-            if (wanted and facet.key not in wanted) or (known is not None and known.time > one.event.time):
+            current = found.get(facet.key)
+            if (wanted and facet.key not in wanted) or (current is not None and current.time > one.event.time):
                 continue
             found.pop(facet.key, None)
             if not facet.deleted:
@@ -237,13 +237,13 @@ def _with_facets(
 
 
 def _with_schemas(
-    said: Sequence[SchemaRecord], name: DatasetName, events: Sequence[PendingEvent]
+    stored: Sequence[SchemaRecord], name: DatasetName, events: Sequence[PendingEvent]
 ) -> Sequence[SchemaRecord]:
-    found = {one.body_id: one for one in said}
+    found = {one.body_id: one for one in stored}
     for one in events:
         payloads = [facet.payload for facet in _facets_of(name, one) if facet.key == "schema" and not facet.deleted]
         for payload in payloads:
             time = one.event.time
-            known = found.get(id_ := hash64(payload), SchemaRecord(id_, payload, time, time))
-            found[id_] = known._replace(last_time=max(known.last_time, time))
+            current = found.get(id_ := hash64(payload), SchemaRecord(id_, payload, time, time))
+            found[id_] = current._replace(last_time=max(current.last_time, time))
     return sorted(found.values(), key=lambda one: (-one.first_time, one.body_id))

@@ -45,18 +45,18 @@ class PendingGraph(StoreGraph):
     def _declared(self, jobs: Iterable[int]) -> Mapping[int, JobEvent]:
         """The pending declaration of each job that has one."""
         names = self.pending.names()
-        last = {id_: last_declared(self._of(names.get(id_))) for id_ in jobs}
+        last = {id_: last_declared(self._pending_events(names.get(id_))) for id_ in jobs}
         return {id_: one.event for id_, one in last.items() if one and isinstance(one.event, JobEvent)}
 
-    def _of(self, name: object) -> Sequence[PendingEvent]:
+    def _pending_events(self, name: object) -> Sequence[PendingEvent]:
         return self.pending.of_node(name) if isinstance(name, JobName) else ()
 
     def _is_replaced(self, row: EdgeRow, way: Direction, declared: Mapping[int, JobEvent]) -> bool:
         """Whether an edge exists only in a declaration that a pending one replaces."""
-        before = self._before(row.near_id) if row.near_id in declared else None
+        before = self._stored_declaration(row.near_id) if row.near_id in declared else None
         return before is not None and row.far_dataset_id in _ends(before, way) - self._observed(row.near_id, way)
 
-    def _before(self, job: int) -> JobEvent | None:
+    def _stored_declaration(self, job: int) -> JobEvent | None:
         """The declaration of a job in the store."""
         entry = StoreCatalog(self.connection).declaration(job)
         records = (

@@ -40,13 +40,13 @@ def run_facets_of(known: Iterable[RunFacet], events: Sequence[RunEvent]) -> list
     """The facets of a run, its inputs and outputs after some events: the latest payload of each."""
     found = {(one.role, one.dataset_id, one.key): one for one in known}
     for event in events:
-        said = [RunFacet("", 0, one.key, one.payload) for one in event.run.facets]
-        said += [*_apart("input", event.inputs), *_apart("output", event.outputs)]
-        found |= {(one.role, one.dataset_id, one.key): one for one in said}
+        added = [RunFacet("", 0, one.key, one.payload) for one in event.run.facets]
+        added += [*_facets_of_datasets("input", event.inputs), *_facets_of_datasets("output", event.outputs)]
+        found |= {(one.role, one.dataset_id, one.key): one for one in added}
     return [found[key] for key in sorted(found)]
 
 
-def _apart(role: str, datasets: Iterable[Dataset]) -> Iterable[RunFacet]:
+def _facets_of_datasets(role: str, datasets: Iterable[Dataset]) -> Iterable[RunFacet]:
     return (RunFacet(role, node_id(of.name), one.key, one.payload) for of in datasets for one in of.run_facets)
 
 

@@ -27,7 +27,7 @@ from whence.store.snapshots.graph import StoreGraph
 
 
 @dataclass(frozen=True, slots=True)
-class CatalogRequest:
+class CatalogView:
     """The catalog and the graph in one snapshot, restricted to what the caller may see.
 
     `whole` is not restricted: a change reads from it what it must keep; it must not appear in answers.
@@ -48,33 +48,35 @@ class CatalogRequest:
         return found if self.visible_ids is None else list(map(partial(shown_event, self.visible_ids), found))
 
 
-def open_catalogued(request: Request) -> Iterator[CatalogRequest]:
+def open_view(request: Request) -> Iterator[CatalogView]:
     """Open the snapshot of a request, until it is answered. Raises StoreError."""
     with snapshot(request.app.state.engine) as connection:
-        yield _over(request, connection, Pending())
+        yield _build_view(request, connection, Pending())
 
 
-def open_pending(request: Request) -> Iterator[CatalogRequest]:
+def open_pending_view(request: Request) -> Iterator[CatalogView]:
     """Open the snapshot of a request, including the pending assertions. Raises StoreError, LogError."""
     with snapshot(request.app.state.engine) as connection:
-        yield _over(request, connection, request.app.state.pending.since(StoreCatalog(connection).reached()))
+        yield _build_view(request, connection, request.app.state.pending.since(StoreCatalog(connection).reached()))
 
 
-def open_newest(request: Request) -> Iterator[CatalogRequest]:
+def open_newest_view(request: Request) -> Iterator[CatalogView]:
     """Open it including the pending assertions that this process knows, for readers. Raises StoreError, LogError."""
     with snapshot(request.app.state.engine) as connection:
-        yield _over(request, connection, request.app.state.pending.known_since(StoreCatalog(connection).reached()))
+        yield _build_view(
+            request, connection, request.app.state.pending.known_since(StoreCatalog(connection).reached())
+        )
 
 
-def _over(request: Request, connection: Connection, pending: Pending) -> CatalogRequest:
+def _build_view(request: Request, connection: Connection, pending: Pending) -> CatalogView:
     viewer, graph = viewer_of(request), _graph(request, connection, pending)
     whole = PendingCatalog(connection, pending=pending) if pending.noted else StoreCatalog(connection)
     if viewer.can_see_all:
-        return CatalogRequest(whole, graph, whole, pending=pending)
+        return CatalogView(whole, graph, whole, pending=pending)
     visible_ids = VisibleIds(graph, Pseudonyms.of(viewer, secret_of(request)))
     scoped = replace(whole, scope=scope_of(viewer, whole.every_namespace()))
     hiding = VisibleCatalog(visible_ids, scoped), VisibleGraph(visible_ids, Expressions(visible_ids))
-    return CatalogRequest(*hiding, whole, visible_ids, pending, viewer_tag(request))
+    return CatalogView(*hiding, whole, visible_ids, pending, viewer_tag(request))
 
 
 def _graph(request: Request, connection: Connection, pending: Pending) -> StoreGraph:
@@ -83,7 +85,7 @@ def _graph(request: Request, connection: Connection, pending: Pending) -> StoreG
     return StoreGraph(connection, request.app.state.arrays.over(connection))
 
 
-Asked = Annotated[CatalogRequest, Depends(open_catalogued)]
+View = Annotated[CatalogView, Depends(open_view)]
 """The parameter of routes that read the catalog."""
-Newest = Annotated[CatalogRequest, Depends(open_newest)]
+NewestView = Annotated[CatalogView, Depends(open_newest_view)]
 """The parameter of routes that read one dataset or job that people change."""

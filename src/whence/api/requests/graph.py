@@ -1,7 +1,7 @@
 """Answers to graph questions: one snapshot for each request, in one of a few threads, in one shape.
 
-Every graph question of the API passes `GraphRequests.answer`, and gets its graph from `open_asked`, which applies the
-caller's visibility.
+Every graph question of the API passes `GraphRequests.answer`, and gets its graph from `open_visible_graph`, which
+applies the caller's visibility.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from whence.api.http.envelopes import CSV, Paging, Wanted, answer_response
 from whence.errors import NotYetError, QuestionsBusyError, StoreError
 from whence.query.answers.completeness import graph_version
 from whence.query.rendering.listings import Listing, Whole
-from whence.query.visibility.visible_ids import Asked
+from whence.query.visibility.visible_ids import QuestionGraph
 from whence.store.connection.engine import reading
 from whence.store.snapshots.graph import StoreGraph
 from whence.tracing import spanning
@@ -33,7 +33,7 @@ WAITING = 64
 
 
 @contextmanager
-def open_asked(request: Request) -> Iterator[Asked]:
+def open_visible_graph(request: Request) -> Iterator[QuestionGraph]:
     """Open the read snapshot that a request queries. Every query goes through it. Raises StoreError."""
     engine: Engine = request.app.state.engine
     try:
@@ -43,7 +43,7 @@ def open_asked(request: Request) -> Iterator[Asked]:
         raise StoreError(f"the store cannot be read: {str(error).splitlines()[0]}") from error
 
 
-Ask = Callable[[Asked], Listing | Whole]
+GraphQuestion = Callable[[QuestionGraph], Listing | Whole]
 """A question: a function from the graph to its answer."""
 
 
@@ -66,43 +66,45 @@ class GraphRequests:
         """`wait` waits until the graph has the records at some positions, at most for the given seconds."""
         self._wait = wait
         self._threads = ThreadPoolExecutor(THREADS, "asking")
-        self._asked = 0
+        self._open = 0
 
-    async def answer(self, request: Request, terms: AnswerTerms, ask: Ask, *, tagged: bool = True) -> Response:
+    async def answer(
+        self, request: Request, terms: AnswerTerms, question: GraphQuestion, *, tagged: bool = True
+    ) -> Response:
         """Answer a request. `tagged`: the answer changes only with the graph and the requested time.
 
         Raises StoreError, NotYetError, and the errors of the question.
         """
-        if self._asked >= THREADS + WAITING:
+        if self._open >= THREADS + WAITING:
             raise QuestionsBusyError
-        self._asked += 1
+        self._open += 1
         try:
             if terms.wait_for and not await self._wait(terms.wait_for, terms.timeout):
                 raise NotYetError(terms.wait_for)
             loop = asyncio.get_running_loop()
-            answering = partial(copy_context().run, _answer, request, terms, ask, tagged)
+            answering = partial(copy_context().run, _answer, request, terms, question, tagged)
             return await loop.run_in_executor(self._threads, answering)
         finally:
-            self._asked -= 1
+            self._open -= 1
 
     def close(self) -> None:
         """End the threads."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _answer(request: Request, terms: AnswerTerms, ask: Ask, tagged: bool) -> Response:
+def _answer(request: Request, terms: AnswerTerms, question: GraphQuestion, tagged: bool) -> Response:
     wanted = Wanted.of(request)
-    with spanning("answer"), open_asked(request) as graph:
+    with spanning("answer"), open_visible_graph(request) as graph:
         tag = etag(graph, terms.at, viewer_tag(request)) if tagged else None
         if tag and wanted.has(tag):
             return wanted.unchanged(tag)
         # Rows are read on demand, so the answer is written before the snapshot ends.
-        found = ask(graph)
+        found = question(graph)
         answered(request, len(found.keys) if isinstance(found, Listing) else 1, export=wanted.form == CSV)
         return answer_response(found, terms.paging, wanted, tag)
 
 
-def etag(graph: Asked, at: int | None, viewer: str = "") -> str:
+def etag(graph: QuestionGraph, at: int | None, viewer: str = "") -> str:
     """A tag that changes whenever an answer may: with the graph, retention, the requested time, and the viewer."""
     parts = (graph_version(graph), graph.forgotten_before(), at, viewer)
     return 'W/"' + ";".join("" if part is None else str(part) for part in parts) + '"'

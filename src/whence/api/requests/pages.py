@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Query, Response
 
 from whence.api.http.responses import answer
-from whence.api.requests.catalog import CatalogRequest
+from whence.api.requests.catalog import CatalogView
 from whence.errors import EventError
 from whence.log.position import Position, format_positions
 from whence.model.catalog import Window
@@ -30,7 +30,7 @@ def window(limit: int, cursor: str, shape: tuple[type, ...]) -> Window:
 
 
 def paged(
-    asked: CatalogRequest,
+    view: CatalogView,
     found: Sequence[T],
     limit: int,
     key: Callable[[T], Key],
@@ -38,7 +38,7 @@ def paged(
 ) -> Response:
     """A page of the rows of a `window`."""
     shown, page = cut(found, limit, key)
-    return enveloped(asked, documents(shown), page)
+    return enveloped(view, documents(shown), page)
 
 
 def cut(found: Sequence[T], limit: int, key: Callable[[T], Key]) -> tuple[Sequence[T], dict[str, object]]:
@@ -60,10 +60,10 @@ def after(found: Iterable[T], window: Window, key: Callable[[T], Key]) -> Sequen
     return list(islice(rest, window.limit))
 
 
-def enveloped(asked: CatalogRequest, data: object, page: object = None) -> Response:
+def enveloped(view: CatalogView, data: object, page: object = None) -> Response:
     """An answer with `data` and `page`. The ETag is the version of the graph and of the viewer's visibility."""
-    version = format_positions(map(Position.from_int, asked.catalog.reached()))
-    tag = f"{version}-{asked.viewer}" if asked.viewer else version
+    version = format_positions(map(Position.from_int, view.catalog.reached()))
+    tag = f"{version}-{view.viewer}" if view.viewer else version
     return answer({"data": data, "page": page}, headers={"ETag": f'"{tag}"'})
 
 

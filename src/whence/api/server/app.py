@@ -71,7 +71,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     engine = open_store(settings.store_url)
     progress = ProgressWatch(partial(read_progress, engine))
     collector = Collector(settings, commit)
-    asking = GraphRequests(partial(wait_for_positions, log, progress))
+    requests = GraphRequests(partial(wait_for_positions, log, progress))
     arrays = AdjacencyCache(settings.data / "edges.csr")
     upkeep = AdjacencyBuilds(engine, arrays)
 
@@ -84,7 +84,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         await commit.close()
         collector.close()
         progress.close()
-        asking.close()
+        requests.close()
         if security:
             await security.close()
 
@@ -107,7 +107,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.include_router(_collecting(collector))
     app.include_router(_health(settings, log, commit, progress, collector, engine, security))
     app.include_router(_progress(log, progress))
-    app.include_router(needing(Action.READ, lineage.router(asking)))
+    app.include_router(needing(Action.READ, lineage.router(requests)))
     count_lost = None if isinstance(log, SegmentLog) else LostCount(log, engine).count
     watch = StatusWatch(log, progress, partial(read_overview, engine), count_lost)
     app.include_router(needing(Action.READ, standing.router(watch, collector)))

@@ -265,7 +265,7 @@ VALUES: Mapping[str, Any] = {
     "Evidence.reader": None,
     "SqlOfJob.reader": "whence 0.1.0",
     "SqlOfJob.status": "complete",
-    "Said.position": 18342,
+    "AssertingEvent.position": 18342,
     "Dataset.facets": _FACET,
     "Commit.version": "9f2c1e7",
     "ProducerDocument.version": "1.54.0",

@@ -16,7 +16,7 @@ from whence.api.http.request_ids import Requests
 from whence.api.server.app import create_app
 from whence.api.server.connections import BoundedHttp, ConnectionBounds, Connections, most_connections
 from whence.api.settings import Settings
-from whence.diagnostics import log_to_stderr, says_json
+from whence.diagnostics import is_json_log, log_to_stderr
 from whence.errors import AccessError
 from whence.tracing import is_traced, send_traces
 
@@ -36,7 +36,7 @@ def serve(settings: Settings, listening: socket.socket) -> None:
     end_traces = send_traces("whence-api", _nameless) if is_traced() else None
     app = create_app(settings)
     config = uvicorn.Config(
-        Requests(app) if says_json() else app,
+        Requests(app) if is_json_log() else app,
         http=cast("type[asyncio.Protocol]", partial(BoundedHttp, Connections(_bounds(settings)))),
         loop="uvloop",
         ws="none",

@@ -14,11 +14,11 @@ class TracePrivacy(SpanProcessor):
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         """Called before anything else sees the span."""
-        said = span.attributes or {}
-        path = said.get("url.path")
+        attributes = span.attributes or {}
+        path = attributes.get("url.path")
         if path in _POSTED:  # answered before there is a route
-            span.update_name(f"{said.get('http.request.method')} {path}")
+            span.update_name(f"{attributes.get('http.request.method')} {path}")
             span.set_attribute("http.route", str(path))
         for name in ("url.path", "url.query"):
-            if name in said:
+            if name in attributes:
                 span.set_attribute(name, _HIDDEN)

@@ -14,7 +14,7 @@ from whence.openlineage.json.wire import Json
 from whence_client.captures import READ, Findings, Naming, Versions, Window
 
 VERSIONS = Versions("", "")
-"""Formats have versions of their own, which the readers tell apart."""
+"""Formats have versions of their own, which the readers distinguish."""
 
 _MICROSECONDS = 1_000_000
 
@@ -77,7 +77,7 @@ class SqlLogCapture:
         return Findings()
 
     def translate(self, record: Query | Flaw, naming: Naming) -> list[Json]:
-        """A query says nothing of its database: see `configure`. Raises ValueError."""
+        """A query does not name its database: see `configure`. Raises ValueError."""
         raise ValueError("the capture is not configured: a query needs a database and a dialect")
 
     def configure(self, options: Mapping[str, str]) -> QueryLog:

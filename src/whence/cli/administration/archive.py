@@ -33,7 +33,7 @@ class Archiving:
         return open_log(self.log, lambda: existing_signing_secret(self.security))
 
 
-def build_again(what: Archiving, live: str, into: str | None, as_of: int | None) -> None:
+def rebuild_store(what: Archiving, live: str, into: str | None, as_of: int | None) -> None:
     """Derive archive and log into the store at `live` (a URL), or into a new one. Raises LogError, StoreError."""
     target = live if into is None else target_url(into)
     if into is not None:
@@ -79,10 +79,10 @@ def _lines(copied: Copied, archive: str, dropped: tuple[int, ...]) -> list[Text]
         else "nothing new"
     )
     spans = [Text(f"         {safe(lane.name)} from {lane.start} to {lane.end}") for lane in copied.lanes]
-    said = [Text.assemble(("archived ", "bold"), f"{done}, at {safe(archive)}"), *spans]
+    lines = [Text.assemble(("archived ", "bold"), f"{done}, at {safe(archive)}"), *spans]
     if dropped:
-        said.append(Text.assemble(("dropped  ", "bold"), f"segments {dropped[0]} to {dropped[-1]}"))
-    return said
+        lines.append(Text.assemble(("dropped  ", "bold"), f"segments {dropped[0]} to {dropped[-1]}"))
+    return lines
 
 
 def _document(copied: Copied, archive: str, dropped: tuple[int, ...]) -> dict[str, object]:

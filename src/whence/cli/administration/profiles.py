@@ -27,7 +27,7 @@ def keep_server(url: str | None, profile: str) -> None:
     with Client(Connection(address, key)) as client:
         address, user = client.url, client.whoami()
     path = write_profile(profile, Server(address, key if user else ""))
-    typer.echo(f"{_told(address, user)} Kept as profile {safe(profile)!r} in {path}.")
+    typer.echo(f"{_signed_in_text(address, user)} Kept as profile {safe(profile)!r} in {path}.")
 
 
 def forget_server(profile: str) -> None:
@@ -46,7 +46,7 @@ def _read_key() -> str:
     return key.strip()
 
 
-def _told(url: str, user: CurrentUser | None) -> str:
+def _signed_in_text(url: str, user: CurrentUser | None) -> str:
     if user is None:
         return f"{safe(url)} runs open and needs no key."
     roles = ", ".join(f"{one.role} in {one.namespaces}" for one in user.grants) or "no role yet"

@@ -75,8 +75,8 @@ def show_applied(what: Keeping, plan: Path | None, shrinks: bool, output: Output
         print_document({"deleted": dict(rows), "raw_days": [asdict(day) for day in days], **sizes})
     else:
         kept = "" if shrinks else "; what is free in it is used again (--shrink gives it back)"
-        told = Text(f"The store has {decimal(after)}, before {decimal(before)}{kept}.")
-        print_lines([*_counts(rows, "deleted"), *_days(days), told])
+        size = Text(f"The store has {decimal(after)}, before {decimal(before)}{kept}.")
+        print_lines([*_counts(rows, "deleted"), *_days(days), size])
     return Exit.OK
 
 
@@ -144,15 +144,15 @@ def _document(plan: Plan) -> dict[str, Any]:
 
 def _read(file: Path) -> _Order:
     try:
-        said = json.loads(file.read_text("utf-8"))
+        plan = json.loads(file.read_text("utf-8"))
         limit = RetentionHorizon(
-            runs=instant(said["runs_before"], 0), keep=int(said["keep"]), history=instant(said["history_before"], 0)
+            runs=instant(plan["runs_before"], 0), keep=int(plan["keep"]), history=instant(plan["history_before"], 0)
         )
         return _Order(
             horizon=limit,
-            raw=None if said["raw_before"] is None else instant(said["raw_before"], 0),
-            expected=Plan(horizon=limit, rows=dict(said["rows"]), digest=str(said["digest"])),
-            days=tuple(Day(**day) for day in said["raw_days"]),
+            raw=None if plan["raw_before"] is None else instant(plan["raw_before"], 0),
+            expected=Plan(horizon=limit, rows=dict(plan["rows"]), digest=str(plan["digest"])),
+            days=tuple(Day(**day) for day in plan["raw_days"]),
         )
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise WhenceError(f"{file} is not a plan written by `whence retention plan --output json`: {error}") from error

@@ -68,8 +68,8 @@ def _sql_lines(sql: Json) -> Iterator[Text]:
         yield _line("", f"{safe(one['job'])}: {missing}")
 
 
-def _line(name: str, said: str, style: str = "") -> Text:
-    return Text.assemble((f"{name:10}", "bold"), (said, style))
+def _line(name: str, text: str, style: str = "") -> Text:
+    return Text.assemble((f"{name:10}", "bold"), (text, style))
 
 
 def _counts(counts: Json) -> str:

@@ -114,58 +114,58 @@ class Questions(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class QuestionCommand:
     """The target of a question, and the form of the answer."""
 
     questions: Questions
     output: Rows
 
 
-def show_upstream(asking: Asking, node: str, **walk: Unpack[Walk]) -> Exit:
+def show_upstream(command: QuestionCommand, node: str, **walk: Unpack[Walk]) -> Exit:
     """Print the nodes upstream of a node."""
-    found = asking.questions.upstream(node, **walk)
-    return show(asking, found, lambda style: [*tree(found, style), *_dropped_lines(found)])
+    found = command.questions.upstream(node, **walk)
+    return show(command, found, lambda style: [*tree(found, style), *_dropped_lines(found)])
 
 
-def show_downstream(asking: Asking, node: str, **walk: Unpack[Walk]) -> Exit:
+def show_downstream(command: QuestionCommand, node: str, **walk: Unpack[Walk]) -> Exit:
     """Print the nodes downstream of a node, and its blast radius, if it was computed."""
-    found = asking.questions.downstream(node, **walk)
-    radius = asking.questions.blast_radius(node) if walk.get("as_of") is None else None
+    found = command.questions.downstream(node, **walk)
+    radius = command.questions.blast_radius(node) if walk.get("as_of") is None else None
     lines = [] if radius is None else [radius_line(radius, time.time_ns() // 1_000)]
     counted = {"blast_radius": msgspec.to_builtins(radius)}
-    return show(asking, found, lambda style: [*tree(found, style), *lines, *_dropped_lines(found)], counted)
+    return show(command, found, lambda style: [*tree(found, style), *lines, *_dropped_lines(found)], counted)
 
 
-def show_impact(asking: Asking, node: str, limit: int, **walk: Unpack[Walk]) -> Exit:
+def show_impact(command: QuestionCommand, node: str, limit: int, **walk: Unpack[Walk]) -> Exit:
     """Print the nodes that a change affects: as text `limit` nodes, else all."""
-    found = asking.questions.impact(node, limit=limit if asking.output is Rows.TEXT else None, **walk)
-    return show(asking, found, lambda style: [*impact_lines(found, style), *_dropped_lines(found)])
+    found = command.questions.impact(node, limit=limit if command.output is Rows.TEXT else None, **walk)
+    return show(command, found, lambda style: [*impact_lines(found, style), *_dropped_lines(found)])
 
 
 def _dropped_lines(found: Lineage | Impact) -> Iterable[Text]:
     """A notice if the dataset in the question was dropped by that time."""
     if found.dropped_at is not None:
-        told = f"the dataset was dropped or renamed at {found.dropped_at}."
-        yield Text.assemble(("Deleted: ", "bold yellow"), told, " Ask --as-of an earlier time for what held before.")
+        notice = f"the dataset was dropped or renamed at {found.dropped_at}."
+        yield Text.assemble(("Deleted: ", "bold yellow"), notice, " Ask --as-of an earlier time for what held before.")
 
 
 def show_paths(
-    asking: Asking, source: str, target: str, *, limit: int, depth: int | None, **bounds: Unpack[Bounds]
+    command: QuestionCommand, source: str, target: str, *, limit: int, depth: int | None, **bounds: Unpack[Bounds]
 ) -> Exit:
     """Print the paths from one node to another."""
-    found = asking.questions.paths(source, target, limit=limit, depth=depth, **bounds)
-    return show(asking, found, lambda style: path_lines(found, style))
+    found = command.questions.paths(source, target, limit=limit, depth=depth, **bounds)
+    return show(command, found, lambda style: path_lines(found, style))
 
 
-def show_found(asking: Asking, text: str, limit: int, **narrowing: Unpack[Narrowing]) -> Exit:
+def show_found(command: QuestionCommand, text: str, limit: int, **narrowing: Unpack[Narrowing]) -> Exit:
     """Print the results of a search."""
-    found = asking.questions.search(text, limit=limit, **narrowing)
-    return show(asking, found, lambda _: found_lines(found))
+    found = command.questions.search(text, limit=limit, **narrowing)
+    return show(command, found, lambda _: found_lines(found))
 
 
-def show(asking: Asking, answer: Answer, draw: Draw, beside: dict[str, Any] | None = None) -> Exit:
+def show(command: QuestionCommand, answer: Answer, draw: Draw, beside: dict[str, Any] | None = None) -> Exit:
     """Print an answer in the requested form. `beside`: further members of its document."""
-    match asking.output:
+    match command.output:
         case Rows.JSON:
             print_document(answer.document(beside))
         case Rows.CSV:

@@ -6,7 +6,7 @@ from typing import Any, Unpack
 import msgspec
 from rich.text import Text
 
-from whence.cli.answers.ask import Asking, show
+from whence.cli.answers.ask import QuestionCommand, show
 from whence.cli.answers.impact import closing_line
 from whence.cli.answers.listing import path_lines
 from whence.cli.answers.tree import Style
@@ -20,34 +20,34 @@ from whence.query.answers.instants import read_iso
 SIGNS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow")}
 
 
-def show_why(asking: Asking, source: str, target: str, limit: int, **bounds: Unpack[Bounds]) -> Exit:
+def show_why(command: QuestionCommand, source: str, target: str, limit: int, **bounds: Unpack[Bounds]) -> Exit:
     """Print the paths between two nodes, with all evidence."""
-    found = asking.questions.why(source, target, limit=limit, **bounds)
-    return show(asking, found, lambda style: _why_lines(found, style))
+    found = command.questions.why(source, target, limit=limit, **bounds)
+    return show(command, found, lambda style: _why_lines(found, style))
 
 
-def show_why_not(asking: Asking, source: str, target: str, **bounds: Unpack[Bounds]) -> Exit:
+def show_why_not(command: QuestionCommand, source: str, target: str, **bounds: Unpack[Bounds]) -> Exit:
     """Print why no path leads from one node to another."""
-    found = asking.questions.why_not(source, target, **bounds)
-    return show(asking, found, lambda _: _why_not_lines(found))
+    found = command.questions.why_not(source, target, **bounds)
+    return show(command, found, lambda _: _why_not_lines(found))
 
 
-def show_history(asking: Asking, node: str) -> Exit:
+def show_history(command: QuestionCommand, node: str) -> Exit:
     """Print the changes of a node."""
-    found = asking.questions.history(node)
-    return show(asking, found, lambda _: _history_lines(found))
+    found = command.questions.history(node)
+    return show(command, found, lambda _: _history_lines(found))
 
 
-def show_diff(asking: Asking, before: str, after: str) -> Exit:
+def show_diff(command: QuestionCommand, before: str, after: str) -> Exit:
     """Print the differences between two times or runs of one store, or between two stores."""
-    found = asking.questions.diff(before, after)
-    return show(asking, found, lambda _: _diff_lines(found))
+    found = command.questions.diff(before, after)
+    return show(command, found, lambda _: _diff_lines(found))
 
 
-def show_runs(asking: Asking, run: str, *, down: bool, depth: int | None, max_runs: int) -> Exit:
+def show_runs(command: QuestionCommand, run: str, *, down: bool, depth: int | None, max_runs: int) -> Exit:
     """Print the runs upstream of a run, or downstream."""
-    found = asking.questions.runs(run, down=down, depth=depth, max_runs=max_runs)
-    return show(asking, found, lambda style: _run_lines(found, style))
+    found = command.questions.runs(run, down=down, depth=depth, max_runs=max_runs)
+    return show(command, found, lambda style: _run_lines(found, style))
 
 
 def _why_lines(found: Paths, style: Style) -> Iterator[Text]:
@@ -61,10 +61,10 @@ def _why_lines(found: Paths, style: Style) -> Iterator[Text]:
 
 def _evidence_lines(one: Evidence, style: Style) -> Iterator[Text]:
     by = safe(one.last_seen.producer) or "a forgotten event"
-    said = (
+    origin = (
         "parsed from SQL" + f" by {safe(one.reader or '')}" * bool(one.reader) if one.origin == "parsed" else one.origin
     )
-    yield Text(f"  {said}: first said {one.first_seen.time}, last {one.last_seen.time}, by {by}")
+    yield Text(f"  {origin}: first said {one.first_seen.time}, last {one.last_seen.time}, by {by}")
     for run in one.runs:
         when = age(max(style.now - read_iso(run.said_at), 0))
         yield Text(f"    {safe(run.run)} {safe(run.job)} {run.state}, {when}", style="dim")
@@ -114,9 +114,11 @@ def _order(one: Change) -> tuple[bool, int, str]:
 def _change_line(one: Change) -> Text:
     match one.what:
         case "edge":
-            said = " to ".join(filter(None, [_said(one.before), _said(one.after)]))
+            transformations = " to ".join(
+                filter(None, [_transformations_text(one.before), _transformations_text(one.after)])
+            )
             ends = f"{safe(one.source or '')} -> {safe(one.target or '')}"
-            return _line(one.change, f"{ends}  {said}  ({safe(one.owner or '')})")
+            return _line(one.change, f"{ends}  {transformations}  ({safe(one.owner or '')})")
         case "column":
             types = " to ".join(safe(type_) for type_ in (one.before, one.after) if type_)
             return _line(one.change, f"{safe(one.node or '')}  {types}".rstrip())
@@ -124,7 +126,7 @@ def _change_line(one: Change) -> Text:
     return _line(one.change, f"{safe(one.node or '')}  {types}".rstrip())
 
 
-def _said(transformations: Any) -> str:
+def _transformations_text(transformations: Any) -> str:
     several = msgspec.convert(transformations, tuple[Transformation, ...])
     return "; ".join(safe(" ".join(filter(None, [one.type, one.subtype, one.description]))) for one in several)
 

@@ -33,12 +33,12 @@ def impact_lines(found: Impact, style: Style) -> Iterator[Text]:
         line = Text(f"{node.distance:>4}  ", style="dim").append(labels.of(name_of(node.node)), style="bold")
         line.append("  indirect" if node.influence == "INDIRECT" else "", style="dim")
         line.append(f"  by {way}" if way else "", style="dim").append(_job_state(node, labels))
-        yield line.append(_whose(node.owners), style="cyan")
+        yield line.append(_owners_text(node.owners), style="cyan")
     if counts.nodes > len(nodes):
         yield Text(f"      and {counts.nodes - len(nodes):,} more: --limit, --output csv", style="dim")
     for job in jobs:
         line = Text("job   ", style="dim").append(labels.of(name_of(job.node)), style="bold")
-        yield line.append(_job_state(job, labels)).append(_whose(job.owners), style="cyan")
+        yield line.append(_job_state(job, labels)).append(_owners_text(job.owners), style="cyan")
     if jobs and counts.jobs > len(jobs):
         yield Text(f"      and {number(counts.jobs - len(jobs), 'job')} more: --kind job", style="dim")
     yield closing_line(found.completeness)
@@ -72,5 +72,5 @@ def _counted(several: Mapping[str, int]) -> str:
     return ", ".join(named[:SHOWN]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
-def _whose(owners: tuple[str, ...]) -> str:
+def _owners_text(owners: tuple[str, ...]) -> str:
     return f"  {', '.join(safe(owner) for owner in owners)}" if owners else ""

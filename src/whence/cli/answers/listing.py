@@ -24,19 +24,19 @@ def path_lines(paths: Paths, style: Style) -> Iterator[Text]:
         yield _title(number, path)
         yield from _chain(paths, path, labels, style)
         yield Text()
-    yield _closing(paths, labels)
+    yield _summary_line(paths, labels)
 
 
 def radius_line(radius: BlastRadius, now: int) -> Text:
     """The blast radius of a node, with the error of estimates and its age. `now` in microseconds UTC."""
     counted = [(name, one) for name in COUNTED if (one := getattr(radius, name)).count]
-    said = ", ".join(
+    counts = ", ".join(
         f"{one.count:,} {name if one.count != 1 else name[:-1]}{_plus_or_minus(one.relative_error)}"
         for name, one in counted
     )
     behind = ", before the latest events" if not radius.current else ""
     when = f"counted {age(max(now - read_iso(radius.computed_at), 0))}{behind}"
-    return Text.assemble(("Blast radius: ", "bold"), f"{said or 'nothing'} ({when}).")
+    return Text.assemble(("Blast radius: ", "bold"), f"{counts or 'nothing'} ({when}).")
 
 
 def _plus_or_minus(error: float) -> str:
@@ -85,15 +85,15 @@ def _owner(step: Step, labels: Labels, style: Style, prefix: str) -> Text:
     return Text().append(f"{prefix}{style.glyphs.bar} ", style="dim").append(words, style="dim italic")
 
 
-def _closing(paths: Paths, labels: Labels) -> Text:
+def _summary_line(paths: Paths, labels: Labels) -> Text:
     ends = f"from {labels.of(name_of(paths.source))} to {labels.of(name_of(paths.target))}"
     count = len(paths.paths)
-    told = f"{count} path{'' if count == 1 else 's'} {ends}." if count else f"no path {ends}."
+    count_text = f"{count} path{'' if count == 1 else 's'} {ends}." if count else f"no path {ends}."
     if limit := past_limit_text(paths.completeness):
         return limit
     if paths.completeness.complete:
-        return Text.assemble(("Complete: ", "bold green"), told)
-    return Text.assemble(("Not all: ", "bold yellow"), told, " There may be more.")
+        return Text.assemble(("Complete: ", "bold green"), count_text)
+    return Text.assemble(("Not all: ", "bold yellow"), count_text, " There may be more.")
 
 
 def _last_part_bold(node: str) -> Text:

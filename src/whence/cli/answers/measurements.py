@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from whence.cli.answers.ask import Asking, show
+from whence.cli.answers.ask import QuestionCommand, show
 from whence.cli.answers.tree import past_limit_text
 from whence.cli.output.labels import label, name_of
 from whence.cli.output.streams import Exit as ExitCode
@@ -13,12 +13,12 @@ from whence.client.answers import Measurements
 
 
 def show_measurements(
-    asking: Asking, node: str, *, metrics: Sequence[str], as_of: str | None, limit: int | None
+    command: QuestionCommand, node: str, *, metrics: Sequence[str], as_of: str | None, limit: int | None
 ) -> ExitCode:
     """Print the measurements of a node. As text at most `limit`."""
-    shown = limit if asking.output is Rows.TEXT else None
-    found = asking.questions.measurements(node, metrics=metrics, as_of=as_of, limit=shown)
-    return show(asking, found, lambda _: _lines(found, limit))
+    shown = limit if command.output is Rows.TEXT else None
+    found = command.questions.measurements(node, metrics=metrics, as_of=as_of, limit=shown)
+    return show(command, found, lambda _: _lines(found, limit))
 
 
 def _lines(found: Measurements, limit: int | None) -> Iterator[Text]:

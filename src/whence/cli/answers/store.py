@@ -43,7 +43,7 @@ from whence.query.rendering.answers import completeness_document
 from whence.query.rendering.catalog import facts_documents
 from whence.query.rendering.checks import checked_document
 from whence.query.rendering.listings import Listing, Whole
-from whence.query.runs.resolve import resolve_asked_run
+from whence.query.runs.resolve import resolve_run_name
 from whence.query.runs.run_lineage import resolve_run, run_lineage
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.checks import MOST_DATASETS, latest_check_reports
@@ -129,7 +129,7 @@ class StoreQuestions:
         """The runs upstream of a run, or downstream."""
         direction = Direction.DOWNSTREAM if down else Direction.UPSTREAM
         with self._open() as graph:
-            found = run_lineage(graph, resolve_asked_run(graph, run), direction, depth, max_runs)
+            found = run_lineage(graph, resolve_run_name(graph, run), direction, depth, max_runs)
         return answer_of(listings.runs_listing(found), answers.RunLineage)
 
     def measurements(
@@ -216,9 +216,9 @@ class StoreQuestions:
 def answer_of(found: Listing | Whole, answer: type[AnyAnswer], limit: int | None = None) -> AnyAnswer:
     """The typed answer of a document: the first `limit` rows, or all."""
     part = found.part(0, limit) if isinstance(found, Listing) else {}
-    told = found.completeness  # after the part: reading it may meet a budget
-    completeness = None if told is None else completeness_document(told)
-    return msgspec.convert({**found.head, "completeness": completeness, **part}, answer)
+    completeness = found.completeness  # after the part: reading it may meet a budget
+    document = None if completeness is None else completeness_document(completeness)
+    return msgspec.convert({**found.head, "completeness": document, **part}, answer)
 
 
 def question_of(options: Walk | Bounds | Narrowing) -> Question:

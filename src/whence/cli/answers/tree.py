@@ -145,23 +145,23 @@ _GAPS = {
 def past_limit_text(completeness: Completeness) -> Text | None:
     """Why the store does not cover the requested time; None if it does."""
     if completeness.forgotten_before is not None:
-        told = (
+        notice = (
             f"history before {completeness.forgotten_before} was deleted by retention. This held then, and still later."
         )
-        return Text.assemble(("Not all is known: ", "bold yellow"), told)
+        return Text.assemble(("Not all is known: ", "bold yellow"), notice)
     if completeness.recorded_from is not None:
-        told = f"the first event is of {completeness.recorded_from}; nothing was recorded before it."
-        return Text.assemble(("Not known: ", "bold yellow"), told)
+        notice = f"the first event is of {completeness.recorded_from}; nothing was recorded before it."
+        return Text.assemble(("Not known: ", "bold yellow"), notice)
     return None
 
 
 def transformation_text(edges: Iterable[Edge]) -> tuple[str, str]:
     """The transformations of some parallel edges: expressions, and types. Both are safe to print."""
-    said = {one for edge in edges for one in edge.transformations}
-    several = sorted(said, key=lambda one: (directness(one.type), one))
-    expressions = list(dict.fromkeys(safe(" ".join(one.description.split())) for one in several if one.description))
-    types = list(dict.fromkeys(filter(None, map(_type_text, several))))
-    masked = ["masked"] if several and all(one.masking for one in several) else []
+    transformations = {one for edge in edges for one in edge.transformations}
+    ordered = sorted(transformations, key=lambda one: (directness(one.type), one))
+    expressions = list(dict.fromkeys(safe(" ".join(one.description.split())) for one in ordered if one.description))
+    types = list(dict.fromkeys(filter(None, map(_type_text, ordered))))
+    masked = ["masked"] if ordered and all(one.masking for one in ordered) else []
     return _some(expressions, SHOWN), " ".join([_some(types, SHOWN), *masked]).strip()
 
 
@@ -247,7 +247,7 @@ def _branch_item(drawing: _Drawing, node: Node, branch: _Branch, prefix: str, *,
     glyphs = drawing.style.glyphs
     line = Text().append(prefix + (glyphs.ends if last else glyphs.branches)[branch.kind], style="dim")
     line.append(drawing.labels.of(branch.far), style="")
-    line.append_text(_what(drawing, node, branch, room=_room(drawing, line)))
+    line.append_text(_branch_text(drawing, node, branch, room=_room(drawing, line)))
     inner = prefix + ("   " if last else f"{glyphs.bar}  ")
     has_more = bool(_branches(drawing, branch.far) or drawing.gaps.get(branch.far))
     if branch.far in drawing.drawn:
@@ -261,7 +261,7 @@ def _branch_item(drawing: _Drawing, node: Node, branch: _Branch, prefix: str, *,
     return line, branch.far if has_more else None, inner
 
 
-def _what(drawing: _Drawing, node: Node, branch: _Branch, room: int | None) -> Text:
+def _branch_text(drawing: _Drawing, node: Node, branch: _Branch, room: int | None) -> Text:
     """The transformation of a branch, its expression cut to the available width."""
     glyphs = drawing.style.glyphs
     upstream = drawing.answer.direction == "upstream"
@@ -269,7 +269,7 @@ def _what(drawing: _Drawing, node: Node, branch: _Branch, room: int | None) -> T
         run = run_of(branch.edges[0].evidence, drawing.style.now)
         return Text(f"  job that {'writes' if upstream else 'reads'} it{glyphs.dot}{run}", "dim")
     expression, types = transformation_text(branch.edges)
-    notes = " ".join(filter(None, [types, _mark(branch), _where(drawing, node, branch)]))
+    notes = " ".join(filter(None, [types, _mark(branch), _part_text(drawing, node, branch)]))
     if not expression and not notes:
         return Text()
     arrow = f"  {glyphs.left if upstream else glyphs.right} "
@@ -286,7 +286,7 @@ def _mark(branch: _Branch) -> str:
     return "parsed from SQL" if all(edge.parsed or edge.inferred for edge in branch.edges) else ""
 
 
-def _where(drawing: _Drawing, node: Node, branch: _Branch) -> str:
+def _part_text(drawing: _Drawing, node: Node, branch: _Branch) -> str:
     """The part of a dataset that an edge is about, if that is not the node itself."""
     upstream = drawing.answer.direction == "upstream"
     ends = {_near(drawing.answer, edge) for edge in branch.edges}
@@ -301,12 +301,12 @@ def _gap_line(drawing: _Drawing, gap: Gap, prefix: str, *, last: bool) -> Text:
     others = _some([drawing.labels.of(name_of(node)) for node in gap.datasets], 4)
     owner = drawing.labels.of(name_of(gap.owner))
     upstream = drawing.answer.direction == "upstream"
-    told = f"{owner} derives it from {others}" if upstream else f"{owner} derives {others} from it"
-    told = told if others else f"{owner} reads it"
+    derivation = f"{owner} derives it from {others}" if upstream else f"{owner} derives {others} from it"
+    derivation = derivation if others else f"{owner} reads it"
     unreported = "from which columns is not reported" if upstream else "not all columns are reported"
     which = "its columns are not known" if gap.reason == GapReason.NO_COLUMNS else unreported
     line = Text().append(prefix + (glyphs.ends if last else glyphs.branches)[2], style="dim")
-    return line.append("? ", style="bold yellow").append(f"{told}; {which}", style="yellow")
+    return line.append("? ", style="bold yellow").append(f"{derivation}; {which}", style="yellow")
 
 
 def _aliases(drawing: _Drawing, name: Node) -> Iterator[tuple[str, str]]:

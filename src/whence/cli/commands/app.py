@@ -16,7 +16,7 @@ from whence.cli.commands import capture, contracts, encryption, gate, profiles, 
 from whence.cli.commands import maintenance as upkeep
 from whence.cli.commands.log import log_commands
 from whence.cli.commands.options import COLUMNS, Archive, Data, EventLog, Form, Security, Store, parse_instant
-from whence.cli.output.streams import Output, reporting, saying_what_to_install, until_reader_leaves
+from whence.cli.output.streams import Output, naming_missing_extra, reporting, until_reader_leaves
 from whence.cli.settings import archive_uri, data_directory, log_url, security_db, store_url
 from whence.file_modes import restrict_new_files
 
@@ -122,7 +122,7 @@ def rebuild(
     archive: Archive = None,
 ) -> None:
     """Rebuild the store from archive and log, and replace the old one."""
-    from whence.cli.administration.archive import Archiving, build_again
+    from whence.cli.administration.archive import Archiving, rebuild_store
 
     if as_of is not None and into is None:
         raise typer.BadParameter("--as-of needs --into: the live store is not replaced by a past one")
@@ -130,7 +130,7 @@ def rebuild(
     live = store_url(directory, store)
     what = Archiving(log=log_url(directory, log), archive=archive_uri(directory, archive), security=security_db(live))
     with reporting(Output.TEXT):
-        build_again(what, live, into, as_of)
+        rebuild_store(what, live, into, as_of)
 
 
 @app.command()
@@ -256,5 +256,5 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name may have characters that the terminal lacks
-    with until_reader_leaves(), saying_what_to_install():
+    with until_reader_leaves(), naming_missing_extra():
         app()

@@ -1,8 +1,8 @@
 """Commands that capture lineage from files of other tools: dbt artifacts, query logs.
 
 They run in other people's pipelines (`dbt build && whence capture dbt target/`), so their exit code is 0 even if the
-collector is unavailable: unsent events are kept in a file, and the message says how to send them. With `--strict` it is
-an error. An argument that names no file is wrong usage, exit code 2 in any case.
+collector is unavailable: unsent events are kept in a file, and the message has the command that sends them. With
+`--strict` it is an error. An argument that names no file is wrong usage, exit code 2 in any case.
 """
 
 from collections.abc import Iterator

@@ -12,7 +12,7 @@ from whence.cli.output.streams import Rows, reporting
 from whence.query.answers.instants import iso
 
 if TYPE_CHECKING:
-    from whence.cli.answers.ask import Asking
+    from whence.cli.answers.ask import QuestionCommand
     from whence.client.options import Bounds, Narrowing, Walk
     from whence.client.options import Types as FollowedTypes
 
@@ -80,10 +80,10 @@ def add_to(app: typer.Typer) -> None:
     app.command("why-not")(why_not)
 
 
-def _follow(says: str, down: bool) -> Callable[..., None]:
+def _follow(help_text: str, down: bool) -> Callable[..., None]:
     """Create the command for one direction."""
 
-    def command(
+    def follow(
         context: typer.Context,
         node: Node,
         depth: Depth = None,
@@ -107,11 +107,11 @@ def _follow(says: str, down: bool) -> Callable[..., None]:
 
         bounds, only = _bounds(types, as_of, max_nodes), _narrowing(namespace, tag, owner, kind)
         walk: Walk = {**bounds, **only, "depth": depth, "jobs": job or (), "within": within, "max_edges": max_edges}
-        with _asking(context, output) as asking:
-            raise typer.Exit((show_downstream if down else show_upstream)(asking, node, **walk))
+        with _open_command(context, output) as command:
+            raise typer.Exit((show_downstream if down else show_upstream)(command, node, **walk))
 
-    command.__doc__ = says
-    return command
+    follow.__doc__ = help_text
+    return follow
 
 
 def impact(
@@ -140,8 +140,8 @@ def impact(
 
     bounds, only = _bounds(types, as_of, max_nodes), _narrowing(namespace, tag, owner, kind)
     walk: Walk = {**bounds, **only, "depth": depth, "jobs": job or (), "within": within, "max_edges": max_edges}
-    with _asking(context, output) as asking:
-        raise typer.Exit(show_impact(asking, node, limit, **walk))
+    with _open_command(context, output) as command:
+        raise typer.Exit(show_impact(command, node, limit, **walk))
 
 
 def path(
@@ -163,8 +163,8 @@ def path(
     from whence.cli.answers.ask import show_paths
 
     bounds = _bounds(types, as_of, max_nodes)
-    with _asking(context, output) as asking:
-        raise typer.Exit(show_paths(asking, source, target, limit=limit, depth=depth, **bounds))
+    with _open_command(context, output) as command:
+        raise typer.Exit(show_paths(command, source, target, limit=limit, depth=depth, **bounds))
 
 
 def why(
@@ -184,8 +184,8 @@ def why(
     """Show the evidence that one node depends on another: the events and runs of every edge between them."""
     from whence.cli.answers.changes import show_why
 
-    with _asking(context, output) as asking:
-        raise typer.Exit(show_why(asking, source, target, limit, **_bounds(types, as_of, max_nodes)))
+    with _open_command(context, output) as command:
+        raise typer.Exit(show_why(command, source, target, limit, **_bounds(types, as_of, max_nodes)))
 
 
 def why_not(
@@ -204,8 +204,8 @@ def why_not(
     """Explain why no path leads from one node to another."""
     from whence.cli.answers.changes import show_why_not
 
-    with _asking(context, output) as asking:
-        raise typer.Exit(show_why_not(asking, source, target, **_bounds(types, as_of, max_nodes)))
+    with _open_command(context, output) as command:
+        raise typer.Exit(show_why_not(command, source, target, **_bounds(types, as_of, max_nodes)))
 
 
 def history(
@@ -220,8 +220,8 @@ def history(
     """List the changes of a node's lineage and schema, each with its time, and its run or event."""
     from whence.cli.answers.changes import show_history
 
-    with _asking(context, output) as asking:
-        raise typer.Exit(show_history(asking, node))
+    with _open_command(context, output) as command:
+        raise typer.Exit(show_history(command, node))
 
 
 def _state(text: str) -> str:
@@ -249,10 +249,10 @@ def diff(
 
     if before.startswith("run:") != after.startswith("run:"):
         raise typer.BadParameter("compare two times, two runs or two stores")
-    with _asking(context, output) as asking:
-        if "://" in before + after and isinstance(asking.questions, Client):
+    with _open_command(context, output) as command:
+        if "://" in before + after and isinstance(command.questions, Client):
             raise typer.BadParameter("a server compares times and runs; stores are compared with --store")
-        raise typer.Exit(show_diff(asking, before, after))
+        raise typer.Exit(show_diff(command, before, after))
 
 
 def runs(
@@ -272,8 +272,8 @@ def runs(
     """List the runs that wrote a run's inputs, and so on, with their jobs and commits."""
     from whence.cli.answers.changes import show_runs
 
-    with _asking(context, output) as asking:
-        raise typer.Exit(show_runs(asking, run, down=down, depth=depth, max_runs=max_runs))
+    with _open_command(context, output) as command:
+        raise typer.Exit(show_runs(command, run, down=down, depth=depth, max_runs=max_runs))
 
 
 def search(
@@ -293,8 +293,8 @@ def search(
     """Search datasets, fields and jobs by the words of their names, tags, owners and descriptions."""
     from whence.cli.answers.ask import show_found
 
-    with _asking(context, output) as asking:
-        raise typer.Exit(show_found(asking, text, limit, **_narrowing(namespace, tag, owner, kind)))
+    with _open_command(context, output) as command:
+        raise typer.Exit(show_found(command, text, limit, **_narrowing(namespace, tag, owner, kind)))
 
 
 def measurements(
@@ -315,17 +315,17 @@ def measurements(
     from whence.cli.answers.measurements import show_measurements
 
     time = None if as_of is None else iso(as_of)
-    with _asking(context, output) as asking:
-        raise typer.Exit(show_measurements(asking, node, metrics=metric or (), as_of=time, limit=limit))
+    with _open_command(context, output) as command:
+        raise typer.Exit(show_measurements(command, node, metrics=metric or (), as_of=time, limit=limit))
 
 
 @contextmanager
-def _asking(context: typer.Context, output: Rows) -> Iterator["Asking"]:
+def _open_command(context: typer.Context, output: Rows) -> Iterator["QuestionCommand"]:
     """Open the server or store of a command, with errors in the requested form."""
-    from whence.cli.answers.ask import Asking
+    from whence.cli.answers.ask import QuestionCommand
 
     with reporting(output.output), open_questions(context) as questions:
-        yield Asking(questions=questions, output=output)
+        yield QuestionCommand(questions=questions, output=output)
 
 
 def _bounds(types: str | None, as_of: int | None, max_nodes: int) -> "Bounds":

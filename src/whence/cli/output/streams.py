@@ -69,7 +69,7 @@ def print_document(document: dict[str, Any]) -> None:
 
 
 def print_csv(text: str) -> None:
-    """Print CSV in UTF-8, whatever the terminal's encoding, with the line ends of RFC 4180."""
+    """Print CSV in UTF-8, independent of the terminal's encoding, with the line ends of RFC 4180."""
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
     sys.stdout.flush()
@@ -114,7 +114,7 @@ def exit_code(error: WhenceError) -> Exit:
 
 
 @contextmanager
-def saying_what_to_install() -> Iterator[None]:
+def naming_missing_extra() -> Iterator[None]:
     """Name the missing extra if a command imports a package that the base install does not have."""
     try:
         yield

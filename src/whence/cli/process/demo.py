@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from whence.cli import settings
-from whence.cli.answers.ask import Asking, show_downstream, show_upstream
+from whence.cli.answers.ask import QuestionCommand, show_downstream, show_upstream
 from whence.cli.answers.store import StoreQuestions
 from whence.cli.client import Client
 from whence.cli.output.streams import Exit, Rows
@@ -53,7 +53,7 @@ class DemoRun:
 
     @property
     def store(self) -> str:
-        """The store's URL: always a separate file, whatever the environment says."""
+        """The store's URL: always a separate file; the environment's is ignored."""
         return sqlite_url(self.data / "store.db")
 
     def say(self, text: str, style: str = "") -> None:
@@ -133,8 +133,8 @@ def _pipeline(tour: DemoRun, url: str) -> Iterator[Iterator[str]]:
         yield iter(process.stdout)
     if process.returncode:
         last = noise.read_text(errors="replace").strip().splitlines()[-5:]
-        told = f"the churn pipeline failed (exit code {process.returncode}); its log ends:"
-        raise WhenceError("\n".join([told, *last]))
+        failure = f"the churn pipeline failed (exit code {process.returncode}); its log ends:"
+        raise WhenceError("\n".join([failure, *last]))
 
 
 @contextmanager
@@ -168,15 +168,15 @@ def _wait_for_events(tour: DemoRun, url: str) -> None:
 
 
 def _answer(tour: DemoRun, between: int) -> None:
-    asking = Asking(questions=StoreQuestions(tour.store), output=Rows.TEXT)
+    command = QuestionCommand(questions=StoreQuestions(tour.store), output=Rows.TEXT)
     tour.title("Where does the churn probability come from?")
     tour.say(f"$ whence upstream {PREDICTION}", "dim")
-    show_upstream(asking, PREDICTION)
+    show_upstream(command, PREDICTION)
     values = _raw_columns(tour, Question(types=DIRECT))
     tour.say(f"So it is made of the values of {len(values)} raw columns: {', '.join(sorted(values))}.")
     tour.title("What breaks if the last login changes?")
     tour.say(f"$ whence downstream {LOGIN}", "dim")
-    show_downstream(asking, LOGIN)
+    show_downstream(command, LOGIN)
     tour.title("What was that before the last run changed a join? (filters and join keys included)")
     tour.say(f"$ whence upstream {PREDICTION} --types both --as-of {iso(between)}", "dim")
     _show_change(tour, between)

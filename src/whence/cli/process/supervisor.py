@@ -149,10 +149,10 @@ class Supervisor:
     def _on_output(self, child: Child) -> None:
         assert child.process is not None
         assert child.process.stdout is not None
-        said = os.read(child.process.stdout.fileno(), 4096)
-        if not said:
+        output = os.read(child.process.stdout.fileno(), 4096)
+        if not output:
             self._selector.unregister(child.process.stdout)
-        for line in said.decode("utf-8", "replace").splitlines():
+        for line in output.decode("utf-8", "replace").splitlines():
             child.on_line(line)
         self._announce()
 

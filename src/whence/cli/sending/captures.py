@@ -26,7 +26,7 @@ _SENT_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PollOptions:
-    """What is said at the terminal of a poll. `every`: seconds between two polls, 0 for one poll."""
+    """The terminal output of a poll. `every`: seconds between two polls, 0 for one poll."""
 
     data: Path
     url: str
@@ -38,7 +38,7 @@ class PollOptions:
 
 
 def list_captures(data: Path, output: Output) -> Exit:
-    """Every registered capture: its kind, the version found here, and how its sources stand."""
+    """Every registered capture: its kind, the version found here, and the state of its sources."""
     progress = list(Cursors(data / FOLDER))
     entries = [_entry(one, progress) for one in registered_captures()]
     if output is Output.JSON:

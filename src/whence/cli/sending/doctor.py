@@ -58,8 +58,8 @@ def doctor(url: str, *, timeout: float = 30) -> Diagnosis:
         reply = client.post("/api/v1/lineage", probe())
         position = str(reply.json.get("position") or "")
         accepted = reply.status == 201
-        said = f"durable at {position}" if accepted else refusal(reply)
-        stations = (*health, Station("accept", accepted, time.monotonic() - began, said))
+        outcome = f"durable at {position}" if accepted else refusal(reply)
+        stations = (*health, Station("accept", accepted, time.monotonic() - began, outcome))
         if not accepted:
             return Diagnosis(stations, position, _status(client))
         landing = _landing(client, position, timeout)

@@ -184,10 +184,10 @@ def _send(client: Client, batch: Sequence[_Element], query: str) -> _Sent:
             restricted=tuple(one for part in parts for one in part.restricted),
             position=parts[-1].position,
         )
-    said = reply.json
+    answer = reply.json
     return _Sent(
-        failures=tuple(Failure(batch[one["index"]].place, one["reason"]) for one in said["failed_events"]),
-        restricted=tuple(_withheld(batch[one["index"]], one) for one in said.get("restricted", ())),
+        failures=tuple(Failure(batch[one["index"]].place, one["reason"]) for one in answer["failed_events"]),
+        restricted=tuple(_withheld(batch[one["index"]], one) for one in answer.get("restricted", ())),
         position=reply.headers.get("whence-position", ""),
     )
 
@@ -202,6 +202,6 @@ def _send_one(client: Client, element: _Element, query: str) -> _Sent:
     return _Sent(failures=(Failure(element.place, reason),), position=position)
 
 
-def _withheld(element: _Element, said: Mapping[str, Any]) -> str:
+def _withheld(element: _Element, restricted: Mapping[str, Any]) -> str:
     """The warning about the event as a whole, which the collector puts first."""
-    return f"{element.place}: {next(iter(said['warnings']), '').removeprefix('/: ')}"
+    return f"{element.place}: {next(iter(restricted['warnings']), '').removeprefix('/: ')}"

@@ -28,8 +28,8 @@ def restricted_lines(done: Ingested) -> list[Text]:
     """The number of events of which a part is withheld, and the first such part."""
     if not done.restricted:
         return []
-    said = f"{done.restricted:,} of them assert what their sender may not (whence access grant); the first: "
-    return [Text(f"{said}{safe(done.withheld)}", "yellow")]
+    notice = f"{done.restricted:,} of them assert what their sender may not (whence access grant); the first: "
+    return [Text(f"{notice}{safe(done.withheld)}", "yellow")]
 
 
 def show_diagnosis(diagnosis: Diagnosis, output: Output) -> Exit:

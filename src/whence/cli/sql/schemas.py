@@ -41,8 +41,8 @@ def _of_store(url: str, dialect: str, namespace: str | None) -> Catalog:
     if known.unclear:
         names = ", ".join(map(safe, known.unclear[:_SHOWN]))
         more = f" and {len(known.unclear) - _SHOWN:,} more" if len(known.unclear) > _SHOWN else ""
-        said = (
+        notice = (
             f"left out, as several datasets with other columns are called so: {names}{more}; say which with --namespace"
         )
-        print_lines([Text(said, "yellow")], Console(stderr=True, highlight=False))
+        print_lines([Text(notice, "yellow")], Console(stderr=True, highlight=False))
     return catalog_from(((one.parts, one.columns) for one in known.tables), dialect)

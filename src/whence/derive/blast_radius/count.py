@@ -16,7 +16,7 @@ from whence.derive.blast_radius.reachable_sets import bit_counts, rank_sums, sma
 from whence.model.blast_radius import COUNTED
 
 UNKNOWN = -1
-"""Stands for a small count that is missing: the set is not small, or another share counts it."""
+"""Marks a missing small count: the set is not small, or another share counts it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

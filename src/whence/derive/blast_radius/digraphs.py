@@ -23,7 +23,7 @@ KIND_BITS = 3
 class Lineage:
     """The current graph as arrays of ids, each thing under one name.
 
-    An edge leads from `source` to `target`, as `owner` says. `field_dataset` is the dataset of each of `fields`.
+    An edge leads from `source` to `target`; `owner` asserts it. `field_dataset` is the dataset of each of `fields`.
     `dashboards` are datasets and jobs, `models` datasets. `fields`, `datasets` and `jobs` are sorted, and hold all ends
     of edges and all jobs that own one.
     """
@@ -81,9 +81,9 @@ def _by_field(lineage: Lineage, of: Ints) -> Reach:
     whole, job, part = fields, fields + datasets, fields + datasets + jobs
     each = np.arange(fields)
     fine = (_kinds(lineage.source) == Kind.FIELD) | (_kinds(lineage.target) == Kind.FIELD)
-    said = np.flatnonzero(fine & (_kinds(lineage.source) != Kind.JOB))
-    near = _vertices(lineage, lineage.source[said], part)
-    on = _kinds(lineage.target[said]) != Kind.JOB
+    edges = np.flatnonzero(fine & (_kinds(lineage.source) != Kind.JOB))
+    near = _vertices(lineage, lineage.source[edges], part)
+    on = _kinds(lineage.target[edges]) != Kind.JOB
     from_part = np.unique(near[near >= part]) - part
     inside = np.flatnonzero(np.isin(of, from_part))
     written_by, written = _written(lineage, of)
@@ -92,7 +92,7 @@ def _by_field(lineage: Lineage, of: Ints) -> Reach:
         source=np.concatenate([near[on], whole + of, inside, whole + from_part, job + written_by]),
         target=np.concatenate(
             [
-                _vertices(lineage, lineage.target[said][on], whole),
+                _vertices(lineage, lineage.target[edges][on], whole),
                 each,
                 part + of[inside],
                 part + from_part,
@@ -106,7 +106,7 @@ def _by_field(lineage: Lineage, of: Ints) -> Reach:
                 np.concatenate([each, whole + np.arange(datasets)]),
             ),
             elements(lineage.fields, each),
-            _jobs_at(lineage, said, near),
+            _jobs_at(lineage, edges, near),
         ),
     )
 
@@ -116,25 +116,26 @@ def _by_dataset(lineage: Lineage, of: Ints) -> Reach:
     each, job = np.arange(datasets), datasets
     source, target = _kinds(lineage.source), _kinds(lineage.target)
     coarse = (source != Kind.FIELD) & (target != Kind.FIELD)
-    said = np.flatnonzero(coarse | (source == Kind.JOB))
-    is_job = source[said] == Kind.JOB
-    near = np.empty(len(said), np.int64)
-    near[~is_job] = _places(lineage.datasets, lineage.source[said][~is_job])
-    near[is_job] = job + _places(lineage.jobs, lineage.source[said][is_job])
-    on = (source[said] == Kind.DATASET) & (target[said] == Kind.DATASET)
+    edges = np.flatnonzero(coarse | (source == Kind.JOB))
+    is_job = source[edges] == Kind.JOB
+    near = np.empty(len(edges), np.int64)
+    near[~is_job] = _places(lineage.datasets, lineage.source[edges][~is_job])
+    near[is_job] = job + _places(lineage.jobs, lineage.source[edges][is_job])
+    on = (source[edges] == Kind.DATASET) & (target[edges] == Kind.DATASET)
     written_by, written = _written(lineage, of)
     own = elements(lineage.jobs, job + np.arange(jobs))
-    others = _jobs_at(lineage, said, near)
+    at_ends = _jobs_at(lineage, edges, near)
     return Reach(
         vertices=datasets + jobs,
         source=np.concatenate([near[on], job + written_by]),
-        target=np.concatenate([_places(lineage.datasets, lineage.target[said][on]), written]),
+        target=np.concatenate([_places(lineage.datasets, lineage.target[edges][on]), written]),
         counted=_counted(
             lineage,
             elements(lineage.datasets, each),
             _NOTHING,
             elements(
-                np.concatenate([own.ids[own.element], others.ids[others.element]]), np.concatenate([own.at, others.at])
+                np.concatenate([own.ids[own.element], at_ends.ids[at_ends.element]]),
+                np.concatenate([own.at, at_ends.at]),
             ),
         ),
     )
@@ -170,17 +171,18 @@ def _written(lineage: Lineage, of: Ints) -> tuple[Ints, Ints]:
     return _places(lineage.jobs, lineage.source[some]), datasets
 
 
-def _jobs_at(lineage: Lineage, said: Ints, near: Ints) -> Elements:
-    """The jobs at the near ends of edges: those who say them, and those that they lead to.
+def _jobs_at(lineage: Lineage, edges: Ints, near: Ints) -> Elements:
+    """The jobs at the near ends of edges: their owners, and the jobs that they lead to.
 
-    A walk passes by an edge to a job that derives something at the same place, so who says *that* does not count.
+    A traversal skips an edge to a job that derives something at the same place, so the owner of *that* edge does not
+    count.
     """
-    owner, target = lineage.owner[said], lineage.target[said]
+    owner, target = lineage.owner[edges], lineage.target[edges]
     to_job = _kinds(target) == Kind.JOB
     by_job = _kinds(owner) == Kind.JOB
     places = int(near.max()) + 1 if len(near) else 1
     deriving = np.unique(_places(lineage.jobs, owner[by_job & ~to_job]) * places + near[by_job & ~to_job])
-    passed = np.zeros(len(said), bool)
+    passed = np.zeros(len(edges), bool)
     passed[to_job] = np.isin(_places(lineage.jobs, target[to_job]) * places + near[to_job], deriving)
     counts = by_job & ~passed
     return elements(np.concatenate([owner[counts], target[to_job]]), np.concatenate([near[counts], near[to_job]]))

@@ -85,7 +85,7 @@ def read_lineage(tables: Tables) -> Lineage:
 
 
 def fingerprint(lineage: Lineage) -> str:
-    """A hash of the graph: the same for the same edges, nodes and types, in whatever order they were read."""
+    """A hash of the graph: the same for the same edges, nodes and types, in any order."""
     edges = np.stack([lineage.source, lineage.target, lineage.owner], axis=1)
     edges = edges[np.lexsort(edges.T)]
     kept = np.ones(len(edges), bool)

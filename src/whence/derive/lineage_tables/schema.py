@@ -8,7 +8,7 @@ import pyarrow as pa
 from whence.model.blast_radius import COUNTED
 
 SCHEMA_VERSION = 1
-"""Grows when a column changes its meaning or goes. A new column or table leaves it as it is."""
+"""Increases when a column changes its meaning or is removed, not for a new column or table."""
 
 LONG, DOUBLE, TEXT, FLAG = pa.int64(), pa.float64(), pa.string(), pa.bool_()
 TIME = pa.timestamp("us", tz="UTC")
@@ -24,7 +24,9 @@ class Published:
     @property
     def schema(self) -> pa.Schema:
         """The columns, with their meaning."""
-        return pa.schema([pa.field(name, type_, metadata={"comment": said}) for name, type_, said in self.columns])
+        return pa.schema(
+            [pa.field(name, type_, metadata={"comment": meaning}) for name, type_, meaning in self.columns]
+        )
 
     @property
     def plain(self) -> pa.Schema:

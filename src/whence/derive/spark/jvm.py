@@ -48,10 +48,10 @@ def launch_jvm(conf: SparkConf, limits: JvmLimits = UNSUPERVISED, prepared: Prep
     Raises SparkStartError if it ends or does not answer in time; then it is killed.
     """
     with tempfile.TemporaryDirectory(prefix="whence-jvm-", ignore_cleanup_errors=True) as directory:
-        told = Path(directory) / "gateway"
-        process = _start(_command(conf, prepared), told, limits.death_signal)
+        address_file = Path(directory) / "gateway"
+        process = _start(_command(conf, prepared), address_file, limits.death_signal)
         try:
-            port, secret = _wait_for_address(process, told, limits.seconds)
+            port, secret = _wait_for_address(process, address_file, limits.seconds)
         except BaseException:
             process.kill()
             process.wait()
@@ -73,11 +73,11 @@ def _command(conf: SparkConf, prepared: PreparedJvm | None) -> list[str]:
     return command + shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
 
 
-def _start(command: list[str], told: Path, death_signal: signal.Signals) -> "subprocess.Popen[bytes]":
+def _start(command: list[str], address_file: Path, death_signal: signal.Signals) -> "subprocess.Popen[bytes]":
     # The last two as Spark's launcher sets them.
     environment = os.environ | {
         "SPARK_CONNECT_MODE": "0",
-        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
+        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(address_file),
         "SPARK_HOME": _find_spark_home(),
         "PYTHONHASHSEED": "0",
     }
@@ -97,23 +97,23 @@ def _without_interrupts(then: Callable[[], None]) -> Callable[[], None]:
     return prepare
 
 
-def _wait_for_address(process: "subprocess.Popen[bytes]", told: Path, seconds: float) -> tuple[int, str]:
+def _wait_for_address(process: "subprocess.Popen[bytes]", address_file: Path, seconds: float) -> tuple[int, str]:
     """The port and the secret of the JVM's gateway, once it has written them to a file.
 
     A JVM that cannot write them keeps running without an error. So this fails if this process cannot write either.
     """
     ends = time.monotonic() + seconds
     for look in count():
-        if told.exists():
+        if address_file.exists():
             break
         if look % _LOOKS_A_PROBE == 0:
-            _probe(told.with_name("probe"))
+            _probe(address_file.with_name("probe"))
         if process.poll() is not None:
             raise SparkStartError(f"Spark's JVM ended with exit code {process.returncode} before it could be reached")
         if time.monotonic() > ends:
             raise SparkStartError(f"Spark's JVM could not be reached within {seconds:g} s")
         time.sleep(_LOOK_SECONDS)
-    content = told.read_bytes()
+    content = address_file.read_bytes()
     port, size = _ADDRESS.unpack_from(content)
     return port, content[_ADDRESS.size : _ADDRESS.size + size].decode()
 

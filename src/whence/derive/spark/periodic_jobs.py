@@ -73,7 +73,7 @@ class Schedule:
             with spanning(job.name):
                 if not job.run(self._session, self._engine):
                     return
-        except Exception as error:  # whatever it is, it must not stop the stream
+        except Exception as error:  # no error of a job may stop the stream
             if self._stopping.is_set():
                 return
             log.exception("the scheduled job %s failed", job.name)

@@ -26,7 +26,7 @@ MAIN = "org.apache.spark.deploy.SparkSubmit"
 
 _QUIET = ("-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 _SHARED = "source: shared objects file (top)"
-"""How a JVM tells that a class is from the archive."""
+"""The JVM's log text for a class from the archive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +86,11 @@ def _place(cache: Path) -> Path:
 
 def _discard_useless(cache: Path) -> None:
     """Delete what was prepared for a Spark or a Java that is not there any more: 160 MB each."""
-    for told in cache.glob("jvm-*/command.json"):
-        command = json.loads(told.read_text("utf-8"))
+    for prepared in cache.glob("jvm-*/command.json"):
+        command = json.loads(prepared.read_text("utf-8"))
         jars = command[command.index("-cp") + 1].split(os.pathsep)
-        if not all(Path(one).exists() for one in (command[0], *jars)):
-            shutil.rmtree(told.parent, ignore_errors=True)
+        if not all(Path(file).exists() for file in (command[0], *jars)):
+            shutil.rmtree(prepared.parent, ignore_errors=True)
 
 
 def _lock(descriptor: int) -> bool:

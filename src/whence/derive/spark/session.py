@@ -57,9 +57,9 @@ def open_session(
     limits: JvmLimits = UNSUPERVISED,
     jvm: PreparedJvm | None = None,
 ) -> SparkSession:
-    """A session at `master`: where `spark-submit` says if None, else on two cores here.
+    """A session at `master`: the one of `spark-submit` if None, else on two cores here.
 
-    On this machine, `heap` is the JVM's; it starts as `jvm` says, else as was prepared before (`derive.prepare`). On a
+    On this machine, `heap` is the JVM's; it starts by `jvm`, else as was prepared before (`derive.prepare`). On a
     cluster both are the cluster's own business. `jars` are loaded beside Spark's own.
     Raises SparkStartError if the JVM does not start within its limits.
     """
@@ -114,7 +114,7 @@ def _connect(conf: SparkConf, limits: JvmLimits, prepared: PreparedJvm | None = 
 
 
 def _of_cluster() -> SparkConf:
-    conf = SparkConf()  # only with a JVM does it know spark-defaults.conf and `--conf`
+    conf = SparkConf()  # without a JVM it has not read spark-defaults.conf and `--conf`
     for key, value in _TUNED.items():
         conf.setIfMissing(key, value)
     return conf

@@ -22,7 +22,7 @@ from whence.derive.sql_log.source import BROKEN
 QUERY_COLUMNS = "session string, at bigint, place string, query binary, flaw string"
 """`at`: microseconds since 1970 UTC; `query`: a packed `Query`; `flaw`: why the row is not a query, otherwise null."""
 EVENT_COLUMNS = "place string, event string, flaw string"
-"""An OpenLineage event as JSON, or the place of a row that gave none, with the reason."""
+"""An OpenLineage event as JSON, or the place of a row without one, with the reason."""
 
 EVENT_ROWS = 256
 """Rows per Arrow batch of the result."""
@@ -57,7 +57,7 @@ def sessions(queries: DataFrame) -> DataFrame:
 
 
 def events(queries: DataFrame, settings: Settings) -> DataFrame:
-    """EVENT_COLUMNS: two events per query that touches data of users, or why it gave none."""
+    """EVENT_COLUMNS: two events per query that touches data of users, or the reason for none."""
     return queries.mapInArrow(partial(_events, pickle.dumps(settings)), EVENT_COLUMNS)
 
 

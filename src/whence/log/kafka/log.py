@@ -133,8 +133,8 @@ def _read_range(log: KafkaLog, since: Position, before: Position, wanted: Callab
 
 
 def _decode_record(at: Position, message: Message, trust: Trust) -> Record:
-    said: list[Any] = list(message.headers() or ())
-    headers = {key: value for key, value in said if isinstance(value, bytes)}
+    pairs: list[Any] = list(message.headers() or ())
+    headers = {key: value for key, value in pairs if isinstance(value, bytes)}
     return decode_message(at, message.timestamp()[1], message.value(), headers, trust)
 
 

@@ -103,8 +103,10 @@ def _retry_until_agreed(address: KafkaAddress, ask: Callable[[], _T]) -> _T:
 
 
 def _request_description(address: KafkaAddress) -> TopicDescription:
-    asked = _admin_client(address).describe_topics(TopicCollection([address.topic]), request_timeout=address.timeout)
-    description: TopicDescription = asked[address.topic].result()
+    descriptions = _admin_client(address).describe_topics(
+        TopicCollection([address.topic]), request_timeout=address.timeout
+    )
+    description: TopicDescription = descriptions[address.topic].result()
     return description
 
 
@@ -126,16 +128,16 @@ def _create_topic(address: KafkaAddress) -> None:
 def _request_settings(address: KafkaAddress) -> dict[str, str]:
     """The topic's settings; none if this client may not read them."""
     resource = ConfigResource(ConfigResource.Type.TOPIC, address.topic)
-    asked = _admin_client(address).describe_configs([resource], request_timeout=address.timeout)
+    configs = _admin_client(address).describe_configs([resource], request_timeout=address.timeout)
     try:
-        return {name: entry.value for name, entry in asked[resource].result().items()}
+        return {name: entry.value for name, entry in configs[resource].result().items()}
     except KafkaException:
         return {}
 
 
 def _request_offsets(address: KafkaAddress, partitions: Iterable[int], spec: OffsetSpec) -> dict[int, int]:
     wanted = {TopicPartition(address.topic, one): spec for one in partitions}
-    asked = _admin_client(address).list_offsets(
+    offsets = _admin_client(address).list_offsets(
         wanted, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=address.timeout
     )
-    return {one.partition: answer.result().offset for one, answer in asked.items()}
+    return {one.partition: answer.result().offset for one, answer in offsets.items()}

@@ -50,10 +50,10 @@ class KafkaWriter:
 
         Raises LogError if a broker does not confirm all of them in time.
         """
-        first, again = self._split_repeats(drafts)
+        first, repeats = self._split_repeats(drafts)
         appended = dict(zip(first, self._send_drafts([drafts[index] for index in first]), strict=True))
-        if again:
-            appended |= zip(again, self.append([drafts[index] for index in again]), strict=True)
+        if repeats:
+            appended |= zip(repeats, self.append([drafts[index] for index in repeats]), strict=True)
         return [appended[index] for index in range(len(drafts))]
 
     def check_writable(self) -> Sequence[Appended]:
@@ -69,13 +69,13 @@ class KafkaWriter:
 
     def _split_repeats(self, drafts: Sequence[Draft]) -> tuple[list[int], list[int]]:
         """Indexes of the drafts to send at once, and of those that repeat one of them, which has no position yet."""
-        first, again, seen = list[int](), list[int](), set[bytes]()
+        first, repeats, seen = list[int](), list[int](), set[bytes]()
         for index, draft in enumerate(drafts):
             is_new = draft.kind is Kind.EVENT and self._recent_keys.find(draft.key) is None
-            (again if is_new and draft.key in seen else first).append(index)
+            (repeats if is_new and draft.key in seen else first).append(index)
             if is_new:
                 seen.add(draft.key)
-        return first, again
+        return first, repeats
 
     def _send_drafts(self, drafts: Sequence[Draft]) -> list[Appended]:
         originals = [self._recent_keys.find(one.key) if one.kind is Kind.EVENT else None for one in drafts]

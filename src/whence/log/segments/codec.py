@@ -20,7 +20,7 @@ _ORIGINAL = Struct("<Q")
 HEADER_BYTES = _HEADER.size
 _PIECE_BYTES = 5_000
 """For more bytes at once, crc32 releases the interpreter lock. The log's thread would then wait milliseconds, for each
-record, until the busy event loop gives it back.
+record, until the busy event loop resumes it.
 """
 _KINDS = {kind.value: kind for kind in Kind}
 

@@ -90,7 +90,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def sync_file(path: Path) -> None:
-    """Make everything written to a file durable, whichever process wrote it."""
+    """Make everything written to a file durable, also by other processes."""
     _sync(path, 0)
 
 

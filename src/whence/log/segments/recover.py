@@ -29,7 +29,7 @@ def recover(directory: Path, checked: int) -> Position:
 
     The last `checked` segments are checked for damage, closed ones once per process; older ones when they are read.
 
-    Sound records after the committed end stay: no sender was told that they failed for good. The first unsound one ends
+    Sound records after the committed end stay: no sender received a final rejection of them. The first unsound one ends
     the log. If there is damage before the committed end, it is sealed and the log continues in a new segment. Raises
     LogCorruptError, OSError.
     """

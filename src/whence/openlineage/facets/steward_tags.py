@@ -14,7 +14,7 @@ from whence.openlineage.json.wire import Json, encode_canonical, objects_in
 TAGS, STEWARD_TAGS = "tags", "whence_stewardTags"
 """Facets: the tags as an event lists them; of those the ones that only a steward may assign. Only Whence writes it."""
 WITHHELD_TAGS = "whence_withheld"
-"""The member of a tags facet which says that its sender is no steward. Only Whence writes it."""
+"""The member of a tags facet that marks a sender who is no steward. Only Whence writes it."""
 CERTIFICATIONS = ("canonical", "certified")
 """The tags by which a steward certifies a dataset or job."""
 USER = "USER"

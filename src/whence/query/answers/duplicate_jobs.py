@@ -63,11 +63,15 @@ def _order(run: AssertingRun) -> tuple[int, int, str]:
 
 
 def _is_part(outer: AnswerEdge, inner: AnswerEdge, runs: dict[Node, AssertingRun]) -> bool:
-    one, other = runs[outer.owner], runs[inner.owner]
-    if not (isinstance(outer.owner, JobName) and isinstance(inner.owner, JobName) and one.parent_id == other.parent_id):
+    outer_run, inner_run = runs[outer.owner], runs[inner.owner]
+    if not (
+        isinstance(outer.owner, JobName)
+        and isinstance(inner.owner, JobName)
+        and outer_run.parent_id == inner_run.parent_id
+    ):
         return False
-    said, again = set(outer.transformations), set(inner.transformations)
-    return (other.ended_at or 0) <= (one.ended_at or 0) and (said <= again or again <= said)
+    of_outer, of_inner = set(outer.transformations), set(inner.transformations)
+    return (inner_run.ended_at or 0) <= (outer_run.ended_at or 0) and (of_outer <= of_inner or of_inner <= of_outer)
 
 
 def _merged(edge: AnswerEdge, same: Sequence[AnswerEdge]) -> AnswerEdge:

@@ -11,16 +11,16 @@ _STEP = 4
 
 
 def until_enough(
-    ask: Callable[[int], tuple[Sequence[One], bool]], fits: Callable[[Sequence[One]], list[One]], limit: int
+    fetch: Callable[[int], tuple[Sequence[One], bool]], fits: Callable[[Sequence[One]], list[One]], limit: int
 ) -> tuple[list[One], bool]:
     """At least `limit` matching candidates, if the first million contain them: (matches, whether there are no others).
 
-    `ask` returns the first n candidates, and whether there are no others.
+    `fetch` returns the first n candidates, and whether there are no others.
     """
-    asked = limit
+    count = limit
     while True:
-        found, complete = ask(asked)
+        found, complete = fetch(count)
         fit = fits(found)
-        if complete or len(fit) >= limit or asked >= MOST_FOUND:
+        if complete or len(fit) >= limit or count >= MOST_FOUND:
             return fit, complete
-        asked *= _STEP
+        count *= _STEP

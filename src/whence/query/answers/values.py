@@ -43,7 +43,7 @@ class Question:
 
     `depth`: hops, None for all. `types`: the edges to follow, None for the default of the direction (rule 41); UNKNOWN
     edges are always followed. `at`: the time in the past, None for now. If a budget is reached, the traversal stops,
-    and the answer says so. `only`: the nodes to show.
+    and the answer reports it. `only`: the nodes to show.
     """
 
     depth: int | None = None

@@ -125,8 +125,8 @@ def _touched(before: Side, after: Side) -> Sequence[int] | None:
 def _held(side: Side, owners: Sequence[int] | None) -> AbstractSet[HeldRow]:
     if side.run is None:
         return frozenset(side.graph.held(side.at, owners))
-    said = side.graph.said([side.run.id]).get(side.run.id, ())
-    return frozenset(HeldRow(side.speaker, set_id) for set_id in said)
+    asserted_sets = side.graph.asserted_sets([side.run.id]).get(side.run.id, ())
+    return frozenset(HeldRow(side.speaker, set_id) for set_id in asserted_sets)
 
 
 def _content(side: Side, held: AbstractSet[HeldRow], owners: AbstractSet[int]) -> Content:
@@ -157,20 +157,20 @@ def _there(side: Side, nodes: Mapping[int, Node]) -> set[int]:
         return {end for link in _content(side, _held(side, None), {side.speaker}) for end in link}
     at_edges = side.graph.present(sorted(nodes), side.at)
     datasets = {node_id(whole_of) for node in nodes.values() if (whole_of := _dataset(node))}
-    said = {row.dataset_id: columns_of(row) for row in _schemas_of(side, sorted(datasets)).values()}
-    return at_edges | {id_ for id_, node in nodes.items() if _is_declared(node, said)}
+    columns_by_dataset = {row.dataset_id: columns_of(row) for row in _schemas_of(side, sorted(datasets)).values()}
+    return at_edges | {id_ for id_, node in nodes.items() if _is_declared(node, columns_by_dataset)}
 
 
 def _dataset(node: Node) -> DatasetName | None:
     return node.dataset if isinstance(node, FieldName) else node if isinstance(node, DatasetName) else None
 
 
-def _is_declared(node: Node, said: Mapping[int, Columns]) -> bool:
+def _is_declared(node: Node, columns_by_dataset: Mapping[int, Columns]) -> bool:
     match node:
         case FieldName(dataset, name):
-            return name in said.get(node_id(dataset), {})
+            return name in columns_by_dataset.get(node_id(dataset), {})
         case DatasetName():
-            return node_id(node) in said
+            return node_id(node) in columns_by_dataset
     return False
 
 

@@ -56,10 +56,10 @@ def content_of(edges: Iterable[tuple[int, SetEdge]]) -> Content:
     """Collect the transformations of each edge from (owner, edge)."""
     content: dict[Link, set[Transformation]] = {}
     for owner, edge in edges:
-        said = Transformation(
+        transformation = Transformation(
             type=edge.type, subtype=edge.subtype, masking=bool(edge.masking), description=edge.description
         )
-        content.setdefault(Link(edge.source_id, edge.target_id, owner), set()).add(said)
+        content.setdefault(Link(edge.source_id, edge.target_id, owner), set()).add(transformation)
     return content
 
 

@@ -59,7 +59,7 @@ class History:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Target:
     """The requested node: the ids of all its names, and of its datasets."""
 
     graph: Past
@@ -80,36 +80,36 @@ def history(graph: Past, node: Node) -> History:
     identity, root = canonical_root(graph, node)
     ids = frozenset(identity.members(root))
     datasets = frozenset(identity.members(identity.dataset_of[root])) if dataset_of(node) else frozenset[int]()
-    asked = _Asked(graph, ids, datasets)
+    target = _Target(graph, ids, datasets)
     name = identity.names.get(root) or graph.nodes([root])[root]
     return History(
         node=name,
-        lineage=tuple(_lineage(asked, isinstance(name, JobName))),
-        schemas=tuple(_schemas(asked, name)),
+        lineage=tuple(_lineage(target, isinstance(name, JobName))),
+        schemas=tuple(_schemas(target, name)),
         completeness=of_all_times(graph),
     )
 
 
-def _lineage(asked: _Asked, is_job: bool) -> Iterator[LineageVersion]:
-    owners = asked.ids if is_job else set(asked.graph.owners(_ends(asked)))
-    spans = asked.graph.spans(owners)
-    sets = asked.graph.versions({span.version for span in spans})
+def _lineage(target: _Target, is_job: bool) -> Iterator[LineageVersion]:
+    owners = target.ids if is_job else set(target.graph.owners(_ends(target)))
+    spans = target.graph.spans(owners)
+    sets = target.graph.versions({span.version for span in spans})
     edges: dict[int, list[SetEdge]] = {}
-    for edge in asked.graph.content({set_id for several in sets.values() for set_id in several}):
-        if is_job or asked.has(edge):
+    for edge in target.graph.content({set_id for several in sets.values() for set_id in several}):
+        if is_job or target.has(edge):
             edges.setdefault(edge.set_id, []).append(edge)
     contents = {
         version: [(set_id, edge) for set_id in several for edge in edges.get(set_id, ())]
         for version, several in sets.items()
     }
-    found = list(_versions(asked.graph, spans, contents))
+    found = list(_versions(target.graph, spans, contents))
     yield from sorted(found, key=lambda one: (-one.valid_from, str(one.owner), one.aspect))
 
 
-def _ends(asked: _Asked) -> set[int]:
+def _ends(target: _Target) -> set[int]:
     """The nodes at which edges of the requested node's lineage may end."""
-    fields = asked.graph.fields(asked.datasets) if asked.ids == asked.datasets else ()
-    return {*asked.ids, *asked.datasets, *(row.id for row in fields)}
+    fields = target.graph.fields(target.datasets) if target.ids == target.datasets else ()
+    return {*target.ids, *target.datasets, *(row.id for row in fields)}
 
 
 Edges = Mapping[int, Sequence[tuple[int, SetEdge]]]
@@ -120,9 +120,9 @@ def _versions(graph: Past, spans: Sequence[SpanRow], edges: Edges) -> Iterator[L
     changed = list(_changing(spans, edges))
     ids = {id_ for _, before, after in changed for link in {*before, *after} for id_ in link}
     names = graph.nodes(sorted({*ids, *(span.owner_id for span, _, _ in changed)}))
-    told = tell(graph, {span.statement_id for span, _, _ in changed})
+    assertions = find_assertions(graph, {span.statement_id for span, _, _ in changed})
     for span, before, after in changed:
-        run, event = told.get(span.statement_id, (None, None))
+        run, event = assertions.get(span.statement_id, (None, None))
         yield LineageVersion(
             owner=names[span.owner_id],
             aspect=ASPECTS[span.aspect],
@@ -143,18 +143,20 @@ def _changing(spans: Iterable[SpanRow], edges: Edges) -> Iterator[tuple[SpanRow,
         before: Content = {}
         content: Content = {}
         for span in of_owner:
-            said = content_of((owner[0], edge) for _, edge in edges.get(span.version, ()))
-            if open_span and said == content and span.valid_from == open_span.valid_to:
+            next_content = content_of((owner[0], edge) for _, edge in edges.get(span.version, ()))
+            if open_span and next_content == content and span.valid_from == open_span.valid_to:
                 open_span = open_span._replace(valid_to=span.valid_to)
                 continue
             if open_span and (content or before):
                 yield open_span, before, content
-            open_span, before, content = span, content, said
+            open_span, before, content = span, content, next_content
         if open_span and (content or before):
             yield open_span, before, content
 
 
-def tell(graph: Past, statement_ids: Iterable[int]) -> Mapping[int, tuple[AssertingRun | None, AssertingEvent | None]]:
+def find_assertions(
+    graph: Past, statement_ids: Iterable[int]
+) -> Mapping[int, tuple[AssertingRun | None, AssertingEvent | None]]:
     """The run or event behind each statement."""
     ids = sorted(set(statement_ids))
     runs = {row.id: row for row in graph.runs([id_ for id_ in ids if kind_of(id_) is Kind.RUN])}
@@ -173,10 +175,10 @@ def tell(graph: Past, statement_ids: Iterable[int]) -> Mapping[int, tuple[Assert
     return {id_: (seen.get(id_), events[id_][0] if id_ in events else None) for id_ in ids}
 
 
-def _schemas(asked: _Asked, node: Node) -> Iterator[SchemaVersion]:
-    rows = asked.graph.schemas(asked.datasets) if asked.datasets else ()
-    names = asked.graph.nodes({row.dataset_id for row in rows})
-    events = asked.graph.events({row.first_event for row in rows})
+def _schemas(target: _Target, node: Node) -> Iterator[SchemaVersion]:
+    rows = target.graph.schemas(target.datasets) if target.datasets else ()
+    names = target.graph.nodes({row.dataset_id for row in rows})
+    events = target.graph.events({row.first_event for row in rows})
     only = node.field if isinstance(node, FieldName) else None
     found = []
     for _, of_dataset in groupby(rows, key=lambda row: row.dataset_id):

@@ -38,8 +38,8 @@ def schema_at(rows: Sequence[SchemaRow], at: int | None) -> SchemaRow | None:
     Only the first and last report of each schema is stored. When two schemas alternate, the most recently reported one
     wins.
     """
-    said = [row for row in rows if at is None or row.first_time <= at]
-    return max(said, key=lambda row: (_last(row, at), row.first_time, row.body_id), default=None)
+    reported = [row for row in rows if at is None or row.first_time <= at]
+    return max(reported, key=lambda row: (_last(row, at), row.first_time, row.body_id), default=None)
 
 
 def _last(row: SchemaRow, at: int | None) -> int:

@@ -37,29 +37,30 @@ def with_aliases(
 def _whole(own: DescribedDataset, others: Sequence[DescribedDataset]) -> DescribedDataset:
     if not others:
         return own
-    every = [own, *others]
-    chosen = {name: _speaker(name, own, others) for one in every for name in one.said}
-    facets = {name: chosen[name].facets[name] for name in sorted(chosen)}
-    said: Mapping[str, FacetRecord] = {name: chosen[name].said[name] for name in facets}
+    group = [own, *others]
+    provider_of = {name: _provider(name, own, others) for one in group for name in one.records}
+    facets = {name: provider_of[name].facets[name] for name in sorted(provider_of)}
+    records: Mapping[str, FacetRecord] = {name: provider_of[name].records[name] for name in facets}
     schemas = [one.schema for one in others if one.schema]
     return replace(
         own,
         facets=facets,
-        said=said,
-        fields=fields_of(said),
+        records=records,
+        fields=fields_of(records),
         tags=tags_of(facets),
         schema=own.schema or max(schemas, key=lambda one: (one.last_time, one.body_id), default=None),
-        inputs=_inputs(every),
+        inputs=_inputs(group),
     )
 
 
-def _speaker(facet: str, own: DescribedDataset, others: Sequence[DescribedDataset]) -> DescribedDataset:
+def _provider(facet: str, own: DescribedDataset, others: Sequence[DescribedDataset]) -> DescribedDataset:
     """The name that provides a facet: the dataset's own, or else the one with the latest report."""
-    return own if facet in own.said else max(others, key=lambda one: _said_at(facet, one))
+    return own if facet in own.records else max(others, key=lambda one: _reported_at(facet, one))
 
 
-def _said_at(facet: str, one: DescribedDataset) -> tuple[bool, int, DatasetName]:
-    return (facet in one.said, one.said[facet].time if facet in one.said else 0, one.name)
+def _reported_at(facet: str, dataset: DescribedDataset) -> tuple[bool, int, DatasetName]:
+    record = dataset.records.get(facet)
+    return (record is not None, record.time if record else 0, dataset.name)
 
 
 def _inputs(every: Sequence[DescribedDataset]) -> Mapping[str, tuple[Input, ...]]:

@@ -55,8 +55,8 @@ class ContractedDataset:
 
 def contracted_datasets(catalog: Catalog, entries: Sequence[Entry]) -> tuple[ContractedDataset, ...]:
     """The datasets among these entries that have, or had, a contract, in their order."""
-    said = catalog.facets([one.id for one in entries])
-    found = ((one.name, contract_versions(said.get(one.id, {}))) for one in entries)
+    facets_by_dataset = catalog.facets([one.id for one in entries])
+    found = ((one.name, contract_versions(facets_by_dataset.get(one.id, {}))) for one in entries)
     return tuple(
         ContractedDataset(name=name, versions=versions)
         for name, versions in found

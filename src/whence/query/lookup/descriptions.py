@@ -43,14 +43,14 @@ class Input:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribedDataset:
-    """A dataset. `facets` are decoded; `said` has the report time of each. `inputs`: by field, of its
+    """A dataset. `facets` are decoded; `records` has the report time of each. `inputs`: by field, of its
     current lineage.
     """
 
     entry: Entry
     name: DatasetName
     facets: Mapping[str, Json]
-    said: Mapping[str, FacetRecord]
+    records: Mapping[str, FacetRecord]
     fields: tuple[SchemaField, ...]
     tags: tuple[Tag, ...]
     deleted: bool
@@ -81,7 +81,7 @@ class DescribedJob:
     entry: Entry
     name: JobName
     facets: Mapping[str, Json]
-    said: Mapping[str, FacetRecord]
+    records: Mapping[str, FacetRecord]
     tags: tuple[Tag, ...]
     deleted: bool
     inputs: tuple[DatasetName, ...]
@@ -98,18 +98,18 @@ def describe_datasets(
     whether they are `deleted`.
     """
     ids = [one.id for one in entries]
-    said = {id_: without_versions(some) for id_, some in catalog.facets(ids).items()}
+    records = {id_: without_versions(some) for id_, some in catalog.facets(ids).items()}
     deleted = catalog.deleted(ids) if versions else frozenset[int]()
     writes, schemas = catalog.last_writes(ids), catalog.schemas(ids) if versions else {}
     inputs, groups = _inputs(graph, ids) if columns else {}, graph.groups(ids) if versions else {}
-    facets = {id_: decoded(some) for id_, some in said.items()}
+    facets = {id_: decoded(some) for id_, some in records.items()}
     return tuple(
         DescribedDataset(
             entry=one,
             name=_dataset(one),
             facets=facets.get(one.id, {}),
-            said=said.get(one.id, {}),
-            fields=fields_of(said.get(one.id, {})),
+            records=records.get(one.id, {}),
+            fields=fields_of(records.get(one.id, {})),
             tags=tags_of(facets.get(one.id, {})),
             deleted=one.id in deleted,
             write=writes.get(one.id),
@@ -126,19 +126,19 @@ def describe_jobs(
 ) -> tuple[DescribedJob, ...]:
     """The jobs of these entries, in their order, with their latest runs."""
     ids = [one.id for one in entries]
-    said, deleted = catalog.facets(ids), catalog.deleted(ids)
+    records, deleted = catalog.facets(ids), catalog.deleted(ids)
     latest = catalog.latest_runs(ids, runs) if runs else {}
     described = {
         one.entry.id: one for one in describe_runs(catalog, graph, [r for some in latest.values() for r in some])
     }
     inputs, outputs = (_ends(graph, ids, way) for way in (Direction.UPSTREAM, Direction.DOWNSTREAM))
-    facets = {id_: decoded(some) for id_, some in said.items()}
+    facets = {id_: decoded(some) for id_, some in records.items()}
     return tuple(
         DescribedJob(
             entry=one,
             name=_job(one),
             facets=facets.get(one.id, {}),
-            said=said.get(one.id, {}),
+            records=records.get(one.id, {}),
             tags=tags_of(facets.get(one.id, {})),
             deleted=one.id in deleted,
             inputs=inputs.get(one.id, ()),
@@ -166,7 +166,7 @@ def describe_runs(catalog: Catalog, graph: Graph, entries: Sequence[RunEntry]) -
 
 def decoded(facets: Mapping[str, FacetRecord]) -> Mapping[str, Json]:
     """The decoded payloads of facets."""
-    return {name: json.loads(said.payload) for name, said in facets.items()}
+    return {name: json.loads(record.payload) for name, record in facets.items()}
 
 
 def fields_of(facets: Mapping[str, FacetRecord]) -> tuple[SchemaField, ...]:

@@ -36,11 +36,11 @@ class Narrowed:
         """As in the port."""
         if not self._may_be(kind):
             return Candidates((), True)
-        return Candidates(*until_enough(lambda asked: self.graph.find(clue, kind, asked), self._fitting, limit))
+        return Candidates(*until_enough(lambda most: self.graph.find(clue, kind, most), self._fitting, limit))
 
-    def told(self, words: Sequence[str], limit: int) -> TextMatches:
+    def facet_matches(self, words: Sequence[str], limit: int) -> TextMatches:
         """As in the port."""
-        return TextMatches(*until_enough(lambda asked: self.graph.told(words, asked), self._fitting, limit))
+        return TextMatches(*until_enough(lambda most: self.graph.facet_matches(words, most), self._fitting, limit))
 
     def _may_be(self, kind: Kind) -> bool:
         """Whether nodes of a kind may match: a field has a fixed kind, but facets may call a dataset or job a VIEW."""

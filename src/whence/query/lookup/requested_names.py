@@ -12,18 +12,18 @@ from whence.query.answers.values import dataset_of
 if TYPE_CHECKING:  # it needs numpy, which only the server has
     from whence.query.ports.graph import Graph, Names
 
-AskedNames = Mapping[DatasetName, DatasetName]
+RequestedNames = Mapping[DatasetName, DatasetName]
 """The representative of an alias group → the requested name."""
 
 
-def asked_names(graph: Graph, asked: Iterable[Node]) -> AskedNames:
+def requested_names(graph: Graph, nodes: Iterable[Node]) -> RequestedNames:
     """The requested datasets, and those of requested fields. Of two names of one dataset, the first by name."""
-    datasets = sorted({of for node in asked if (of := dataset_of(node))}, reverse=True)
+    datasets = sorted({of for node in nodes if (of := dataset_of(node))}, reverse=True)
     groups = graph.groups([node_id(of) for of in datasets])
     return {groups[id_][0]: of for of in datasets if (id_ := node_id(of)) in groups}
 
 
-def as_asked(node: Node, names: AskedNames) -> Node:
+def under_requested_name(node: Node, names: RequestedNames) -> Node:
     """The node under the requested name."""
     match node:
         case FieldName(dataset, field):

@@ -20,7 +20,7 @@ from whence.query.ports.graph import Words
 _KINDS = (Kind.DATASET, Kind.FIELD, Kind.JOB)
 _PARTS = re.compile(r"[\s./:]+")
 EXACT, BEGINS, INSIDE, ALIKE = range(4)
-_TOLD = ("tags", "ownership", "documentation", "schema")
+_FACETS = ("tags", "ownership", "documentation", "schema")
 BY = {"tags": "tag", "ownership": "owner", "documentation": "description", "schema": "description"}
 """The matching part of a node, by the facet that contains it."""
 
@@ -52,9 +52,9 @@ def search(names: Words, text: str, limit: int = 50) -> Found:
     parts = tuple(found for part in _PARTS.split(text) if (found := split_words(part)))
     ranked, complete = _named(names, SearchTerms(parts), text, limit)
     if len(ranked) <= limit:
-        told, all_told = _told(names, SearchTerms(parts), limit + 1)
-        complete = complete and all_told
-        ranked |= {name: rank for name, rank in told.items() if name not in ranked}
+        matches, all_matches = _facet_matches(names, SearchTerms(parts), limit + 1)
+        complete = complete and all_matches
+        ranked |= {name: rank for name, rank in matches.items() if name not in ranked}
     if not ranked:
         ranked, complete = _named(names, SearchTerms(parts, typos=True), text, limit)
     best = sorted(ranked, key=lambda name: ranked[name])[:limit]
@@ -71,15 +71,15 @@ def _named(names: Words, clue: SearchTerms, text: str, limit: int) -> tuple[dict
     return ranked, all(some.complete for some in candidates)
 
 
-def _told(names: Words, clue: SearchTerms, limit: int) -> tuple[dict[Node, Rank], bool]:
-    found, complete = names.told(clue.words, limit)
+def _facet_matches(names: Words, clue: SearchTerms, limit: int) -> tuple[dict[Node, Rank], bool]:
+    found, complete = names.facet_matches(clue.words, limit)
     # A node that matches in several facets counts for the first of them.
-    return {one.name: _text_match(one) for one in sorted(found, key=lambda one: -_TOLD.index(one.facet))}, complete
+    return {one.name: _text_match(one) for one in sorted(found, key=lambda one: -_FACETS.index(one.facet))}, complete
 
 
 def _text_match(one: TextMatch) -> Rank:
     name = one.name
-    return (1, BY[one.facet], _TOLD.index(one.facet), isinstance(name, JobName), len(_own(name)), str(name))
+    return (1, BY[one.facet], _FACETS.index(one.facet), isinstance(name, JobName), len(_own(name)), str(name))
 
 
 def _rank(name: Node, clue: SearchTerms, text: str) -> Rank | None:

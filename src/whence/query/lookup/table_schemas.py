@@ -36,7 +36,7 @@ class KnownTables:
 def known_tables(catalog: Catalog, graph: Graph, namespace: str | None = None) -> KnownTables:
     """All datasets (of one namespace) whose schema is reported; lineage alone may lack columns."""
     own, others = list[KnownTable](), list[KnownTable]()
-    for name, group, columns in _said(catalog, graph, namespace):
+    for name, group, columns in _declared_columns(catalog, graph, namespace):
         first, *rest = (KnownTable(parts, columns) for parts in _names(name, group))
         own.append(first)
         others += rest
@@ -54,7 +54,7 @@ def _distinct(tables: Iterable[KnownTable]) -> tuple[dict[tuple[str, ...], Known
     return found, unclear
 
 
-def _said(
+def _declared_columns(
     catalog: Catalog, graph: Graph, namespace: str | None
 ) -> Iterator[tuple[DatasetName, Sequence[DatasetName], tuple[str, ...]]]:
     """Each dataset with its alias group and its current schema; datasets without a schema are left out."""

@@ -121,7 +121,7 @@ class Words(Protocol):
         """Nodes whose names may match, the most likely first; no other node matches if `complete`."""
         ...
 
-    def told(self, words: Sequence[str], limit: int) -> TextMatches:
+    def facet_matches(self, words: Sequence[str], limit: int) -> TextMatches:
         """Nodes with a facet that contains all words, or words that begin with them; about `limit` of them. No other
         node matches if `complete`.
         """
@@ -223,7 +223,7 @@ class Runs(Graph, Protocol):
         """The runs with these ids."""
         ...
 
-    def said(self, run_ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
+    def asserted_sets(self, run_ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
         """The lineage sets that each run asserted."""
         ...
 
@@ -231,15 +231,15 @@ class Runs(Graph, Protocol):
         """The edges of lineage sets."""
         ...
 
-    def writers(self, asked: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
+    def writers(self, touches: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
         """For each (dataset, time), the last run that had completed writing it by then."""
         ...
 
-    def next_writers(self, asked: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
+    def next_writers(self, touches: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
         """For each (dataset, time), the first run after then that completed writing it."""
         ...
 
-    def readers(self, asked: Sequence[tuple[int, int, int]], limit: int) -> Sequence[RunTouch]:
+    def readers(self, periods: Sequence[tuple[int, int, int]], limit: int) -> Sequence[RunTouch]:
         """For each (dataset, from, until), the runs with events in that time that read it; at most `limit` in all."""
         ...
 

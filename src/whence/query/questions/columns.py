@@ -7,12 +7,12 @@ from whence.model.graph import Direction, Grain
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, Node
 from whence.query.answers.values import BOTH, AnswerEdge, Question, dataset_of
-from whence.query.lookup.requested_names import AskedNames, as_asked, asked_names, known_field
+from whence.query.lookup.requested_names import RequestedNames, known_field, requested_names, under_requested_name
 from whence.query.ports.catalog import Catalog
 from whence.query.ports.graph import Past
 from whence.query.questions.influences import columns_of, influence_of
 from whence.query.traversal.edges import Edges, assemble_edges
-from whence.query.traversal.traversal import Traversed, traverse
+from whence.query.traversal.traversal import TraversalSpec, traverse
 
 Ends = tuple[Node, Node, Node]
 
@@ -83,13 +83,13 @@ def columns(catalog: Catalog, graph: Past, roots: Sequence[Node], question: Ques
     """
     ways = (Direction.UPSTREAM, *((Direction.DOWNSTREAM,) if downstream else ()))
     edges, complete = dict[Ends, AnswerEdge](), True
-    names = asked_names(graph, roots)
+    names = requested_names(graph, roots)
     for root in roots:
         for way in ways:
             found, is_whole = _columns(catalog, graph, root, question, way, question.max_edges - len(edges))
             complete = complete and is_whole
             for one in found:
-                _add(edges, _as_asked(one, names))
+                _add(edges, _under_requested_names(one, names))
     between = {end for source, target, _ in edges for end in (source, target) if isinstance(end, FieldName)}
     return Columns(
         fields=tuple(sorted(between | {one for one in roots if isinstance(one, FieldName)})),
@@ -102,7 +102,9 @@ def _columns(
     catalog: Catalog, graph: Past, root: Node, question: Question, way: Direction, limit: int
 ) -> tuple[Sequence[AnswerEdge], bool]:
     known = known_field(graph, root) if isinstance(root, FieldName) else None
-    walk = traverse(graph, known or root, Traversed(direction=way, grain=Grain.FIELD, types=BOTH, question=question))
+    walk = traverse(
+        graph, known or root, TraversalSpec(direction=way, grain=Grain.FIELD, types=BOTH, question=question)
+    )
     walk.read(walk.depth)
     assembled = assemble_edges(walk, walk.links, walk.depth)
     named = assembled.names[walk.root]
@@ -149,8 +151,8 @@ def _connected(edges: _ColumnEdges, root: Node, limit: int) -> list[AnswerEdge]:
     return found
 
 
-def _as_asked(edge: AnswerEdge, names: AskedNames) -> AnswerEdge:
-    source, target = as_asked(edge.source, names), as_asked(edge.target, names)
+def _under_requested_names(edge: AnswerEdge, names: RequestedNames) -> AnswerEdge:
+    source, target = under_requested_name(edge.source, names), under_requested_name(edge.target, names)
     return edge if (source, target) == (edge.source, edge.target) else replace(edge, source=source, target=target)
 
 

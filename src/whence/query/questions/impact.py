@@ -24,7 +24,7 @@ from whence.query.traversal.result import completeness
 from whence.query.traversal.traits import TraitReader
 from whence.query.traversal.traversal import Traversal
 
-ASKED_FOR_GAPS = 100
+CHECKED_FOR_GAPS = 100
 """The number of nearest affected nodes that are checked for gaps."""
 
 KINDS = {Kind.DATASET: "dataset", Kind.FIELD: "field", Kind.JOB: "job"}
@@ -35,7 +35,7 @@ LISTED_JOBS = 100
 
 
 class LastRuns(Graph, Protocol):
-    """A graph that knows the last run of every job."""
+    """A graph with the last run of every job."""
 
     def last_runs(self, job_ids: Iterable[int], at: int | None) -> Mapping[int, JobRun]:
         """The last run of each job that has one, with the runs that contain it; as of a time (µs), None: now."""
@@ -142,9 +142,9 @@ def _nearest_jobs(walk: Traversal, affected: Ints) -> Sequence[int]:
 
 def _has_gaps(walk: Traversal, affected: Ints) -> bool:
     """Whether column lineage is missing at the root, or at one of the nearest nodes."""
-    if walk.asked.grain is not Grain.FIELD:
+    if walk.spec.grain is not Grain.FIELD:
         return False
-    nearest = NodeOrder(walk, affected)[:ASKED_FOR_GAPS]
+    nearest = NodeOrder(walk, affected)[:CHECKED_FOR_GAPS]
     walk.fetch(nearest)
     return bool(read_gaps(walk, {walk.root, *nearest}))
 
@@ -159,11 +159,11 @@ def count(walk: Traversal, ids: Ints, knowledge: TraitReader, influences: Influe
     types: Counter[str] = Counter()
     owners: Counter[str] = Counter()
     tiers: Counter[str] = Counter()
-    for kind, said, number in (*found.known, *_asked(found, knowledge)):
+    for kind, traits, number in (*found.known, *_counts_by_traits(found, knowledge)):
         kinds[kind] += number
-        types[_type(kind, said)] += number
-        tiers[said.tier] += number
-        owners.update(dict.fromkeys(said.owners or ("",), number))
+        types[_type(kind, traits)] += number
+        tiers[traits.tier] += number
+        owners.update(dict.fromkeys(traits.owners or ("",), number))
     return Counts(
         nodes=kinds.total(),
         jobs=found.jobs,
@@ -176,7 +176,7 @@ def count(walk: Traversal, ids: Ints, knowledge: TraitReader, influences: Influe
     )
 
 
-def _asked(found: NodeCounts, knowledge: TraitReader) -> Iterator[tuple[Kind, Traits, int]]:
+def _counts_by_traits(found: NodeCounts, knowledge: TraitReader) -> Iterator[tuple[Kind, Traits, int]]:
     sorts: Counter[tuple[Kind, Traits]] = Counter()
     for kind, subject, number in found.unknown:
         sorts[kind, knowledge.of_subject(subject)] += number
@@ -225,7 +225,7 @@ class _Reader:
 
     def _last_runs(self, ids: Iterable[int]) -> Mapping[int, JobRun]:
         jobs = [id_ for id_ in ids if kind_of(id_) is Kind.JOB]
-        return self.graph.last_runs(jobs, self.walk.asked.question.at) if jobs else {}
+        return self.graph.last_runs(jobs, self.walk.spec.question.at) if jobs else {}
 
 
 def _job_of(run: RunRow | None) -> JobName | None:

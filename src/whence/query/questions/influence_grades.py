@@ -88,10 +88,10 @@ def _find_reached(adjacency: Adjacency, edges: _Edges, root: Ints, grade: int) -
     count = adjacency.count
     reached, with_reached_field = np.zeros(count, bool), np.zeros(count, bool)
     left = np.flatnonzero(edges.grade <= grade)
-    wholes = _wholes(adjacency, edges.near)
+    wholes = _canonical_subjects(adjacency, edges.near)
     found, owners = [new := root], [root[:0]]
     while len(new):
-        reached[new] = with_reached_field[_wholes(adjacency, new)] = True
+        reached[new] = with_reached_field[_canonical_subjects(adjacency, new)] = True
         near = edges.near[left]
         # A field asks at its dataset, too, and a dataset at its fields: as the search does.
         is_taken = reached[near] | reached[wholes[left]] | with_reached_field[near]
@@ -104,7 +104,7 @@ def _find_reached(adjacency: Adjacency, edges: _Edges, root: Ints, grade: int) -
     return joined(ids)
 
 
-def _wholes(adjacency: Adjacency, places: Ints) -> NDArray[np.int64]:
+def _canonical_subjects(adjacency: Adjacency, places: Ints) -> NDArray[np.int64]:
     """The canonical dataset of each dataset or field, and each job itself."""
     found = adjacency.datasets(places)
     return adjacency.canonical(np.where(found >= 0, found, places))

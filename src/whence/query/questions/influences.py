@@ -1,6 +1,6 @@
 """Influence on a whole dataset (filters, joins, sort orders), as influence on each of its columns.
 
-The store has one such edge for a dataset. Clients that only know columns get one for each column.
+The store has one such edge for a dataset. Clients that support only columns get one for each column.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,6 +42,6 @@ def columns_of(
 
 
 def _of_schema(schemas: Iterable[SchemaRecord], at: int | None) -> set[str]:
-    said = [one for one in schemas if at is None or one.first_time <= at]
-    last = max(said, key=lambda one: (one.last_time, one.first_time, one.body_id), default=None)
+    reported = [one for one in schemas if at is None or one.first_time <= at]
+    last = max(reported, key=lambda one: (one.last_time, one.first_time, one.body_id), default=None)
     return set() if last is None else {one.name for one in parse_schema_fields(last.payload)}

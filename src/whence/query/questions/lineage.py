@@ -8,7 +8,7 @@ from whence.query.answers.values import BOTH, DIRECT, Answer, Question
 from whence.query.ports.graph import Graph
 from whence.query.traversal.filtered_nodes import kept, shown
 from whence.query.traversal.result import TraversalResult, reached
-from whence.query.traversal.traversal import Traversal, Traversed, traverse
+from whence.query.traversal.traversal import Traversal, TraversalSpec, traverse
 
 
 def upstream(graph: Graph, root: Node, question: Question) -> Answer:
@@ -45,7 +45,9 @@ def walked(
     """A traversal from `root`, and the nodes that match the question's filter."""
     grain, within = grain_of(root), question.only.within
     walk = traverse(
-        graph, root, Traversed(direction=direction, grain=grain, types=types, question=question, within=within)
+        graph,
+        root,
+        TraversalSpec(direction=direction, grain=grain, types=types, question=question, within=within),
     )
     if question.only.kinds:
         walk.add_jobs()

@@ -21,7 +21,7 @@ DURATION = "duration"
 
 
 class Measured(Runs, Protocol):
-    """A graph that knows what was measured."""
+    """A graph with measurements."""
 
     def measurements(self, dataset_ids: Iterable[int], at: int | None, limit: int) -> Sequence[MeasurementRow]:
         """The facets that measure these datasets, the latest first, at most `limit`; as of a time (µs), None: now."""
@@ -34,7 +34,7 @@ class Measured(Runs, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """One number, and when it was reported (µs). `facet` and `role` say of what it is; a job's are empty. `run` is None
+    """One number, and when it was reported (µs). `facet` and `role` are its source; a job's are empty. `run` is None
     if a dataset event reported it.
     """
 

@@ -15,7 +15,7 @@ from whence.query.answers.values import BOTH, Completeness, Path, Paths, Questio
 from whence.query.ports.graph import Graph
 from whence.query.traversal.edges import Edges, assemble_edges
 from whence.query.traversal.result import completeness
-from whence.query.traversal.traversal import Traversal, Traversed, traverse
+from whence.query.traversal.traversal import Traversal, TraversalSpec, traverse
 from whence.query.traversal.witnesses import Link
 
 STEPS = 50_000
@@ -40,8 +40,8 @@ def paths(graph: Graph, source: Node, target: Node, question: Question, limit: i
     ends = [_at_grain(end, grain) for end in (source, target)]
     types = question.types or BOTH
     kept_job = node_id(source) if isinstance(source, JobName) else 0
-    asked = Traversed(direction=Direction.UPSTREAM, grain=grain, types=types, question=question, kept_job=kept_job)
-    walk = traverse(graph, ends[1], asked)
+    spec = TraversalSpec(direction=Direction.UPSTREAM, grain=grain, types=types, question=question, kept_job=kept_job)
+    walk = traverse(graph, ends[1], spec)
     target_id = walk.root
     goals = _goals(walk, ends[0], grain)
     neighbours = _neighbours(walk, grain, _on_the_way(walk, goals))
@@ -151,8 +151,8 @@ def _path(edges: Edges, neighbours: Neighbours, nodes: Sequence[int]) -> Path:
 
 
 def _step(edges: Edges, source: int, target: int, links: Sequence[Link]) -> Step:
-    said = tuple(edges.edges[place] for place in sorted(edges.places[link] for link in links))
-    return Step(source=edges.name(source), target=edges.name(target), edges=said)
+    parallel = tuple(edges.edges[place] for place in sorted(edges.places[link] for link in links))
+    return Step(source=edges.name(source), target=edges.name(target), edges=parallel)
 
 
 def _completeness(walk: Traversal, gave_up: bool) -> Completeness:

@@ -67,16 +67,16 @@ def _unknown(graph: Past, source: str, target: str, typed: str, error: NodeNotFo
         nearest(graph, name.name if not isinstance(name, FieldName) else name.field) if name else ()
     )
     reason = Reason.NAME_MISMATCH if meant else Reason.NO_EVENT
-    detail = f"no event{_since(graph)} names {typed}" + ("; these are alike" if meant else _deleted(graph))
+    detail = f"no event{_since_text(graph)} names {typed}" + ("; these are alike" if meant else _deleted(graph))
     completeness = completeness_of(graph, question.at)
     return WhyNot(source=source, target=target, reason=reason, detail=detail, nearest=meant, completeness=completeness)
 
 
 def _reason(graph: Past, source: Node, target: Node, question: Question) -> WhyNot:
-    asked = paths(graph, source, target, question, 1)
-    about = WhyNot(source=str(source), target=str(target), reason=None, detail="", completeness=asked.completeness)
-    if asked.paths:
-        return replace(about, path=asked.paths[0], detail=_connected(asked))
+    found = paths(graph, source, target, question, 1)
+    about = WhyNot(source=str(source), target=str(target), reason=None, detail="", completeness=found.completeness)
+    if found.paths:
+        return replace(about, path=found.paths[0], detail=_connected(found))
     return (
         _pruned(graph, source, target, question, about)
         or _hidden(about)
@@ -90,10 +90,10 @@ def _reason(graph: Past, source: Node, target: Node, question: Question) -> WhyN
 def _unasserted(graph: Past, source: Node, target: Node, question: Question) -> str:
     if paths(graph, target, source, question, 1).paths:
         return f"there is no path in this direction; there is one the other way, from {target} to {source}"
-    return f"no event{_since(graph) or ' ever'} reported it{_deleted(graph)}"
+    return f"no event{_since_text(graph) or ' ever'} reported it{_deleted(graph)}"
 
 
-def _since(graph: Past) -> str:
+def _since_text(graph: Past) -> str:
     deleted_before = graph.forgotten_before()
     return "" if deleted_before is None else f" since {iso(deleted_before)}"
 
@@ -102,8 +102,8 @@ def _deleted(graph: Past) -> str:
     return "" if graph.forgotten_before() is None else "; what ended before was deleted"
 
 
-def _connected(asked: Paths) -> str:
-    path = asked.paths[0]
+def _connected(found: Paths) -> str:
+    path = found.paths[0]
     hops = f"{len(path.steps)} hop{'' if len(path.steps) == 1 else 's'}"
     kind = "" if path.via is None else f", {path.via.type}"
     return f"there is a path: {hops}{kind}" if path.steps else "they are one and the same"
@@ -112,8 +112,12 @@ def _connected(asked: Paths) -> str:
 def _pruned(graph: Past, source: Node, target: Node, question: Question, about: WhyNot) -> WhyNot | None:
     """A budget stopped the traversal, or the question excludes the edges on the path."""
     if about.completeness.stopped_by not in (None, "retention", "beginning", "columns"):
-        told = {"depth": "at the depth asked for", "nodes": "by the budget of nodes", "edges": "by the budget of edges"}
-        where = told.get(about.completeness.stopped_by or "", "by the budget of paths")
+        limits = {
+            "depth": "at the depth asked for",
+            "nodes": "by the budget of nodes",
+            "edges": "by the budget of edges",
+        }
+        where = limits.get(about.completeness.stopped_by or "", "by the budget of paths")
         return replace(about, reason=Reason.PRUNED, detail=f"the walk was stopped {where}")
     if question.types is None:
         return None
@@ -121,8 +125,8 @@ def _pruned(graph: Past, source: Node, target: Node, question: Question, about: 
     if not wider.paths:
         return None
     via = wider.paths[0].via
-    told_types = " and ".join(sorted(question.types))
-    detail = f"only {told_types} edges were asked for; there is a path that is {via.type if via else 'another'}"
+    types = " and ".join(sorted(question.types))
+    detail = f"only {types} edges were asked for; there is a path that is {via.type if via else 'another'}"
     return replace(about, reason=Reason.PRUNED, detail=detail, path=wider.paths[0])
 
 
@@ -190,12 +194,12 @@ def _superseded(graph: Past, source: Node, target: Node, question: Question, abo
 
 def _ended(graph: Past, step: Step, at: int | None) -> tuple[int, Node] | None:
     """When the last owner stopped asserting a step; None while one still asserts it, or if it was never valid."""
-    ends = [(until, edge.owner) for edge in step.edges if (until := _until(graph, edge, at)) is not None]
+    ends = [(until, edge.owner) for edge in step.edges if (until := _end_of_validity(graph, edge, at)) is not None]
     last = max(ends, key=lambda one: (one[0], str(one[1])), default=None)
     return None if last is None or last[0] > (FOREVER - 1 if at is None else at) else last
 
 
-def _until(graph: Past, edge: AnswerEdge, at: int | None) -> int | None:
+def _end_of_validity(graph: Past, edge: AnswerEdge, at: int | None) -> int | None:
     """The end of the last validity interval of an edge that began by a time."""
     sets = {one.set_id for one in edge.evidence}
     spans = [span for span in graph.spans([node_id(edge.owner)]) if at is None or span.valid_from <= at]
@@ -208,8 +212,8 @@ def _mismatched(graph: Past, source: Node, target: Node, question: Question, abo
     """A name similar to the source's is upstream of the target, or one similar to the target's is downstream of the
     source.
     """
-    above = _alike(source, upstream(graph, dataset_of(target) or target, replace(question, types=None)))
-    below = _alike(target, downstream(graph, dataset_of(source) or source, replace(question, types=None)))
+    above = _similar_names(source, upstream(graph, dataset_of(target) or target, replace(question, types=None)))
+    below = _similar_names(target, downstream(graph, dataset_of(source) or source, replace(question, types=None)))
     meant = (*above, *below)
     if not meant:
         return None
@@ -218,7 +222,7 @@ def _mismatched(graph: Past, source: Node, target: Node, question: Question, abo
     return replace(about, reason=Reason.NAME_MISMATCH, detail=detail, nearest=meant)
 
 
-def _alike(name: Node, answer: Answer) -> tuple[str, ...]:
+def _similar_names(name: Node, answer: Answer) -> tuple[str, ...]:
     of = dataset_of(name) or name
     typed = of.name if isinstance(of, DatasetName | JobName) else ""
     others = [node.name for node in answer.nodes[1:] if type(node.name) is type(of) and node.name != of]

@@ -118,8 +118,8 @@ def evidence_document(evidence: Evidence) -> documents.Evidence:
         "set": evidence.digest,
         "origin": evidence.origin,
         "reader": evidence.reader or None,
-        "first_seen": said_document(evidence.first),
-        "last_seen": said_document(evidence.last),
+        "first_seen": event_document(evidence.first),
+        "last_seen": event_document(evidence.last),
         "runs": [run_document(run) for run in evidence.runs],
     }
 
@@ -160,9 +160,9 @@ def _step(step: Step) -> documents.Step:
     return {"source": str(step.source), "target": str(step.target), "edges": [edge_document(one) for one in step.edges]}
 
 
-def said_document(said: AssertingEvent) -> documents.Said:
+def event_document(event: AssertingEvent) -> documents.AssertingEvent:
     """An event that asserted an edge."""
-    return {"time": iso(said.time), "event": said.key, "position": said.position, "producer": said.producer}
+    return {"time": iso(event.time), "event": event.key, "position": event.position, "producer": event.producer}
 
 
 def run_document(run: AssertingRun) -> documents.RunSeen:

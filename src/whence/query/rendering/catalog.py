@@ -45,7 +45,7 @@ def dataset_document(one: DescribedDataset) -> documents.Dataset:
         "node": str(one.name),
         "namespace": one.name.namespace,
         "name": one.name.name,
-        **_said_of(one),
+        **_assertions(one),
         "contract_version": contract_version(one.facets),
         "aliases": [str(name) for name in one.aliases],
         "fields": [{"name": field.name, "type": field.type, "description": field.description} for field in one.fields],
@@ -60,7 +60,7 @@ def job_document(one: DescribedJob) -> documents.Job:
         "node": str(one.name),
         "namespace": one.name.namespace,
         "name": one.name.name,
-        **_said_of(one),
+        **_assertions(one),
         "inputs": [str(name) for name in one.inputs],
         "outputs": [str(name) for name in one.outputs],
         "latest_runs": [run_document(run) for run in one.runs],
@@ -120,15 +120,15 @@ def event_document(one: EventEntry) -> documents.Event:
 def facts_document(one: DescribedDataset | DescribedJob) -> documents.Facts:
     """The facts that people assert about a dataset or job."""
     if isinstance(one, DescribedJob):
-        return {"node": str(one.name), "types": _types(one.facets, "jobType"), **_said_of(one)}
+        return {"node": str(one.name), "types": _types(one.facets, "jobType"), **_assertions(one)}
     types = _types(one.facets, "datasetType")
     contract = contract_version(one.facets)
     aliases = [str(name) for name in one.aliases]
-    return {"node": str(one.name), "types": types, **_said_of(one), "contract_version": contract, "aliases": aliases}
+    return {"node": str(one.name), "types": types, **_assertions(one), "contract_version": contract, "aliases": aliases}
 
 
 def facts_documents(catalog: Catalog, graph: Graph, names: Iterable[DatasetName | JobName]) -> list[documents.Facts]:
-    """What people say of several datasets and jobs, in their order. Unknown ones are left out."""
+    """The assertions of people about several datasets and jobs, in their order. Unknown ones are left out."""
     names = tuple(dict.fromkeys(names))
     entries = catalog.entries([node_id(one) for one in names]).values()
     datasets = [one for one in entries if isinstance(one.name, DatasetName)]
@@ -141,7 +141,7 @@ def facts_documents(catalog: Catalog, graph: Graph, names: Iterable[DatasetName 
     return [found[str(one)] for one in names if str(one) in found]
 
 
-def _said_of(one: DescribedDataset | DescribedJob) -> documents.Asserted:
+def _assertions(one: DescribedDataset | DescribedJob) -> documents.Asserted:
     tags: list[documents.Tag] = [
         {"key": tag.key, "value": tag.value, "field": tag.field, "source": tag.source} for tag in one.tags
     ]

@@ -41,7 +41,7 @@ class Transformation(TypedDict):
     description: str
 
 
-class Said(TypedDict):
+class AssertingEvent(TypedDict):
     """An event: its key, and its position in the log."""
 
     time: str
@@ -68,8 +68,8 @@ class Evidence(TypedDict):
     set: str
     origin: str
     reader: str | None
-    first_seen: Said
-    last_seen: Said
+    first_seen: AssertingEvent
+    last_seen: AssertingEvent
     runs: list[RunSeen]
 
 
@@ -248,7 +248,7 @@ Version = TypedDict(
         "aspect": str,
         "confirmed": bool,
         "run": RunSeen | None,
-        "event": Said | None,
+        "event": AssertingEvent | None,
         "size": int,
         "changes": list[Change],
     },

@@ -40,7 +40,7 @@ class Listing:
     """
 
     head: Json
-    told: Callable[[], Completeness | None]
+    get_completeness: Callable[[], Completeness | None]
     """The completeness. Reading a part may reach a budget, so it is requested afterwards."""
     name: str
     columns: tuple[str, ...]
@@ -50,7 +50,7 @@ class Listing:
     @property
     def completeness(self) -> Completeness | None:
         """The completeness, as far as the parts were read."""
-        return self.told()
+        return self.get_completeness()
 
     def document(self) -> Json:
         """The complete answer as one document."""
@@ -85,7 +85,7 @@ def lineage_listing(found: TraversalResult, dropped_at: int | None = None) -> Li
     """
     return Listing(
         head=reached_head(found, dropped_at),
-        told=found.completeness,
+        get_completeness=found.completeness,
         name="nodes",
         columns=("node", "kind", "depth", "parent", "aliases", "via", "shown", "more"),
         keys=Keys(found.order),
@@ -105,7 +105,7 @@ def both_listing(up: TraversalResult, down: TraversalResult, dropped_at: int | N
         shift = len(parts[0]["edges"])
         return {
             "nodes": [
-                {**node, "direction": side.walk.asked.direction, "edge": _shifted(node["edge"], shift * place)}
+                {**node, "direction": side.walk.spec.direction, "edge": _shifted(node["edge"], shift * place)}
                 for place, (side, one) in enumerate(zip(sides, parts, strict=True))
                 for node in one["nodes"]
             ],
@@ -115,11 +115,11 @@ def both_listing(up: TraversalResult, down: TraversalResult, dropped_at: int | N
 
     head = reached_head(up, dropped_at) | {
         "direction": "both",
-        "types": {one.walk.asked.direction: sorted(one.walk.asked.types) for one in sides},
+        "types": {one.walk.spec.direction: sorted(one.walk.spec.types) for one in sides},
     }
     return Listing(
         head=head,
-        told=lambda: combine_completeness([side.completeness() for side in sides]),
+        get_completeness=lambda: combine_completeness([side.completeness() for side in sides]),
         name="nodes",
         columns=("node", "kind", "direction", "depth", "parent", "aliases", "via", "shown", "more"),
         keys=Keys(up.order, down.order),
@@ -129,14 +129,14 @@ def both_listing(up: TraversalResult, down: TraversalResult, dropped_at: int | N
 
 def reached_head(found: TraversalResult, dropped_at: int | None) -> Json:
     """The head of a lineage answer: its question."""
-    asked = found.walk.asked
+    spec = found.walk.spec
     root = str(found.order.name(found.root))
     dropped = None if dropped_at is None else iso(dropped_at)
     return {
         "root": root,
-        "direction": asked.direction,
+        "direction": spec.direction,
         "grain": found.grain,
-        "types": sorted(asked.types),
+        "types": sorted(spec.types),
         "dropped_at": dropped,
     }
 
@@ -162,7 +162,7 @@ def measurements_listing(found: Measurements) -> Listing:
     several = found.measurements
     return Listing(
         head={"node": str(found.node)},
-        told=lambda: found.completeness,
+        get_completeness=lambda: found.completeness,
         name="measurements",
         columns=("time", "dataset", "column", "facet", "role", "metric", "value", "run", "job"),
         keys=[(*one.order, place) for place, one in enumerate(several)],
@@ -174,7 +174,7 @@ def paths_listing(found: Paths) -> Listing:
     """Paths, the shortest first."""
     return Listing(
         head=paths_head(found),
-        told=lambda: found.completeness,
+        get_completeness=lambda: found.completeness,
         name="paths",
         columns=("steps", "via"),
         keys=[_key(path) for path in found.paths],
@@ -211,7 +211,7 @@ def history_listing(found: History) -> Listing:
     versions = reports.versions_of(found)
     return Listing(
         head=reports.history_head(found),
-        told=lambda: found.completeness,
+        get_completeness=lambda: found.completeness,
         name="versions",
         columns=("kind", "from", "until", "said_by", "aspect", "confirmed", "run", "event", "size", "changes"),
         keys=[(*reports.version_key(one), place) for place, one in enumerate(versions)],
@@ -224,7 +224,7 @@ def diff_listing(found: Diff) -> Listing:
     changes = reports.changes_of(found)
     return Listing(
         head=reports.diff_head(found, changes),
-        told=lambda: combine_completeness([found.after, found.before]),
+        get_completeness=lambda: combine_completeness([found.after, found.before]),
         name="changes",
         columns=("change", "what", "node", "source", "target", "owner", "before", "after"),
         keys=[reports.change_key(one) for one in changes],
@@ -236,7 +236,7 @@ def found_listing(found: Found) -> Listing:
     """Names, the best first."""
     return Listing(
         head={"text": found.text, "complete": found.complete},
-        told=lambda: None,
+        get_completeness=lambda: None,
         name="nodes",
         columns=("node", "kind", "by"),
         keys=found.ranks,

@@ -12,7 +12,7 @@ from whence.query.questions.impact import Affected, Counts, Impact, LastRun
 from whence.query.questions.measurements import Measurement
 from whence.query.questions.why_not import WhyNot
 from whence.query.rendering import documents
-from whence.query.rendering.answers import Json, path_document, run_document, said_document, transformation_document
+from whence.query.rendering.answers import Json, event_document, path_document, run_document, transformation_document
 from whence.query.runs.commits import Commit
 from whence.query.runs.run_lineage import AnswerRun, Handover, RunLineage
 
@@ -147,7 +147,7 @@ def version_document(one: LineageVersion | SchemaVersion) -> documents.Version:
                 "aspect": one.aspect,
                 "confirmed": one.confirmed,
                 "run": None if one.run is None else run_document(one.run),
-                "event": None if one.event is None else said_document(one.event),
+                "event": None if one.event is None else event_document(one.event),
                 "size": one.edges,
                 "changes": [edge_change_document(*change) for change in _changes(one)],
             }
@@ -160,7 +160,7 @@ def version_document(one: LineageVersion | SchemaVersion) -> documents.Version:
                 "aspect": "declared",
                 "confirmed": True,
                 "run": None,
-                "event": None if one.event is None else said_document(one.event),
+                "event": None if one.event is None else event_document(one.event),
                 "size": one.columns,
                 "changes": [column_change_document(change) for change in one.changes],
             }
@@ -186,8 +186,8 @@ def edge_change_document(word: documents.ChangeKind, one: EdgeChange) -> documen
         "source": str(one.source),
         "target": str(one.target),
         "owner": str(one.owner),
-        "before": [transformation_document(said) for said in one.before],
-        "after": [transformation_document(said) for said in one.after],
+        "before": [transformation_document(transformation) for transformation in one.before],
+        "after": [transformation_document(transformation) for transformation in one.after],
     }
 
 

@@ -32,8 +32,8 @@ def commits_of(graph: Graph, runs: Iterable[RunRow]) -> Mapping[int, Commit]:
     jobs = {node_id(row.name.job): row for row in runs}
     facets = {row.subject_id: row for row in graph.facets(sorted(jobs), (FACET,))}
     events = graph.events({row.event_id for row in facets.values()})
-    said_by = {facet.subject_id: events[facet.event_id][1] for facet in facets.values() if facet.event_id in events}
-    return {run_id: commit for job, run_id in said_by.items() if (commit := _commit(facets[job]))}
+    run_by_job = {facet.subject_id: events[facet.event_id][1] for facet in facets.values() if facet.event_id in events}
+    return {run_id: commit for job, run_id in run_by_job.items() if (commit := _commit(facets[job]))}
 
 
 def _commit(row: FacetRow) -> Commit | None:
@@ -43,8 +43,8 @@ def _commit(row: FacetRow) -> Commit | None:
 def commit_in(facet: Any) -> Commit | None:
     """The commit in a decoded facet, or None."""
     texts = {key: facet.get(key) for key in ("version", "url", "repoUrl", "branch")} if isinstance(facet, dict) else {}
-    said = {key: value for key, value in texts.items() if isinstance(value, str)}
-    url = said.get("repoUrl") or said.get("url", "")
-    if not url and "version" not in said:
+    members = {key: value for key, value in texts.items() if isinstance(value, str)}
+    url = members.get("repoUrl") or members.get("url", "")
+    if not url and "version" not in members:
         return None
-    return Commit(version=said.get("version", ""), url=url, branch=said.get("branch", ""))
+    return Commit(version=members.get("version", ""), url=url, branch=members.get("branch", ""))

@@ -19,7 +19,7 @@ class JobRuns(Runs, Names, Protocol):
         ...
 
 
-def resolve_asked_run(graph: JobRuns, typed: str) -> RunRow:
+def resolve_run_name(graph: JobRuns, typed: str) -> RunRow:
     """The run with this id, or else the latest run of this job. Raises NodeNotFoundError, AmbiguousNodeError."""
     try:
         return resolve_run(graph, typed)

@@ -97,24 +97,24 @@ def run_lineage(
     frontier, hops, stopped = [run.id], 0, None
     while frontier and not stopped:
         _read_touched(walk, frontier)
-        found = _hop(walk, frontier, max_runs)
+        found = _expand_frontier(walk, frontier, max_runs)
         if hops == depth:
             stopped = "depth" if any(one.run_id not in walk.depth for one, _ in found) else None
             break
         hops += 1
-        frontier = _take(walk, found, hops, max_runs)
+        frontier = _visit_runs(walk, found, hops, max_runs)
         stopped = "nodes" if walk.is_cut else None
     return _answer(walk, run, stopped)
 
 
 def _read_touched(walk: _Walk, frontier: Sequence[int]) -> None:
     """Read the datasets that each run of the frontier read or wrote."""
-    said = walk.graph.said(frontier)
+    asserted_sets = walk.graph.asserted_sets(frontier)
     edges: dict[int, list[SetEdge]] = {}
-    for edge in walk.graph.content({set_id for sets in said.values() for set_id in sets}):
+    for edge in walk.graph.content({set_id for sets in asserted_sets.values() for set_id in sets}):
         edges.setdefault(edge.set_id, []).append(edge)
     for run_id in frontier:
-        own = [edge for set_id in said.get(run_id, ()) for edge in edges.get(set_id, ())]
+        own = [edge for set_id in asserted_sets.get(run_id, ()) for edge in edges.get(set_id, ())]
         walk.reads[run_id] = {edge.source_dataset_id for edge in own if edge.source_dataset_id}
         walk.writes[run_id] = {edge.target_dataset_id for edge in own if edge.target_dataset_id}
     touched = {id_ for run_id in frontier for id_ in walk.reads[run_id] | walk.writes[run_id]}
@@ -123,7 +123,7 @@ def _read_touched(walk: _Walk, frontier: Sequence[int]) -> None:
     walk.identity.learn((member, member) for id_ in touched for member in _members(walk, id_))
 
 
-def _hop(walk: _Walk, frontier: Sequence[int], max_runs: int) -> list[tuple[RunTouch, int]]:
+def _expand_frontier(walk: _Walk, frontier: Sequence[int], max_runs: int) -> list[tuple[RunTouch, int]]:
     """(the other run with its dataset, the run of the frontier)."""
     if walk.direction is Direction.UPSTREAM:
         return _writers(walk, frontier)
@@ -131,16 +131,16 @@ def _hop(walk: _Walk, frontier: Sequence[int], max_runs: int) -> list[tuple[RunT
 
 
 def _writers(walk: _Walk, frontier: Sequence[int]) -> list[tuple[RunTouch, int]]:
-    asked: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    touches: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for run_id in frontier:
         for dataset in walk.reads[run_id]:
             for member in _members(walk, dataset):
-                asked.setdefault((member, _began(walk.runs[run_id])), []).append((run_id, dataset))
+                touches.setdefault((member, _began(walk.runs[run_id])), []).append((run_id, dataset))
     found: dict[tuple[int, int], RunTouch] = {}
-    for (member, time), touching in _by_question(walk.graph.writers(sorted(asked)), asked):
-        for run_id, dataset in asked[member, time]:
-            known = found.get((run_id, dataset))
-            if touching.run_id != run_id and (known is None or known.time < touching.time):
+    for (member, time), touching in _by_question(walk.graph.writers(sorted(touches)), touches):
+        for run_id, dataset in touches[member, time]:
+            latest = found.get((run_id, dataset))
+            if touching.run_id != run_id and (latest is None or latest.time < touching.time):
                 found[run_id, dataset] = touching
     walk.origins |= {
         walk.identity.canonical(dataset)
@@ -152,13 +152,13 @@ def _writers(walk: _Walk, frontier: Sequence[int]) -> list[tuple[RunTouch, int]]
 
 
 def _by_question(
-    rows: Iterable[RunTouch], asked: Mapping[tuple[int, int], object]
+    rows: Iterable[RunTouch], touches: Mapping[tuple[int, int], object]
 ) -> Iterable[tuple[tuple[int, int], RunTouch]]:
     """Each row with every question that it answers: the last writer by a time is also that by a later time."""
     by_dataset: dict[int, list[RunTouch]] = {}
     for row in rows:
         by_dataset.setdefault(row.dataset_id, []).append(row)
-    for member, time in sorted(asked):
+    for member, time in sorted(touches):
         in_time = [row for row in by_dataset.get(member, ()) if row.time <= time]
         if in_time:
             yield (member, time), max(in_time, key=lambda row: (row.time, row.run_id))
@@ -170,9 +170,9 @@ def _readers(walk: _Walk, frontier: Sequence[int], max_runs: int) -> list[tuple[
     for run_id in frontier:
         for member in (member for dataset in walk.writes[run_id] for member in _members(walk, dataset)):
             written.setdefault(member, set()).add(run_id)
-    asked = sorted({(member, ended[run_id]) for member, several in written.items() for run_id in several})
-    until = {(row.dataset_id, time): row.time for time, row in _next(walk.graph.next_writers(asked), asked)}
-    rows = walk.graph.readers([(member, time, FOREVER) for member, time in asked], max_runs + 1)
+    ends = sorted({(member, ended[run_id]) for member, several in written.items() for run_id in several})
+    until = {(row.dataset_id, time): row.time for time, row in _next(walk.graph.next_writers(ends), ends)}
+    rows = walk.graph.readers([(member, time, FOREVER) for member, time in ends], max_runs + 1)
     walk.is_cut |= len(rows) > max_runs
     began = {row.id: _began(row) for row in walk.graph.runs({row.run_id for row in rows})}
     return [
@@ -183,18 +183,18 @@ def _readers(walk: _Walk, frontier: Sequence[int], max_runs: int) -> list[tuple[
     ]
 
 
-def _next(rows: Iterable[RunTouch], asked: Iterable[tuple[int, int]]) -> Iterable[tuple[int, RunTouch]]:
+def _next(rows: Iterable[RunTouch], ends: Iterable[tuple[int, int]]) -> Iterable[tuple[int, RunTouch]]:
     """The time of each question, and the first of the rows after it."""
     by_dataset: dict[int, list[RunTouch]] = {}
     for row in rows:
         by_dataset.setdefault(row.dataset_id, []).append(row)
-    for member, time in asked:
+    for member, time in ends:
         later = [row for row in by_dataset.get(member, ()) if row.time > time]
         if later:
             yield time, min(later, key=lambda row: row.time)
 
 
-def _take(walk: _Walk, found: Iterable[tuple[RunTouch, int]], depth: int, max_runs: int) -> list[int]:
+def _visit_runs(walk: _Walk, found: Iterable[tuple[RunTouch, int]], depth: int, max_runs: int) -> list[int]:
     new: dict[int, None] = {}
     for touching, run_id in found:
         is_new = touching.run_id not in walk.depth

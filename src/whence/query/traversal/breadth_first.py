@@ -95,12 +95,12 @@ class _State:
 
 
 class _Pairs(NamedTuple):
-    """Pairs of a probing node (`asker`) and a node that it probes (`asked`), ordered by the askers' ids,
+    """Pairs of a probing node (`node`) and a node that it probes (`probe`), ordered by the ids of `node`,
     then by probe.
     """
 
-    asker: Ints
-    asked: Ints
+    node: Ints
+    probe: Ints
 
 
 class _Rows(NamedTuple):
@@ -156,7 +156,7 @@ def _expand(state: _State, frontier: Ints, grain: Grain, depth: int) -> Ints:
         if len(found.unread):
             state.stopped_by = "edges"
             state.unfinished.append(found.unread)
-        _take(state, found, grain, depth)
+        _follow_edges(state, found, grain, depth)
     new = joined(one.far for one in state.taken[begin:])
     edges = state.search.adjacency
     new = new[(state.visited.distances(new) == depth) & (edges.kinds(new) != Kind.JOB)]
@@ -167,47 +167,47 @@ def _expand(state: _State, frontier: Ints, grain: Grain, depth: int) -> Ints:
 def _nodes_with_more(state: _State, frontier: Ints, grain: Grain) -> list[Ints]:
     """The nodes of the frontier that have an edge which was not followed."""
     more = []
-    again = np.array(sorted(state.passed & state.accepted), np.int64)
+    passed = np.array(sorted(state.passed & state.accepted), np.int64)
     for start in range(0, len(frontier), CHUNK):
         found = _find_edges(state, frontier[start : start + CHUNK], grain)
-        more += [found.unread, _all_takers(state, found, _pick(found.rows, ~contains(again, found.rows.key)))]
+        more += [found.unread, _all_takers(state, found, _pick(found.rows, ~contains(passed, found.rows.key)))]
     return more
 
 
 def _find_edges(state: _State, nodes: Ints, grain: Grain) -> _Found:
-    pairs = _asked_at(state.search.adjacency, nodes, grain)
+    pairs = _probes_of(state.search.adjacency, nodes, grain)
     state.visited.fit(state.search.adjacency.count)
-    asked = state.visited.once(pairs.asked)
-    known = state.visited.probed(asked)
-    probes = asked[~known]
+    places = state.visited.once(pairs.probe)
+    is_probed = state.visited.probed(places)
+    probes = places[~is_probed]
     state.visited.probe(probes)
-    before = _read(state, asked[known], grain, _ALL) if known.any() else _EMPTY
-    again = _passed_before(state, before)
+    before = _read(state, places[is_probed], grain, _ALL) if is_probed.any() else _EMPTY
+    passed = _passed_before(state, before)
     left = max(state.search.question.max_edges - state.rows, 0)
-    fresh = _read(state, probes, grain, max(left - len(again.near), 0))
-    rows, unread = _concatenated(again, fresh), _NONE
+    fresh = _read(state, probes, grain, max(left - len(passed.near), 0))
+    rows, unread = _concatenated(passed, fresh), _NONE
     if len(rows.near) > left:
         unread = _unread(state, pairs, rows.near[left:], probes)
         rows = _Rows(*(one[:left] for one in rows))
     return _accepted(state, _Found(pairs, rows, _concatenated(before, fresh), unread), grain)
 
 
-def _asked_at(edges: Adjacency, nodes: Ints, grain: Grain) -> _Pairs:
+def _probes_of(edges: Adjacency, nodes: Ints, grain: Grain) -> _Pairs:
     """The nodes to probe: a field probes at its names and its dataset's, a dataset at field grain at its names and
     fields.
     """
-    which, asked = edges.members(nodes)
+    which, probes = edges.members(nodes)
     if grain is not Grain.FIELD:
-        return _Pairs(nodes[which], asked)
+        return _Pairs(nodes[which], probes)
     kinds = edges.kinds(nodes)
     fields, wholes = np.flatnonzero(kinds == Kind.FIELD), np.flatnonzero(kinds == Kind.DATASET)
     of_field, above = edges.members(edges.datasets(nodes[fields]))
     own, names = edges.members(nodes[wholes])
     inner, within = edges.fields(names)
     which = np.concatenate([which, fields[of_field], wholes[own[inner]]])
-    asked = np.concatenate([asked, above, within])
+    probes = np.concatenate([probes, above, within])
     order = np.argsort(which, kind="stable")
-    return _Pairs(nodes[which[order]], asked[order])
+    return _Pairs(nodes[which[order]], probes[order])
 
 
 def _read(state: _State, probes: Ints, grain: Grain, limit: int) -> _Rows:
@@ -227,7 +227,7 @@ def _unread(state: _State, pairs: _Pairs, cut: Ints, probes: Ints) -> Ints:
         raise TooManyEdges
     is_cut = state.visited.among(probes, cut)
     first = int(np.argmax(is_cut)) if is_cut.any() else len(probes)
-    return distinct(pairs.asker[state.visited.among(pairs.asked, np.concatenate([cut, probes[first:]]))])
+    return distinct(pairs.node[state.visited.among(pairs.probe, np.concatenate([cut, probes[first:]]))])
 
 
 def _accepted(state: _State, found: _Found, grain: Grain) -> _Found:
@@ -264,13 +264,13 @@ def _ends(state: _State, rows: _Rows) -> Ints:
 def _all_takers(state: _State, found: _Found, rows: _Rows) -> Ints:
     """The nodes that follow one of these edges."""
     ends = _ends(state, rows)
-    takers = found.pairs.asker[state.visited.among(found.pairs.asked, np.delete(rows.near, ends))]
+    takers = found.pairs.node[state.visited.among(found.pairs.probe, np.delete(rows.near, ends))]
     return joined([takers, _takers_of_ends(state, found, rows, ends)[1]] if len(ends) else [takers])
 
 
 def _first_takers(state: _State, found: _Found, rows: _Rows) -> Ints:
     """The node that follows each edge: askers are sorted by id, and the first has the least."""
-    takers = found.pairs.asker[state.visited.first(found.pairs.asked)[rows.near]]
+    takers = found.pairs.node[state.visited.first(found.pairs.probe)[rows.near]]
     if len(ends := _ends(state, rows)):
         row, taker = _takers_of_ends(state, found, rows, ends)
         takers[ends] = taker[np.searchsorted(row, np.arange(len(ends)))]
@@ -281,28 +281,28 @@ def _takers_of_ends(state: _State, found: _Found, rows: _Rows, ends: Ints) -> tu
     """Pairs (index of the end, asker), without those where the job derives an edge at the asker, or may derive one,
     since not all edges were read.
     """
-    row, asker = _askers(state, rows.near[ends], found.pairs)
-    mine = state.visited.among(found.pairs.asker, asker)
-    derived = _derived(state, _Pairs(found.pairs.asker[mine], found.pairs.asked[mine]), found.read)
-    derives = contains(derived, asker * state.visited.count + rows.far[ends][row])
-    kept = ~(derives | contains(found.unread, asker))
-    return row[kept], asker[kept]
+    row, node = _probing_nodes(state, rows.near[ends], found.pairs)
+    mine = state.visited.among(found.pairs.node, node)
+    derived = _derived(state, _Pairs(found.pairs.node[mine], found.pairs.probe[mine]), found.read)
+    derives = contains(derived, node * state.visited.count + rows.far[ends][row])
+    kept = ~(derives | contains(found.unread, node))
+    return row[kept], node[kept]
 
 
 def _derived(state: _State, pairs: _Pairs, read: _Rows) -> Ints:
     """(asker, owner of an edge there that does not end at a job), encoded as one number each."""
-    is_there = state.visited.among(read.near, pairs.asked) & (state.search.adjacency.kinds(read.far) != Kind.JOB)
+    is_there = state.visited.among(read.near, pairs.probe) & (state.search.adjacency.kinds(read.far) != Kind.JOB)
     rows = _pick(read, is_there)
-    row, asker = _askers(state, rows.near, pairs)
-    return distinct(asker * state.visited.count + rows.owner[row])
+    row, node = _probing_nodes(state, rows.near, pairs)
+    return distinct(node * state.visited.count + rows.owner[row])
 
 
-def _askers(state: _State, places: Ints, pairs: _Pairs) -> tuple[Ints, Ints]:
+def _probing_nodes(state: _State, places: Ints, pairs: _Pairs) -> tuple[Ints, Ints]:
     """The nodes that probe at each of the places: (index of the place, asker)."""
-    first = state.visited.first(pairs.asked)
-    if (first[pairs.asked] == np.arange(len(pairs.asked))).all():  # no two nodes probe the same node
-        return np.arange(len(places)), pairs.asker[first[places]]
-    return _join(places, pairs.asked, pairs.asker)
+    first = state.visited.first(pairs.probe)
+    if (first[pairs.probe] == np.arange(len(pairs.probe))).all():  # no two nodes probe the same node
+        return np.arange(len(places)), pairs.node[first[places]]
+    return _join(places, pairs.probe, pairs.node)
 
 
 def _join(left: Ints, right: Ints, values: Ints) -> tuple[Ints, Ints]:
@@ -315,7 +315,7 @@ def _join(left: Ints, right: Ints, values: Ints) -> tuple[Ints, Ints]:
     return np.repeat(np.arange(len(left)), counts), values[order][places]
 
 
-def _take(state: _State, found: _Found, grain: Grain, depth: int) -> None:
+def _follow_edges(state: _State, found: _Found, grain: Grain, depth: int) -> None:
     """Follow edges in order and reach their far ends, within the budget of nodes."""
     edges, rows = state.search.adjacency, found.rows
     far = _far_ends(edges, rows, grain)

@@ -9,7 +9,7 @@ from whence.query.answers.values import GapReason
 from whence.query.traversal.traversal import Traversal
 
 
-def _asked_at(walk: Traversal, nodes: Sequence[int]) -> dict[int, list[int]]:
+def _probes_of(walk: Traversal, nodes: Sequence[int]) -> dict[int, list[int]]:
     """The ids at which each node probes for gaps, as id → nodes: as for edges, and also at fields without an edge."""
     wholes = [node for node in nodes if kind_of(node) is Kind.DATASET]
     members = {node: walk.identity.members(node) for node in wholes}
@@ -17,7 +17,7 @@ def _asked_at(walk: Traversal, nodes: Sequence[int]) -> dict[int, list[int]]:
     if wholes:
         for row in walk.graph.fields(sorted(id_ for ids in members.values() for id_ in ids)):
             fields.setdefault(row.dataset_id, []).append(row.id)
-    askers: dict[int, list[int]] = {}
+    nodes_by_probe: dict[int, list[int]] = {}
     for node in nodes:
         ids = list(walk.identity.members(node))
         if node in members:
@@ -25,8 +25,8 @@ def _asked_at(walk: Traversal, nodes: Sequence[int]) -> dict[int, list[int]]:
         elif kind_of(node) is Kind.FIELD:
             ids += walk.identity.members(walk.identity.dataset_of[node])
         for id_ in ids:
-            askers.setdefault(id_, []).append(node)
-    return askers
+            nodes_by_probe.setdefault(id_, []).append(node)
+    return nodes_by_probe
 
 
 class GapKey(NamedTuple):
@@ -39,18 +39,19 @@ class GapKey(NamedTuple):
 
 def read_gaps(walk: Traversal, nodes: set[int]) -> dict[GapKey, list[int]]:
     """Gaps in column lineage at one of these nodes."""
-    asking = _asked_at(walk, sorted(node for node in nodes - walk.unfinished if kind_of(node) is not Kind.JOB))
-    limit, hop = walk.asked.question.max_edges, Hop(walk.asked.direction, Grain.FIELD, walk.asked.question.at)
-    coarse = walk.graph.gaps([id_ for id_ in asking if kind_of(id_) is Kind.DATASET], hop, limit + 1)
-    partial = walk.graph.unreported(list(asking), hop, limit + 1) if len(coarse) <= limit else ()
+    probes = _probes_of(walk, sorted(node for node in nodes - walk.unfinished if kind_of(node) is not Kind.JOB))
+    question = walk.spec.question
+    limit, hop = question.max_edges, Hop(walk.spec.direction, Grain.FIELD, question.at)
+    coarse = walk.graph.gaps([id_ for id_ in probes if kind_of(id_) is Kind.DATASET], hop, limit + 1)
+    partial = walk.graph.unreported(list(probes), hop, limit + 1) if len(coarse) <= limit else ()
     rows = [*((row, GapReason.NO_COLUMNS) for row in coarse), *((row, GapReason.UNREPORTED) for row in partial)]
     if len(rows) > limit:
         walk.stopped_by = walk.stopped_by or "edges"
-        walk.unfinished |= {node for nodes in asking.values() for node in nodes}
+        walk.unfinished |= {node for nodes in probes.values() for node in nodes}
     walk.identity.learn((row.other_id, row.other_id) for row, _ in rows if row.other_id)
     gaps: dict[GapKey, list[int]] = {}
     for row, reason in rows[:limit]:
         others = [walk.identity.canonical(row.other_id)] if row.other_id else []
-        for node in asking[row.near_id]:
+        for node in probes[row.near_id]:
             gaps.setdefault(GapKey(node, row.owner_id, reason), []).extend(others)
     return gaps

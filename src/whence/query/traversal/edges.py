@@ -36,7 +36,7 @@ def assemble_edges(
     names = {**(known or {})}
     names |= names_of(walk, {*ids, *ends} - set(names))
     sets = {row.set_id for link in wanted for row in walk.links[link]}
-    evidence = walk.graph.evidence(sets, walk.asked.question.at, 1) if sets else {}
+    evidence = walk.graph.evidence(sets, walk.spec.question.at, 1) if sets else {}
     texts = {id_: str(names[id_]) for id_ in ends}
     ordered = sorted(wanted, key=lambda link: [texts[id_] for id_ in link])
     every = [_edge(names, link, walk.links[link], evidence) for link in ordered]

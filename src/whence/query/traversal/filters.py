@@ -96,11 +96,11 @@ def has_traits(name: Node, traits: Traits, wanted: Filter) -> bool:
     tags = traits.tags_of(name.field if isinstance(name, FieldName) else None)
     types = {kind(name)} if isinstance(name, FieldName) else {kind(name), *(one.lower() for one in traits.types)}
     return (
-        _any(wanted.tags, tags)
-        and _any(wanted.owners, traits.owners)
+        _matches_any(wanted.tags, tags)
+        and _matches_any(wanted.owners, traits.owners)
         and (not wanted.kinds or any(one.lower() in types for one in wanted.kinds))
     )
 
 
-def _any(wanted: Sequence[str], has: Iterable[str]) -> bool:
+def _matches_any(wanted: Sequence[str], has: Iterable[str]) -> bool:
     return not wanted or not set(wanted).isdisjoint(has)

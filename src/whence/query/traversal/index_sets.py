@@ -27,7 +27,7 @@ class VisitedMap:
     _marked: NDArray[np.bool_]
     _at: NDArray[np.int32]
     _reached: list[Ints] = field(default_factory=list)
-    _asked: list[Ints] = field(default_factory=list)
+    _probes: list[Ints] = field(default_factory=list)
 
     @classmethod
     def blank(cls, count: int) -> "VisitedMap":
@@ -62,7 +62,7 @@ class VisitedMap:
     def probe(self, places: Ints) -> None:
         """Record that the edges at these nodes were read."""
         self._probed[places] = True
-        self._asked.append(places)
+        self._probes.append(places)
 
     def probed(self, places: Ints) -> NDArray[np.bool_]:
         """At which nodes the edges were read."""
@@ -90,10 +90,10 @@ class VisitedMap:
         """Reset the map."""
         for places in self._reached:
             self._depth[places] = 0
-        for places in self._asked:
+        for places in self._probes:
             self._probed[places] = False
         self._reached.clear()
-        self._asked.clear()
+        self._probes.clear()
 
 
 _spare: list[VisitedMap] = []

@@ -32,7 +32,7 @@ def count_nodes(walk: Traversal, ids: Ints) -> NodeCounts:
     is_known = classes >= -1
     known = _counted((classes[is_known] + 1) * 4 + kinds[is_known])
     unknown = _counted(subjects[~is_known] * 4 + kinds[~is_known])
-    asked = edges.canonical_ids(np.array([one >> 2 for one in unknown], np.int64)).tolist()
+    unknown_ids = edges.canonical_ids(np.array([one >> 2 for one in unknown], np.int64)).tolist()
     return NodeCounts(
         distances=_counted(walk.distances(ids)),
         jobs=len(walk.deriving_jobs(ids)),
@@ -40,7 +40,7 @@ def count_nodes(walk: Traversal, ids: Ints) -> NodeCounts:
             (Kind(sort & 3), edges.traits((sort >> 2) - 1) if sort >> 2 else NO_TRAITS, number)
             for sort, number in known.items()
         ],
-        unknown=[(Kind(one & 3), subject, unknown[one]) for one, subject in zip(unknown, asked, strict=True)],
+        unknown=[(Kind(one & 3), subject, unknown[one]) for one, subject in zip(unknown, unknown_ids, strict=True)],
     )
 
 

@@ -1,5 +1,5 @@
 """The nodes of a traversal by distance and name. Names are read on demand, for all nodes of one distance, or only for
-the requested ones if the adjacency knows their order.
+the requested ones if the adjacency has their order.
 """
 
 from bisect import bisect_right
@@ -85,7 +85,7 @@ class NodeOrder(Sequence[int]):
         return self._sorted[depth]
 
     def _in_order(self, ids: Ints) -> list[int]:
-        """Sort by name. If the adjacency knows the order, few names are read."""
+        """Sort by name. If the adjacency has the order, few names are read."""
         places = self._walk.by_name(ids)
         known = ids[places >= 0][np.argsort(places[places >= 0])].tolist()
         new = ids[places < 0].tolist()

@@ -26,12 +26,12 @@ class Representatives:
     names: dict[int, Node] = field(default_factory=dict)
     """Names that were computed, by id."""
     _canonical: dict[int, int] = field(default_factory=dict)
-    _asked: set[int] = field(default_factory=set)
+    _grouped: set[int] = field(default_factory=set)
 
     def learn(self, ends: Iterable[tuple[int, int]]) -> None:
         """Read the aliases of (node id, its dataset's id; 0 for a job), for `canonical` and `members`."""
         new = sorted({end for end in ends if end[0] not in self._canonical})
-        self._ask({dataset for _, dataset in new if dataset} - self._asked)
+        self._read_groups({dataset for _, dataset in new if dataset} - self._grouped)
         grouped = [id_ for id_, dataset in new if dataset in self.groups and kind_of(id_) is Kind.FIELD]
         names = self.graph.nodes(grouped) if grouped else {}
         for id_, dataset in new:
@@ -63,10 +63,10 @@ class Representatives:
             case members, _:
                 return members
 
-    def _ask(self, dataset_ids: set[int]) -> None:
+    def _read_groups(self, dataset_ids: set[int]) -> None:
         if not dataset_ids:
             return
-        self._asked |= dataset_ids
+        self._grouped |= dataset_ids
         self.groups |= self.graph.groups(sorted(dataset_ids))
 
     def _learn(self, id_: int, dataset: int, names: Mapping[int, Node]) -> None:

@@ -56,9 +56,9 @@ class TraversalResult:
         edges = assemble_edges(self.walk, links, named, self.order.names)
         return Answer(
             root=self.order.name(self.root),
-            direction=self.walk.asked.direction,
+            direction=self.walk.spec.direction,
             grain=self.grain,
-            types=self.walk.asked.types,
+            types=self.walk.spec.types,
             nodes=tuple(self._node(id_, edges) for id_ in self.order[start:end]),
             edges=edges.edges,
             gaps=_gaps(edges, gaps),
@@ -73,12 +73,12 @@ class TraversalResult:
             aliases=self.walk.identity.names_of(id_)[1:],
             parent=None if last is None else self.order.name(last.parent),
             edge=None if last is None else edges.places[last.link],
-            via=None if last is None else self._via(id_),
+            via=None if last is None else self._compose_transformation(id_),
             shown=id_ in self.chosen,
             more=id_ in self.walk.unfinished,
         )
 
-    def _via(self, id_: int) -> Transformation:
+    def _compose_transformation(self, id_: int) -> Transformation:
         """The composed transformation along the witness of a node; results for nodes on the path are cached."""
         unknown = []
         while id_ not in self._vias and id_ in self.walk.via:
@@ -94,7 +94,7 @@ class TraversalResult:
 
 def reached(walk: Traversal, chosen: AbstractSet[int], nodes: AbstractSet[int]) -> TraversalResult:
     """The kept nodes of a traversal, sorted."""
-    return TraversalResult(walk, walk.root, walk.asked.grain, chosen, nodes, NodeOrder(walk, nodes))
+    return TraversalResult(walk, walk.root, walk.spec.grain, chosen, nodes, NodeOrder(walk, nodes))
 
 
 def completeness(walk: Traversal, *, has_gaps: bool = False) -> Completeness:
@@ -102,7 +102,7 @@ def completeness(walk: Traversal, *, has_gaps: bool = False) -> Completeness:
     frontier = NodeOrder(walk, walk.unfinished)
     return completeness_of(
         walk.graph,
-        walk.asked.question.at,
+        walk.spec.question.at,
         stopped_by=walk.stopped_by,
         depth=max(walk.depth.values()),
         reached=walk.depth,

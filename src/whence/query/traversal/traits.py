@@ -23,11 +23,11 @@ class TraitReader:
         """Read the traits of canonical datasets and jobs, for `of_subject`."""
         subjects = set(ids) - self._traits.keys()
         members = {member: subject for subject in subjects for member in self.identity.members(subject)}
-        said: dict[int, list[tuple[str, str]]] = {}
+        facets_by_subject: dict[int, list[tuple[str, str]]] = {}
         for row in self.identity.graph.facets(sorted(members), TRAIT_FACETS) if members else ():
-            said.setdefault(members[row.subject_id], []).append((row.name, row.payload))
+            facets_by_subject.setdefault(members[row.subject_id], []).append((row.name, row.payload))
         self._traits |= dict.fromkeys(subjects, NO_TRAITS)
-        self._traits |= {subject: parse_traits(facets) for subject, facets in said.items()}
+        self._traits |= {subject: parse_traits(facets) for subject, facets in facets_by_subject.items()}
 
     def of(self, node: int) -> Traits:
         """The traits of a node; for a field, those of its dataset."""

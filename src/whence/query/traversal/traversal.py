@@ -22,7 +22,7 @@ from whence.query.traversal.witnesses import Link, Via, find_witnesses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Traversed:
+class TraversalSpec:
     """The parameters of a traversal. `within`: do not pass through nodes that do not match the filter. `kept_job`: a
     job that is an end although it derives an edge.
     """
@@ -41,7 +41,7 @@ class Traversal:
 
     graph: Graph
     identity: Representatives
-    asked: Traversed
+    spec: TraversalSpec
     fits: FilterMatcher
     adjacency: Adjacency
     root: int
@@ -119,7 +119,7 @@ class Traversal:
 
     def _find_witnesses(self, depth: int, ids: Iterable[int], *, by_owner: bool) -> dict[int, Via]:
         places = np.sort(self.places_of(sorted(ids)))
-        return find_witnesses(self.adjacency, self.taken, self.asked.direction, depth, places, by_owner=by_owner)
+        return find_witnesses(self.adjacency, self.taken, self.spec.direction, depth, places, by_owner=by_owner)
 
     def read(self, ids: Iterable[int]) -> None:
         """Read all edges that lead to these nodes."""
@@ -127,11 +127,11 @@ class Traversal:
 
     def learn(self, ids: Iterable[int]) -> None:
         """Read all names of these nodes, which were reached, or are datasets of reached nodes."""
-        asked = set(ids)
-        reached = asked & self.depth.keys()
-        beside = [place for place in map(self.adjacency.place, asked - reached) if place >= 0]
-        wanted = np.concatenate([self.places_of(sorted(reached)), np.array(sorted(beside), np.int64)])
-        learn_nodes(self.identity, self.adjacency, wanted)
+        wanted = set(ids)
+        reached = wanted & self.depth.keys()
+        beside = [place for place in map(self.adjacency.place, wanted - reached) if place >= 0]
+        places = np.concatenate([self.places_of(sorted(reached)), np.array(sorted(beside), np.int64)])
+        learn_nodes(self.identity, self.adjacency, places)
 
     def distances(self, ids: Ints) -> Ints:
         """The distance of each node from the root."""
@@ -177,8 +177,8 @@ class Traversal:
             of_jobs = self.adjacency.kinds(ends) == Kind.JOB
             # A dataset probes at its fields, and a field at its dataset.
             ends = joined([ends, self.adjacency.datasets(ends[~of_jobs])])
-            asking = np.sort(self.places[contains(ends, self.places) | contains(ends, wholes)])
-            frontier = asking[~contains(found, asking)]
+            probing = np.sort(self.places[contains(ends, self.places) | contains(ends, wholes)])
+            frontier = probing[~contains(found, probing)]
             found = joined([found, frontier])
         return set(self.adjacency.canonical_ids(found).tolist())
 
@@ -192,7 +192,7 @@ class Traversal:
 
     def _read(self, fars: Ints) -> None:
         for grain, keys in self._keys(fars):
-            rows = self.adjacency.rows(keys, self.asked.direction)
+            rows = self.adjacency.rows(keys, self.spec.direction)
             _learn_ends(self.identity, rows)
             for row in rows:
                 several = self.links.setdefault(_link_of(self, row, grain), [])
@@ -215,16 +215,16 @@ class Traversal:
         return self.places[np.searchsorted(self.ids, np.array(ids, np.int64))]
 
 
-def traverse(graph: Graph, root: Node, asked: Traversed) -> Traversal:
+def traverse(graph: Graph, root: Node, spec: TraversalSpec) -> Traversal:
     """Search from a node, over the first adjacency of the graph that can answer."""
     identity, root_id = canonical_root(graph, root)
-    fits = FilterMatcher(asked.question.only, identity, TraitReader(identity))
-    for adjacency in graph.adjacencies(asked.question.at, [node_id(root), asked.kept_job]):
+    fits = FilterMatcher(spec.question.only, identity, TraitReader(identity))
+    for adjacency in graph.adjacencies(spec.question.at, [node_id(root), spec.kept_job]):
         place = next((at for at in map(adjacency.place, (root_id, node_id(root))) if at >= 0), -1)
         if place < 0:
             continue
         try:
-            found = search_breadth_first(_search(adjacency, place, asked, fits))
+            found = search_breadth_first(_search(adjacency, place, spec, fits))
         except TooManyEdges:
             continue
         ids = adjacency.canonical_ids(found.places)
@@ -233,31 +233,31 @@ def traverse(graph: Graph, root: Node, asked: Traversed) -> Traversal:
         depth = dict(zip(ids.tolist(), depths.tolist(), strict=True))
         unfinished = set(adjacency.canonical_ids(found.unfinished).tolist())
         reached = (ids, places, depths, depth, unfinished, found.stopped_by)
-        return Traversal(graph, identity, asked, fits, adjacency, root_id, found.taken, *reached)
+        return Traversal(graph, identity, spec, fits, adjacency, root_id, found.taken, *reached)
     raise LookupError(root)
 
 
-def _search(adjacency: Adjacency, place: int, asked: Traversed, fits: FilterMatcher) -> Search:
+def _search(adjacency: Adjacency, place: int, spec: TraversalSpec, fits: FilterMatcher) -> Search:
     return Search(
         adjacency=adjacency,
         root=int(adjacency.canonical(np.array([place]))[0]),
-        grain=asked.grain,
-        question=asked.question,
-        direction=asked.direction,
-        types=asked.types,
-        kept_job=adjacency.place(asked.kept_job) if asked.kept_job else -1,
-        accept=fits.accept_over(adjacency) if asked.within and not asked.question.only.is_empty else None,
+        grain=spec.grain,
+        question=spec.question,
+        direction=spec.direction,
+        types=spec.types,
+        kept_job=adjacency.place(spec.kept_job) if spec.kept_job else -1,
+        accept=fits.accept_over(adjacency) if spec.within and not spec.question.only.is_empty else None,
     )
 
 
 def far_end(walk: Traversal, link: Link) -> int:
     """The end of a link at which the search arrived."""
-    return link.source if walk.asked.direction is Direction.UPSTREAM else link.target
+    return link.source if walk.spec.direction is Direction.UPSTREAM else link.target
 
 
 def near_end(walk: Traversal, link: Link) -> int:
     """The end of a link from which the search came."""
-    return link.target if walk.asked.direction is Direction.UPSTREAM else link.source
+    return link.target if walk.spec.direction is Direction.UPSTREAM else link.source
 
 
 def _learn_ends(identity: Representatives, rows: Sequence[EdgeRow]) -> None:
@@ -270,5 +270,5 @@ def _link_of(walk: Traversal, row: EdgeRow, grain: Grain) -> Link:
     """The edge between canonical nodes that a row describes. At job grain it ends at whole datasets."""
     is_whole = grain is Grain.JOB and row.far_dataset_id
     near, far = map(walk.identity.canonical, (row.near_id, row.far_dataset_id if is_whole else row.far_id))
-    ends = (far, near) if walk.asked.direction is Direction.UPSTREAM else (near, far)
+    ends = (far, near) if walk.spec.direction is Direction.UPSTREAM else (near, far)
     return Link(*ends, row.owner_id)

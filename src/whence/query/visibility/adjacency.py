@@ -1,6 +1,6 @@
 """The adjacency that one viewer sees: the same edges, with pseudonyms for hidden names.
 
-Indices are unchanged, since they reveal nothing. Ids are those that the viewer knows, so that everything sorted by id
+Indices are unchanged, since they reveal nothing. Ids are those that the viewer may see, so that everything sorted by id
 has the same order as over the tables.
 """
 
@@ -15,7 +15,7 @@ from whence.model.traits import Traits
 from whence.query.ports.graph import Adjacency, Ints
 from whence.query.visibility.visible_ids import VisibleIds
 
-_NOTHING_SAID, _NOT_KNOWN = -1, -2
+_NO_TRAITS, _NOT_KNOWN = -1, -2
 
 
 @dataclass(slots=True)
@@ -24,8 +24,8 @@ class VisibleAdjacency:
 
     visible_ids: VisibleIds
     arrays: Adjacency
-    told: Callable[[Sequence[EdgeRow], Direction], Sequence[EdgeRow]]
-    """The ids that the viewer may know."""
+    to_visible: Callable[[Sequence[EdgeRow], Direction], Sequence[EdgeRow]]
+    """Replaces real ids by the viewer's."""
     _shown: dict[int, int] = field(default_factory=dict)
     """Real id of a canonical node → the id of the name that the viewer sees, for nodes read so far."""
 
@@ -82,7 +82,7 @@ class VisibleAdjacency:
 
     def classes(self, places: Ints) -> Ints:
         """Hidden nodes have no traits; nodes with both visible and hidden names are not known here."""
-        found = np.where(self._is_plain(places), self.arrays.classes(places), _NOTHING_SAID)
+        found = np.where(self._is_plain(places), self.arrays.classes(places), _NO_TRAITS)
         several = np.flatnonzero(self.arrays.is_grouped(places))
         found[several] = _NOT_KNOWN
         return found
@@ -103,7 +103,7 @@ class VisibleAdjacency:
         return which[order], names[order]
 
     def fields(self, places: Ints) -> tuple[Ints, Ints]:
-        """Sorted by the ids that the viewer knows."""
+        """Sorted by the viewer's ids."""
         which, found = self.arrays.fields(places)
         order = np.lexsort((self.ids(found), which))
         return which[order], found[order]
@@ -116,7 +116,7 @@ class VisibleAdjacency:
 
     def rows(self, keys: Ints, direction: Direction) -> Sequence[EdgeRow]:
         """All edges, between names and pseudonyms."""
-        return self.told(self.arrays.rows(keys, direction), direction)
+        return self.to_visible(self.arrays.rows(keys, direction), direction)
 
     def _is_plain(self, places: Ints) -> NDArray[np.bool_]:
         found: NDArray[np.bool_] = self.canonical_ids(places) == self.arrays.ids(places)

@@ -2,7 +2,7 @@
 
 The store selects listed and counted entries by namespace (`Scope`), so that pages and totals cover visible entries
 only. References from visible to hidden entries become pseudonyms, the same as those of the graph. All ids that enter
-and leave are those of names that the viewer knows.
+and leave are those of names that the viewer may see.
 """
 
 from collections import Counter
@@ -108,7 +108,7 @@ class VisibleCatalog:
         visible = self._visible(ids)
         self.visible_ids.meet(visible)
         found = self.catalog.facets(visible, names)
-        return {id_: self._facets(id_, said) for id_, said in found.items()}
+        return {id_: self._facets(id_, facets) for id_, facets in found.items()}
 
     def find(self, sought: NameSearch, window: Window) -> tuple[Sequence[Entry], int]:
         """The store leaves out hidden entries."""
@@ -204,8 +204,8 @@ class VisibleCatalog:
 
     def versions(self, job_id: int) -> Sequence[VersionRecord]:
         """Versions of visible jobs, as pseudonyms, since a version is a hash of names."""
-        said = self.catalog.versions(job_id) if self._visible([job_id]) else ()
-        return [one._replace(version=self._version(one.version)) for one in said]
+        versions = self.catalog.versions(job_id) if self._visible([job_id]) else ()
+        return [one._replace(version=self._version(one.version)) for one in versions]
 
     def members(self, versions: Iterable[int]) -> Mapping[int, RunDatasets]:
         """The members of versions read so far, as names or pseudonyms."""
@@ -240,10 +240,10 @@ class VisibleCatalog:
 
     def registry(self, names: Iterable[DatasetName]) -> Mapping[DatasetName, Mapping[str, FacetRecord]]:
         """Facets with a known structure."""
-        asked = list(names)
+        wanted = list(names)
         shown = self._shown_registered()
-        found = self.catalog.registry([name for name in asked if shown(name)])
-        return {name: _plain(said) for name, said in found.items()}
+        found = self.catalog.registry([name for name in wanted if shown(name)])
+        return {name: _plain(facets) for name, facets in found.items()}
 
     def _reads(self, namespace: str) -> bool:
         return namespace != REGISTRY and self.visible_ids.pseudonyms.viewer.is_allowed(Action.READ, namespace)
@@ -265,13 +265,13 @@ class VisibleCatalog:
     def _field(self, dataset: int, text: str) -> str:
         return self.visible_ids.field(dataset, text) if kind_of(dataset) is Kind.DATASET else text
 
-    def _facets(self, id_: int, said: Mapping[str, FacetRecord]) -> Mapping[str, FacetRecord]:
+    def _facets(self, id_: int, facets: Mapping[str, FacetRecord]) -> Mapping[str, FacetRecord]:
         show = partial(self._field, id_)
         shown = {
             name: shown_schema(one.payload, show) if name == "schema" else shown_facet(name, one.payload, show)
-            for name, one in said.items()
+            for name, one in facets.items()
         }
-        return {name: FacetRecord(text, said[name].time) for name, text in shown.items() if text is not None}
+        return {name: FacetRecord(text, facets[name].time) for name, text in shown.items() if text is not None}
 
     def _schema(self, dataset: int, one: SchemaRecord) -> SchemaRecord:
         payload = shown_schema(one.payload, partial(self._field, dataset))
@@ -332,6 +332,6 @@ class VisibleCatalog:
         return shown
 
 
-def _plain(said: Mapping[str, FacetRecord]) -> Mapping[str, FacetRecord]:
-    shown = {name: shown_facet(name, one.payload, str) for name, one in said.items()}
-    return {name: FacetRecord(text, said[name].time) for name, text in shown.items() if text is not None}
+def _plain(facets: Mapping[str, FacetRecord]) -> Mapping[str, FacetRecord]:
+    shown = {name: shown_facet(name, one.payload, str) for name, one in facets.items()}
+    return {name: FacetRecord(text, facets[name].time) for name, text in shown.items() if text is not None}

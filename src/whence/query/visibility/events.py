@@ -59,8 +59,8 @@ def _name(one: Json) -> tuple[str, str]:
 
 def _facets(one: Json, show: Show) -> Json:
     found: Json = {}
-    for name, said in _objects(one).items():
-        text = json.dumps(said)
+    for name, facet in _objects(one).items():
+        text = json.dumps(facet)
         shown = shown_schema(text, show) if name == "schema" else shown_facet(name, text, show)
         if shown is not None:
             found[name] = json.loads(shown)
@@ -68,9 +68,11 @@ def _facets(one: Json, show: Show) -> Json:
 
 
 def _chosen(one: Json, names: frozenset[str]) -> Json:
-    return {name: said for name, said in _objects(one).items() if name in names}
+    return {name: facet for name, facet in _objects(one).items() if name in names}
 
 
 def _objects(one: Json) -> Mapping[str, Json]:
     facets = one.get("facets")
-    return {name: said for name, said in facets.items() if isinstance(said, dict)} if isinstance(facets, dict) else {}
+    return (
+        {name: facet for name, facet in facets.items() if isinstance(facet, dict)} if isinstance(facets, dict) else {}
+    )

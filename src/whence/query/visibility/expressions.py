@@ -27,10 +27,10 @@ class Expressions:
 
     def judge(self, rows: Sequence[EdgeRow], hop: Hop) -> None:
         """Determine the visibility for all edges of a hop; their ends are known to the viewer's ids."""
-        said = {(row.owner_id, _target(row, hop), hop.at) for row in rows if row.description} - self._clear.keys()
-        if not said:
+        described = {(row.owner_id, _target(row, hop), hop.at) for row in rows if row.description} - self._clear.keys()
+        if not described:
             return
-        targets = sorted({target for _, target, _ in said})
+        targets = sorted({target for _, target, _ in described})
         probes = sorted({*targets, *(row.id for row in self.visible_ids.graph.fields(targets))})
         into = Hop(Direction.UPSTREAM, Grain.JOB, hop.at)
         inflow = self.visible_ids.graph.edges(probes, into, MOST_EDGES + 1)
@@ -41,7 +41,7 @@ class Expressions:
             if not all(map(self.visible_ids.can_see, row[:5]))
         }
         is_all = len(inflow) <= MOST_EDGES
-        self._clear |= {one: is_all and one not in dark for one in said}
+        self._clear |= {key: is_all and key not in dark for key in described}
 
     def of_sets(self, edges: Sequence[SetEdge], owners: Mapping[int, int]) -> Sequence[SetEdge]:
         """Edges of complete lineage sets, with their visible expressions. `owners`: real ids, by set."""

@@ -47,17 +47,17 @@ from whence.query.visibility.adjacency import VisibleAdjacency
 from whence.query.visibility.expressions import Expressions
 from whence.query.visibility.facets import PLAIN, shown_facet, shown_schema
 from whence.query.visibility.pseudonyms import Pseudonyms
-from whence.query.visibility.visible_ids import Asked, VisibleIds
+from whence.query.visibility.visible_ids import QuestionGraph, VisibleIds
 
 Named = TypeVar("Named", Hit, TextMatch)
 
 _SEARCHED = PLAIN | {"tags"}
 
 
-def seen_by(viewer: Viewer, secret: bytes, graph: Asked) -> Asked:
+def seen_by(viewer: Viewer, secret: bytes, graph: QuestionGraph) -> QuestionGraph:
     """The graph as a viewer may see it: the graph itself if nothing is hidden from them.
 
-    `secret` belongs to this installation; whoever has it can identify the nodes behind pseudonyms.
+    `secret` belongs to this installation; its owner can identify the nodes behind pseudonyms.
     """
     if viewer.can_see_all:
         return graph
@@ -79,7 +79,7 @@ class VisibleGraph:
     """The same for versions."""
 
     @property
-    def _graph(self) -> Asked:
+    def _graph(self) -> QuestionGraph:
         return self.visible_ids.graph
 
     def reached(self) -> tuple[int, ...]:
@@ -100,16 +100,16 @@ class VisibleGraph:
 
     def edges(self, probes: Sequence[int], hop: Hop, limit: int) -> Sequence[EdgeRow]:
         """All edges, between names and pseudonyms."""
-        return self._told(self._graph.edges(list(self.visible_ids.real(probes).values()), hop, limit), hop)
+        return self._visible_rows(self._graph.edges(list(self.visible_ids.real(probes).values()), hop, limit), hop)
 
     def adjacencies(self, at: int | None, roots: Iterable[int]) -> Iterator[VisibleAdjacency]:
         """All edges, between the ids of names and pseudonyms."""
 
-        def told(rows: Sequence[EdgeRow], way: Direction) -> Sequence[EdgeRow]:
-            return self._told(rows, Hop(way, Grain.JOB, at))
+        def to_visible(rows: Sequence[EdgeRow], way: Direction) -> Sequence[EdgeRow]:
+            return self._visible_rows(rows, Hop(way, Grain.JOB, at))
 
         for arrays in self._graph.adjacencies(at, self.visible_ids.real(roots).values()):
-            yield VisibleAdjacency(self.visible_ids, arrays, told)
+            yield VisibleAdjacency(self.visible_ids, arrays, to_visible)
 
     def gaps(self, dataset_ids: Sequence[int], hop: Hop, limit: int) -> Sequence[GapRow]:
         """All gaps, with names or pseudonyms."""
@@ -138,24 +138,24 @@ class VisibleGraph:
     def search(self, fragments: Sequence[str], kind: Kind, limit: int) -> Sequence[Hit]:
         """Visible names only; fetches more until there are enough."""
 
-        def ask(asked: int) -> tuple[Sequence[Hit], bool]:
-            found = self._graph.search(fragments, kind, asked)
-            return found, len(found) < asked
+        def fetch(count: int) -> tuple[Sequence[Hit], bool]:
+            found = self._graph.search(fragments, kind, count)
+            return found, len(found) < count
 
-        return until_enough(ask, self._visible, limit)[0][:limit]
+        return until_enough(fetch, self._visible, limit)[0][:limit]
 
     def find(self, clue: SearchTerms, kind: Kind, limit: int) -> Candidates:
         """Visible names only; fetches more until there are enough."""
-        return Candidates(*until_enough(lambda asked: self._graph.find(clue, kind, asked), self._visible, limit))
+        return Candidates(*until_enough(lambda count: self._graph.find(clue, kind, count), self._visible, limit))
 
-    def told(self, words: Sequence[str], limit: int) -> TextMatches:
+    def facet_matches(self, words: Sequence[str], limit: int) -> TextMatches:
         """Matches in tags and owners of visible nodes: texts that are not shown are not searched."""
 
-        def ask(asked: int) -> TextMatches:
-            found = self._graph.told(words, asked)
+        def find(most: int) -> TextMatches:
+            found = self._graph.facet_matches(words, most)
             return found._replace(found=[one for one in found.found if one.facet in _SEARCHED])
 
-        return TextMatches(*until_enough(ask, self._visible, limit))
+        return TextMatches(*until_enough(find, self._visible, limit))
 
     def evidence(self, set_ids: Iterable[int], at: int | None, runs: int) -> Mapping[int, Evidence]:
         """For sets of hidden owners, only the times of the assertions."""
@@ -172,7 +172,7 @@ class VisibleGraph:
         """For events about hidden nodes, only their times."""
         found = self._graph.events(ids)
         self._meet_all(subject for _, subject in found.values())
-        return {id_: self._event(said, subject) for id_, (said, subject) in found.items()}
+        return {id_: self._visible_event(event, subject) for id_, (event, subject) in found.items()}
 
     def runs_named(self, run_id: str) -> Sequence[RunRow]:
         """Runs of visible jobs only."""
@@ -185,11 +185,11 @@ class VisibleGraph:
             self.visible_ids.runs[real] for real in self.visible_ids.real(ids).values() if real in self.visible_ids.runs
         ]
 
-    def said(self, run_ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
+    def asserted_sets(self, run_ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
         """The sets of each run; the run's job owns them."""
         known = self.visible_ids.real(run_ids)
-        found = self._graph.said(known.values())
-        self._owners |= {set_id: self._speaker(run) for run, several in found.items() for set_id in several}
+        found = self._graph.asserted_sets(known.values())
+        self._owners |= {set_id: self._visible_job(run) for run, several in found.items() for set_id in several}
         return {id_: found[real] for id_, real in known.items() if real in found}
 
     def content(self, set_ids: Iterable[int]) -> Sequence[SetEdge]:
@@ -198,18 +198,18 @@ class VisibleGraph:
         self.visible_ids.meet(id_ for edge in edges for id_ in edge[1:5])
         return [self._set_edge(edge) for edge in self.expressions.of_sets(edges, self._owners)]
 
-    def writers(self, asked: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
+    def writers(self, touches: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
         """All runs; those of hidden jobs as pseudonyms."""
-        return self._touching(self._graph.writers(self._of_datasets(asked)))
+        return self._touching(self._graph.writers(self._of_datasets(touches)))
 
-    def next_writers(self, asked: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
+    def next_writers(self, touches: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
         """All runs; those of hidden jobs as pseudonyms."""
-        return self._touching(self._graph.next_writers(self._of_datasets(asked)))
+        return self._touching(self._graph.next_writers(self._of_datasets(touches)))
 
-    def readers(self, asked: Sequence[tuple[int, int, int]], limit: int) -> Sequence[RunTouch]:
+    def readers(self, periods: Sequence[tuple[int, int, int]], limit: int) -> Sequence[RunTouch]:
         """All runs; those of hidden jobs as pseudonyms."""
-        known = self.visible_ids.real(id_ for id_, _, _ in asked)
-        real = [(known[id_], since, until) for id_, since, until in asked if id_ in known]
+        known = self.visible_ids.real(id_ for id_, _, _ in periods)
+        real = [(known[id_], since, until) for id_, since, until in periods if id_ in known]
         return self._touching(self._graph.readers(real, limit))
 
     def owners(self, ids: Iterable[int]) -> Sequence[int]:
@@ -319,7 +319,7 @@ class VisibleGraph:
     def _sees_owner(self, set_id: int) -> bool:
         return set_id in self._owners and self.visible_ids.can_see(self._owners[set_id])
 
-    def _speaker(self, run: int) -> int:
+    def _visible_job(self, run: int) -> int:
         """The job of a run if it is visible, else the run itself, which is hidden."""
         return node_id(self.visible_ids.runs[run].name.job) if self.visible_ids.can_see(run) else run
 
@@ -332,9 +332,9 @@ class VisibleGraph:
         self.visible_ids.meet(real)
         return sorted(shown for id_ in real if (shown := self.visible_ids.shown(id_)))
 
-    def _of_datasets(self, asked: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        known = self.visible_ids.real(id_ for id_, _ in asked)
-        return [(known[id_], time) for id_, time in asked if id_ in known]
+    def _of_datasets(self, touches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        known = self.visible_ids.real(id_ for id_, _ in touches)
+        return [(known[id_], time) for id_, time in touches if id_ in known]
 
     def _touching(self, rows: Sequence[RunTouch]) -> Sequence[RunTouch]:
         self._meet_all(id_ for row in rows for id_ in row[:2])
@@ -343,7 +343,7 @@ class VisibleGraph:
             for row in rows
         ]
 
-    def _told(self, rows: Sequence[EdgeRow], hop: Hop) -> Sequence[EdgeRow]:
+    def _visible_rows(self, rows: Sequence[EdgeRow], hop: Hop) -> Sequence[EdgeRow]:
         self.visible_ids.meet(id_ for row in rows for id_ in row[:5])
         self.expressions.judge(rows, hop)
         self._owners |= {row.set_id: row.owner_id for row in rows}
@@ -385,6 +385,6 @@ class VisibleGraph:
     def _known_field(self, subject: int, text: str) -> str:
         return self.visible_ids.field(subject, text) if kind_of(subject) is Kind.DATASET else text
 
-    def _event(self, said: AssertingEvent, subject: int) -> tuple[AssertingEvent, int]:
+    def _visible_event(self, event: AssertingEvent, subject: int) -> tuple[AssertingEvent, int]:
         shown = self.visible_ids.shown(subject)
-        return (said if shown and shown == subject else self.visible_ids.pseudonyms.said(said)), shown
+        return (event if shown and shown == subject else self.visible_ids.pseudonyms.mask_event(event)), shown

@@ -64,7 +64,7 @@ class Pseudonyms:
         if sees_owner:
             return replace(one, digest=digest, runs=tuple(map(self._run, one.runs)))
         runs = tuple(map(self._hidden_run, one.runs))
-        return replace(one, digest=digest, first=self.said(one.first), last=self.said(one.last), runs=runs)
+        return replace(one, digest=digest, first=self.mask_event(one.first), last=self.mask_event(one.last), runs=runs)
 
     def _run(self, run: AssertingRun) -> AssertingRun:
         return run if self.can_see(run.name.job) else self._hidden_run(run)
@@ -73,6 +73,6 @@ class Pseudonyms:
         job = JobName(HIDDEN, self.text("job", node_id(run.name.job)))
         return replace(run, name=RunName(self.text("run", node_id(run.name)), job))
 
-    def said(self, said: AssertingEvent) -> AssertingEvent:
+    def mask_event(self, event: AssertingEvent) -> AssertingEvent:
         """An event about a hidden node: its time only."""
-        return replace(said, key=self.text("event", said.key), position=None, producer=HIDDEN)
+        return replace(event, key=self.text("event", event.key), position=None, producer=HIDDEN)

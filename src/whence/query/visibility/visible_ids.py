@@ -18,7 +18,7 @@ from whence.query.runs.resolve import JobRuns
 from whence.query.visibility.pseudonyms import Pseudonyms
 
 
-class Asked(Past, Blasts, DroppedDatasets, JobRuns, LastRuns, Measured, Protocol):
+class QuestionGraph(Past, Blasts, DroppedDatasets, JobRuns, LastRuns, Measured, Protocol):
     """All ports of a graph that questions use."""
 
 
@@ -30,7 +30,7 @@ class VisibleIds:
     An id that the viewer gets is that of the name that they get, so ids computed from pseudonyms resolve here.
     """
 
-    graph: Asked
+    graph: QuestionGraph
     pseudonyms: Pseudonyms
     names: dict[int, Node] = field(default_factory=dict)
     """Real id → the name that the viewer sees, for all nodes read so far."""
@@ -50,7 +50,7 @@ class VisibleIds:
         new = sorted({id_ for id_ in ids if id_ and id_ not in self.names})
         found = self.graph.nodes(new) if new else {}
         self._learn_groups({of for name in found.values() if (of := dataset_of(name))})
-        families = {id_: cousins for id_, name in found.items() if len(cousins := self._cousins(name)) > 1}
+        families = {id_: cousins for id_, name in found.items() if len(cousins := self._all_names(name)) > 1}
         self._learn_borrowed([name for id_ in families if isinstance(name := found[id_], FieldName)])
         for cousins in families.values():
             self._show_family(cousins)
@@ -73,7 +73,7 @@ class VisibleIds:
         return shown
 
     def real(self, ids: Iterable[int]) -> dict[int, int]:
-        """The ids among these that the viewer may know, in order, with the real ids behind them."""
+        """The ids among these that the viewer may see, in order, with their real ids."""
         wanted = list(ids)
         new = [id_ for id_ in wanted if id_ not in self._real]
         self.meet_runs(id_ for id_ in new if kind_of(id_) is Kind.RUN)
@@ -132,17 +132,17 @@ class VisibleIds:
         it.
         """
         hidden = [name for name in fields if self._is_hidden(name)]
-        seen = {name: [node_id(one) for one in self._cousins(name) if not self._is_hidden(one)] for name in hidden}
-        asked = sorted({id_ for ids in seen.values() for id_ in ids})
-        found = self.graph.nodes(asked) if asked else {}
+        seen = {name: [node_id(one) for one in self._all_names(name) if not self._is_hidden(one)] for name in hidden}
+        cousins = sorted({id_ for ids in seen.values() for id_ in ids})
+        found = self.graph.nodes(cousins) if cousins else {}
         for name, ids in seen.items():
             if found.keys().isdisjoint(ids):
-                self._borrowed |= set(map(node_id, self._cousins(name)))
+                self._borrowed |= set(map(node_id, self._all_names(name)))
 
     def _is_hidden(self, name: Node) -> bool:
         return not self.pseudonyms.can_see(name.dataset if isinstance(name, FieldName) else name)
 
-    def _cousins(self, name: Node) -> Sequence[Node]:
+    def _all_names(self, name: Node) -> Sequence[Node]:
         """All names of a node: questions compute their ids, so each must be resolved."""
         match name:
             case FieldName(dataset, text):

@@ -99,7 +99,7 @@ class AdjacencyCache:
 
 def build_file(engine: Engine, file: Path) -> bool:
     """Build the file. Returns False if another process is building it, or the store has no change version yet."""
-    with _alone(file) as is_alone, reading(engine) as connection:
+    with _exclusive_lock(file) as is_alone, reading(engine) as connection:
         version = read_change_version(connection) if is_alone else None
         if version is None:
             return False
@@ -108,7 +108,7 @@ def build_file(engine: Engine, file: Path) -> bool:
 
 
 @contextmanager
-def _alone(file: Path) -> Iterator[bool]:
+def _exclusive_lock(file: Path) -> Iterator[bool]:
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.with_name(f"{file.name}.lock").open("w") as lock:
         try:

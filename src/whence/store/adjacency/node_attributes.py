@@ -45,17 +45,17 @@ def order_names(connection: Connection, ids: Ints, minted: Mapping[int, Node]) -
 
 def read_classes(connection: Connection, ids: Ints, canonical: Places) -> Classes:
     """Read the traits of datasets and jobs, merged over each alias group."""
-    said: dict[int, list[tuple[str, str]]] = {}
-    rows = ((row[0], (row[1], row[2])) for row in _rows(connection, _SAID))
+    facets_by_place: dict[int, list[tuple[str, str]]] = {}
+    rows = ((row[0], (row[1], row[2])) for row in _rows(connection, _TRAIT_FACETS))
     while some := list(islice(rows, FETCHED)):
         for at, facet in _placed(ids, some):
-            said.setdefault(int(canonical[at]), []).append(facet)
-    known: dict[bytes, int] = {}
+            facets_by_place.setdefault(int(canonical[at]), []).append(facet)
+    index_of: dict[bytes, int] = {}
     trait = np.full(len(ids), -1, np.int32)
-    for at, facets in said.items():
-        trait[at] = known.setdefault(_written(parse_traits(facets)), len(known))
-    start = np.cumsum([0, *map(len, known)], dtype=np.int64)
-    return Classes(trait, start, np.frombuffer(b"".join(known), np.uint8))
+    for at, facets in facets_by_place.items():
+        trait[at] = index_of.setdefault(_written(parse_traits(facets)), len(index_of))
+    start = np.cumsum([0, *map(len, index_of)], dtype=np.int64)
+    return Classes(trait, start, np.frombuffer(b"".join(index_of), np.uint8))
 
 
 def read_class(text: bytes) -> Traits:
@@ -68,7 +68,7 @@ def _written(traits: Traits) -> bytes:
     return json.dumps([sorted(traits.types), sorted(traits.owners), traits.tier]).encode()
 
 
-_SAID = select(facet_body.c.subject_id, facet_body.c.name, facet_body.c.payload).where(
+_TRAIT_FACETS = select(facet_body.c.subject_id, facet_body.c.name, facet_body.c.payload).where(
     facet_body.c.name.in_(TRAIT_FACETS), facet_body.c.payload != ""
 )
 _THINGS = ((DatasetName, dataset), (JobName, job))

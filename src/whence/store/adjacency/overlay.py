@@ -198,10 +198,10 @@ class StoreAdjacency:
 
     def rows(self, keys: Ints, direction: Direction) -> Sequence[EdgeRow]:
         """The complete rows of edges from the tables, in any order."""
-        asked = list(zip(*(part.tolist() for part in self._keys(keys)), strict=True))
+        wanted = list(zip(*(part.tolist() for part in self._keys(keys)), strict=True))
         assert self.connection is not None
         dialect = self.connection.dialect.name
-        found = self.connection.execute(_rows_statement(dialect, direction), giving(dialect, KEY, asked))
+        found = self.connection.execute(_rows_statement(dialect, direction), giving(dialect, KEY, wanted))
         return opened(self.connection, map(EdgeRow._make, found.all()))
 
     def _is_ordered(self, keys: Ints) -> bool:
@@ -242,10 +242,10 @@ class StoreAdjacency:
 
     def _newer_datasets(self, places: Ints) -> Ints:
         assert self.newer is not None
-        own = self.newer.csr.dataset[self._own(places)].astype(np.int64)
+        own = self.newer.csr.dataset[self._newer_indices(places)].astype(np.int64)
         return np.where(own < 0, -1, self.newer.place[own])
 
-    def _own(self, places: Ints) -> Ints:
+    def _newer_indices(self, places: Ints) -> Ints:
         """The indices of nodes among those of the newer edges; -1 for other nodes."""
         assert self.newer is not None
         if not len(self.newer.own):
@@ -255,7 +255,7 @@ class StoreAdjacency:
 
     def _newer_fields(self, places: Ints) -> tuple[Ints, Ints]:
         assert self.newer is not None
-        own = self._own(places)
+        own = self._newer_indices(places)
         which = np.flatnonzero(own >= 0)
         start = self.newer.csr.field_start
         inner, found = _runs(start, start[1:], own[which])
@@ -263,7 +263,7 @@ class StoreAdjacency:
 
     def _newer_edges(self, probes: Ints, down: bool) -> Edges:
         assert self.newer is not None
-        own = self._own(probes)
+        own = self._newer_indices(probes)
         known = np.flatnonzero(own >= 0)
         found = _edges_at(self.newer.csr, own[known], down, None)
         place = self.newer.place
@@ -326,13 +326,17 @@ def _is_of_group(csr: Csr, over: Csr, old: Ints) -> bool:
 
 @lru_cache
 def _rows_statement(dialect: str, direction: Direction) -> Select[Any]:
-    asked = given(dialect, *KEY)
+    wanted = given(dialect, *KEY)
     near, far = ("target", "source") if direction is Direction.UPSTREAM else ("source", "target")
     ends = [lineage_edge.c[name] for name in (f"{near}_id", f"{far}_id", f"{near}_dataset_id", f"{far}_dataset_id")]
-    said = [lineage_edge.c[name] for name in ("set_id", "type", "subtype", "masking", "description")]
-    this = and_(lineage_edge.c.set_id == asked.c.set_id, lineage_edge.c.ordinal == asked.c.ordinal)
-    columns = (*ends, lineage_set.c.owner_id, *said, lineage_set.c.origin, asked.c.unconfirmed == 0)
-    return select(*columns).join_from(asked, lineage_edge, this).join(lineage_set, lineage_set.c.id == asked.c.set_id)
+    content = [lineage_edge.c[name] for name in ("set_id", "type", "subtype", "masking", "description")]
+    same_edge = and_(lineage_edge.c.set_id == wanted.c.set_id, lineage_edge.c.ordinal == wanted.c.ordinal)
+    columns = (*ends, lineage_set.c.owner_id, *content, lineage_set.c.origin, wanted.c.unconfirmed == 0)
+    return (
+        select(*columns)
+        .join_from(wanted, lineage_edge, same_edge)
+        .join(lineage_set, lineage_set.c.id == wanted.c.set_id)
+    )
 
 
 def _edges_at(csr: Csr, places: Ints, down: bool, at: int | None) -> Edges:

@@ -32,7 +32,7 @@ _HELD = (
     validity_interval.c.valid_from,
     validity_interval.c.valid_to,
 )
-_SAID = (
+_EDGE_COLUMNS = (
     lineage_edge.c.set_id,
     lineage_edge.c.ordinal,
     lineage_edge.c.source_id,
@@ -85,8 +85,8 @@ def read_recent(connection: Connection) -> tuple[Held, Flat, int]:
 def read_owned(connection: Connection, owners: Sequence[int], at: int | None) -> tuple[Held, Flat]:
     """Read the edges that some owners assert now, or asserted at a time."""
     dialect = connection.dialect.name
-    asked = giving(dialect, _OWNED, [(owner, aspect) for owner in owners for aspect in Aspect])
-    held = _held(_rows(connection, _owned_statement(dialect), asked | {"at": FOREVER - 1 if at is None else at}))
+    pairs = giving(dialect, _OWNED, [(owner, aspect) for owner in owners for aspect in Aspect])
+    held = _held(_rows(connection, _owned_statement(dialect), pairs | {"at": FOREVER - 1 if at is None else at}))
     held = held._replace(until=np.full(len(held.until), FOREVER))
     return held, _flat(held, _edges(connection, np.unique(held.set_id), is_most=False))
 
@@ -103,21 +103,21 @@ _OWNED = ("owner_id", "aspect")
 @lru_cache
 def _owned_statement(dialect: str) -> Select[Any]:
     """One index step for each owner and aspect: a job may have an interval for each day of many years."""
-    at, asked, other = bindparam("at", type_=BigInteger), given(dialect, *_OWNED), validity_interval.alias()
-    theirs = [other.c[name] == asked.c[name] for name in _OWNED]
-    last = select(func.max(other.c.valid_from)).where(*theirs, other.c.valid_from <= at).correlate(asked)
-    this = [validity_interval.c[name] == asked.c[name] for name in _OWNED]
-    found = and_(*this, validity_interval.c.valid_from == last.scalar_subquery(), validity_interval.c.valid_to > at)
+    at, wanted, earlier = bindparam("at", type_=BigInteger), given(dialect, *_OWNED), validity_interval.alias()
+    same_owner = [earlier.c[name] == wanted.c[name] for name in _OWNED]
+    last = select(func.max(earlier.c.valid_from)).where(*same_owner, earlier.c.valid_from <= at).correlate(wanted)
+    owned = [validity_interval.c[name] == wanted.c[name] for name in _OWNED]
+    found = and_(*owned, validity_interval.c.valid_from == last.scalar_subquery(), validity_interval.c.valid_to > at)
     return (
         select(*_HELD)
-        .join_from(asked, validity_interval, found)
+        .join_from(wanted, validity_interval, found)
         .join(lineage_version, lineage_version.c.id == validity_interval.c.version)
     )
 
 
 @lru_cache
-def _said_statement(dialect: str) -> Select[Any]:
-    return select(*_SAID).where(lineage_edge.c.set_id.in_(select(given(dialect, "id").c.id)))
+def _edges_statement(dialect: str) -> Select[Any]:
+    return select(*_EDGE_COLUMNS).where(lineage_edge.c.set_id.in_(select(given(dialect, "id").c.id)))
 
 
 def _held(rows: Ints) -> Held:
@@ -140,13 +140,13 @@ def _sizes(held: Held, counted: Ints) -> Ints:
 def _edges(connection: Connection, sets: Ints, *, is_most: bool) -> Ints:
     """Read the edges of sets, sorted by set and ordinal. If these are most sets (`is_most`), others may be included."""
     if is_most:
-        edges = _rows(connection, select(*_SAID))
+        edges = _rows(connection, select(*_EDGE_COLUMNS))
     else:
         dialect = connection.dialect.name
         chunks = [sets[start : start + TOGETHER].tolist() for start in range(0, len(sets), TOGETHER)]
-        asked = (giving(dialect, ("id",), [(one,) for one in chunk]) for chunk in chunks)
-        read = [_rows(connection, _said_statement(dialect), values) for values in asked]
-        edges = np.concatenate([np.zeros((0, len(_SAID)), np.int64), *read])
+        batches = (giving(dialect, ("id",), [(one,) for one in chunk]) for chunk in chunks)
+        read = [_rows(connection, _edges_statement(dialect), values) for values in batches]
+        edges = np.concatenate([np.zeros((0, len(_EDGE_COLUMNS)), np.int64), *read])
     return edges[np.lexsort(edges.T[[1, 0]])]
 
 
@@ -154,8 +154,8 @@ def _flat(held: Held, edges: Ints) -> Flat:
     """All edges of the intervals; `edges` are sorted by set."""
     begin, end = (np.searchsorted(edges[:, 0], held.set_id, side) for side in ("left", "right"))
     which = np.repeat(np.arange(len(begin)), end - begin)
-    said = edges[spread(begin, end - begin)]
-    _, ordinal, source, target, source_dataset, target_dataset, rank = np.ascontiguousarray(said.T)
+    expanded = edges[spread(begin, end - begin)]
+    _, ordinal, source, target, source_dataset, target_dataset, rank = np.ascontiguousarray(expanded.T)
     rank += held.unconfirmed[which]
     return Flat(source, target, source_dataset, target_dataset, held.owner[which], which, ordinal, rank)
 

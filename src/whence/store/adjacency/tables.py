@@ -141,14 +141,14 @@ class TableAdjacency:
 
     def edges(self, probes: Ints, direction: Direction, grain: Grain, limit: int) -> Edges:
         """The edges at nodes. Each node is read from the tables only once."""
-        known = self._blocks.setdefault((direction, grain), {})
-        asked = probes.tolist()
-        new = [place for place in asked if place not in known]
+        blocks = self._blocks.setdefault((direction, grain), {})
+        places = probes.tolist()
+        new = [place for place in places if place not in blocks]
         read = self._read(new, Hop(direction, grain, self.at), limit + 1) if new else {}
         if sum(map(len, read.values())) <= limit:
-            known |= read | {place: _NONE for place in new if place not in read}
-        runs = [known[place] if place in known else read.get(place, _NONE) for place in asked]
-        which = np.repeat(np.arange(len(asked)), list(map(len, runs)))
+            blocks |= read | {place: _NONE for place in new if place not in read}
+        runs = [blocks[place] if place in blocks else read.get(place, _NONE) for place in places]
+        which = np.repeat(np.arange(len(places)), list(map(len, runs)))
         return Edges(which, *(np.concatenate(runs).T if runs else _NONE.T))
 
     def rows(self, keys: Ints, direction: Direction) -> Sequence[EdgeRow]:

@@ -21,7 +21,7 @@ def list_events(
     """A page of the events of a period."""
     key = (event.c.time, event.c.id)
     order = tuple(one.desc() for one in key) if period.newest else key
-    query = _events().where(_within(period), *_in_scope_of(connection, scope)).order_by(*order)
+    query = _events().where(_matches_period(period), *_in_scope_of(connection, scope)).order_by(*order)
     if window.after is not None:
         after = tuple_(*window.after)
         query = query.where(tuple_(*key) < after if period.newest else tuple_(*key) > after)
@@ -32,7 +32,7 @@ def list_events(
 
 def count_events(connection: Connection, period: EventFilter, scope: Scope = None) -> int:
     """Count the events of a period."""
-    query = select(func.count()).select_from(event).where(_within(period), *_in_scope_of(connection, scope))
+    query = select(func.count()).select_from(event).where(_matches_period(period), *_in_scope_of(connection, scope))
     return int(connection.execute(query).scalar_one())
 
 
@@ -92,7 +92,7 @@ def _events() -> Select[Any]:
     return select(event, uri)
 
 
-def _within(period: EventFilter) -> ColumnElement[bool]:
+def _matches_period(period: EventFilter) -> ColumnElement[bool]:
     within = [event.c.time >= period.after, event.c.time < period.before]
     if len(period.kinds) < len(EventKind):
         within.append(event.c.kind.in_([int(kind) for kind in period.kinds]))

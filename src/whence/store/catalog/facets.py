@@ -32,12 +32,12 @@ def read_facets(
 ) -> Mapping[int, Mapping[str, FacetRecord]]:
     """The facets of each dataset or job, without deleted ones. A steward's tags are among the tags."""
     wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(ids)])
-    said = and_(facet.c.subject_id == facet_body.c.subject_id, facet.c.name == facet_body.c.name)
+    same_facet = and_(facet.c.subject_id == facet_body.c.subject_id, facet.c.name == facet_body.c.name)
     sought = [*names, STEWARD_TAGS] if TAGS in names else names
     query = (
         select(facet_body.c.subject_id, facet_body.c.name, facet_body.c.payload, facet.c.time)
         .join(wanted, wanted.c.id == facet_body.c.subject_id)
-        .join(facet, said)
+        .join(facet, same_facet)
         .where(facet_body.c.payload != "", *([facet_body.c.name.in_(sought)] if names else []))
         .order_by(facet_body.c.subject_id, facet_body.c.name)
     )
@@ -60,19 +60,19 @@ def _with_stewards_tags(facets: dict[str, FacetRecord]) -> Mapping[str, FacetRec
 def read_schemas(connection: Connection, dataset_ids: Iterable[int]) -> Mapping[int, Sequence[SchemaRecord]]:
     """The schemas of each dataset, newest first."""
     wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(dataset_ids)])
-    same = and_(
+    same_body = and_(
         schema_body.c.dataset_id == schema_version.c.dataset_id, schema_body.c.body_id == schema_version.c.body_id
     )
     query = (
         select(schema_version, schema_body.c.payload)
         .join(wanted, wanted.c.id == schema_version.c.dataset_id)
-        .join(schema_body, same)
+        .join(schema_body, same_body)
         .order_by(schema_version.c.first_time.desc(), schema_version.c.body_id)
     )
     found: dict[int, list[SchemaRecord]] = {}
     for row in connection.execute(query):
-        said = SchemaRecord(row.body_id, row.payload, row.first_time, row.last_time)
-        found.setdefault(row.dataset_id, []).append(said)
+        record = SchemaRecord(row.body_id, row.payload, row.first_time, row.last_time)
+        found.setdefault(row.dataset_id, []).append(record)
     return found
 
 

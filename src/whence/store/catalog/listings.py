@@ -134,8 +134,10 @@ def is_alive(table: Table) -> ColumnElement[bool]:
 
 def _is_ended(table: Table) -> ColumnElement[bool]:
     """Whether an event ended it. Not a join: ended ones are few, and are looked up once by an index of their own."""
-    said = facet_body.c.name == literally(f"'{LIFECYCLE}'")  # as literal text, so that the planner recognises the index
-    ended = select(facet_body.c.subject_id).where(said, facet_body.c.payload.like(_GONE))
+    is_lifecycle = facet_body.c.name == literally(
+        f"'{LIFECYCLE}'"
+    )  # as literal text, so that the planner recognises the index
+    ended = select(facet_body.c.subject_id).where(is_lifecycle, facet_body.c.payload.like(_GONE))
     since = select(facet.c.time).where(facet.c.subject_id == table.c.id, facet.c.name == LIFECYCLE).correlate(table)
     is_decommissioned = and_(table.c.id.in_(ended), table.c.last_seen <= since.scalar_subquery())
     if table is job:

@@ -66,11 +66,11 @@ def latest_runs(connection: Connection, job_ids: Iterable[int], limit: int) -> M
 
 def read_run_facets(connection: Connection, ids: Iterable[int]) -> Mapping[int, Sequence[RunFacet]]:
     """The last payload of each facet, from all packs of a run."""
-    said: dict[int, dict[tuple[str, int, str], str]] = {}
+    facets_by_run: dict[int, dict[tuple[str, int, str], str]] = {}
     for reported in read_reported_facets(connection, ids):
         for role, dataset_id, key, payload in reported.facets:
-            said.setdefault(reported.run_id, {})[(role, dataset_id, key)] = payload
-    return {run_id: [RunFacet(*key, facets[key]) for key in sorted(facets)] for run_id, facets in said.items()}
+            facets_by_run.setdefault(reported.run_id, {})[(role, dataset_id, key)] = payload
+    return {run_id: [RunFacet(*key, facets[key]) for key in sorted(facets)] for run_id, facets in facets_by_run.items()}
 
 
 def read_touched(connection: Connection, ids: Iterable[int]) -> Mapping[int, RunDatasets]:
@@ -78,11 +78,11 @@ def read_touched(connection: Connection, ids: Iterable[int]) -> Mapping[int, Run
     wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(ids)])
     table = run_lineage
     query = select(table.c.run_id, table.c.version).join(wanted, wanted.c.id == table.c.run_id)
-    said: dict[int, list[int]] = {}
+    versions_by_run: dict[int, list[int]] = {}
     for run_id, version_id in connection.execute(query.order_by(table.c.time, table.c.event_id)).all():
-        said.setdefault(run_id, []).append(version_id)
-    members = read_members(connection, [version for versions in said.values() for version in versions])
-    return {run_id: _merge_members(versions, members) for run_id, versions in said.items()}
+        versions_by_run.setdefault(run_id, []).append(version_id)
+    members = read_members(connection, [version for versions in versions_by_run.values() for version in versions])
+    return {run_id: _merge_members(versions, members) for run_id, versions in versions_by_run.items()}
 
 
 def read_members(connection: Connection, versions: Iterable[int]) -> Mapping[int, RunDatasets]:
@@ -138,22 +138,22 @@ def _write(dataset_id: int, row: Any) -> Write:
 
 def list_writes(connection: Connection, dataset_id: int, window: Window) -> Sequence[Write]:
     """The runs that wrote a dataset, newest first."""
-    said = _writing_runs(connection, dataset_id).subquery()
-    query = _runs().add_columns(said.c.time).join(said, said.c.run_id == run.c.id)
-    query = query.order_by(said.c.time.desc(), run.c.id.desc()).limit(window.limit).offset(window.offset)
+    writing = _writing_runs(connection, dataset_id).subquery()
+    query = _runs().add_columns(writing.c.time).join(writing, writing.c.run_id == run.c.id)
+    query = query.order_by(writing.c.time.desc(), run.c.id.desc()).limit(window.limit).offset(window.offset)
     return [Write(dataset_id, _run(row), row.time) for row in connection.execute(query)]
 
 
 def count_writes(connection: Connection, dataset_id: int) -> int:
     """Count the runs that `list_writes` lists."""
-    said = _writing_runs(connection, dataset_id).subquery()
-    return int(connection.execute(select(func.count()).select_from(said)).scalar_one())
+    writing = _writing_runs(connection, dataset_id).subquery()
+    return int(connection.execute(select(func.count()).select_from(writing)).scalar_one())
 
 
 def read_write(connection: Connection, dataset_id: int, run_id: int) -> Write | None:
     """The write of a dataset by a run, or None."""
-    said = _writing_runs(connection, dataset_id).subquery()
-    query = _runs().add_columns(said.c.time).join(said, said.c.run_id == run.c.id).where(run.c.id == run_id)
+    writing = _writing_runs(connection, dataset_id).subquery()
+    query = _runs().add_columns(writing.c.time).join(writing, writing.c.run_id == run.c.id).where(run.c.id == run_id)
     row = connection.execute(query).one_or_none()
     return None if row is None else Write(dataset_id, _run(row), row.time)
 
@@ -191,8 +191,8 @@ def _writing_runs(connection: Connection, dataset_id: int) -> Select[Any]:
     sets = integers(connection, ("id",), [(one,) for one in _writing_sets(connection, [dataset_id])])
     of_sets = select(lineage_version.c.id).join(sets, sets.c.id == lineage_version.c.set_id).distinct()
     versions = integers(connection, ("id",), [(value,) for value in connection.execute(of_sets).scalars()])
-    said = select(run_lineage.c.run_id, run_lineage.c.time).join(versions, versions.c.id == run_lineage.c.version)
-    rows = said.subquery()
+    query = select(run_lineage.c.run_id, run_lineage.c.time).join(versions, versions.c.id == run_lineage.c.version)
+    rows = query.subquery()
     return select(rows.c.run_id, func.max(rows.c.time).label("time")).group_by(rows.c.run_id)
 
 

@@ -177,19 +177,19 @@ class _Finder:
         )
         best: _Matches | None = None
         for typed_word in leading:
-            matches = self._every(typed_word, kind)
+            matches = self._find_by_word(typed_word, kind)
             if matches is not None and (best is None or len(matches.ids) < len(best.ids)):
                 best = matches
             if best is not None and len(best.ids) <= RARE_NAME_COUNT:
                 break
         if best is not None or not leading:
             return best or _Matches((), True)
-        both = self._both(leading[0], leading[1], kind) if len(leading) > 1 else ()
+        both = self._find_by_pair(leading[0], leading[1], kind) if len(leading) > 1 else ()
         # A word of a namespace may also occur in names.
         rare = [
             matches.ids
             for typed_word in wanted
-            if typed_word not in leading and (matches := self._every(typed_word, kind)) is not None
+            if typed_word not in leading and (matches := self._find_by_word(typed_word, kind)) is not None
         ]
         ids = (*min(rare, key=len, default=()), *both, *self._first(leading[0], kind))
         return _Matches(tuple(dict.fromkeys(ids)), False)
@@ -202,7 +202,7 @@ class _Finder:
         for cut in range(1, min(len(clue.parts), MAX_TYPED_WORDS)):
             owners = self.things(SearchTerms(clue.parts[:cut]).words, Kind.DATASET)
             names = self.things(SearchTerms(clue.parts[cut:]).words, Kind.FIELD)
-            ids |= dict.fromkeys(self._within(owners.ids[:MAX_OWNERS], names.ids))
+            ids |= dict.fromkeys(self._fields_named(owners.ids[:MAX_OWNERS], names.ids))
             complete = complete and owners.complete and names.complete and len(owners.ids) <= MAX_OWNERS
         return _Matches(tuple(ids), complete)
 
@@ -220,11 +220,11 @@ class _Finder:
             self._known.spaces[kind] = [name.casefold() for name in list_namespaces(self._connection, kind)]
         return self._known.spaces[kind]
 
-    def _every(self, typed: str, kind: Kind) -> _Matches | None:
+    def _find_by_word(self, typed: str, kind: Kind) -> _Matches | None:
         """All names with a word spelt like the typed one, or None if there are too many."""
         spellings, complete = self._read_spellings(typed)
-        asked = giving_texts(self._dialect, spellings) | {"kind": int(kind), "most": self._limit + 1}
-        rows = self._connection.execute(_names_of_words_query(self._dialect), asked).all()
+        values = giving_texts(self._dialect, spellings) | {"kind": int(kind), "most": self._limit + 1}
+        rows = self._connection.execute(_names_of_words_query(self._dialect), values).all()
         if len(rows) > self._limit:
             return None
         order = {spelling: place for place, spelling in enumerate(spellings)}
@@ -243,7 +243,7 @@ class _Finder:
                 break
         return list(found)[: self._limit]
 
-    def _both(self, one: str, other: str, kind: Kind) -> Sequence[int]:
+    def _find_by_pair(self, one: str, other: str, kind: Kind) -> Sequence[int]:
         """Names with two words, spelling by spelling of the first: the last typed word is usually incomplete."""
         found: dict[int, None] = {}
         spellings, others = (list(self._read_spellings(each)[0][:MAX_SPELLINGS_OF_PAIR]) for each in (one, other))
@@ -261,7 +261,7 @@ class _Finder:
         if key not in self._known.spellings:
             within = self._containing(typed)
             begin = self._beginning(typed) if len(typed) < 3 or len(within) >= self._scanned else ()
-            ways = ([*begin, *(one for one in within if one.startswith(typed))], within, self._alike(typed))
+            ways = ([*begin, *(one for one in within if one.startswith(typed))], within, self._similar_words(typed))
             several = [each for way in ways for each in sorted(way, key=lambda one: (len(one), one))]
             known = tuple(dict.fromkeys((typed, *several)))
             most = MAX_TRIED_WORDS * max(1, self._limit // 1_000)
@@ -283,10 +283,10 @@ class _Finder:
             return ()
         rarest = min(parts, key=lambda gram: (sum(_LETTER_FREQUENCY.get(letter, -1) for letter in gram), gram))
         within = "".join(ESCAPE + letter if letter in ("%", "_", ESCAPE) else letter for letter in typed)
-        asked = {"gram": rarest, "within": f"%{within}%", "most": self._scanned}
-        return self._connection.execute(_words_containing_query(), asked).scalars().all()
+        values = {"gram": rarest, "within": f"%{within}%", "most": self._scanned}
+        return self._connection.execute(_words_containing_query(), values).scalars().all()
 
-    def _alike(self, typed: str) -> Sequence[str]:
+    def _similar_words(self, typed: str) -> Sequence[str]:
         grams, allowed = trigrams(typed), max_edits(typed)
         if not (self._typos and allowed):
             return ()
@@ -313,7 +313,7 @@ class _Finder:
             found += [id_of for id_of, name in rows if name == texts_of[id_]]
         return found
 
-    def _within(self, owners: Sequence[int], names: Iterable[int]) -> Sequence[int]:
+    def _fields_named(self, owners: Sequence[int], names: Iterable[int]) -> Sequence[int]:
         given = integers(self._connection, ("id",), [(id_,) for id_ in owners])
         wanted = texts(self._connection, sorted(name for _, name in self._labels(names)))
         query = select(field.c.id).join(given, given.c.id == field.c.dataset_id)
@@ -322,8 +322,8 @@ class _Finder:
 
     def _labels(self, ids: Iterable[int]) -> Sequence[Any]:
         """Ids of names, with the names."""
-        asked = giving(self._dialect, ("id",), [(id_,) for id_ in ids])
-        return self._connection.execute(_labels_query(self._dialect), asked).all()
+        wanted = giving(self._dialect, ("id",), [(id_,) for id_ in ids])
+        return self._connection.execute(_labels_query(self._dialect), wanted).all()
 
 
 def _has_prefix(column: Any, typed: str) -> tuple[Any, Any]:

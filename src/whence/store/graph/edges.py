@@ -91,7 +91,7 @@ def held(at: Time) -> FromClause:
     if at is None:
         return edge
     if isinstance(at, int) and at == ALL_TIME:
-        return _ever()
+        return _edges_of_all_time()
     return (
         select(
             validity_interval.c.owner_id,
@@ -123,10 +123,10 @@ def held(at: Time) -> FromClause:
     )
 
 
-def _ever() -> FromClause:
-    said = [lineage_edge.c[column.name] for column in edge.columns if column.name in lineage_edge.c]
-    owned = [lineage_set.c.owner_id, lineage_set.c.origin, literal(True).label("confirmed")]
-    return select(*said, *owned).join(lineage_set, lineage_set.c.id == lineage_edge.c.set_id).subquery()
+def _edges_of_all_time() -> FromClause:
+    edge_columns = [lineage_edge.c[column.name] for column in edge.columns if column.name in lineage_edge.c]
+    set_columns = [lineage_set.c.owner_id, lineage_set.c.origin, literal(True).label("confirmed")]
+    return select(*edge_columns, *set_columns).join(lineage_set, lineage_set.c.id == lineage_edge.c.set_id).subquery()
 
 
 def edges_query(probe: Subquery, hop: Hop, at: Time) -> Select[Any]:
@@ -175,17 +175,17 @@ def coarse_query(probe: Subquery, direction: Direction, at: Time) -> Select[Any]
 
 def readers_query(probe: Subquery, at: Time) -> Select[Any]:
     """Jobs that read a whole dataset, derive nothing from it, and do not report the columns that they read."""
-    edges, other = held(at), held(at).alias("other")
-    says_more = and_(
-        other.c.owner_id == edges.c.target_id,
-        _one_name(other.c.source_dataset_id) == _one_name(edges.c.source_id),
-        or_(~_is(other.c.target_id, Kind.JOB), _is(other.c.source_id, Kind.FIELD)),
+    edges, finer = held(at), held(at).alias("other")
+    is_finer = and_(
+        finer.c.owner_id == edges.c.target_id,
+        _one_name(finer.c.source_dataset_id) == _one_name(edges.c.source_id),
+        or_(~_is(finer.c.target_id, Kind.JOB), _is(finer.c.source_id, Kind.FIELD)),
     )
     return (
         select(probe.c.id, edges.c.target_id)
         .distinct()
         .join_from(probe, edges, edges.c.source_id == probe.c.id)
-        .where(_is(edges.c.target_id, Kind.JOB), ~exists().where(says_more))
+        .where(_is(edges.c.target_id, Kind.JOB), ~exists().where(is_finer))
         .order_by(probe.c.id, edges.c.target_id)
     )
 
@@ -218,10 +218,14 @@ def _is_unreached(columns: Subquery, at: Time) -> ColumnElement[bool]:
 
 def _unreported(at: Time) -> Subquery:
     """The unreported columns of all sets that are current, were valid at a time, or were ever asserted."""
-    said = unreported_column
+    columns = unreported_column
     # Not a parameter: the planner finds the partial index of this origin only by the literal.
-    of_set = and_(lineage_set.c.id == said.c.set_id, lineage_set.c.origin == literal_column(f"'{Origin.UNREPORTED}'"))
-    query = select(said.c.field_id, said.c.dataset_id, lineage_set.c.owner_id).join_from(said, lineage_set, of_set)
+    of_set = and_(
+        lineage_set.c.id == columns.c.set_id, lineage_set.c.origin == literal_column(f"'{Origin.UNREPORTED}'")
+    )
+    query = select(columns.c.field_id, columns.c.dataset_id, lineage_set.c.owner_id).join_from(
+        columns, lineage_set, of_set
+    )
     if isinstance(at, int) and at == ALL_TIME:
         return query.subquery()
     holds = (
@@ -229,7 +233,7 @@ def _unreported(at: Time) -> Subquery:
         if at is None
         else and_(validity_interval.c.valid_from <= at, validity_interval.c.valid_to > at)
     )
-    query = query.join(lineage_version, lineage_version.c.set_id == said.c.set_id)
+    query = query.join(lineage_version, lineage_version.c.set_id == columns.c.set_id)
     return query.join(
         validity_interval,
         and_(

@@ -26,7 +26,7 @@ def read_evidence(connection: Connection, set_ids: Sequence[int], at: int | None
     for row in connection.execute(_runs_statement(dialect, at is not None, runs), wanted | {"at": at}):
         seen.setdefault(row.set_id, []).append(row)
     last = {row.id: _last_event(row, seen.get(row.id, ()), at) for row in sets}
-    events = _events(connection, {*(said.event for said in last.values()), *(row.first_event for row in sets)})
+    events = _events(connection, {*(report.event for report in last.values()), *(row.first_event for row in sets)})
     return {row.id: _evidence(row, events, last[row.id], seen.get(row.id, ())) for row in sets}
 
 
@@ -82,7 +82,7 @@ def runs_query(wanted: Subquery, at: Time, runs: int) -> Select[Any]:
     )
 
 
-_SAID = (run_lineage.c.run_id, run_lineage.c.time, run_lineage.c.event_id)
+_REPORT_COLUMNS = (run_lineage.c.run_id, run_lineage.c.time, run_lineage.c.event_id)
 _NEWEST = (run_lineage.c.time.desc(), run_lineage.c.run_id.desc())
 
 
@@ -90,7 +90,7 @@ def _latest_run(wanted: Subquery, at: Time) -> Subquery:
     # One index step (version, time) for each version of a set: a window would read every run of a daily job.
     newest = (
         select(run_lineage.c.run_id)
-        .where(run_lineage.c.version == lineage_version.c.id, _by(at))
+        .where(run_lineage.c.version == lineage_version.c.id, _reported_until(at))
         .order_by(*_NEWEST)
         .limit(1)
         .correlate(lineage_version)
@@ -101,29 +101,34 @@ def _latest_run(wanted: Subquery, at: Time) -> Subquery:
         .join(wanted, wanted.c.id == lineage_version.c.set_id)
         .subquery()
     )
-    said = and_(run_lineage.c.version == of_version.c.version, run_lineage.c.run_id == of_version.c.run_id)
+    same_report = and_(run_lineage.c.version == of_version.c.version, run_lineage.c.run_id == of_version.c.run_id)
     place = func.row_number().over(partition_by=of_version.c.set_id, order_by=_NEWEST).label("place")
-    ranked = select(of_version.c.set_id, *_SAID, place).select_from(of_version).join(run_lineage, said).subquery()
+    ranked = (
+        select(of_version.c.set_id, *_REPORT_COLUMNS, place)
+        .select_from(of_version)
+        .join(run_lineage, same_report)
+        .subquery()
+    )
     return select(ranked).where(ranked.c.place == 1).subquery()
 
 
 def _latest_runs(wanted: Subquery, at: Time, runs: int) -> Subquery:
     """The latest version in which each run asserted a set, since a run may assert it in several."""
     own = func.row_number().over(partition_by=(lineage_version.c.set_id, run_lineage.c.run_id), order_by=_NEWEST[0])
-    said = (
-        select(lineage_version.c.set_id, *_SAID, own.label("own"))
+    reports = (
+        select(lineage_version.c.set_id, *_REPORT_COLUMNS, own.label("own"))
         .join(wanted, wanted.c.id == lineage_version.c.set_id)
         .join(run_lineage, run_lineage.c.version == lineage_version.c.id)
-        .where(_by(at))
+        .where(_reported_until(at))
         .subquery()
     )
-    order = (said.c.time.desc(), said.c.run_id.desc())
-    place = func.row_number().over(partition_by=said.c.set_id, order_by=order).label("place")
-    ranked = select(said, place).where(said.c.own == 1).subquery()
+    order = (reports.c.time.desc(), reports.c.run_id.desc())
+    place = func.row_number().over(partition_by=reports.c.set_id, order_by=order).label("place")
+    ranked = select(reports, place).where(reports.c.own == 1).subquery()
     return select(ranked).where(ranked.c.place <= runs).subquery()
 
 
-def _by(at: Time) -> Any:
+def _reported_until(at: Time) -> Any:
     return true() if at is None else run_lineage.c.time <= at
 
 

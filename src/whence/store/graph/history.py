@@ -19,10 +19,10 @@ from whence.store.schema.tables import (
 
 def read_owners(connection: Connection, ids: Iterable[int]) -> Sequence[int]:
     """The owners that ever asserted an edge that ends at one of these nodes."""
-    said = select(lineage_edge.c.set_id).distinct().where(lineage_edge.c.target_id.in_(_ids(connection, ids)))
+    asserted = select(lineage_edge.c.set_id).distinct().where(lineage_edge.c.target_id.in_(_ids(connection, ids)))
     # Not one query, and not DISTINCT: SQLite's planner may scan all sets by owner when statistics show that they are
     # few.
-    sets = connection.execute(said).scalars().all()
+    sets = connection.execute(asserted).scalars().all()
     query = select(lineage_set.c.owner_id).where(lineage_set.c.id.in_(_ids(connection, sets)))
     return sorted(set(connection.execute(query).scalars()))
 

@@ -72,7 +72,7 @@ def _state_at(row: RunRow, at: int | None) -> RunRow:
     return row._replace(state=RunState.RUNNING, state_at=row.seen_from or at, seen_to=at)
 
 
-def read_said(connection: Connection, run_ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
+def read_asserted_sets(connection: Connection, run_ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
     """The lineage sets that each run asserted."""
     wanted = _ids(connection, run_ids)
     query = (
@@ -87,14 +87,14 @@ def read_said(connection: Connection, run_ids: Iterable[int]) -> Mapping[int, tu
     return {run_id: tuple(sorted(sets)) for run_id, sets in found.items()}
 
 
-def read_writers(connection: Connection, asked: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
+def read_writers(connection: Connection, touches: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
     """For each (dataset, time), the last run that had completed writing it by then."""
-    return _nearest(connection, asked, writing=True)
+    return _nearest(connection, touches, writing=True)
 
 
-def read_readers(connection: Connection, asked: Sequence[tuple[int, int, int]], limit: int) -> Sequence[RunTouch]:
+def read_readers(connection: Connection, periods: Sequence[tuple[int, int, int]], limit: int) -> Sequence[RunTouch]:
     """For each (dataset, from, until), the runs with events in that time that read it; at most `limit` in all."""
-    wanted = integers(connection, ("dataset_id", "since", "until"), asked)
+    wanted = integers(connection, ("dataset_id", "since", "until"), periods)
     query = (
         select(wanted.c.dataset_id, run_lineage.c.run_id, run_lineage.c.time)
         .distinct()
@@ -109,14 +109,14 @@ def read_readers(connection: Connection, asked: Sequence[tuple[int, int, int]], 
     return [RunTouch._make(row) for row in connection.execute(query)]
 
 
-def read_next_writers(connection: Connection, asked: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
+def read_next_writers(connection: Connection, touches: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
     """For each (dataset, time), the first run after then that completed writing it."""
-    return _nearest(connection, asked, writing=False)
+    return _nearest(connection, touches, writing=False)
 
 
-def _nearest(connection: Connection, asked: Sequence[tuple[int, int]], *, writing: bool) -> Sequence[RunTouch]:
+def _nearest(connection: Connection, touches: Sequence[tuple[int, int]], *, writing: bool) -> Sequence[RunTouch]:
     """One index step (version, time) for each version that writes the dataset."""
-    wanted = integers(connection, ("dataset_id", "time"), asked)
+    wanted = integers(connection, ("dataset_id", "time"), touches)
     versions = (
         select(wanted.c.dataset_id, wanted.c.time, lineage_version.c.id.label("version"))
         .distinct()
@@ -127,7 +127,7 @@ def _nearest(connection: Connection, asked: Sequence[tuple[int, int]], *, writin
     )
     in_time = run_lineage.c.time <= versions.c.time if writing else run_lineage.c.time > versions.c.time
     order = run_lineage.c.time.desc() if writing else run_lineage.c.time.asc()
-    said = (
+    nearest_run = (
         select(run_lineage.c.run_id)
         .join(run, and_(run.c.id == run_lineage.c.run_id, run.c.state == int(RunState.COMPLETE)))
         .where(run_lineage.c.version == versions.c.version, in_time)
@@ -136,7 +136,7 @@ def _nearest(connection: Connection, asked: Sequence[tuple[int, int]], *, writin
         .correlate(versions)
         .scalar_subquery()
     )
-    nearest = select(versions, said.label("run_id")).subquery()
+    nearest = select(versions, nearest_run.label("run_id")).subquery()
     of = and_(run_lineage.c.run_id == nearest.c.run_id, run_lineage.c.version == nearest.c.version)
     place = func.row_number().over(
         partition_by=(nearest.c.dataset_id, nearest.c.time), order_by=(order, run_lineage.c.run_id)
@@ -174,8 +174,8 @@ def read_facets(connection: Connection, ids: Iterable[int], names: Sequence[str]
     wanted = integers(connection, ("id",), [(id_,) for id_ in ids])
     of = and_(facet_body.c.subject_id == wanted.c.id, facet_body.c.name.in_(names), facet_body.c.payload != "")
     same = and_(facet.c.subject_id == facet_body.c.subject_id, facet.c.name == facet_body.c.name)
-    said = (func.coalesce(column, 0).label(column.name) for column in (facet.c.time, facet.c.event_id))
-    columns = (facet_body.c.subject_id, facet_body.c.name, facet_body.c.payload, *said)
+    order_columns = (func.coalesce(column, 0).label(column.name) for column in (facet.c.time, facet.c.event_id))
+    columns = (facet_body.c.subject_id, facet_body.c.name, facet_body.c.payload, *order_columns)
     query = select(*columns).select_from(wanted).join(facet_body, of).outerjoin(facet, same)
     find = keys_in(connection)
     found = map(FacetRow._make, connection.execute(query).all())

@@ -131,7 +131,7 @@ def marked_keys(connection: Connection, table: Table, size: int) -> Iterator[Seq
     columns = list(table.primary_key.columns)
     after: Row[Any] | None = None
     while True:
-        later = true() if after is None else _after(columns, after)
+        later = true() if after is None else _is_after(columns, after)
         some = connection.execute(select(*columns).where(later).order_by(*columns).limit(size)).all()
         if not some:
             return
@@ -139,10 +139,10 @@ def marked_keys(connection: Connection, table: Table, size: int) -> Iterator[Seq
         after = some[-1]
 
 
-def _after(columns: Sequence[Column[Any]], key: Sequence[Any]) -> ColumnElement[bool]:
+def _is_after(columns: Sequence[Column[Any]], key: Sequence[Any]) -> ColumnElement[bool]:
     first, *rest = columns
     beyond: ColumnElement[bool] = first > key[0]
-    return or_(beyond, and_(first == key[0], _after(rest, key[1:]))) if rest else beyond
+    return or_(beyond, and_(first == key[0], _is_after(rest, key[1:]))) if rest else beyond
 
 
 def _keys(table: Table) -> list[Column[Any]]:
@@ -198,14 +198,16 @@ def _mark_receipts(connection: Connection, horizon: RetentionHorizon, reached: M
 
     In a lane without a kept event nothing proves its age.
     """
-    again = receipt.c.reason == ""
+    is_duplicate = receipt.c.reason == ""
     stays = exists().where(event.c.id == receipt.c.event_id, ~_is_gone(gone_event, ("id", event.c.id)))
-    _fill(connection, gone_receipt, select(receipt.c.position).where(again, ~stays))
+    _fill(connection, gone_receipt, select(receipt.c.position).where(is_duplicate, ~stays))
     for lane in lane_ranges(reached):
         young = select(func.min(event.c.position)).where(event.c.time >= horizon.runs, lane(event.c.position))
         floor = connection.execute(young).scalar()
         early = false() if floor is None else receipt.c.position < floor
-        _fill(connection, gone_receipt, select(receipt.c.position).where(~again, early, lane(receipt.c.position)))
+        _fill(
+            connection, gone_receipt, select(receipt.c.position).where(~is_duplicate, early, lane(receipt.c.position))
+        )
 
 
 def lane_ranges(reached: Mapping[str, int]) -> list[Callable[[ColumnElement[int]], ColumnElement[bool]]]:

@@ -125,7 +125,9 @@ def require_settled(connection: Connection) -> Mapping[str, int]:
     """The position of a store in each lane of the log. Raises StoreError if it has pending changes."""
     reached = {row.name: row.position for row in connection.execute(select(progress))}
     beyond = [table.c.position for table in (event, receipt)]
-    ahead = any(connection.execute(select(func.count()).where(_after(column, reached))).scalar() for column in beyond)
+    ahead = any(
+        connection.execute(select(func.count()).where(_is_after(column, reached))).scalar() for column in beyond
+    )
     if ahead or connection.execute(select(dirty_key).limit(1)).first():
         raise StoreError(
             "the store contains the unfinished work of a killed pipeline: start the pipeline once, then try again"
@@ -133,7 +135,7 @@ def require_settled(connection: Connection) -> Mapping[str, int]:
     return reached
 
 
-def _after(position: Any, reached: Mapping[str, int]) -> Any:
+def _is_after(position: Any, reached: Mapping[str, int]) -> Any:
     if len(reached) == 1:
         return position >= next(iter(reached.values()))
     lanes = [and_(position >= end, position < (end >> LANE_BITS) + 1 << LANE_BITS) for end in reached.values()]
@@ -250,8 +252,8 @@ def _baseline(row: Row[Any]) -> dict[str, Any] | None:
     """
     if row.held_version == EMPTY_VERSION and not row.held_confirmed:
         return None
-    said = {"own_version": row.held_version, "confirmed": row.held_confirmed}
-    return {**row._mapping, **said, "id": baseline_statement_id(row.owner_id, row.aspect)}
+    content = {"own_version": row.held_version, "confirmed": row.held_confirmed}
+    return {**row._mapping, **content, "id": baseline_statement_id(row.owner_id, row.aspect)}
 
 
 def _counts(connection: Connection) -> Mapping[str, int]:

@@ -1,1 +1,1 @@
-"""The steps by which a store's tables came to be what `tables` says."""
+"""The migrations of a store's tables to the current schema (`store/schema/tables.py`)."""

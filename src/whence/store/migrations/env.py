@@ -1,4 +1,4 @@
-"""Alembic's entry: runs the steps on the connection that `migrate` gives."""
+"""Alembic's entry: runs the migrations on the connection of `migrate`."""
 
 from alembic import context
 

@@ -142,8 +142,8 @@ def _rows(connection: Connection) -> Iterator[Row[Any]]:
 
 
 def _row(number: int, entry: Entry) -> dict[str, object]:
-    said = {"at": entry.at, "who": entry.who, "action": entry.action, "what": entry.what}
-    return said | {
+    columns = {"at": entry.at, "who": entry.who, "action": entry.action, "what": entry.what}
+    return columns | {
         "number": number,
         "nodes": json.dumps(entry.nodes),
         "count": entry.count,
@@ -152,9 +152,9 @@ def _row(number: int, entry: Entry) -> dict[str, object]:
 
 
 def _entry(row: Row[Any]) -> Entry:
-    said = row._mapping
-    nodes = tuple(json.loads(said["nodes"]))
-    return Entry(nodes=nodes, **{name: said[name] for name in ("at", "who", "action", "what", "count", "status")})
+    columns = row._mapping
+    nodes = tuple(json.loads(columns["nodes"]))
+    return Entry(nodes=nodes, **{name: columns[name] for name in ("at", "who", "action", "what", "count", "status")})
 
 
 def _hash(before: str, number: int, entry: Entry) -> str:

@@ -30,7 +30,7 @@ key = Table(
     _column("expires_at", BigInteger, nullable=True),
     _column("revoked_at", BigInteger, nullable=True),
     _column("used_at", BigInteger, nullable=True),  # to the minute
-    _column("fingerprint", Text, nullable=True),  # the beginning of its SHA-256: tells a wrong key at once
+    _column("fingerprint", Text, nullable=True),  # the beginning of its SHA-256: detects a wrong key at once
     Index("access_key_name", "name"),
 )
 
@@ -68,7 +68,7 @@ session = Table(
 login = Table(
     "access_login",
     metadata,
-    _column("id", Text, primary_key=True),  # SHA-256 of the state that the provider gives back
+    _column("id", Text, primary_key=True),  # SHA-256 of the state that the provider returns
     _column("nonce", Text),
     _column("verifier", Text),  # of PKCE; of no use without the state
     _column("target", Text),  # the path to go to afterwards

@@ -224,7 +224,7 @@ class StoreGraph:
         """Nodes whose names may match, the most likely first; no other node matches if `complete`."""
         return find_candidates(self.connection, self.nodes, self._vocabulary, clue, kind, limit)
 
-    def told(self, words: Sequence[str], limit: int) -> TextMatches:
+    def facet_matches(self, words: Sequence[str], limit: int) -> TextMatches:
         """Nodes with a facet that contains all words, or words that begin with them."""
         return find_facet_matches(self.connection, self.nodes, words, limit)
 
@@ -273,21 +273,21 @@ class StoreGraph:
         """The runs with these ids."""
         return graph_runs.read_runs(self.connection, ids)
 
-    def said(self, run_ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
+    def asserted_sets(self, run_ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
         """The lineage sets that each run asserted."""
-        return graph_runs.read_said(self.connection, run_ids)
+        return graph_runs.read_asserted_sets(self.connection, run_ids)
 
-    def writers(self, asked: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
+    def writers(self, touches: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
         """For each (dataset, time), the last run that had completed writing it by then."""
-        return graph_runs.read_writers(self.connection, asked)
+        return graph_runs.read_writers(self.connection, touches)
 
-    def next_writers(self, asked: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
+    def next_writers(self, touches: Sequence[tuple[int, int]]) -> Sequence[RunTouch]:
         """For each (dataset, time), the first run after then that completed writing it."""
-        return graph_runs.read_next_writers(self.connection, asked)
+        return graph_runs.read_next_writers(self.connection, touches)
 
-    def readers(self, asked: Sequence[tuple[int, int, int]], limit: int) -> Sequence[RunTouch]:
+    def readers(self, periods: Sequence[tuple[int, int, int]], limit: int) -> Sequence[RunTouch]:
         """For each (dataset, from, until), the runs with events in that time that read it; at most `limit` in all."""
-        return graph_runs.read_readers(self.connection, asked, limit)
+        return graph_runs.read_readers(self.connection, periods, limit)
 
     def owners(self, ids: Iterable[int]) -> Sequence[int]:
         """The owners that ever asserted an edge at one of these nodes."""

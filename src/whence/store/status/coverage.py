@@ -81,5 +81,5 @@ def _has_field_at(end: ColumnElement[int]) -> ColumnElement[bool]:
 
 def _has_facet_like(facet: str, pattern: str) -> ColumnElement[bool]:
     about = and_(facet_body.c.subject_id == dataset.c.id, facet_body.c.name == facet)
-    said = select(facet_body.c.subject_id).where(about, facet_body.c.payload.like(pattern)).correlate(dataset)
-    return exists(said)
+    subjects = select(facet_body.c.subject_id).where(about, facet_body.c.payload.like(pattern)).correlate(dataset)
+    return exists(subjects)

@@ -64,8 +64,8 @@ def read_quality(connection: Connection, dataset_ids: Iterable[int]) -> Mapping[
     ids = sorted_distinct(dataset_ids)
     runs = _list_runs(connection, ids)
     found: dict[int, CheckCounts] = {}
-    for run_id, said in _read_assertions(connection, runs).items():
-        for dataset_id, results in said.items():
+    for run_id, results_by_dataset in _read_assertions(connection, runs).items():
+        for dataset_id, results in results_by_dataset.items():
             if dataset_id in ids and results:
                 seen = _count_results(run_id, runs[run_id], results)
                 found[dataset_id] = max(found.get(dataset_id, seen), seen, key=lambda one: one.time)
@@ -78,8 +78,8 @@ def read_checks(connection: Connection, dataset_ids: Iterable[int]) -> Sequence[
     runs = _list_runs(connection, ids)
     found = [
         RunChecks(runs[run_id], run_id, dataset_id, tuple(results))
-        for run_id, said in _read_assertions(connection, runs).items()
-        for dataset_id, results in said.items()
+        for run_id, results_by_dataset in _read_assertions(connection, runs).items()
+        for dataset_id, results in results_by_dataset.items()
         if dataset_id in ids and results
     ]
     return sorted(found, reverse=True)
@@ -115,16 +115,17 @@ def _runs_until(connection: Connection, after: tuple[str | int, ...] | None) -> 
 
 def _failed(connection: Connection, runs: Mapping[int, int]) -> Iterator[RunFailures]:
     """Yield the failures of these runs, in order."""
-    said = _read_assertions(connection, runs)
-    twins = read_twins(connection, said)
-    others = {one for some in twins.values() for one in some} - set(runs)
-    times, said = {**runs, **_last_report_times(connection, others)}, {**said, **_read_assertions(connection, others)}
+    reports = _read_assertions(connection, runs)
+    twins = read_twins(connection, reports)
+    twin_runs = {one for some in twins.values() for one in some} - set(runs)
+    times = {**runs, **_last_report_times(connection, twin_runs)}
+    reports = {**reports, **_read_assertions(connection, twin_runs)}
     for run_id, time in runs.items():
-        for dataset_id in sorted(said.get(run_id, {}), reverse=True):
-            same = [one for one in twins.get(run_id, ()) if dataset_id in said.get(one, {})]
+        for dataset_id in sorted(reports.get(run_id, {}), reverse=True):
+            same = [one for one in twins.get(run_id, ()) if dataset_id in reports.get(one, {})]
             if any((times[one], one) > (time, run_id) for one in same):
                 continue  # the latest run of the same attempt reports it
-            results = _merge_reports([said[one][dataset_id] for one in (run_id, *sorted(same))])
+            results = _merge_reports([reports[one][dataset_id] for one in (run_id, *sorted(same))])
             failed = tuple(result for result in results if not result.held)
             if failed:
                 yield RunFailures(time, run_id, dataset_id, failed, len(results) - len(failed))

@@ -47,10 +47,15 @@ def read_job_activity(connection: Connection, lifecycle: str) -> Sequence[JobAct
     ):
         starts.setdefault(job_id, []).append(start)
     last = select(run.c.job_id, func.max(run.c.seen_to).label("seen")).group_by(run.c.job_id).subquery()
-    said = and_(facet.c.subject_id == job.c.id, facet.c.name == lifecycle)
-    body = and_(facet_body.c.subject_id == job.c.id, facet_body.c.name == lifecycle)
+    same_facet = and_(facet.c.subject_id == job.c.id, facet.c.name == lifecycle)
+    same_body = and_(facet_body.c.subject_id == job.c.id, facet_body.c.name == lifecycle)
     columns = (job.c.id, job.c.namespace, job.c.name, last.c.seen, facet_body.c.payload, facet.c.time)
-    jobs = select(*columns).join(last, last.c.job_id == job.c.id).outerjoin(facet, said).outerjoin(facet_body, body)
+    jobs = (
+        select(*columns)
+        .join(last, last.c.job_id == job.c.id)
+        .outerjoin(facet, same_facet)
+        .outerjoin(facet_body, same_body)
+    )
     return [
         JobActivity(
             name=JobName(namespace, name),

@@ -63,23 +63,23 @@ _KEY = re.compile("[0-9a-f]{32}")
 
 
 def _read_receipts(
-    engine: Engine, applied: ColumnElement[bool], others: ColumnElement[bool], limit: int
+    engine: Engine, applied: ColumnElement[bool], not_applied: ColumnElement[bool], limit: int
 ) -> tuple[Receipt, ...]:
     first = select(event.c.position, event.c.id, event.c.rest, literal("").label("reason")).where(applied)
-    again = select(receipt.c.position, receipt.c.event_id, receipt.c.rest, receipt.c.reason).where(others)
-    latest = again.order_by(receipt.c.position.desc()).limit(limit)
+    receipts = select(receipt.c.position, receipt.c.event_id, receipt.c.rest, receipt.c.reason).where(not_applied)
+    latest = receipts.order_by(receipt.c.position.desc()).limit(limit)
     with reading(engine) as connection:
         found = [
             *(
                 Receipt(row.position, join_event_key(row.id, row.rest), "applied", "")
                 for row in connection.execute(first)
             ),
-            *(_other(row) for row in connection.execute(latest)),
+            *(_later_receipt(row) for row in connection.execute(latest)),
         ]
     return tuple(sorted(found, key=lambda one: one.position))[-limit:]
 
 
-def _other(row: Any) -> Receipt:
+def _later_receipt(row: Any) -> Receipt:
     outcome = "quarantined" if row.reason else "duplicate"
     return Receipt(row.position, join_event_key(row.event_id, row.rest), outcome, row.reason)
 

@@ -56,9 +56,9 @@ def _compared(connection: Connection) -> Iterator[Disagreement]:
     # As literal text, so that the planner recognises the index of this name alone.
     named = facet_body.c.name == literal_column(f"'{SQL_COMPARISON}'")
     for namespace, name, payload in connection.execute(query.where(named, facet_body.c.payload != "")):
-        said = json.loads(payload)
+        comparison = json.loads(payload)
         yield Disagreement(
             job=JobName(namespace, name),
-            missing_in_report=said["missingInReport"],
-            missing_in_parse=said["missingInParse"],
+            missing_in_report=comparison["missingInReport"],
+            missing_in_parse=comparison["missingInParse"],
         )

@@ -78,7 +78,7 @@ def _settings(url: str, namespace: str, api_key: str | None, events_file: str) -
 
 
 def _name_of(spark: Any) -> str:
-    """The application's name; that of the script if nobody gave it one."""
+    """The application's name; that of the script if it has none."""
     name = str(spark.sparkContext.appName)
     if name not in _UNNAMED:
         return name

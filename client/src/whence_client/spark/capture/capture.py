@@ -1,4 +1,4 @@
-"""The capture of one Spark application: its listener, its runs, and what it knows of earlier plans."""
+"""The capture of one Spark application: its listener, its runs, and its memory of earlier plans."""
 
 from __future__ import annotations
 

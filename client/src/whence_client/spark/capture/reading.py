@@ -139,7 +139,7 @@ def _find(plan: Any, name: str) -> Iterator[Any]:
 
 
 def _written(execution: Any) -> tuple[int, int]:
-    """The rows and bytes that a command wrote, by Spark's own counts; -1 where it does not say."""
+    """The rows and bytes that a command wrote, by Spark's own counts; -1 where it has none."""
     executed = execution.executedPlan()
     command = call(executed, "cmd")
     metrics = executed.metrics() if command is None else command.metrics()

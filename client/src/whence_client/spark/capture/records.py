@@ -40,7 +40,7 @@ class Query:
 
     `action` is Spark's name of what was called (`save`, `command`, `localCheckpoint`), `command` the class of the plan.
     `plan` is the query's plan, or for commands over several plans the command's. `rows` and `size` (bytes) are what was
-    written, -1 if Spark does not say.
+    written, -1 if Spark has no count.
     """
 
     action: str

@@ -24,7 +24,7 @@ def name_path(path: str) -> Dataset:
 
 
 def name_paths(paths: Iterable[str]) -> tuple[Dataset, ...]:
-    """The datasets at some paths. Of more than a few files, as a pattern gives them, their folders."""
+    """The datasets at some paths. Of more than a few files, such as those of a pattern, their folders."""
     texts = list(paths)
     if len(texts) > _MOST_PATHS:
         texts = [text.rpartition("/")[0] for text in texts]

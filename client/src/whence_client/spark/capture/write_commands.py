@@ -172,7 +172,7 @@ def _renamed(command: Any, session: Any) -> Target | None:
 
 
 def _dropped(command: Any, session: Any) -> Target | None:
-    """`DropTable` of a catalog of version 2; only Spark's own catalog says where the table was."""
+    """`DropTable` of a catalog of version 2; only Spark's own catalog has the location of the table."""
     resolved = command.child()
     catalog, identifier = call(resolved, "catalog"), call(resolved, "identifier")
     if catalog is None or catalog.name() != "spark_catalog":

@@ -37,7 +37,7 @@ def read_lineage(plan: Tree, names: Sequence[str], context: Context) -> Lineage:
 def read_row_changes(plan: Tree, names: Sequence[str], target: Dataset, context: Context) -> Lineage:
     """The lineage of a MERGE, UPDATE or DELETE that is rewritten into a plan over all rows of its target.
 
-    Its output has columns of its own beside those of the target. A value that stays as it is says nothing.
+    Its output has columns of its own beside those of the target. An unchanged value has no edge.
     """
     relation = read_relation(plan, context)
     columns = {}

@@ -131,14 +131,14 @@ def _condition(subtype: str, *fields: str) -> Rule:
 def _join(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
     left, right = children[0], children[-1]
     scope = _scope(children, context, outer)
-    asked = [one for name in _JOIN_FIELDS for one in read_expressions(node.get(name), scope)]
-    rows = _rows(children) | influence(asked, JOIN)
+    conditions = [one for name in _JOIN_FIELDS for one in read_expressions(node.get(name), scope)]
+    rows = _rows(children) | influence(conditions, JOIN)
     kind_of_join = object_name(node.get("joinType"))
     if kind_of_join in ("LeftSemi", "LeftAnti"):
         return Relation(left.output, left.columns, rows)
     if kind_of_join == "ExistenceJoin":
         exists = attributes_of(node["joinType"].get("exists"))
-        flag = transform(asked)
+        flag = transform(conditions)
         return Relation((*left.output, *exists), {**left.columns, **{one.id: flag for one in exists}}, rows)
     return Relation((*left.output, *right.output), {**left.columns, **right.columns}, rows)
 
@@ -213,7 +213,7 @@ def _expand(node: Node, children: list[Relation], context: Context, outer: Mappi
 
 
 def _merge_rows(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
-    """The rows of a MERGE of Spark 3.5 and newer: each instruction gives a value to each column."""
+    """The rows of a MERGE of Spark 3.5 and newer: each instruction assigns a value to each column."""
     scope = _scope(children, context, outer)
     rows: set[Edge] = set(_rows(children))
     values: list[list[Column]] = []

@@ -1,6 +1,6 @@
 """MERGE, UPDATE and DELETE: their targets' columns by the assignments of each action.
 
-A column keeps its old value in rows that no action changes, so it is a source of itself; that edge says nothing and is
+A column keeps its old value in rows that no action changes, so it is a source of itself; that edge is redundant and is
 left out. Spark's own nodes, and those of Delta Lake, name the same parts differently.
 """
 

@@ -2,7 +2,7 @@
 
 Dataset names are dotted (OpenLineage's naming rules). SQL omits the parts that the session completes, or adds parts
 that the producer omits. So one name must end with the other. The longest match wins; with two equal matches, there is
-none. Case counts where the dialect says so.
+none. Case is significant in dialects that define it so.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -93,14 +93,14 @@ def dialect_named(words: Iterable[str], namespaces: Iterable[str]) -> str:
     return next((_BY_SCHEME[scheme] for scheme in schemes if scheme in _BY_SCHEME), "generic")
 
 
-def read_event_sql(asked: ReportedSql) -> EventLineage:
+def read_event_sql(reported: ReportedSql) -> EventLineage:
     """Read the lineage of an event's SQL. Never raises: the answer holds the problems."""
-    if len(asked.query) > CHARACTERS:
+    if len(reported.query) > CHARACTERS:
         return _failed(f"budget_spent: the text has more than {CHARACTERS:,} characters")
-    dialect = dialect_of(asked.dialect)
+    dialect = dialect_of(reported.dialect)
     try:
-        catalog = EventCatalog({}, (), {}, asked.inputs, asked.outputs, dialect)
-        return _resolve_script(asked, dialect, read_script(asked.query, asked.dialect, catalog, BUDGET))
+        catalog = EventCatalog({}, (), {}, reported.inputs, reported.outputs, dialect)
+        return _resolve_script(reported, dialect, read_script(reported.query, reported.dialect, catalog, BUDGET))
     except Exception as failure:  # lineage never breaks the pipeline (promise 6)
         return _failed(f"could not be read: {type(failure).__name__}")
 
@@ -109,11 +109,11 @@ def _failed(problem: str) -> EventLineage:
     return EventLineage(status="failed", outputs={}, problems=(problem,))
 
 
-def _resolve_script(asked: ReportedSql, dialect: Dialect, script: ScriptLineage) -> EventLineage:
+def _resolve_script(reported: ReportedSql, dialect: Dialect, script: ScriptLineage) -> EventLineage:
     problems = [*_problems(script)]
     if len(script.collapsed) > BUDGET.edges:
         return _failed(f"budget_spent: more than {BUDGET.edges:,} edges")
-    names = _Names(asked, dialect, script)
+    names = _Names(reported, dialect, script)
     if reason := find_contradiction(names.claims(script)):
         return EventLineage(status=UNRELATED, outputs={}, problems=(shorten(reason),), unmatched=names.unmatched)
     edges = [edge for one in script.collapsed for edge in names.edges(one)]
@@ -126,7 +126,7 @@ def _resolve_script(asked: ReportedSql, dialect: Dialect, script: ScriptLineage)
         outputs=_group_by_output(by_output, is_complete, is_whole=is_complete and not names.is_part),
         problems=tuple(problems[:_SHOWN]),
         unmatched=names.unmatched,
-        only_defines=only_defines(script, asked.query),
+        only_defines=only_defines(script, reported.query),
     )
 
 
@@ -158,9 +158,9 @@ def _problems(script: ScriptLineage) -> Iterator[str]:
 class _Names:
     """The datasets of a script's tables. Collects the tables without one."""
 
-    def __init__(self, asked: ReportedSql, dialect: Dialect, script: ScriptLineage) -> None:
-        self._asked, self._dialect = asked, dialect
-        self._spellings = fields_of((*asked.inputs, *asked.outputs))
+    def __init__(self, reported: ReportedSql, dialect: Dialect, script: ScriptLineage) -> None:
+        self._reported, self._dialect = reported, dialect
+        self._spellings = fields_of((*reported.inputs, *reported.outputs))
         self._unmatched = set[str]()
         written = {table for statement in script for table in statement.writes}
         self._is_query = not written and sum(statement.kind == "select" for statement in script) == 1
@@ -174,7 +174,7 @@ class _Names:
     @property
     def is_part(self) -> bool:
         """Whether the text may be a part of the job: a DataFrame continues where a SELECT of Spark ends."""
-        return self._is_query and self._asked.has_whole_schemas
+        return self._is_query and self._reported.has_whole_schemas
 
     @property
     def unmatched(self) -> tuple[str, ...]:
@@ -187,9 +187,9 @@ class _Names:
             sources=self._sources,
             targets=self._targets,
             edges=script.collapsed,
-            outputs=self._asked.outputs,
+            outputs=self._reported.outputs,
             result=self._targets.get(RESULT),
-            has_whole_schemas=self._asked.has_whole_schemas,
+            has_whole_schemas=self._reported.has_whole_schemas,
         )
 
     def edges(self, edge: SqlEdge) -> Iterator[Edge]:
@@ -203,15 +203,15 @@ class _Names:
     def _source(self, table: Table) -> DatasetName | None:
         if table == RESULT:
             return None
-        dataset = match_dataset(table, self._asked.inputs, self._dialect) or match_dataset(
-            table, self._asked.outputs, self._dialect
+        dataset = match_dataset(table, self._reported.inputs, self._dialect) or match_dataset(
+            table, self._reported.outputs, self._dialect
         )
         return self._note_unmatched(table, dataset)
 
     def _target(self, table: Table) -> DatasetName | None:
         if table == RESULT:  # the result of the only SELECT can only go to the event's only output
-            return self._asked.outputs[0].name if self._is_query and len(self._asked.outputs) == 1 else None
-        return self._note_unmatched(table, match_dataset(table, self._asked.outputs, self._dialect))
+            return self._reported.outputs[0].name if self._is_query and len(self._reported.outputs) == 1 else None
+        return self._note_unmatched(table, match_dataset(table, self._reported.outputs, self._dialect))
 
     def _note_unmatched(self, table: Table, dataset: DatasetName | None) -> DatasetName | None:
         if dataset is None:

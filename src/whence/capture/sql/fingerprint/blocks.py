@@ -143,7 +143,7 @@ class _Closing:
 
 
 def _block_rows(closing: _Closing, block: Block) -> Formula:
-    """The rows of a block. A join that neither adds nor drops a row says nothing about them."""
+    """The rows of a block. A join that neither adds nor drops a row is not among them."""
     store = closing.store
     sources = store.make("bag", *(closing.close(source) for source in block.sources))
     conditions = store.make("set", *(closing.close(condition) for condition in block.conditions))

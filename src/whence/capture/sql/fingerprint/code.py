@@ -1,4 +1,4 @@
-"""The code of a project as values: what builds which dataset, whatever tool it was written for."""
+"""The code of a project as values: what builds which dataset, for any tool."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -41,7 +41,7 @@ class DatasetVersion:
 
 @dataclass(slots=True)
 class Readings:
-    """What was read already, so that files that did not change are read once. Formulas live as long as this."""
+    """A cache of files that were read, so that unchanged files are read once. Formulas live as long as this."""
 
     store: Formulas = field(default_factory=Formulas)
     found: dict[object, ScriptTargets] = field(default_factory=dict)
@@ -118,7 +118,7 @@ class _Evaluation:
         return found
 
     def _key(self, code: Code, models: Mapping[Table, Model]) -> object:
-        """All that decides on what a file means; None if only its text tells what it reads."""
+        """Everything that determines the meaning of a file; None if its inputs follow only from its text."""
         if code.parents is None:
             return None
         parts: list[object] = [self.project.dialect, self.project.defaults, code.sql, *sorted(self.functions.items())]
@@ -195,7 +195,7 @@ def _verb(text: str) -> str:
 
 
 def _functions(codes: Iterable[Code]) -> Iterator[tuple[str, str]]:
-    """The functions that scripts define, with their text: whoever calls one is made of it."""
+    """The functions that scripts define, with their text: a caller depends on it."""
     for code in codes:
         for statement in code.sql.split(";") if "create" in code.sql.lower() else ():
             match = _FUNCTION.search(statement)

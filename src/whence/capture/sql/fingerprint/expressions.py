@@ -25,7 +25,7 @@ _VOLATILE: Final = words(
     "dbms_random "
     "monotonically_increasing_id spark_partition_id input_file_name txid_current newsequentialid gen_random_bytes"
 )
-"""Functions whose value is another one each time, so that equal texts say nothing about equal values."""
+"""Functions whose value is another one each time, so equal texts do not imply equal values."""
 _SWAPPED: Final = {"gt": "lt", "gte": "lte"}
 _NEGATED: Final = {"eq": "neq", "neq": "eq", "lt": "gte", "lte": "gt", "gt": "lte", "gte": "lt"}
 

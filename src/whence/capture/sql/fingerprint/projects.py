@@ -19,7 +19,7 @@ def compare_projects(
     """The changes of all datasets that two versions of a project build, sorted by dataset.
 
     Each dataset is compared twice: by what it is made of through the whole project, which decides, and by its own code
-    alone, which tells whether it is the cause. So a rename that every reader follows changes nothing for those behind.
+    alone, which shows whether it is the cause. So a rename that every reader follows changes nothing for those behind.
     `readings` may be shared by comparisons. Raises DialectError.
     """
     readings = readings or Readings()

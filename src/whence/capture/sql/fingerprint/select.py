@@ -32,7 +32,7 @@ class StatementMeanings(RelationMeanings):
 
 
 class SelectMeaning(FromMeaning):
-    """What one query means, while the reader goes through its clauses."""
+    """The meaning of one query, collected clause by clause."""
 
     def __init__(self, meanings: RelationMeanings, scope: Scope) -> None:
         super().__init__(meanings, scope)

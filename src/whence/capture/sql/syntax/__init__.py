@@ -1,1 +1,1 @@
-"""Text to syntax trees: splitting, repairs, rewrites, and the one module that knows SQLGlot's classes."""
+"""Text to syntax trees: splitting, repairs, rewrites, and the one module that depends on SQLGlot's classes."""

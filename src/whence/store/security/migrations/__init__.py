@@ -1,1 +1,1 @@
-"""The steps by which a store's tables came to be what `tables` says."""
+"""The migrations of the security tables to the current schema (`store/security/tables.py`)."""

@@ -1,4 +1,4 @@
-"""Alembic's entry: runs the steps on the connection that `migrate_security` gives."""
+"""Alembic's entry: runs the migrations on the connection of `migrate_security`."""
 
 from alembic import context
 
