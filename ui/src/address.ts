@@ -1,4 +1,4 @@
-// The address bar is the whole state: which page, about what, opened how far, seen when.
+// The address is the whole state: the page, its subject, the open hops, the time.
 
 import { useSyncExternalStore } from "react";
 import { boxOf } from "./names";
@@ -29,7 +29,7 @@ export interface Explored {
   versus?: string;
   view: "graph" | "list";
   panel?: Panel;
-  /** What the boxes are coloured by. */
+  /** The lens that colours the boxes. */
   lens?: Lens;
 }
 
@@ -39,8 +39,8 @@ export interface Where {
 }
 
 const listeners = new Set<() => void>();
-const tell = (): void => listeners.forEach((one) => one());
-window.addEventListener("popstate", tell);
+const notifyListeners = (): void => listeners.forEach((one) => one());
+window.addEventListener("popstate", notifyListeners);
 
 const listen = (listener: () => void): (() => void) => {
   listeners.add(listener);
@@ -58,14 +58,14 @@ export const useWhere = (): Where => {
 
 export const go = (to: string, how: "push" | "replace" = "push"): void => {
   window.history[how === "push" ? "pushState" : "replaceState"](null, "", to);
-  tell();
+  notifyListeners();
   if (how === "push") window.scrollTo(0, 0);
 };
 
 export const pageAddress = (page: Exclude<Page, "home" | "unknown">, values: Record<string, string>): string =>
   `./${page}?${new URLSearchParams(values)}`;
 
-/** A time in the past as the address keeps it: one that is the same tomorrow. */
+/** A time in the past as an absolute time, for the address. */
 export const instantAgo = (seconds: number): string =>
   new Date(Date.now() - seconds * 1_000).toISOString().slice(0, 19);
 
@@ -80,7 +80,7 @@ export const instantOf = (text: string): number => {
 
 export const lineageAddress = (node: string): string => explorerAddress(fresh(node));
 
-/** A node as somebody first opens it: a field is focused in its dataset. */
+/** The first view of a node: a field is focused in its dataset. */
 export const fresh = (node: string): Explored => ({
   node: boxOf(node),
   open: [],

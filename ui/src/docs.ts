@@ -1,7 +1,7 @@
 import SwaggerUI from "swagger-ui-dist/swagger-ui-es-bundle.js";
 import "swagger-ui-dist/swagger-ui.css";
 
-// The validator is a service of others, which would be told the address of this installation.
+// The validator is an external service, which would receive the address of this installation.
 SwaggerUI({
   url: "../openapi.json",
   dom_id: "#docs",

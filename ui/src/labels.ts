@@ -60,7 +60,7 @@ export const labelsOf = (texts: readonly string[], most: number): Map<string, st
   return made;
 };
 
-/** What kind of environment the words of a namespace speak of, if they do. */
+/** The kind of environment in the words of a namespace, if any. */
 export type Environment = "prod" | "staging" | "dev" | "test";
 
 const ENVIRONMENTS: readonly [RegExp, Environment][] = [

@@ -1,21 +1,21 @@
-// How old is what is on the screen. While the page is seen, it is asked at intervals how far the graph has come; what
-// is shown is asked again where that changed. A hidden page asks nothing; one that gets no answer asks ever less often.
+// The age of the data on the screen. A visible page polls the position of the graph, and reloads its data when the
+// position changed. A hidden page does not poll; without an answer the interval grows.
 
 import { useSyncExternalStore } from "react";
-import { asked, refresh, settledAnswers } from "./api";
+import { apiPath, refresh, settledAnswers } from "./api";
 
 const OFTEN = 15_000;
 const SELDOM = 300_000;
-/** Jobs become late without an event, so a board is asked again even where nothing came. */
+/** Jobs become late without an event, so a dashboard is reloaded even without new events. */
 const BOARD_STALE = 60_000;
-/** A graph is many questions: not more often than this, however fast events come. */
+/** A graph needs many queries: the shortest interval between two reloads. */
 const LEAST_PAUSE = 30_000;
 const BOARDS = /\/(board)?$/;
 
 export interface Live {
-  /** When what is shown was last known to be the newest. */
+  /** The last time at which the data were known to be current. */
   at: number;
-  /** It could not be asked since. */
+  /** The server has been unreachable since. */
   isLost: boolean;
   isBusy: boolean;
 }
@@ -26,12 +26,12 @@ let refreshedAt = Date.now();
 let failures = 0;
 let timer: number | undefined;
 const listeners = new Set<() => void>();
-const tell = (change: Partial<Live>): void => {
+const publish = (change: Partial<Live>): void => {
   live = { ...live, ...change };
   listeners.forEach((one) => one());
 };
 
-/** How long until it is asked again, after so many failures. */
+/** The time until the next poll after a number of failures. */
 export const pauseAfter = (failed: number): number => Math.min(OFTEN * 2 ** failed, SELDOM);
 
 const later = (): void => {
@@ -40,10 +40,10 @@ const later = (): void => {
 };
 
 const askReached = async (): Promise<string> => {
-  const response = await fetch(new URL(asked("progress"), document.baseURI), {
+  const response = await fetch(new URL(apiPath("progress"), document.baseURI), {
     headers: { accept: "application/json" },
   });
-  // Who may not know how far the graph is still knows how old the page is.
+  // Users who may not see the position of the graph still see the age of the page.
   if (response.status === 401 || response.status === 403) return "";
   if (!response.ok) throw new Error(response.statusText);
   return String(((await response.json()) as { position: unknown }).position);
@@ -55,7 +55,7 @@ const isOld = (age: number, isMoved: boolean): boolean =>
 const look = async (isForced = false): Promise<void> => {
   clearTimeout(timer);
   const began = Date.now();
-  tell({ isBusy: true });
+  publish({ isBusy: true });
   try {
     const now = await askReached();
     const isMoved = reached !== undefined && now !== reached;
@@ -67,18 +67,18 @@ const look = async (isForced = false): Promise<void> => {
     }
     if (isDue || !isMoved) {
       reached = now;
-      tell({ at: began });
+      publish({ at: began });
     }
     failures = 0;
-    tell({ isLost: false, isBusy: false });
+    publish({ isLost: false, isBusy: false });
   } catch {
     failures += 1;
-    tell({ isLost: true, isBusy: false });
+    publish({ isLost: true, isBusy: false });
   }
   later();
 };
 
-/** Ask again now, whatever came. */
+/** Reload now. */
 export const refreshNow = (): void => void look(true);
 
 const seen = (): void => {

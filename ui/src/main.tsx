@@ -16,15 +16,15 @@ import { NoRole } from "./pages/NoRole";
 import { NotFound } from "./pages/NotFound";
 import { NodePage } from "./pages/NodePage";
 import { RunPage } from "./pages/RunPage";
-import { Awaited } from "./parts/bits";
-import { applyTheme, Shell } from "./parts/Shell";
+import { Awaited } from "./components/elements";
+import { applyTheme, Shell } from "./components/Shell";
 import { Gate, useSession } from "./session";
-import { words } from "./words";
+import { words } from "./texts";
 
-// Charts come when somebody looks at some.
-const Boards = lazy(() => import("./boards/Boards"));
+// Charts are loaded on demand.
+const Boards = lazy(() => import("./dashboards/Dashboards"));
 
-/** No such page, or one about something that cannot be a name. */
+/** No such page, or an invalid name. */
 const isLost = (page: Page, node: string, run: string): boolean => {
   if (page === "lineage" || page === "node") return !isNodeId(node);
   return page === "unknown" || (page === "run" && !run);
@@ -54,7 +54,7 @@ const App = () => {
         isLost(page, node, run) ? (
           <NotFound
             title={page === "unknown" ? words.problem.noPage : undefined}
-            asked={page === "unknown" ? undefined : node}
+            requested={page === "unknown" ? undefined : node}
           />
         ) : !me.role && !me.sees_all && page !== "admin" ? (
           <NoRole />

@@ -1,6 +1,6 @@
 // Node ids, as the API writes them, and how people read them.
 
-import { words } from "./words";
+import { words } from "./texts";
 
 export type Kind = "dataset" | "field" | "job";
 
@@ -47,17 +47,17 @@ export const boxOf = (id: string): string => {
   return name.kind === "field" ? datasetId(name.namespace, name.name) : id;
 };
 
-// What the API writes in the place of names that the viewer may not see (query/visibility/pseudonyms.py).
+// The pseudonyms of names that the viewer may not see (query/visibility/pseudonyms.py).
 const TOKEN = /^[0-9a-f]{20}$/;
 const HIDDEN_NAMESPACE = "hidden";
 
-/** A column of which the viewer may not know the name. */
+/** A column whose name the viewer may not see. */
 export const isHiddenField = (field: string): boolean => field.startsWith("hidden-") && TOKEN.test(field.slice(7));
 
 /** A run or an event of a job that the viewer may not see. */
 export const isHiddenKey = (key: string): boolean => TOKEN.test(key);
 
-/** A node that the viewer may not see: all that is known of it is that it is there. */
+/** A node that the viewer may not see; only its existence is known. */
 export const isHidden = (id: string): boolean => {
   const { namespace, name, field } = parseName(id);
   return (namespace === HIDDEN_NAMESPACE && TOKEN.test(name)) || (field !== undefined && isHiddenField(field));
@@ -65,7 +65,7 @@ export const isHidden = (id: string): boolean => {
 
 const FILES = /^(s3a?|gs|gcs|abfss?|wasbs?|hdfs|dbfs|file|sftp|ftp)(:|$)/i;
 
-// Where the last part of a name begins, less one. The dot of a file's name parts nothing.
+// The separator before the last part of a name. The dot of a file name is not a separator.
 const cut = (namespace: string, name: string): number => {
   const trimmed = name.replace(/\/+$/, "");
   const slash = trimmed.lastIndexOf("/");
@@ -107,7 +107,7 @@ export const placeOf = (id: string): Place => {
     : { system: namespace.slice(0, scheme), instance: namespace.slice(scheme + 3), path };
 };
 
-/** What comes before the last part, as one text that tells all places apart. */
+/** The text before the last part, which distinguishes all places. */
 export const place = (id: string): string => {
   if (isHidden(id)) return words.hidden.noAccess;
   const { system, instance, path } = placeOf(id);
@@ -133,7 +133,7 @@ const SYSTEMS: readonly [RegExp, Type][] = [
     "table",
   ],
 ];
-const SAID: Record<string, Type> = {
+const REPORTED_TYPES: Record<string, Type> = {
   table: "table",
   view: "view",
   materialized_view: "view",
@@ -145,18 +145,18 @@ const SAID: Record<string, Type> = {
   chart: "dashboard",
   model: "model",
 };
-const saidTypes = new Map<string, Type>();
+const reportedTypes = new Map<string, Type>();
 
-/** Remember what producers call a dataset. */
-export const learnType = (id: string, said: string): void => {
-  const type = SAID[said.toLowerCase()];
-  if (type) saidTypes.set(boxOf(id), type);
+/** Store the type that producers report of a dataset. */
+export const learnType = (id: string, reported: string): void => {
+  const type = REPORTED_TYPES[reported.toLowerCase()];
+  if (type) reportedTypes.set(boxOf(id), type);
 };
 
-/** What a node is: as its producers say, else as the kind of its system suggests. */
+/** The type of a node: as reported by its producers, else by the kind of its system. */
 export const typeOf = (id: string): Type => {
   const { kind, namespace } = parseName(id);
   if (kind !== "dataset") return kind;
   const system = /^[a-z][a-z0-9+.-]*/i.exec(namespace)?.[0] ?? "";
-  return saidTypes.get(id) ?? SYSTEMS.find(([pattern]) => pattern.test(system))?.[1] ?? "dataset";
+  return reportedTypes.get(id) ?? SYSTEMS.find(([pattern]) => pattern.test(system))?.[1] ?? "dataset";
 };

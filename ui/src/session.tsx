@@ -1,10 +1,10 @@
-// Who is signed in, and what they may; the door before all pages, and the way to write.
+// The signed-in user and their permissions, the sign-in gate of all pages, and requests that write.
 
 import { createContext, useContext, useEffect, useRef, useState, type ReactNode } from "react";
-import { asked, forget, Problem, read, SIGNED_OUT, useAnswer, type CurrentUser, type SignInMethods } from "./api";
+import { apiPath, forget, Problem, read, SIGNED_OUT, useAnswer, type CurrentUser, type SignInMethods } from "./api";
 import { SignIn } from "./pages/SignIn";
-import { Notices } from "./parts/Notices";
-import { words } from "./words";
+import { Notices } from "./components/Notices";
+import { words } from "./texts";
 
 export interface Session {
   me: CurrentUser;
@@ -22,13 +22,13 @@ export const useSession = (): Session => {
 
 /** Whether somebody may do something in a namespace. */
 export const useMay = (action: string, namespace: string): boolean =>
-  useAnswer<CurrentUser>(asked("session", { namespace })).answer?.may.includes(action) ?? false;
+  useAnswer<CurrentUser>(apiPath("session", { namespace })).answer?.may.includes(action) ?? false;
 
-// What a page repeats with its writes; it lives in this page only.
+// The CSRF value that the page sends with writes; it is kept only in this page.
 let csrf = "";
 
 const asWays = async (): Promise<SignInMethods> => {
-  const response = await fetch(new URL(asked("session/ways"), document.baseURI));
+  const response = await fetch(new URL(apiPath("session/ways"), document.baseURI));
   if (!response.ok) throw new Problem(response.status, response.statusText);
   const ways = (await response.json()) as SignInMethods;
   csrf = ways.me?.csrf ?? "";
@@ -43,7 +43,7 @@ export interface Sent<Answer> {
 }
 type Method = "GET" | "POST" | "PUT" | "DELETE";
 
-/** Ask or write, past what is kept. Throws a Problem. */
+/** Send a request without the cache. Throws a Problem. */
 export const send = async <Answer,>(
   method: Method,
   address: string,
@@ -51,12 +51,12 @@ export const send = async <Answer,>(
   headers: Record<string, string> = {},
 ): Promise<Sent<Answer>> => {
   let response = await sent(method, address, body, headers);
-  // Somebody else may have signed in, in another window of this browser.
+  // Another user may have signed in, in another window of this browser.
   if (response.status === 403 && csrf && csrf !== ((await asWays()).me?.csrf ?? ""))
     response = await sent(method, address, body, headers);
   const answer = await read<Answer>(response);
-  const { status, headers: said } = response;
-  return { status, answer, etag: said.get("etag"), position: said.get("whence-position") };
+  const { status, headers: received } = response;
+  return { status, answer, etag: received.get("etag"), position: received.get("whence-position") };
 };
 
 const sent = (method: Method, address: string, body: unknown, headers: Record<string, string>): Promise<Response> =>
@@ -71,7 +71,7 @@ const sent = (method: Method, address: string, body: unknown, headers: Record<st
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 
-/** Nothing is asked for, and nothing shown, before it is known who asks. The address stays as it is meanwhile. */
+/** Loads and shows nothing until the user is known. The address is unchanged meanwhile. */
 export const Gate = ({ children }: { children: ReactNode }) => {
   const [ways, setWays] = useState<SignInMethods>();
   const [isExpired, setExpired] = useState(false);
@@ -107,7 +107,7 @@ export const Gate = ({ children }: { children: ReactNode }) => {
   if (!ways) return null;
   if (!ways.me) {
     const enter = async (key: string): Promise<void> => {
-      await send("POST", asked("session"), { key });
+      await send("POST", apiPath("session"), { key });
       forget();
       setExpired(false);
       if (!(await look())?.me) throw new Problem(0, words.session.noCookie);
@@ -115,7 +115,7 @@ export const Gate = ({ children }: { children: ReactNode }) => {
     return <SignIn ways={ways} isExpired={isExpired} onKey={enter} />;
   }
   const signOut = async () => {
-    await send("DELETE", asked("session"));
+    await send("DELETE", apiPath("session"));
     wasIn.current = false;
     await look();
     forget();

@@ -1,48 +1,48 @@
 // Who has which role where, and which columns are hidden from whom.
 
 import { useState } from "react";
-import { asked, refresh, useAnswer, type Grant, type Grants, type Hiding } from "../api";
-import { reasonOf } from "../facts/changing";
-import { Awaited, Icon } from "../parts/bits";
-import { notify } from "../parts/Notices";
+import { apiPath, refresh, useAnswer, type Grant, type Grants, type Hiding } from "../api";
+import { reasonOf } from "../facts/writes";
+import { Awaited, Icon } from "../components/elements";
+import { notify } from "../components/Notices";
 import { send } from "../session";
-import { words } from "../words";
+import { words } from "../texts";
 import { Ask, Field } from "./parts";
 
-const said = words.admin.access;
+const texts = words.admin.access;
 
-/** Do it, tell it, and show how things stand then. */
+/** Await a write, notify of it, and refresh. */
 const done = async (work: Promise<unknown>, text: string, undo?: () => Promise<unknown>): Promise<void> => {
   await work;
-  notify({ text, undo: undo && (() => void done(undo(), words.edit.done.undone).catch(told)) });
+  notify({ text, undo: undo && (() => void done(undo(), words.edit.done.undone).catch(notifyProblem)) });
   refresh();
 };
-const told = (error: unknown): void => notify({ text: reasonOf(error), isBad: true });
+const notifyProblem = (error: unknown): void => notify({ text: reasonOf(error), isBad: true });
 
-const give = (one: Grant) => send("PUT", asked("grants"), one);
-const take = ({ subject, namespaces }: Grant) => send("DELETE", asked("grants", { subject, namespaces }));
-const hide = (one: Hiding) => send("PUT", asked("hidings"), one);
-const show = (one: Hiding) => send("DELETE", asked("hidings", { ...one }));
+const give = (one: Grant) => send("PUT", apiPath("grants"), one);
+const take = ({ subject, namespaces }: Grant) => send("DELETE", apiPath("grants", { subject, namespaces }));
+const hide = (one: Hiding) => send("PUT", apiPath("hidings"), one);
+const show = (one: Hiding) => send("DELETE", apiPath("hidings", { ...one }));
 
 export const Access = () => {
-  const answer = useAnswer<{ data: Grants }>(asked("grants"));
+  const answer = useAnswer<{ data: Grants }>(apiPath("grants"));
   const [making, setMaking] = useState<"grant" | "hiding">();
   const { grants = [], hidings = [] } = answer.answer?.data ?? {};
   return (
     <>
       <section className="section" aria-label={words.admin.tabs["access"]}>
         <div className="section-head">
-          <p className="quiet">{said.about}</p>
+          <p className="quiet">{texts.about}</p>
           <button type="button" className="button primary" onClick={() => setMaking("grant")}>
             <Icon name="plus" />
-            {said.give}
+            {texts.give}
           </button>
         </div>
         <Awaited of={answer} />
-        {answer.answer && !grants.length && <p className="quiet">{said.none}</p>}
+        {answer.answer && !grants.length && <p className="quiet">{texts.none}</p>}
         {grants.length > 0 && <Grants grants={grants} />}
         <dl className="facts legend-roles">
-          {said.roles.map(([role, what]) => (
+          {texts.roles.map(([role, what]) => (
             <div key={role}>
               <dt>{words.roles[role]}</dt>
               <dd>{what}</dd>
@@ -50,16 +50,16 @@ export const Access = () => {
           ))}
         </dl>
       </section>
-      <section className="section" aria-label={said.hidden}>
-        <h2>{said.hidden}</h2>
+      <section className="section" aria-label={texts.hidden}>
+        <h2>{texts.hidden}</h2>
         <div className="section-head">
-          <p className="quiet">{said.hiddenAbout}</p>
+          <p className="quiet">{texts.hiddenAbout}</p>
           <button type="button" className="button" onClick={() => setMaking("hiding")}>
             <Icon name="plus" />
-            {said.hide}
+            {texts.hide}
           </button>
         </div>
-        {answer.answer && !hidings.length && <p className="quiet">{said.hiddenNone}</p>}
+        {answer.answer && !hidings.length && <p className="quiet">{texts.hiddenNone}</p>}
         {hidings.length > 0 && <Hidings hidings={hidings} />}
       </section>
       {making === "grant" && <GiveRole onClose={() => setMaking(undefined)} />}
@@ -73,9 +73,9 @@ const Grants = ({ grants }: { grants: readonly Grant[] }) => (
     <table className="table plain">
       <thead>
         <tr>
-          <th scope="col">{said.subject}</th>
-          <th scope="col">{said.role}</th>
-          <th scope="col">{said.namespaces}</th>
+          <th scope="col">{texts.subject}</th>
+          <th scope="col">{texts.role}</th>
+          <th scope="col">{texts.namespaces}</th>
           <th scope="col">
             <span className="hidden">{words.list.actions}</span>
           </th>
@@ -97,10 +97,10 @@ const Grants = ({ grants }: { grants: readonly Grant[] }) => (
               <button
                 type="button"
                 className="link-button danger"
-                aria-label={said.takeOf(one.subject, one.namespaces)}
-                onClick={() => void done(take(one), said.taken(one.subject), () => give(one)).catch(told)}
+                aria-label={texts.takeOf(one.subject, one.namespaces)}
+                onClick={() => void done(take(one), texts.taken(one.subject), () => give(one)).catch(notifyProblem)}
               >
-                {said.take}
+                {texts.take}
               </button>
             </td>
           </tr>
@@ -111,14 +111,14 @@ const Grants = ({ grants }: { grants: readonly Grant[] }) => (
 );
 
 const Hidings = ({ hidings }: { hidings: readonly Hiding[] }) => (
-  <div className="scrolls" tabIndex={0} role="region" aria-label={said.hidden}>
+  <div className="scrolls" tabIndex={0} role="region" aria-label={texts.hidden}>
     <table className="table plain">
       <thead>
         <tr>
-          <th scope="col">{said.fields}</th>
-          <th scope="col">{said.datasets}</th>
-          <th scope="col">{said.namespaces}</th>
-          <th scope="col">{said.from}</th>
+          <th scope="col">{texts.fields}</th>
+          <th scope="col">{texts.datasets}</th>
+          <th scope="col">{texts.namespaces}</th>
+          <th scope="col">{texts.from}</th>
           <th scope="col">
             <span className="hidden">{words.list.actions}</span>
           </th>
@@ -132,15 +132,15 @@ const Hidings = ({ hidings }: { hidings: readonly Hiding[] }) => (
             </th>
             <td className="mono breaks">{one.datasets}</td>
             <td className="mono breaks">{one.namespaces}</td>
-            <td className="breaks">{one.subject === "*" ? said.everybody : one.subject}</td>
+            <td className="breaks">{one.subject === "*" ? texts.everybody : one.subject}</td>
             <td className="acts">
               <button
                 type="button"
                 className="link-button"
-                aria-label={said.showOf(one.fields)}
-                onClick={() => void done(show(one), said.shown(one.fields), () => hide(one)).catch(told)}
+                aria-label={texts.showOf(one.fields)}
+                onClick={() => void done(show(one), texts.shown(one.fields), () => hide(one)).catch(notifyProblem)}
               >
-                {said.show}
+                {texts.show}
               </button>
             </td>
           </tr>
@@ -154,21 +154,21 @@ const GiveRole = ({ onClose }: { onClose: () => void }) => {
   const [one, setOne] = useState<Grant>({ subject: "", role: "reader", namespaces: "*" });
   const act = async () => {
     const role = words.roles[one.role] ?? one.role;
-    await done(give(one), said.given(one.subject, role));
+    await done(give(one), texts.given(one.subject, role));
     onClose();
   };
   return (
-    <Ask title={said.give} act={said.give} onAct={act} onClose={onClose}>
+    <Ask title={texts.give} act={texts.give} onAct={act} onClose={onClose}>
       <Text
-        label={said.subject}
-        hint={said.subjectHint}
+        label={texts.subject}
+        hint={texts.subjectHint}
         value={one.subject}
         onChange={(subject) => setOne({ ...one, subject })}
         isFirst
       />
-      <Field label={said.role}>
+      <Field label={texts.role}>
         <select className="input" value={one.role} onChange={(event) => setOne({ ...one, role: event.target.value })}>
-          {said.roles.map(([role, what]) => (
+          {texts.roles.map(([role, what]) => (
             <option key={role} value={role}>
               {words.roles[role]} · {what}
             </option>
@@ -176,7 +176,7 @@ const GiveRole = ({ onClose }: { onClose: () => void }) => {
         </select>
       </Field>
       <Text
-        label={said.namespaces}
+        label={texts.namespaces}
         hint={words.admin.keys.namespacesHint}
         value={one.namespaces}
         onChange={(namespaces) => setOne({ ...one, namespaces })}
@@ -188,7 +188,7 @@ const GiveRole = ({ onClose }: { onClose: () => void }) => {
 const HideColumns = ({ onClose }: { onClose: () => void }) => {
   const [one, setOne] = useState<Hiding>({ subject: "*", namespaces: "*", datasets: "*", fields: "" });
   const act = async () => {
-    await done(hide(one), said.hid(one.fields), () => show(one));
+    await done(hide(one), texts.hid(one.fields), () => show(one));
     onClose();
   };
   const text = (name: keyof Hiding, label: string, hint: string, isFirst = false) => (
@@ -201,11 +201,11 @@ const HideColumns = ({ onClose }: { onClose: () => void }) => {
     />
   );
   return (
-    <Ask title={said.hide} act={said.hide} onAct={act} onClose={onClose}>
-      {text("fields", said.fields, "*ssn*", true)}
-      {text("datasets", said.datasets, "*")}
-      {text("namespaces", said.namespaces, words.admin.keys.namespacesHint)}
-      {text("subject", said.from, said.subjectHint)}
+    <Ask title={texts.hide} act={texts.hide} onAct={act} onClose={onClose}>
+      {text("fields", texts.fields, "*ssn*", true)}
+      {text("datasets", texts.datasets, "*")}
+      {text("namespaces", texts.namespaces, words.admin.keys.namespacesHint)}
+      {text("subject", texts.from, texts.subjectHint)}
     </Ask>
   );
 };

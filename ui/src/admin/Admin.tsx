@@ -1,9 +1,9 @@
 // Keys, roles and the audit log, for administrators.
 
-import { Go, Icon } from "../parts/bits";
-import { Tabs } from "../parts/Tabs";
+import { Go, Icon } from "../components/elements";
+import { Tabs } from "../components/Tabs";
 import { useSession } from "../session";
-import { words } from "../words";
+import { words } from "../texts";
 import { Access } from "./Access";
 import { Audit } from "./Audit";
 import { Keys } from "./Keys";

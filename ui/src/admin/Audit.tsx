@@ -1,12 +1,12 @@
 // Who did what, and what was refused. The filter is in the address.
 
 import { useEffect, useState } from "react";
-import { asked, useAnswer, type AuditEntry, type Verified } from "../api";
+import { apiPath, useAnswer, type AuditEntry, type Verified } from "../api";
 import { go } from "../address";
-import { reasonOf } from "../facts/changing";
-import { Awaited, exact, Icon } from "../parts/bits";
+import { reasonOf } from "../facts/writes";
+import { Awaited, exact, Icon } from "../components/elements";
 import { send } from "../session";
-import { words } from "../words";
+import { words } from "../texts";
 import { Field } from "./parts";
 
 interface Filter extends Record<string, string> {
@@ -19,7 +19,7 @@ interface Filter extends Record<string, string> {
 
 const PAGE = 50;
 const TYPED_MS = 250;
-const said = words.admin.audit;
+const texts = words.admin.audit;
 
 const filterOf = (query: URLSearchParams): Filter => ({
   who: query.get("who") ?? "",
@@ -29,13 +29,13 @@ const filterOf = (query: URLSearchParams): Filter => ({
   refused: query.get("refused") ?? "",
 });
 
-/** A part of a name will do. */
+/** Matches a part of a name. */
 const wanted = (filter: Filter) => ({ ...filter, who: filter.who && `*${filter.who}*` });
 
 export const Audit = ({ query }: { query: URLSearchParams }) => {
   const filter = filterOf(query);
   const change = (patch: Partial<Filter>) => {
-    // As the address is now: somebody may have changed another field since this was typed.
+    // Reads the address now: another field may have changed since this was typed.
     const now = filterOf(new URLSearchParams(window.location.search));
     const next = Object.entries({ ...now, ...patch } as Filter).filter(([name, value]) => value || name === "after");
     go(`./admin?${new URLSearchParams([["tab", "audit"], ...next])}`, "replace");
@@ -43,25 +43,25 @@ export const Audit = ({ query }: { query: URLSearchParams }) => {
   return (
     <section className="section" aria-label={words.admin.tabs["audit"]}>
       <div className="section-head">
-        <p className="quiet">{said.about}</p>
+        <p className="quiet">{texts.about}</p>
         <Verify />
       </div>
       <form className="filters" onSubmit={(event) => event.preventDefault()}>
-        <Typed label={said.who} hint={said.whoHint} value={filter.who} onChange={(who) => change({ who })} />
-        <Field label={said.action}>
+        <Typed label={texts.who} hint={texts.whoHint} value={filter.who} onChange={(who) => change({ who })} />
+        <Field label={texts.action}>
           <select className="input" value={filter.action} onChange={(event) => change({ action: event.target.value })}>
-            <option value="">{said.any}</option>
-            {Object.entries(said.actions).map(([action, text]) => (
+            <option value="">{texts.any}</option>
+            {Object.entries(texts.actions).map(([action, text]) => (
               <option key={action} value={action}>
                 {text}
               </option>
             ))}
           </select>
         </Field>
-        <Typed label={said.node} hint={said.nodeHint} value={filter.node} onChange={(node) => change({ node })} />
-        <Field label={said.since}>
+        <Typed label={texts.node} hint={texts.nodeHint} value={filter.node} onChange={(node) => change({ node })} />
+        <Field label={texts.since}>
           <select className="input" value={filter.after} onChange={(event) => change({ after: event.target.value })}>
-            {said.times.map(([value, text]) => (
+            {texts.times.map(([value, text]) => (
               <option key={text} value={value}>
                 {text}
               </option>
@@ -74,11 +74,11 @@ export const Audit = ({ query }: { query: URLSearchParams }) => {
             checked={filter.refused === "true"}
             onChange={(event) => change({ refused: event.target.checked ? "true" : "" })}
           />
-          {said.refused}
+          {texts.refused}
         </label>
-        <a className="button" href={asked("audit", { ...wanted(filter), format: "csv" })} download>
+        <a className="button" href={apiPath("audit", { ...wanted(filter), format: "csv" })} download>
           <Icon name="save" />
-          {said.export}
+          {texts.export}
         </a>
       </form>
       <Rows key={JSON.stringify(filter)} filter={filter} />
@@ -86,7 +86,7 @@ export const Audit = ({ query }: { query: URLSearchParams }) => {
   );
 };
 
-/** Asks when somebody stops typing. */
+/** Sends the query when typing stops. */
 const Typed = ({
   label,
   hint,
@@ -120,24 +120,24 @@ const Typed = ({
 
 const Rows = ({ filter }: { filter: Filter }) => {
   const [limit, setLimit] = useState(PAGE);
-  const told = useAnswer<{ data: AuditEntry[]; page: { next: number | null } }>(
-    asked("audit", { ...wanted(filter), limit }),
+  const entries = useAnswer<{ data: AuditEntry[]; page: { next: number | null } }>(
+    apiPath("audit", { ...wanted(filter), limit }),
   );
   const [shown, setShown] = useState<AuditEntry[]>([]);
   useEffect(() => {
-    if (told.answer) setShown(told.answer.data);
-  }, [told.answer]);
+    if (entries.answer) setShown(entries.answer.data);
+  }, [entries.answer]);
   return (
     <>
-      {(told.problem || !shown.length) && <Awaited of={told} lines={8} />}
-      {told.answer && !told.answer.data.length && <p className="quiet">{said.none}</p>}
+      {(entries.problem || !shown.length) && <Awaited of={entries} lines={8} />}
+      {entries.answer && !entries.answer.data.length && <p className="quiet">{texts.none}</p>}
       {shown.length > 0 && (
-        <div className="scrolls" tabIndex={0} role="region" aria-label={said.caption}>
+        <div className="scrolls" tabIndex={0} role="region" aria-label={texts.caption}>
           <table className="table plain audit">
-            <caption className="hidden">{said.caption}</caption>
+            <caption className="hidden">{texts.caption}</caption>
             <thead>
               <tr>
-                {[said.when, said.who, said.action, said.what, said.status].map((one) => (
+                {[texts.when, texts.who, texts.action, texts.what, texts.status].map((one) => (
                   <th key={one} scope="col">
                     {one}
                   </th>
@@ -152,9 +152,9 @@ const Rows = ({ filter }: { filter: Filter }) => {
           </table>
         </div>
       )}
-      {told.answer?.page.next && limit < 1_000 && (
+      {entries.answer?.page.next && limit < 1_000 && (
         <button type="button" className="link-button" onClick={() => setLimit(Math.min(1_000, limit * 4))}>
-          {said.more}
+          {texts.more}
         </button>
       )}
     </>
@@ -165,7 +165,7 @@ const Row = ({ entry }: { entry: AuditEntry }) => {
   const isRefused = entry.action === "refused" || entry.status === 401 || entry.status === 403;
   return (
     <tr>
-      <td className="nowrap" title={`${said.number} ${entry.number}`}>
+      <td className="nowrap" title={`${texts.number} ${entry.number}`}>
         {exact(entry.at).slice(0, 19)}
       </td>
       <th scope="row" className="who" title={entry.who}>
@@ -179,20 +179,20 @@ const Row = ({ entry }: { entry: AuditEntry }) => {
         {entry.nodes.length > 0 && <span className="sub breaks">{entry.nodes.join(" · ")}</span>}
       </td>
       <td className="nowrap quiet">
-        {entry.status || said.command}
-        {entry.count > 1 && <span className="count">{(said.counts[entry.action] ?? said.rowsOf)(entry.count)}</span>}
+        {entry.status || texts.command}
+        {entry.count > 1 && <span className="count">{(texts.counts[entry.action] ?? texts.rowsOf)(entry.count)}</span>}
       </td>
     </tr>
   );
 };
 
 const actionOf = ({ action, what }: AuditEntry, isRefused: boolean): string => {
-  if (isRefused && action === "login") return said.signInFailed;
-  if (action === "admin" && what.startsWith("GET ")) return said.readAdmin;
-  return said.actions[action] ?? action;
+  if (isRefused && action === "login") return texts.signInFailed;
+  if (action === "admin" && what.startsWith("GET ")) return texts.readAdmin;
+  return texts.actions[action] ?? action;
 };
 
-/** Reads the whole log, and says whether it is as it was written. */
+/** Verifies the whole log and shows the result. */
 const Verify = () => {
   const [isBusy, setBusy] = useState(false);
   const [found, setFound] = useState<Verified>();
@@ -201,7 +201,7 @@ const Verify = () => {
     setBusy(true);
     setProblem(undefined);
     try {
-      setFound((await send<{ data: Verified }>("GET", asked("audit/verification"))).answer.data);
+      setFound((await send<{ data: Verified }>("GET", apiPath("audit/verification"))).answer.data);
     } catch (error) {
       setProblem(reasonOf(error));
     } finally {
@@ -211,20 +211,20 @@ const Verify = () => {
   return (
     <div className="verify" aria-live="polite">
       {found?.intact && (
-        <span className="chip chip-good" title={`${said.head} ${found.head}`}>
+        <span className="chip chip-good" title={`${texts.head} ${found.head}`}>
           <Icon name="shield" size={12} />
-          {said.intact(found.rows ?? 0)}
+          {texts.intact(found.rows ?? 0)}
         </span>
       )}
       {found && !found.intact && (
         <span className="chip chip-bad">
-          {said.broken}: {found.problem}
+          {texts.broken}: {found.problem}
         </span>
       )}
       {problem && <span className="chip chip-bad">{problem}</span>}
       <button type="button" className="button" disabled={isBusy} onClick={() => void verify()}>
         <Icon name="shield" />
-        {isBusy ? said.verifying : said.verify}
+        {isBusy ? texts.verifying : texts.verify}
       </button>
     </div>
   );

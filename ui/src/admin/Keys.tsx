@@ -1,60 +1,60 @@
 // API keys: made and shown once, rotated, revoked.
 
 import { useState } from "react";
-import { asked, refresh, useAnswer, type Key, type NewKey } from "../api";
-import { reasonOf } from "../facts/changing";
-import { Awaited, exact, Icon, When } from "../parts/bits";
-import { notify } from "../parts/Notices";
+import { apiPath, refresh, useAnswer, type Key, type NewKey } from "../api";
+import { reasonOf } from "../facts/writes";
+import { Awaited, exact, Icon, When } from "../components/elements";
+import { notify } from "../components/Notices";
 import { send, useSession } from "../session";
-import { words } from "../words";
+import { words } from "../texts";
 import { Ask, Field } from "./parts";
 
-type Asking = { what: "rotate" | "revoke"; key: Key };
+type Confirming = { what: "rotate" | "revoke"; key: Key };
 
 const SCOPES = ["read", "write", "steward", "admin"] as const;
-const said = words.admin.keys;
+const texts = words.admin.keys;
 
 export const Keys = () => {
-  const told = useAnswer<{ data: Key[] }>(asked("keys"));
+  const query = useAnswer<{ data: Key[] }>(apiPath("keys"));
   const { me } = useSession();
   const [isMaking, setMaking] = useState(false);
   const [made, setMade] = useState<NewKey>();
-  const [asking, setAsking] = useState<Asking>();
+  const [confirming, setConfirming] = useState<Confirming>();
   const [withOld, setWithOld] = useState(false);
-  const all = told.answer?.data ?? [];
+  const all = query.answer?.data ?? [];
   const old = all.filter((one) => one.state !== "live");
-  const act = async ({ what, key }: Asking) => {
+  const act = async ({ what, key }: Confirming) => {
     if (what === "rotate") {
       const { answer } = await send<{ data: NewKey }>(
         "POST",
-        asked(`keys/${encodeURIComponent(key.name)}/rotation`),
+        apiPath(`keys/${encodeURIComponent(key.name)}/rotation`),
         {},
       );
       setMade(answer.data);
     } else {
-      await send("DELETE", asked(`keys/${encodeURIComponent(key.id)}`));
-      notify({ text: said.revoked(key.name) });
+      await send("DELETE", apiPath(`keys/${encodeURIComponent(key.id)}`));
+      notify({ text: texts.revoked(key.name) });
     }
-    setAsking(undefined);
+    setConfirming(undefined);
     refresh();
   };
   return (
     <section className="section" aria-label={words.admin.tabs["keys"]}>
       <div className="section-head">
-        <p className="quiet">{said.about}</p>
+        <p className="quiet">{texts.about}</p>
         <button type="button" className="button primary" onClick={() => setMaking(true)}>
           <Icon name="plus" />
-          {said.make}
+          {texts.make}
         </button>
       </div>
-      <Awaited of={told} />
-      {told.answer && !all.length && <p className="quiet">{said.none}</p>}
+      <Awaited of={query} />
+      {query.answer && !all.length && <p className="quiet">{texts.none}</p>}
       {all.length > 0 && (
         <div className="scrolls" tabIndex={0} role="region" aria-label={words.admin.tabs["keys"]}>
           <table className="table plain">
             <thead>
               <tr>
-                {[said.name, said.state, said.scopes, said.created, said.expires, said.used, ""].map((one) => (
+                {[texts.name, texts.state, texts.scopes, texts.created, texts.expires, texts.used, ""].map((one) => (
                   <th key={one} scope="col">
                     {one || <span className="hidden">{words.list.actions}</span>}
                   </th>
@@ -71,34 +71,36 @@ export const Keys = () => {
                       <span className="sub mono">{one.id}</span>
                     </th>
                     <td>
-                      <span className={one.state === "live" ? "chip chip-good" : "chip"}>{said.states[one.state]}</span>
+                      <span className={one.state === "live" ? "chip chip-good" : "chip"}>
+                        {texts.states[one.state]}
+                      </span>
                     </td>
                     <td className="quiet">{canOf(one)}</td>
-                    <td data-label={said.created}>
+                    <td data-label={texts.created}>
                       <When time={one.created_at} />
                     </td>
-                    <td className="nowrap" data-label={said.expires}>
-                      {one.expires_at ? exact(one.expires_at).slice(0, 10) : said.lifetimes[0][1]}
+                    <td className="nowrap" data-label={texts.expires}>
+                      {one.expires_at ? exact(one.expires_at).slice(0, 10) : texts.lifetimes[0][1]}
                     </td>
-                    <td data-label={said.used}>{one.used_at ? <When time={one.used_at} /> : said.never}</td>
+                    <td data-label={texts.used}>{one.used_at ? <When time={one.used_at} /> : texts.never}</td>
                     <td className="acts">
                       {one.state === "live" && (
                         <>
                           <button
                             type="button"
                             className="link-button"
-                            aria-label={said.rotateOf(one.name)}
-                            onClick={() => setAsking({ what: "rotate", key: one })}
+                            aria-label={texts.rotateOf(one.name)}
+                            onClick={() => setConfirming({ what: "rotate", key: one })}
                           >
-                            {said.rotate}
+                            {texts.rotate}
                           </button>
                           <button
                             type="button"
                             className="link-button danger"
-                            aria-label={said.revokeOf(one.name)}
-                            onClick={() => setAsking({ what: "revoke", key: one })}
+                            aria-label={texts.revokeOf(one.name)}
+                            onClick={() => setConfirming({ what: "revoke", key: one })}
                           >
-                            {said.revoke}
+                            {texts.revoke}
                           </button>
                         </>
                       )}
@@ -111,7 +113,7 @@ export const Keys = () => {
       )}
       {old.length > 0 && (
         <button type="button" className="link-button" onClick={() => setWithOld(!withOld)}>
-          {withOld ? said.hideOld : said.old(old.length)}
+          {withOld ? texts.hideOld : texts.old(old.length)}
         </button>
       )}
       {isMaking && (
@@ -125,17 +127,21 @@ export const Keys = () => {
         />
       )}
       {made && <Shown made={made} onClose={() => setMade(undefined)} />}
-      {asking && (
+      {confirming && (
         <Ask
-          title={asking.what === "rotate" ? said.rotateOf(asking.key.name) : said.revokeOf(asking.key.name)}
-          act={asking.what === "rotate" ? said.rotate : said.revoke}
-          isDangerous={asking.what === "revoke"}
-          onAct={() => act(asking)}
-          onClose={() => setAsking(undefined)}
+          title={
+            confirming.what === "rotate" ? texts.rotateOf(confirming.key.name) : texts.revokeOf(confirming.key.name)
+          }
+          act={confirming.what === "rotate" ? texts.rotate : texts.revoke}
+          isDangerous={confirming.what === "revoke"}
+          onAct={() => act(confirming)}
+          onClose={() => setConfirming(undefined)}
         >
-          <p>{asking.what === "rotate" ? said.rotateAsk(asking.key.name) : said.revokeAsk(asking.key.name)}</p>
-          {asking.what === "revoke" && me.name === `key:${asking.key.name}` && (
-            <p className="notice-bad">{said.revokeOwn}</p>
+          <p>
+            {confirming.what === "rotate" ? texts.rotateAsk(confirming.key.name) : texts.revokeAsk(confirming.key.name)}
+          </p>
+          {confirming.what === "revoke" && me.name === `key:${confirming.key.name}` && (
+            <p className="notice-bad">{texts.revokeOwn}</p>
           )}
         </Ask>
       )}
@@ -143,12 +149,12 @@ export const Keys = () => {
   );
 };
 
-/** What a key can at most, the weakest first. */
+/** The possible scopes of a key, the weakest first. */
 const canOf = (key: Key): string =>
   key.scopes.length === SCOPES.length
-    ? said.allScopes
+    ? texts.allScopes
     : SCOPES.filter((scope) => key.scopes.includes(scope))
-        .map((scope) => said.scopeNames[scope])
+        .map((scope) => texts.scopeNames[scope])
         .join(", ");
 
 const Make = ({ onClose, onMade }: { onClose: () => void; onMade: (key: NewKey) => void }) => {
@@ -158,7 +164,7 @@ const Make = ({ onClose, onMade }: { onClose: () => void; onMade: (key: NewKey) 
   const [scopes, setScopes] = useState<readonly string[]>(SCOPES);
   const [lifetime, setLifetime] = useState("90d");
   const make = async () => {
-    const { answer } = await send<{ data: NewKey }>("POST", asked("keys"), {
+    const { answer } = await send<{ data: NewKey }>("POST", apiPath("keys"), {
       name: name.trim(),
       scopes,
       namespaces,
@@ -168,20 +174,20 @@ const Make = ({ onClose, onMade }: { onClose: () => void; onMade: (key: NewKey) 
     onMade(answer.data);
   };
   return (
-    <Ask title={said.make} act={said.create} onAct={make} onClose={onClose}>
-      <Field label={said.name}>
+    <Ask title={texts.make} act={texts.create} onAct={make} onClose={onClose}>
+      <Field label={texts.name}>
         <input
           className="input"
           autoFocus
           required
           value={name}
-          placeholder={said.nameHint}
+          placeholder={texts.nameHint}
           onChange={(event) => setName(event.target.value)}
         />
       </Field>
-      <Field label={said.role}>
+      <Field label={texts.role}>
         <select className="input" value={role} onChange={(event) => setRole(event.target.value)}>
-          <option value="">{said.noRole}</option>
+          <option value="">{texts.noRole}</option>
           {words.admin.access.roles.map(([one, what]) => (
             <option key={one} value={one}>
               {words.roles[one]} · {what}
@@ -190,18 +196,18 @@ const Make = ({ onClose, onMade }: { onClose: () => void; onMade: (key: NewKey) 
         </select>
       </Field>
       {role && (
-        <Field label={said.namespaces}>
+        <Field label={texts.namespaces}>
           <input
             className="input mono"
             required
             value={namespaces}
-            placeholder={said.namespacesHint}
+            placeholder={texts.namespacesHint}
             onChange={(event) => setNamespaces(event.target.value)}
           />
         </Field>
       )}
       <fieldset className="checks">
-        <legend>{said.scopes}</legend>
+        <legend>{texts.scopes}</legend>
         {SCOPES.map((scope) => (
           <label key={scope}>
             <input
@@ -211,13 +217,13 @@ const Make = ({ onClose, onMade }: { onClose: () => void; onMade: (key: NewKey) 
                 setScopes(scopes.includes(scope) ? scopes.filter((one) => one !== scope) : [...scopes, scope])
               }
             />
-            {said.scopeNames[scope]}
+            {texts.scopeNames[scope]}
           </label>
         ))}
       </fieldset>
-      <Field label={said.expires}>
+      <Field label={texts.expires}>
         <select className="input" value={lifetime} onChange={(event) => setLifetime(event.target.value)}>
-          {said.lifetimes.map(([value, text]) => (
+          {texts.lifetimes.map(([value, text]) => (
             <option key={text} value={value}>
               {text}
             </option>
@@ -228,7 +234,7 @@ const Make = ({ onClose, onMade }: { onClose: () => void; onMade: (key: NewKey) 
   );
 };
 
-/** A key in clear: this once. */
+/** A key in clear text, shown once. */
 const Shown = ({ made, onClose }: { made: NewKey; onClose: () => void }) => {
   const [isCopied, setCopied] = useState(false);
   const copy = () =>
@@ -238,19 +244,19 @@ const Shown = ({ made, onClose }: { made: NewKey; onClose: () => void }) => {
     );
   return (
     <Ask
-      title={said.of(made.subject)}
-      act={said.done}
+      title={texts.of(made.subject)}
+      act={texts.done}
       onAct={() => Promise.resolve(onClose())}
       onClose={onClose}
       isOnlyWay
     >
-      <p>{said.shownOnce}</p>
+      <p>{texts.shownOnce}</p>
       <code className="secret" data-testid="secret" tabIndex={0}>
         {made.key}
       </code>
       <button type="button" className="button" onClick={copy}>
         <Icon name="link" />
-        {isCopied ? said.copied : said.copy}
+        {isCopied ? texts.copied : texts.copy}
       </button>
     </Ask>
   );

@@ -1,38 +1,38 @@
 // Where somebody is signed in, and signing out there.
 
 import { useState } from "react";
-import { asked, refresh, useAnswer, type OwnSession } from "../api";
-import { notify } from "../parts/Notices";
-import { Awaited, exact, When } from "../parts/bits";
+import { apiPath, refresh, useAnswer, type OwnSession } from "../api";
+import { notify } from "../components/Notices";
+import { Awaited, exact, When } from "../components/elements";
 import { send, useSession } from "../session";
-import { words } from "../words";
+import { words } from "../texts";
 import { Ask } from "./parts";
 
-const said = words.admin.sessions;
+const texts = words.admin.sessions;
 
 export const Sessions = () => {
-  const told = useAnswer<{ data: OwnSession[] }>(asked("sessions"));
+  const query = useAnswer<{ data: OwnSession[] }>(apiPath("sessions"));
   const { signOut } = useSession();
-  const [asking, setAsking] = useState<OwnSession>();
-  const all = told.answer?.data ?? [];
+  const [confirming, setConfirming] = useState<OwnSession>();
+  const all = query.answer?.data ?? [];
   const end = async (one: OwnSession) => {
     if (one.current) return signOut();
-    await send("DELETE", asked(`sessions/${one.id}`));
-    notify({ text: said.ended });
-    setAsking(undefined);
+    await send("DELETE", apiPath(`sessions/${one.id}`));
+    notify({ text: texts.ended });
+    setConfirming(undefined);
     refresh();
   };
   return (
     <section className="section" aria-label={words.admin.tabs["sessions"]}>
-      <p className="quiet">{said.about}</p>
-      <Awaited of={told} />
-      {told.answer && !all.length && <p className="quiet">{said.none}</p>}
+      <p className="quiet">{texts.about}</p>
+      <Awaited of={query} />
+      {query.answer && !all.length && <p className="quiet">{texts.none}</p>}
       {all.length > 0 && (
         <div className="scrolls" tabIndex={0} role="region" aria-label={words.admin.tabs["sessions"]}>
           <table className="table plain">
             <thead>
               <tr>
-                {[said.began, said.used, said.by, said.until, ""].map((one) => (
+                {[texts.began, texts.used, texts.by, texts.until, ""].map((one) => (
                   <th key={one} scope="col">
                     {one || <span className="hidden">{words.list.actions}</span>}
                   </th>
@@ -44,23 +44,23 @@ export const Sessions = () => {
                 <tr key={one.id}>
                   <th scope="row" className="nowrap">
                     {exact(one.created_at).slice(0, 16)}{" "}
-                    {one.current && <span className="chip chip-good">{said.here}</span>}
+                    {one.current && <span className="chip chip-good">{texts.here}</span>}
                   </th>
-                  <td className="nowrap" data-label={said.used}>
+                  <td className="nowrap" data-label={texts.used}>
                     <When time={one.used_at} />
                   </td>
-                  <td>{one.key ? said.key(one.key) : said.provider}</td>
-                  <td className="nowrap" data-label={said.until}>
+                  <td>{one.key ? texts.key(one.key) : texts.provider}</td>
+                  <td className="nowrap" data-label={texts.until}>
                     {exact(one.expires_at).slice(0, 16)}
                   </td>
                   <td className="acts">
                     <button
                       type="button"
                       className="link-button danger"
-                      aria-label={said.endOf(exact(one.created_at))}
-                      onClick={() => setAsking(one)}
+                      aria-label={texts.endOf(exact(one.created_at))}
+                      onClick={() => setConfirming(one)}
                     >
-                      {said.end}
+                      {texts.end}
                     </button>
                   </td>
                 </tr>
@@ -69,15 +69,15 @@ export const Sessions = () => {
           </table>
         </div>
       )}
-      {asking && (
+      {confirming && (
         <Ask
-          title={said.endOf(exact(asking.created_at))}
-          act={said.end}
+          title={texts.endOf(exact(confirming.created_at))}
+          act={texts.end}
           isDangerous
-          onAct={() => end(asking)}
-          onClose={() => setAsking(undefined)}
+          onAct={() => end(confirming)}
+          onClose={() => setConfirming(undefined)}
         >
-          <p>{asking.current ? said.endHere : said.endAsk}</p>
+          <p>{confirming.current ? texts.endHere : texts.endAsk}</p>
         </Ask>
       )}
     </section>

@@ -1,9 +1,9 @@
 // Dialogs and fields of the administration.
 
 import { useEffect, useId, useRef, useState, type ReactNode } from "react";
-import { reasonOf } from "../facts/changing";
-import { Icon } from "../parts/bits";
-import { words } from "../words";
+import { reasonOf } from "../facts/writes";
+import { Icon } from "../components/elements";
+import { words } from "../texts";
 
 interface Props {
   title: string;
@@ -16,7 +16,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** A dialog that does one thing; if that is refused it says why, and stays. */
+/** A dialog for one action; on a refusal it shows the reason and remains open. */
 export const Ask = ({ title, act, onAct, onClose, isDangerous = false, isOnlyWay = false, children }: Props) => {
   const dialog = useRef<HTMLDialogElement>(null);
   const [isBusy, setBusy] = useState(false);

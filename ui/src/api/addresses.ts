@@ -1,9 +1,9 @@
-// The addresses of questions, relative to any page of the UI.
+// Paths of API requests, relative to any page of the UI.
 
 export type Values = Record<string, string | number | undefined | null>;
 
-/** The address of a question. */
-export const asked = (path: string, values: Values = {}): string => {
+/** The path of a request. */
+export const apiPath = (path: string, values: Values = {}): string => {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(values))
     if (value !== undefined && value !== null && value !== "") query.set(key, String(value));
@@ -11,5 +11,5 @@ export const asked = (path: string, values: Values = {}): string => {
   return `../api/v2/${path}${text ? `?${text}` : ""}`;
 };
 
-export const named = (kind: "datasets" | "jobs", namespace: string, name: string, rest = ""): string =>
+export const entryPath = (kind: "datasets" | "jobs", namespace: string, name: string, rest = ""): string =>
   `../api/v2/${kind}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}${rest}`;

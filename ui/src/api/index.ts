@@ -1,6 +1,6 @@
-// Asking the API: addresses, answers, their types.
+// The API client: paths, queries, types.
 
-export { asked, named } from "./addresses";
+export { apiPath, entryPath } from "./addresses";
 export { usePages, type Pages } from "./pages";
 export { Problem, read, SIGNED_OUT } from "./problems";
 export {

@@ -1,7 +1,7 @@
-// Lists that are shown page after page.
+// Paginated lists.
 
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { asked, type Values } from "./addresses";
+import { apiPath, type Values } from "./addresses";
 import { fetched, lifetime, outcome, type Answered } from "./queries";
 
 interface Paged {
@@ -10,17 +10,17 @@ interface Paged {
 
 export interface Pages<Answer> {
   pages: readonly Answer[];
-  /** Asks for the next one, if there is one. */
+  /** Loads the next page, if there is one. */
   more?: () => void;
   state: Answered<unknown>;
 }
 
-/** Pages of an answer, one after the other, as far as they were asked for. A refresh asks for as many again. */
+/** The loaded pages of a list. A refresh reloads the same number. */
 export const usePages = <Answer extends Paged>(path: string, values: Values): Pages<Answer> => {
-  const first = asked(path, values);
+  const first = apiPath(path, values);
   const { data, error, hasNextPage, fetchNextPage, isFetchNextPageError } = useInfiniteQuery({
     queryKey: [first, "pages"],
-    queryFn: ({ pageParam, signal }) => fetched<Answer>(asked(path, { ...values, cursor: pageParam }), signal),
+    queryFn: ({ pageParam, signal }) => fetched<Answer>(apiPath(path, { ...values, cursor: pageParam }), signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.page?.next ?? undefined,
     ...lifetime(first),

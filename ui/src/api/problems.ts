@@ -1,6 +1,6 @@
-// Refusals of the API, and reading its answers.
+// Errors of the API, and parsing of its responses.
 
-/** A refusal, as the API puts it (RFC 9457). Status 0: the server could not be reached. */
+/** An error response of the API (RFC 9457). Status 0: the server could not be reached. */
 export class Problem extends Error {
   constructor(
     readonly status: number,
@@ -11,11 +11,11 @@ export class Problem extends Error {
   }
 }
 
-/** Whether an error says nothing of what was asked: the server was away, or in trouble. */
+/** Whether an error is independent of the request: the server was unreachable or failed. */
 export const isAway = (error: unknown): boolean =>
   !(error instanceof Problem) || error.status === 0 || error.status >= 500;
 
-/** Sent to the window when the API does not know any more who asks. */
+/** Sent to the window when the session has ended. */
 export const SIGNED_OUT = "whence:signed-out";
 
 /** The body of an answer. Throws a Problem. */

@@ -1,17 +1,17 @@
-// Questions to the API and their answers, cached by TanStack Query.
+// Queries to the API, cached by TanStack Query.
 
 import { notifyManager, QueryClient, queryOptions, useQueries, useQuery } from "@tanstack/react-query";
 import { isAway, Problem, read } from "./problems";
 
-/** Milliseconds after which a board is asked again when somebody comes back to it. What a graph is made of stays, so that
- *  all of it is of one time. */
+/** Milliseconds after which a dashboard is reloaded when it is shown again. Answers of a graph are kept, so that all
+ *  of it is of one time. */
 const AGED = 30_000;
 const KEPT = 600_000;
 const LASTING = /\/api\/v2\/(lineage|paths|traits|facts|impact)\b/;
-/** Milliseconds between two looks at whether all is answered. */
+/** Milliseconds between two checks whether all queries are answered. */
 const LOOK = 50;
 
-// Answers reach the screen without a timer, so that they do where timers are slowed down, too.
+// Answers are rendered without a timer, since browsers throttle timers in background tabs.
 notifyManager.setScheduler(queueMicrotask);
 
 export const client = new QueryClient({
@@ -26,7 +26,7 @@ export interface Answered<Answer> {
   waiting: boolean;
 }
 
-/** How long an answer is fresh, and how long it is kept when nothing on the screen needs it. */
+/** The time until an answer is stale, and until an unused one is removed. */
 export const lifetime = (address: string) =>
   LASTING.test(address) ? { staleTime: Infinity, gcTime: KEPT } : { staleTime: AGED, gcTime: AGED };
 
@@ -37,7 +37,7 @@ const question = <Answer>(address: string) =>
     ...lifetime(address),
   });
 
-/** Ask past the cache. Throws a Problem. */
+/** Fetch without the cache. Throws a Problem. */
 export const fetched = async <Answer>(address: string, signal?: AbortSignal): Promise<Answer> => {
   const response = await fetch(new URL(address, document.baseURI), {
     headers: { accept: "application/json" },
@@ -48,29 +48,29 @@ export const fetched = async <Answer>(address: string, signal?: AbortSignal): Pr
   return read<Answer>(response);
 };
 
-/** The answer to a question that is asked once. `signal` gives it up. Throws a Problem. */
+/** The answer to a single query. `signal` cancels it. Throws a Problem. */
 export const get = <Answer>(address: string, signal?: AbortSignal): Promise<Answer> =>
   client.fetchQuery({ ...question<Answer>(address), queryFn: () => fetched<Answer>(address, signal) });
 
-/** Forget all answers, and ask for none: they were given to somebody else. */
+/** Remove all answers without reloading them: they belong to another user. */
 export const forget = (): void => client.clear();
 
-/** Forget all answers, and ask again for those that are on the screen. */
+/** Remove all answers, and reload those that are on the screen. */
 export const refresh = (): void => {
   client.removeQueries({ type: "inactive" });
   void client.invalidateQueries();
 };
 
-/** Until all that was asked is answered. Throws a Problem if the server could not. */
+/** Wait until all queries are answered. Throws a Problem if the server failed. */
 export const settledAnswers = async (): Promise<void> => {
-  // An answer may be what another question waits for, which is asked after the next look at the screen.
+  // Another query may depend on an answer, and starts after the next render.
   for (let quiet = 0; quiet < 2; quiet = client.isFetching() ? 0 : quiet + 1)
     await new Promise((done) => setTimeout(done, LOOK));
   for (const { state } of client.getQueryCache().findAll({ type: "active" }))
     if (state.error && isAway(state.error)) throw state.error;
 };
 
-/** What was answered before is kept where the server is away: its age is on the screen. */
+/** The previous answer is kept while the server is unreachable: its age is on the screen. */
 export const outcome = <Answer>(data: Answer | undefined, error: Error | null, isAsked = true): Answered<Answer> => {
   if (error && (data === undefined || !isAway(error)))
     return { problem: error instanceof Problem ? error : new Problem(0, String(error)), waiting: false };
@@ -97,6 +97,6 @@ const numberOf = (one: object): number => {
   return known;
 };
 
-/** Which answers these are: another text as soon as one is another. */
+/** A key of some answers that changes with each of them. */
 export const identity = (answers: readonly Answered<object>[]): string =>
   answers.map((one) => (one.waiting ? "w" : numberOf(one.answer ?? one.problem ?? one))).join(" ");

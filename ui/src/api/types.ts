@@ -18,7 +18,7 @@ export type Dataset = Schemas["Dataset"];
 export type Diff = Schemas["Diff"];
 export type Edge = Schemas["Edge"];
 export type EventEntry = Schemas["Event"];
-export type EventSaid = Schemas["EventWithPayload"];
+export type ReceivedEvent = Schemas["EventWithPayload"];
 export type Evidence = Schemas["Evidence"];
 /** Facts as the editors read them; a node's own document has them, too, without its types. */
 export type Facts = Omit<Schemas["DatasetFacts"], "types"> | Omit<Schemas["JobFacts"], "types">;
@@ -46,7 +46,7 @@ export type Reached = Schemas["NodeReached"];
 export type Run = Schemas["Run"];
 export type RunOf = Schemas["RunOf"];
 export type RunSeen = Schemas["RunSeen"];
-export type Said = Schemas["Said"];
+export type AssertingEvent = Schemas["AssertingEvent"];
 export type SchemaChange = Schemas["SchemaChange"];
 export type SignInMethods = Schemas["SignInMethods"];
 export type Status = Schemas["StatusDocument"];

@@ -1,12 +1,12 @@
-// How complete the picture is, and why it is not: the line below the graph.
+// The completeness of the picture, with reasons, below the graph.
 
 import type { Explored } from "../address";
 import { boxOf, shortName } from "../names";
-import { words } from "../words";
+import { words } from "../texts";
 import type { Seen } from "./answers";
 import { MOST_BOXES } from "./canvas/elements";
 
-/** How much of what there is the picture shows. */
+/** The share of the nodes that the picture shows. */
 const shownOf = ({ picture, trace, extents, noPath }: Seen, explored: Explored): string[] => {
   if (explored.pathTo) return noPath || !extents.length ? [] : [words.explorer.wholePath(extents[0]!.complete)];
   const traced = trace?.complete && explored.focus ? [words.explorer.wholeTrace(shortName(explored.focus))] : [];
@@ -22,16 +22,16 @@ const shownOf = ({ picture, trace, extents, noPath }: Seen, explored: Explored):
   return [explored.shut.length ? words.explorer.partly : words.explorer.complete(shortName(explored.node))];
 };
 
-/** Why the picture is not all there is. */
+/** The reasons why the picture is incomplete. */
 const reasonsOf = ({ extents, picture, gaps }: Seen): string[] => {
   const stops = new Set(extents.flatMap((one) => one.stopped_by ?? []));
   stops.delete("depth");
-  // Of a hop with a count the count says it.
+  // A counted hop shows its own count.
   if (picture.stubs.length) stops.delete("nodes");
   if (gaps.length) stops.delete("columns");
-  const said = [...stops].map((one) => words.explorer.stoppedBy[one] ?? one);
+  const reasons = [...stops].map((one) => words.explorer.stoppedBy[one] ?? one);
   const places = new Set(gaps.map((gap) => boxOf(gap.at)));
-  return places.size ? [...said, words.explorer.gaps(places.size)] : said;
+  return places.size ? [...reasons, words.explorer.gaps(places.size)] : reasons;
 };
 
 export const CompletenessBar = ({ seen, explored }: { seen: Seen; explored: Explored }) => {

@@ -3,14 +3,14 @@
 import { ReactFlowProvider } from "@xyflow/react";
 import { useMemo, useRef, useState } from "react";
 import { explorerAddress, go, type Explored, type Side } from "../address";
-import { Tagged } from "../facts/tagged";
+import { Tagged } from "../facts/badges";
 import { useTraits } from "../facts/traits";
-import type { Point } from "../graph/place";
+import type { Point } from "../graph/placement";
 import { NotFound } from "../pages/NotFound";
-import { Trouble } from "../parts/bits";
-import { Search } from "../parts/Search";
-import { useKeys } from "../parts/Shell";
-import { words } from "../words";
+import { Trouble } from "../components/elements";
+import { Search } from "../components/Search";
+import { useKeys } from "../components/Shell";
+import { words } from "../texts";
 import { ActionsContext, hopToggled, toggled, type Actions } from "./actions";
 import { useKnown, useSeen } from "./answers";
 import { MOST_BOXES } from "./canvas/elements";
@@ -89,7 +89,7 @@ const Exploring = ({ explored }: { explored: Explored }) => {
         <div className="stage" aria-busy={seen.waiting}>
           {seen.problem && (explored.versus || !seen.picture.lines.length) ? (
             seen.problem.status === 404 ? (
-              <NotFound asked={explored.node} candidates={seen.problem.candidates} />
+              <NotFound requested={explored.node} candidates={seen.problem.candidates} />
             ) : (
               <Trouble problem={seen.problem} />
             )

@@ -1,7 +1,7 @@
 // The keys of the explorer, as `?` shows them.
 
-import { Icon } from "../parts/bits";
-import { words } from "../words";
+import { Icon } from "../components/elements";
+import { words } from "../texts";
 
 export const KeyList = ({ onClose }: { onClose: () => void }) => (
   <div className="keys" role="dialog" aria-label={words.explorer.keys}>

@@ -1,6 +1,6 @@
-// What the lines, marks and colours of the graph mean, of those that are in it.
+// The legend of the lines, marks and colours that the graph contains.
 
-import { words } from "../words";
+import { words } from "../texts";
 import type { Seen } from "./answers";
 import { MarkView, type Lensed } from "./lens";
 

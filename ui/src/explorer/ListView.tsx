@@ -1,11 +1,11 @@
-// The same picture as a table: for readers of screens, small ones too, and for those who like tables.
+// The picture as a table: for screen readers, small screens and users who prefer tables.
 
 import { useMemo } from "react";
 import type { Explored, Side } from "../address";
 import { fieldId, isHiddenField, shortName } from "../names";
 import type { Box, Line, Picture } from "../graph/model";
-import { HiddenColumns, Icon, NodeLink, State, When } from "../parts/bits";
-import { words } from "../words";
+import { HiddenColumns, Icon, NodeLink, State, When } from "../components/elements";
+import { words } from "../texts";
 import { useActions } from "./actions";
 import { MarkView, type Lensed } from "./lens";
 

@@ -1,13 +1,13 @@
 // Choosing from a hop that is too large to draw.
 
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
-import { asked, get, type Envelope, type Lineage } from "../api";
+import { apiPath, get, type Envelope, type Lineage } from "../api";
 import type { Side } from "../address";
 import { fullName, isHidden, place, shortName } from "../names";
 import { MOST_AT_ONCE } from "../graph/model";
-import { Icon, NodeGlyph } from "../parts/bits";
-import { WhereView } from "../parts/where";
-import { words } from "../words";
+import { Icon, NodeGlyph } from "../components/elements";
+import { WhereView } from "../components/location";
+import { words } from "../texts";
 
 const READ = 1_000;
 const MOST = 1_000_000;
@@ -28,7 +28,7 @@ export const Picker = ({ node, side, asOf, picked, onPick, onClose }: Props) => 
   const [filter, setFilter] = useState("");
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(picked));
   useEffect(() => dialog.current?.showModal(), []);
-  // What is typed is shown at once; hundreds of rows follow when there is time.
+  // The input is rendered at once; hundreds of rows follow at a lower priority.
   const wanted = useDeferredValue(filter).toLowerCase();
   const named = useMemo(() => all.filter((id) => !isHidden(id)), [all]);
   const fitting = useMemo(() => named.filter((id) => id.toLowerCase().includes(wanted)), [named, wanted]);
@@ -123,7 +123,7 @@ const useNeighbours = (node: string, side: Side, asOf: string | undefined) => {
   });
   const read = (cursor?: string) =>
     get<Envelope<Lineage>>(
-      asked(`lineage/${side === "up" ? "upstream" : "downstream"}`, {
+      apiPath(`lineage/${side === "up" ? "upstream" : "downstream"}`, {
         node,
         depth: 1,
         limit: READ,

@@ -1,12 +1,12 @@
-// The head of the lineage page: the node, what is traced or compared, and the tools.
+// The header of the lineage page: the node, the trace or comparison, and the tools.
 
 import { useRef } from "react";
 import { explorerAddress, go, LENSES, pageAddress, type Explored, type Lens } from "../address";
 import { fullName, shortName } from "../names";
-import { Glyph, Go, Icon, NodeGlyph } from "../parts/bits";
-import { WhereView } from "../parts/where";
-import { notify } from "../parts/Notices";
-import { words } from "../words";
+import { Glyph, Go, Icon, NodeGlyph } from "../components/elements";
+import { WhereView } from "../components/location";
+import { notify } from "../components/Notices";
+import { words } from "../texts";
 import type { Commands } from "./canvas/Graph";
 import { savePng, saveSvg } from "./export/image";
 
@@ -152,7 +152,7 @@ interface MoreProps {
   onKeys: () => void;
 }
 
-/** What is wanted less often, each with its word. */
+/** The less frequent actions, each with its label. */
 const More = ({ isGraph, name, commands, canUndo, onKeys }: MoreProps) => {
   const menu = useRef<HTMLDetailsElement>(null);
   const save = (how: (svg: string, name: string) => void | Promise<void>) =>

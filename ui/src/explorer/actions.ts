@@ -1,4 +1,4 @@
-// What a person can do to the picture. Each action makes another address, and nothing else.
+// The actions of the explorer. Each action only changes the address.
 
 import { createContext, useContext } from "react";
 import type { Explored, Side } from "../address";

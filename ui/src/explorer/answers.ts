@@ -1,10 +1,10 @@
-// Which questions an address asks, and the picture that their answers make.
+// The queries of an address, and the picture of their answers.
 
 import { useMemo, useRef } from "react";
 import {
-  asked,
+  apiPath,
   identity,
-  named,
+  entryPath,
   useAnswers,
   useAnswer,
   type Answered,
@@ -19,7 +19,7 @@ import {
 } from "../api";
 import { instantOf, type Explored, type Side } from "../address";
 import { boxOf, parseName } from "../names";
-import { fatedOf } from "../graph/fates";
+import { fatedOf } from "../graph/changes";
 import { MOST_AT_ONCE, picture, type Hop, type Picture, type Walked } from "../graph/model";
 import { withWriters } from "../graph/writers";
 
@@ -39,7 +39,7 @@ export interface Seen {
   extents: Completeness[];
   gaps: Gap[];
   noPath: boolean;
-  /** How much of the traced column's way is known. */
+  /** The completeness of the trace of the column. */
   trace?: Completeness;
   /** The time compared with, in milliseconds. */
   since?: number;
@@ -53,7 +53,7 @@ const COUNTED = { limit: MOST_AT_ONCE + 1, max_nodes: 1_001 };
 const PICKED = { limit: 10_000, max_nodes: 20_000 };
 
 const hopAddress = (node: string, side: Side, asOf: string | undefined, some: typeof COUNTED): string =>
-  asked(`lineage/${way(side)}`, { node, depth: 1, as_of: asOf, ...some });
+  apiPath(`lineage/${way(side)}`, { node, depth: 1, as_of: asOf, ...some });
 
 /** The hops that are open, in the order in which they were opened. */
 export const openHops = (one: Explored): { side: Side; node: string }[] => {
@@ -71,7 +71,7 @@ const wantedHops = (one: Explored): Wanted[] =>
   });
 
 const focusAddress = (one: Explored, asOf: string | undefined): string =>
-  asked("lineage/both", { node: one.focus, limit: TRACED, types: one.influence ? "both" : undefined, as_of: asOf });
+  apiPath("lineage/both", { node: one.focus, limit: TRACED, types: one.influence ? "both" : undefined, as_of: asOf });
 
 const walked = (one: Answered<Envelope<Lineage>> | undefined): Walked | undefined =>
   one?.answer && { data: one.answer.data, completeness: one.answer.completeness, total: one.answer.page?.total ?? 0 };
@@ -87,7 +87,7 @@ export const useSeen = (one: Explored): Seen => {
   const key = identity(answers);
   const made = useMemo(() => {
     const at = new Map(addresses.map((address, place) => [address, walked(answers[place])]));
-    const told: Hop[] = hops.flatMap((hop) => {
+    const answeredHops: Hop[] = hops.flatMap((hop) => {
       const now = at.get(hop.address) ?? (hop.then && empty(hop.of));
       return now
         ? [{ of: hop.of, side: hop.side, now, then: hop.then ? (at.get(hop.then) ?? empty(hop.of)) : undefined }]
@@ -96,8 +96,8 @@ export const useSeen = (one: Explored): Seen => {
     const [now, then] = focused.map((address) => at.get(address));
     return {
       picture: picture({
-        root: rootOf(told, one.node),
-        hops: told,
+        root: rootOf(answeredHops, one.node),
+        hops: answeredHops,
         picked: new Set(one.picked),
         focus: now || then ? { now, then } : undefined,
         path: paths.answer?.data,
@@ -105,17 +105,17 @@ export const useSeen = (one: Explored): Seen => {
       extents: answers.flatMap((answer) => answer.answer?.completeness ?? []),
       gaps: focused.flatMap((address) => at.get(address)?.data.gaps ?? []),
       trace: at.get(focused[0] ?? "")?.completeness ?? undefined,
-      since: one.versus && !onPath ? compared(told, one.versus) : undefined,
+      since: one.versus && !onPath ? compared(answeredHops, one.versus) : undefined,
     };
-    // The addresses and which answers they have say all that the picture depends on.
+    // The picture depends only on the addresses and the keys of their answers.
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the addresses and which answers they have say all
   }, [addresses.join("\n"), key, paths.answer, one.node, one.picked.join("\n")]);
   const problems = answers.flatMap((answer) => answer.problem ?? []);
-  // Of two times, one may not know the node yet.
+  // At one of two times, the node may not exist yet.
   const isOneSided = one.versus && problems.length < answers.length && problems.every((each) => each.status === 404);
   const problem = paths.problem ?? (isOneSided ? undefined : problems[0]);
   const waiting = answers.some((answer) => answer.waiting) || paths.waiting;
-  // Until all answers are there, what was seen last stays, so that nothing flickers.
+  // The previous picture is kept until all answers are loaded, so that nothing flickers.
   const last = useRef(made);
   if (!waiting) last.current = made;
   return {
@@ -127,30 +127,30 @@ export const useSeen = (one: Explored): Seen => {
   };
 };
 
-/** When it is compared with: as the API understood it, else as the address has it. */
+/** The time of comparison: as resolved by the API, else as in the address. */
 const compared = (hops: readonly Hop[], versus: string): number => {
-  const said = hops.map((hop) => hop.then?.completeness?.as_of).find(Boolean);
-  return said ? Date.parse(said) : instantOf(versus);
+  const reported = hops.map((hop) => hop.then?.completeness?.as_of).find(Boolean);
+  return reported ? Date.parse(reported) : instantOf(versus);
 };
 
-/** What there is of a node at a time at which it was not yet there. */
+/** The empty answer for a node at a time before it existed. */
 const empty = (root: string): Walked => ({
   data: { root, direction: "", grain: "", types: [], dropped_at: null, nodes: [], edges: [], gaps: [] },
   completeness: null,
   total: 1,
 });
 
-// The API may know the root by another of its names.
-const rootOf = (hops: readonly Hop[], asked: string): string => {
-  const first = hops.find((hop) => hop.of === asked);
-  return first ? boxOf(first.now.data.root) : asked;
+// The API may answer under another name of the root.
+const rootOf = (hops: readonly Hop[], requested: string): string => {
+  const first = hops.find((hop) => hop.of === requested);
+  return first ? boxOf(first.now.data.root) : requested;
 };
 
 /** The paths between two nodes, whichever way they lead. */
 const usePaths = (one: Explored): Answered<Envelope<Paths>> => {
   const source = one.focus ?? one.node;
   const address = (from: string, to: string) =>
-    asked("paths", { source: from, target: to, limit: 20, types: "both", as_of: one.asOf });
+    apiPath("paths", { source: from, target: to, limit: 20, types: "both", as_of: one.asOf });
   const forth = useAnswer<Envelope<Paths>>(one.pathTo ? address(source, one.pathTo) : null);
   const isEmpty = forth.answer?.data.paths.length === 0;
   const back = useAnswer<Envelope<Paths>>(one.pathTo && isEmpty ? address(one.pathTo, source) : null);
@@ -158,8 +158,8 @@ const usePaths = (one: Explored): Answered<Envelope<Paths>> => {
   return isEmpty ? { ...back, answer: back.answer ?? undefined } : forth;
 };
 
-/** With what is known of each box: who writes it, and the marks of a comparison. Until it is known, what was drawn last
- *  stays, so that no box grows under the pointer. */
+/** Adds the writer of each box and the marks of a comparison. The previous picture is kept until they are loaded, so
+ *  that no box grows under the pointer. */
 export const useKnown = (seen: Seen, traits: ReadonlyMap<string, Traits> | undefined): Seen => {
   const { picture: plain, since } = seen;
   const made = useMemo(() => {
@@ -172,13 +172,13 @@ export const useKnown = (seen: Seen, traits: ReadonlyMap<string, Traits> | undef
   return { ...seen, picture: last.current ?? plain, waiting: seen.waiting || !made };
 };
 
-/** The columns of the unfolded boxes, as their schemas tell them. */
+/** The columns of the unfolded boxes, from their schemas. */
 export const useColumns = (boxes: readonly string[]): Map<string, Answered<{ data: Dataset }>> => {
   const datasets = boxes.filter((id) => parseName(id).kind === "dataset");
   const answers = useAnswers<{ data: Dataset }>(
     datasets.map((id) => {
       const { namespace, name } = parseName(id);
-      return named("datasets", namespace, name);
+      return entryPath("datasets", namespace, name);
     }),
   );
   return new Map(datasets.map((id, place) => [id, answers[place] ?? { waiting: true }]));

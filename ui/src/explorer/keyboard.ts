@@ -2,7 +2,7 @@
 
 import { instantAgo, LENSES, type Explored } from "../address";
 import type { Picture } from "../graph/model";
-import type { Point } from "../graph/place";
+import type { Point } from "../graph/placement";
 import { toggled, type Actions } from "./actions";
 import type { Commands } from "./canvas/Graph";
 
@@ -56,7 +56,7 @@ const cleared = (one: Explored): Partial<Explored> => {
   return { selected: undefined };
 };
 
-/** One hop more wherever the API said that there is more. */
+/** Open one more hop wherever the API reported more nodes. */
 const grown = ({ explored, picture }: Situation): Partial<Explored> => {
   if (explored.shut.length) return { shut: [] };
   const more = picture.boxes.flatMap((box) =>

@@ -1,11 +1,11 @@
-// What the boxes are coloured by: each mark is a colour, a shape and a word, never a colour alone.
+// Lenses that mark the boxes: each mark is a colour, a shape and a word, never a colour alone.
 
 import { useMemo } from "react";
-import { asked, useAnswer, type Change, type Diff, type Envelope, type Traits } from "../api";
+import { apiPath, useAnswer, type Change, type Diff, type Envelope, type Traits } from "../api";
 import { instantAgo, type Explored, type Lens } from "../address";
 import type { Box, Line, Picture } from "../graph/model";
 import { boxOf, fieldId, parseName } from "../names";
-import { words } from "../words";
+import { words } from "../texts";
 
 export type Tone = "good" | "warn" | "bad" | "busy" | "violet" | "teal" | "indigo" | "none";
 
@@ -52,8 +52,8 @@ export const MarkView = ({ mark, className }: { mark: Mark; className: string })
 
 const UNKNOWN: Mark = { tone: "none", icon: "dash", text: words.lenses.unknown };
 const NONE: Lensed = { marks: new Map(), columns: new Map(), legend: [] };
-/** Lenses that ask for what is said of the nodes. */
-const SAID: readonly Lens[] = ["run", "fresh", "quality", "tags", "owner"];
+/** Lenses that need the traits of the nodes. */
+const WITH_TRAITS: readonly Lens[] = ["run", "fresh", "quality", "tags", "owner"];
 const WEEK = 7 * 86_400;
 
 export const useLens = (
@@ -66,7 +66,7 @@ export const useLens = (
   return useMemo(() => {
     if (!lens) return NONE;
     if (lens === "column") return evolved(picture);
-    if (SAID.includes(lens) && !traits) return NONE;
+    if (WITH_TRAITS.includes(lens) && !traits) return NONE;
     const owners =
       lens === "owner" ? tonesOf(picture.boxes.flatMap((box) => traits?.get(box.id)?.owners[0] ?? [])) : [];
     const marks = new Map(
@@ -80,22 +80,22 @@ export const useLens = (
 const marked = (
   lens: Lens,
   box: Box,
-  said: Traits | undefined,
+  traits: Traits | undefined,
   changes: ReadonlyMap<string, Mark> | undefined,
   owners: readonly string[],
   explored: Explored,
 ): Mark => {
   switch (lens) {
     case "run":
-      return runMark(said?.latest?.state ?? box.run?.state);
+      return runMark(traits?.latest?.state ?? box.run?.state);
     case "fresh":
-      return said?.written ? freshMark(said.written.time, explored.asOf) : UNKNOWN;
+      return traits?.written ? freshMark(traits.written.time, explored.asOf) : UNKNOWN;
     case "quality":
-      return said?.quality ? qualityMark(said.quality) : UNKNOWN;
+      return traits?.quality ? qualityMark(traits.quality) : UNKNOWN;
     case "tags":
-      return tagMark(said?.tags ?? []);
+      return tagMark(traits?.tags ?? []);
     case "owner":
-      return ownerMark(said?.owners ?? [], owners);
+      return ownerMark(traits?.owners ?? [], owners);
     default:
       return changes?.get(box.id) ?? { tone: "none", icon: "dash", text: words.lenses.same };
   }
@@ -188,23 +188,23 @@ const FATES: Record<Change["change"], Mark> = {
   changed: { tone: "warn", icon: "tilde", text: words.lenses.changed },
 };
 
-/** What changed of each dataset and job, its columns and edges among it. */
+/** The changes of each dataset and job, including its columns and edges. */
 const useChanges = (one: Explored | undefined): Map<string, Mark> | undefined => {
-  // To the hour, so that the same hour asks the same question.
+  // Rounded to the hour, so that queries within an hour share a cache entry.
   const week = useMemo(() => `${instantAgo(WEEK).slice(0, 13)}:00`, []);
-  const address = one && asked("diff", { before: one.versus ?? week, after: one.asOf, limit: 10_000 });
-  const told = useAnswer<Envelope<Diff>>(address ?? null);
+  const address = one && apiPath("diff", { before: one.versus ?? week, after: one.asOf, limit: 10_000 });
+  const query = useAnswer<Envelope<Diff>>(address ?? null);
   return useMemo(() => {
     const found = new Map<string, Mark>();
-    for (const change of told.answer?.data.changes ?? []) {
+    for (const change of query.answer?.data.changes ?? []) {
       const end = change.node ?? change.target;
       if (!end) continue;
       const isWhole = change.what === "dataset" || change.what === "job";
       if (isWhole) found.set(boxOf(end), FATES[change.change]);
       else if (!found.has(boxOf(end))) found.set(boxOf(end), FATES.changed);
     }
-    return told.answer && found;
-  }, [told.answer]);
+    return query.answer && found;
+  }, [query.answer]);
 };
 
 const EVOLVED: Record<string, Mark> = {
@@ -216,7 +216,7 @@ const EVOLVED: Record<string, Mark> = {
   influence: { tone: "indigo", icon: "diamond", text: words.lenses.influence },
   origin: { tone: "none", icon: "ring", text: words.lenses.origin },
 };
-/** What changes a column most comes first: it is what a box is marked by. */
+/** The strongest change first: it marks the box. */
 const BY_WEIGHT = Object.keys(EVOLVED);
 
 /** What happened to each traced column on its way in. */

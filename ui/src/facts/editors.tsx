@@ -1,11 +1,11 @@
-// Owners, tags, description, certification and tier of a dataset or job, to read and, for who may, to change.
+// Owners, tags, description, certification and tier of a dataset or job, with editors for users who may change them.
 
 import { useState, type FormEvent, type ReactNode } from "react";
 import type { Facts, Tag } from "../api";
 import { fieldId } from "../names";
-import { Icon } from "../parts/bits";
-import { words } from "../words";
-import { pathOf, readFacts, reasonOf, sayOver, sayWithUndo, tellDone, type Conflict } from "./changing";
+import { Icon } from "../components/elements";
+import { words } from "../texts";
+import { pathOf, readFacts, reasonOf, sayOver, sayWithUndo, tellDone, type Conflict } from "./writes";
 
 interface Props {
   node: string;
@@ -15,7 +15,7 @@ interface Props {
 
 const LEVELS = ["certified", "canonical"] as const;
 
-/** Runs what writes: one at a time, and its refusal is shown. */
+/** Runs a write, one at a time, and shows its error. */
 const useWriting = () => {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
@@ -183,7 +183,7 @@ interface PairProps {
   onCancel: () => void;
 }
 
-/** A name and, if one wants, a second word. */
+/** A name and an optional second text. */
 const Pair = ({ label, names, hints, isBusy, onDone, onCancel }: PairProps) => {
   const [first, setFirst] = useState("");
   const [second, setSecond] = useState("");

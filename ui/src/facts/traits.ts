@@ -1,7 +1,7 @@
-// What is said and known of the boxes of a picture, asked for some at a time.
+// The traits of the boxes of a picture, loaded in batches.
 
 import { useMemo } from "react";
-import { asked, identity, useAnswers, type Traits } from "../api";
+import { apiPath, identity, useAnswers, type Traits } from "../api";
 import { isHidden, learnType } from "../names";
 
 const AT_ONCE = 40;
@@ -10,10 +10,10 @@ const addresses = (ids: readonly string[], asOf: string | undefined): string[] =
   Array.from({ length: Math.ceil(ids.length / AT_ONCE) }, (_, at) => {
     const query = new URLSearchParams(ids.slice(at * AT_ONCE, (at + 1) * AT_ONCE).map((node) => ["node", node]));
     if (asOf) query.set("as_of", asOf);
-    return `${asked("traits")}?${query}`;
+    return `${apiPath("traits")}?${query}`;
   });
 
-/** By node, of those of which something is known; undefined while it is waited for. */
+/** Traits by node, of those that have any; undefined while they are loaded. */
 export const useTraits = (nodes: readonly string[], asOf?: string): ReadonlyMap<string, Traits> | undefined => {
   const all = addresses(
     nodes.filter((id) => !isHidden(id)),

@@ -1,11 +1,11 @@
 // Who must approve a commit, who did, and the reader's own approval.
 
 import { useState } from "react";
-import { asked, refresh, type RecordedVerdict } from "../api";
-import { reasonOf } from "../facts/changing";
-import { Section } from "../parts/Section";
+import { apiPath, refresh, type RecordedVerdict } from "../api";
+import { reasonOf } from "../facts/writes";
+import { Section } from "../components/Section";
 import { send, useMay, useSession } from "../session";
-import { words } from "../words";
+import { words } from "../texts";
 import { verdictPath } from "./address";
 
 export const Approvals = ({ of }: { of: RecordedVerdict }) => {
@@ -53,7 +53,7 @@ const OwnApproval = ({ of }: { of: RecordedVerdict }) => {
   const isMine = of.approvals.some((one) => one.person === me);
   const change = async (): Promise<void> => {
     try {
-      await send(isMine ? "DELETE" : "PUT", asked(`${verdictPath(of.repository, of.verdict.commit)}/approval`));
+      await send(isMine ? "DELETE" : "PUT", apiPath(`${verdictPath(of.repository, of.verdict.commit)}/approval`));
       setProblem("");
       refresh();
     } catch (error) {

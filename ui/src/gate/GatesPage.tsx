@@ -4,10 +4,10 @@ import "../styles/gate.css";
 import type { ReactNode } from "react";
 import { usePages, type ApprovalRow, type Listed, type VerdictRow, type WaiverRow } from "../api";
 import { pageAddress } from "../address";
-import { Paged } from "../boards/Paged";
-import { Go, When } from "../parts/bits";
-import { Section } from "../parts/Section";
-import { words } from "../words";
+import { Paged } from "../dashboards/Paged";
+import { Go, When } from "../components/elements";
+import { Section } from "../components/Section";
+import { words } from "../texts";
 import { verdictAddress } from "./address";
 import { VerdictChip } from "./VerdictChip";
 
@@ -53,12 +53,12 @@ const Table = ({ heads, children }: TableProps) => (
 );
 
 const Verdicts = ({ repository }: { repository: string }) => {
-  const told = usePages<Listed<VerdictRow>>("gate/verdicts", { limit: SHOWN, repository });
-  const rows = told.pages.flatMap((page) => page.data);
+  const listing = usePages<Listed<VerdictRow>>("gate/verdicts", { limit: SHOWN, repository });
+  const rows = listing.pages.flatMap((page) => page.data);
   const { verdict, commit, changes, affected, hidden, recorded } = words.gate;
   return (
     <Section title={words.gate.verdicts}>
-      <Paged of={told} isEmpty={!rows.length} none={words.gate.verdictsNone}>
+      <Paged of={listing} isEmpty={!rows.length} none={words.gate.verdictsNone}>
         <Table heads={[verdict, words.gate.repository, commit, changes, affected, hidden, recorded]}>
           {rows.map((one) => (
             <tr key={`${one.repository} ${one.commit}`}>
@@ -88,11 +88,11 @@ const Verdicts = ({ repository }: { repository: string }) => {
 };
 
 const ApprovalList = ({ repository }: { repository: string }) => {
-  const told = usePages<Listed<ApprovalRow>>("gate/approvals", { limit: SHOWN, repository });
-  const rows = told.pages.flatMap((page) => page.data);
+  const listing = usePages<Listed<ApprovalRow>>("gate/approvals", { limit: SHOWN, repository });
+  const rows = listing.pages.flatMap((page) => page.data);
   return (
     <Section title={words.gate.approvals}>
-      <Paged of={told} isEmpty={!rows.length} none={words.gate.approvalsNone}>
+      <Paged of={listing} isEmpty={!rows.length} none={words.gate.approvalsNone}>
         <Table heads={[words.gate.person, words.gate.repository, words.gate.commit, words.gate.recorded]}>
           {rows.map((one) => (
             <tr key={`${one.repository} ${one.commit} ${one.person}`}>
@@ -115,12 +115,12 @@ const ApprovalList = ({ repository }: { repository: string }) => {
 };
 
 const Waivers = ({ repository }: { repository: string }) => {
-  const told = usePages<Listed<WaiverRow>>("gate/waivers", { limit: SHOWN, repository });
-  const rows = told.pages.flatMap((page) => page.data);
+  const listing = usePages<Listed<WaiverRow>>("gate/waivers", { limit: SHOWN, repository });
+  const rows = listing.pages.flatMap((page) => page.data);
   const { change, owner, reason, expires } = words.gate;
   return (
     <Section title={words.gate.waivers}>
-      <Paged of={told} isEmpty={!rows.length} none={words.gate.waiversNone}>
+      <Paged of={listing} isEmpty={!rows.length} none={words.gate.waiversNone}>
         <Table heads={[change, words.gate.repository, owner, reason, expires]}>
           {rows.map((one) => (
             <tr key={`${one.repository} ${one.change}`}>

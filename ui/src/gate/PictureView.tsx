@@ -4,8 +4,8 @@ import { useState } from "react";
 import type { ChangeRecord, VerdictRecord } from "../api";
 import { lineageAddress } from "../address";
 import { isHidden, parseName, shortName } from "../names";
-import { Section } from "../parts/Section";
-import { words } from "../words";
+import { Section } from "../components/Section";
+import { words } from "../texts";
 import { BOX, HIDDEN, pictureOf, type PictureBox, type PictureLine } from "./picture";
 
 const LONGEST = 26;

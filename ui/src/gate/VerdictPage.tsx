@@ -1,11 +1,11 @@
 // One verdict: what a commit changes, everything that it hits, and who must approve.
 
 import "../styles/gate.css";
-import { asked, useAnswer, type ChangeRecord, type RecordedVerdict, type VerdictRecord } from "../api";
-import { Awaited, exact, Go, NodeLink } from "../parts/bits";
-import { Section } from "../parts/Section";
+import { apiPath, useAnswer, type ChangeRecord, type RecordedVerdict, type VerdictRecord } from "../api";
+import { Awaited, exact, Go, NodeLink } from "../components/elements";
+import { Section } from "../components/Section";
 import { pageAddress } from "../address";
-import { words } from "../words";
+import { words } from "../texts";
 import { verdictPath } from "./address";
 import { Approvals } from "./Approvals";
 import { HIDDEN } from "./picture";
@@ -13,11 +13,11 @@ import { PictureView } from "./PictureView";
 import { VerdictChip } from "./VerdictChip";
 
 export const VerdictPage = ({ repository, commit }: { repository: string; commit: string }) => {
-  const told = useAnswer<{ data: RecordedVerdict }>(asked(verdictPath(repository, commit)));
+  const query = useAnswer<{ data: RecordedVerdict }>(apiPath(verdictPath(repository, commit)));
   return (
     <div className="page verdict">
-      <Awaited of={told} lines={6} />
-      {told.answer && <Shown of={told.answer.data} />}
+      <Awaited of={query} lines={6} />
+      {query.answer && <Shown of={query.answer.data} />}
     </div>
   );
 };

@@ -1,17 +1,17 @@
-// From answers to a picture: which boxes and lines there are. Pure; nothing here knows where they are drawn.
+// Builds the picture, its boxes and lines, from answers. Pure; independent of positions.
 
 import type { Edge, Completeness, Lineage, Paths, Reached, RunSeen } from "../api";
 import { boxOf, isHidden, parseName, type Kind } from "../names";
 import type { Side } from "../address";
 
 export type Flow = "direct" | "indirect" | "inferred";
-/** What happened to a box or line between two times. `connected`: it was there before, and came into this picture;
- *  `disconnected`: it is still there, and left it; `changed`: what comes into it is not the same. */
+/** The change of a box or line between two times. `connected`: it existed before and is new in this picture;
+ *  `disconnected`: it still exists and left the picture; `changed`: its incoming edges differ. */
 export type Fate = "added" | "connected" | "changed" | "disconnected" | "removed";
-/** In which of two pictures something is, if not in both. */
+/** The one of two pictures that contains something, if not both. */
 export type Only = "now" | "then";
 
-/** `more`: the API said that there is more beyond; `none`: that there is not; `unknown`: it was not asked. */
+/** `more`: the API reported more nodes beyond; `none`: it reported none; `unknown`: not requested. */
 export type Beyond = "open" | "more" | "none" | "unknown";
 
 export interface Box {
@@ -58,7 +58,7 @@ export interface Picture {
   lines: Line[];
 }
 
-/** One hop from a box, as the API answered it: now, and (compared) then. */
+/** The answer for one hop from a box: now, and at the time of comparison. */
 export interface Hop {
   of: string;
   side: Side;
@@ -71,7 +71,7 @@ export interface Walked {
   total: number;
 }
 
-export interface Told {
+export interface Answers {
   root: string;
   hops: readonly Hop[];
   picked: ReadonlySet<string>;
@@ -86,8 +86,8 @@ export const stubId = (of: string, side: Side): string => `stub:${side}:${of}`;
 
 export const flowOf = (edges: readonly Edge[]): Flow => {
   if (edges.every((edge) => edge.inferred)) return "inferred";
-  const told = edges.filter((edge) => !edge.inferred);
-  return told.some((edge) => edge.transformations.some((one) => one.type !== "INDIRECT")) ? "direct" : "indirect";
+  const reported = edges.filter((edge) => !edge.inferred);
+  return reported.some((edge) => edge.transformations.some((one) => one.type !== "INDIRECT")) ? "direct" : "indirect";
 };
 
 /** The jobs that a line comes from. */
@@ -103,14 +103,14 @@ interface Draft {
   now: Set<string>;
 }
 
-export const picture = (told: Told): Picture => {
+export const picture = (answers: Answers): Picture => {
   const draft: Draft = { boxes: new Map(), stubs: [], lines: new Map(), then: new Set(), now: new Set() };
-  if (told.path) return drawn(onPaths(draft, told.path));
-  box(draft, told.root);
-  const compared = told.hops.some((hop) => hop.then);
-  for (const hop of told.hops) addHop(draft, hop, told.picked);
-  if (told.focus) addFocus(draft, told.focus);
-  if (compared) tellOnly(draft, told.root);
+  if (answers.path) return drawn(onPaths(draft, answers.path));
+  box(draft, answers.root);
+  const compared = answers.hops.some((hop) => hop.then);
+  for (const hop of answers.hops) addHop(draft, hop, answers.picked);
+  if (answers.focus) addFocus(draft, answers.focus);
+  if (compared) markOnly(draft, answers.root);
   return drawn(draft);
 };
 
@@ -216,7 +216,7 @@ const tellWriter = (target: Box, edge: Edge): void => {
 const later = (known: RunSeen | undefined, one: RunSeen): RunSeen =>
   known && known.said_at >= one.said_at ? known : one;
 
-/** The way of one column: its lines column by column, all else faded. */
+/** The trace of one column: its lines column by column, everything else faded. */
 const addFocus = (draft: Draft, focus: { now?: Walked; then?: Walked }): void => {
   for (const one of draft.boxes.values()) one.faded = true;
   for (const line of draft.lines.values()) line.faded = true;
@@ -228,7 +228,7 @@ const addFocus = (draft: Draft, focus: { now?: Walked; then?: Walked }): void =>
     for (const edge of walked?.data.edges ?? []) {
       const [source, target] = [light(draft, edge.source), light(draft, edge.target)];
       addLine(draft, edge, source, target, seen, true);
-      // The line between the two boxes says nothing that the lines of the columns do not.
+      // The line between the two boxes is redundant beside the lines of the columns.
       draft.lines.delete(`${source} ${target}`);
     }
   }
@@ -262,7 +262,7 @@ const onPaths = (draft: Draft, paths: Paths): Draft => {
   return draft;
 };
 
-const tellOnly = (draft: Draft, root: string): void => {
+const markOnly = (draft: Draft, root: string): void => {
   const only = (now: boolean, then: boolean): Only | undefined => (now === then ? undefined : now ? "now" : "then");
   const ends = (seen: Set<string>) =>
     new Set(

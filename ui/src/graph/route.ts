@@ -1,8 +1,8 @@
-// How lines go from box to box without crossing a third one. Boxes stand in bands from left to right, with gutters
-// between them in which no box is: a line climbs in gutters only, and passes each band between two of its boxes, or
-// above or below all of them. Pure; imports types alone.
+// Routes of lines from box to box that cross no other box. Boxes are in bands from left to right, separated by empty
+// gutters. A line changes its height only in gutters, and passes each band between two boxes, or above or below all
+// of them. Pure; imports only types.
 
-import type { Point, Size } from "./place";
+import type { Point, Size } from "./placement";
 
 export interface Rect extends Point, Size {
   id: string;

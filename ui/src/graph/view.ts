@@ -1,12 +1,12 @@
-// What the camera shows of a graph, and where the map of all of it hides least. Pure; imports types alone.
+// The viewport of the camera, and the corner for the minimap. Pure; imports only types.
 
-import type { Point, Size } from "./place";
+import type { Point, Size } from "./placement";
 
 export interface View extends Point {
   zoom: number;
 }
 export interface Limits {
-  /** Smaller than this nobody can read it: then a part is shown, larger. */
+  /** Below this zoom text is unreadable: then a part of the graph is shown, larger. */
   least: number;
   most: number;
   /** Room around the graph. */
@@ -19,7 +19,7 @@ const within = (wanted: number, from: number, length: number, window: number, ed
   return length <= 2 * half ? from + length / 2 : Math.min(Math.max(wanted, from + half), from + length - half);
 };
 
-/** All of the graph in the middle of the stage, or, where that would be too small, what is around a point. */
+/** The whole graph centred on the stage, or the area around a point if that would be too small. */
 export const viewOf = (all: Point & Size, stage: Size, around: Point | undefined, limits: Limits): View => {
   const { least, most, edge } = limits;
   const whole = Math.min(stage.width / (all.width + 2 * edge), stage.height / (all.height + 2 * edge));
@@ -38,7 +38,7 @@ export const viewOf = (all: Point & Size, stage: Size, around: Point | undefined
 export type Corner = "top-right" | "top-left";
 const CORNERS: readonly Corner[] = ["top-right", "top-left"];
 
-/** The corner of the stage in which a map of a size covers the least of the boxes. */
+/** The corner of the stage where a minimap of a size covers the smallest area of boxes. */
 export const freeCorner = (boxes: readonly (Point & Size)[], view: View, stage: Size, map: Size): Corner => {
   const covered = CORNERS.map((corner) => {
     const left = corner === "top-left" ? 0 : stage.width - map.width;

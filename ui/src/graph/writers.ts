@@ -1,4 +1,4 @@
-// Who writes each box, also where the hop into it is not open. Pure; imports types alone.
+// The writer of each box, also where its upstream hop is closed. Pure; imports only types.
 
 import type { Box, Picture } from "./model";
 
@@ -18,7 +18,7 @@ const writtenBy = (box: Box, known: Written | undefined): Box => {
   };
 };
 
-/** The picture with a writer for each dataset that has one. What the lines of the picture say comes first. */
+/** The picture with a writer for each dataset that has one. Lines of the picture take precedence. */
 export const withWriters = (picture: Picture, known: Iterable<readonly [string, Written]>): Picture => {
   const by = new Map(known);
   return { ...picture, boxes: picture.boxes.map((box) => writtenBy(box, by.get(box.id))) };

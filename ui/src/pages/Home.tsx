@@ -1,14 +1,14 @@
-// The start: search first, then what happened lately.
+// The home page: search, then recent activity.
 
 import { useMemo, type ReactNode } from "react";
 import {
-  asked,
+  apiPath,
   useAnswer,
   useAnswers,
   type Change,
   type Diff,
   type Envelope,
-  type EventSaid,
+  type ReceivedEvent,
   type Run,
   type Status,
   type Trouble,
@@ -17,8 +17,8 @@ import {
 import { explorerAddress, fresh } from "../address";
 import { useTraits } from "../facts/traits";
 import { isHidden, shortName } from "../names";
-import { Awaited, Go, Icon, NodeLink, runId, RunLink, State, Took, When } from "../parts/bits";
-import { words } from "../words";
+import { Awaited, Go, Icon, NodeLink, runId, RunLink, State, Took, When } from "../components/elements";
+import { words } from "../texts";
 
 const LATEST = 300;
 const SHOWN = 6;
@@ -26,7 +26,7 @@ const minutes = (): number => Math.floor(Date.now() / 60_000);
 
 export const Home = ({ onSearch }: { onSearch: () => void }) => {
   const status = useAnswer<Status>("../api/v2/status");
-  const events = useAnswer<{ data: EventSaid[] }>(asked("events", { limit: LATEST }));
+  const events = useAnswer<{ data: ReceivedEvent[] }>(apiPath("events", { limit: LATEST }));
   return (
     <div className="home">
       <section className="hero">
@@ -97,7 +97,7 @@ const Tiles = ({ status }: { status: Status | undefined }) => {
 };
 
 interface RunsProps {
-  events: { answer?: { data: EventSaid[] }; waiting: boolean };
+  events: { answer?: { data: ReceivedEvent[] }; waiting: boolean };
   title: string;
   none: string;
   states: string[];
@@ -146,13 +146,13 @@ const Runs = ({ events, title, none, states }: RunsProps) => {
 
 /** Jobs in trouble, those with the most downstream first; and by which rule. */
 const InTrouble = ({ trouble, title, none, row }: InTroubleProps) => {
-  const told = useAnswer<{ data: Troubles }>(asked("troubles", { trouble, limit: SHOWN }));
-  const jobs = told.answer?.data.jobs ?? [];
+  const query = useAnswer<{ data: Troubles }>(apiPath("troubles", { trouble, limit: SHOWN }));
+  const jobs = query.answer?.data.jobs ?? [];
   return (
     <section className="card">
       <h2>{title}</h2>
-      <Awaited of={told} />
-      {told.answer && !jobs.length && <p className="quiet">{none}</p>}
+      <Awaited of={query} />
+      {query.answer && !jobs.length && <p className="quiet">{none}</p>}
       {jobs.length > 0 && (
         <ul className="run-list">
           {jobs.map((one) => (
@@ -219,18 +219,18 @@ const Late = () => (
 const RunError = ({ run }: { run: Run }) => (run.error === null ? null : <p className="run-error">{run.error}</p>);
 
 const Changed = () => {
-  // To the minute, so that the same minute asks the same question.
+  // Rounded to the minute, so that queries within a minute share a cache entry.
   const before = useMemo(() => new Date((minutes() - 1_440) * 60_000).toISOString().slice(0, 16), []);
-  const told = useAnswer<Envelope<Diff>>(asked("diff", { before, limit: 200 }));
-  const all = useMemo(() => byTarget(told.answer?.data.changes ?? []), [told.answer]);
+  const query = useAnswer<Envelope<Diff>>(apiPath("diff", { before, limit: 200 }));
+  const all = useMemo(() => byTarget(query.answer?.data.changes ?? []), [query.answer]);
   const edges = all.filter(({ node }) => !isHidden(node));
   useTraits(edges.slice(0, SHOWN).map(({ node }) => node));
-  const counts = told.answer?.data.counts ?? {};
+  const counts = query.answer?.data.counts ?? {};
   return (
     <section className="card">
       <h2>{words.home.changed}</h2>
-      <Awaited of={told} />
-      {told.answer && !Object.keys(counts).length && <p className="quiet">{words.home.changedNone}</p>}
+      <Awaited of={query} />
+      {query.answer && !Object.keys(counts).length && <p className="quiet">{words.home.changedNone}</p>}
       <p className="chips">
         {Object.entries(counts).flatMap(([what, of]) =>
           Object.entries(of)
@@ -268,12 +268,12 @@ const Changed = () => {
           {words.hidden.changes(all.length - edges.length)}
         </p>
       )}
-      {told.answer?.page?.total ? <p className="card-foot">{words.home.allChanges(told.answer.page.total)}</p> : null}
+      {query.answer?.page?.total ? <p className="card-foot">{words.home.allChanges(query.answer.page.total)}</p> : null}
     </section>
   );
 };
 
-/** Datasets and jobs that came, went or changed: what lies behind them is in their own diff. */
+/** Datasets and jobs that were added, removed or changed; downstream changes are in their own diff. */
 const byTarget = (changes: readonly Change[]): { node: string; change: string }[] =>
   changes.flatMap((one) =>
     one.node && (one.what === "dataset" || one.what === "job") ? [{ node: one.node, change: one.change }] : [],

@@ -1,7 +1,7 @@
-// Somebody is signed in, and has no role yet: whom to ask, and for what.
+// For signed-in users without a role: whom to ask for one.
 
 import { useSession } from "../session";
-import { words } from "../words";
+import { words } from "../texts";
 
 export const NoRole = () => {
   const { me } = useSession();

@@ -1,14 +1,14 @@
-// All that is known of a dataset or job, on one page.
+// The page of a dataset or job.
 
-import { named, useAnswer, type Dataset, type Job } from "../api";
+import { entryPath, useAnswer, type Dataset, type Job } from "../api";
 import { lineageAddress } from "../address";
 import { boxOf, fullName, parseName, shortName } from "../names";
-import { Awaited, exact, Go, Icon, NodeGlyph, When } from "../parts/bits";
-import { Facets, Section } from "../parts/Section";
-import { WhereView } from "../parts/where";
+import { Awaited, exact, Go, Icon, NodeGlyph, When } from "../components/elements";
+import { Facets, Section } from "../components/Section";
+import { WhereView } from "../components/location";
 import { Description, Owners, TagsEditor, Trust } from "../facts/editors";
 import { useMay } from "../session";
-import { words } from "../words";
+import { words } from "../texts";
 import { Contract } from "./node/Contract";
 import { JobParts } from "./node/JobParts";
 import { Checks, LastWrite } from "./node/LatestRuns";
@@ -20,11 +20,11 @@ import { NotFound } from "./NotFound";
 export const NodePage = ({ node }: { node: string }) => {
   const box = boxOf(node);
   const { kind, namespace, name } = parseName(box);
-  const told = useAnswer<{ data: Dataset | Job }>(named(kind === "job" ? "jobs" : "datasets", namespace, name));
-  const one = told.answer?.data;
-  const isUnknown = told.problem?.status === 404;
+  const query = useAnswer<{ data: Dataset | Job }>(entryPath(kind === "job" ? "jobs" : "datasets", namespace, name));
+  const one = query.answer?.data;
+  const isUnknown = query.problem?.status === 404;
   const mayEdit = useMay("steward", namespace);
-  if (isUnknown) return <NotFound asked={box} candidates={told.problem?.candidates} />;
+  if (isUnknown) return <NotFound requested={box} candidates={query.problem?.candidates} />;
   return (
     <div className="page">
       <header className="page-head">
@@ -43,7 +43,7 @@ export const NodePage = ({ node }: { node: string }) => {
           {words.node.lineage}
         </Go>
       </header>
-      <Awaited of={told} lines={8} />
+      <Awaited of={query} lines={8} />
       {one && (
         <div className="page-columns">
           <div>

@@ -1,8 +1,8 @@
-// What is not there: no such page, or no node of that name; with the names nearest to it, each once.
+// No such page, or no node of that name; with the most similar names.
 
 import { isNodeId, parseName, shortName } from "../names";
-import { Go, NodeLink } from "../parts/bits";
-import { words } from "../words";
+import { Go, NodeLink } from "../components/elements";
+import { words } from "../texts";
 
 const MOST = 5;
 
@@ -17,22 +17,22 @@ const isNear = (one: string, other: string): boolean => {
 };
 
 interface Props {
-  /** What was asked for, if it was a name. */
-  asked?: string;
+  /** The requested name, if it was one. */
+  requested?: string;
   candidates?: readonly string[];
   title?: string;
 }
 
-export const NotFound = ({ asked, candidates = [], title = words.problem.unknown }: Props) => {
-  const isId = asked !== undefined && isNodeId(asked);
-  const near = candidates.filter((one) => !isId || isNear(shortName(asked), shortName(one))).slice(0, MOST);
+export const NotFound = ({ requested, candidates = [], title = words.problem.unknown }: Props) => {
+  const isId = requested !== undefined && isNodeId(requested);
+  const near = candidates.filter((one) => !isId || isNear(shortName(requested), shortName(one))).slice(0, MOST);
   return (
     <div className="trouble" role="alert">
       <h1>{title}</h1>
-      {asked !== undefined && (
+      {requested !== undefined && (
         <p>
-          {isId ? words.problem.noNode(words.kinds[parseName(asked).kind] ?? "") : words.problem.noId}{" "}
-          <code className="breaks">{asked}</code>
+          {isId ? words.problem.noNode(words.kinds[parseName(requested).kind] ?? "") : words.problem.noId}{" "}
+          <code className="breaks">{requested}</code>
         </p>
       )}
       {near.length > 0 && (

@@ -1,13 +1,13 @@
-// One run: what it read and wrote, how it ended, and which runs it built on.
+// One run: its inputs and outputs, its result, and the runs that wrote its inputs.
 
-import { asked, useAnswer, type Envelope, type Run } from "../api";
+import { apiPath, useAnswer, type Envelope, type Run } from "../api";
 import { lineageAddress } from "../address";
 import { useTraits } from "../facts/traits";
 import { isHidden, shortName } from "../names";
-import { Awaited, exact, Glyph, Go, Icon, NodeLink, RunLink, State, Took, When } from "../parts/bits";
+import { Awaited, exact, Glyph, Go, Icon, NodeLink, RunLink, State, Took, When } from "../components/elements";
 import { Compared } from "../runs/RunDiff";
-import { words } from "../words";
-import { Facets, Section } from "../parts/Section";
+import { words } from "../texts";
+import { Facets, Section } from "../components/Section";
 
 interface RunLineage {
   runs: {
@@ -21,18 +21,18 @@ interface RunLineage {
   }[];
 }
 
-/** Of so many inputs and outputs the icons say what they are. */
+/** Up to this number of inputs and outputs have icons of their type. */
 const MOST_TYPED = 100;
 
 export const RunPage = ({ run, versus }: { run: string; versus: string | undefined }) => {
-  const told = useAnswer<{ data: Run[] }>(`../api/v2/runs/${encodeURIComponent(run)}`);
+  const query = useAnswer<{ data: Run[] }>(`../api/v2/runs/${encodeURIComponent(run)}`);
   return (
     <div className="page">
-      <Awaited of={told} lines={6} />
-      {told.answer?.data.map((one) => (
+      <Awaited of={query} lines={6} />
+      {query.answer?.data.map((one) => (
         <OneRun key={one.job} run={one} versus={versus} />
       ))}
-      {told.answer && <Before run={run} />}
+      {query.answer && <Before run={run} />}
     </div>
   );
 };
@@ -117,8 +117,8 @@ const OneRun = ({ run, versus }: { run: Run; versus: string | undefined }) => {
 };
 
 const Before = ({ run }: { run: string }) => {
-  const told = useAnswer<Envelope<RunLineage>>(asked(`runs/${encodeURIComponent(run)}/lineage`, { limit: 50 }));
-  const before = told.answer?.data.runs.filter((one) => one.depth > 0) ?? [];
+  const query = useAnswer<Envelope<RunLineage>>(apiPath(`runs/${encodeURIComponent(run)}/lineage`, { limit: 50 }));
+  const before = query.answer?.data.runs.filter((one) => one.depth > 0) ?? [];
   if (!before.length) return null;
   return (
     <Section title={words.node.runLineage} count={before.length}>

@@ -1,9 +1,9 @@
-// The page before all others, at whatever address somebody came to.
+// The sign-in page, shown at any address until the user is signed in.
 
 import { useState, type FormEvent } from "react";
 import { Problem, type SignInMethods } from "../api";
-import { Icon } from "../parts/bits";
-import { words } from "../words";
+import { Icon } from "../components/elements";
+import { words } from "../texts";
 
 interface Props {
   ways: SignInMethods;

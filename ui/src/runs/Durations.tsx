@@ -2,8 +2,8 @@
 
 import { pageAddress } from "../address";
 import type { Run } from "../api";
-import { exact, Go, runId } from "../parts/bits";
-import { words } from "../words";
+import { exact, Go, runId } from "../components/elements";
+import { words } from "../texts";
 
 /** In seconds; none of a run that has not begun or not ended. */
 const tookOf = (run: Run): number | undefined =>

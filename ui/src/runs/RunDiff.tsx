@@ -1,34 +1,34 @@
-// What changed from one run of a job to another: how it went, and what the runs themselves reported.
+// Changes from one run of a job to another: results, and the reports of the runs.
 
 import { type ReactNode } from "react";
 import {
-  asked,
-  named,
+  apiPath,
+  entryPath,
   useAnswer,
   useAnswers,
   type Change,
   type Diff,
   type Envelope,
-  type EventSaid,
+  type ReceivedEvent,
   type Run,
 } from "../api";
 import { go, pageAddress } from "../address";
 import { ChangesView } from "../explorer/panels/TimePanel";
 import { parseName } from "../names";
-import { Awaited, exact, RunLink, runId, State, Took } from "../parts/bits";
-import { words } from "../words";
+import { Awaited, exact, RunLink, runId, State, Took } from "../components/elements";
+import { words } from "../texts";
 import { changedColumns, comparedLines, reportedBy, type ColumnChange, type Reported } from "./compare";
 
 const OTHERS = 50;
 const MOST_EVENTS = 1_000;
-/** Of one run: the last ones say all that counts. */
+/** The most events of one run; the latest are sufficient. */
 const READ = 8;
 
 /** The other runs of its job, and a choice of which to compare with. */
 export const Compared = ({ run, versus }: { run: Run; versus: string | undefined }) => {
   const { namespace, name } = parseName(run.job);
-  const told = useAnswer<{ data: Run[] }>(`${named("jobs", namespace, name, "/runs")}?limit=${OTHERS}`);
-  const others = told.answer?.data.filter((one) => one.run !== run.run) ?? [];
+  const query = useAnswer<{ data: Run[] }>(`${entryPath("jobs", namespace, name, "/runs")}?limit=${OTHERS}`);
+  const others = query.answer?.data.filter((one) => one.run !== run.run) ?? [];
   const before = others.find((one) => runId(one.run) === versus);
   if (!others.length) return null;
   const choose = (other: string) =>
@@ -55,7 +55,7 @@ export const Compared = ({ run, versus }: { run: Run; versus: string | undefined
 };
 
 const Differences = ({ before, after }: { before: Run; after: Run }) => {
-  const edges = useAnswer<Envelope<Diff>>(asked("diff", { before: before.run, after: after.run, limit: 500 }));
+  const edges = useAnswer<Envelope<Diff>>(apiPath("diff", { before: before.run, after: after.run, limit: 500 }));
   const [then, now] = [useReported(before), useReported(after)];
   return (
     <>
@@ -179,15 +179,15 @@ const Sql = ({ before, after }: { before: string | undefined; after: string | un
   );
 };
 
-/** What the events of a run say; undefined while they are read. */
+/** The content of the events of a run; undefined while they are loaded. */
 const useReported = (run: Run): Reported | undefined => {
   const { namespace } = parseName(run.job);
   const until = run.last_seen && new Date(Date.parse(run.last_seen) + 1_000).toISOString();
-  const list = useAnswer<{ data: EventSaid[] }>(
-    asked("events", { namespace, after: run.first_seen, before: until, limit: MOST_EVENTS }),
+  const list = useAnswer<{ data: ReceivedEvent[] }>(
+    apiPath("events", { namespace, after: run.first_seen, before: until, limit: MOST_EVENTS }),
   );
   const own = list.answer?.data.filter((one) => one.subject === run.run && one.job === run.job).slice(0, READ) ?? [];
-  const events = useAnswers<{ data: { payload?: unknown } }>(own.map((one) => asked(`events/${one.event}`)));
+  const events = useAnswers<{ data: { payload?: unknown } }>(own.map((one) => apiPath(`events/${one.event}`)));
   if (list.waiting || events.some((one) => one.waiting)) return undefined;
   // The list has the newest first.
   return reportedBy(events.flatMap((one) => one.answer?.data.payload ?? []).reverse());

@@ -1,6 +1,6 @@
-// What two runs of a job reported of themselves, and how that differs. Pure; imports nothing.
+// Differences between the reports of two runs of a job. Pure; imports nothing.
 
-/** What the events of one run say, the later ones before the earlier. */
+/** The content of the events of one run; later events take precedence. */
 export interface Reported {
   sql: string | undefined;
   commit: string | undefined;
@@ -29,7 +29,7 @@ const columnsOf = (fields: unknown, above = ""): [string, string][] =>
     return [[whole, text((field as Json)["type"]) ?? ""], ...columnsOf((field as Json)["fields"], `${whole}.`)];
   });
 
-/** What events of one run say, in the order of their times. Parts that are malformed say nothing. */
+/** The content of the events of one run, in the order of their times. Malformed parts are ignored. */
 export const reportedBy = (events: readonly unknown[]): Reported => {
   const schemas = new Map<string, ReadonlyMap<string, string>>();
   const rows = new Map<string, number>();
@@ -70,16 +70,16 @@ export interface TextLine {
   sign: "+" | "-" | " ";
   text: string;
 }
-/** Longer texts are compared as two wholes: what is common to them is looked for in steps of their product. */
+/** Longer texts are not compared line by line: the cost is the product of their lengths. */
 const MOST_LINES = 1_000;
 
-/** The lines of two texts as one, those of one of them alone marked. */
+/** The lines of two texts merged; lines of only one of them are marked. */
 export const comparedLines = (before: string, after: string): TextLine[] => {
   const [old, now] = [before, after].map((one) => (one ? one.split("\n") : [])) as [string[], string[]];
   const removed = old.map((text): TextLine => ({ sign: "-", text }));
   const added = now.map((text): TextLine => ({ sign: "+", text }));
   if (old.length > MOST_LINES || now.length > MOST_LINES) return before === after ? [] : [...removed, ...added];
-  // How many lines the rests of both texts have in common, from each pair of lines on.
+  // The length of the longest common subsequence of both remainders, for each pair of lines.
   const common = Array.from({ length: old.length + 1 }, () => new Uint16Array(now.length + 1));
   for (let i = old.length - 1; i >= 0; i -= 1)
     for (let j = now.length - 1; j >= 0; j -= 1)

@@ -1,11 +1,11 @@
 // All styles but those of the dashboards, in the order in which they override each other.
 
 import "./tokens.css";
-import "./parts/shell.css";
-import "./parts/controls.css";
-import "./parts/search.css";
-import "./parts/lists.css";
-import "./parts/names.css";
+import "./components/shell.css";
+import "./components/controls.css";
+import "./components/search.css";
+import "./components/lists.css";
+import "./components/names.css";
 import "./pages.css";
 import "./explorer/page.css";
 import "./explorer/lenses.css";

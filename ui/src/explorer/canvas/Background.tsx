@@ -2,7 +2,7 @@
 
 import { useStore, ViewportPortal, type ReactFlowState } from "@xyflow/react";
 import { memo } from "react";
-import type { Point, Size } from "../../graph/place";
+import type { Point, Size } from "../../graph/placement";
 
 const DOTS = 22;
 const LEAST_DOTS = 15;

@@ -6,11 +6,11 @@ import type { Answered, Dataset } from "../../api";
 import { pageAddress, type Side } from "../../address";
 import { fieldId, fullName, isHidden, isHiddenField, shortName } from "../../names";
 import type { Box as BoxOfPicture, Stub } from "../../graph/model";
-import { WIDTH } from "../../graph/place";
-import { BoxTags } from "../../facts/tagged";
-import { words } from "../../words";
-import { Go, Icon, NodeGlyph } from "../../parts/bits";
-import { useLabel, WhereView } from "../../parts/where";
+import { WIDTH } from "../../graph/placement";
+import { BoxTags } from "../../facts/badges";
+import { words } from "../../texts";
+import { Go, Icon, NodeGlyph } from "../../components/elements";
+import { useLabel, WhereView } from "../../components/location";
 import { useActions } from "../actions";
 import { MarkView, type Mark } from "../lens";
 
@@ -28,7 +28,7 @@ export interface BoxData extends Record<string, unknown> {
   isUnfolded: boolean;
   focus?: string;
   schema?: Answered<{ data: Dataset }>;
-  /** What the lens says of it, and of its traced columns. */
+  /** The marks of the lens on the box and its traced columns. */
   mark?: Mark;
   columnMarks?: ReadonlyMap<string, Mark>;
 }
@@ -39,7 +39,7 @@ export type StubNode = Node<{ stub: Stub }, "stub">;
 interface Rows {
   traced: string[];
   moreTraced: number;
-  /** Columns that the viewer may not know, on the way and others: one row for all. */
+  /** The columns that are hidden from the viewer, traced and others: one row for all. */
   hidden: number;
   isHiddenTraced: boolean;
   rest: string[];
@@ -92,7 +92,7 @@ export const handleAt = (data: BoxData, handle: string | null | undefined): numb
 export const boxSize = (data: BoxData) => ({ width: WIDTH, height: heightOf(data) });
 export const STUB_SIZE = { width: WIDTH, height: 64 };
 
-/** Whether boxes are too small to read: then a name is enough, and hundreds of them cost little. */
+/** Whether boxes are too small to read: then only names are drawn, so that hundreds of boxes are cheap. */
 export const FarContext = createContext(false);
 
 export const BoxView = memo(({ data }: NodeProps<BoxNode>) => {
@@ -239,7 +239,7 @@ const Row = ({ data, field, isTraced = false }: { data: BoxData; field: string; 
   );
 };
 
-/** Columns without names: how many there are, and no more. */
+/** The count of hidden columns. */
 const HiddenRow = ({ count, isTraced }: { count: number; isTraced: boolean }) => (
   <div className="row hidden-row" title={words.hidden.ask}>
     {isTraced && <Handle type="target" position={Position.Left} id={`in:${HIDDEN_ROW}`} isConnectable={false} />}

@@ -1,4 +1,4 @@
-// The drawn graph: keeps every box where it is, and asks for a tidy layout only at first and when told to.
+// The drawn graph. Boxes keep their places; a new layout is computed only at first and on request.
 
 import {
   Controls,
@@ -13,11 +13,11 @@ import {
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Explored } from "../../address";
 import { boxOf, isHidden, place, shortName, typeOf } from "../../names";
-import { bounds, placed, settled, WIDTH, type Point } from "../../graph/place";
+import { bounds, placed, settled, WIDTH, type Point } from "../../graph/placement";
 import { freeCorner, viewOf, type Corner } from "../../graph/view";
-import { tidy } from "../../graph/tidy";
+import { tidy } from "../../graph/layout";
 import type { Line } from "../../graph/model";
-import { words } from "../../words";
+import { words } from "../../texts";
 import { boxSize, BoxView, FarContext, STUB_SIZE, StubView, type BoxNode, type StubNode } from "./Box";
 import { rectsOf, useElements, withRoutes } from "./elements";
 import { LineTip, type Tip } from "./LineTip";
@@ -76,7 +76,7 @@ export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
   const isUntouched = useRef(true);
   const tip = useRef<(tip: Tip | undefined) => void>(undefined);
 
-  // Where all would be too small to read, the camera goes to the start instead.
+  // If the whole graph would be too small to read, the camera shows the start instead.
   const show = (camera: { duration?: number }, root?: Point) => {
     const stage = openStage();
     const most = stage.width > LARGE_SCREEN ? 1.5 : 1;
@@ -128,7 +128,7 @@ export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
     const ends = [edges[0]! + ground.width * zoom - width, edges[1]! + ground.height * zoom - height];
     return !isFirst && sized.length > 6 && (edges.some((one) => one < -BEYOND) || ends.some((one) => one > BEYOND));
   });
-  // What a panel is about stays in sight when the panel takes a part of the stage.
+  // The subject of a panel remains visible when the panel covers a part of the stage.
   const about =
     explored.panel && (explored.edge?.target ? boxOf(explored.edge.target) : (explored.selected ?? explored.node));
   useEffect(() => {
@@ -138,7 +138,7 @@ export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
     return () => cancelAnimationFrame(wait);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the camera moves when a panel opens, not when boxes do
   }, [about, explored.panel]);
-  // A panel or a window takes room or gives some: who moved nothing sees all again.
+  // When the stage changes its size, the whole graph is shown again unless the user moved the camera.
   const refit = useRef(() => undefined as void);
   refit.current = () => {
     const at = resettled.get(about ?? "") ?? resettled.get(explored.node);
@@ -166,7 +166,7 @@ export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
       fit();
     }, 220);
   };
-  // What is out of sight is not drawn, so it has to be for a moment.
+  // Boxes outside the viewport are not drawn, so all are drawn for the export.
   const whole = async (): Promise<string> => {
     setWhole(true);
     await painted();
@@ -277,7 +277,7 @@ export const Graph = ({ explored, seen, lensed, commands, onOrder }: Props) => {
         {(nodes.length > MAP_FROM || isBeyond) && <MiniMap pannable zoomable position={corner} />}
         {isFirst && sized.length > 0 && <div className="laying">{words.explorer.first}</div>}
       </ReactFlow>
-      <LineTip tell={tip} />
+      <LineTip show={tip} />
     </FarContext>
   );
 };

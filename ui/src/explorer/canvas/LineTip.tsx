@@ -1,9 +1,9 @@
-// What a line under the pointer is: which jobs it comes from, and how values go along it.
+// The tooltip of a line: its jobs and transformations.
 
 import { useState } from "react";
 import { writersOf, type Line } from "../../graph/model";
 import { shortName } from "../../names";
-import { words } from "../../words";
+import { words } from "../../texts";
 
 export interface Tip {
   line: Line;
@@ -12,10 +12,10 @@ export interface Tip {
   y: number;
 }
 
-/** `tell` is how to show one, or none. It is apart from the graph, so that the pointer draws nothing else anew. */
-export const LineTip = ({ tell }: { tell: React.RefObject<((tip: Tip | undefined) => void) | undefined> }) => {
+/** `show` shows or hides it. It is separate from the graph, so that a pointer movement redraws nothing else. */
+export const LineTip = ({ show }: { show: React.RefObject<((tip: Tip | undefined) => void) | undefined> }) => {
   const [tip, setTip] = useState<Tip>();
-  tell.current = setTip;
+  show.current = setTip;
   if (!tip) return null;
   const jobs = writersOf(tip.line).map(shortName);
   return (

@@ -3,7 +3,7 @@
 import { BaseEdge, type Edge, type EdgeProps } from "@xyflow/react";
 import { memo } from "react";
 import type { Line } from "../../graph/model";
-import { WIDTH } from "../../graph/place";
+import { WIDTH } from "../../graph/placement";
 import { drawnPath, type Route } from "../../graph/route";
 
 export type LineEdge = Edge<{ line?: Line; isSelected: boolean; route?: Route }, "line">;

@@ -1,5 +1,5 @@
-// The camera over the graph. While it moves, one layer moves as it was painted, and nothing is drawn anew but what
-// comes into sight, a few times a second: what React Flow does on each change of its viewport costs too much a frame.
+// The camera over the graph. While it moves, the painted layer is moved, and only boxes that become visible are drawn,
+// a few times a second: the work of React Flow on each change of its viewport is too slow for every frame.
 
 import { useEffect, useMemo, useRef } from "react";
 import { useStoreApi, type Viewport } from "@xyflow/react";
@@ -8,7 +8,7 @@ const AT_ONCE = 250;
 const START: Viewport = { x: 0, y: 0, zoom: 1 };
 
 export interface Camera {
-  /** Says to React Flow that we move what it drew; it never changes, so that nothing takes a movement back. */
+  /** Marks the transform as controlled for React Flow; it is constant, so that no movement is undone. */
   viewport: Viewport;
   onViewportChange: (to: Viewport) => void;
 }
@@ -19,17 +19,17 @@ export const useCamera = (stage: React.RefObject<HTMLElement | null>): Camera =>
   useEffect(() => () => clearTimeout(timer.current), []);
   return useMemo(() => {
     let now = START;
-    let told = START;
-    // React Flow is told while it moves, and once more when it rests.
+    let published = START;
+    // React Flow gets the viewport during a movement, and once more at its end.
     const settle = () => {
       timer.current = undefined;
-      if (now === told) return stage.current?.classList.remove("panning");
-      told = now;
+      if (now === published) return stage.current?.classList.remove("panning");
+      published = now;
       store.setState({ transform: [now.x, now.y, now.zoom] });
       timer.current = window.setTimeout(settle, AT_ONCE);
     };
     const onViewportChange = ({ x, y, zoom }: Viewport) => {
-      // Whole pixels: what is painted need not be painted anew, nor blurred.
+      // Whole pixels: the layer is neither repainted nor blurred.
       now = { x: Math.round(x), y: Math.round(y), zoom };
       if (stage.current) move(stage.current, now);
       timer.current ??= window.setTimeout(settle, AT_ONCE);

@@ -1,13 +1,13 @@
-// What React Flow is given to draw: boxes with their sizes, and lines with their ways between the boxes.
+// The nodes and edges of React Flow: boxes with their sizes, and lines with their routes.
 
 import { MarkerType } from "@xyflow/react";
 import { useMemo } from "react";
 import type { Explored } from "../../address";
 import { writersOf } from "../../graph/model";
-import type { Link, Places, Sized } from "../../graph/place";
+import type { Link, Places, Sized } from "../../graph/placement";
 import { routed } from "../../graph/route";
 import { isHiddenField, shortName, wholeName } from "../../names";
-import { words } from "../../words";
+import { words } from "../../texts";
 import { boxSize, handleAt, HIDDEN_ROW, rowsOf, STUB_SIZE, type BoxData } from "./Box";
 import type { Lensed } from "../lens";
 import type { LineEdge } from "./LineView";
@@ -22,7 +22,7 @@ export const rectsOf = (sized: readonly Sized[], places: Places) =>
     return at ? [{ ...one, ...at }] : [];
   });
 
-/** Each line with its way between the boxes. */
+/** Each line with its route between the boxes. */
 export const withRoutes = (
   lines: readonly LineEdge[],
   boxes: readonly BoxData[],
@@ -51,12 +51,12 @@ const handleOf = (end: "in" | "out", field: string | undefined, rows: ReadonlySe
   return isHiddenField(field) ? `${end}:${HIDDEN_ROW}` : rows.has(field) ? `${end}:${field}` : end;
 };
 
-/** What React Flow draws, without the places. */
+/** The nodes and edges of React Flow, without places. */
 export const useElements = (explored: Explored, seen: Seen, lensed: Lensed) => {
   const { picture } = seen;
   const unfolded = explored.columns.filter((id) => picture.boxes.some((box) => box.id === id));
   const schemas = useColumns(unfolded);
-  const told = unfolded.map((id) => (schemas.get(id)?.waiting ? "w" : "a")).join("");
+  const schemaStates = unfolded.map((id) => (schemas.get(id)?.waiting ? "w" : "a")).join("");
   return useMemo(() => {
     const boxes: BoxData[] = picture.boxes.slice(0, MOST_BOXES).map((box) => ({
       box,
@@ -120,7 +120,7 @@ export const useElements = (explored: Explored, seen: Seen, lensed: Lensed) => {
     explored.node,
     // eslint-disable-next-line react-hooks/exhaustive-deps -- texts say which columns are unfolded and read
     unfolded.join("\n"),
-    told,
+    schemaStates,
     lensed,
   ]);
 };

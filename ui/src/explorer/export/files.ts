@@ -2,7 +2,7 @@
 
 import type { Envelope, Impact } from "../../api";
 import { place, shortName } from "../../names";
-import { words } from "../../words";
+import { words } from "../../texts";
 
 export const save = (name: string, type: string, text: string | Blob): void => {
   const link = document.createElement("a");
@@ -12,7 +12,7 @@ export const save = (name: string, type: string, text: string | Blob): void => {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 };
 
-// Names are other people's text: what Markdown would read as markup is escaped.
+// Names are untrusted text: Markdown markup in them is escaped.
 const plain = (text: string): string =>
   text.replaceAll(/[\\`*_{}[\]<>()#+|!~-]/g, (one) => `\\${one}`).replaceAll(/\s+/g, " ");
 

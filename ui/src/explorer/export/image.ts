@@ -1,4 +1,4 @@
-// The graph as a picture: what the browser drew, read back box by box, as plain SVG without scripts or foreign parts.
+// The graph as an image: the rendered boxes as plain SVG, without scripts or foreign objects.
 
 import type { Rect, Viewport } from "@xyflow/react";
 import { save } from "./files";
@@ -6,7 +6,7 @@ import { save } from "./files";
 const ROOM = 28;
 const MOST_PIXELS = 16_000_000;
 const LONGEST_SIDE = 12_000;
-/** What is there to be pressed, and says nothing. */
+/** Controls, which are left out of the image. */
 const CONTROLS = ".hop, .react-flow__handle, .box-fold, .box-find";
 
 interface Frame {
@@ -100,7 +100,7 @@ const element = (one: Element, frame: Frame): string => {
   if (css.display === "none" || css.visibility === "hidden" || css.opacity === "0" || one.matches(CONTROLS)) return "";
   if (one instanceof SVGSVGElement) return shape(one, css, frame);
   const parts = [frameOf(one, css, frame)];
-  // What lies above the others is drawn after them.
+  // Elements with a higher z-index are drawn last.
   const children = [...one.childNodes].sort((a, b) => Number(isAbove(a)) - Number(isAbove(b)));
   for (const child of children) {
     if (child instanceof Element) parts.push(element(child, frame));
@@ -143,12 +143,12 @@ const shape = (one: SVGSVGElement, css: CSSStyleDeclaration, frame: Frame): stri
   const box = one.getAttribute("viewBox") ?? `0 0 ${n(width)} ${n(height)}`;
   const paths = [...one.querySelectorAll("path, circle, ellipse, rect")].map((part) => {
     const own = getComputedStyle(part);
-    const said = [...part.attributes]
+    const shape = [...part.attributes]
       .filter(({ name }) => /^(d|c[xy]|r[xy]?|x|y|width|height)$/.test(name))
       .map(({ name, value }) => `${name}="${text(value)}"`);
     const dash =
       own.strokeDasharray === "none" ? "" : ` stroke-dasharray="${own.strokeDasharray.replaceAll("px", "")}"`;
-    return `<${part.tagName} ${said.join(" ")} fill="${own.fill}" stroke="${own.stroke}" stroke-width="${n(parseFloat(own.strokeWidth))}" stroke-linecap="${own.strokeLinecap}" stroke-linejoin="${own.strokeLinejoin}"${dash}/>`;
+    return `<${part.tagName} ${shape.join(" ")} fill="${own.fill}" stroke="${own.stroke}" stroke-width="${n(parseFloat(own.strokeWidth))}" stroke-linecap="${own.strokeLinecap}" stroke-linejoin="${own.strokeLinejoin}"${dash}/>`;
   });
   const drawn = `<svg x="${n(frame.x(at.left))}" y="${n(frame.y(at.top))}" width="${n(width)}" height="${n(height)}" viewBox="${box}">${paths.join("")}</svg>`;
   return grouped([drawn], css.opacity);
@@ -166,10 +166,10 @@ const words = (node: Text, parent: Element, css: CSSStyleDeclaration, frame: Fra
   const size = parseFloat(css.fontSize);
   const room = Math.min(at.width, seen.right - at.left) / frame.zoom;
   pen.font = `${css.fontWeight} ${css.fontSize} ${css.fontFamily}`;
-  const said = css.textOverflow === "ellipsis" && at.right > seen.right + 1 ? cut(node.data, room) : node.data;
+  const shown = css.textOverflow === "ellipsis" && at.right > seen.right + 1 ? cut(node.data, room) : node.data;
   const family = css.fontFamily.includes("Mono") ? ' font-family="ui-monospace, monospace"' : "";
   const middle = frame.y((at.top + at.bottom) / 2) + size * 0.36;
-  return `<text x="${n(frame.x(at.left))}" y="${n(middle)}" font-size="${n(size)}" font-weight="${css.fontWeight}" fill="${css.color}" textLength="${n(room)}" lengthAdjust="spacingAndGlyphs"${family}>${text(said.replaceAll(/\s+/g, " ").trim())}</text>`;
+  return `<text x="${n(frame.x(at.left))}" y="${n(middle)}" font-size="${n(size)}" font-weight="${css.fontWeight}" fill="${css.color}" textLength="${n(room)}" lengthAdjust="spacingAndGlyphs"${family}>${text(shown.replaceAll(/\s+/g, " ").trim())}</text>`;
 };
 
 const cut = (all: string, room: number): string => {

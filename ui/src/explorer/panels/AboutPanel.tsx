@@ -1,15 +1,15 @@
-// What is known of a box, in short.
+// A summary of a box.
 
 import { useState } from "react";
-import { named, useAnswer, type Dataset, type Job } from "../../api";
+import { entryPath, useAnswer, type Dataset, type Job } from "../../api";
 import { go, lineageAddress, pageAddress } from "../../address";
 import { fieldId, isHiddenField, parseName, shortName, wholeName } from "../../names";
-import { Awaited, Go, HiddenColumns, Icon } from "../../parts/bits";
-import { Runs } from "../../parts/Runs";
+import { Awaited, Go, HiddenColumns, Icon } from "../../components/elements";
+import { Runs } from "../../components/Runs";
 import { Owners, TagsEditor } from "../../facts/editors";
-import { WhereView } from "../../parts/where";
+import { WhereView } from "../../components/location";
 import { useMay } from "../../session";
-import { words } from "../../words";
+import { words } from "../../texts";
 import { writersOf, type Line } from "../../graph/model";
 import { useActions } from "../actions";
 import { Panel } from "./Panel";
@@ -23,8 +23,8 @@ export const AboutPanel = ({ node, lines }: Props) => {
   const { kind, namespace, name } = parseName(node);
   const actions = useActions();
   const [filter, setFilter] = useState("");
-  const told = useAnswer<{ data: Dataset | Job }>(named(kind === "job" ? "jobs" : "datasets", namespace, name));
-  const one = told.answer?.data;
+  const query = useAnswer<{ data: Dataset | Job }>(entryPath(kind === "job" ? "jobs" : "datasets", namespace, name));
+  const one = query.answer?.data;
   const mayEdit = useMay("steward", namespace);
   const all = one && "fields" in one ? one.fields : [];
   const fields = all.filter((field) => !isHiddenField(field.name));
@@ -41,7 +41,7 @@ export const AboutPanel = ({ node, lines }: Props) => {
           {words.explorer.startHere}
         </button>
       </div>
-      <Awaited of={told} />
+      <Awaited of={query} />
       <Lines node={node} lines={lines} />
       {one && (
         <>

@@ -1,13 +1,13 @@
-// Why a line is believed: who said it, how, in which event and runs.
+// The evidence of a line: its jobs, transformations, events and runs.
 
 import { useState } from "react";
 import type { Edge, Evidence } from "../../api";
 import type { Line } from "../../graph/model";
 import { isHiddenKey } from "../../names";
-import { Icon, NodeLink, When } from "../../parts/bits";
-import { RawEvent } from "../../parts/RawEvent";
-import { Runs } from "../../parts/Runs";
-import { words } from "../../words";
+import { Icon, NodeLink, When } from "../../components/elements";
+import { RawEvent } from "../../components/RawEvent";
+import { Runs } from "../../components/Runs";
+import { words } from "../../texts";
 import { Panel } from "./Panel";
 
 export const EvidencePanel = ({ line }: { line: Line | undefined }) => (
@@ -42,8 +42,8 @@ export const EvidencePanel = ({ line }: { line: Line | undefined }) => (
 );
 
 const EdgeEvidence = ({ edge }: { edge: Edge }) => (
-  <section className="said">
-    <h3>{words.evidence.said}</h3>
+  <section className="assertion">
+    <h3>{words.evidence.reportedBy}</h3>
     <NodeLink id={edge.owner} />
     {!edge.confirmed && <p className="note">{words.evidence.unconfirmed}</p>}
     <ul className="hows">
@@ -92,7 +92,7 @@ const EvidenceView = ({ evidence }: { evidence: Evidence }) => (
   </div>
 );
 
-/** An event as it was sent, when asked for. */
+/** The raw event, loaded on demand. */
 export const EventView = ({ event }: { event: string }) => {
   const [open, setOpen] = useState(false);
   return (

@@ -1,11 +1,11 @@
 // What breaks if a node changes: counted, listed, exported.
 
 import { useState } from "react";
-import { asked, get, useAnswer, type Envelope, type Impact } from "../../api";
+import { apiPath, get, useAnswer, type Envelope, type Impact } from "../../api";
 import { type Explored } from "../../address";
 import { learnType, shortName } from "../../names";
-import { Awaited, NodeLink } from "../../parts/bits";
-import { words } from "../../words";
+import { Awaited, NodeLink } from "../../components/elements";
+import { words } from "../../texts";
 import { impactMarkdown, save } from "../export/files";
 import { Panel } from "./Panel";
 
@@ -16,9 +16,9 @@ const typeWord = (type: string): string =>
 export const ImpactPanel = ({ node, explored }: { node: string; explored: Explored }) => {
   const [filter, setFilter] = useState<{ by: "type" | "owner" | "tier"; value: string }>();
   const [isCopied, setCopied] = useState(false);
-  const address = (limit?: number, format?: string) => asked("impact", { node, limit, format, as_of: explored.asOf });
-  const told = useAnswer<Envelope<Impact>>(address(1_000));
-  const impact = told.answer?.data;
+  const address = (limit?: number, format?: string) => apiPath("impact", { node, limit, format, as_of: explored.asOf });
+  const query = useAnswer<Envelope<Impact>>(address(1_000));
+  const impact = query.answer?.data;
   for (const one of impact?.nodes ?? []) learnType(one.node, one.type);
   const shown =
     impact?.nodes.filter(
@@ -64,7 +64,7 @@ export const ImpactPanel = ({ node, explored }: { node: string; explored: Explor
   );
   return (
     <Panel title={words.impact.title} sub={words.impact.of(shortName(node))}>
-      <Awaited of={told} lines={6} />
+      <Awaited of={query} lines={6} />
       {impact &&
         (impact.counts.nodes === 0 ? (
           <p className="quiet">{words.impact.none}</p>

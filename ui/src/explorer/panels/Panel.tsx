@@ -1,8 +1,8 @@
-// The frame of what stands beside the graph.
+// The frame of the panels beside the graph.
 
 import { type ReactNode } from "react";
-import { Icon } from "../../parts/bits";
-import { words } from "../../words";
+import { Icon } from "../../components/elements";
+import { words } from "../../texts";
 import { useActions } from "../actions";
 
 export const Panel = ({ title, sub, children }: { title: string; sub?: ReactNode; children: ReactNode }) => {

@@ -1,12 +1,12 @@
 // The graph as it was, and when it changed.
 
 import { useContext } from "react";
-import { asked, useAnswer, type Change, type Envelope, type History, type Version } from "../../api";
+import { apiPath, useAnswer, type Change, type Envelope, type History, type Version } from "../../api";
 import { instantAgo, instantOf, type Explored } from "../../address";
 import { boxOf, fullName, isHidden, placeOf, shortName, wholeName } from "../../names";
-import { Awaited, exact } from "../../parts/bits";
-import { Instance } from "../../parts/where";
-import { words } from "../../words";
+import { Awaited, exact } from "../../components/elements";
+import { Instance } from "../../components/location";
+import { words } from "../../texts";
 import { ActionsContext, useActions } from "../actions";
 import { Panel } from "./Panel";
 import { useTraits } from "../../facts/traits";
@@ -15,7 +15,7 @@ const MOST_CHANGES = 12;
 
 export const TimePanel = ({ explored }: { explored: Explored }) => {
   const { change } = useActions();
-  const told = useAnswer<Envelope<History>>(asked("history", { node: explored.focus ?? explored.node, limit: 100 }));
+  const query = useAnswer<Envelope<History>>(apiPath("history", { node: explored.focus ?? explored.node, limit: 100 }));
   const node = boxOf(explored.node);
   const known = useTraits([node])?.get(node);
   const isNew = explored.versus && known?.first_seen && Date.parse(known.first_seen) > instantOf(explored.versus);
@@ -64,11 +64,11 @@ export const TimePanel = ({ explored }: { explored: Explored }) => {
           {words.time.firstSeen(exact(known.first_seen))} {isNew && <strong>{words.time.isNew}</strong>}
         </p>
       )}
-      <Awaited of={told} />
-      {told.answer &&
-        (told.answer.data.versions.length ? (
+      <Awaited of={query} />
+      {query.answer &&
+        (query.answer.data.versions.length ? (
           <ol className="versions">
-            {told.answer.data.versions.map((one, number) => (
+            {query.answer.data.versions.map((one, number) => (
               <VersionView key={number} version={one} />
             ))}
           </ol>
@@ -104,7 +104,7 @@ export const VersionView = ({ version }: { version: Version }) => {
   const actions = useContext(ActionsContext);
   const count = { added: 0, removed: 0, changed: 0 };
   for (const one of version.changes) count[one.change] += 1;
-  // Before the run that brought it: what a run reports when it starts holds when it completes.
+  // Before the run that reported it: the report of a START event takes effect when the run completes.
   const began = Math.min(Date.parse(version.from), Date.parse(version.run?.started_at ?? version.from));
   const just = new Date(began - 1_000).toISOString().slice(0, 19);
   return (

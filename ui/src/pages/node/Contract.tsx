@@ -1,16 +1,16 @@
 // The contract of a dataset: the version that holds, what the reported columns lack of it, and all versions.
 
 import { useAnswer, type ContractHistory } from "../../api";
-import { Awaited, When } from "../../parts/bits";
-import { Section } from "../../parts/Section";
-import { words } from "../../words";
+import { Awaited, When } from "../../components/elements";
+import { Section } from "../../components/Section";
+import { words } from "../../texts";
 
 export const Contract = ({ node }: { node: string }) => {
-  const told = useAnswer<{ data: ContractHistory }>(`../api/v2/nodes/${encodeURIComponent(node)}/contract`);
-  const { contract, evaluation, versions } = told.answer?.data ?? {};
+  const query = useAnswer<{ data: ContractHistory }>(`../api/v2/nodes/${encodeURIComponent(node)}/contract`);
+  const { contract, evaluation, versions } = query.answer?.data ?? {};
   return (
     <Section title={words.contract.title}>
-      <Awaited of={told} />
+      <Awaited of={query} />
       {contract && (
         <p>
           {[contract.id, contract.version, contract.status].filter(Boolean).join(" · ")}

@@ -1,10 +1,10 @@
 // The parts of a page that only jobs have: runs, SQL, source code.
 
 import type { Job } from "../../api";
-import { Runs } from "../../parts/Runs";
-import { Section } from "../../parts/Section";
+import { Runs } from "../../components/Runs";
+import { Section } from "../../components/Section";
 import { Durations } from "../../runs/Durations";
-import { words } from "../../words";
+import { words } from "../../texts";
 
 export const JobParts = ({ job }: { job: Job }) => {
   const sql = (job.facets["sql"] as { query?: unknown } | undefined)?.query;

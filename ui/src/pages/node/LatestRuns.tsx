@@ -3,14 +3,14 @@
 import { useAnswer, type Dataset, type Run } from "../../api";
 import { useTraits } from "../../facts/traits";
 import { isHiddenKey } from "../../names";
-import { runId, RunLink, State, When } from "../../parts/bits";
-import { words } from "../../words";
+import { runId, RunLink, State, When } from "../../components/elements";
+import { words } from "../../texts";
 
 /** The run that last wrote a dataset, and how many rows it reported. */
 export const LastWrite = ({ of, node }: { of: NonNullable<Dataset["last_write"]>; node: string }) => {
   const run = runId(of.run);
-  const told = useAnswer<{ data: Run[] }>(isHiddenKey(run) ? null : `../api/v2/runs/${encodeURIComponent(run)}`);
-  const written = told.answer?.data.flatMap((run) => run.outputs).find((one) => one.dataset === node);
+  const query = useAnswer<{ data: Run[] }>(isHiddenKey(run) ? null : `../api/v2/runs/${encodeURIComponent(run)}`);
+  const written = query.answer?.data.flatMap((run) => run.outputs).find((one) => one.dataset === node);
   const rows = (written?.facets["outputStatistics"] as { rowCount?: unknown } | undefined)?.rowCount;
   return (
     <>

@@ -1,10 +1,10 @@
 // The nodes one hop upstream or downstream, as a table.
 
-import { asked, useAnswer, type Edge, type Envelope, type Lineage } from "../../api";
+import { apiPath, useAnswer, type Edge, type Envelope, type Lineage } from "../../api";
 import { useTraits } from "../../facts/traits";
-import { Awaited, NodeLink, State, When } from "../../parts/bits";
-import { Section } from "../../parts/Section";
-import { words } from "../../words";
+import { Awaited, NodeLink, State, When } from "../../components/elements";
+import { Section } from "../../components/Section";
+import { words } from "../../texts";
 
 const MOST = 50;
 
@@ -17,16 +17,16 @@ interface NeighboursProps {
 }
 
 export const Neighbours = ({ node, side, title, hasJobs }: NeighboursProps) => {
-  const told = useAnswer<Envelope<Lineage>>(asked(`lineage/${side}`, { node, depth: 1, limit: MOST + 1 }));
-  const { nodes = [], edges = [] } = told.answer?.data ?? {};
+  const query = useAnswer<Envelope<Lineage>>(apiPath(`lineage/${side}`, { node, depth: 1, limit: MOST + 1 }));
+  const { nodes = [], edges = [] } = query.answer?.data ?? {};
   const near = nodes.filter((one) => one.depth > 0);
   useTraits(near.map((one) => one.node));
-  const total = (told.answer?.page?.total ?? 1) - 1;
+  const total = (query.answer?.page?.total ?? 1) - 1;
   const heads = [words.list.name, ...(hasJobs ? [words.node.how, words.node.by] : []), words.list.run];
   return (
-    <Section title={title} count={told.answer ? total : undefined}>
-      <Awaited of={told} />
-      {told.answer && !near.length && <p className="quiet">{words.node.none}</p>}
+    <Section title={title} count={query.answer ? total : undefined}>
+      <Awaited of={query} />
+      {query.answer && !near.length && <p className="quiet">{words.node.none}</p>}
       {near.length > 0 && (
         <table className={`table plain fixed stacks neighbours ${hasJobs ? "with-jobs" : ""}`}>
           <thead>
@@ -56,8 +56,8 @@ export const Neighbours = ({ node, side, title, hasJobs }: NeighboursProps) => {
 };
 
 const Neighbour = ({ node, edge, hasJobs }: { node: string; edge: Edge | undefined; hasJobs: boolean }) => {
-  const run = edge?.evidence.flatMap((said) => said.runs)[0];
-  // A job that only reads says nothing of columns, and is itself what it reads for.
+  const run = edge?.evidence.flatMap((evidence) => evidence.runs)[0];
+  // A job that only reads reports no columns, and is the target itself.
   const isReader = edge !== undefined && edge.owner === node;
   const how = isReader
     ? words.node.reads

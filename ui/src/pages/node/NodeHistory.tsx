@@ -1,19 +1,19 @@
 // The latest versions of a node's schema and lineage.
 
-import { asked, useAnswer, type Envelope, type History } from "../../api";
+import { apiPath, useAnswer, type Envelope, type History } from "../../api";
 import { VersionView } from "../../explorer/panels/TimePanel";
-import { Awaited } from "../../parts/bits";
-import { Section } from "../../parts/Section";
-import { words } from "../../words";
+import { Awaited } from "../../components/elements";
+import { Section } from "../../components/Section";
+import { words } from "../../texts";
 
 export const NodeHistory = ({ node }: { node: string }) => {
-  const told = useAnswer<Envelope<History>>(asked("history", { node, limit: 8 }));
+  const query = useAnswer<Envelope<History>>(apiPath("history", { node, limit: 8 }));
   return (
-    <Section title={words.node.history} count={told.answer?.page?.total}>
-      <Awaited of={told} />
-      {told.answer && (
+    <Section title={words.node.history} count={query.answer?.page?.total}>
+      <Awaited of={query} />
+      {query.answer && (
         <ol className="versions">
-          {told.answer.data.versions.map((one, number) => (
+          {query.answer.data.versions.map((one, number) => (
             <VersionView key={number} version={one} />
           ))}
         </ol>

@@ -5,9 +5,9 @@ import type { Dataset } from "../../api";
 import { lineageAddress } from "../../address";
 import { TagsEditor } from "../../facts/editors";
 import { fieldId, isHiddenField } from "../../names";
-import { Go, HiddenColumns } from "../../parts/bits";
-import { Section } from "../../parts/Section";
-import { words } from "../../words";
+import { Go, HiddenColumns } from "../../components/elements";
+import { Section } from "../../components/Section";
+import { words } from "../../texts";
 
 interface SchemaProps {
   dataset: Dataset;
@@ -82,6 +82,6 @@ export const Schema = ({ dataset, mayEdit, marked }: SchemaProps) => {
   );
 };
 
-/** The first of them, and the marked one wherever it stands. */
+/** The first columns, and the marked one at any position. */
 const firstWith = (fields: Dataset["fields"], marked: string | undefined, most: number): Dataset["fields"] =>
   fields.filter((one, at) => at < most || one.name === marked);

@@ -1,29 +1,33 @@
-// What happened to boxes and lines between two times. Pure; imports types alone.
+// Changes of boxes and lines between two times. Pure; imports only types.
 
 import type { Box, Fate, Line, Picture } from "./model";
 
-/** What must be known of a box to say what happened to it. */
+/** The facts about a box that determine its change. */
 export interface Lived {
   first_seen: string | null;
   deleted: boolean;
 }
 
-/** The picture with what happened to each box and line since a time (in milliseconds). */
+/** The picture with the change of each box and line since a time (in milliseconds). */
 export const fatedOf = (
   { boxes, stubs, lines }: Picture,
   known: Iterable<readonly [string, Lived]>,
   since: number,
 ): Picture => {
   const lived = new Map(known);
-  const told = lines.map((line) => ({ ...line, fate: lineFate(line, since) }));
-  const changed = new Set(told.flatMap((line) => (line.fate && line.source !== line.target ? [line.target] : [])));
-  return { stubs, lines: told, boxes: boxes.map((box) => ({ ...box, fate: boxFate(box, lived, since, changed) })) };
+  const withFates = lines.map((line) => ({ ...line, fate: lineFate(line, since) }));
+  const changed = new Set(withFates.flatMap((line) => (line.fate && line.source !== line.target ? [line.target] : [])));
+  return {
+    stubs,
+    lines: withFates,
+    boxes: boxes.map((box) => ({ ...box, fate: boxFate(box, lived, since, changed) })),
+  };
 };
 
 const lineFate = (line: Line, since: number): Fate | undefined => {
   if (line.only !== "now") return line.only && "removed";
-  const said = line.edges.flatMap((edge) => edge.evidence.map((one) => Date.parse(one.first_seen.time)));
-  return Math.min(...said) > since ? "added" : "connected";
+  const times = line.edges.flatMap((edge) => edge.evidence.map((one) => Date.parse(one.first_seen.time)));
+  return Math.min(...times) > since ? "added" : "connected";
 };
 
 const boxFate = (

@@ -1,15 +1,15 @@
-// How much is known, how far it can be trusted, and where that is going.
+// The executive dashboard: coverage, trust and their trends.
 
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useAnswer } from "../api";
 import { parseName } from "../names";
-import { Awaited, exact, Go, Icon, NodeLink, When } from "../parts/bits";
-import { words } from "../words";
+import { Awaited, exact, Go, Icon, NodeLink, When } from "../components/elements";
+import { words } from "../texts";
 import { usePages, type Covered, type Kpi, type Listed } from "../api";
 import { Chart, Key, type Series } from "./Chart";
 import { Paged } from "./Paged";
 import { Bar, Tile } from "./Tile";
-import { boardAddress } from "./where";
+import { boardAddress } from "./dashboardAddress";
 
 /** Where the list behind a KPI is, if there is one. */
 const LISTS: Record<string, string> = {
@@ -43,12 +43,12 @@ const TRENDS = [
 const MONTH = 30 * 86_400_000;
 
 export const Executive = ({ query }: { query: URLSearchParams }) => {
-  const told = useAnswer<{ data: Kpi[] }>("../api/v2/kpis");
-  const kpis = told.answer?.data;
+  const reply = useAnswer<{ data: Kpi[] }>("../api/v2/kpis");
+  const kpis = reply.answer?.data;
   const isMeasured = kpis?.some((one) => one.measured_at);
   return (
     <>
-      <Awaited of={told} lines={6} />
+      <Awaited of={reply} lines={6} />
       {kpis && !isMeasured && (
         <section className="section empty">
           <h2>{words.boards.kpisNone}</h2>
@@ -184,18 +184,18 @@ const TrendTable = ({ series }: { series: readonly Series[] }) => {
 const WHATS = ["lineage", "columns", "owner", "description"] as const;
 
 const Coverage = ({ query }: { query: URLSearchParams }) => {
-  const told = usePages<{
+  const listing = usePages<{
     data: { namespaces: Covered[]; hidden: number };
     page: { next: string | null };
   }>("coverage", { limit: 50 });
   const lacking = query.get("lacking");
-  const rows = told.pages.flatMap((page) => page.data.namespaces);
-  const hidden = told.pages[0]?.data.hidden ?? 0;
+  const rows = listing.pages.flatMap((page) => page.data.namespaces);
+  const hidden = listing.pages[0]?.data.hidden ?? 0;
   return (
     <section className="section" id="coverage">
       <h2>{words.boards.coverage}</h2>
       <p className="quiet">{words.boards.coverageOf}</p>
-      <Paged of={told} isEmpty={!rows.length} none={words.boards.coverageNone} lines={5}>
+      <Paged of={listing} isEmpty={!rows.length} none={words.boards.coverageNone} lines={5}>
         <div className="scroll" tabIndex={0} role="region" aria-label={words.boards.coverage}>
           <table className="table plain coverage">
             <thead>
@@ -253,13 +253,13 @@ const Share = ({ of, what }: { of: Covered; what: (typeof WHATS)[number] }) => {
 const Lacking = ({ what, namespace }: { what: string; namespace: string | undefined }) => {
   const list = useRef<HTMLDivElement>(null);
   const isNews = what === "news";
-  const told = usePages<Listed<{ node: string; last_seen: string }>>(
+  const listing = usePages<Listed<{ node: string; last_seen: string }>>(
     isNews ? "silent-datasets" : "coverage/lacking",
     isNews ? { limit: 50 } : { what, namespace, limit: 50 },
   );
   // It is far below what led to it.
   useEffect(() => list.current?.scrollIntoView({ block: "start" }), [what, namespace]);
-  const rows = told.pages.flatMap((page) => page.data);
+  const rows = listing.pages.flatMap((page) => page.data);
   const which = words.boards.lacking[what]!;
   return (
     <div className="lacking" ref={list}>
@@ -269,7 +269,7 @@ const Lacking = ({ what, namespace }: { what: string; namespace: string | undefi
           {words.boards.close}
         </Go>
       </div>
-      <Paged of={told} isEmpty={!rows.length} none={words.boards.lackingNone}>
+      <Paged of={listing} isEmpty={!rows.length} none={words.boards.lackingNone}>
         <ul className="affected">
           {rows.map((one) => (
             <li key={one.node}>

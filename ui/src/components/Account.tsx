@@ -2,8 +2,8 @@
 
 import { useId, useRef } from "react";
 import { useSession } from "../session";
-import { words } from "../words";
-import { Go, Icon } from "./bits";
+import { words } from "../texts";
+import { Go, Icon } from "./elements";
 
 /** How people read `key:ada` and `user:ada`. */
 export const calledBy = (name: string): { kind: string; name: string } => {

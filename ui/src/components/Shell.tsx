@@ -2,10 +2,10 @@
 
 import { useEffect, useState, type ReactNode } from "react";
 import { go, lineageAddress, type Page } from "../address";
-import { words } from "../words";
+import { words } from "../texts";
 import { Account } from "./Account";
 import { Age } from "./Age";
-import { Go, Icon } from "./bits";
+import { Go, Icon } from "./elements";
 import { Search } from "./Search";
 
 const isTyping = (target: EventTarget | null): boolean =>
@@ -28,9 +28,9 @@ export const Shell = ({ children, page }: { children: (openSearch: () => void) =
   const [searching, setSearching] = useState(false);
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
-      const asked =
+      const isRequested =
         (event.key === "k" && (event.ctrlKey || event.metaKey)) || (event.key === "/" && !isTyping(event.target));
-      if (!asked || document.querySelector("dialog[open]")) return;
+      if (!isRequested || document.querySelector("dialog[open]")) return;
       event.preventDefault();
       setSearching(true);
     };
@@ -87,11 +87,11 @@ export const Shell = ({ children, page }: { children: (openSearch: () => void) =
 
 const THEME = "whence.theme";
 const isDark = (): boolean => {
-  const said = localStorage.getItem(THEME);
-  return said ? said === "dark" : window.matchMedia("(prefers-color-scheme: dark)").matches;
+  const chosen = localStorage.getItem(THEME);
+  return chosen ? chosen === "dark" : window.matchMedia("(prefers-color-scheme: dark)").matches;
 };
 
-/** Before the first paint, so that nobody is dazzled. */
+/** Applied before the first paint, so that the page does not flash. */
 export const applyTheme = (): void => {
   document.documentElement.dataset["theme"] = isDark() ? "dark" : "light";
 };

@@ -1,8 +1,8 @@
-// What was done just now, and the way back.
+// Notifications of completed actions, with undo.
 
 import { useEffect, useSyncExternalStore } from "react";
-import { words } from "../words";
-import { Icon } from "./bits";
+import { words } from "../texts";
+import { Icon } from "./elements";
 
 interface Notice {
   id: number;
@@ -24,7 +24,7 @@ const change = (to: readonly Notice[]): void => {
   listeners.forEach((one) => one());
 };
 
-/** Say something at the foot of the screen. */
+/** Show a notification at the bottom of the screen. */
 export const notify = (notice: Omit<Notice, "id">): void => change([...notices.slice(-2), { ...notice, id: ++last }]);
 
 const drop = (id: number): void => change(notices.filter((one) => one.id !== id));

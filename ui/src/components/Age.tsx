@@ -1,9 +1,9 @@
-// When what is on the screen was last known to be the newest, and the button that asks again.
+// The age of the data on the screen, and the refresh button.
 
 import { useEffect, useState } from "react";
 import { refreshNow, useLive } from "../live";
-import { words } from "../words";
-import { Icon } from "./bits";
+import { words } from "../texts";
+import { Icon } from "./elements";
 
 const SECOND = 1_000;
 

@@ -1,10 +1,10 @@
-// Where a node is: which system, account, host or bucket has it, and the path within it. Whatever stands side by side
-// is told apart: by a chip whose colour is that of its text everywhere, and by labels that are never the same.
+// The location of a node: its system, account, host or bucket, and the path within it. Each location has a chip with
+// one colour everywhere, and a unique label.
 
 import { useSyncExternalStore, type ReactNode } from "react";
 import { isHidden, placeOf } from "../names";
 import { labelsOf, toneOf } from "../labels";
-import { words } from "../words";
+import { words } from "../texts";
 
 interface Group {
   most: number;
@@ -17,12 +17,12 @@ const listen = (listener: () => void): (() => void) => {
   listeners.add(listener);
   return () => listeners.delete(listener);
 };
-let isTelling = false;
-const tell = (): void => {
-  if (isTelling) return;
-  isTelling = true;
+let isNotifying = false;
+const notifyListeners = (): void => {
+  if (isNotifying) return;
+  isNotifying = true;
   queueMicrotask(() => {
-    isTelling = false;
+    isNotifying = false;
     listeners.forEach((one) => one());
   });
 };
@@ -37,7 +37,7 @@ const labelOf = (name: string, text: string, most: number): string => {
     group.texts.add(text);
     const before = group.labels;
     group.labels = labelsOf([...group.texts], most);
-    if ([...before].some(([one, label]) => group.labels.get(one) !== label)) tell();
+    if ([...before].some(([one, label]) => group.labels.get(one) !== label)) notifyListeners();
   }
   return group.labels.get(text) ?? text;
 };
@@ -65,7 +65,7 @@ interface WhereProps {
   id: string;
   /** In a box of the graph. */
   isNarrow?: boolean;
-  /** How a text is drawn, if not as it is. */
+  /** Renders a text; by default unchanged. */
   drawn?: (text: string) => ReactNode;
 }
 

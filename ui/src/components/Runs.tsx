@@ -1,9 +1,9 @@
 // Runs, one a row, wherever runs are listed.
 
-import { words } from "../words";
+import { words } from "../texts";
 import { pageAddress } from "../address";
 import { isHiddenKey } from "../names";
-import { Go, runId, RunLink, State, Took, When } from "./bits";
+import { Go, runId, RunLink, State, Took, When } from "./elements";
 
 interface Row {
   run: string;

@@ -1,14 +1,14 @@
-// A list that comes in pages: waited for, empty, or its rows and the way to more.
+// A paginated list: loading, empty, or its rows and a button for more.
 
 import type { ReactNode } from "react";
-import { Awaited } from "../parts/bits";
-import { words } from "../words";
+import { Awaited } from "../components/elements";
+import { words } from "../texts";
 import type { Pages } from "../api";
 
 interface Props {
   of: Pages<unknown>;
   isEmpty: boolean;
-  /** What is said if there is nothing. */
+  /** The text of an empty list. */
   none: ReactNode;
   lines?: number;
   children: ReactNode;

@@ -1,8 +1,8 @@
-// A number, how it is counted, and where the list behind it is.
+// A number with its definition and a link to its list.
 
 import type { ReactNode } from "react";
-import { Go, Icon } from "../parts/bits";
-import { words } from "../words";
+import { Go, Icon } from "../components/elements";
+import { words } from "../texts";
 
 interface Props {
   name: string;
@@ -36,7 +36,7 @@ export const Tile = ({ name, formula, value, note, isBad, to, children }: Props)
   </section>
 );
 
-/** How much of all, beside the number that says it. */
+/** A bar for the share, beside its number. */
 export const Bar = ({ share }: { share: number }) => (
   <span className="bar" aria-hidden="true">
     <span style={{ inlineSize: `${100 * share}%` }} />

@@ -1,4 +1,4 @@
-// The address of a dashboard: which one, and what of it is opened.
+// The address of a dashboard and its open part.
 
 import { pageAddress } from "../address";
 

@@ -4,7 +4,7 @@ import { counted } from "./counted";
 
 export const evidence = {
   title: "Evidence",
-  said: "Reported by",
+  reportedBy: "Reported by",
   how: "What happens",
   masked: "masked",
   unconfirmed: "No run completed with this yet",

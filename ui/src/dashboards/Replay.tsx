@@ -1,32 +1,32 @@
-// A body that was refused: read, mended, sent again.
+// A quarantined body: view, correct, replay.
 
 import { useState } from "react";
-import { asked, useAnswer } from "../api";
-import { reasonOf } from "../facts/changing";
-import { Awaited, Icon } from "../parts/bits";
+import { apiPath, useAnswer } from "../api";
+import { reasonOf } from "../facts/writes";
+import { Awaited, Icon } from "../components/elements";
 import { send } from "../session";
-import { words } from "../words";
+import { words } from "../texts";
 import type { QuarantinedBody } from "../api";
 
 export const BodyView = ({ position }: { position: string }) => {
-  const told = useAnswer<{ data: QuarantinedBody }>(asked(`quarantine/${encodeURIComponent(position)}`));
-  const one = told.answer?.data;
+  const query = useAnswer<{ data: QuarantinedBody }>(apiPath(`quarantine/${encodeURIComponent(position)}`));
+  const one = query.answer?.data;
   return (
     <>
-      <Awaited of={told} />
-      {one && (one.body === null ? <p className="quiet">{words.boards.bodyGone}</p> : <Mending one={one} />)}
+      <Awaited of={query} />
+      {one && (one.body === null ? <p className="quiet">{words.boards.bodyGone}</p> : <Replay one={one} />)}
     </>
   );
 };
 
-const Mending = ({ one }: { one: QuarantinedBody }) => {
+const Replay = ({ one }: { one: QuarantinedBody }) => {
   const [text, setText] = useState(one.body ?? "");
   const [outcome, setOutcome] = useState<{ isGood: boolean; says: string }>();
   const [isSending, setSending] = useState(false);
   const replay = () => {
     setSending(true);
     const body = text === one.body ? {} : { body: text };
-    send<{ data: { position: string } }>("POST", asked(`quarantine/${encodeURIComponent(one.position)}/replay`), body)
+    send<{ data: { position: string } }>("POST", apiPath(`quarantine/${encodeURIComponent(one.position)}/replay`), body)
       .then(({ answer }) => setOutcome({ isGood: true, says: words.boards.replayed(answer.data.position) }))
       .catch((error: unknown) => setOutcome({ isGood: false, says: reasonOf(error) }))
       .finally(() => setSending(false));

@@ -1,13 +1,13 @@
-// Three dashboards: for who is on call, who leads, who debugs.
+// The three dashboards: on call, executive, debug.
 
 import "uplot/dist/uPlot.min.css";
-import "../styles/boards/boards.css";
-import "../styles/boards/debug.css";
-import { Go } from "../parts/bits";
-import { Tabs } from "../parts/Tabs";
+import "../styles/dashboards/boards.css";
+import "../styles/dashboards/debug.css";
+import { Go } from "../components/elements";
+import { Tabs } from "../components/Tabs";
 import { NotFound } from "../pages/NotFound";
-import { words } from "../words";
-import { boardAddress, BOARDS } from "./where";
+import { words } from "../texts";
+import { boardAddress, BOARDS } from "./dashboardAddress";
 import { Debug } from "./Debug";
 import { Executive } from "./Executive";
 import { OnCall } from "./OnCall";

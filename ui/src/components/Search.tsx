@@ -1,14 +1,14 @@
 // The search palette: type, choose, go.
 
 import { useEffect, useId, useRef, useState } from "react";
-import { asked, get, type Envelope, type Found } from "../api";
+import { apiPath, get, type Envelope, type Found } from "../api";
 import { fullName, shortName, typeOf } from "../names";
-import { words } from "../words";
-import { WhereView } from "./where";
-import { Icon, NodeGlyph } from "./bits";
+import { words } from "../texts";
+import { WhereView } from "./location";
+import { Icon, NodeGlyph } from "./elements";
 
 const SHOWN = 30;
-/** Milliseconds without a keystroke until it is asked. */
+/** Milliseconds without a keystroke until the search is sent. */
 const PAUSE = 50;
 
 interface Props {
@@ -31,7 +31,7 @@ export const Search = ({ onChoose, onClose, hint = words.search.hint }: Props) =
     setChosen(0);
     setWished(false);
   }, [text, kind]);
-  // Enter means the best of what is typed, also if that is not known yet.
+  // Enter opens the best match of the input, also if it is not loaded yet.
   useEffect(() => {
     if (!isWished || waiting) return;
     setWished(false);
@@ -145,7 +145,7 @@ export const Search = ({ onChoose, onClose, hint = words.search.hint }: Props) =
 };
 
 interface Held {
-  /** What was asked: the kind and the text. */
+  /** The searched kind and text. */
   of: string;
   nodes: Found["nodes"];
   complete: boolean;
@@ -158,19 +158,19 @@ const useFound = (text: string, kind: string): Held & { waiting: boolean } => {
   const [held, setHeld] = useState<Held>({ of: "", nodes: [], complete: true });
   useEffect(() => {
     if (!wanted) return setHeld({ of: "", nodes: [], complete: true });
-    // What was typed on meanwhile is not asked any more.
-    const asking = new AbortController();
+    // Outdated searches are cancelled.
+    const request = new AbortController();
     const timer = setTimeout(() => {
-      get<Envelope<Found>>(asked("search", { q: wanted, kind, limit: SHOWN }), asking.signal).then(
+      get<Envelope<Found>>(apiPath("search", { q: wanted, kind, limit: SHOWN }), request.signal).then(
         ({ data, page }) => setHeld({ of, nodes: data.nodes, complete: page?.next === null }),
         (error: Error) => {
-          if (!asking.signal.aborted) setHeld({ of, nodes: [], complete: true, failed: error.message });
+          if (!request.signal.aborted) setHeld({ of, nodes: [], complete: true, failed: error.message });
         },
       );
     }, PAUSE);
     return () => {
       clearTimeout(timer);
-      asking.abort();
+      request.abort();
     };
   }, [of, wanted, kind]);
   return { ...held, waiting: held.of !== of };

@@ -1,4 +1,4 @@
-// Where boxes go. Boxes that have a place keep it; new ones come into the layer beside their neighbours.
+// Placement of boxes. Boxes keep their places; new ones are added to the layer beside their neighbours.
 
 export interface Size {
   width: number;
@@ -21,7 +21,7 @@ export const WIDTH = 268;
 export const LAYER_GAP = 64;
 export const ROW_GAP = 22;
 
-/** Places for all boxes; those in `known` stay where they are. */
+/** Places for all boxes; those in `known` are unchanged. */
 export const placed = (boxes: readonly Sized[], links: readonly Link[], known: Places): Map<string, Point> => {
   const places = new Map<string, Point>();
   for (const { id } of boxes) {
@@ -68,7 +68,7 @@ const columns = (wishes: readonly Wish[]): Wish[][] => {
   return [...by.values()].map((some) => some.sort((a, b) => a.y - b.y || a.box.id.localeCompare(b.box.id)));
 };
 
-/** As near to where each wants to be as their order and heights allow (pool adjacent violators). */
+/** The positions closest to the wanted ones that order and heights allow (pool adjacent violators). */
 const spread = (column: readonly Wish[]): [Sized, number][] => {
   interface Block {
     wishes: number[];
@@ -92,7 +92,7 @@ const spread = (column: readonly Wish[]): [Sized, number][] => {
   return blocks.flatMap((block) => block.members.map(({ box, offset }): [Sized, number] => [box, top(block) + offset]));
 };
 
-/** The place nearest to `y` in a column that no box takes. */
+/** The free place nearest to `y` in a column. */
 const free = (box: Sized, x: number, y: number, places: Places, sizes: ReadonlyMap<string, Size>): number => {
   const taken = [...places].flatMap(([id, at]) => {
     const size = sizes.get(id);
@@ -108,7 +108,7 @@ const free = (box: Sized, x: number, y: number, places: Places, sizes: ReadonlyM
 const below = (places: Places, sizes: ReadonlyMap<string, Size>): number =>
   Math.max(0, ...[...places].map(([id, at]) => at.y + (sizes.get(id)?.height ?? 0) + ROW_GAP));
 
-/** The same places, but that boxes which grew push those below them down; nothing else moves. */
+/** The same places, except that boxes that grew push those below them down. */
 export const settled = (boxes: readonly Sized[], places: Places): Map<string, Point> => {
   const order = boxes
     .flatMap((box) => {

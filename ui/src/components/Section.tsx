@@ -1,7 +1,7 @@
 // A part of a page with its title, and the facets of a node or run as one.
 
 import type { ReactNode } from "react";
-import { words } from "../words";
+import { words } from "../texts";
 
 export const Section = ({ title, count, children }: { title: string; count?: number; children: ReactNode }) => (
   <section className="section">

@@ -1,7 +1,7 @@
 // All texts of the UI, a file for each topic, so that they can be translated.
 
 import { admin } from "./admin";
-import { boards } from "./boards";
+import { boards } from "./dashboards";
 import { edit } from "./editing";
 import { explorer, image, keys, list } from "./explorer";
 import { gate } from "./gate";

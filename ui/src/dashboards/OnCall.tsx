@@ -1,22 +1,22 @@
-// What is broken now, how much stands behind it, and when all was well.
+// The on-call dashboard: broken jobs, their downstream nodes, and their last good runs.
 
 import { useAnswer, type RunOf, type Status, type Trouble, type Troubles } from "../api";
 import { explorerAddress, fresh } from "../address";
 import { shortName } from "../names";
-import { Go, Icon, NodeLink, runId, RunLink, When } from "../parts/bits";
-import { words } from "../words";
+import { Go, Icon, NodeLink, runId, RunLink, When } from "../components/elements";
+import { words } from "../texts";
 import { usePages } from "../api";
 import { Paged } from "./Paged";
 import { Bar, Tile } from "./Tile";
-import { boardAddress } from "./where";
+import { boardAddress } from "./dashboardAddress";
 
 const LAG_SECONDS = 60;
 
 export const OnCall = () => {
   const status = useAnswer<Status>("../api/v2/status");
-  const told = usePages<{ data: Troubles; page: { next: string | null } }>("troubles", { limit: 20 });
-  const counts = told.pages[0]?.data;
-  const rows = told.pages.flatMap((page) => page.data.jobs);
+  const listing = usePages<{ data: Troubles; page: { next: string | null } }>("troubles", { limit: 20 });
+  const counts = listing.pages[0]?.data;
+  const rows = listing.pages.flatMap((page) => page.data.jobs);
   return (
     <>
       <Tiles status={status.answer} troubles={counts} />
@@ -24,7 +24,7 @@ export const OnCall = () => {
         <section className="section" id="troubles">
           <h2>{words.boards.troubles}</h2>
           <p className="quiet">{words.boards.troublesOf}</p>
-          <Paged of={told} isEmpty={!rows.length} none={<AllWell />} lines={6}>
+          <Paged of={listing} isEmpty={!rows.length} none={<AllWell />} lines={6}>
             <ul className="troubles">
               {rows.map((one) => (
                 <TroubleView key={one.job + one.trouble} one={one} />

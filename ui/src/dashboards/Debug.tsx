@@ -1,12 +1,12 @@
-// What came in, what was refused and why, what checks found, and which schemas changed.
+// The debug dashboard: received events, quarantine, failed checks, changed schemas.
 
 import { useState, type ReactNode } from "react";
-import type { EventSaid } from "../api";
+import type { ReceivedEvent } from "../api";
 import { go } from "../address";
 import { useTraits } from "../facts/traits";
-import { exact, NodeLink, runId, RunLink, State, When } from "../parts/bits";
-import { RawEvent } from "../parts/RawEvent";
-import { words } from "../words";
+import { exact, NodeLink, runId, RunLink, State, When } from "../components/elements";
+import { RawEvent } from "../components/RawEvent";
+import { words } from "../texts";
 import {
   usePages,
   type FailedIn,
@@ -16,9 +16,9 @@ import {
   type SchemaChange,
   type Unfinished,
 } from "../api";
-import { BodyView } from "./Mending";
+import { BodyView } from "./Replay";
 import { Paged } from "./Paged";
-import { boardAddress } from "./where";
+import { boardAddress } from "./dashboardAddress";
 
 const STATES = ["START", "RUNNING", "COMPLETE", "FAIL", "ABORT"];
 const SHOWN = 8;
@@ -53,8 +53,8 @@ interface Props {
 
 const Stream = ({ opened, change }: Props) => {
   const { state, namespace } = opened;
-  const told = usePages<Listed<EventSaid>>("events", { limit: 25, state, namespace });
-  const rows = told.pages.flatMap((page) => page.data);
+  const listing = usePages<Listed<ReceivedEvent>>("events", { limit: 25, state, namespace });
+  const rows = listing.pages.flatMap((page) => page.data);
   return (
     <section className="section">
       <h2>{words.boards.stream}</h2>
@@ -72,7 +72,7 @@ const Stream = ({ opened, change }: Props) => {
         </span>
         <NamespaceField value={namespace ?? ""} onSet={(value) => change({ namespace: value || undefined })} />
       </div>
-      <Paged of={told} isEmpty={!rows.length} none={words.boards.streamNone} lines={6}>
+      <Paged of={listing} isEmpty={!rows.length} none={words.boards.streamNone} lines={6}>
         <ul className="stream">
           {rows.map((one) => (
             <Row
@@ -98,7 +98,7 @@ const Stream = ({ opened, change }: Props) => {
   );
 };
 
-const Subject = ({ of: { subject, job, kind } }: { of: EventSaid }) => {
+const Subject = ({ of: { subject, job, kind } }: { of: ReceivedEvent }) => {
   if (!subject) return <>{kind}</>;
   if (!subject.startsWith("run:") || !job) return <NodeLink id={subject} />;
   return (
@@ -116,11 +116,11 @@ interface RowProps {
   from: ReactNode;
   isOpen: boolean;
   onToggle: (isOpen: boolean) => void;
-  /** What it shows when it is open. */
+  /** The content when it is open. */
   children: ReactNode;
 }
 
-/** One of a stream: what came when, and itself if it is asked for. */
+/** One event of the stream, with its body on demand. */
 const Row = ({ called, when, state, what, from, isOpen, onToggle, children }: RowProps) => {
   const act = isOpen ? words.boards.hideEvent : words.boards.showEvent;
   return (
@@ -175,9 +175,9 @@ const NamespaceField = ({ value, onSet }: { value: string; onSet: (value: string
 
 const Quarantine = ({ opened, change }: Props) => {
   const { reason } = opened;
-  const told = usePages<Listed<Quarantined>>("quarantine", { limit: 25, reason });
-  const rows = told.pages.flatMap((page) => page.data);
-  if (told.state.problem?.status === 403)
+  const listing = usePages<Listed<Quarantined>>("quarantine", { limit: 25, reason });
+  const rows = listing.pages.flatMap((page) => page.data);
+  if (listing.state.problem?.status === 403)
     return (
       <section className="section" id="quarantine">
         <h2>{words.boards.quarantine}</h2>
@@ -195,7 +195,7 @@ const Quarantine = ({ opened, change }: Props) => {
           </Chip>
         </p>
       )}
-      <Paged of={told} isEmpty={!rows.length} none={words.boards.quarantineNone}>
+      <Paged of={listing} isEmpty={!rows.length} none={words.boards.quarantineNone}>
         <ul className="stream">
           {rows.map((one) => (
             <Row
@@ -221,8 +221,8 @@ const LACKS = ["end", "start"] as const;
 
 const UnfinishedRuns = ({ opened, change }: Props) => {
   const lacks = opened["lacks"] === "start" ? "start" : "end";
-  const told = usePages<Listed<Unfinished>>("unfinished-runs", { limit: 25, lacks });
-  const rows = told.pages.flatMap((page) => page.data);
+  const listing = usePages<Listed<Unfinished>>("unfinished-runs", { limit: 25, lacks });
+  const rows = listing.pages.flatMap((page) => page.data);
   return (
     <section className="section" id="unfinished">
       <h2>{words.boards.unfinished}</h2>
@@ -234,7 +234,7 @@ const UnfinishedRuns = ({ opened, change }: Props) => {
           </Chip>
         ))}
       </p>
-      <Paged of={told} isEmpty={!rows.length} none={words.boards.unfinishedNone}>
+      <Paged of={listing} isEmpty={!rows.length} none={words.boards.unfinishedNone}>
         <ul className="affected">
           {rows.map((one) => (
             <li key={one.run + one.job}>
@@ -251,17 +251,17 @@ const UnfinishedRuns = ({ opened, change }: Props) => {
 };
 
 const FailedChecks = () => {
-  const told = usePages<Listed<FailedIn>>("failed-checks", { limit: 25 });
-  const rows = told.pages.flatMap((page) => page.data);
+  const listing = usePages<Listed<FailedIn>>("failed-checks", { limit: 25 });
+  const rows = listing.pages.flatMap((page) => page.data);
   return (
     <section className="section" id="checks">
       <h2>{words.boards.checks}</h2>
-      {told.state.problem?.status === 403 ? (
+      {listing.state.problem?.status === 403 ? (
         <p className="quiet">{words.boards.forAll}</p>
       ) : (
         <>
           <p className="quiet">{words.boards.checksOf}</p>
-          <Paged of={told} isEmpty={!rows.length && !told.more} none={words.boards.checksNone}>
+          <Paged of={listing} isEmpty={!rows.length && !listing.more} none={words.boards.checksNone}>
             <ul className="affected affected-checks">
               {rows.map((one) => (
                 <li key={one.run + one.dataset}>
@@ -292,17 +292,17 @@ const FailedChecks = () => {
 };
 
 const Lost = () => {
-  const told = usePages<{ data: { records: LostRecord[]; looked: number }; page: { next: string | null } }>(
+  const listing = usePages<{ data: { records: LostRecord[]; looked: number }; page: { next: string | null } }>(
     "lost-records",
     { limit: 25 },
   );
-  const rows = told.pages.flatMap((page) => page.data.records);
-  const looked = told.pages.reduce((sum, page) => sum + page.data.looked, 0);
+  const rows = listing.pages.flatMap((page) => page.data.records);
+  const looked = listing.pages.reduce((sum, page) => sum + page.data.looked, 0);
   return (
     <section className="section" id="lost">
       <h2>{words.boards.lost}</h2>
       <p className="quiet">{words.boards.lostOf}</p>
-      <Paged of={told} isEmpty={!rows.length} none={words.boards.lostNone(looked)}>
+      <Paged of={listing} isEmpty={!rows.length} none={words.boards.lostNone(looked)}>
         <ul className="affected">
           {rows.map((one) => (
             <li key={one.position}>
@@ -321,14 +321,14 @@ const Lost = () => {
 };
 
 const Schemas = () => {
-  const told = usePages<Listed<SchemaChange>>("schema-changes", { limit: 20 });
-  const rows = told.pages.flatMap((page) => page.data);
+  const listing = usePages<Listed<SchemaChange>>("schema-changes", { limit: 20 });
+  const rows = listing.pages.flatMap((page) => page.data);
   useTraits(rows.map((one) => one.dataset));
   return (
     <section className="section" id="schemas">
       <h2>{words.boards.schemas}</h2>
       <p className="quiet">{words.boards.schemasOf}</p>
-      <Paged of={told} isEmpty={!rows.length} none={words.boards.schemasNone}>
+      <Paged of={listing} isEmpty={!rows.length} none={words.boards.schemasNone}>
         <ol className="versions">
           {rows.map((one) => (
             <li key={one.dataset + one.time} className="version version-schema">

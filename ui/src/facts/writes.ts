@@ -1,9 +1,9 @@
-// Saying facts by hand: a write becomes an event in the log, and counts once the graph has it.
+// Writes of facts: each becomes an event in the log, and takes effect once the graph has it.
 
-import { asked, Problem, refresh, type Facts } from "../api";
-import { notify } from "../parts/Notices";
+import { apiPath, Problem, refresh, type Facts } from "../api";
+import { notify } from "../components/Notices";
 import { send, type Sent } from "../session";
-import { words } from "../words";
+import { words } from "../texts";
 
 export interface Change {
   method: "PUT" | "DELETE";
@@ -14,26 +14,26 @@ export interface Change {
 
 const WAIT_SECONDS = 60;
 
-const below = (node: string, path: string): string => asked(`nodes/${encodeURIComponent(node)}/${path}`);
+const below = (node: string, path: string): string => apiPath(`nodes/${encodeURIComponent(node)}/${path}`);
 
 /** A path of names that may hold any characters. */
 export const pathOf = (what: string, name: string | number): string => `${what}/${encodeURIComponent(name)}`;
 
 export const readFacts = (node: string): Promise<Sent<{ data: Facts }>> => send("GET", below(node, "facts"));
 
-/** Say it, and wait until the graph has it. With `ifMatch` only if nobody said anything else meanwhile. */
+/** Write a fact, and wait until the graph has it. With `ifMatch`, only if the facts are unchanged. */
 export const say = async (node: string, change: Change, ifMatch?: string | null): Promise<void> => {
   const headers: Record<string, string> = ifMatch ? { "if-match": ifMatch } : {};
   const { status, position } = await send(change.method, below(node, change.path), change.body, headers);
   if (status === 202 && position) {
     notify({ text: words.edit.soon });
-    void send("GET", asked("progress", { wait_for: position, timeout: WAIT_SECONDS })).then(refresh);
+    void send("GET", apiPath("progress", { wait_for: position, timeout: WAIT_SECONDS })).then(refresh);
     return;
   }
   refresh();
 };
 
-/** Say it, tell that it was done, and offer the way back. Throws a Problem. */
+/** Write a fact, and show a notification with undo. Throws a Problem. */
 export const sayWithUndo = async (node: string, change: Change, done: string, back: Change): Promise<void> => {
   await say(node, change);
   tellDone(node, done, back);
@@ -55,8 +55,8 @@ export interface Conflict<Value> {
 }
 
 /**
- * Say one value over another. What somebody else said of other things meanwhile is no conflict; if it is of the same
- * thing, nothing is written, and the answer has what it says now.
+ * Replace one value by another. Concurrent writes of other facts are no conflict. On a conflict about the same fact
+ * nothing is written, and the answer has its current value.
  */
 export const sayOver = async <Value>(
   node: string,

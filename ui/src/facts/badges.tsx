@@ -1,7 +1,7 @@
-// The tags of what is on the screen, on their boxes.
+// Tags and certifications as badges on the boxes.
 
 import { createContext, useContext, useRef, type ReactNode } from "react";
-import { asked, useAnswers, type Facts } from "../api";
+import { apiPath, useAnswers, type Facts } from "../api";
 
 const AT_ONCE = 40;
 const SHOWN = 2;
@@ -11,22 +11,27 @@ const TagsContext = createContext<ReadonlyMap<string, Facts>>(new Map());
 const addresses = (nodes: readonly string[]): string[] =>
   Array.from({ length: Math.ceil(nodes.length / AT_ONCE) }, (_, part) => {
     const query = new URLSearchParams(nodes.slice(part * AT_ONCE, (part + 1) * AT_ONCE).map((node) => ["node", node]));
-    return `${asked("facts")}?${query}`;
+    return `${apiPath("facts")}?${query}`;
   });
 
-/** Facts hold now, so of another time none are shown. */
+/** Facts are current, so none are shown for a past time. */
 export const Tagged = ({ nodes, children }: { nodes: readonly string[]; children: ReactNode }) => {
   const answers = useAnswers<{ data: Facts[] }>(addresses(nodes));
-  const said = answers.flatMap((one) => one.answer ?? []);
-  const held = useRef({ said, facts: new Map<string, Facts>() });
-  // While some of a larger picture is waited for, what was said last stays.
-  const isNew = said.length !== held.current.said.length || said.some((one, place) => one !== held.current.said[place]);
+  const answered = answers.flatMap((one) => one.answer ?? []);
+  const held = useRef({ answered, facts: new Map<string, Facts>() });
+  // The previous facts are kept while those of a larger picture are loaded.
+  const isNew =
+    answered.length !== held.current.answered.length ||
+    answered.some((one, place) => one !== held.current.answered[place]);
   if (isNew && !answers.some((one) => one.waiting))
-    held.current = { said, facts: new Map(said.flatMap((one) => one.data.map((facts) => [facts.node, facts]))) };
+    held.current = {
+      answered,
+      facts: new Map(answered.flatMap((one) => one.data.map((facts) => [facts.node, facts]))),
+    };
   return <TagsContext value={held.current.facts}>{children}</TagsContext>;
 };
 
-/** What is said of a box, on its edge: whether somebody vouches for it, and its tags. */
+/** The certification and tags of a box, on its border. */
 export const BoxTags = ({ id }: { id: string }) => {
   const facts = useContext(TagsContext).get(id);
   if (!facts) return null;

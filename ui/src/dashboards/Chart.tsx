@@ -1,4 +1,4 @@
-// Lines over time, drawn by uPlot; the same numbers are a table for whoever does not see them.
+// A line chart (uPlot), with the same numbers as a table for screen readers.
 
 import { useEffect, useRef } from "react";
 import uPlot from "uplot";

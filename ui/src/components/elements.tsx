@@ -1,11 +1,11 @@
-// Small parts that all pages share.
+// Small components that all pages share.
 
 import type { ReactNode } from "react";
 import type { Answered } from "../api";
 import { go, lineageAddress, pageAddress } from "../address";
 import { fullName, isHidden, isHiddenKey, parseName, shortName, typeOf, wholeName } from "../names";
-import { words } from "../words";
-import { WhereView } from "./where";
+import { words } from "../texts";
+import { WhereView } from "./location";
 
 const SHAPES: Record<string, ReactNode> = {
   dataset: (
@@ -133,7 +133,7 @@ export const Glyph = ({ type }: { type: string }) => (
 /** The sign of what a node is, or a lock. */
 export const NodeGlyph = ({ id }: { id: string }) => <Glyph type={isHidden(id) ? "hidden" : typeOf(id)} />;
 
-/** A link inside the UI; the browser's own ways to open a link keep working. */
+/** A link inside the UI that works with all ways of the browser to open links. */
 export const Go = ({
   to,
   children,
@@ -172,7 +172,7 @@ interface NodeLinkProps {
   whole?: boolean;
 }
 
-/** A node by name and place. What the viewer may not see is no link: nothing is behind it. */
+/** A node by name and place. Hidden nodes have no link. */
 export const NodeLink = ({ id, lineage = false, whole = false }: NodeLinkProps) => {
   const text = (
     <>
@@ -199,7 +199,7 @@ export const NodeLink = ({ id, lineage = false, whole = false }: NodeLinkProps) 
   );
 };
 
-/** How many columns there are of which the viewer may not know the names. */
+/** The number of columns whose names the viewer may not see. */
 export const HiddenColumns = ({ count }: { count: number }) =>
   count > 0 && (
     <p className="hidden-note" title={words.hidden.ask}>
@@ -246,7 +246,7 @@ export const RunLink = ({ run }: { run: string }) =>
     </Go>
   );
 
-/** What is shown while, or instead of, an answer. */
+/** The placeholder while an answer is loaded, or its error. */
 export const Awaited = ({ of, lines = 3 }: { of: Answered<unknown>; lines?: number }) => {
   if (of.problem) return <Trouble problem={of.problem} />;
   if (!of.waiting) return null;

@@ -1,9 +1,9 @@
-// Graphviz as WASM, beside the page: only this worker may run it (the API's Content-Security-Policy says so).
+// Graphviz as WASM, in a worker: the API's Content-Security-Policy allows WASM only here.
 
 import { instance } from "@viz-js/viz";
-import { LAYER_GAP, ROW_GAP, type Link, type Point, type Sized } from "./place";
+import { LAYER_GAP, ROW_GAP, type Link, type Point, type Sized } from "./placement";
 
-export interface Asked {
+export interface LayoutRequest {
   ticket: number;
   boxes: Sized[];
   links: Link[];
@@ -15,14 +15,14 @@ export interface Tidied {
 
 const INCH = 72;
 
-self.onmessage = async ({ data }: MessageEvent<Asked>) => {
+self.onmessage = async ({ data }: MessageEvent<LayoutRequest>) => {
   const viz = await instance();
   const text = viz.renderString(dot(data), { format: "plain", engine: "dot" });
   self.postMessage({ ticket: data.ticket, places: read(text, data.boxes) } satisfies Tidied);
 };
 
-// Boxes and lines go by numbers, so no name can be misread as DOT.
-const dot = ({ boxes, links }: Asked): string => {
+// Boxes and lines are sent as numbers, so no name can be misread as DOT.
+const dot = ({ boxes, links }: LayoutRequest): string => {
   const number = new Map(boxes.map((one, place) => [one.id, place]));
   const nodes = boxes.map((one, place) => `${place} [width=${one.width / INCH},height=${one.height / INCH}]`);
   const lines = links.flatMap(({ source, target }) => {
