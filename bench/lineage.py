@@ -14,8 +14,8 @@ from urllib.parse import urlencode
 
 from sqlalchemy import delete, insert
 
-from bench.query import measure, serving, told, wait_for_arrays
-from query.worlds.random_worlds import Said, World, load
+from bench.query import measure, serving, timing_line, wait_for_arrays
+from query.worlds.random_worlds import Statement, World, load
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, JobName
 from whence.store.connection.engine import open_store, sqlite_url, writing
@@ -33,7 +33,7 @@ GRAPHS = {
 }
 
 
-def layered_jobs(jobs: int, of_component: int, seed: int = 1) -> Iterator[Said]:
+def layered_jobs(jobs: int, of_component: int, seed: int = 1) -> Iterator[Statement]:
     """Jobs that read two datasets of the layer before (those of the first layer: a source) and write one."""
     rng = random.Random(seed)
     width = of_component // LAYERS
@@ -43,18 +43,18 @@ def layered_jobs(jobs: int, of_component: int, seed: int = 1) -> Iterator[Said]:
         # The next one ties a layer together, the other is any.
         read = {(at + 1) % width, rng.randrange(width)} if layer else {at // 2}
         inputs = [_table(team, layer - 1, one) for one in sorted(read)]
-        yield _said(JobName("airflow", f"team_{team}.job_{place}"), inputs, _table(team, layer, at))
+        yield _statement(JobName("airflow", f"team_{team}.job_{place}"), inputs, _table(team, layer, at))
 
 
 def _table(team: int, layer: int, at: int) -> DatasetName:
     return DatasetName("warehouse", f"team_{team}.layer_{layer + 1}.table_{at}")
 
 
-def _said(job: JobName, inputs: list[DatasetName], output: DatasetName) -> Said:
+def _statement(job: JobName, inputs: list[DatasetName], output: DatasetName) -> Statement:
     touched = [Edge(source=job, target=output), *(Edge(source=one, target=job) for one in inputs)]
     derived = [Edge(source=one, target=output, type="DIRECT") for one in inputs]
     edges = (*((one, Origin.BOUNDARY) for one in touched), *((one, Origin.INFERRED) for one in derived))
-    return Said(owner=job, edges=edges)
+    return Statement(owner=job, edges=edges)
 
 
 def main() -> None:
@@ -79,7 +79,7 @@ def _run(
     store = url or sqlite_url(directory / "store.db")
     engine = open_store(store)
     migrate(engine)
-    load(engine, World(said=tuple(layered_jobs(jobs, of_component))))
+    load(engine, World(statements=tuple(layered_jobs(jobs, of_component))))
     with writing(engine) as connection:
         connection.execute(delete(change_version))
         connection.execute(insert(change_version), {"number": 1, "stamp": time.time_ns()})
@@ -97,7 +97,7 @@ def _run(
         took = measure(port, target, ASKED, seconds)
         after = process.cpu_times()
         cpu = 1_000 * (after.user + after.system - before.user - before.system) / len(took)
-        sys.stdout.write(told(name, took, cpu))
+        sys.stdout.write(timing_line(name, took, cpu))
         sys.stdout.flush()
     engine.dispose()
 

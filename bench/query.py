@@ -156,8 +156,10 @@ def check_diff(port: int, expected: int) -> None:
         "GET", f"/api/v2/diff?{urlencode({'before': iso(NOW - 2 * DAY), 'after': iso(NOW), 'limit': 1})}"
     )
     counts = json.loads(connection.getresponse().read())["data"]["counts"]["edge"]
-    told = "as seeded" if counts == {"added": expected, "removed": 0, "changed": 0} else f"but {expected:,} were seeded"
-    sys.stdout.write(f"diff: {counts['added']:,} edges added, {told}\n")
+    seeded_text = (
+        "as seeded" if counts == {"added": expected, "removed": 0, "changed": 0} else f"but {expected:,} were seeded"
+    )
+    sys.stdout.write(f"diff: {counts['added']:,} edges added, {seeded_text}\n")
 
 
 def main() -> None:
@@ -186,12 +188,12 @@ def main() -> None:
                     took = measure(port, target, ASKED, given.seconds)
                     after = process.cpu_times()
                     cpu = 1_000 * (after.user + after.system - before.user - before.system) / len(took)
-                    sys.stdout.write(told(name, took, cpu))
+                    sys.stdout.write(timing_line(name, took, cpu))
                     sys.stdout.flush()
             check_diff(port, seeded(made))
 
 
-def told(name: str, took: list[float], cpu: float) -> str:
+def timing_line(name: str, took: list[float], cpu: float) -> str:
     """A line about requests: milliseconds that they took, sorted, and of CPU for each."""
     shares = [took[min(len(took) - 1, int(len(took) * share))] for share in (0.5, 0.95, 0.99)]
     times = "  ".join(f"{word} {value:8.1f}" for word, value in zip(("p50", "p95", "p99"), shares, strict=True))

@@ -63,11 +63,11 @@ def nine_tenths(engine: Engine) -> RetentionHorizon:
 
 def current_graph(engine: Engine) -> str:
     """A digest of the edges that hold now."""
-    told = sha256()
+    digest = sha256()
     with reading(engine) as connection:
         for row in connection.execute(select(edge).order_by(*edge.primary_key.columns)):
-            told.update(repr(tuple(row)).encode())
-    return told.hexdigest()
+            digest.update(repr(tuple(row)).encode())
+    return digest.hexdigest()
 
 
 def timed(what: str, work: Callable[[], Result]) -> Result:

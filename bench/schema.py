@@ -21,7 +21,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="operations with this in their name")
     options = parser.parse_args()
-    tally, told, began = Tally(), 0, time.monotonic()
+    tally, printed, began = Tally(), 0, time.monotonic()
     with tempfile.TemporaryDirectory(prefix="whence-schema-") as base, served(Path(base)) as (api, target):
         found = [one for one in operations(api) if options.only in one.label]
         seed = options.seed
@@ -30,9 +30,9 @@ def main() -> None:
                 fuzz(target, one, ROUND, seed, tally)
             seed += 1
             _say(f"{tally.sent:,} sent, {len(tally.wrong)} kinds of wrong answers")
-            for one in list(tally.wrong.values())[told:]:
+            for one in list(tally.wrong.values())[printed:]:
                 _say(f"\n{one.operation}\n{one.problem}\n{one.request}\n")
-            told = len(tally.wrong)
+            printed = len(tally.wrong)
     _report(tally, len(found), time.monotonic() - began)
     sys.exit(1 if tally.wrong else 0)
 

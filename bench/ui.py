@@ -164,9 +164,9 @@ def _wide() -> dict[str, object]:
         Edge(source=FieldName(SOURCE, name), target=FieldName(TABLE, name), type="DIRECT", subtype="IDENTITY")
         for name in names
     ]
-    said = {**schema, "columnLineage": column_lineage(edges)}
+    facets = {**schema, "columnLineage": column_lineage(edges)}
     run = RunName("ffffffff-0000-4000-8000-00000000000a", JobName("teams", "build_wide"))
-    return run_event(NOW, RunState.COMPLETE, run, inputs=[dataset(SOURCE)], outputs=[dataset(TABLE, facets=said)])
+    return run_event(NOW, RunState.COMPLETE, run, inputs=[dataset(SOURCE)], outputs=[dataset(TABLE, facets=facets)])
 
 
 def _measure(browser: Browser, page: Page, port: int, made: Estate) -> None:

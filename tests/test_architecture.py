@@ -221,20 +221,20 @@ def asked(engine: Engine) -> str:
 async def post(settings: Settings, path: str, body: bytes, passed: Passed) -> dict[str, Any]:
     """The application's answer to one POST, without a socket."""
     app = create_app(settings)
-    said: list[dict[str, Any]] = []
+    messages: list[dict[str, Any]] = []
 
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": body, "more_body": False}
 
     async def send(message: Any) -> None:
-        said.append(message)
+        messages.append(message)
 
     scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": []}
     async with app.router.lifespan_context(app):
         with calls(passed):
             await app(scope, receive, send)
-    assert said[0]["status"] == 201, said
-    answer: dict[str, Any] = json.loads(said[1]["body"])
+    assert messages[0]["status"] == 201, messages
+    answer: dict[str, Any] = json.loads(messages[1]["body"])
     return answer
 
 

@@ -17,7 +17,7 @@ from sqlalchemy import Engine
 import whence.errors
 from nightly.compatibility.matrix import read_rows, write_page
 from nightly.compatibility.releases import RELEASES
-from query.worlds.random_worlds import Said, World, load
+from query.worlds.random_worlds import Statement, World, load
 from reference_pages import GENERATED, WRITTEN
 from whence.api.collector.metrics import CollectorMetrics
 from whence.api.operations.prometheus import exposition
@@ -138,8 +138,8 @@ ORDERS, REVENUE = (
     DatasetName("postgres://db:5432", f"shop.{name}") for name in ("public.orders", "gold.daily_revenue")
 )
 SHOP = World(
-    said=(
-        Said(
+    statements=(
+        Statement(
             owner=JobName("shop", "daily_revenue"),
             edges=(
                 (
@@ -219,18 +219,18 @@ async def answers(api: FastAPI, examples: list[tuple[str, ...]]) -> list[tuple[i
 async def ask(api: FastAPI, method: str, target: str, body: bytes) -> tuple[int, Any]:
     """One request, without a socket."""
     path, _, query = target.partition("?")
-    said: list[dict[str, Any]] = []
+    messages: list[dict[str, Any]] = []
 
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": body, "more_body": False}
 
     async def send(message: Any) -> None:
-        said.append(message)
+        messages.append(message)
 
     scope = {"type": "http", "method": method, "path": path, "query_string": query.encode()}
     scope["headers"] = [(b"content-type", b"application/json")] if body else []
     await api(scope, receive, send)
-    return said[0]["status"], json.loads(b"".join(part.get("body", b"") for part in said[1:]))
+    return messages[0]["status"], json.loads(b"".join(part.get("body", b"") for part in messages[1:]))
 
 
 def shape(value: Any) -> Any:
@@ -263,10 +263,10 @@ def test_every_metric_is_documented_with_its_labels() -> None:
     meters.appended(1)
     for name in ("whence_queue_records", "whence_queue_bytes", "whence_held_bytes"):
         meters.watch(name, "", lambda: 0)
-    said = text_string_to_metric_families(exposition(meters, status, names=True).decode())
+    families = text_string_to_metric_families(exposition(meters, status, names=True).decode())
     metrics = {
         (sample.name.removesuffix("_bucket"), tuple(sample.labels))
-        for family in said
+        for family in families
         for sample in family.samples
         if not sample.name.endswith(("_count", "_sum"))
     }

@@ -26,7 +26,7 @@ class Score:
     cases: int = 0
     exact: int = 0
     expected: int = 0
-    said: int = 0
+    found: int = 0
     both: int = 0
     silent: int = 0
 
@@ -35,7 +35,7 @@ class Score:
             self.cases + other.cases,
             self.exact + other.exact,
             self.expected + other.expected,
-            self.said + other.said,
+            self.found + other.found,
             self.both + other.both,
             self.silent + other.silent,
         )
@@ -43,7 +43,7 @@ class Score:
     @property
     def shares(self) -> tuple[float, float, float]:
         """Exact cases, precision, recall; of nothing all is right."""
-        return _share(self.exact, self.cases), _share(self.both, self.said), _share(self.both, self.expected)
+        return _share(self.exact, self.cases), _share(self.both, self.found), _share(self.both, self.expected)
 
     @property
     def silent_share(self) -> float:
@@ -53,8 +53,8 @@ class Score:
 
 def score_of(verdict: Verdict) -> Score:
     """One case as a score."""
-    expected, said = verdict.expected, verdict.said
-    return Score(1, verdict.exact, len(expected), len(said), len(expected & said), verdict.silent)
+    expected, found = verdict.expected, verdict.found
+    return Score(1, verdict.exact, len(expected), len(found), len(expected & found), verdict.silent)
 
 
 def below(scores: Mapping[str, Score], floor: Mapping[str, tuple[float, ...]]) -> Iterator[str]:

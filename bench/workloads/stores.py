@@ -146,10 +146,10 @@ def _lineage(edges: Ints, made: Estate, job_ids: Ints) -> Iterator[tuple[Table, 
     ordinal = np.arange(len(edges)) - np.repeat(starts, np.diff([*starts, len(edges)]))
     sets = (owner ^ (fine + 1) * 4).astype(np.int64)  # ids need only be distinct
     flat = np.stack([sets, ordinal, edges[:, 0], edges[:, 1], edges[:, 3], edges[:, 4]], axis=1)
-    said = ("DIRECT", "TRANSFORMATION", False, "f(x)")
-    yield tables.lineage_edge, ((*row, *said) for row in _rows(flat))
+    transformation = ("DIRECT", "TRANSFORMATION", False, "f(x)")
+    yield tables.lineage_edge, ((*row, *transformation) for row in _rows(flat))
     current = np.stack([owner, np.zeros(len(edges), np.int64), *flat.T], axis=1)
-    yield tables.edge, ((*row, *said, "columnLineage", True) for row in _rows(current))
+    yield tables.edge, ((*row, *transformation, "columnLineage", True) for row in _rows(current))
     yield from _saids(sets[starts], owner[starts], fine[starts], made, job_ids)
 
 

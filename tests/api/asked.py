@@ -44,19 +44,19 @@ class Client:
         return self.loop.run_until_complete(self._get(path, urlencode(parameters, doseq=True), headers or {}))
 
     async def _get(self, path: str, query: str, headers: Mapping[str, str]) -> Answer:
-        said: list[dict[str, Any]] = []
+        messages: list[dict[str, Any]] = []
 
         async def receive() -> dict[str, Any]:
             return {"type": "http.request", "body": b"", "more_body": False}
 
         async def send(message: Any) -> None:
-            said.append(message)
+            messages.append(message)
 
         sent = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         scope = {"type": "http", "method": "GET", "path": path, "query_string": query.encode(), "headers": sent}
         await self.app(scope, receive, send)
-        got = {name.decode(): value.decode() for name, value in said[0]["headers"]}
-        answer = Answer(said[0]["status"], got, b"".join(part.get("body", b"") for part in said[1:]))
+        got = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
+        answer = Answer(messages[0]["status"], got, b"".join(part.get("body", b"") for part in messages[1:]))
         check_answer(self.app, path, answer)
         return answer
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from api.asked import Client, asking
 from query.worlds.churn_story import HOUR, MODEL, NOW, PREDICTIONS, TABLE, USAGE, WORLD, column
-from query.worlds.random_worlds import POSITION, Said, World, load
+from query.worlds.random_worlds import POSITION, Statement, World, load
 from whence.cli.commands.app import app as command_line
 from whence.errors import NodeNotFoundError
 from whence.model.lineage import Edge, Origin
@@ -120,9 +120,9 @@ def test_a_question_may_wait_for_an_event(client: Client) -> None:
 
 def test_a_cursor_goes_on_after_its_row_whatever_comes_before_it(client: Client, store: Engine) -> None:
     fields = [FieldName(DatasetName("db", "sums"), f"revenue_{number}") for number in range(4)]
-    load(store, World(said=(), declared=tuple(fields)))
+    load(store, World(statements=(), declared=tuple(fields)))
     first = client.get("/api/v2/search", q="revenue", limit=2).json
-    load(store, World(said=(), declared=(*fields, FieldName(DatasetName("db", "sums"), "revenue"))))
+    load(store, World(statements=(), declared=(*fields, FieldName(DatasetName("db", "sums"), "revenue"))))
     rest = client.get("/api/v2/search", q="revenue", limit=2, cursor=first["page"]["next"]).json["data"]
     assert [one["node"] for one in (*first["data"]["nodes"], *rest["nodes"])] == list(map(str, fields))
 
@@ -130,7 +130,7 @@ def test_a_cursor_goes_on_after_its_row_whatever_comes_before_it(client: Client,
 def test_pages_of_paths_from_all_columns_of_a_dataset(client: Client, store: Engine) -> None:
     of, to = DatasetName("db", "s"), FieldName(DatasetName("db", "t"), "y")
     edges = tuple((Edge(source=FieldName(of, name), target=to, type="DIRECT"), Origin.COLUMN) for name in "abc")
-    load(store, World(said=(Said(owner=JobName("n", "j"), edges=edges),)))
+    load(store, World(statements=(Statement(owner=JobName("n", "j"), edges=edges),)))
     found, cursor = [], ""
     while cursor is not None:
         page = client.get("/api/v2/paths", source=str(of), target=str(to), limit=1, cursor=cursor).json
@@ -142,8 +142,8 @@ def test_pages_of_paths_from_all_columns_of_a_dataset(client: Client, store: Eng
 def test_a_run_of_a_job_whose_name_has_slashes(client: Client, store: Engine) -> None:
     job = JobName("spark://host:7077", "nightly/load 100%")
     edge = Edge(source=DatasetName("db", "a"), target=job)
-    load(store, World(said=(Said(owner=job, edges=((edge, Origin.BOUNDARY),)),)))
-    name = quote(f"run:{Said(owner=job, edges=()).run_id}@{job}", safe="")
+    load(store, World(statements=(Statement(owner=job, edges=((edge, Origin.BOUNDARY),)),)))
+    name = quote(f"run:{Statement(owner=job, edges=()).run_id}@{job}", safe="")
     assert client.get(f"/api/v2/runs/{name}/lineage").json["data"]["runs"][0]["job"] == str(job)
 
 
@@ -164,7 +164,7 @@ def test_a_long_name_that_nothing_has_is_looked_for_a_few_times(store: Engine, t
 
 
 @pytest.mark.parametrize(
-    ("path", "parameters", "status", "told"),
+    ("path", "parameters", "status", "expected"),
     [
         ("lineage/upstream", {"node": "predictons"}, 404, str(PREDICTIONS)),
         ("lineage/upstream", {"node": "avg_minute\0s"}, 422, "U+0000"),
@@ -184,16 +184,16 @@ def test_a_long_name_that_nothing_has_is_looked_for_a_few_times(store: Engine, t
         ("runs/%00/lineage", {}, 422, "U+0000"),
     ],
 )
-def test_what_is_refused(client: Client, path: str, parameters: dict[str, Any], status: int, told: str) -> None:
+def test_what_is_refused(client: Client, path: str, parameters: dict[str, Any], status: int, expected: str) -> None:
     answer = client.get(f"/api/v2/{path}", **parameters)
     assert answer.status == status, answer.body
     assert answer.headers["content-type"] == "application/problem+json"
-    assert told in answer.json["detail"] or told in str(answer.json.get("candidates"))
+    assert expected in answer.json["detail"] or expected in str(answer.json.get("candidates"))
 
 
 def test_a_short_name_that_fits_several_nodes(client: Client, store: Engine) -> None:
     orders = [DatasetName("db", name) for name in ("shop.orders", "archive.orders")]
-    load(store, World(said=(), declared=tuple(FieldName(one, "id") for one in orders)))
+    load(store, World(statements=(), declared=tuple(FieldName(one, "id") for one in orders)))
     answer = client.get("/api/v2/impact", node="orders")
     assert (answer.status, answer.json["candidates"]) == (422, sorted(map(str, orders)))
 
@@ -228,8 +228,8 @@ def test_the_command_line_gives_the_same_rows(client: Client, store_url: str) ->
         data = client.get(f"/api/v2/{path}", limit=10_000, **parameters).json["data"]
         has_gaps = bool(isinstance(data, dict) and data.get("gaps"))
         assert csv.headers["whence-complete"] == ("false" if has_gaps else "true"), name
-        said = json.loads(_whence(words, "json", store_url))
-        assert {key: said[key] for key in data} == data, name
+        document = json.loads(_whence(words, "json", store_url))
+        assert {key: document[key] for key in data} == data, name
 
 
 def _whence(words: list[str], form: str, store_url: str) -> bytes:
@@ -258,8 +258,8 @@ HOSTILE = (
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_names_come_back_as_they_are(client: Client, store: Engine, text: str) -> None:
     source, target = DatasetName(text, text), DatasetName("ns", "target")
-    said = Edge(source=source, target=FieldName(target, text), type="DIRECT", description=text)
-    load(store, World(said=(Said(owner=JobName(text, text), edges=((said, Origin.COLUMN),)),)))
+    edge = Edge(source=source, target=FieldName(target, text), type="DIRECT", description=text)
+    load(store, World(statements=(Statement(owner=JobName(text, text), edges=((edge, Origin.COLUMN),)),)))
     node = str(FieldName(target, text))
     answer = client.get("/api/v2/lineage/upstream", node=node)
     assert (answer.status, answer.json["data"]["root"]) == (200, node)

@@ -69,7 +69,7 @@ def created_twice(space: str, number: int, *, apart: bool) -> list[Json]:
     """A table that is created by a command, and by the insert within it; `apart`: by an insert after it."""
     application = {"run": {"runId": str(UUID(int=9_000 + number))}, "job": {"namespace": space, "name": "user_script"}}
     output, columns = table(space, f"both_{number}", "CREATE"), table(space, f"both_{number}", "OVERWRITE")
-    told = []
+    events = []
     for turn, (job, one) in enumerate((("ctas", output), ("insert", columns))):
         head = {
             "producer": "https://github.com/OpenLineage/OpenLineage/tree/1.53.0/integration/spark",
@@ -79,11 +79,11 @@ def created_twice(space: str, number: int, *, apart: bool) -> list[Json]:
             "outputs": [from_source(space, one)],
         }
         begins, ends = ((10, 40), (50, 55) if apart else (20, 30))[turn]
-        told += [
+        events += [
             head | {"eventType": "START", "eventTime": f"2026-01-01T01:00:{begins}Z"},
             head | {"eventType": "COMPLETE", "eventTime": f"2026-01-01T01:00:{ends}Z"},
         ]
-    return told
+    return events
 
 
 def test_a_table_that_is_created_by_a_command_and_an_insert_within_it_is_shown_once(
@@ -91,26 +91,26 @@ def test_a_table_that_is_created_by_a_command_and_an_insert_within_it_is_shown_o
 ) -> None:
     engine = open_store(store_url)
     migrate(engine)
-    told = [
+    events = [
         event
         for number, space in enumerate((*SPACES, "dev"))
         for event in created_twice(space, number, apart=space == "dev")
     ]
-    random.Random(3).shuffle(told)
-    apply_bodies(engine, [json.dumps(one).encode() for one in told])
+    random.Random(3).shuffle(events)
+    apply_bodies(engine, [json.dumps(one).encode() for one in events])
     engine.dispose()
     with asking(tmp_path, store_url) as client:
         for number, space in enumerate((*SPACES, "dev")):
             for node in (f"dataset:file:/{space}/both_{number}", f"datasetField:file:/{space}/both_{number}:id"):
                 answer = client.get("/api/v2/lineage/upstream", node=node).json["data"]
                 jobs = [f"job:{space}:user_script.{job}.both_{number}" for job in ("ctas", "insert")]
-                said = {
+                reached = {
                     edge["owner"]: {run["job"] for proof in edge["evidence"] for run in proof["runs"]}
                     for edge in answer["edges"]
                 }
                 apart = {jobs[0]: {jobs[0]}, jobs[1]: {jobs[1]}}
-                assert said == (apart if space == "dev" else {jobs[0]: set(jobs)})
-                assert len(answer["edges"]) == len(said)
+                assert reached == (apart if space == "dev" else {jobs[0]: set(jobs)})
+                assert len(answer["edges"]) == len(reached)
                 places = [one["edge"] for one in answer["nodes"] if one["edge"] is not None]
                 assert all(place < len(answer["edges"]) for place in places)
 
@@ -124,8 +124,8 @@ def reached(client: Client, direction: str, node: str, **asked: str) -> set[str]
 def test_drops_renames_and_definitions_are_answered_as_such(store_url: str, tmp_path: Path) -> None:
     engine = open_store(store_url)
     migrate(engine)
-    told = [event for space in SPACES for event in script(space)]
-    apply_bodies(engine, [json.dumps(one).encode() for one in reversed(told)])
+    events = [event for space in SPACES for event in script(space)]
+    apply_bodies(engine, [json.dumps(one).encode() for one in reversed(events)])
     engine.dispose()
     with asking(tmp_path, store_url) as client:
         for space in SPACES:

@@ -45,16 +45,16 @@ def test_without_it_it_says_so(
     serving: Serving, sealed: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: bool
 ) -> None:
     monkeypatch.delenv(KEY_FILE)
-    said = f"the store is encrypted; set {KEY_FILE}"
+    reason = f"the store is encrypted; set {KEY_FILE}"
     if other:
         create_master(tmp_path / "other.key")
         monkeypatch.setenv(KEY_FILE, str(tmp_path / "other.key"))
-        said = "is not that of the store"
+        reason = "is not that of the store"
     api = serving()
     asked = api.ask("GET", JOB)
-    assert (asked.status, said in asked.json["reason"]) == (503, True)
+    assert (asked.status, reason in asked.json["reason"]) == (503, True)
     ready = api.ask("GET", "/health/ready")
     assert (ready.status, ready.json["checks"]["store"]["ok"]) == (503, False)
-    assert said in ready.json["checks"]["store"]["detail"]
+    assert reason in ready.json["checks"]["store"]["detail"]
     assert api.post(event()).status == 201
     assert api.ask("GET", "/api/v2/search?q=load").status == 200

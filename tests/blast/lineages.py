@@ -27,15 +27,15 @@ def random_lineage(seed: int, datasets: int, edges: int, *, columns: int = 3, lo
     source = np.where(whole_source, ids[Kind.DATASET][of[low]], source)
     target = np.where(whole_target, ids[Kind.DATASET][of[high]], target)
     jobs = ids[Kind.JOB]
-    said_by = jobs[of[high] % len(jobs)]
+    owners = jobs[of[high] % len(jobs)]
     to_job, from_job = rng.random((2, edges)) < 0.05
-    source = np.where(to_job, ids[Kind.DATASET][of[low]], np.where(from_job, said_by, source))
-    target = np.where(to_job, said_by, target)
+    source = np.where(to_job, ids[Kind.DATASET][of[low]], np.where(from_job, owners, source))
+    target = np.where(to_job, owners, target)
     shown = rng.choice(ids[Kind.DATASET], 2 * (datasets // 10), replace=False)
     return Lineage(
         source=source,
         target=target,
-        owner=said_by,
+        owner=owners,
         fields=fields,
         field_dataset=ids[Kind.DATASET][of],
         datasets=ids[Kind.DATASET],
@@ -105,9 +105,9 @@ def store_lineage(engine: Engine, lineage: Lineage) -> None:
     _insert(engine, facet_body, [_type(one, "MODEL") for one in lineage.models.tolist()])
 
 
-def _type(node: int, said: str) -> dict[str, object]:
+def _type(node: int, type_: str) -> dict[str, object]:
     name = "jobType" if node & 3 == Kind.JOB else "datasetType"
-    payload = f'{{"{name}": "{said}"}}'
+    payload = f'{{"{name}": "{type_}"}}'
     return {"subject_id": node, "name": name, "body_id": 1, "payload": payload}
 
 

@@ -65,7 +65,7 @@ def _check(engine: Engine, world: World, typed: Typed) -> None:
 
 def _without_fields_at_jobs(world: World) -> World:
     """Jobs are at dataset level (state.md, "Explicit entries"): no edge leads from a field to a job."""
-    said = tuple(
+    statements = tuple(
         replace(
             one,
             edges=tuple(
@@ -74,9 +74,9 @@ def _without_fields_at_jobs(world: World) -> World:
                 if not (isinstance(edge.source, FieldName) and isinstance(edge.target, JobName))
             ),
         )
-        for one in world.said
+        for one in world.statements
     )
-    return replace(world, said=said)
+    return replace(world, statements=statements)
 
 
 def _declare_types(engine: Engine, typed: Typed) -> None:
@@ -84,7 +84,7 @@ def _declare_types(engine: Engine, typed: Typed) -> None:
     rows += [(node, "model") for node in typed.models]
     with writing(engine) as connection:
         connection.execute(delete(facet_body))
-        for node, said in rows:
+        for node, expected in rows:
             name = "jobType" if isinstance(node, JobName) else "datasetType"
-            values = {"subject_id": node_id(node), "name": name, "body_id": 1, "payload": f'{{"{name}":"{said}"}}'}
+            values = {"subject_id": node_id(node), "name": name, "body_id": 1, "payload": f'{{"{name}":"{expected}"}}'}
             connection.execute(insert(facet_body), values)

@@ -11,7 +11,7 @@ EXAMPLE = re.compile(r"```python\n(.*?)```\n\nprints\n\n```text\n(.*?)```", re.D
 
 def test_the_library_example() -> None:
     ((code, printed),) = EXAMPLE.findall(PAGE)
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
         exec(compile(code, "docs/how-to/sql.md", "exec"), {})
-    assert said.getvalue() == printed
+    assert output.getvalue() == printed

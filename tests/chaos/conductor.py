@@ -80,12 +80,12 @@ class Conductor:
         """When the victim was killed."""
         if act.moment is Moment.IDLE:
             await self.load.derived()
-        goal = self.load.said.parcels + act.after
+        goal = self.load.answered.parcels + act.after
         async with asyncio.TaskGroup() as tasks:
             await self._restarted("postgres")
             with self._held(act.moment) as connection:
                 tasks.create_task(self.load.send(act.parcels))
-                await self.load.until(lambda: self.load.said.parcels >= goal or None)
+                await self.load.until(lambda: self.load.answered.parcels >= goal or None)
                 if connection is not None:
                     await self.load.until(lambda: waiting(connection) or None)
                 await self._kill(act.victim)
@@ -123,7 +123,7 @@ class Conductor:
     def _assert_nothing_is_lost(self) -> None:
         with reading(self.engine) as connection:
             stored = set(connection.execute(select(event.c.id)).scalars())
-        lost = [key for key in self.load.said.keys if event_id(key) not in stored]
+        lost = [key for key in self.load.answered.keys if event_id(key) not in stored]
         assert not lost, lost[:5]
 
 

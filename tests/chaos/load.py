@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class Said:
+class Answered:
     """What was answered so far: keys of events, and positions of bodies that the API refused."""
 
     keys: set[str] = field(default_factory=set)
@@ -46,7 +46,7 @@ class Load:
     def __init__(self, port: int, log: Log) -> None:
         self._port = port
         self._topic = Topic(log) if isinstance(log, KafkaLog) else None
-        self.said = Said()
+        self.answered = Answered()
 
     async def send(self, parcels: Sequence[Parcel]) -> None:
         """Send at a steady pace; return when all are answered."""
@@ -80,8 +80,8 @@ class Load:
             for due, parcel in left:
                 await asyncio.sleep(due - loop.time())
                 await self._deliver(wire, parcel)
-                self.said.parcels += 1
-                self.said.keys |= {oracle.read(one.body).key for one in parcel.arrivals if one.kind != "malformed"}
+                self.answered.parcels += 1
+                self.answered.keys |= {oracle.read(one.body).key for one in parcel.arrivals if one.kind != "malformed"}
 
     async def _deliver(self, wire: Wire, parcel: Parcel) -> None:
         bodies = [one.body for one in parcel.arrivals]
@@ -101,7 +101,7 @@ class Load:
         if answer.status == 201:
             assert answer.json["key"] == oracle.read(arrival.body).key
         else:
-            self.said.refused[answer.json["position"]] = answer.json["reason"]
+            self.answered.refused[answer.json["position"]] = answer.json["reason"]
 
 
 async def _answer(wire: Wire, request: bytes) -> Answer:
@@ -120,17 +120,17 @@ class Topic:
 
     def write(self, bodies: Sequence[bytes]) -> None:
         """Return once the broker has all of them."""
-        outcomes, all_said = list[KafkaError | None](), threading.Event()
+        outcomes, all_answered = list[KafkaError | None](), threading.Event()
 
         def note(error: KafkaError | None, _: Message) -> None:
             outcomes.append(error)
             if len(outcomes) == len(bodies):
-                all_said.set()
+                all_answered.set()
 
         for place, body in enumerate(bodies):
             timestamp = int(time.time() + SKEWS_SECONDS[place % len(SKEWS_SECONDS)]) * 1_000
             self._producer.produce(self._name, body, _key(body), timestamp=timestamp, on_delivery=note)
-        while not all_said.is_set():
+        while not all_answered.is_set():
             self._producer.poll(0.05)
         assert not any(outcomes), outcomes
 

@@ -23,7 +23,7 @@ def state_of(data: Path) -> dict[str, Any]:
 def supervisor(data: Path) -> int | None:
     """`whence up`, if it runs."""
     pid = int(state_of(data)["pid"])
-    return pid if SUPERVISOR in (said := command(pid)) and f'"{data}"' in said else None
+    return pid if SUPERVISOR in (arguments := command(pid)) and f'"{data}"' in arguments else None
 
 
 def api(data: Path) -> int | None:

@@ -60,15 +60,15 @@ class Schedule:
 
 def schedule_of(seed: int, victims: Sequence[str], ways: Sequence[Way], moments: Sequence[Moment]) -> Schedule:
     """The schedule of a seed on a stack with these victims. Consecutive seeds begin with different ones."""
-    random, said = Random(f"schedule {seed}"), slice_of(seed)
-    parcels = list(_parcels(random, said.arrivals, ways))
+    random, events_of_seed = Random(f"schedule {seed}"), slice_of(seed)
+    parcels = list(_parcels(random, events_of_seed.arrivals, ways))
     killed = [victims[seed % len(victims)], *random.choices(victims, k=random.choice((0, 0, 1)))]
     cuts = [len(parcels) * number // len(killed) for number in range(len(killed) + 1)]
     acts = [
         _act(random, tuple(parcels[start:end]), victim, moments)
         for victim, start, end in zip(killed, cuts, cuts[1:], strict=False)
     ]
-    return Schedule(seed=seed, slice=said, acts=tuple(acts))
+    return Schedule(seed=seed, slice=events_of_seed, acts=tuple(acts))
 
 
 def _act(random: Random, parcels: tuple[Parcel, ...], victim: str, moments: Sequence[Moment]) -> Act:

@@ -47,15 +47,15 @@ class Slice:
 def slice_of(seed: int) -> Slice:
     """The slice of a seed: some 40 to 100 arrivals."""
     random, mark = Random(f"slice {seed}"), f"chaos{seed:04}"
-    events = list(_skewed(random, _said(random, seed)))
-    said = [json.dumps(one, separators=(",", ":")).encode() for one in sorted(events, key=_time)]
-    wrong = [broken(random, one) for one in said if b'"run":{' in one and random.random() < 0.05]
-    named = [_rename(mark, one) for one in said]
+    events = list(_skewed(random, _events(random, seed)))
+    bodies = [json.dumps(one, separators=(",", ":")).encode() for one in sorted(events, key=_time)]
+    wrong = [broken(random, one) for one in bodies if b'"run":{' in one and random.random() < 0.05]
+    named = [_rename(mark, one) for one in bodies]
     arrivals = _arrivals(random, named, [_rename(mark, one) for one in wrong])
     return Slice(mark=mark, in_order=tuple(named), arrivals=tuple(arrivals))
 
 
-def _said(random: Random, seed: int) -> Iterator[Json]:
+def _events(random: Random, seed: int) -> Iterator[Json]:
     """Runs, and of some of them what a scan of the code or the catalog would say."""
     for body in bodies(seed=seed, jobs=random.randrange(5, 11), days=random.randrange(2, 4)):
         event = json.loads(body)

@@ -96,12 +96,12 @@ def hear(heard: Heard, body: bytes, answer: Answer) -> None:
     """Check one answer."""
     assert answer.status == status_of(body, LIMIT), (answer, body[:5_000])
     heard.statuses[answer.status] += 1
-    said = answer.json
+    document = answer.json
     if answer.status != 201:
-        assert said["reason"]
-        assert_pointer(body, answer.status, said["pointer"])
-    if said["position"] is not None:
-        heard.placed[said["position"]] = answer
+        assert document["reason"]
+        assert_pointer(body, answer.status, document["pointer"])
+    if document["position"] is not None:
+        heard.placed[document["position"]] = answer
     else:
         assert not body, "only a body without a byte leaves nothing to keep"
 
@@ -150,7 +150,7 @@ def test_mutated_events_get_their_answers_and_harm_nothing(
     assert api.post(next(bodies(seed=13))).status == 201
     api.down()
     records = records_of(SegmentLog(api.data / "log"))
-    assert_the_log_is_what_was_said(heard, records)
+    assert_log_has_what_was_answered(heard, records)
 
     engine = open_store(api.store_url)
     migrate(engine)
@@ -163,16 +163,20 @@ def test_mutated_events_get_their_answers_and_harm_nothing(
     engine.dispose()
 
 
-def assert_the_log_is_what_was_said(heard: Heard, records: list[Record]) -> None:
+def assert_log_has_what_was_answered(heard: Heard, records: list[Record]) -> None:
     """Where an answer says that a body is, there it is, as what the answer says that it is."""
     placed = {str(one.position): one for one in records}
     for position, answer in heard.placed.items():
-        record, said = placed.pop(position), answer.json
+        record, document = placed.pop(position), answer.json
         if answer.status == 201:
-            assert record.kind is (Kind.RECEIPT if said["duplicate"] else Kind.EVENT)
-            assert record.key == said["key"]
+            assert record.kind is (Kind.RECEIPT if document["duplicate"] else Kind.EVENT)
+            assert record.key == document["key"]
         else:
-            assert (record.kind, record.pointer, record.reason) == (Kind.QUARANTINED, said["pointer"], said["reason"])
+            assert (record.kind, record.pointer, record.reason) == (
+                Kind.QUARANTINED,
+                document["pointer"],
+                document["reason"],
+            )
     quarantined = Counter(
         f"{one.pointer or '/'}: {one.reason}" for one in placed.values() if one.kind is Kind.QUARANTINED
     )

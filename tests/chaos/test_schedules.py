@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
 from chaos.conductor import Conductor, carry_out
-from chaos.load import Said
+from chaos.load import Answered
 from chaos.processes import marked
 from chaos.schedule import Schedule, schedule_of
 from chaos.slices import MARK
@@ -55,7 +55,7 @@ def test_killed_at_any_moment_it_ends_where_it_would_have(
         conductor = Conductor.of(stack, pytestconfig.getoption("--back"))
         asyncio.run(carry_out(conductor, schedules))
         records = as_derived(records_of(stack.log))
-        assert_log_has_what_was_said(records, conductor.load.said)
+        assert_log_has_what_was_answered(records, conductor.load.answered)
         assert_ledger_balances(conductor.engine, records)
         assert_state_is_the_oracles(conductor.engine, records)
         found = state(conductor.engine)
@@ -83,11 +83,11 @@ def schedules_on(stack: Stack, seeds: Iterable[int]) -> list[Schedule]:
     return [schedule_of(seed, list(stack.victims), stack.ways, stack.moments) for seed in seeds]
 
 
-def assert_log_has_what_was_said(records: Sequence[Record], said: Said) -> None:
+def assert_log_has_what_was_answered(records: Sequence[Record], answered: Answered) -> None:
     """All that was answered, and no event that nobody sent."""
-    assert said.keys == {one.key for one in records if one.kind is Kind.EVENT}
+    assert answered.keys == {one.key for one in records if one.kind is Kind.EVENT}
     refused = {str(one.position): one.reason for one in records if one.kind is Kind.QUARANTINED}
-    assert said.refused.items() <= refused.items()
+    assert answered.refused.items() <= refused.items()
 
 
 def state(engine: Engine) -> list[str]:

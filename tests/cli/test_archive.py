@@ -34,10 +34,10 @@ def test_what_is_archived_is_dropped_and_comes_back(data: Path) -> None:
     before = dumped(data)
     done = whence("archive", "--data", data, "--drop-segments", "-o", "json")
     assert done.exit_code == 0, done.output
-    told = json.loads(done.stdout)
-    assert (told["records"], told["archive"]) == (120, str(data / "archive"))
-    assert told["dropped_segments"] == list(range(1, len(told["dropped_segments"]) + 1))
-    assert len(told["dropped_segments"]) > 1
+    report = json.loads(done.stdout)
+    assert (report["records"], report["archive"]) == (120, str(data / "archive"))
+    assert report["dropped_segments"] == list(range(1, len(report["dropped_segments"]) + 1))
+    assert len(report["dropped_segments"]) > 1
     assert whence("rebuild", "--data", data, "--into", data / "again").exit_code == 0
     assert dumped(data / "again") == before
     text = whence("archive", "--data", data).stdout

@@ -136,6 +136,6 @@ def test_the_gate_needs_no_more(blocked: str, tmp_path: Path) -> None:
 def test_every_command_can_say_how_it_is_used(blocked: str) -> None:
     done = run(blocked, script=EVERY_HELP)
     assert done.returncode == 0, done.stderr
-    said = done.stdout.splitlines()
-    assert len(said) > 30
-    assert [line for line in said if not line.endswith(" 0")] == []
+    lines = done.stdout.splitlines()
+    assert len(lines) > 30
+    assert [line for line in lines if not line.endswith(" 0")] == []

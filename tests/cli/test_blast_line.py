@@ -8,7 +8,7 @@ from sqlalchemy import Engine, insert, update
 
 from query.worlds.churn_story import WORLD, column
 from query.worlds.random_worlds import POSITION, load
-from whence.cli.answers.ask import Asking, show_downstream
+from whence.cli.answers.ask import QuestionCommand, show_downstream
 from whence.cli.answers.listing import radius_line
 from whence.cli.answers.store import StoreQuestions
 from whence.cli.output.streams import Rows
@@ -40,7 +40,7 @@ def count(engine: Engine, row: tuple[int, ...]) -> None:
 
 
 def shown(engine: Engine, capsys: pytest.CaptureFixture[str], output: Rows, as_of: str | None = None) -> str:
-    show_downstream(Asking(questions=StoreQuestions(str(engine.url)), output=output), ASKED, as_of=as_of)
+    show_downstream(QuestionCommand(questions=StoreQuestions(str(engine.url)), output=output), ASKED, as_of=as_of)
     return capsys.readouterr().out
 
 

@@ -46,9 +46,9 @@ def nobody() -> str:
 def test_events_are_sent_and_sending_them_again_changes_nothing(serving: Serving, cache: Path) -> None:
     api = serving()
     command = [*COMMAND, "--url", f"http://127.0.0.1:{api.port}", "-o", "json"]
-    said = CliRunner().invoke(app, command)
-    report = json.loads(said.stdout)
-    assert (said.exit_code, report["events"], report["accepted"], report["unread"]) == (0, 10, 10, 1)
+    result = CliRunner().invoke(app, command)
+    report = json.loads(result.stdout)
+    assert (result.exit_code, report["events"], report["accepted"], report["unread"]) == (0, 10, 10, 1)
     assert report["flaws"][0]["place"] == "postgres.log:9"
     assert [record.kind for record in api.records()] == [Kind.EVENT] * 10
     assert kept(cache) == []
@@ -59,9 +59,9 @@ def test_events_are_sent_and_sending_them_again_changes_nothing(serving: Serving
 def test_what_the_collector_did_not_take_is_kept_and_can_be_sent(cache: Path) -> None:
     with collecting() as collector:
         collector.status = 503
-        said = CliRunner().invoke(app, [*COMMAND, "--url", collector.url])
-        assert (said.exit_code, len(kept(cache)), collector.events) == (0, 1, [])
-        assert "`whence capture flush`" in " ".join(said.stdout.split())
+        result = CliRunner().invoke(app, [*COMMAND, "--url", collector.url])
+        assert (result.exit_code, len(kept(cache)), collector.events) == (0, 1, [])
+        assert "`whence capture flush`" in " ".join(result.stdout.split())
         collector.status = 201
         sent = CliRunner().invoke(app, ["capture", "flush", "--strict"])
         assert (sent.exit_code, len(collector.events), kept(cache)) == (0, 10, [])
@@ -74,7 +74,7 @@ def test_the_pipeline_around_it_goes_on_unless_it_is_strict(strict: list[str], c
 
 @pytest.mark.parametrize("strict", [[], ["--strict"]])
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (["dbt", "."], "no manifest.json in ."),
         (["dbt", "nowhere"], "does not exist"),
@@ -85,19 +85,19 @@ def test_the_pipeline_around_it_goes_on_unless_it_is_strict(strict: list[str], c
     ],
 )
 def test_an_argument_that_names_nothing_is_never_forgiven(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], told: str, strict: list[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], expected: str, strict: list[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    said = CliRunner().invoke(app, ["capture", *arguments, "-o", "ndjson", *strict])
-    assert said.exit_code == 2
-    assert told in " ".join(said.stderr.replace("│", " ").split())
+    result = CliRunner().invoke(app, ["capture", *arguments, "-o", "ndjson", *strict])
+    assert result.exit_code == 2
+    assert expected in " ".join(result.stderr.replace("│", " ").split())
 
 
 def test_events_can_be_printed(cache: Path) -> None:
-    said = CliRunner().invoke(app, [*COMMAND, "-o", "ndjson"])
-    events = [json.loads(line) for line in said.stdout.splitlines()]
+    result = CliRunner().invoke(app, [*COMMAND, "-o", "ndjson"])
+    events = [json.loads(line) for line in result.stdout.splitlines()]
     assert [event["eventType"] for event in events].count("START") == 5
-    assert "postgres.log:9" in said.stderr
+    assert "postgres.log:9" in result.stderr
     assert not cache.exists()
 
 
@@ -106,9 +106,9 @@ def test_events_can_be_printed(cache: Path) -> None:
     [(["--format", "oracle9"], "snowflake"), (["--dialect", "cobol"], "postgres"), (["--format", "sql"], "--dialect")],
 )
 def test_wrong_usage_says_what_is_right(wrong: list[str], right: str) -> None:
-    said = CliRunner().invoke(app, [*COMMAND, *wrong, "-o", "ndjson"])
-    assert said.exit_code == 2
-    assert right in said.stderr
+    result = CliRunner().invoke(app, [*COMMAND, *wrong, "-o", "ndjson"])
+    assert result.exit_code == 2
+    assert right in result.stderr
 
 
 @pytest.mark.parametrize(("strict", "code"), [([], 0), (["--strict"], 1)])
@@ -117,17 +117,17 @@ def test_results_of_another_command_than_a_build_are_said_loudly(
     tmp_path: Path, command: str, strict: list[str], code: int
 ) -> None:
     _write_project(tmp_path, command)
-    said = CliRunner().invoke(app, ["capture", "dbt", str(tmp_path), "--namespace", "pg", "-o", "ndjson", *strict])
-    assert said.exit_code == code
-    assert f"these are the results of `dbt {command}`" in said.stderr.replace("\n", " ")
-    assert "run" not in {key for line in said.stdout.splitlines() for key in json.loads(line)}
+    result = CliRunner().invoke(app, ["capture", "dbt", str(tmp_path), "--namespace", "pg", "-o", "ndjson", *strict])
+    assert result.exit_code == code
+    assert f"these are the results of `dbt {command}`" in result.stderr.replace("\n", " ")
+    assert "run" not in {key for line in result.stdout.splitlines() for key in json.loads(line)}
 
 
 def test_results_of_a_build_are_captured_without_a_word(tmp_path: Path) -> None:
     _write_project(tmp_path, "build")
-    said = CliRunner().invoke(app, ["capture", "dbt", str(tmp_path), "--namespace", "pg", "-o", "ndjson", "--strict"])
-    assert (said.exit_code, said.stderr) == (0, "")
-    assert any("run" in json.loads(line) for line in said.stdout.splitlines())
+    result = CliRunner().invoke(app, ["capture", "dbt", str(tmp_path), "--namespace", "pg", "-o", "ndjson", "--strict"])
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert any("run" in json.loads(line) for line in result.stdout.splitlines())
 
 
 def _write_project(target: Path, command: str) -> None:

@@ -87,8 +87,8 @@ def check(*arguments: str, stdin: str | None = None) -> tuple[int, str]:
 def test_directories_and_stdin(repository: Path) -> None:
     put(repository, "etl/deep/two.sql", GOOD)
     put(repository, "etl/deep/notes.txt", "no SQL")
-    code, said = check("etl", "-", "-o", "json", stdin="select a from")
-    document = json.loads(said)
+    code, output = check("etl", "-", "-o", "json", stdin="select a from")
+    document = json.loads(output)
     assert (code, document["files"]) == (1, 3)
     assert {(one["file"], one["line"], one["failed"]) for one in document["problems"]} == {
         ("etl/old.sql", 3, True),
@@ -97,8 +97,8 @@ def test_directories_and_stdin(repository: Path) -> None:
 
 
 def test_a_file_that_is_not_there_is_no_sql(repository: Path) -> None:
-    code, said = check("etl/nowhere.sql")
-    assert (code, "there is no file" in said) == (2, True)
+    code, output = check("etl/nowhere.sql")
+    assert (code, "there is no file" in output) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ def test_a_file_that_is_not_there_is_no_sql(repository: Path) -> None:
 )
 def test_files_as_editors_save_them(repository: Path, content: bytes) -> None:
     (repository / "saved.sql").write_bytes(content)
-    code, said = check("saved.sql")
-    assert (code, said.splitlines()[0].startswith("saved.sql:3:1: failed")) == (1, True)
+    code, output = check("saved.sql")
+    assert (code, output.splitlines()[0].startswith("saved.sql:3:1: failed")) == (1, True)
 
 
 def test_several_files_as_trees_and_as_a_document(repository: Path) -> None:

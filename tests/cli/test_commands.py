@@ -75,7 +75,7 @@ def test_paths_and_search_as_json(data: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "expected"),
     [
         (
             ("upstream", "predictions.churn"),
@@ -106,10 +106,10 @@ def test_paths_and_search_as_json(data: Path) -> None:
         (("upstream", "model", "--store", "no url"), Exit.OUT_OF_SERVICE, "cannot be read"),
     ],
 )
-def test_what_goes_wrong_is_on_stderr(data: Path, arguments: tuple[str, ...], code: Exit, told: str) -> None:
+def test_what_goes_wrong_is_on_stderr(data: Path, arguments: tuple[str, ...], code: Exit, expected: str) -> None:
     done = whence(*arguments, data=data)
     assert (done.returncode, done.stdout) == (code, "")
-    assert told in done.stderr
+    assert expected in done.stderr
     assert "Traceback" not in done.stderr
     assert "\x1b" not in done.stderr
 
@@ -119,9 +119,9 @@ def test_nothing_was_recorded_before_the_first_event(data: Path) -> None:
     assert done.returncode == Exit.CUT
     assert "Complete" not in done.stdout
     assert "Not known: the first event is of 2026-11-1" in done.stdout
-    told = json.loads(whence("impact", "usage_logs", "--as-of", "2020-01-01", "-o", "json", data=data).stdout)
-    assert (told["complete"], told["stopped_by"]) == (False, "beginning")
-    assert told["recorded_from"].startswith("2026-11-1")
+    answer = json.loads(whence("impact", "usage_logs", "--as-of", "2020-01-01", "-o", "json", data=data).stdout)
+    assert (answer["complete"], answer["stopped_by"]) == (False, "beginning")
+    assert answer["recorded_from"].startswith("2026-11-1")
     apart = json.loads(whence("diff", "2020-01-01", "now", "-o", "json", data=data).stdout)
     assert apart["complete"]
 
@@ -233,8 +233,8 @@ def test_a_dataset_that_was_dropped_is_said_to_be(command: str, tmp_path: Path) 
     migrate(engine)
     drop = run(2, "COMPLETE", 5, "", [dataset("prod.t", {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}})])
     staging = run(3, "COMPLETE", 1, "src", "staging.t") | {"job": {"namespace": "n", "name": "staging"}}
-    told = [run(1, "COMPLETE", 1, "src", "prod.t"), drop, staging]
-    apply_bodies(engine, [json.dumps(one).encode() for one in told])
+    events = [run(1, "COMPLETE", 1, "src", "prod.t"), drop, staging]
+    apply_bodies(engine, [json.dumps(one).encode() for one in events])
     engine.dispose()
     notice = "Deleted: the dataset was dropped or renamed at 2026-01-01T00:00:05"
     assert notice in whence(command, "dataset:n:prod.t", data=tmp_path).stdout

@@ -136,9 +136,9 @@ def test_the_log_is_verified_against_anchors_kept_elsewhere(whence: Whence, tmp_
 def test_the_first_key_is_made_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     url = sqlite_url(tmp_path / "new" / "s.db")
     show_first_key(url)
-    said = capsys.readouterr()
-    assert said.out == ""
-    shown = re.search(r"whence_\S+", said.err)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    shown = re.search(r"whence_\S+", captured.err)
     assert shown
     assert parse_key(shown[0])
     show_first_key(url)
@@ -213,6 +213,6 @@ def test_https_is_served_with_a_certificate(tmp_path: Path, certificate: Path) -
 
 def test_open_is_refused_where_others_can_reach_it(tmp_path: Path) -> None:
     with api(tmp_path, "--port", "0", "--host", "0.0.0.0", "--open") as process:
-        _, said = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=60)
     assert process.returncode == Exit.USAGE
-    assert "serves only loopback addresses" in said
+    assert "serves only loopback addresses" in errors

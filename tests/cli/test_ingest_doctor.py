@@ -110,8 +110,8 @@ def test_what_is_withheld_of_events_is_said(
     lacking = "not applied: 1 assertion; the sender may not write in 's3://lake'"
     assert done.withheld == f"{path}:2: {lacking}"
     assert show_ingested(done, Output.TEXT) is Exit.OK
-    *_, said = capsys.readouterr().out.split("\n3 of them ")
-    assert " ".join(said.split()).startswith("assert what their sender may not (whence access grant); the first: ")
+    *_, notice = capsys.readouterr().out.split("\n3 of them ")
+    assert " ".join(notice.split()).startswith("assert what their sender may not (whence access grant); the first: ")
     engine = open_security(security)
     api.down()
     with read_security(engine) as connection:

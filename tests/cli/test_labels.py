@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.cli.output.labels import label, run_of
-from whence.client.values import Evidence, RunSeen, Said
+from whence.client.values import AssertingEvent, Evidence, RunSeen
 from whence.model.names import DatasetName, FieldName, JobName
 
 parts = st.lists(st.sampled_from(("a", "b", "orders", "x.csv")), min_size=1, max_size=4)
@@ -54,7 +54,7 @@ def test_long_job_names_lose_their_middle_where_that_leaves_them_different() -> 
 )
 def test_a_run_is_known_by_the_part_of_its_id_that_is_its_own(run_id: str, shown: str) -> None:
     epoch = "1970-01-01T00:00:00Z"
-    said = Said(time=epoch, event="00", position=16, producer="p")
+    event = AssertingEvent(time=epoch, event="00", position=16, producer="p")
     run = RunSeen(
         run=f"run:{run_id}",
         job="job:n:j",
@@ -64,5 +64,5 @@ def test_a_run_is_known_by_the_part_of_its_id_that_is_its_own(run_id: str, shown
         last_seen=epoch,
         said_at=epoch,
     )
-    evidence = Evidence(digest="00", origin="inferred", reader=None, first_seen=said, last_seen=said, runs=(run,))
+    evidence = Evidence(digest="00", origin="inferred", reader=None, first_seen=event, last_seen=event, runs=(run,))
     assert run_of([evidence], now=120_000_000) == shown

@@ -89,6 +89,6 @@ def test_it_says_what_to_do(name: str, other: tuple[Path, str]) -> None:
 def test_json_names_the_error(other: tuple[Path, str]) -> None:
     data, advice = other
     done = CliRunner().invoke(app, ["search", "x", "--data", str(data), "--output", "json"])
-    said = json.loads(done.stderr)
-    assert said["error"] == "StoreSchemaError"
-    assert said["message"].startswith(advice)
+    error = json.loads(done.stderr)
+    assert error["error"] == "StoreSchemaError"
+    assert error["message"].startswith(advice)

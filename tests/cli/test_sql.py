@@ -89,10 +89,10 @@ def test_stdin_and_a_statement_that_fails() -> None:
 
 
 def test_a_dialect_or_a_schema_that_is_none(tmp_path: Path) -> None:
-    code, said = run("select 1", "--dialect", "postgress")
-    assert (code, "did you mean 'postgres'?" in said) == (2, True)
+    code, output = run("select 1", "--dialect", "postgress")
+    assert (code, "did you mean 'postgres'?" in output) == (2, True)
     assert run("select 1", "--dialect", "klingon")[0] == 2
     wrong = tmp_path / "wrong.json"
     wrong.write_text("[1]", "utf-8")
-    code, said = run("select 1", "--schema", str(wrong))
-    assert (code, "db.table" in said) == (1, True)
+    code, output = run("select 1", "--schema", str(wrong))
+    assert (code, "db.table" in output) == (1, True)

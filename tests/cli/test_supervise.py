@@ -72,7 +72,7 @@ class Supervised:
                     return state
             assert self.process.poll() is None
 
-    def said(self, about: str) -> Iterator[str]:
+    def times_of(self, about: str) -> Iterator[str]:
         """Its lines on stderr that begin so."""
         return (line for line in iter(self.stderr.readline, "") if line.startswith(about))
 
@@ -170,9 +170,9 @@ def test_one_that_never_starts_is_tried_again_ever_more_slowly_and_the_state_say
     supervised: Callable[..., Supervised],
 ) -> None:
     one = supervised(api=IDLE, pipeline=FAILING)
-    said = [one.stderr.readline() for _ in range(3)]
-    assert all("ended with exit code 3" in line for line in said)
-    assert ["0.4 s" in said[0], "0.8 s" in said[1], "1.6 s" in said[2]] == [True] * 3
+    lines = [one.stderr.readline() for _ in range(3)]
+    assert all("ended with exit code 3" in line for line in lines)
+    assert ["0.4 s" in lines[0], "0.8 s" in lines[1], "1.6 s" in lines[2]] == [True] * 3
     state = one.state()
     assert state["ready"] is False
     assert "exit code 3" in state["pipeline"]["detail"]
@@ -247,11 +247,11 @@ def test_one_that_hangs_in_its_start_is_killed_and_has_twice_as_long_the_next_ti
     supervised: Callable[..., Supervised],
 ) -> None:
     one = supervised(api=IDLE, pipeline=STARTING, patience=0.5)
-    said = one.said("the pipeline was killed")
-    late = [next(said) for _ in range(2)]
+    times = one.times_of("the pipeline was killed")
+    late = [next(times) for _ in range(2)]
     assert ["more than 0.5 s" in late[0], "more than 1 s" in late[1]] == [True, True]
     while not re.search(r"\(is starting since 20\S+: opens Spark\)", late[-1]):
-        late.append(next(said))
+        late.append(next(times))
     assert one.when(lambda state: state["api"]["ready"])["ready"] is False
     assert one.end(signal.SIGTERM) == 0
 
@@ -261,9 +261,9 @@ def test_a_step_without_a_limit_may_take_longer(supervised: Callable[..., Superv
     os.mkfifo(fifo)
     one = supervised(api=STARTING, pipeline=UNHURRIED.replace("FIFO", repr(str(fifo))), patience=0.4)
     before = one.when(lambda state: state["pipeline"]["detail"].endswith(": upgrades tables"))["pipeline"]
-    said = one.said("the api was killed")
+    times = one.times_of("the api was killed")
     for _ in range(2):
-        next(said)
+        next(times)
     assert one.state()["pipeline"]["pid"] == before["pid"]
     fifo.write_text("")
     assert one.when(lambda state: state["pipeline"]["ready"])["pipeline"]["pid"] == before["pid"]
@@ -281,9 +281,9 @@ def test_while_nothing_can_be_written_it_stays_and_then_all_comes_back(supervise
     limit_files(one.process.pid, 0)
     for name in ("api", "pipeline"):
         os.kill(before[name]["pid"], signal.SIGKILL)
-    said = [one.stderr.readline() for _ in range(3)]
-    assert sum("was ended by SIGKILL" in line for line in said) == 2
-    assert sum("the pipeline cannot be started: File too large" in line for line in said) == 1, "it is said once"
+    lines = [one.stderr.readline() for _ in range(3)]
+    assert sum("was ended by SIGKILL" in line for line in lines) == 2
+    assert sum("the pipeline cannot be started: File too large" in line for line in lines) == 1, "it is said once"
     assert one.state() == before, "the state file is as it could be written last"
     one.when(lambda state: len(one.marked()) == 1)  # the API comes back alone, for it can answer questions
     limit_files(one.process.pid, resource.RLIM_INFINITY)

@@ -9,7 +9,7 @@ from rich.console import Console
 from sqlalchemy import Engine
 
 from query.worlds.churn_story import NOW, WORLD, column, direct, job
-from query.worlds.random_worlds import Said, World, load
+from query.worlds.random_worlds import Statement, World, load
 from whence.cli.answers.listing import found_lines, path_lines
 from whence.cli.answers.store import answer_of
 from whence.cli.answers.tree import ASCII, Style, tree
@@ -162,8 +162,10 @@ Complete: 1 path from customers.email to model."""
 
 def test_expressions_give_way_on_narrow_screens(sqlite_store: Engine) -> None:
     long = "case when " + " and ".join(f"minutes > {number}" for number in range(50)) + " then 1 else 0 end"
-    said = Said(owner=job("j"), edges=(direct(column("a", "x"), column("b", "y"), "TRANSFORMATION", long),), start=NOW)
-    load(sqlite_store, World(said=(said,)))
+    statement = Statement(
+        owner=job("j"), edges=(direct(column("a", "x"), column("b", "y"), "TRANSFORMATION", long),), start=NOW
+    )
+    load(sqlite_store, World(statements=(statement,)))
     for width in (80, 120):
         lines = upstream_text(sqlite_store, "b.y", Question(), Style(now=NOW, width=width)).splitlines()
         assert len(lines[2]) == width
@@ -175,7 +177,7 @@ def test_expressions_give_way_on_narrow_screens(sqlite_store: Engine) -> None:
 def test_hostile_names_cannot_command_a_terminal(sqlite_store: Engine) -> None:
     evil = DatasetName(HOSTILE, HOSTILE)
     edge = direct(FieldName(evil, HOSTILE), FieldName(evil, "y"), HOSTILE, HOSTILE)
-    load(sqlite_store, World(said=(Said(owner=JobName(HOSTILE, HOSTILE), edges=(edge,), start=NOW),)))
+    load(sqlite_store, World(statements=(Statement(owner=JobName(HOSTILE, HOSTILE), edges=(edge,), start=NOW),)))
     out = StringIO()
     console = Console(file=out, force_terminal=False, highlight=False)
     with reading(sqlite_store) as connection:
@@ -196,7 +198,7 @@ def test_safe_text_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "told"),
+    ("seconds", "expected"),
     [
         (-5, "just now"),
         (0, "just now"),
@@ -208,5 +210,5 @@ def test_safe_text_is_left_alone() -> None:
         (10**6, "11 days ago"),
     ],
 )
-def test_ages(seconds: int, told: str) -> None:
-    assert age(seconds * 1_000_000) == told
+def test_ages(seconds: int, expected: str) -> None:
+    assert age(seconds * 1_000_000) == expected

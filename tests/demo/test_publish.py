@@ -58,8 +58,8 @@ def test_good_scores_reach_production_and_the_report(data: Path) -> None:
     for environment in ("crm-staging", "crm-prod"):
         assert _called(data, environment) == [(1, 0.9), (3, 0.5)]
     assert "2 customers to call" in Path(report(data).name).read_text()
-    said = [(one["job"]["namespace"], one["job"]["name"], one["eventType"]) for one in outbox.events]
-    assert said == [
+    events = [(one["job"]["namespace"], one["job"]["name"], one["eventType"]) for one in outbox.events]
+    assert events == [
         (namespace, job, state)
         for namespace, job in (
             ("crm-staging", "publish_call_list"),

@@ -190,7 +190,7 @@ def test_the_image_has_what_the_manifests_name() -> None:
 
 
 def test_an_executor_gets_what_spark_says(tmp_path: Path) -> None:
-    said = {
+    values = {
         "SPARK_DRIVER_URL": "spark://driver:7078",
         "SPARK_EXECUTOR_ID": "3",
         "SPARK_EXECUTOR_CORES": "1",
@@ -202,7 +202,7 @@ def test_an_executor_gets_what_spark_says(tmp_path: Path) -> None:
         "SPARK_HOME": "/spark",
         **{f"SPARK_JAVA_OPT_{number}": f"-Dnumber={number} {number}" for number in range(11)},
     }
-    assert run(tmp_path, ["executor"], said) == [
+    assert run(tmp_path, ["executor"], values) == [
         *(f"-Dnumber={number} {number}" for number in range(11)),
         *("-Xms1g", "-Xmx1g", "-cp", ":/spark/conf:/spark/jars/*"),
         "org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBackend",

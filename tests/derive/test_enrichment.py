@@ -45,7 +45,7 @@ def sql(query: str, dialect: str = "spark") -> Json:
     return {"sql": {"query": query, "dialect": dialect}}
 
 
-def told(*fields: Json) -> list[Json]:
+def reporting(*fields: Json) -> list[Json]:
     """Output b, with b.x from these."""
     return [dataset("b", {"columnLineage": {"fields": {"x": {"inputFields": list(fields)}}}})]
 
@@ -60,8 +60,8 @@ def spans_of(store: Engine, events: list[Json]) -> list[str]:
 
 
 def facets_of(event: Json) -> dict[str, Json]:
-    said = [(name, payload) for _, name, _, payload in flatten_event(read_event(event)).repeated.facets if payload]
-    return {name: json.loads(payload) for name, payload in said if name in (SQL_LINEAGE, SQL_COMPARISON)}
+    facets = [(name, payload) for _, name, _, payload in flatten_event(read_event(event)).repeated.facets if payload]
+    return {name: json.loads(payload) for name, payload in facets if name in (SQL_LINEAGE, SQL_COMPARISON)}
 
 
 @settings(max_examples=40, suppress_health_check=SLOW)
@@ -82,12 +82,12 @@ def test_sql_gives_columns_where_the_producer_gives_none(store: Engine) -> None:
 
 
 def test_what_the_engine_reports_wins_in_the_same_run(store: Engine) -> None:
-    events = [run(1, "START", 1, "a", "b", sql(SUM)), run(1, "COMPLETE", 3, "a", told(direct("a.z")), sql(SUM))]
+    events = [run(1, "START", 1, "a", "b", sql(SUM)), run(1, "COMPLETE", 3, "a", reporting(direct("a.z")), sql(SUM))]
     assert spans_of(store, events) == ["@j observed 3- sure: a.z>b.x[DIRECT] a>b[DIRECT]"]
 
 
 def test_when_the_engine_begins_to_report_the_parsed_columns_end(store: Engine) -> None:
-    events = [run(1, "COMPLETE", 1, "a", "b", sql(SUM)), run(2, "COMPLETE", 5, "a", told(direct("a.k")), sql(SUM))]
+    events = [run(1, "COMPLETE", 1, "a", "b", sql(SUM)), run(2, "COMPLETE", 5, "a", reporting(direct("a.k")), sql(SUM))]
     assert spans_of(store, events) == [
         "@j observed 1-5 sure: ?a.k>b.x[DIRECT/AGGREGATION/SUM(a.k)] ?a>b[DIRECT]",
         "@j observed 5- sure: a.k>b.x[DIRECT] a>b[DIRECT]",
@@ -95,7 +95,7 @@ def test_when_the_engine_begins_to_report_the_parsed_columns_end(store: Engine) 
 
 
 def test_parsed_columns_never_replace_reported_ones(store: Engine) -> None:
-    events = [run(1, "COMPLETE", 1, "a", told(direct("a.z"))), run(2, "COMPLETE", 5, "a", "b", sql(SUM))]
+    events = [run(1, "COMPLETE", 1, "a", reporting(direct("a.z"))), run(2, "COMPLETE", 5, "a", "b", sql(SUM))]
     assert spans_of(store, events)[-1] == "@j observed 5- sure: ?a>b[DIRECT] a.z>b.x[DIRECT]"
 
 
@@ -113,13 +113,13 @@ def test_the_next_days_run_says_nothing_new(store: Engine) -> None:
 
 def test_disagreements_are_counted_by_job_and_the_latest_comparison_counts(store: Engine) -> None:
     both = "insert into b (x) select a.k + a.z as x from a"
-    events = [run(1, "COMPLETE", 1, "a", told(direct("a.k"), direct("a.w")), sql(both))]
+    events = [run(1, "COMPLETE", 1, "a", reporting(direct("a.k"), direct("a.w")), sql(both))]
     apply_bodies(store, [body(event) for event in events])
     with reading(store) as connection:
         found = count_disagreements(connection)
     assert (found.compared, found.jobs, found.missing_in_report, found.missing_in_parse) == (1, 1, 1, 1)
     assert [str(one.job) for one in found.worst] == ["job:n:j"]
-    later = run(2, "COMPLETE", 2, "a", told(direct("a.k"), direct("a.z")), sql(both))
+    later = run(2, "COMPLETE", 2, "a", reporting(direct("a.k"), direct("a.z")), sql(both))
     apply_bodies(store, [body(event) for event in (later, *events)])
     with reading(store) as connection:
         found = count_disagreements(connection)
@@ -128,14 +128,14 @@ def test_disagreements_are_counted_by_job_and_the_latest_comparison_counts(store
 
 def test_an_edge_of_no_known_type_agrees_with_an_influence() -> None:
     query = "insert into b (x) select a.k as x from a join c on a.y = c.y"
-    said = [column("a.k"), column("a.y"), column("c.q")]
-    found = facets_of(run(1, "COMPLETE", 1, "a c", told(*said), sql(query)))[SQL_COMPARISON]
+    reported_columns = [column("a.k"), column("a.y"), column("c.q")]
+    found = facets_of(run(1, "COMPLETE", 1, "a c", reporting(*reported_columns), sql(query)))[SQL_COMPARISON]
     assert (found["agreed"], found["missingInReport"], found["missingInParse"]) == (1, 0, 1)
 
 
 def test_sql_that_was_not_read_whole_misses_nothing() -> None:
     query = "insert into b select * from a"
-    found = facets_of(run(1, "COMPLETE", 1, "a", told(direct("a.k")), sql(query)))
+    found = facets_of(run(1, "COMPLETE", 1, "a", reporting(direct("a.k")), sql(query)))
     assert found[SQL_LINEAGE]["status"] == "partial"
     assert found[SQL_COMPARISON]["missingInParse"] == 0
 
@@ -166,12 +166,12 @@ def test_no_sql_is_no_reading(facet: Json) -> None:
 
 
 def test_a_column_that_no_database_keeps_is_not_named() -> None:
-    said = flatten_event(
+    flat = flatten_event(
         read_event(run(1, "COMPLETE", 1, "a", "b", sql("insert into b (x) select a.`k\0` as x from a")))
     ).repeated
-    assert Origin.PARSED in {origin for *_, origin, _ in said.sets}
-    assert "\0" not in str(said.facets)
-    assert not any(b"\0x" in content or b"k\0" in content for *_, content in said.sets if isinstance(content, bytes))
+    assert Origin.PARSED in {origin for *_, origin, _ in flat.sets}
+    assert "\0" not in str(flat.facets)
+    assert not any(b"\0x" in content or b"k\0" in content for *_, content in flat.sets if isinstance(content, bytes))
 
 
 def test_it_can_be_turned_off(monkeypatch: pytest.MonkeyPatch, store: Engine) -> None:
@@ -239,8 +239,8 @@ def test_sql_completes_what_airflow_reports(store: Engine) -> None:
             ("AGGREGATION", "SUM(o.amount)")
         ]
         assert edge.origins == ("columnLineage", "parsed")
-        (said,) = upstream(graph, FieldName(name, "name"), Question()).edges
-        assert (said.source, said.parsed) == (FieldName(joined, "name"), True)
+        (edge,) = upstream(graph, FieldName(name, "name"), Question()).edges
+        assert (edge.source, edge.parsed) == (FieldName(joined, "name"), True)
         found = impact(graph, FieldName(joined, "id"), Question())
         assert [one.name for one in found.nodes()] == [name]
         assert found.completeness.complete

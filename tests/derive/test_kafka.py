@@ -248,8 +248,10 @@ def test_who_writes_to_the_topic_without_whence_gives_evidence_only(
     assert read_ledger(engine) == Ledger(applied=5, duplicate=0, quarantined=1)
     assert list_quarantined(engine, 10)[0].reason.startswith("/job/namespace")
     first = list(dump(engine))
-    told = [one for one in map(json.loads, first) if one.get("fact") == "facet" and one["name"] == "documentation"]
-    assert {(one["subject"], one["payload"]["description"]) for one in told} == {
+    descriptions = [
+        one for one in map(json.loads, first) if one.get("fact") == "facet" and one["name"] == "documentation"
+    ]
+    assert {(one["subject"], one["payload"]["description"]) for one in descriptions} == {
         ("dataset:s3://prod:d", "by the collector"),
         ("dataset:s3://trusted/lake:d", "by a trusted producer"),
     }

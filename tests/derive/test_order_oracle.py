@@ -32,9 +32,9 @@ def test_senders_of_differing_authority_in_any_order_give_the_oracles_state(
     sqlite_store: Engine, data: st.DataObject
 ) -> None:
     """The same event of two senders is two events, so who comes last does not decide."""
-    said = data.draw(st.lists(governed_events(), min_size=1, max_size=5))
+    events = data.draw(st.lists(governed_events(), min_size=1, max_size=5))
     senders = data.draw(st.lists(viewers, min_size=1, max_size=3))
-    logged = [one for one in (sent(event, sender) for event in said for sender in senders) if one]
+    logged = [one for one in (sent(event, sender) for event in events for sender in senders) if one]
     batches = data.draw(arrivals(logged)) if logged else []
     empty(sqlite_store)
     if logged:

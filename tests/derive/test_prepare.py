@@ -53,7 +53,9 @@ def test_a_prepared_jvm_is_started_as_sparks_launcher_would(cache: Path, tmp_pat
     (archive,) = (one for one in prepared["arguments"] if one.startswith("-XX:SharedArchiveFile="))
     assert archive.startswith(f"-XX:SharedArchiveFile={cache}")
     assert not any(one.startswith("-XX:SharedArchiveFile=") for one in plain["arguments"])
-    mine, theirs = ([one for one in said.pop("arguments") if not OF_ONE_START.match(one)] for said in (prepared, plain))
+    mine, theirs = (
+        [one for one in command.pop("arguments") if not OF_ONE_START.match(one)] for command in (prepared, plain)
+    )
     assert sorted(mine) == sorted(theirs)
     assert prepared == plain
 
@@ -66,10 +68,10 @@ def test_what_is_prepared_is_not_prepared_again(cache: Path) -> None:
 
 
 def test_what_is_broken_is_as_if_it_were_not_there(cache: Path) -> None:
-    (told,) = cache.rglob("command.json")
-    kept = told.read_bytes()
-    told.write_bytes(kept[:100])
+    (prepared_command,) = cache.rglob("command.json")
+    kept = prepared_command.read_bytes()
+    prepared_command.write_bytes(kept[:100])
     try:
         assert json.loads(run(cache, "-c", START).splitlines()[-1])["sum"] == 45
     finally:
-        told.write_bytes(kept)
+        prepared_command.write_bytes(kept)

@@ -63,8 +63,8 @@ def test_a_chunk_is_the_fold_of_its_events(data: st.DataObject) -> None:
 def test_a_chunk_of_a_workload_is_the_fold_of_its_events() -> None:
     readings = readings_of(WORKLOAD)
     assert_same_in_one_chunk([*readings[::2], *readings])
-    said = [one.content.repeated for one in readings if isinstance(one.content, FlatEvent)]
-    assert len(set(said)) <= 6 * 2 < len(said)  # a job has two texts
+    repeated = [one.content.repeated for one in readings if isinstance(one.content, FlatEvent)]
+    assert len(set(repeated)) <= 6 * 2 < len(repeated)  # a job has two texts
 
 
 @given(st.lists(stamps, min_size=1))

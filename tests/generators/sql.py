@@ -85,9 +85,9 @@ def with_sql(draw: st.DrawFn, event: Json) -> Json:
     if not draw(st.integers(0, 9)):
         facet = draw(st.sampled_from([{"_deleted": True}, {"query": 1, "dialect": "spark"}, {"dialect": "spark"}]))
     job = event["job"]
-    said = {**job.get("facets", {}), "sql": facet}
+    facets = {**job.get("facets", {}), "sql": facet}
     ends = {
         "inputs": draw(few(_dataset(is_output=False), most=4) | st.just([])),
         "outputs": draw(few(_dataset(is_output=True), most=4)),
     }
-    return event | ends | {"job": job | {"facets": said}}
+    return event | ends | {"job": job | {"facets": facets}}

@@ -44,16 +44,16 @@ def read(value: bytes | None, headers: Mapping[str, bytes] | None = None) -> Rec
 
 @given(st.sampled_from(BODIES))
 def test_a_message_is_what_the_collector_would_have_made_of_its_value(body: bytes) -> None:
-    said = read(body)
-    assert (said.position, said.received_at) == (HERE, 7_000)
-    match collected(body), said.kind:
+    record = read(body)
+    assert (record.position, record.received_at) == (HERE, 7_000)
+    match collected(body), record.kind:
         case EventError() as error, Kind.QUARANTINED:
-            assert said.payload == make_quarantine_draft(body, error, 7).payload
-            assert (said.pointer, said.reason) == (error.pointer, error.reason)
+            assert record.payload == make_quarantine_draft(body, error, 7).payload
+            assert (record.pointer, record.reason) == (error.pointer, error.reason)
         case EventError() as error, _:  # an object that is no event: the pipeline refuses it when it reads it
             assert error.status in (403, 422)
         case Accepted() as taken, kind:
-            assert (kind, said.key, said.payload) == (Kind.EVENT, taken.key, taken.payload)
+            assert (kind, record.key, record.payload) == (Kind.EVENT, taken.key, taken.payload)
 
 
 def collected(body: bytes) -> Accepted | EventError:
@@ -65,43 +65,43 @@ def collected(body: bytes) -> Accepted | EventError:
 
 @given(st.sampled_from(BODIES), st.dictionaries(NAMES, VALUES))
 def test_no_header_makes_an_event_vanish_or_take_another_key(body: bytes, headers: dict[str, bytes]) -> None:
-    plain, said = read(body), read(body, headers)
+    plain, record = read(body), read(body, headers)
     if headers.get("whence-kind") == b"quarantined":
-        assert said.kind is Kind.QUARANTINED
-        assert said.payload
+        assert record.kind is Kind.QUARANTINED
+        assert record.payload
     elif body:
-        assert said == plain
+        assert record == plain
 
 
 @given(st.sampled_from(BODIES), st.dictionaries(NAMES, VALUES))
 def test_what_was_stored_once_is_stored_the_same_again(body: bytes, headers: dict[str, bytes]) -> None:
-    said = read(body, headers)
+    record = read(body, headers)
     draft = Draft(
-        kind=said.kind,
-        key=bytes.fromhex(said.key),
+        kind=record.kind,
+        key=bytes.fromhex(record.key),
         received_at=7,
-        payload=said.payload,
-        pointer=said.pointer,
-        reason=said.reason,
+        payload=record.payload,
+        pointer=record.pointer,
+        reason=record.reason,
     )
-    if said.kind is not Kind.RECEIPT:
-        assert read(said.payload, _as_mapping(draft)) == said
+    if record.kind is not Kind.RECEIPT:
+        assert read(record.payload, _as_mapping(draft)) == record
 
 
 def test_a_receipt_has_no_value_that_could_be_lost() -> None:
     key = seal(event()).key
     headers = {name: value for name, value in encode_receipt_headers(bytes.fromhex(key), Position(3, 1)) if value}
-    said = read(None, headers)
-    assert (said.kind, said.key, said.original) == (Kind.RECEIPT, key, Position(3, 1))
+    record = read(None, headers)
+    assert (record.kind, record.key, record.original) == (Kind.RECEIPT, key, Position(3, 1))
     assert read(event(), headers).kind is Kind.EVENT
     for broken in ({**headers, "whence-key": b"short"}, {**headers, "whence-original": b"nowhere"}):
         assert read(None, broken).kind is Kind.QUARANTINED
 
 
 def test_a_message_without_a_value_is_quarantined() -> None:
-    said = read(None)
-    assert said.kind is Kind.QUARANTINED
-    assert "not JSON" in said.reason
+    record = read(None)
+    assert record.kind is Kind.QUARANTINED
+    assert "not JSON" in record.reason
 
 
 def test_secrets_are_redacted_whoever_wrote_them() -> None:
@@ -119,16 +119,18 @@ def test_only_who_has_the_secret_speaks_for_a_sender(event: dict[str, object], s
     logged = sent(event, sender)
     assume(logged is not None)
     ours, draft = Trust(b"secret", ("warehouse",)), _event_draft(json.dumps(logged).encode())
-    said = decode_message(HERE, 7, draft.payload, _as_mapping(draft, ours), ours)
-    assert (said.key, said.payload) == (draft.key.hex(), draft.payload), "the collector's own message is as it was sent"
+    record = decode_message(HERE, 7, draft.payload, _as_mapping(draft, ours), ours)
+    assert (record.key, record.payload) == (draft.key.hex(), draft.payload), (
+        "the collector's own message is as it was sent"
+    )
     foreign = accept(draft.payload, authority=ours.authority)
     for headers in ({}, _as_mapping(draft, Trust(b"another")), _as_mapping(draft) | {"whence-signature": forged}):
-        said = decode_message(HERE, 7, draft.payload, headers, ours)
-        assert (said.key, said.payload) == (foreign.key, foreign.payload)
+        record = decode_message(HERE, 7, draft.payload, headers, ours)
+        assert (record.key, record.payload) == (foreign.key, foreign.payload)
     changed = json.dumps(logged | {"producer": "urn:whence:person:key%3Aroot"}).encode()
     if logged.get("producer") != "urn:whence:person:key%3Aroot":
-        told = decode_message(HERE, 7, changed, _as_mapping(draft, ours), ours)
-        assert told.key == accept(changed, authority=ours.authority).key, "a signature is of one event"
+        altered = decode_message(HERE, 7, changed, _as_mapping(draft, ours), ours)
+        assert altered.key == accept(changed, authority=ours.authority).key, "a signature is of one event"
     assert (
         decode_message(HERE, 7, draft.payload, _as_mapping(draft, NOBODY), NOBODY).key
         == accept(draft.payload, authority=NOBODY.authority).key
@@ -143,9 +145,13 @@ def test_a_trusted_topic_is_trusted_in_the_namespaces_that_it_names() -> None:
         read_event(decode_message(HERE, 7, value, {}, Trust(namespaces=namespaces)).payload)
         for namespaces in ((), ("s3://prod*",), ("*",))
     )
-    assert [[len(one.facets) for one in said.outputs] for said in (none, some, all_)] == [[0, 0], [2, 0], [2, 2]]
+    assert [[len(one.facets) for one in read_one.outputs] for read_one in (none, some, all_)] == [
+        [0, 0],
+        [2, 0],
+        [2, 2],
+    ]
     persons = ["unverified", "unverified", "person"]
-    assert [said.producer for said in (none, some, all_)] == [f"urn:whence:{one}:key%3Aroot" for one in persons]
+    assert [event.producer for event in (none, some, all_)] == [f"urn:whence:{one}:key%3Aroot" for one in persons]
 
 
 def _event_draft(payload: bytes) -> Draft:

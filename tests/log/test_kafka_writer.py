@@ -89,15 +89,15 @@ def test_what_a_topic_is_too_small_for_is_told_and_kept_in_part(kafka_broker: Ka
     large = replace(event(1), payload=event(1).payload + noise.encode())
     neighbours = [event(number, size=2_000) for number in range(2, 200)]
     writer = log.open_writer()
-    (told, *others) = writer.append([large, *neighbours])
-    assert "max.message.bytes" in told.refused
+    (cut, *others) = writer.append([large, *neighbours])
+    assert "max.message.bytes" in cut.refused
     assert {one.refused for one in others} == {""}
     (again,) = writer.append([large])
     assert again.refused, "it did not count as seen"
     writer.close()
     read = by_position(log)
-    kept = read[told.position]
-    assert (kept.kind, kept.reason) == (Kind.QUARANTINED, told.refused)
+    kept = read[cut.position]
+    assert (kept.kind, kept.reason) == (Kind.QUARANTINED, cut.refused)
     assert large.payload[:1000] == kept.payload[:1000]
     assert len(kept.payload) <= KEPT_BYTES
     assert {read[one.position].key for one in others} == {one.key.hex() for one in neighbours}
@@ -105,8 +105,8 @@ def test_what_a_topic_is_too_small_for_is_told_and_kept_in_part(kafka_broker: Ka
 
 def test_a_refused_body_that_is_too_large_keeps_its_own_reason(kafka_broker: KafkaBroker) -> None:
     log = made(kafka_broker, max_message_bytes="100000", compression_type="uncompressed")
-    (told,) = append(log, refused("".join(uuid4().hex for _ in range(8_000)).encode()))
-    assert told.refused == ""
+    (appended,) = append(log, refused("".join(uuid4().hex for _ in range(8_000)).encode()))
+    assert appended.refused == ""
     (kept,) = records_of(log)
     assert (kept.pointer, kept.reason) == ("/run/é", "not a 'uuid'")
 

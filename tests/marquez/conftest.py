@@ -15,10 +15,10 @@ from whence.store.connection.engine import open_store, sqlite_url
 from whence.store.migrations.migrate import migrate
 
 
-def prepare(base: Path, said: Sequence[bytes]) -> None:
+def prepare(base: Path, bodies: Sequence[bytes]) -> None:
     """A log with these events, and a store that has them: where `Serving(base)` will look first."""
     log = base / "data0" / "log"
-    fill(SegmentLog(log), said)
+    fill(SegmentLog(log), bodies)
     engine = open_store(sqlite_url(base / "store0.db"))
     migrate(engine)
     apply(engine, list(read_records(log, start_position(log), committed_end(log))), committed_end(log))

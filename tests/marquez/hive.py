@@ -63,8 +63,8 @@ class Warehouse:
 
     def bodies(self) -> list[bytes]:
         """A START and a COMPLETE of each of the two jobs."""
-        said = [one for place in (0, 1) for one in self._run(place, *self.tables[place : place + 2])]
-        return [json.dumps(one).encode() for one in said]
+        events = [one for place in (0, 1) for one in self._run(place, *self.tables[place : place + 2])]
+        return [json.dumps(one).encode() for one in events]
 
     def edges(self) -> Iterable[tuple[str, str, str, str]]:
         """Column of the input, column of the output, type and subtype of each edge from a table to the next."""
@@ -74,11 +74,11 @@ class Warehouse:
 
     def _run(self, number: int, source: DatasetName, target: DatasetName) -> Iterable[dict[str, Any]]:
         run = RunName(RUNS[number], self.jobs[number])
-        ends = {"inputs": [self._said(source)], "outputs": [self._said(target, self._edges(source, target))]}
+        ends = {"inputs": [self._dataset(source)], "outputs": [self._dataset(target, self._edges(source, target))]}
         yield run_event(DAY + number * HOUR, RunState.START, run, **ends)
         yield run_event(DAY + number * HOUR + 1, RunState.COMPLETE, run, **ends)
 
-    def _said(self, table: DatasetName, edges: Sequence[Edge] = ()) -> dict[str, Any]:
+    def _dataset(self, table: DatasetName, edges: Sequence[Edge] = ()) -> dict[str, Any]:
         own, other, kind = table, self.path(table), "LOCATION"
         if self.by_path:
             own, other, kind = other, own, "TABLE"

@@ -27,11 +27,11 @@ def world() -> list[bytes]:
         DatasetName(DB, "shop.revenue"), facets={"schema": {"fields": [{"name": "total", "type": "numeric"}]}}
     )
     ends = {"inputs": [dataset(DatasetName(DB, "shop.orders"))], "outputs": [revenue]}
-    said = [
+    events = [
         run_event(SIX, RunState.START, RUN, **ends),
         run_event(SIX + 60_000_000, RunState.COMPLETE, RUN, **ends),
     ]
-    return [json.dumps(replace_producer("https://example.org/nightly", one)).encode() for one in said]
+    return [json.dumps(replace_producer("https://example.org/nightly", one)).encode() for one in events]
 
 
 @pytest.fixture

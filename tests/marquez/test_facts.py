@@ -52,21 +52,25 @@ def test_facts_of_datasets_and_jobs(live: Api, node: Node) -> None:
     ):
         answer = say(live, "PUT", node, what, body)
         assert answer.status == 200, answer
-    said = facts(live, node)
-    assert said == answer.json["data"]
-    assert said["owners"] == [{"name": "data team", "role": "STEWARD"}, {"name": "ann", "role": ""}]
-    assert {(one["key"], one["value"]) for one in said["tags"]} == {
+    asserted = facts(live, node)
+    assert asserted == answer.json["data"]
+    assert asserted["owners"] == [{"name": "data team", "role": "STEWARD"}, {"name": "ann", "role": ""}]
+    assert {(one["key"], one["value"]) for one in asserted["tags"]} == {
         ("gold", "true"),
         ("domain", "sales"),
         ("canonical", "true"),
     }
-    assert (said["description"], said["certification"], said["tier"]) == ("What people click", ["canonical"], 1)
+    assert (asserted["description"], asserted["certification"], asserted["tier"]) == (
+        "What people click",
+        ["canonical"],
+        1,
+    )
     for what in ("owners/ann", "tags/gold", "description", "certification/canonical", "tier"):
         assert say(live, "DELETE", node, what).status == 200
-    said = facts(live, node)
-    assert [one["name"] for one in said["owners"]] == ["data team"]
-    assert [one["key"] for one in said["tags"]] == ["domain"]
-    assert (said["description"], said["certification"], said["tier"]) == (None, [], None)
+    asserted = facts(live, node)
+    assert [one["name"] for one in asserted["owners"]] == ["data team"]
+    assert [one["key"] for one in asserted["tags"]] == ["domain"]
+    assert (asserted["description"], asserted["certification"], asserted["tier"]) == (None, [], None)
 
 
 def test_a_contract_and_a_tag_of_a_field(live: Api) -> None:

@@ -44,7 +44,7 @@ def named() -> list[tuple[DatasetName, JobName]]:
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     base: Path = tmp_path_factory.mktemp("hostile")
-    said = [
+    events = [
         job_event(
             5,
             job,
@@ -54,7 +54,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
         )
         for (of, job), text in zip(named(), HOSTILE * len(SPACES), strict=True)
     ]
-    prepare(base, [json.dumps(one).encode() for one in said])
+    prepare(base, [json.dumps(one).encode() for one in events])
     serving = Serving(base)
     yield serving()
     serving.end()

@@ -67,11 +67,11 @@ def v2(api: Api, method: str, node: object, what: str, body: Any = None) -> Any:
 
 def test_every_write_answers_with_the_thing_as_it_will_be(stopped: Api) -> None:
     client = client_of(stopped)
-    said: dict[str, Any] = {}
+    answers: dict[str, Any] = {}
     for owner in ("first", "second"):
-        said["namespace"] = client.create_namespace("new", owner, "A namespace")
-        assert said["namespace"]["ownerName"] == owner
-    said["source"] = client.create_source("wh", "POSTGRESQL", "jdbc:postgresql://h/db", "A source")
+        answers["namespace"] = client.create_namespace("new", owner, "A namespace")
+        assert answers["namespace"]["ownerName"] == owner
+    answers["source"] = client.create_source("wh", "POSTGRESQL", "jdbc:postgresql://h/db", "A source")
     assert client.create_tag("HOT", "Take care") == {"name": "HOT", "description": "Take care"}
     fields = [{"name": "id", "type": "INTEGER", "tags": ["KEY"]}, {"name": "at", "type": "TIMESTAMP"}]
     for name in ("a", "b"):
@@ -80,9 +80,9 @@ def test_every_write_answers_with_the_thing_as_it_will_be(stopped: Api) -> None:
         assert made["currentVersion"]
     client.tag_dataset("new", "a", "one")
     client.tag_dataset_field("new", "a", "at", "time")
-    said["dataset"] = client.tag_dataset("new", "a", "two")
-    assert said["dataset"]["tags"] == ["one", "two"]
-    assert [one["tags"] for one in said["dataset"]["fields"]] == [["KEY"], ["time"]]
+    answers["dataset"] = client.tag_dataset("new", "a", "two")
+    assert answers["dataset"]["tags"] == ["one", "two"]
+    assert [one["tags"] for one in answers["dataset"]["fields"]] == [["KEY"], ["time"]]
     job = client.create_job("new", "copy", JobType.BATCH, "https://git/copy", [DatasetId("new", "a")], [], "Copies")
     assert ([one["name"] for one in job["inputs"]], job["outputs"], job["latestRuns"]) == (["a"], [], None)
     job = client.create_job("new", "copy", JobType.BATCH, "https://git/copy", [], [DatasetId("new", "b")], "Copies")
@@ -90,16 +90,16 @@ def test_every_write_answers_with_the_thing_as_it_will_be(stopped: Api) -> None:
     run = client.create_job_run("new", "copy", run_id=RUNS[7], run_args={"day": "20"})
     assert (run["id"], run["state"], run["args"]) == (RUNS[7], "NEW", {"day": "20"})
     assert client.mark_job_run_as_started(RUNS[7])["state"] == "RUNNING"
-    said["run"] = client.mark_job_run_as_completed(RUNS[7])
-    assert said["run"]["state"] == "COMPLETED"
+    answers["run"] = client.mark_job_run_as_completed(RUNS[7])
+    assert answers["run"]["state"] == "COMPLETED"
     catch_up(stopped)
-    assert client.get_namespace("new") == said["namespace"]
-    assert client.get_source("wh") == said["source"]
-    without_time = {key: value for key, value in said["dataset"].items() if key != "updatedAt"}
+    assert client.get_namespace("new") == answers["namespace"]
+    assert client.get_source("wh") == answers["source"]
+    without_time = {key: value for key, value in answers["dataset"].items() if key != "updatedAt"}
     assert client.get_dataset("new", "a").items() >= without_time.items()
-    assert client.get_job_run(RUNS[7]) == said["run"]
+    assert client.get_job_run(RUNS[7]) == answers["run"]
     job = client.get_job("new", "copy")
-    assert (job["inputs"], [one["name"] for one in job["outputs"]], job["latestRun"]) == ([], ["b"], said["run"])
+    assert (job["inputs"], [one["name"] for one in job["outputs"]], job["latestRun"]) == ([], ["b"], answers["run"])
 
 
 def test_what_the_store_has_is_kept(stopped: Api) -> None:
@@ -150,9 +150,9 @@ def test_a_restart_loses_no_pending_assertion(stopped: Api) -> None:
     assert v2(stopped, "PUT", ORDERS, "tags/gold").status == 202
     stopped.down(signal.SIGKILL)
     stopped.up()
-    said = v2(stopped, "PUT", ORDERS, "owners/bob")
-    assert said.status == 202
-    assert [one["name"] for one in said.json["data"]["owners"]] == ["ann", "bob"]
+    answer = v2(stopped, "PUT", ORDERS, "owners/bob")
+    assert answer.status == 202
+    assert [one["name"] for one in answer.json["data"]["owners"]] == ["ann", "bob"]
     assert v2(stopped, "DELETE", ORDERS, "tags/certified").status == 202
     tags = v2(stopped, "PUT", ORDERS, "tags/silver").json["data"]["tags"]
     catch_up(stopped)
@@ -176,10 +176,10 @@ def test_a_change_wins_over_an_earlier_one_of_a_clock_that_is_ahead(stopped: Api
     ahead = now_micros() + 60_000_000
     gone = dataset_event(ahead, ORDERS, facets={"tags": deleted_facet("TagsDatasetFacet")})
     assert stopped.post(replace_producer(person_uri("ann"), gone)).status == 201
-    said = v2(stopped, "PUT", ORDERS, "tags/new").json["data"]["tags"]
+    tags = v2(stopped, "PUT", ORDERS, "tags/new").json["data"]["tags"]
     catch_up(stopped)
-    assert [one["key"] for one in said] == ["new"]
-    assert v2(stopped, "GET", ORDERS, "facts").json["data"]["tags"] == said
+    assert [one["key"] for one in tags] == ["new"]
+    assert v2(stopped, "GET", ORDERS, "facts").json["data"]["tags"] == tags
 
 
 def test_damage_of_a_pending_assertion_stops_no_later_one(stopped: Api) -> None:
@@ -189,9 +189,9 @@ def test_damage_of_a_pending_assertion_stops_no_later_one(stopped: Api) -> None:
     with segment_path(stopped.data / "log", at.segment).open("r+b") as segment:
         segment.seek(at.offset + 40)
         segment.write(b"?")
-    said = v2(stopped, "PUT", ORDERS, "owners/bob").json["data"]
-    assert [one["name"] for one in said["owners"]] == ["bob"]
-    assert {one["key"] for one in said["tags"]} == {"PII", "certified", "gold"}
+    asserted = v2(stopped, "PUT", ORDERS, "owners/bob").json["data"]
+    assert [one["name"] for one in asserted["owners"]] == ["bob"]
+    assert {one["key"] for one in asserted["tags"]} == {"PII", "certified", "gold"}
     (seal,) = SegmentLog(stopped.data / "log").list_seals()
     assert (seal.begin, seal.state) == (at, "sealed")
 
@@ -205,8 +205,8 @@ def test_a_store_in_postgresql_does_as_well(tmp_path: Path, postgres_url: str) -
     api = Api(tmp_path, postgres_url, {}).up()
     try:
         with ThreadPoolExecutor(8) as pool:
-            said = list(pool.map(lambda n: v2(api, "PUT", ORDERS, f"owners/o{n}"), range(8)))
-        assert {one.status for one in said} == {202}
+            answers = list(pool.map(lambda n: v2(api, "PUT", ORDERS, f"owners/o{n}"), range(8)))
+        assert {one.status for one in answers} == {202}
         owners = [{one["name"] for one in v2(api, "GET", ORDERS, "facts").json["data"]["owners"]}]
         catch_up(api)
         owners.append({one["name"] for one in v2(api, "GET", ORDERS, "facts").json["data"]["owners"]})
@@ -224,8 +224,8 @@ def test_two_instances_at_once_keep_what_both_say(tmp_path: Path, kafka_broker: 
     try:
         with ThreadPoolExecutor(8) as pool:
             ways = [(api, f"tags/{name}{n}") for n in range(2) for api, name in ((first, "a"), (second, "b"))]
-            said = list(pool.map(lambda way: v2(way[0], "PUT", ORDERS, way[1]), ways))
-        assert {one.status for one in said} == {202}
+            answers = list(pool.map(lambda way: v2(way[0], "PUT", ORDERS, way[1]), ways))
+        assert {one.status for one in answers} == {202}
         expected = {"PII", "certified", *(f"{name}{n}" for n in range(2) for name in "ab")}
         for api in (first, second):
             answered = v2(api, "PUT", ORDERS, "tags/certified").json["data"]["tags"]

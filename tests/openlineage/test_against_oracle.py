@@ -55,9 +55,9 @@ def assert_read_alike(accepted: Accepted) -> None:
     assert _declared(read) == {text(one) for one in reading.declared}
     assert _aliases(read) == {(text(dataset), text(alias), kind) for dataset, alias, kind in reading.aliases}
     assert _sets(read) == _oracle_sets(reading)
-    said = {_facet(one) for one in reading.facets}
+    facets = {_facet(one) for one in reading.facets}
     assert _facets(read) == {
-        one for one in said if one[3] not in (SQL_LINEAGE, SQL_COMPARISON, STEWARD_TAGS)
+        one for one in facets if one[3] not in (SQL_LINEAGE, SQL_COMPARISON, STEWARD_TAGS)
     }  # derive's own
     if isinstance(read, RunEvent):
         assert (read.state, read.job.streaming, read.run.partial) == (reading.state, reading.streaming, reading.partial)
@@ -152,8 +152,8 @@ def _oracle_sets(reading: oracle.Reading) -> list[tuple[object, ...]]:
             level,
             origin,
             sorted(
-                (text(source), text(target), kind, how, mask == "masked", said)
-                for source, target, kind, how, mask, said in edges
+                (text(source), text(target), kind, how, mask == "masked", description)
+                for source, target, kind, how, mask, description in edges
             ),
         )
         for output, level, origin, edges in reading.sets

@@ -18,10 +18,10 @@ CASES = load("lineage.txt")
 
 @pytest.mark.parametrize("case", CASES, ids=[case.title for case in CASES])
 def test_lineage_of_event(case: Case) -> None:
-    assert said({**HEAD, **({} if "dataset" in case.given else OWNER), **case.given}) == case.expected
+    assert lineage_lines({**HEAD, **({} if "dataset" in case.given else OWNER), **case.given}) == case.expected
 
 
-def said(event: dict[str, Any]) -> list[str]:
+def lineage_lines(event: dict[str, Any]) -> list[str]:
     """The event's lineage sets, sorted, and its warnings."""
     read = read_event(json.dumps(event).encode())
     lines = []

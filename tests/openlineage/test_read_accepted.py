@@ -22,7 +22,7 @@ def test_mutated_events_read_the_same() -> None:
         except EventError:
             continue
         accepted += 1
-        assert said(read_accepted, payload) == said(read_event, payload)
+        assert outcome(read_accepted, payload) == outcome(read_event, payload)
     assert accepted > 1_000
 
 
@@ -42,7 +42,7 @@ def test_mutated_events_read_the_same() -> None:
 def test_odd_parts_read_the_same(part: dict[str, object]) -> None:
     payload = json.dumps(json.loads(BODIES[0]) | part).encode()
     for _ in range(2):
-        assert said(read_accepted, payload) == said(read_event, payload)
+        assert outcome(read_accepted, payload) == outcome(read_event, payload)
 
 
 def test_what_is_said_again_is_the_same_object() -> None:
@@ -51,7 +51,7 @@ def test_what_is_said_again_is_the_same_object() -> None:
     assert first.inputs[0] is second.inputs[0]  # type: ignore[union-attr]
 
 
-def said(read: object, payload: bytes) -> object:
+def outcome(read: object, payload: bytes) -> object:
     try:
         return read(payload)  # type: ignore[operator]
     except EventError as error:

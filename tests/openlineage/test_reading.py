@@ -309,7 +309,7 @@ CHECKED, OTHERS = ({"_schemaURL": "u", "assertions": [{"assertion": one, "succes
 
 @pytest.mark.parametrize("read", [read_event, lambda event: read_accepted(json.dumps(event).encode())])
 @pytest.mark.parametrize(
-    ("said", "found"),
+    ("misplaced", "found"),
     [
         ({"facets": {"dataQualityAssertions": CHECKED}}, CHECKED),
         ({"facets": {"dataQualityAssertions": CHECKED}, "inputFacets": {"dataQualityAssertions": OTHERS}}, OTHERS),
@@ -317,8 +317,8 @@ CHECKED, OTHERS = ({"_schemaURL": "u", "assertions": [{"assertion": one, "succes
         ({"facets": {"dataQualityAssertions": CHECKED | {"_deleted": True}}}, None),
     ],
 )
-def test_checks_among_the_facets_of_an_input_are_the_runs(read: Any, said: dict[str, Any], found: Any) -> None:
+def test_checks_among_the_facets_of_an_input_are_the_runs(read: Any, misplaced: dict[str, Any], found: Any) -> None:
     """Airflow's provider 2.20.3 reports them there, and no failed check was known."""
-    event = read({**HEAD, "run": RUN, "job": JOB, "inputs": [{"namespace": "n", "name": "a", **said}]})
+    event = read({**HEAD, "run": RUN, "job": JOB, "inputs": [{"namespace": "n", "name": "a", **misplaced}]})
     facets = {one.key: json.loads(one.payload) for one in event.inputs[0].run_facets}
     assert facets.get("dataQualityAssertions") == found

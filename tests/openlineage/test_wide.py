@@ -73,14 +73,14 @@ def test_copies_under_every_field_say_what_the_compact_form_says() -> None:
 
 def test_the_oracle_reads_wide_lineage_alike() -> None:
     body = copied(100)
-    said = {(str(one.source), str(one.target), one.type) for one in accept(body).event.outputs[0].edges}  # type: ignore[union-attr]
+    accepted_edges = {(str(one.source), str(one.target), one.type) for one in accept(body).event.outputs[0].edges}  # type: ignore[union-attr]
     found = {
         edges
         for output, level, origin, edges in oracle.read(body).sets
         if (level, origin) == ("field", "columnLineage")
     }
-    assert said == {(text(edge[0]), text(edge[1]), edge[2]) for edges in found for edge in edges}
-    assert len(said) == 200
+    assert accepted_edges == {(text(edge[0]), text(edge[1]), edge[2]) for edges in found for edge in edges}
+    assert len(accepted_edges) == 200
 
 
 def test_wide_lineage_takes_memory_in_proportion_to_its_text() -> None:

@@ -61,12 +61,12 @@ def accepted(event: dict[str, Any]) -> Any:
 
 
 @given(edges(fields, st.sampled_from([OUTPUT, FieldName(OUTPUT, "x"), FieldName(OUTPUT, "y")])))
-def test_column_lineage_reads_back(said: list[Edge]) -> None:
+def test_column_lineage_reads_back(reported: list[Edge]) -> None:
     keep_apart = Edge(source=FieldName(OUTPUT, "k"), target=OUTPUT, type="DIRECT")  # no copies are looked for
-    written = dataset(OUTPUT, facets={"columnLineage": column_lineage([*said, keep_apart])})
+    written = dataset(OUTPUT, facets={"columnLineage": column_lineage([*reported, keep_apart])})
     event = accepted(run_event(0, RunState.COMPLETE, RUN, outputs=[written]))
     assert isinstance(event, RunEvent)
-    assert set(event.outputs[0].edges) == {_as_influence(edge) for edge in (*said, keep_apart)}
+    assert set(event.outputs[0].edges) == {_as_influence(edge) for edge in (*reported, keep_apart)}
 
 
 def _as_influence(edge: Edge) -> Edge:
@@ -76,11 +76,11 @@ def _as_influence(edge: Edge) -> Edge:
 
 @given(edges(st.one_of(datasets, fields, jobs), st.one_of(datasets, fields)), edges(st.one_of(datasets, jobs), jobs))
 def test_job_lineage_reads_back(into_datasets: list[Edge], into_jobs: list[Edge]) -> None:
-    said = into_datasets + into_jobs
-    event = accepted(job_event(0, JobName("n", "j"), facets={"lineage": job_lineage(said)}))
+    reported = into_datasets + into_jobs
+    event = accepted(job_event(0, JobName("n", "j"), facets={"lineage": job_lineage(reported)}))
     assert isinstance(event, JobEvent)
     assert event.job.edges is not None
-    assert set(event.job.edges) == set(said)
+    assert set(event.job.edges) == set(reported)
 
 
 def test_events_of_all_kinds_are_valid_and_without_warnings() -> None:

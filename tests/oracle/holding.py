@@ -28,12 +28,12 @@ class Statement:
     """The dataset into which nothing that was written holds any more."""
 
 
-def known_best(said: list[set[LineageSet]]) -> Held:
+def known_best(reports: list[set[LineageSet]]) -> Held:
     """Of the sets of a run's events: without what one guesses of outputs of which another reports more."""
-    better = set().union(*map(_told, said))
+    better = set().union(*map(_targets, reports))
     best: set[LineageSet] = set()
-    for sets in said:
-        elsewhere = better - _told(sets)
+    for sets in reports:
+        elsewhere = better - _targets(sets)
         for one in sets:
             guess = one[3] in ("parsed", "unreported") and one[1] in elsewhere
             if one[3] != "dropped" and not guess and not (one[3] == "inferred" and one[1] in better):
@@ -41,7 +41,7 @@ def known_best(said: list[set[LineageSet]]) -> Held:
     return frozenset(best)
 
 
-def _told(sets: Iterable[LineageSet]) -> set[Node | None]:
+def _targets(sets: Iterable[LineageSet]) -> set[Node | None]:
     """The outputs of which a producer reports lineage."""
     return {output for _, output, _, origin, _ in sets if origin in ("explicit", "columnLineage")}
 
@@ -76,8 +76,8 @@ def _history(statements: list[Statement]) -> list[Span]:
 
 def _observed(before: Held, sets: Held) -> Held:
     """What is reported of columns stays until it is reported anew; what is parsed only until anything is."""
-    told = _told(one for one in before if one[2] == "field") - _told(one for one in sets if one[2] == "field")
-    own = frozenset(one for one in sets if not (one[2] == "field" and one[1] in told))
+    replaced = _targets(one for one in before if one[2] == "field") - _targets(one for one in sets if one[2] == "field")
+    own = frozenset(one for one in sets if not (one[2] == "field" and one[1] in replaced))
     outputs = {output for _, output, *_ in own if output}
     fine = {output for _, output, level, *_ in own if level == "field"}
     return own | frozenset(one for one in before if one[2] == "field" and one[1] in outputs - fine)

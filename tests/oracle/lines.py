@@ -224,9 +224,9 @@ def _edge_values(one: LineageSet) -> list[list[Any]]:
 
 def _run_lineage(readings: list[Reading]) -> Iterator[Line]:
     for run, events in _by_run(readings).items():
-        for said in {one for event in events for one in _sets_of(event)}:
-            time, key = max((event.time, event.key) for event in events if said in _sets_of(event))
-            yield {"fact": "run_lineage", "run": text(run), "set": digest(said), "time": time, "key": key}
+        for lineage_set in {one for event in events for one in _sets_of(event)}:
+            time, key = max((event.time, event.key) for event in events if lineage_set in _sets_of(event))
+            yield {"fact": "run_lineage", "run": text(run), "set": digest(lineage_set), "time": time, "key": key}
 
 
 def _declared(readings: list[Reading]) -> Iterator[Line]:
@@ -290,15 +290,15 @@ def _marked(reading: Reading) -> set[Node]:
 
 def _ended(readings: list[Reading], drops: list[Drop]) -> Iterator[Statement]:
     """A drop ends what any owner wrote into the dataset, unless another dataset had been made of it."""
-    said = [(reading.time, one) for reading in readings for one in _sets_of(reading)]
+    timed_sets = [(reading.time, one) for reading in readings for one in _sets_of(reading)]
     for dataset, at, by in drops:
         if any(
             time <= at and output not in (None, dataset) and dataset in _sources(one)
-            for time, one in said
+            for time, one in timed_sets
             for output in one[1:2]
         ):
             continue
-        for owner in {one[0] for _, one in said if one[1] == dataset and one[3] != "dropped"}:
+        for owner in {one[0] for _, one in timed_sets if one[1] == dataset and one[3] != "dropped"}:
             for aspect in ("observed", "declared"):
                 its = dropping_number(by, dataset, owner, aspect)
                 nothing: Held = frozenset()

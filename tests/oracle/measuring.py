@@ -14,10 +14,12 @@ OF_DATASET = {
 OF_COLUMN = {"nullCount", "distinctCount", "sum", "count", "min", "max"}
 
 
-def measured(facet: str, said: Json) -> Iterator[tuple[str | None, str, float]]:
+def measured(facet: str, facet_json: Json) -> Iterator[tuple[str | None, str, float]]:
     """Column (None: the whole dataset), metric and value."""
-    yield from ((None, name, value) for name, value in said.items() if name in OF_DATASET[facet] and _is_number(value))
-    columns = said.get("columnMetrics") if facet == "dataQualityMetrics" else None
+    yield from (
+        (None, name, value) for name, value in facet_json.items() if name in OF_DATASET[facet] and _is_number(value)
+    )
+    columns = facet_json.get("columnMetrics") if facet == "dataQualityMetrics" else None
     for column, metrics in columns.items() if isinstance(columns, dict) else ():
         if column and isinstance(metrics, dict):
             quantiles = metrics.get("quantiles")

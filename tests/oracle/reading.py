@@ -126,11 +126,11 @@ def _run_event(event: Json) -> Reading:
     for role in ("input", "output"):
         for node, one in _named(event.get(f"{role}s")):
             _dataset(reading, node, one)
-            said = facets_of(one, f"{role}Facets")
+            facets = facets_of(one, f"{role}Facets")
             for key in ("dataQualityAssertions", "dataQualityMetrics"):
                 if not gone(facets_of(one).get(key, DELETED)):
-                    said = {key: facets_of(one)[key]} | said
-            for key, facet in said.items():
+                    facets = {key: facets_of(one)[key]} | facets
+            for key, facet in facets.items():
                 reading.facets.append((run, role, node, key, canonical(facet)))
     return reading
 
@@ -240,13 +240,13 @@ def _job(reading: Reading, job: Node, event: Json) -> None:
     inputs = {node for node, _ in _named(event.get("inputs"))}
     columns = {node: Output([], set(), []) for node, _ in _named(event.get("outputs"))}
     for node, one in _named(event.get("outputs")):
-        said, listed = facets_of(one), set[str]()
-        if not gone(said.get("schema", DELETED)):
-            listed = set(_columns(said["schema"].get("fields"), ""))
+        of_output, listed = facets_of(one), set[str]()
+        if not gone(of_output.get("schema", DELETED)):
+            listed = set(_columns(of_output["schema"].get("fields"), ""))
             columns[node].listed |= listed
-        if not gone(said.get("columnLineage", DELETED)):
-            columns[node].facets.append(said["columnLineage"])
-            columns[node].placeholders.append(placeholders(said["columnLineage"], listed))
+        if not gone(of_output.get("columnLineage", DELETED)):
+            columns[node].facets.append(of_output["columnLineage"])
+            columns[node].placeholders.append(placeholders(of_output["columnLineage"], listed))
     explicit = facets.get("lineage", DELETED)
     mentioned = _mentioned(event)
     read, written = ([mentioned[node] for node in dict.fromkeys(some)] for some in (inputs, columns))
@@ -255,7 +255,7 @@ def _job(reading: Reading, job: Node, event: Json) -> None:
     names = _known_as(mentioned)
     mentions = [_mention(node, one) for node, one in _named(event.get("outputs"))]
     with_columns = {
-        node for node, one in columns.items() if any(True for said in one.facets for _ in column_edges(node, said))
+        node for node, one in columns.items() if any(True for facet in one.facets for _ in column_edges(node, facet))
     }
     bare = unwritten(mentions, bool(inputs), with_columns)
     if query and DEFINITION.fullmatch(query) and spoken.status != UNRELATED and not inputs:
@@ -282,8 +282,8 @@ def _mention(node: Node, one: Json) -> Mention:
     others = {
         link
         for key in ("symlinks", "whence_aliases")
-        for link, said in ([] if gone(facets.get(key, DELETED)) else _named(facets[key].get("identifiers")))
-        if link != node and said.get("type") not in ("whence:cut", "whence:joined")
+        for link, identifier in ([] if gone(facets.get(key, DELETED)) else _named(facets[key].get("identifiers")))
+        if link != node and identifier.get("type") not in ("whence:cut", "whence:joined")
     }
     return Mention(node, None if gone(facet) else facet, before, columns, others)
 
@@ -300,7 +300,9 @@ def _mentioned(event: Json) -> dict[Node, Mentioned]:
         for key in ("symlinks", "whence_aliases"):
             links = [] if gone(facets.get(key, DELETED)) else _named(facets[key].get("identifiers"))
             words = ("whence:cut", "whence:joined")
-            mentioned.others |= {link for link, said in links if link != node and said.get("type") not in words}
+            mentioned.others |= {
+                link for link, identifier in links if link != node and identifier.get("type") not in words
+            }
         schema = facets.get("schema", DELETED)
         mentioned.columns = (not gone(schema) and list(_columns(schema.get("fields"), ""))) or mentioned.columns
     return found
@@ -314,8 +316,8 @@ def _known_as(mentioned: dict[Node, Mentioned]) -> dict[Node, Node]:
 
 def _sql_facets(sets: Sets, spoken: Spoken, names: dict[Node, Node]) -> Iterator[tuple[str, Json]]:
     yield "whence_sqlLineage", {"dialect": "spark", "status": spoken.status, "unmatched": spoken.unmatched}
-    told = reported(sets)
-    compared = [comparison(one, spoken, told[one], names) for one in sorted(spoken.edges) if one in told]
+    by_dataset = reported(sets)
+    compared = [comparison(one, spoken, by_dataset[one], names) for one in sorted(spoken.edges) if one in by_dataset]
     if compared:
         totals = [sum(one.pop("counts")[place] for one in [dict(one) for one in compared]) for place in range(3)]
         words = ("agreed", "missingInReport", "missingInParse")

@@ -177,16 +177,18 @@ def comparison(output: Node, spoken: Spoken, reported: set[Edge], names: dict[No
     values = {pair(edge) for edge in parsed if edge[2] == "DIRECT"}
     sources = {(whole(edge[0]), edge[0][3].lower()) for edge in parsed}
     firm = {pair(edge) for edge in reported if edge[2] == "DIRECT"}
-    told = {pair(edge) for edge in reported if edge[2] != "INDIRECT"}
-    extra = {one for one in told - values if one in firm or one[:2] not in sources} if spoken.complete else set()
+    reported_pairs = {pair(edge) for edge in reported if edge[2] != "INDIRECT"}
+    extra = (
+        {one for one in reported_pairs - values if one in firm or one[:2] not in sources} if spoken.complete else set()
+    )
     return {
         "namespace": output[1],
         "name": output[2],
         "complete": spoken.complete,
-        "agreed": len(values & told),
-        "missingInReport": _shown(values - told),
+        "agreed": len(values & reported_pairs),
+        "missingInReport": _shown(values - reported_pairs),
         "missingInParse": _shown(extra),
-        "counts": [len(values & told), len(values - told), len(extra)],
+        "counts": [len(values & reported_pairs), len(values - reported_pairs), len(extra)],
     }
 
 

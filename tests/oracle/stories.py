@@ -102,8 +102,8 @@ def _edge(origin: str, edge: list[Any]) -> str:
     source, target, *how = ["masked" * part if isinstance(part, bool) else part for part in edge]
     marks = {"explicit": "=", "inferred": "~", "boundary": "-", "parsed": "?", "unreported": "!", "columnLineage": ""}
     mark = (marks | {"renamed": "»"})[origin]
-    said = "/".join(part for part in how if part and part != "UNKNOWN")
-    return f"{mark}{_short(source)}>{_short(target)}" + (f"[{said}]" if said else "")
+    transformation = "/".join(part for part in how if part and part != "UNKNOWN")
+    return f"{mark}{_short(source)}>{_short(target)}" + (f"[{transformation}]" if transformation else "")
 
 
 def _short(node: str) -> str:

@@ -16,12 +16,12 @@ STEWARDS = ("whence_tier", "whence_contract", "whence_lifecycle", "whence_aliase
 
 def applied(event: Json) -> Json:
     """The event without the member `whence_withheld` and what that withholds."""
-    said = event.get("whence_withheld")
-    if said is None:
+    withheld = event.get("whence_withheld")
+    if withheld is None:
         return event
-    lacking = {(one["action"], one["namespace"]) for one in said["needs"]}
+    lacking = {(one["action"], one["namespace"]) for one in withheld["needs"]}
     left = {key: value for key, value in event.items() if key != "whence_withheld"}
-    if said.get("person"):
+    if withheld.get("person"):
         left["producer"] = "urn:whence:unverified:" + event["producer"][len("urn:whence:person:") :]
     for role in ("inputs", "outputs"):
         if isinstance(left.get(role), list):

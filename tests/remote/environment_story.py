@@ -3,7 +3,7 @@
 from sqlalchemy import Engine, select, update
 
 from query.worlds.churn_story import HOUR, NOW
-from query.worlds.random_worlds import Said, World
+from query.worlds.random_worlds import Statement, World
 from whence.model.ids import node_id
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName
@@ -16,9 +16,9 @@ EVIL = "=1+1\x1b[31m[bold]\u202e,\"'<b>%:/é\n"
 HOSTILE = FieldName(DatasetName(EVIL, EVIL), EVIL)
 
 
-def _copied(namespace: str, hours: int) -> Said:
+def _copied(namespace: str, hours: int) -> Statement:
     raw, orders = DatasetName(namespace, "raw_orders"), DatasetName(namespace, "orders")
-    return Said(
+    return Statement(
         owner=JobName(namespace, "load"),
         edges=(
             (
@@ -38,14 +38,14 @@ def _copied(namespace: str, hours: int) -> Said:
 
 
 STORY = World(
-    said=(
+    statements=(
         *(_copied(namespace, hours) for hours, namespace in enumerate((EAST, WEST, DEV), start=1)),
-        Said(
+        Statement(
             owner=JobName("shop", "archive"),
             edges=((Edge(source=DatasetName(EAST, "old_orders"), target=DatasetName(EAST, "attic")), Origin.COLUMN),),
             start=NOW - HOUR,
         ),
-        Said(
+        Statement(
             owner=JobName(EVIL, EVIL),
             edges=(
                 (

@@ -163,8 +163,8 @@ def test_a_broken_file_of_profiles_is_said_so(tmp_path: Path) -> None:
     file = tmp_path / "config" / "whence" / "profiles.json"
     file.parent.mkdir(parents=True)
     file.write_text("{")
-    told = whence(tmp_path, "search", "churn")
-    assert (told.returncode, "cannot be read" in told.stderr) == (Exit.MISTAKE, True)
+    done = whence(tmp_path, "search", "churn")
+    assert (done.returncode, "cannot be read" in done.stderr) == (Exit.MISTAKE, True)
 
 
 def test_the_version(tmp_path: Path) -> None:
@@ -197,9 +197,9 @@ def test_every_shell_is_told_how_commands_go_on(shell: str, asking: dict[str, st
         "-c",
         "import sys; sys.argv[0] = 'whence'; from whence.cli.commands.app import main; main()",
     ]
-    told = subprocess.run(named, capture_output=True, text=True, check=False, env=environment(tmp_path, **more))
-    assert "upstream" in told.stdout, told.stderr
-    assert "downstream" not in told.stdout
+    done = subprocess.run(named, capture_output=True, text=True, check=False, env=environment(tmp_path, **more))
+    assert "upstream" in done.stdout, done.stderr
+    assert "downstream" not in done.stdout
 
 
 def test_bash_completes_with_what_is_shown_and_installed(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ QUESTIONS: dict[str, tuple[list[str], ...]] = {
 @pytest.fixture
 def server(store: Engine, store_url: str, tmp_path: Path) -> Iterator[Api]:
     """A server over a store, SQLite or PostgreSQL, with the story."""
-    load(store, replace(WORLD, said=(*WORLD.said, *STORY.said)))
+    load(store, replace(WORLD, statements=(*WORLD.statements, *STORY.statements)))
     drop(store, "old_orders")
     number = begin(store)
     write_rows(store, number, [(node_id(MODEL), 3, 1_204, 1, 0, 0, 0b010)])
@@ -168,17 +168,17 @@ def test_what_the_text_says_beside_the_tree_comes_from_a_server_too(server: Api)
 
 
 def test_a_server_bounds_budgets_and_says_so(server: Api) -> None:
-    told = whence("upstream", "model", "--max-nodes", "1000001", "--url", url_of(server))
-    assert (told.exit_code, told.stdout) == (Exit.USAGE, "")
-    assert "max_nodes: Input should be less than or equal to 1000000" in told.stderr
+    done = whence("upstream", "model", "--max-nodes", "1000001", "--url", url_of(server))
+    assert (done.exit_code, done.stdout) == (Exit.USAGE, "")
+    assert "max_nodes: Input should be less than or equal to 1000000" in done.stderr
     long = whence("upstream", "x" * 20_000, "--url", url_of(server))
     assert (long.exit_code, "node: String should have at most 10000 characters" in long.stderr) == (Exit.USAGE, True)
 
 
 def test_stores_are_not_compared_by_a_server(server: Api) -> None:
-    told = whence("diff", "sqlite:///elsewhere.db", "now", "--url", url_of(server))
-    assert told.exit_code == Exit.USAGE
-    assert "a server compares times and runs" in told.stderr
+    done = whence("diff", "sqlite:///elsewhere.db", "now", "--url", url_of(server))
+    assert done.exit_code == Exit.USAGE
+    assert "a server compares times and runs" in done.stderr
 
 
 def test_a_key_and_what_it_may_see(serving: Serving, tmp_path: Path) -> None:
@@ -198,23 +198,23 @@ def test_a_key_and_what_it_may_see(serving: Serving, tmp_path: Path) -> None:
     assert hidden.stderr.partition("\n")[0].replace(west, "") == unknown.stderr.partition("\n")[0].replace(
         f"{west}x", ""
     )
-    for given, told in ((None, "it needs an API key"), ("wrong", "it does not accept the API key")):
+    for given, expected in ((None, "it needs an API key"), ("wrong", "it does not accept the API key")):
         refused = whence("upstream", east, "--url", url_of(api), "-o", "json", key=given)
         error = json.loads(refused.stderr)
         assert (refused.exit_code, error["error"]) == (Exit.MISTAKE, "AccessError")
-        assert told in error["message"]
+        assert expected in error["message"]
 
 
 def test_a_server_that_is_away() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    told = whence("upstream", "model", "--url", f"http://127.0.0.1:{port}")
-    assert (told.exit_code, told.stdout) == (Exit.OUT_OF_SERVICE, "")
-    assert "nothing listens there; is `whence up` running?" in told.stderr
+    done = whence("upstream", "model", "--url", f"http://127.0.0.1:{port}")
+    assert (done.exit_code, done.stdout) == (Exit.OUT_OF_SERVICE, "")
+    assert "nothing listens there; is `whence up` running?" in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "expected"),
     [
         ("ftp://host", "no address of a server"),
         ("http://", "no address of a server"),
@@ -222,14 +222,14 @@ def test_a_server_that_is_away() -> None:
         ("http://host.invalid:1", "the name of the host cannot be resolved"),
     ],
 )
-def test_what_is_no_server(url: str, told: str) -> None:
+def test_what_is_no_server(url: str, expected: str) -> None:
     asked = whence("upstream", "model", "--url", url)
     assert asked.exit_code == Exit.OUT_OF_SERVICE
-    assert told in asked.stderr
+    assert expected in asked.stderr
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "told"),
+    ("status", "body", "expected"),
     [
         (200, b"<html>", "its answer is not JSON; check that this is a Whence server"),
         (
@@ -245,7 +245,7 @@ def test_what_is_no_server(url: str, told: str) -> None:
         (500, b'{"status": 500, "reason": "a fault in Whence itself"}', "a fault in Whence itself"),
     ],
 )
-def test_a_server_of_another_version_or_out_of_service(status: int, body: bytes, told: str) -> None:
+def test_a_server_of_another_version_or_out_of_service(status: int, body: bytes, expected: str) -> None:
     class Answering(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(status)
@@ -263,5 +263,5 @@ def test_a_server_of_another_version_or_out_of_service(status: int, body: bytes,
         asked = whence("search", "x", "--url", f"http://127.0.0.1:{other.server_port}", key="secret")
         other.shutdown()
     assert asked.exit_code == Exit.OUT_OF_SERVICE, asked.stderr
-    assert told in asked.stderr
+    assert expected in asked.stderr
     assert "secret" not in asked.stderr

@@ -103,9 +103,9 @@ def test_forgetting_changes_nothing_that_is_still_remembered(small: Engine, data
     gone = forgotten_runs(readings[:cut], horizon)
     kept = [place < cut or text(one.subject) not in gone for place, one in enumerate(readings)]
     bodies = [one for one, keep in zip(bodies, kept, strict=True) if keep]
-    told = readings_of(bodies)
+    arriving = readings_of(bodies)
     empty(small)
-    arrive(small, told, 0, cut)
+    arrive(small, arriving, 0, cut)
     ledger = read_ledger(small)
     with preview_purge(small, horizon) as expired:
         planned, marked = dict(expired.rows), list(expired.iterate_keys())
@@ -125,7 +125,7 @@ def test_forgetting_changes_nothing_that_is_still_remembered(small: Engine, data
     with preview_purge(small, horizon) as expired:
         assert not any(expired.rows.values()), (dict(expired.rows), marked)
 
-    arrive(small, told, cut, len(bodies))
+    arrive(small, arriving, cut, len(bodies))
     known = {read(one).key for one in bodies[:cut]}
     late = [one for one in bodies[cut:] if read(one).time < runs]
     in_time = [*bodies[:cut], *(one for one in bodies[cut:] if read(one).time >= runs)]
@@ -142,9 +142,9 @@ def test_clocks_that_are_wrong_by_ages_break_no_sum(store: Engine) -> None:
     """A START of the year 1 is what some clients send that have no time. 64 bits hold the lengths of 145 such runs."""
     job, now = JobName("n", "daily"), FIRST_DAY
     runs = [RunName(f"0190b3a1-0000-7000-8000-{number:012d}", job) for number in range(200)]
-    said = [run_event(FIRST if one != runs[-1] else now, RunState.START, one) for one in runs]
-    said += [run_event(now + number, RunState.COMPLETE, one) for number, one in enumerate(runs)]
-    apply_bodies(store, [json.dumps(one).encode() for one in said])
+    events = [run_event(FIRST if one != runs[-1] else now, RunState.START, one) for one in runs]
+    events += [run_event(now + number, RunState.COMPLETE, one) for number, one in enumerate(runs)]
+    apply_bodies(store, [json.dumps(one).encode() for one in events])
     with reading(store) as connection:
         assert list_late_jobs(connection, now - DAY, now + DAY) == []
     enforce_horizon(store, RetentionHorizon(runs=now + DAY, keep=0, history=now))

@@ -268,8 +268,8 @@ def test_who_asked_what_is_in_the_audit_log_and_no_secret_is(house: Make) -> Non
         await client.get("/metrics", headers={"Authorization": "Bearer sesame"})
 
     made.run(work)
-    said = [(one.who, one.action, one.what, one.nodes, one.status) for one in made.audited()]
-    assert said == [
+    entries = [(one.who, one.action, one.what, one.nodes, one.status) for one in made.audited()]
+    assert entries == [
         ("key:ada", "read", "GET /api/v2/progress", ("dataset:n:t",), 200),
         ("key:ada", "read", "GET /api/v2/nodes/{node}/facts", ("dataset:n:a%2Fb",), 404),
         ("key:ada", "known", "GET /api/v2/session", (), 200),

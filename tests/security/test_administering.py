@@ -179,9 +179,9 @@ def entries(count: int) -> list[Entry]:
 
 def test_the_log_is_filtered_paged_and_exported(house: Make) -> None:
     made = house()
-    admin, told = made.key("root", Role.ADMIN), entries(60)
+    admin, written = made.key("root", Role.ADMIN), entries(60)
     with write_security(made.engine) as connection:
-        append_entries(connection, told)
+        append_entries(connection, written)
 
     async def work(client: Client, _: FastAPI) -> None:
         async def listed(**query: Any) -> tuple[list[dict[str, Any]], Any]:
@@ -189,7 +189,9 @@ def test_the_log_is_filtered_paged_and_exported(house: Make) -> None:
             assert answer.status_code == 200, answer.text
             return answer.json()["data"], answer.json()["page"]["next"]
 
-        expected = [number for number, one in enumerate(told, 1) if one.who.startswith("key:a_") and one.status == 403]
+        expected = [
+            number for number, one in enumerate(written, 1) if one.who.startswith("key:a_") and one.status == 403
+        ]
         found, cursor = await listed(who="*:A_*", refused="true", limit=4)
         rest, last = await listed(who="*:A_*", refused="true", limit=1_000, cursor=cursor)
         assert [one["number"] for one in found + rest] == expected[::-1]

@@ -103,17 +103,17 @@ def honest() -> list[tuple[str, Json]]:
         "facets": {"ownership": {"owners": [{"name": "shop"}]}},
     }
     vouched = {"tags": {"tags": [CERTIFIED | {"key": "canonical"}, PII]}, "whence_tier": {"tier": 2}}
-    told = {
+    facets = {
         "documentation": {"description": "orders, net"},
         "ownership": {"owners": [{"name": "shop"}]},
         "tags": {"tags": [PII, CERTIFIED]},
         "whence_contract": {"version": "1"},
         "schema": {"fields": [{"name": "id"}]},
     }
-    staged = {"namespace": STAGING, "name": "shop.orders", "facets": told}
+    staged = {"namespace": STAGING, "name": "shop.orders", "facets": facets}
     head = {"eventTime": "2026-11-23T02:00:00Z", "producer": "https://example.org/catalog", "schemaURL": "s"}
     return [
-        ("loader", run_event(1, (PROD, "load"), inputs=[staged], outputs=[described(ORDERS, told)])),
+        ("loader", run_event(1, (PROD, "load"), inputs=[staged], outputs=[described(ORDERS, facets)])),
         ("steward", run_event(2, (PROD, "vouch"), hour=2, outputs=[described(REVENUE, vouched)])),
         ("root", {**head, "dataset": space}),
         ("steward", {**head, "producer": "urn:whence:person:key%3Asteward", "dataset": described(REVENUE, {})}),
@@ -163,8 +163,10 @@ def test_what_an_event_says_of_others_things_changes_nothing_but_lineage(
             assert warned == answer.json().get("restricted", False) == (event["run"]["runId"] != str(UUID(int=203)))
         batch = await client.post("/api/v1/lineage/batch", json=attempts[1::2], headers=keys["mallory"])
         assert batch.json()["status"] == "success"
-        told = {one["index"] for one in batch.json()["restricted"]}
-        assert told == {index for index, one in enumerate(attempts[1::2]) if one["run"]["runId"] != str(UUID(int=203))}
+        restricted = {one["index"] for one in batch.json()["restricted"]}
+        assert restricted == {
+            index for index, one in enumerate(attempts[1::2]) if one["run"]["runId"] != str(UUID(int=203))
+        }
         lines = (await client.get("/metrics", headers=keys["root"])).text.splitlines()
         counts = [one for one in lines if one.startswith("whence_restricted_events_total")]
         assert sum(float(one.split()[-1]) for one in counts) == len(attempts), "not the schema, but the loader's tag"
@@ -194,12 +196,12 @@ def test_what_an_event_says_of_others_things_changes_nothing_but_lineage(
 
 
 def _assert_only_lineage(lines: list[str], orders: str, revenue: str) -> None:
-    said = facts(lines, orders)
-    assert said["documentation"]["description"] == "orders, net"
-    assert said["ownership"]["owners"] == [{"name": "shop"}]
-    assert said["tags"]["tags"] == [PII], "a writer does not certify"
-    assert [one["name"] for one in said["schema"]["fields"]] == ["pwned"], "a schema that was observed counts"
-    assert set(said) == {"documentation", "ownership", "tags", "schema"}
+    shown = facts(lines, orders)
+    assert shown["documentation"]["description"] == "orders, net"
+    assert shown["ownership"]["owners"] == [{"name": "shop"}]
+    assert shown["tags"]["tags"] == [PII], "a writer does not certify"
+    assert [one["name"] for one in shown["schema"]["fields"]] == ["pwned"], "a schema that was observed counts"
+    assert set(shown) == {"documentation", "ownership", "tags", "schema"}
     assert facts(lines, revenue)["whence_tier"] == {"tier": 2}
     assert len(facts(lines, revenue)["tags"]["tags"]) == 2
     space = facts(lines, str(RegistryKind.NAMESPACE.dataset_of(PROD)))

@@ -123,16 +123,16 @@ def test_the_commands_do_it_and_the_restored_log_is_verified(tmp_path: Path) -> 
     engine = open_store(sqlite_url(old / "store.db"))
     migrate(engine)
     engine.dispose()
-    said(old, "keys", "create", "admin", "--role", "admin")
-    said(old, "backup", str(backup))
-    said(new, "restore", str(backup))
-    listed = said(old, "keys", "list")
+    run_command(old, "keys", "create", "admin", "--role", "admin")
+    run_command(old, "backup", str(backup))
+    run_command(new, "restore", str(backup))
+    listed = run_command(old, "keys", "list")
     assert "admin" in listed
-    assert said(new, "keys", "list") == listed
-    assert said(new, "audit", "verify") == said(old, "audit", "verify")
+    assert run_command(new, "keys", "list") == listed
+    assert run_command(new, "audit", "verify") == run_command(old, "audit", "verify")
 
 
-def said(data: Path, *command: str) -> str:
+def run_command(data: Path, *command: str) -> str:
     found: Any = CliRunner().invoke(app, command, env={"WHENCE_DATA": str(data)})
     assert found.exit_code == 0, found.output
     return str(found.output)

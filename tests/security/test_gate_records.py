@@ -75,8 +75,8 @@ def verdict(**more: Any) -> dict[str, Any]:
     ]
     required = [{"owner": "hr", "people": ["user:hanna"], "changes": ["C-1", "C-2"]}]
     notices = ["not judged: hr/salaries.py is the code of no known job"]
-    said = {"verdict": "approval needed", "commit": COMMIT, "graph_version": "1", "hidden": 1, "notices": notices}
-    return {**said, "changes": changes, "affected": affected, "required_approvals": required, **more}
+    verdict = {"verdict": "approval needed", "commit": COMMIT, "graph_version": "1", "hidden": 1, "notices": notices}
+    return {**verdict, "changes": changes, "affected": affected, "required_approvals": required, **more}
 
 
 Work = Callable[[httpx.AsyncClient], Awaitable[None]]

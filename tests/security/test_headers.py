@@ -34,11 +34,11 @@ def test_every_answer_says_that_it_is_of_its_type_and_whose_it_is(churn: House) 
             for headers in (*strangers, *known):
                 answer = await client.request(way, path, headers=headers, content=b"{")
                 seen.add(answer.status_code)
-                said = answer.headers
-                assert said.get_list("x-content-type-options", split_commas=True) == ["nosniff"], (way, path)
+                got = answer.headers
+                assert got.get_list("x-content-type-options", split_commas=True) == ["nosniff"], (way, path)
                 if action is not Action.PUBLIC:
-                    assert {"private", "no-store"} & set(said["cache-control"].split(", ")), (way, path)
-                    assert {"Authorization", "Cookie"} <= set(said.get_list("vary", split_commas=True)), (way, path)
+                    assert {"private", "no-store"} & set(got["cache-control"].split(", ")), (way, path)
+                    assert {"Authorization", "Cookie"} <= set(got.get_list("vary", split_commas=True)), (way, path)
         assert seen >= {200, 400, 401, 403, 404, 422}
 
     churn.run(work)

@@ -236,10 +236,10 @@ async def authorize(url: str, subject: str = "ada") -> str:
 
 def cookie_of(answer: httpx.Response, name: str) -> str:
     """The value of a cookie that is Secure, HttpOnly, SameSite and for the whole host."""
-    said = next(one for one in answer.headers.get_list("set-cookie") if one.startswith(f"{name}="))
-    assert {"secure", "httponly", "samesite=lax", "path=/"} <= {part.strip().lower() for part in said.split(";")}
-    assert "domain" not in said.lower()
-    return said.partition("=")[2].partition(";")[0]
+    cookie = next(one for one in answer.headers.get_list("set-cookie") if one.startswith(f"{name}="))
+    assert {"secure", "httponly", "samesite=lax", "path=/"} <= {part.strip().lower() for part in cookie.split(";")}
+    assert "domain" not in cookie.lower()
+    return cookie.partition("=")[2].partition(";")[0]
 
 
 async def sign_in(client: httpx.AsyncClient) -> str:

@@ -38,8 +38,8 @@ def test_a_key_signs_in_and_the_session_may_what_the_key_may(house: Make) -> Non
 
     async def work(client: httpx.AsyncClient, _: FastAPI) -> None:
         answer = await client.post(SESSION, json={"key": f" {secret(key)}\n"})
-        said = {part.strip().lower() for part in answer.headers["set-cookie"].split(";")}
-        assert {"secure", "httponly", "samesite=lax", "path=/"} <= said
+        attributes = {part.strip().lower() for part in answer.headers["set-cookie"].split(";")}
+        assert {"secure", "httponly", "samesite=lax", "path=/"} <= attributes
         assert secret(key) not in answer.text + answer.headers["set-cookie"]
         client.cookies.clear()
         cookie, me = await sign_in(client, key)

@@ -66,16 +66,16 @@ class Node:
             text=True,
             cwd=place,
         )
-        self._log, self._ready, self._said = place / "log", ready, ""
+        self._log, self._ready, self._address = place / "log", ready, ""
         self._is_decided = threading.Event()
         threading.Thread(target=self._follow, name=f"log of {name}", daemon=True).start()
 
     def wait_until_ready(self) -> str:
         """What the line that says so says. Raises RuntimeError with the log's end if it does not come."""
-        if not self._is_decided.wait(PATIENCE_SECONDS) or not self._said:
+        if not self._is_decided.wait(PATIENCE_SECONDS) or not self._address:
             self.kill()
             raise RuntimeError(f"a Spark node did not start: {self._log.read_text()[-2_000:]}")
-        return self._said
+        return self._address
 
     def stop(self) -> None:
         """SIGTERM, and wait: a worker ends its executors first."""
@@ -96,8 +96,8 @@ class Node:
             for line in lines:
                 kept.write(line)
                 kept.flush()
-                if not self._said and (found := self._ready.search(line)):
-                    self._said = found[0]
+                if not self._address and (found := self._ready.search(line)):
+                    self._address = found[0]
                     self._is_decided.set()
         self._is_decided.set()
 

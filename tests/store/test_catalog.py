@@ -68,8 +68,8 @@ def catalog(store: Engine, bodies: list[bytes]) -> Iterator[StoreCatalog]:
 
 
 def test_lists_pages_and_totals_are_those_of_the_events(catalog: StoreCatalog, bodies: list[bytes]) -> None:
-    said = truth(bodies)
-    for kind, names in ((Kind.DATASET, said.datasets), (Kind.JOB, said.jobs)):
+    reported = truth(bodies)
+    for kind, names in ((Kind.DATASET, reported.datasets), (Kind.JOB, reported.jobs)):
         spaces = sorted({name.namespace for name in names})
         assert list(catalog.namespaces(kind)) == spaces
         for namespace in (None, *spaces):
@@ -90,9 +90,9 @@ def test_lists_pages_and_totals_are_those_of_the_events(catalog: StoreCatalog, b
 
 
 def test_runs_of_jobs_newest_first(catalog: StoreCatalog, bodies: list[bytes]) -> None:
-    said = truth(bodies)
-    latest = catalog.latest_runs([node_id(job) for job in said.runs], 2)
-    for job, runs in said.runs.items():
+    reported = truth(bodies)
+    latest = catalog.latest_runs([node_id(job) for job in reported.runs], 2)
+    for job, runs in reported.runs.items():
         found = [run for at in (0, 2, 4) for run in catalog.runs_of(node_id(job), Window(limit=2, offset=at))]
         expected = sorted(runs.values(), reverse=True)
         assert [one.seen_to for one in found] == expected[:6]
@@ -105,10 +105,10 @@ def test_runs_of_jobs_newest_first(catalog: StoreCatalog, bodies: list[bytes]) -
 
 
 def test_writes_of_datasets_newest_first(catalog: StoreCatalog, bodies: list[bytes]) -> None:
-    said = truth(bodies)
-    last = catalog.last_writes([node_id(name) for name in said.datasets])
-    assert last.keys() == {node_id(name) for name in said.writes}
-    for name, runs in said.writes.items():
+    reported = truth(bodies)
+    last = catalog.last_writes([node_id(name) for name in reported.datasets])
+    assert last.keys() == {node_id(name) for name in reported.writes}
+    for name, runs in reported.writes.items():
         found = catalog.writes(node_id(name), Window(limit=100))
         assert sorted((one.run.name.run_id, one.time) for one in found) == sorted(runs.items())
         assert [one.time for one in found] == sorted(runs.values(), reverse=True)
@@ -118,13 +118,13 @@ def test_writes_of_datasets_newest_first(catalog: StoreCatalog, bodies: list[byt
 
 
 def test_events_by_time(catalog: StoreCatalog, bodies: list[bytes]) -> None:
-    said = truth(bodies)
+    reported = truth(bodies)
     period = EventFilter(after=0, before=1 << 62)
     found = catalog.events(period, Window(limit=1_000))
-    assert {one.key: one.time for one in found} == said.times
-    assert [one.time for one in found] == sorted(said.times.values(), reverse=True)
-    assert catalog.count_events(period) == len(said.times)
-    times = sorted(said.times.values())
+    assert {one.key: one.time for one in found} == reported.times
+    assert [one.time for one in found] == sorted(reported.times.values(), reverse=True)
+    assert catalog.count_events(period) == len(reported.times)
+    times = sorted(reported.times.values())
     middle = times[len(times) // 2]
     early = EventFilter(after=0, before=middle, newest=False)
     assert [event.time for event in catalog.events(early, Window(limit=1_000))] == [
@@ -132,12 +132,12 @@ def test_events_by_time(catalog: StoreCatalog, bodies: list[bytes]) -> None:
     ]
     assert catalog.count_events(EventFilter(after=middle, before=1 << 62)) == sum(time >= middle for time in times)
     assert catalog.count_events(EventFilter(after=0, before=1 << 62, kinds=(EventKind.JOB,))) == 0
-    assert dict(catalog.states([(0, 1 << 62)])[0]) == dict(said.states)
+    assert dict(catalog.states([(0, 1 << 62)])[0]) == dict(reported.states)
 
 
 def test_search_finds_what_contains_the_text(catalog: StoreCatalog, bodies: list[bytes]) -> None:
-    said = truth(bodies)
-    names = {*said.datasets, *said.jobs}
+    reported = truth(bodies)
+    names = {*reported.datasets, *reported.jobs}
     for text in ("a", "ORD", "%", "_", "zzz"):
         expected = [name for name in names if text.lower() in name.name.lower()]
         found, total = catalog.find(NameSearch(text=text, kinds=(Kind.DATASET, Kind.JOB)), Window(limit=1_000))
@@ -172,12 +172,12 @@ def test_names_of_any_length_and_kind(store: Engine) -> None:
 def test_the_deleted_and_the_registry_are_not_listed(store: Engine) -> None:
     orders, gone, back = DatasetName("n", "orders"), DatasetName("n", "gone"), DatasetName("m", "back")
     job = JobName("n", "job")
-    said = [
+    events = [
         *(dataset_event(5, name, facets={}) for name in (orders, gone, back, RegistryKind.TAG.dataset_of("PII"))),
         job_event(5, job, outputs=[dataset(orders)]),
         *(assert_facets(name, 6, "urn:me", make_end_facets(name)) for name in (gone, back, job)),
     ]
-    apply_bodies(store, [json.dumps(one).encode() for one in said])
+    apply_bodies(store, [json.dumps(one).encode() for one in events])
     with reading(store) as connection:
         catalog = StoreCatalog(connection)
         assert [item.name for item in catalog.listed(Kind.DATASET, EntryFilter(), Window(limit=9))] == [orders]
@@ -203,8 +203,8 @@ def test_jobs_by_the_state_of_their_last_run(store: Engine) -> None:
         ("b", 2, 3, RunState.FAIL),
         ("c", 3, 4, RunState.START),
     ]
-    said = [run_event(time, state, RunName(ids[place], JobName("n", name))) for name, place, time, state in ends]
-    apply_bodies(store, [json.dumps(one).encode() for one in said])
+    events = [run_event(time, state, RunName(ids[place], JobName("n", name))) for name, place, time, state in ends]
+    apply_bodies(store, [json.dumps(one).encode() for one in events])
     with reading(store) as connection:
         catalog = StoreCatalog(connection)
         for states, expected in (

@@ -19,17 +19,17 @@ from whence.store.schema.tables import metadata
 PATH, TABLE, MOUNT = (DatasetName("n", name) for name in ("/path", "t", "/mnt"))
 
 
-def said(time: int, of: DatasetName, other: DatasetName, kind: str, facet: str = "symlinks") -> dict[str, Any]:
+def link(time: int, of: DatasetName, other: DatasetName, kind: str, facet: str = "symlinks") -> dict[str, Any]:
     link = {"namespace": other.namespace, "name": other.name, "type": kind}
     return dataset_event(time, of, facets={facet: {"identifiers": [link]}})
 
 
 STORY = [
-    said(1, PATH, TABLE, "TABLE"),
-    said(2, PATH, MOUNT, "LOCATION"),
-    said(3, TABLE, PATH, "whence:cut", "whence_aliases"),
-    said(4, PATH, TABLE, "whence:joined", "whence_aliases"),
-    said(5, PATH, MOUNT, "whence:cut", "whence_aliases"),
+    link(1, PATH, TABLE, "TABLE"),
+    link(2, PATH, MOUNT, "LOCATION"),
+    link(3, TABLE, PATH, "whence:cut", "whence_aliases"),
+    link(4, PATH, TABLE, "whence:joined", "whence_aliases"),
+    link(5, PATH, MOUNT, "whence:cut", "whence_aliases"),
 ]
 
 

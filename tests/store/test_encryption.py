@@ -155,17 +155,17 @@ def test_a_backup_is_encrypted_and_restored_into_either_kind(sealed: Engine, tmp
 def test_rotation_changes_nothing_but_the_wrap(
     sealed: Engine, reopened: Reopen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, said_before = stored(sealed), list(dump(sealed))
+    before, dumped_before = stored(sealed), list(dump(sealed))
     new = tmp_path / "new.key"
     master = create_master(new)
     with writing(sealed) as connection:
         rewrap(connection, master)
     assert stored(sealed) == before
-    assert list(dump(sealed)) == said_before  # a process that runs goes on
+    assert list(dump(sealed)) == dumped_before  # a process that runs goes on
     with pytest.raises(EncryptionError, match="is not that of the store"):
         list(dump(reopened(sealed)))
     monkeypatch.setenv(KEY_FILE, str(new))
-    assert list(dump(reopened(sealed))) == said_before
+    assert list(dump(reopened(sealed))) == dumped_before
     assert state_of(sealed).master == master.id
 
 

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import Engine, func, select
 
-from fixtures.confidential_events import said as said_by_tool
+from fixtures.confidential_events import facet_with as facet_by_tool
 from fixtures.stores_of_events import apply_bodies
 from oracle import dump as oracle_dump
 from whence.store.connection.engine import reading
@@ -74,22 +74,22 @@ def test_variables_are_short() -> None:
 def body(day: int, *, message: str = "", state: str = "COMPLETE") -> bytes:
     """The end of a run whose facets say which run contains it, and how many rows it wrote."""
     container = {"run": {"runId": UUID + str(day)}, "job": {"namespace": "n", "name": "dag"}}
-    said: dict[str, Any] = {
-        "parent": said_by_tool(**container, root=container),
-        "nominalTime": said_by_tool(nominalStartTime=f"2026-01-0{day}T00:00:00Z"),
+    facets: dict[str, Any] = {
+        "parent": facet_by_tool(**container, root=container),
+        "nominalTime": facet_by_tool(nominalStartTime=f"2026-01-0{day}T00:00:00Z"),
     }
     if message:
-        said["errorMessage"] = said_by_tool(message=message, programmingLanguage="SQL")
+        facets["errorMessage"] = facet_by_tool(message=message, programmingLanguage="SQL")
     event = {
         "eventType": state,
         "eventTime": f"2026-01-0{day}T01:00:00Z",
         "producer": "https://example.org/tool",
         "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
-        "run": {"runId": f"019b3a1c-0000-7000-8000-0000000000f{day}", "facets": said},
+        "run": {"runId": f"019b3a1c-0000-7000-8000-0000000000f{day}", "facets": facets},
         "job": {"namespace": "n", "name": "load"},
         "inputs": [],
         "outputs": [
-            {"namespace": "n", "name": "t", "outputFacets": {"outputStatistics": said_by_tool(rowCount=10**day)}}
+            {"namespace": "n", "name": "t", "outputFacets": {"outputStatistics": facet_by_tool(rowCount=10**day)}}
         ],
     }
     return json.dumps(event).encode()

@@ -33,20 +33,28 @@ REPOSITORY, LONG_AGO = "github.com/shop/pipeline", 1_600_000_000_000_000
 WAIVER = WaiverRecord(reason="known", expires="2027-01-31")
 
 
-def said(at: int, person: str, subject: DatasetName, facets: object) -> Accepted:
+def accepted_event(at: int, person: str, subject: DatasetName, facets: object) -> Accepted:
     event = assert_facets(subject, LONG_AGO + at, person_uri(person), facets)  # type: ignore[arg-type]
     return accept(json.dumps(event).encode())
 
 
 def events() -> list[Accepted]:
     made = [
-        said(1, "key:gate", verdict_dataset(REPOSITORY, "a"), verdict_facets({"verdict": "blocked", "commit": "a"})),
-        said(2, "key:gate", verdict_dataset(REPOSITORY, "b"), verdict_facets({"verdict": "note", "commit": "b"})),
-        said(3, "key:gate", verdict_dataset(REPOSITORY, "a"), verdict_facets({"verdict": "pass", "commit": "a"})),
-        said(4, "key:gate", verdict_dataset("github.com/x/pipeline", "a"), verdict_facets({"verdict": "note"})),
-        said(5, "user:bob", waiver_dataset(REPOSITORY, "C-1"), waiver_facets(WAIVER)),
-        said(6, "user:bob", waiver_dataset(REPOSITORY, "C-2"), waiver_facets(WAIVER)),
-        said(7, "user:eve", waiver_dataset(REPOSITORY, "C-2"), waiver_facets(None)),
+        accepted_event(
+            1, "key:gate", verdict_dataset(REPOSITORY, "a"), verdict_facets({"verdict": "blocked", "commit": "a"})
+        ),
+        accepted_event(
+            2, "key:gate", verdict_dataset(REPOSITORY, "b"), verdict_facets({"verdict": "note", "commit": "b"})
+        ),
+        accepted_event(
+            3, "key:gate", verdict_dataset(REPOSITORY, "a"), verdict_facets({"verdict": "pass", "commit": "a"})
+        ),
+        accepted_event(
+            4, "key:gate", verdict_dataset("github.com/x/pipeline", "a"), verdict_facets({"verdict": "note"})
+        ),
+        accepted_event(5, "user:bob", waiver_dataset(REPOSITORY, "C-1"), waiver_facets(WAIVER)),
+        accepted_event(6, "user:bob", waiver_dataset(REPOSITORY, "C-2"), waiver_facets(WAIVER)),
+        accepted_event(7, "user:eve", waiver_dataset(REPOSITORY, "C-2"), waiver_facets(None)),
     ]
     for at, person, subject, approves in (
         (8, "user:bob", "user:bob", True),
@@ -54,7 +62,9 @@ def events() -> list[Accepted]:
         (10, "user:ann", "user:ann", False),
         (11, "user:eve", "user:mallory", True),
     ):
-        made.append(said(at, person, approval_dataset(REPOSITORY, "a", subject), approval_facets(approves=approves)))
+        made.append(
+            accepted_event(at, person, approval_dataset(REPOSITORY, "a", subject), approval_facets(approves=approves))
+        )
     return made
 
 

@@ -44,21 +44,21 @@ PATHS = tuple(
 names = st.sampled_from(NAMES)
 
 
-def said(at: int, of: tuple[str, str], facet: str, links: list[tuple[tuple[str, str], str]]) -> bytes:
+def link_event(at: int, of: tuple[str, str], facet: str, links: list[tuple[tuple[str, str], str]]) -> bytes:
     """A dataset event that links names."""
     identifiers = [{"namespace": space, "name": name, "type": type_} for (space, name), type_ in links]
     return json.dumps(dataset_event(at, DatasetName(*of), facets={facet: {"identifiers": identifiers}})).encode()
 
 
 links = st.builds(
-    said,
+    link_event,
     st.integers(1, 3),
     names,
     st.just("symlinks"),
     st.lists(st.tuples(names, st.sampled_from(TYPES)), min_size=1, max_size=3),
 )
 words = st.builds(
-    said,
+    link_event,
     st.integers(1, 3),
     names,
     st.just("whence_aliases"),
@@ -73,7 +73,7 @@ def groups(store: Engine) -> dict[str, list[str]]:
 
 
 def link(of: DatasetName, other: DatasetName, type_: str) -> bytes:
-    return said(1, (of.namespace, of.name), "symlinks", [((other.namespace, other.name), type_)])
+    return link_event(1, (of.namespace, of.name), "symlinks", [((other.namespace, other.name), type_)])
 
 
 def test_any_arrival_of_symlinks_gives_the_oracles_groups(store: Engine) -> None:

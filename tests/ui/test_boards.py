@@ -131,7 +131,7 @@ def test_failed_checks_and_lost_events_are_lists_behind_their_tiles(screen: Scre
 
 
 @pytest.mark.parametrize(
-    ("lens", "says", "legend"),
+    ("lens", "texts", "legend"),
     [
         ("run", {FEATURES: "Completed", PREDICTIONS: "Running", SESSIONS: "Completed"}, "Completed"),
         ("fresh", {FEATURES: re.compile("ago"), TICKETS: re.compile("ago")}, "within a day"),
@@ -146,14 +146,14 @@ def test_failed_checks_and_lost_events_are_lists_behind_their_tiles(screen: Scre
     ],
 )
 def test_a_lens_marks_every_box_by_a_word(
-    screen: Screen, lens: str, says: dict[DatasetName, str | re.Pattern[str]], legend: str
+    screen: Screen, lens: str, texts: dict[DatasetName, str | re.Pattern[str]], legend: str
 ) -> None:
     screen.open("lineage", node=str(FEATURES), lens=lens)
-    for of, text in says.items():
+    for of, text in texts.items():
         expect(mark(screen, of)).to_have_text(text)
     expect(screen.page.locator(".legend")).to_contain_text(legend)
     screen.open("lineage", node=str(FEATURES), lens=lens, view="list")
-    of, text = next(iter(says.items()))
+    of, text = next(iter(texts.items()))
     row = screen.page.get_by_role("row", name=re.compile(f"^{of.name.rpartition('.')[2]}"))
     expect(row.locator(".list-mark")).to_have_text(text)
 
@@ -197,11 +197,11 @@ def saved(screen: Screen, tmp_path: Path) -> dict[str, Path]:
     found = {}
     for kind in ("SVG", "PNG"):
         screen.page.locator(".menu summary").press("Enter")
-        with screen.page.expect_download() as told:
+        with screen.page.expect_download() as download:
             screen.page.get_by_role("button", name=f"Save as {kind}", exact=True).press("Enter")
-        assert told.value.suggested_filename == f"predictions.{kind.lower()}"
-        found[kind] = tmp_path / told.value.suggested_filename
-        told.value.save_as(found[kind])
+        assert download.value.suggested_filename == f"predictions.{kind.lower()}"
+        found[kind] = tmp_path / download.value.suggested_filename
+        download.value.save_as(found[kind])
     return found
 
 
@@ -226,5 +226,5 @@ def test_the_graph_is_saved_whole_as_svg_and_png(screen: Screen, saved: dict[str
     png = saved["PNG"].read_bytes()
     assert png.startswith(PNG)
     width, height = (int.from_bytes(png[at : at + 4]) for at in (16, 20))
-    said = [float(root.get(side, "0")) for side in ("width", "height")]
-    assert width / height == pytest.approx(said[0] / said[1], rel=0.01)
+    sizes = [float(root.get(side, "0")) for side in ("width", "height")]
+    assert width / height == pytest.approx(sizes[0] / sizes[1], rel=0.01)

@@ -273,7 +273,7 @@ def test_the_keyboard_reaches_boxes_first_and_lines_beside_them(screen: Screen) 
 
 
 @pytest.mark.parametrize(
-    ("page", "query", "says"),
+    ("page", "query", "text"),
     [
         ("nosuchpage", {}, "There is no such page."),
         ("board", {"of": "nosuch"}, "There is no such page."),
@@ -281,9 +281,9 @@ def test_the_keyboard_reaches_boxes_first_and_lines_beside_them(screen: Screen) 
         ("lineage", {"node": "garbage"}, "This is not the id of a dataset, column or job"),
     ],
 )
-def test_what_is_not_there_says_so_once(screen: Screen, page: str, query: dict[str, str], says: str) -> None:
+def test_what_is_not_there_says_so_once(screen: Screen, page: str, query: dict[str, str], text: str) -> None:
     screen.open(page, **query)
-    expect(screen.page.get_by_role("alert")).to_contain_text(says)
+    expect(screen.page.get_by_role("alert")).to_contain_text(text)
     expect(screen.page.get_by_role("alert")).to_have_count(1)
     expect(screen.page.get_by_role("link", name="Open lineage")).to_have_count(0)
     screen.page.get_by_role("alert").get_by_role("link", name="Home").click()
@@ -337,15 +337,15 @@ def test_impact_is_counted_listed_and_exported(screen: Screen) -> None:
     expect(panel).to_contain_text("6 affected")
     panel.get_by_role("button", name="team:success").click()
     expect(panel.locator(".affected li")).to_have_count(1)
-    with page.expect_download() as told:
+    with page.expect_download() as download:
         panel.get_by_role("link", name="CSV").click()
-    assert told.value.path().read_text().count("\n") == 7
-    with page.expect_download() as told:
+    assert download.value.path().read_text().count("\n") == 7
+    with page.expect_download() as download:
         panel.get_by_role("button", name="JSON").click()
-    assert json.loads(told.value.path().read_text())["data"]["counts"]["nodes"] == 6
-    with page.expect_download() as told:
+    assert json.loads(download.value.path().read_text())["data"]["counts"]["nodes"] == 6
+    with page.expect_download() as download:
         panel.get_by_role("button", name="Markdown").click()
-    assert "Customer health" in told.value.path().read_text()
+    assert "Customer health" in download.value.path().read_text()
 
 
 def test_the_list_is_the_same_picture_for_keyboard_and_screen_reader(screen: Screen) -> None:

@@ -36,10 +36,10 @@ def connect(api: Api, sent: bytes = b"") -> socket.socket:
 
 def rest_of(peer: socket.socket) -> bytes:
     """All that the server says until it ends the connection."""
-    said = b""
+    received = b""
     while chunk := peer.recv(65_536):
-        said += chunk
-    return said
+        received += chunk
+    return received
 
 
 def post(path: str, sent: bytes, length: int) -> bytes:
@@ -69,11 +69,11 @@ def test_a_body_has_a_deadline_from_before_its_first_byte(bounded: Api, path: st
 def test_a_body_that_drips_does_not_outlive_its_deadline(bounded: Api) -> None:
     with connect(bounded, post("/api/v2/session", b"{", 1_000_000)) as slow:
         slow.settimeout(0.1)
-        said = b""
+        received = b""
         for _ in range(600):
             try:
                 slow.sendall(b" ")
-                said = slow.recv(1_000)
+                received = slow.recv(1_000)
             except TimeoutError:
                 continue
             except ConnectionError:
@@ -81,7 +81,7 @@ def test_a_body_that_drips_does_not_outlive_its_deadline(bounded: Api) -> None:
             break
         else:
             pytest.fail("the connection is still open after a minute")
-        assert said[:12] in (b"", b"HTTP/1.1 408")
+        assert received[:12] in (b"", b"HTTP/1.1 408")
 
 
 def test_connections_that_are_left_open_keep_nobody_out(serving: Serving) -> None:
@@ -125,9 +125,9 @@ def test_an_offer_to_upgrade_is_declined_and_its_body_is_taken(api: Api, cut: in
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         client.sendall(sent[:cut])
         client.sendall(sent[cut:])
-        said = rest_of(client)
-    assert said.count(b"HTTP/1.1 201 Created") == 2
-    assert b"HTTP/1.1 200 OK" in said
+        answers = rest_of(client)
+    assert answers.count(b"HTTP/1.1 201 Created") == 2
+    assert b"HTTP/1.1 200 OK" in answers
     assert {one, other} <= payloads(api)
 
 

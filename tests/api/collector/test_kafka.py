@@ -39,8 +39,8 @@ def test_progress_is_told_of_each_partition(serving: Serving, kafka_broker: Kafk
     posted = [api.post(event(job={"namespace": "n", "name": str(name)})).json["position"] for name in range(8)]
     assert {Position.parse(one).segment for one in posted} == {0, 1}
     ends = {lane.name: lane.end for lane in log.list_lanes()}
-    told = api.ask("GET", "/api/v2/progress?timeout=0&wait_for=head").json
-    assert told == {"position": "0:0,1:0", "head": ",".join(map(str, ends.values())), "reached": False}
+    progress = api.ask("GET", "/api/v2/progress?timeout=0&wait_for=head").json
+    assert progress == {"position": "0:0,1:0", "head": ",".join(map(str, ends.values())), "reached": False}
     for lane, end in ends.items():
         assert api.ask("GET", "/health/ready").status == 503
         recompute(engine, {lane: end.as_int})

@@ -28,7 +28,7 @@ class Ran:
 def runs(seed: int, now: int) -> list[Ran]:
     """Jobs of several habits: hourly, by chance, given up, mapped, within others; each run ends well or badly."""
     rng = random.Random(seed)
-    told = []
+    runs = []
     for number in range(60):
         job = JobName(rng.choice(SPACES), f"job_{number}")
         at = now - rng.randrange(1, 1_300) * HOUR // 4
@@ -42,9 +42,9 @@ def runs(seed: int, now: int) -> list[Ran]:
             reports = habit == "within" or (habit == "moved" and turn > 8)
             for copy in range(3 if habit == "mapped" else 1):
                 state = rng.choice((RunState.COMPLETE, RunState.COMPLETE, RunState.FAIL, RunState.ABORT))
-                told.append(Ran(job, at + copy, ended, state, within, reports))
+                runs.append(Ran(job, at + copy, ended, state, within, reports))
             at += pause + rng.randrange(HOUR // 4) if rng.random() < 0.9 else rng.randrange(1, 20) * HOUR
-    return told
+    return runs
 
 
 def events(one: Ran, number: int) -> Iterator[bytes]:

@@ -24,10 +24,10 @@ from whence.store.migrations.migrate import migrate
 def test_hidden_names_are_in_no_answer(house: Callable[..., House]) -> None:
     made = house()
     now = time.time_ns() // 1_000
-    told = [Ran(JobName(space, f"secret_{space}"), now - HOUR, now - HOUR // 2, RunState.FAIL) for space in SPACES]
+    history = [Ran(JobName(space, f"secret_{space}"), now - HOUR, now - HOUR // 2, RunState.FAIL) for space in SPACES]
     facets = {"schema": facet("SchemaDatasetFacet", fields=[{"name": "f", "type": "int"}])}
     tables = [DatasetName(space, f"secret_{space}") for space in SPACES]
-    bodies = [body for number, one in enumerate(told) for body in events(one, number)]
+    bodies = [body for number, one in enumerate(history) for body in events(one, number)]
     bodies += [json.dumps(dataset_event(now - HOUR, one, facets=facets)).encode() for one in tables]
     bodies += [
         json.dumps(_run_without_start(number, space, now - HOUR)).encode() for number, space in enumerate(SPACES)
@@ -74,10 +74,10 @@ def test_answers_have_the_documented_shapes(store_url: str, tmp_path: Path) -> N
     now = time.time_ns() // 1_000
     engine = open_store(store_url)
     migrate(engine)
-    told = runs(1, now)
-    apply_bodies(engine, [body for number, one in enumerate(told) for body in events(one, number)])
+    history = runs(1, now)
+    apply_bodies(engine, [body for number, one in enumerate(history) for body in events(one, number)])
     engine.dispose()
-    node = f"dataset:db://x:{told[0].job.namespace}.{told[0].job.name}"
+    node = f"dataset:db://x:{history[0].job.namespace}.{history[0].job.name}"
     with asking(tmp_path, store_url) as client:
         for path in (
             *("troubles", "coverage", "coverage/lacking", "unfinished-runs", "silent-datasets", "kpis", "quarantine"),
@@ -85,11 +85,13 @@ def test_answers_have_the_documented_shapes(store_url: str, tmp_path: Path) -> N
         ):
             assert client.get(f"/api/v2/{path}").status == 200  # and as documented: see `asked`
         traits = client.get("/api/v2/traits", node=node).json["data"][0]
-        own = [one for one in told if one.job == told[0].job]
+        own = [one for one in history if one.job == history[0].job]
         last = max(own, key=lambda one: one.ended)
         assert traits["latest"]["state"] == last.state.name
         good = [one.ended for one in own if one.state is RunState.COMPLETE]
         assert (traits["written"] is None) == (not good)
-        entry = client.get(f"/api/v2/datasets/db%3A%2F%2Fx/{told[0].job.namespace}.{told[0].job.name}").json["data"]
+        entry = client.get(f"/api/v2/datasets/db%3A%2F%2Fx/{history[0].job.namespace}.{history[0].job.name}").json[
+            "data"
+        ]
         assert (traits["first_seen"], traits["deleted"]) == (entry["first_seen"], False)
         assert client.get("/api/v2/traits", node="no node").status == 422

@@ -17,10 +17,10 @@ HOUR = 3_600_000_000
 
 
 def test_coverage_counts_what_is_known_and_lists_what_is_not(store_url: str, tmp_path: Path) -> None:
-    told = _estate()
+    events = _estate()
     engine = open_store(store_url)
     migrate(engine)
-    apply_bodies(engine, [json.dumps(one).encode() for one in told])
+    apply_bodies(engine, [json.dumps(one).encode() for one in events])
     engine.dispose()
     with asking(tmp_path, store_url) as client:
         rows = [one for page in paged(client, "/api/v2/coverage", limit=1) for one in page["data"]["namespaces"]]
@@ -42,8 +42,8 @@ def test_what_others_depend_on_and_nobody_knows_where_it_comes_from(store_url: s
     engine = open_store(store_url)
     migrate(engine)
     origin = {"whence_boundary": own_facet("BoundaryDatasetFacet", origin=True)}
-    told = [*_estate(), dataset_event(HOUR, DatasetName("db://a", "other"), facets=origin)]
-    apply_bodies(engine, [json.dumps(one).encode() for one in told])
+    events = [*_estate(), dataset_event(HOUR, DatasetName("db://a", "other"), facets=origin)]
+    apply_bodies(engine, [json.dumps(one).encode() for one in events])
     engine.dispose()
     with asking(tmp_path, store_url) as client:
         rows = [one for page in paged(client, "/api/v2/coverage/lacking", what="upstream") for one in page["data"]]
@@ -53,8 +53,8 @@ def test_what_others_depend_on_and_nobody_knows_where_it_comes_from(store_url: s
 def test_datasets_of_which_nothing_was_heard_for_long_come_first(store_url: str, tmp_path: Path) -> None:
     engine = open_store(store_url)
     migrate(engine)
-    told = [*_estate(), dataset_event(2 * HOUR, DatasetName("db://a", "raw"), facets={})]
-    apply_bodies(engine, [json.dumps(one).encode() for one in told])
+    events = [*_estate(), dataset_event(2 * HOUR, DatasetName("db://a", "raw"), facets={})]
+    apply_bodies(engine, [json.dumps(one).encode() for one in events])
     engine.dispose()
     with asking(tmp_path, store_url) as client:
         rows = [one for page in paged(client, "/api/v2/silent-datasets", limit=1) for one in page["data"]]

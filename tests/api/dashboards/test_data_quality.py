@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from api.asked import asking
-from api.dashboards.check_reports import Said, check_event, check_reports
+from api.dashboards.check_reports import CheckReport, check_event, check_reports
 from api.dashboards.pages import paged
 from fixtures.stores_of_events import apply_bodies
 from whence.cli.answers.store import StoreQuestions
@@ -26,11 +26,11 @@ HOUR = 3_600_000_000
 NOTHING_MORE = {"severity": None, "expected": None, "actual": None, "failures": None}
 
 
-def _failed(told: list[Said]) -> list[dict[str, Any]]:
+def _failed(reports: list[CheckReport]) -> list[dict[str, Any]]:
     """What did not hold, as it was said last, the run first that spoke last."""
     spoke: dict[RunName, int] = {}
-    last: dict[tuple[RunName, DatasetName], Said] = {}
-    for one in sorted(told, key=lambda one: one.time):
+    last: dict[tuple[RunName, DatasetName], CheckReport] = {}
+    for one in sorted(reports, key=lambda one: one.time):
         spoke[one.run] = one.time
         last[one.run, one.of] = one
     rows = [
@@ -58,16 +58,16 @@ def _dbt_run(number: int, at: int, job: JobName, invocation: dict[str, Any], *, 
         {"assertion": "accepted_values", "column": "id", "success": False, "severity": "WARN"},
         {"assertion": "unique", "column": "id", "success": True},
     ]
-    said = {"dataQualityAssertions": facet("DataQualityAssertionsDatasetFacet", assertions=checks)}
+    facets = {"dataQualityAssertions": facet("DataQualityAssertionsDatasetFacet", assertions=checks)}
     error = {"errorMessage": facet("ErrorMessageRunFacet", message=message)} if message else {}
-    inputs = [dataset(DatasetName("db://a", f"{job.namespace}.x"), inputFacets=said)]
+    inputs = [dataset(DatasetName("db://a", f"{job.namespace}.x"), inputFacets=facets)]
     return run_event(at, RunState.FAIL, run, run_facets={**invocation, **error}, inputs=inputs)
 
 
 def test_what_dbt_ol_and_the_artifacts_report_of_one_invocation_is_one_attempt(store_url: str, tmp_path: Path) -> None:
     """Two projects, in prod and staging, each with two invocations of one node; a retry; and a run of no invocation."""
     now = time.time_ns() // 1_000
-    told, number = [], 0
+    events, number = [], 0
     for space in ("prod", "staging"):
         for project in ("shop", "other"):
             job = JobName(space, f"db.main.{project}.orders.test")
@@ -75,16 +75,18 @@ def test_what_dbt_ol_and_the_artifacts_report_of_one_invocation_is_one_attempt(s
                 invocation, at = f"{space}/{project}/{turn}", now - minutes * 60_000_000
                 captured = {"whence_dbtRun": own_facet("DbtRunFacet", invocationId=invocation)}
                 live = {"dbt_run": {"invocation_id": invocation, "project_name": project}}
-                told += [
+                events += [
                     _dbt_run(number + 1, at, job, captured, message=f"cannot convert {invocation}\nline 2"),
                     _dbt_run(number + 2, at + 1_000, job, live),
                 ]
                 number += 2
     alone = JobName("dev", "orders")
-    told += [_dbt_run(number + n, now - n * 60_000_000, alone, {"dbt_run": {"invocation_id": ["odd"]}}) for n in (1, 2)]
+    events += [
+        _dbt_run(number + n, now - n * 60_000_000, alone, {"dbt_run": {"invocation_id": ["odd"]}}) for n in (1, 2)
+    ]
     engine = open_store(store_url)
     migrate(engine)
-    apply_bodies(engine, random.Random(7).sample([json.dumps(one).encode() for one in told], len(told)))
+    apply_bodies(engine, random.Random(7).sample([json.dumps(one).encode() for one in events], len(events)))
     engine.dispose()
     with asking(tmp_path, store_url) as client:
         jobs = client.get("/api/v2/troubles", trouble="failing").json["data"]["jobs"]
@@ -120,12 +122,12 @@ def test_checks_of_what_a_run_wrote_count_with_what_was_expected_and_found(store
         dataset(of, outputFacets=checks(success=False, **more)),
         dataset(DatasetName("db", "gold.totals"), facets=checks(success=False, failures=True)),
     ]
-    told = run_event(
+    event = run_event(
         now - HOUR, RunState.COMPLETE, run, inputs=[dataset(of, inputFacets=checks(success=True))], outputs=outputs
     )
     engine = open_store(store_url)
     migrate(engine)
-    apply_bodies(engine, [json.dumps(told).encode()])
+    apply_bodies(engine, [json.dumps(event).encode()])
     engine.dispose()
     with asking(tmp_path, store_url) as client:
         rows = client.get("/api/v2/failed-checks").json["data"]
@@ -151,10 +153,10 @@ def test_checks_that_failed_as_their_runs_said_last(
     store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looked: int
 ) -> None:
     monkeypatch.setattr(quality, "MOST_LOOKED", looked)
-    told = check_reports(3, time.time_ns() // 1_000)
+    reports = check_reports(3, time.time_ns() // 1_000)
     engine = open_store(store_url)
     migrate(engine)
-    apply_bodies(engine, random.Random(4).sample([check_event(one) for one in told], len(told)))
+    apply_bodies(engine, random.Random(4).sample([check_event(one) for one in reports], len(reports)))
     engine.dispose()
     with asking(tmp_path, store_url) as client:
         for limit in (3, 1_000):
@@ -163,38 +165,42 @@ def test_checks_that_failed_as_their_runs_said_last(
             for page in pages:
                 assert len(page["data"]) <= limit
             assert [one["time"] for one in rows] == sorted((one["time"] for one in rows), reverse=True)
-            assert sorted(rows, key=_place, reverse=True) == _failed(told)
+            assert sorted(rows, key=_place, reverse=True) == _failed(reports)
             assert len(pages) > 1 or looked == 5_000
 
 
 def test_the_known_checks_of_datasets_are_what_the_latest_run_of_each_job_reported(
     store_url: str, tmp_path: Path
 ) -> None:
-    told = check_reports(5, time.time_ns() // 1_000)
+    reports = check_reports(5, time.time_ns() // 1_000)
     engine = open_store(store_url)
     migrate(engine)
-    apply_bodies(engine, random.Random(4).sample([check_event(one) for one in told], len(told)))
+    apply_bodies(engine, random.Random(4).sample([check_event(one) for one in reports], len(reports)))
     engine.dispose()
     asked = {DatasetName("db://a", name) for name in ("x", "y", "none")}
     with asking(tmp_path, store_url) as client:
         rows = client.get("/api/v2/checks", node=[str(one) for one in asked]).json["data"]
     there = StoreQuestions(store_url).checks([str(one) for one in asked])
     assert json.loads(msgspec.json.encode(there)) == rows
-    assert [(one["dataset"], one["job"], one["run"], _of_checks(one["checks"])) for one in rows] == _known(told, asked)
+    assert [(one["dataset"], one["job"], one["run"], _of_checks(one["checks"])) for one in rows] == _known(
+        reports, asked
+    )
 
 
 def _of_checks(checks: list[dict[str, Any]]) -> list[tuple[str, str | None, bool]]:
     return [(one["assertion"], one["column"], one["held"]) for one in checks]
 
 
-def _known(told: list[Said], asked: set[DatasetName]) -> list[tuple[str, str, str, list[tuple[str, str | None, bool]]]]:
+def _known(
+    reports: list[CheckReport], asked: set[DatasetName]
+) -> list[tuple[str, str, str, list[tuple[str, str | None, bool]]]]:
     """What each run said last of a dataset; of a job's runs, that of the run that spoke last and had a check of it."""
     spoke: dict[RunName, int] = {}
-    last: dict[tuple[RunName, DatasetName], Said] = {}
-    for one in sorted(told, key=lambda one: one.time):
+    last: dict[tuple[RunName, DatasetName], CheckReport] = {}
+    for one in sorted(reports, key=lambda one: one.time):
         spoke[one.run] = one.time
         last[one.run, one.of] = one
-    found: dict[tuple[str, str], tuple[RunName, Said]] = {}
+    found: dict[tuple[str, str], tuple[RunName, CheckReport]] = {}
     for (run, of), one in sorted(last.items(), key=lambda item: spoke[item[0][0]]):
         if of in asked and one.checks:
             found[str(of), str(run.job)] = run, one

@@ -22,11 +22,11 @@ from whence.store.connection.engine import open_store
 from whence.store.migrations.migrate import migrate
 
 
-def failing(told: list[Ran], now: int) -> set[str]:
+def failing(history: list[Ran], now: int) -> set[str]:
     """Jobs that failed of late, and did not complete since."""
     found = set()
-    for job in {one.job for one in told}:
-        own = [one for one in told if one.job == job]
+    for job in {one.job for one in history}:
+        own = [one for one in history if one.job == job]
         good = max((one.ended for one in own if one.state is RunState.COMPLETE), default=0)
         bad = [one.ended for one in own if one.state is not RunState.COMPLETE and one.ended >= now - FAILED_WITHIN]
         if any(ended > good for ended in bad):
@@ -34,13 +34,13 @@ def failing(told: list[Ran], now: int) -> set[str]:
     return found
 
 
-def late(told: list[Ran], now: int) -> set[str]:
+def late(history: list[Ran], now: int) -> set[str]:
     """Jobs that ran regularly for two days, and not for longer than they ever paused. What runs within a run that
     reports is that run's; what runs within one that does not is one run.
     """
     found = set()
-    for job in {one.job for one in told}:
-        own = [one for one in told if one.job == job and one.ended >= now - REGULAR_WITHIN]
+    for job in {one.job for one in history}:
+        own = [one for one in history if one.job == job and one.ended >= now - REGULAR_WITHIN]
         alone = [one.began for one in own if not one.within]
         shared = {one.within for one in own if one.within and not one.reports}
         starts = sorted(alone + [min(one.began for one in own if one.within == run) for run in shared])
@@ -94,7 +94,7 @@ LATE_STORIES = {
 
 def test_only_what_is_scheduled_for_days_is_late(store_url: str, tmp_path: Path) -> None:
     now = time.time_ns() // 1_000
-    told = [
+    history = [
         one
         for name, (story, _) in LATE_STORIES.items()
         for space in ("prod", "staging")
@@ -102,7 +102,7 @@ def test_only_what_is_scheduled_for_days_is_late(store_url: str, tmp_path: Path)
     ]
     engine = open_store(store_url)
     migrate(engine)
-    apply_bodies(engine, [body for number, one in enumerate(told) for body in events(one, number)])
+    apply_bodies(engine, [body for number, one in enumerate(history) for body in events(one, number)])
     engine.dispose()
     with asking(tmp_path, store_url) as client:
         found = client.get("/api/v2/troubles", trouble="late", limit=100).json["data"]["jobs"]
@@ -118,20 +118,20 @@ def test_only_what_is_scheduled_for_days_is_late(store_url: str, tmp_path: Path)
 @pytest.mark.parametrize("seed", range(4))
 def test_jobs_in_trouble_are_those_that_plain_python_finds(seed: int, store_url: str, tmp_path: Path) -> None:
     now = time.time_ns() // 1_000
-    told = runs(seed, now)
+    history = runs(seed, now)
     engine = open_store(store_url)
     migrate(engine)
-    apply_bodies(engine, [body for number, one in enumerate(told) for body in events(one, number)])
+    apply_bodies(engine, [body for number, one in enumerate(history) for body in events(one, number)])
     engine.dispose()
     with asking(tmp_path, store_url) as client:
         pages = list(paged(client, "/api/v2/troubles", limit=3))
         jobs = [one for page in pages for one in page["data"]["jobs"]]
     found = {kind: {one["job"] for one in jobs if one["trouble"] == kind} for kind in ("failing", "late")}
-    assert found == {"failing": failing(told, now), "late": late(told, now)}
+    assert found == {"failing": failing(history, now), "late": late(history, now)}
     assert len(jobs) == len(found["failing"]) + len(found["late"])
     assert (pages[0]["data"]["failing"], pages[0]["data"]["late"]) == (len(found["failing"]), len(found["late"]))
     for one in jobs:
-        own = [ran for ran in told if str(ran.job) == one["job"]]
+        own = [ran for ran in history if str(ran.job) == one["job"]]
         good = max((ran.ended for ran in own if ran.state is RunState.COMPLETE), default=None)
         assert (one["last_good"] is None) == (good is None)
         if good is not None:
@@ -143,7 +143,7 @@ def test_a_failed_spark_action_is_in_trouble_with_its_exception(store_url: str, 
     now = time.time_ns() // 1_000
     spark = RunName("0190b3a1-0000-7000-8000-000000000002", JobName("n", "script.save"))
     blank = RunName("0190b3a1-0000-7000-8000-000000000001", JobName("n", "load"))
-    said = [
+    events = [
         run_event(now - HOUR, RunState.START, spark),
         run_event(now - HOUR + 5, RunState.FAIL, spark, run_facets={"spark.exception": {"message": "boom\n\tat x"}}),
         run_event(now - HOUR + 6, RunState.COMPLETE, spark),
@@ -151,7 +151,7 @@ def test_a_failed_spark_action_is_in_trouble_with_its_exception(store_url: str, 
     ]
     engine = open_store(store_url)
     migrate(engine)
-    apply_bodies(engine, [json.dumps(one).encode() for one in said])
+    apply_bodies(engine, [json.dumps(one).encode() for one in events])
     engine.dispose()
     with asking(tmp_path, store_url) as client:
         jobs = client.get("/api/v2/troubles").json["data"]["jobs"]

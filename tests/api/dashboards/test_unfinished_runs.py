@@ -19,7 +19,7 @@ HOUR = 3_600_000_000
 def test_runs_that_lack_their_end_or_their_start(store_url: str, tmp_path: Path) -> None:
     now = time.time_ns() // 1_000
     ids = [RunName(f"0000000{n}-0000-4000-8000-000000000001", JobName("j", f"job{n}")) for n in range(5)]
-    told = [
+    events = [
         run_event(now - 30 * HOUR, RunState.START, ids[0]),
         run_event(now - 26 * HOUR, RunState.RUNNING, ids[1]),
         run_event(now - HOUR, RunState.START, ids[2]),
@@ -29,7 +29,7 @@ def test_runs_that_lack_their_end_or_their_start(store_url: str, tmp_path: Path)
     ]
     engine = open_store(store_url)
     migrate(engine)
-    apply_bodies(engine, [json.dumps(one).encode() for one in told])
+    apply_bodies(engine, [json.dumps(one).encode() for one in events])
     engine.dispose()
     with asking(tmp_path, store_url) as client:
         found = {
@@ -49,7 +49,7 @@ def test_runs_that_lack_their_end_or_their_start(store_url: str, tmp_path: Path)
 def test_schema_changes_are_the_latest_first(store_url: str, tmp_path: Path) -> None:
     table, now = DatasetName("db://a", "t"), time.time_ns() // 1_000
 
-    def said(at: int, **columns: str) -> bytes:
+    def schema_event(at: int, **columns: str) -> bytes:
         fields = [{"name": name, "type": type_} for name, type_ in columns.items()]
         schema = {"schema": facet("SchemaDatasetFacet", fields=fields)}
         return json.dumps(dataset_event(at, table, facets=schema)).encode()
@@ -58,7 +58,11 @@ def test_schema_changes_are_the_latest_first(store_url: str, tmp_path: Path) -> 
     migrate(engine)
     apply_bodies(
         engine,
-        [said(now - 30 * 24 * HOUR, a="int"), said(now - 2 * HOUR, a="int", b="text"), said(now - HOUR, a="long")],
+        [
+            schema_event(now - 30 * 24 * HOUR, a="int"),
+            schema_event(now - 2 * HOUR, a="int", b="text"),
+            schema_event(now - HOUR, a="long"),
+        ],
     )
     engine.dispose()
     with asking(tmp_path, store_url) as client:

@@ -85,16 +85,16 @@ def test_every_line_of_an_api_is_json(tmp_path: Path, listening: socket.socket) 
     assert process.wait(30) == -signal.SIGTERM
     process.stdout.close()
 
-    said = lines(tmp_path / "stderr")
+    logged = lines(tmp_path / "stderr")
     assert (failed.status, failed.headers["X-Request-ID"]) == (500, "proxy-1")
     assert len(made) == 32
-    asked = next(one for one in said if one["logger"] == "test")
+    asked = next(one for one in logged if one["logger"] == "test")
     assert (asked["message"], asked["request_id"]) == (f"asked for {HOSTILE}", "proxy-1")
-    fault = next(one for one in said if "a fault\nof two lines" in one.get("exception", ""))
+    fault = next(one for one in logged if "a fault\nof two lines" in one.get("exception", ""))
     assert (fault["level"], fault["request_id"]) == ("ERROR", "proxy-1")
-    assert any("ZeroDivisionError" in one.get("exception", "") for one in said)
-    assert any("of two lines" in one["message"] for one in said if one["logger"] == "py.warnings")
-    started = next(one for one in said if "Started server process" in one["message"])
+    assert any("ZeroDivisionError" in one.get("exception", "") for one in logged)
+    assert any("of two lines" in one["message"] for one in logged if one["logger"] == "py.warnings")
+    started = next(one for one in logged if "Started server process" in one["message"])
     assert started.keys() == {"time", "level", "logger", "message"}
 
 

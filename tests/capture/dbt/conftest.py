@@ -48,5 +48,5 @@ def run(*command: str, cwd: Path | None = None) -> None:
     """Run a command, and show what it said if it fails."""
     environment = {**os.environ, **TRANSPORT, "DBT_PROFILES_DIR": ".", "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
     environment["PATH"] = os.pathsep.join((str(Path(command[0]).parent), os.environ["PATH"]))  # dbt-ol calls dbt
-    said = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
-    assert said.returncode == 0, f"{' '.join(command)}\n{said.stdout}\n{said.stderr}"
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"

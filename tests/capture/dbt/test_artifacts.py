@@ -50,8 +50,8 @@ def manifest(*nodes: dict[str, Any], version: int = 12) -> dict[str, Any]:
     return {"metadata": head, "nodes": {child["unique_id"]: child for child in nodes}, "sources": {}}
 
 
-def events(said: dict[str, Any], at: Warehouse = SNOWFLAKE) -> list[dict[str, Any]]:
-    found = list(project_events(project(said, {}, {}, {}, NOWHERE), at))
+def events(artifact: dict[str, Any], at: Warehouse = SNOWFLAKE) -> list[dict[str, Any]]:
+    found = list(project_events(project(artifact, {}, {}, {}, NOWHERE), at))
     for one in found:
         accept(json.dumps(one).encode(), strict=True)
     return found
@@ -61,8 +61,8 @@ def events(said: dict[str, Any], at: Warehouse = SNOWFLAKE) -> list[dict[str, An
 def test_compiled_sql_of_every_version(version: int, key: str) -> None:
     one = node("orders", "")
     one[key] = "select id from raw.orders"
-    said = manifest(one, version=version)
-    (job,) = [event for event in events(said) if "job" in event]
+    artifact = manifest(one, version=version)
+    (job,) = [event for event in events(artifact) if "job" in event]
     assert job["job"]["facets"]["sql"]["query"] == "select id from raw.orders"
     assert set(job["outputs"][0]["facets"]["columnLineage"]["fields"]) == {"ID"}
 
@@ -92,12 +92,12 @@ def test_columns_have_the_spelling_of_the_warehouse(dialect: str, catalog: bool,
     """`Id` made of `orderId`; without a catalog they are what the dialect makes of what the project writes."""
     names = ('"orderId"', '"Id"') if catalog else ("orderId", "Id")
     base, orders = {"orderId": {"name": "orderId"}}, {"Id": {"name": "Id"}}
-    said = manifest(
+    artifact = manifest(
         node("base", "select 1", columns=base),
         node("orders", "select {} as {} from analytics.prod.base".format(*names), columns=orders),
     )
     shown = {"model.shop.base": {"columns": base}, "model.shop.orders": {"columns": orders}} if catalog else {}
-    read = project(said, {"nodes": shown}, {}, {}, NOWHERE)
+    read = project(artifact, {"nodes": shown}, {}, {}, NOWHERE)
     found = [event for event in project_events(read, Warehouse("db", dialect)) if "job" in event]
     facets = found[1]["outputs"][0]["facets"]
     ((target, one),) = facets["columnLineage"]["fields"].items()
@@ -119,8 +119,10 @@ def test_columns_have_the_spelling_of_the_warehouse(dialect: str, catalog: bool,
 def test_reasons(more: dict[str, Any], reason: str) -> None:
     columns = {"id": {"name": "ID"}}
     base = node("base", "select k as id from raw.t", columns=columns, contract={"enforced": True})
-    said = manifest(base, node("orders", "", "base", columns={"id": {"name": "ID"}, "nope": {"name": "NOPE"}}, **more))
-    (job,) = [event for event in events(said) if event.get("job", {}).get("name", "").endswith("orders")]
+    artifact = manifest(
+        base, node("orders", "", "base", columns={"id": {"name": "ID"}, "nope": {"name": "NOPE"}}, **more)
+    )
+    (job,) = [event for event in events(artifact) if event.get("job", {}).get("name", "").endswith("orders")]
     unexplained = job["outputs"][0]["facets"]["whence_columnEvidence"]["unexplained"]
     assert [column["field"] for column in unexplained] == ["ID", "NOPE"]
     assert {column["reason"].partition(":")[0] for column in unexplained} == {reason}
@@ -128,13 +130,15 @@ def test_reasons(more: dict[str, Any], reason: str) -> None:
 
 @given(JSON, JSON, JSON, JSON)
 def test_artifacts_of_any_shape_are_read(nodes: Any, catalog: Any, results: Any, sources: Any) -> None:
-    said = {
+    artifact = {
         "metadata": {"adapter_type": "snowflake"},
         "nodes": {"a": nodes, "b": {**node("b", "select 1"), "meta": nodes}},
     }
     kinds = ("exposures", "metrics", "semantic_models", "groups")
-    said |= {kind: {"c": nodes, "d": {"type_params": nodes}} for kind in kinds}
-    found = project(said, {"nodes": catalog}, {"metadata": {"x": 1}, "results": results}, {"results": sources}, NOWHERE)
+    artifact |= {kind: {"c": nodes, "d": {"type_params": nodes}} for kind in kinds}
+    found = project(
+        artifact, {"nodes": catalog}, {"metadata": {"x": 1}, "results": results}, {"results": sources}, NOWHERE
+    )
     assert "model.shop.b" in found.nodes
     assert [event for event in project_events(found, SNOWFLAKE) if "job" in event]
 

@@ -119,11 +119,11 @@ def test_edges_of_rendered_sql_are_doubted_and_the_rest_has_a_reason() -> None:
         "sources": {},
         "macros": {"macro.shop.twice": macro},
     }
-    said = list(project_events(project(manifest, {}, {}, {}, Path("/nowhere")), AT))
-    for one in said:
+    events = list(project_events(project(manifest, {}, {}, {}, Path("/nowhere")), AT))
+    for one in events:
         accept(json.dumps(one).encode(), strict=True)
     second, third = (
-        next(e for e in said if e.get("job", {}).get("name", "").endswith(name)) for name in ("second", "third")
+        next(e for e in events if e.get("job", {}).get("name", "").endswith(name)) for name in ("second", "third")
     )
     (output,) = second["outputs"]
     (source,) = output["facets"]["columnLineage"]["fields"]["b"]["inputFields"]
@@ -146,7 +146,7 @@ def test_columns_of_tables_that_the_artifacts_do_not_know() -> None:
     head = {"generated_at": "2026-02-01T00:00:00Z", "adapter_type": "postgres", "project_name": "shop"}
     manifest = {"metadata": head, "nodes": {model["unique_id"]: model}, "sources": {source["unique_id"]: source}}
     known = Catalog.from_columns({"raw.lines": ["id", '"Price"'], "raw.other": ["x"]}, "postgres", ["raw"])
-    said = project_events(project(manifest, {}, {}, {}, Path("/nowhere")), AT, columns=known)
-    (output,) = next(one["outputs"] for one in said if one.get("job", {}).get("name", "").endswith("copy"))
+    events = project_events(project(manifest, {}, {}, {}, Path("/nowhere")), AT, columns=known)
+    (output,) = next(one["outputs"] for one in events if one.get("job", {}).get("name", "").endswith("copy"))
     assert list(output["facets"]["columnLineage"]["fields"]) == ["id", "Price"]
     assert output["facets"]["whence_columnEvidence"]["doubts"] == []

@@ -37,14 +37,14 @@ def events(bodies: list[dict[str, Any]]) -> list[Event]:
 
 def expected() -> set[str]:
     """lineage.txt, an edge a line."""
-    said = set()
+    lines = set()
     for line in (HERE / "lineage.txt").read_text("utf-8").splitlines():
         if line and not line.startswith("#"):
             target, arrow, rest = line.split(" ", 2)
             *sources, last = rest.split(", ")
             last, _, how = last.partition(" ")
-            said |= {f"{target} {arrow} {source} {how}".rstrip() for source in (*sources, last)}
-    return said
+            lines |= {f"{target} {arrow} {source} {how}".rstrip() for source in (*sources, last)}
+    return lines
 
 
 def declared(events: list[Event]) -> set[str]:
@@ -222,14 +222,14 @@ def test_node_and_table_are_one_dataset_and_tables_stay_apart(target: Path, bodi
 
 def known_names(events: list[Event]) -> set[DatasetName]:
     """All datasets that events speak of, and their aliases."""
-    said = [event.dataset for event in events if isinstance(event, DatasetEvent)]
-    said += [
+    datasets = [event.dataset for event in events if isinstance(event, DatasetEvent)]
+    datasets += [
         dataset
         for event in events
         if not isinstance(event, DatasetEvent)
         for dataset in (*event.inputs, *event.outputs)
     ]
-    return {one.name for one in said} | {link.name for one in said for link in one.symlinks}
+    return {one.name for one in datasets} | {link.name for one in datasets for link in one.symlinks}
 
 
 def test_compiled_sql_is_found_where_a_later_command_dropped_it(

@@ -108,7 +108,7 @@ def test_sqlite_is_only_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "expected"),
     [
         ("sqlite:////nowhere/no.db", "there is no such file"),
         ("snowflake://ada:hunter2@acme/db/public?private_key=hunter2", "pip install 'snowflake-sqlalchemy'"),
@@ -119,10 +119,10 @@ def test_sqlite_is_only_read(tmp_path: Path) -> None:
         ("://hunter2", "DIALECT://"),
     ],
 )
-def test_errors_say_what_to_do_and_no_password(url: str, said: str) -> None:
+def test_errors_say_what_to_do_and_no_password(url: str, expected: str) -> None:
     with pytest.raises(SchemaError) as caught:
         read_database(url, "postgres")
-    assert said in str(caught.value)
+    assert expected in str(caught.value)
     assert "hunter2" not in f"{caught.value} {caught.value!r}"
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
 

@@ -77,13 +77,13 @@ class Verdict:
     """What was expected and what was said, edges and the sets that are judged, each as one line of text."""
 
     expected: frozenset[str]
-    said: frozenset[str]
+    found: frozenset[str]
     admits: bool = False
     """The reader reports a failure or a known unknown, so whoever reads the answer is warned."""
 
     @property
     def exact(self) -> bool:
-        return self.expected == self.said
+        return self.expected == self.found
 
     @property
     def silent(self) -> bool:
@@ -91,8 +91,8 @@ class Verdict:
         return not self.exact and not self.admits
 
     def __str__(self) -> str:
-        missing = (f"  missing  {line}" for line in sorted(self.expected - self.said))
-        extra = (f"  extra    {line}" for line in sorted(self.said - self.expected))
+        missing = (f"  missing  {line}" for line in sorted(self.expected - self.found))
+        extra = (f"  extra    {line}" for line in sorted(self.found - self.expected))
         return "\n".join((*missing, *extra))
 
 
@@ -122,12 +122,12 @@ def judge(case: Case) -> Verdict:
     """Read the case's statements and compare."""
     catalog = Catalog.from_columns(case.columns, case.dialect) if case.columns else None
     lineage = read_script(case.sql, case.dialect, catalog)
-    expected, said = {str(claim) for claim in case.claims}, {str(claim) for claim in claims_of(lineage)}
+    expected, found = {str(claim) for claim in case.claims}, {str(claim) for claim in claims_of(lineage)}
     for name in _SETS:
         if (wanted := getattr(case, name)) is not None:
             expected |= {f"{name}: {one}" for one in wanted}
-            said |= {f"{name}: {one}" for one in _set_of(lineage, name)}
-    return Verdict(frozenset(expected), frozenset(said), admits(lineage))
+            found |= {f"{name}: {one}" for one in _set_of(lineage, name)}
+    return Verdict(frozenset(expected), frozenset(found), admits(lineage))
 
 
 def admits(lineage: ScriptLineage) -> bool:

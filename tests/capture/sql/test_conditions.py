@@ -59,8 +59,8 @@ def test_a_long_list_and_a_long_chain_are_read() -> None:
     many = ", ".join(map(str, range(5_000)))
     assert conditions(f"SELECT a FROM t WHERE a IN ({many})") == {("t.a", "FILTER", "a IN (0, 1, 2, …)")}
     chain = " OR ".join(f"a = {index}" for index in range(3_000))
-    ((source, kind, said),) = conditions(f"SELECT a FROM t WHERE {chain}")
-    assert (source, kind, said.count(" OR ")) == ("t.a", "FILTER", 2_999)
+    ((source, kind, text),) = conditions(f"SELECT a FROM t WHERE {chain}")
+    assert (source, kind, text.count(" OR ")) == ("t.a", "FILTER", 2_999)
 
 
 def test_the_state_of_a_job_has_no_conditions() -> None:

@@ -89,11 +89,11 @@ def test_temporary_tables_are_folded_away() -> None:
 
 def test_what_is_not_known_is_said_with_its_place() -> None:
     found = facts("insert into t (k) select k from a;\ninsert into t (k)\n  select zz from a;\nselect from where ((")
-    said = found.run_facets["extractionError"]
-    assert (said["totalTasks"], said["failedTasks"]) == (3, 2)
-    assert said["errors"][0]["errorMessage"] == "column_not_found: zz (line 3, column 10)"
-    assert said["errors"][0]["taskNumber"] == 1
-    assert said["errors"][-1]["taskNumber"] == 2
+    error = found.run_facets["extractionError"]
+    assert (error["totalTasks"], error["failedTasks"]) == (3, 2)
+    assert error["errors"][0]["errorMessage"] == "column_not_found: zz (line 3, column 10)"
+    assert error["errors"][0]["taskNumber"] == 1
+    assert error["errors"][-1]["taskNumber"] == 2
     read = event(found)
     assert isinstance(read, RunEvent)
     assert read.run.partial

@@ -45,5 +45,5 @@ def test_composition_is_associative(one: set[Way], two: set[Way], three: set[Way
 
 @given(WAYS)
 def test_a_value_that_also_comes_unmasked_is_not_masked(ways: set[Way]) -> None:
-    said = {(subtype, masking) for _, subtype, masking in edge_kinds(bits(ways))}
-    assert said == {(subtype, masked) for subtype, masked in ways if not (masked and (subtype, False) in ways)}
+    kinds = {(subtype, masking) for _, subtype, masking in edge_kinds(bits(ways))}
+    assert kinds == {(subtype, masked) for subtype, masked in ways if not (masked and (subtype, False) in ways)}

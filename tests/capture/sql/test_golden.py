@@ -48,7 +48,7 @@ def test_open_cases_exist() -> None:
 
 
 def test_a_drop_is_named() -> None:
-    score = Score(cases=4, exact=3, expected=10, said=8, both=8, silent=1)
+    score = Score(cases=4, exact=3, expected=10, found=8, both=8, silent=1)
     assert list(below({"all": score}, {"all": (0.75, 1.0, 0.8, 0.25)})) == []
     assert list(below({"all": score}, {"all": (0.75, 1.0, 0.9, 0.25)})) == ["all: recall 0.800 is below 0.900"]
     silent = ["all: silent errors 0.2500 are above 0.2000"]
@@ -58,9 +58,9 @@ def test_a_drop_is_named() -> None:
 
 def test_an_error_is_silent_when_nothing_warns_of_it(write: Callable[[str], Path]) -> None:
     (wrong,) = golden_cases(write("== a\n---\nSELECT a FROM t\n---\nresult.b <= t.a identity\n"))
-    said = replace(wrong, sql="SELECT * FROM t")
-    assert (judge(wrong).silent, judge(said).silent) == (True, False)
-    assert (score_of(judge(wrong)).silent, score_of(judge(said)).silent) == (1, 0)
+    silent = replace(wrong, sql="SELECT * FROM t")
+    assert (judge(wrong).silent, judge(silent).silent) == (True, False)
+    assert (score_of(judge(wrong)).silent, score_of(judge(silent)).silent) == (1, 0)
 
 
 def test_the_floor_is_read() -> None:

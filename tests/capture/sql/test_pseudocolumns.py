@@ -38,15 +38,15 @@ def test_a_quoted_word_is_a_column(dialect: str, word: str) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_only_oracle_has_level_and_rownum(dialect: str) -> None:
-    said = edges_of("select level as a, uid as b from t", dialect)
-    assert said == (set() if dialect == "oracle" else {"result.a identity t.level", "result.b identity t.uid"})
+    found = edges_of("select level as a, uid as b from t", dialect)
+    assert found == (set() if dialect == "oracle" else {"result.a identity t.level", "result.b identity t.uid"})
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_user_is_a_function_where_the_manual_says_so(dialect: str) -> None:
     functions = ("postgres", "redshift", "oracle", "tsql", "teradata")
-    said = edges_of("select user as a from t", dialect)
-    assert said == (set() if dialect in functions else {"result.a identity t.user"})
+    found = edges_of("select user as a from t", dialect)
+    assert found == (set() if dialect in functions else {"result.a identity t.user"})
 
 
 @pytest.mark.parametrize("dialect", ["spark", "databricks", "duckdb", "generic"])

@@ -203,8 +203,8 @@ def test_rows_that_may_be_left_are_still_there() -> None:
 def test_only_the_condition_of_a_semi_join_sees_its_right_side(kind: str) -> None:
     text = f"insert into z select id, name from t left {kind} join u on t.id = u.id where name > 1"
     for known in ({"u": ("id", "name"), "z": ("id", "name")}, {"t": ("id", "name"), "u": ("id", "name")}, {}):
-        said = edges(text, "spark", Catalog.from_columns(known, "spark"))
-        assert said == {
+        found = edges(text, "spark", Catalog.from_columns(known, "spark"))
+        assert found == {
             "z.id IDENTITY t.id",
             "z.name IDENTITY t.name",
             "z JOIN t.id",
@@ -224,10 +224,10 @@ def test_only_the_condition_of_a_semi_join_sees_its_right_side(kind: str) -> Non
     ],
 )
 def test_joins_before_and_behind_a_semi_join(known: dict[str, tuple[str, ...]], joins: str) -> None:
-    said = edges(f"insert into z select a.id, a.k from a {joins}", "spark", Catalog.from_columns(known, "spark"))
+    found = edges(f"insert into z select a.id, a.k from a {joins}", "spark", Catalog.from_columns(known, "spark"))
     rows = {"z JOIN a.id", "z JOIN b.id", "z JOIN a.k", "z JOIN c.k"}
-    assert {one for one in said if one.startswith("z JOIN")} == rows
-    assert {one.rpartition(" ")[2] for one in said if "IDENTITY" in one} == {"a.id", "a.k"}
+    assert {one for one in found if one.startswith("z JOIN")} == rows
+    assert {one.rpartition(" ")[2] for one in found if "IDENTITY" in one} == {"a.id", "a.k"}
 
 
 def test_a_semi_join_in_brackets_is_read() -> None:
@@ -244,8 +244,8 @@ def test_an_alias_is_meant_before_a_column_of_an_unknown_table() -> None:
 
 def test_where_rows_are_no_values_an_alias_is_a_column() -> None:
     for dialect in ("spark", "snowflake", "tsql", "mysql"):
-        said = edges("insert into z (a) select status from dim_status status", dialect)
-        assert {one.lower() for one in said} == {"z.a identity dim_status.status"}, dialect
+        found = edges("insert into z (a) select status from dim_status status", dialect)
+        assert {one.lower() for one in found} == {"z.a identity dim_status.status"}, dialect
 
 
 def test_a_table_of_unknown_columns_in_a_subquery_may_have_what_the_outer_one_has() -> None:

@@ -32,20 +32,20 @@ def lines_of(path: Path, processes: int | None = None) -> list[bytes | Flaw]:
 
 def shown(lines: list[bytes | Flaw]) -> list[tuple[str, ...]]:
     """Ends of runs with their lineage, and flaws."""
-    said = []
+    found = []
     starts: dict[str, int] = {}
     for line in lines:
         if isinstance(line, Flaw):
-            said.append((f"flaw {line.place}",))
+            found.append((f"flaw {line.place}",))
             continue
         event = accepted(line)
         assert isinstance(event, RunEvent)
         if event.state is RunState.START:
             starts[event.run.name.run_id] = event.time
         else:
-            said.append(_run(event, line, starts.pop(event.run.name.run_id)))
+            found.append(_run(event, line, starts.pop(event.run.name.run_id)))
     assert not starts
-    return said
+    return found
 
 
 def _run(event: RunEvent, line: bytes, started: int) -> tuple[str, ...]:

@@ -102,9 +102,9 @@ def test_prefixes(prefix: str, line: str) -> None:
     found = prefix_pattern(prefix).match(f"{line}LOG:  statement: select 1")
     assert found
     assert found.end() == len(line)
-    said = found.groupdict()
-    assert said.get("user", "ada").strip() == "ada"
-    assert moment(said.get("time") or said.get("epoch")) // 1_000_000 in (1_769_940_000, 1_769_936_400)
+    groups = found.groupdict()
+    assert groups.get("user", "ada").strip() == "ada"
+    assert moment(groups.get("time") or groups.get("epoch")) // 1_000_000 in (1_769_940_000, 1_769_936_400)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_fingerprints(one: str, other: str, equal: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         "2026-02-01 18:00:00.5 UTC",
         "2026-02-01 10:00:00.5 -0800",
@@ -140,8 +140,8 @@ def test_fingerprints(one: str, other: str, equal: bool) -> None:
         1_769_968_800_500_000,
     ],
 )
-def test_times_of_all_zones_and_units(said: object) -> None:
-    assert moment(said) == 1_769_968_800_500_000
+def test_times_of_all_zones_and_units(text: object) -> None:
+    assert moment(text) == 1_769_968_800_500_000
 
 
 def test_times_in_words_have_seconds() -> None:

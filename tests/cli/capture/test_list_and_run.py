@@ -63,7 +63,7 @@ def test_a_collector_that_is_away_is_said_and_nothing_is_lost(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (["nobody"], "there are dbt"),
         (["sql-log"], "the option file="),
@@ -75,7 +75,7 @@ def test_a_collector_that_is_away_is_said_and_nothing_is_lost(
         (["dbt", "--set", "target=/no/such"], "no manifest.json"),
     ],
 )
-def test_wrong_usage(collector: Collector, arguments: list[str], told: str) -> None:
-    said = CliRunner().invoke(app, ["capture", "run", *arguments])
-    assert said.exit_code == 2
-    assert told in " ".join(said.stderr.replace("│", " ").split())
+def test_wrong_usage(collector: Collector, arguments: list[str], expected: str) -> None:
+    result = CliRunner().invoke(app, ["capture", "run", *arguments])
+    assert result.exit_code == 2
+    assert expected in " ".join(result.stderr.replace("│", " ").split())

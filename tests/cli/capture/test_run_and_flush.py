@@ -60,6 +60,6 @@ def test_events_that_were_too_large_are_tried_again(tmp_path: Path, collector: C
 
 @pytest.mark.parametrize("command", ["/no/such/program", str(Path(__file__))])
 def test_a_command_that_cannot_be_started(collector: Collector, command: str) -> None:
-    said = CliRunner().invoke(app, ["run", "--", command])
-    assert said.exit_code == 2
-    assert "cannot be started" in " ".join(said.stderr.replace("│", " ").split())
+    result = CliRunner().invoke(app, ["run", "--", command])
+    assert result.exit_code == 2
+    assert "cannot be started" in " ".join(result.stderr.replace("│", " ").split())

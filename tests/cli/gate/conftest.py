@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from query.worlds.random_worlds import Said, World, load
+from query.worlds.random_worlds import Statement, World, load
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName
 
@@ -22,7 +22,7 @@ REMOTE = "git@github.example:shop/pipeline.git"
 NOW = 1_795_154_400_000_000
 
 
-def said(owner: JobName, *edges: tuple[DatasetName, str, DatasetName, str]) -> Said:
+def statement(owner: JobName, *edges: tuple[DatasetName, str, DatasetName, str]) -> Statement:
     made = [
         (Edge(source=FieldName(source, a), target=FieldName(target, b), type="DIRECT"), Origin.COLUMN)
         for source, a, target, b in edges
@@ -33,7 +33,7 @@ def said(owner: JobName, *edges: tuple[DatasetName, str, DatasetName, str]) -> S
     ]
     made += [(Edge(source=owner, target=target), Origin.BOUNDARY) for target in {edge[2] for edge in edges}]
     run = f"0b5ba1e0-0000-4000-8000-0000000000{len(owner.name):02}"
-    return Said(owner=owner, edges=tuple(made), start=NOW, run_id=run)
+    return Statement(owner=owner, edges=tuple(made), start=NOW, run_id=run)
 
 
 def _code(job: JobName, path: str) -> tuple[JobName, str, str]:
@@ -44,11 +44,11 @@ def _code(job: JobName, path: str) -> tuple[JobName, str, str]:
 
 RAW = DatasetName(WAREHOUSE, "shop.public.orders")
 SHOP = World(
-    said=(
-        said(CLEAN, (RAW, "amount", ORDERS, "amount"), (RAW, "id", ORDERS, "id")),
-        said(SUM, (ORDERS, "amount", REVENUE, "total")),
-        said(PUBLISH, (REVENUE, "total", BOARD, "bars")),
-        said(NOTE, (RAW, "note", NOTES, "note")),
+    statements=(
+        statement(CLEAN, (RAW, "amount", ORDERS, "amount"), (RAW, "id", ORDERS, "id")),
+        statement(SUM, (ORDERS, "amount", REVENUE, "total")),
+        statement(PUBLISH, (REVENUE, "total", BOARD, "bars")),
+        statement(NOTE, (RAW, "note", NOTES, "note")),
     ),
     facets=(
         _code(CLEAN, "jobs/clean.py"),

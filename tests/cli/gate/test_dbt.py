@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Engine
 from typer.testing import CliRunner
 
-from cli.gate.conftest import BOARD, NOW, WAREHOUSE, Checkout, said
+from cli.gate.conftest import BOARD, NOW, WAREHOUSE, Checkout, statement
 from fixtures.stores_of_events import apply_bodies
 from query.worlds.random_worlds import World, load
 from whence.cli.commands.app import app
@@ -27,10 +27,10 @@ def _location(path: str) -> str:
 
 
 WORLD = World(
-    said=(
-        said(STAGED_JOB, *((RAW, column, STAGED, column) for column in ("id", "amount", "day"))),
-        said(DAILY_JOB, (STAGED, "amount", DAILY, "total"), (STAGED, "day", DAILY, "day")),
-        said(JobName("bi", "board"), (DAILY, "total", BOARD, "bars")),
+    statements=(
+        statement(STAGED_JOB, *((RAW, column, STAGED, column) for column in ("id", "amount", "day"))),
+        statement(DAILY_JOB, (STAGED, "amount", DAILY, "total"), (STAGED, "day", DAILY, "day")),
+        statement(JobName("bi", "board"), (DAILY, "total", BOARD, "bars")),
     ),
     facets=(
         (STAGED_JOB, "sourceCodeLocation", _location("shop/models/staged.sql")),

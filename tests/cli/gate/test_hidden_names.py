@@ -36,7 +36,7 @@ from whence.query.visibility.gate_records import nodes_of as nodes_of_verdict
 from whence.query.visibility.gate_records import visible_verdict, write_record
 from whence.query.visibility.graph import seen_by
 from whence.query.visibility.pseudonyms import Pseudonyms
-from whence.query.visibility.visible_ids import Asked, VisibleIds
+from whence.query.visibility.visible_ids import QuestionGraph, VisibleIds
 
 TRIPLES, LONG = 400, 10_000
 CHANGES = 20
@@ -48,7 +48,7 @@ SECRET = b"of this installation"
 class Viewed:
     """The questions of the gate, over a graph as one viewer may see it."""
 
-    graph: Asked
+    graph: QuestionGraph
 
     def downstream(self, node: str, **walk: Unpack[Walk]) -> Lineage:
         reached = reach_downstream(self.graph, resolve(self.graph, node), question_of(walk))
@@ -77,8 +77,8 @@ def test_no_form_of_a_verdict_has_a_forbidden_name(pytestconfig: pytest.Config) 
         secrets = forbidden(one, rule) - {"none"}
         for _ in range(CHANGES if visible else 0):
             judged = _judged(dice, production, visible)
-            said = "".join(written(judged, form) for form in Form)
-            assert [text for text in secrets if text in said] == []
+            comment = "".join(written(judged, form) for form in Form)
+            assert [text for text in secrets if text in comment] == []
             reader = VisibleIds(whole, Pseudonyms.of(rule.viewer, SECRET))  # type: ignore[arg-type]
             record = _record(_judged(dice, everything, nodes), reader)
             assert [text for text in secrets if text in record] == []

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Engine
 from typer.testing import CliRunner
 
-from cli.gate.conftest import BOARD, WAREHOUSE, Checkout, said
+from cli.gate.conftest import BOARD, WAREHOUSE, Checkout, statement
 from query.worlds.random_worlds import World, load
 from whence.cli.commands.app import app
 from whence.model.names import DatasetName, JobName
@@ -19,10 +19,12 @@ FILES: dict[str, str | None] = {
     "sql/daily.sql": "create table shop.daily as select day, sum(amount) as total from shop.paid group by day\n",
 }
 WORLD = World(
-    said=(
-        said(JobName("dbt", "paid"), *((ORDERS, column, PAID, column) for column in ("id", "amount", "day", "note"))),
-        said(JobName("dbt", "daily"), (PAID, "amount", DAILY, "total"), (PAID, "day", DAILY, "day")),
-        said(JobName("bi", "board"), (DAILY, "total", BOARD, "bars")),
+    statements=(
+        statement(
+            JobName("dbt", "paid"), *((ORDERS, column, PAID, column) for column in ("id", "amount", "day", "note"))
+        ),
+        statement(JobName("dbt", "daily"), (PAID, "amount", DAILY, "total"), (PAID, "day", DAILY, "day")),
+        statement(JobName("bi", "board"), (DAILY, "total", BOARD, "bars")),
     ),
     facets=(
         (BOARD, "datasetType", json.dumps({"datasetType": "DASHBOARD"})),

@@ -105,9 +105,9 @@ def test_the_stream_goes_on_and_what_is_restored_is_derived(spark: SparkSession,
         append(log, [DRAFTS[-3]])  # its producer sends it again
         until(driver, lambda: has_all(engine, log))
     assert driver.returncode == 0
-    said = (tmp_path / "driver.log").read_text()
-    assert f"derived the restored range from {archived.position} to" in said
-    assert f"passed the damaged range from {other.position} to" in said
+    logged = (tmp_path / "driver.log").read_text()
+    assert f"derived the restored range from {archived.position} to" in logged
+    assert f"passed the damaged range from {other.position} to" in logged
 
     assert lost_in(url, log) == (other.position,), "that it was received stays known"
     assert [line for line in state(url)[0] if '"position"' not in line] == [

@@ -51,8 +51,8 @@ def expected(made: Estate) -> dict[str, Value]:
     """What the plan says."""
     tables, jobs = made.tables, made.jobs
     pairs = {(a, b) for job in jobs for a in job.reads for b in job.writes if a != b}
-    saying = [job for job in jobs if job.reads and job.writes]
-    columns = {end for job in saying if job.says == "columns" for end in (*job.reads, *job.writes)}
+    reporting = [job for job in jobs if job.reads and job.writes]
+    columns = {end for job in reporting if job.reports == "columns" for end in (*job.reads, *job.writes)}
     linked = {end for pair in pairs for end in pair}
     written = {name for job in jobs for name in job.writes}
     unknown = {name for name, table in tables.items() if name not in written and not table.origin}
@@ -70,14 +70,14 @@ def expected(made: Estate) -> dict[str, Value]:
         "capture_latency_p95": quantile(delays, 0.95),
         "certified_path_integrity": share(certified - downstream(unknown, pairs), certified),
         "column_coverage_datasets": share(columns, tables),
-        "column_coverage_jobs": share([job for job in saying if job.says == "columns"], jobs),
+        "column_coverage_jobs": share([job for job in reporting if job.reports == "columns"], jobs),
         "contract_violation_rate": share([held for held in checks if not held], checks),
         "event_loss_rate": ratio(lost, due),
         "event_refusal_rate": share([one for one in inside if one.refused], inside),
         "false_positive_rate": share([pair for pair in pairs if pair[0] in tables[pair[1]].wrong], pairs),
-        "granularity_score": mean([SCORES[job.says] if job.reads else 0.0 for job, _ in outputs]),
+        "granularity_score": mean([SCORES[job.reports] if job.reads else 0.0 for job, _ in outputs]),
         "lineage_coverage_datasets": share(linked, tables),
-        "lineage_coverage_jobs": share(saying, jobs),
+        "lineage_coverage_jobs": share(reporting, jobs),
         "median_blast_radius": quantile([impact(made, name, pairs) for name in tables], 0.5),
         "staleness_max": quantile(ages, 1),
         "staleness_median": quantile(ages, 0.5),

@@ -77,8 +77,8 @@ def test_the_tables_say_what_the_oracle_says(
     assert counted(edges_of(root)) == counted(edges_by(lines))
     names = ("node", "first_seen", "last_seen")
     for kind in ("dataset", "job"):
-        said = counted((one["node"], micros(one["first_seen"]), micros(one["last_seen"])) for one in rows(root, kind))
-        assert said == counted([one[name] for name in names] for one in lines if one.get("fact") == kind)
+        found = counted((one["node"], micros(one["first_seen"]), micros(one["last_seen"])) for one in rows(root, kind))
+        assert found == counted([one[name] for name in names] for one in lines if one.get("fact") == kind)
     assert counted((one["node"], one["declared"]) for one in rows(root, "field")) == counted(
         (one["node"], one["declared"]) for one in lines if one.get("fact") == "field"
     )
@@ -249,6 +249,6 @@ def test_tables_of_another_schema_are_not_replaced(spark: SparkSession, sqlite_s
 def test_columns_carry_their_meaning(spark: SparkSession, sqlite_store: Engine, tmp_path: Path) -> None:
     publish(spark, sqlite_store, str(tmp_path))
     for name, table in TABLES.items():
-        said = {one.name: one.metadata["comment"] for one in DeltaTable(tmp_path / name).schema().fields}
-        assert said == {column: meaning for column, _, meaning in table.columns}
-        assert all(re.fullmatch(r"[^|\n]+", meaning) for meaning in said.values())
+        comments = {one.name: one.metadata["comment"] for one in DeltaTable(tmp_path / name).schema().fields}
+        assert comments == {column: meaning for column, _, meaning in table.columns}
+        assert all(re.fullmatch(r"[^|\n]+", meaning) for meaning in comments.values())

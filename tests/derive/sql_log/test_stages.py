@@ -105,9 +105,9 @@ def test_the_events_are_those_of_one_process(
         else line.replace(b'"log[', b'"log:').replace(b']"}', b'"}')
         for line in alone(rows, "snowflake")
     ]
-    said = list(rows)
-    random.Random(form).shuffle(said if form == "shuffled" else [])
-    table = pa.Table.from_pylist(said)
+    records = list(rows)
+    random.Random(form).shuffle(records if form == "shuffled" else [])
+    table = pa.Table.from_pylist(records)
     if form == "delta":
         write_deltalake(tmp_path / "t", table.slice(0, 700))
         write_deltalake(tmp_path / "t", table.slice(700), mode="append")

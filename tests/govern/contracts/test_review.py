@@ -197,7 +197,7 @@ STANDARDS = [("v3.0.2", "v3.0.2"), ("v3.0.2", "v3.1.0"), ("v3.1.0", "v3.1.0"), (
 STANDARDS += [("v3.2.0", "v3.2.0"), ("v3.0.2", "v3.2.0"), ("v3.2.0", "v3.1.0")]
 
 
-def said(found: Review) -> str:
+def verdict_of(found: Review) -> str:
     """Every distinct class, with its step, and whether it blocks."""
     parts = dict.fromkeys(
         f"{one.class_} {one.step.name.lower()}{' blocked' * (one.verdict is Verdict.BLOCKED)}"
@@ -216,7 +216,7 @@ def test_the_table_and_the_edits_are_the_same() -> None:
 def test_every_class(name: str, is_read: bool) -> None:
     standards = STANDARDS[list(EDITS).index(name) % len(STANDARDS)]
     found = pair(EDITS[name], standards, READ if is_read else UNREAD, "2.0.0", "# 2.0.0")
-    assert said(found) == expected()[name][0 if is_read else 1]
+    assert verdict_of(found) == expected()[name][0 if is_read else 1]
     assert not found.missing
     for one in found.changes:
         assert one.change.place.split(":")[0] in ("old.yaml", "new.yaml")
@@ -225,7 +225,7 @@ def test_every_class(name: str, is_read: bool) -> None:
 @pytest.mark.parametrize("standards", STANDARDS, ids="-".join)
 def test_the_same_promise_in_another_version_of_the_standard_is_no_change_of_it(standards: tuple[str, str]) -> None:
     found = pair(lambda _: None, standards, READ, "1.4.1", None)
-    assert said(found) == "metadata patch"
+    assert verdict_of(found) == "metadata patch"
     assert found.verdict is Verdict.NOTE
 
 
@@ -249,7 +249,7 @@ def test_a_breaking_change_needs_version_note_and_approval() -> None:
 
 def test_readers_that_are_not_known_are_readers() -> None:
     unsure = review(EDITS["a column is removed"], Readers(unknown="a budget of nodes stopped the search"))
-    assert said(unsure) == "breaking major"
+    assert verdict_of(unsure) == "breaking major"
     assert any("there may be more readers: a budget" in line for line in review_lines(unsure))
 
 

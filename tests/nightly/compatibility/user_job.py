@@ -54,7 +54,7 @@ def main(base, kind, target, package, url, key, namespace):
     listeners = [
         one for one in spark.sparkContext.getConf().get("spark.jars.packages", "").split(",") if "openl" in one
     ]
-    said = {
+    report = {
         "scala": jvm.scala.util.Properties.versionNumberString(),
         "java": jvm.java.lang.System.getProperty("java.specification.version"),
         "python": ".".join(platform.python_version_tuple()[:2]),
@@ -62,7 +62,7 @@ def main(base, kind, target, package, url, key, namespace):
         "rows": joined.count(),
     }
     spark.stop()
-    sys.stdout.write(json.dumps(said) + "\n")
+    sys.stdout.write(json.dumps(report) + "\n")
 
 
 if __name__ == "__main__":

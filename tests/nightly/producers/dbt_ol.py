@@ -102,8 +102,8 @@ def lineage_of(user: User, one: Built, table: str) -> Lineage:
 def wanted(table: str) -> set[Flow]:
     found = set()
     for line in filter(None, map(str.strip, DIRECT[table].splitlines())):
-        column, _, said = line.partition(" = ")
-        subtype, _, source = said.partition(" ")
+        column, _, origin = line.partition(" = ")
+        subtype, _, source = origin.partition(" ")
         found.add(Flow(source, f"DIRECT {subtype}", f"{table}.{column}"))
     return found
 

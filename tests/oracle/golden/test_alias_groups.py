@@ -61,18 +61,18 @@ def _word(time: int, name: str, alias: str, kind: str) -> Json:
 
 
 def test_a_person_cuts_an_alias_and_joins_it_again() -> None:
-    said = [_links("/path", ("t", "TABLE")), _links("/path", ("/mnt", "LOCATION"))]
+    facets = [_links("/path", ("t", "TABLE")), _links("/path", ("/mnt", "LOCATION"))]
     cut = _word(2, "t", "/path", "CUT")  # from either end
-    assert _groups([*said, cut]) == [("dataset:n:/path", ["dataset:n:/mnt", "dataset:n:/path"])]
+    assert _groups([*facets, cut]) == [("dataset:n:/path", ["dataset:n:/mnt", "dataset:n:/path"])]
     again = _word(3, "/path", "t", "JOINED")
     everyone = [("dataset:n:t", ["dataset:n:/mnt", "dataset:n:/path", "dataset:n:t"])]
-    assert _groups([*said, cut, again]) == everyone
-    assert _groups([*said, _word(1, "/path", "t", "CUT"), _word(0, "/path", "t", "JOINED")]) != everyone
+    assert _groups([*facets, cut, again]) == everyone
+    assert _groups([*facets, _word(1, "/path", "t", "CUT"), _word(0, "/path", "t", "JOINED")]) != everyone
 
 
 def test_a_cut_table_does_not_share_its_location() -> None:
-    said = [_links("/path", ("t", "TABLE"), ("u", "TABLE")), _word(2, "/path", "u", "CUT")]
-    assert _groups(said) == [("dataset:n:t", ["dataset:n:/path", "dataset:n:t"])]
+    facets = [_links("/path", ("t", "TABLE"), ("u", "TABLE")), _word(2, "/path", "u", "CUT")]
+    assert _groups(facets) == [("dataset:n:t", ["dataset:n:/path", "dataset:n:t"])]
 
 
 def test_joining_again_joins_nothing_by_itself() -> None:

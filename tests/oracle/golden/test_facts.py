@@ -116,9 +116,9 @@ ATTEMPTS = {
 }
 
 
-@pytest.mark.parametrize("told", ATTEMPTS)
-def test_state_of_a_run_of_several_attempts(told: str) -> None:
-    words = [one.split() for one in told.split(", ")]
+@pytest.mark.parametrize("attempts", ATTEMPTS)
+def test_state_of_a_run_of_several_attempts(attempts: str) -> None:
+    words = [one.split() for one in attempts.split(", ")]
     [line] = [one for one in state(run(1, word, int(at)) for word, at in words) if one.get("fact") == "run"]
-    expected, at = ATTEMPTS[told].split()
+    expected, at = ATTEMPTS[attempts].split()
     assert (line["state"], line["state_at"]) == (expected, micros(f"2026-01-01T00:00:0{at}Z"))

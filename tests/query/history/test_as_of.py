@@ -80,19 +80,19 @@ def test_as_of_is_what_was_said_by_then(stores: tuple[Engine, Engine]) -> None:
         graph = StoreGraph(connection)
         arrays = StoreAdjacency(connection, build_csr(connection))
         nodes = [id_ for table in (dataset, field, job) for id_ in connection.execute(select(table.c.id)).scalars()]
-        said, states = 0, set[frozenset[EdgeRow]]()
+        applied, states = 0, set[frozenset[EdgeRow]]()
         for second in sorted(rng.sample(range(SECONDS), 200)):
-            due = [one for at, one in zip(seconds, events, strict=True) if at <= second][said:]
+            due = [one for at, one in zip(seconds, events, strict=True) if at <= second][applied:]
             if due:
-                apply_bodies(until, [json.dumps(one).encode() for one in due], 1 + said)
-                said += len(due)
+                apply_bodies(until, [json.dumps(one).encode() for one in due], 1 + applied)
+                applied += len(due)
             with reading(until) as then:
                 expected = edges(StoreGraph(then), nodes, None)
             at = int((BEGAN + timedelta(seconds=second)).timestamp()) * 1_000_000
             assert edges(graph, nodes, at) == expected
             assert edges_of(arrays.as_of(at)) == expected
             states.add(frozenset(expected))
-    assert said > 100
+    assert applied > 100
     assert len(states) > 40
 
 

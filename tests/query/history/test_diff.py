@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from sqlalchemy import Engine
 
 from query.traversal.test_walk_oracle import slow, worlds
-from query.worlds.random_worlds import Said, World, load
+from query.worlds.random_worlds import Statement, World, load
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.query.history.diff import Diff, Side, diff
@@ -40,12 +40,12 @@ class Expected:
 def state(world: World, at: int) -> State:
     """All that holds at a time."""
     found: dict[Key, set[tuple[str, str, bool, str]]] = {}
-    for said in world.said:
-        if said.start <= at < said.end:
-            for one, origin in said.edges:
+    for statement in world.statements:
+        if statement.start <= at < statement.end:
+            for one, origin in statement.edges:
                 if origin is Origin.UNREPORTED:
                     continue  # a gap, no edge
-                key = (one.source, one.target, said.owner)
+                key = (one.source, one.target, statement.owner)
                 found.setdefault(key, set()).add((one.type, one.subtype, one.masking, one.description))
     return {key: frozenset(several) for key, several in found.items()}
 
@@ -117,7 +117,7 @@ class Seeded:
 def seeded(jobs: int, columns: int, changes: int, seed: int) -> Seeded:
     """A chain of jobs over tables; of some jobs one column edge goes, comes, or says another expression."""
     rng = Random(seed)
-    before = [_said(number, columns, {}) for number in range(jobs)]
+    before = [_statement(number, columns, {}) for number in range(jobs)]
     changed = rng.sample(range(jobs), changes)
     after, found = list(before), Expected(set(), set(), set(), set(), set())
     for place, number in enumerate(changed):
@@ -125,10 +125,10 @@ def seeded(jobs: int, columns: int, changes: int, seed: int) -> Seeded:
         source, target = (FieldName(_table(number + one), f"c{column}") for one in (0, 1))
         match place % 3:
             case 0:
-                after[number] = _said(number, columns, {column: "other(x)"})
+                after[number] = _statement(number, columns, {column: "other(x)"})
                 found.edges_changed.add((source, target, owner))
             case 1:
-                after[number] = _said(number, columns, {column: None})
+                after[number] = _statement(number, columns, {column: None})
                 found.edges_removed.add((source, target, owner))
             case _:
                 new = FieldName(_table(number + 1), f"new{number}")
@@ -136,26 +136,26 @@ def seeded(jobs: int, columns: int, changes: int, seed: int) -> Seeded:
                 after[number] = replace(before[number], edges=(*before[number].edges, extra))
                 found.edges_added.add((source, new, owner))
                 found.added.add(new)
-    ends = {end for said in after for one, _ in said.edges for end in (one.source, one.target)}
-    old = {end for said in before for one, _ in said.edges for end in (one.source, one.target)}
+    ends = {end for statement in after for one, _ in statement.edges for end in (one.source, one.target)}
+    old = {end for statement in before for one, _ in statement.edges for end in (one.source, one.target)}
     found.removed.update(old - ends)
-    return Seeded(World(said=tuple(before)), World(said=tuple(after)), found)
+    return Seeded(World(statements=tuple(before)), World(statements=tuple(after)), found)
 
 
 def _table(number: int) -> DatasetName:
     return DatasetName("seed", f"t{number}")
 
 
-def _said(number: int, columns: int, expressions: dict[int, str | None]) -> Said:
+def _statement(number: int, columns: int, expressions: dict[int, str | None]) -> Statement:
     source, target, owner = _table(number), _table(number + 1), JobName("seed", f"job{number}")
-    said = {f"c{c}": expressions.get(c, "f(x)") for c in range(columns)}
+    texts = {f"c{c}": expressions.get(c, "f(x)") for c in range(columns)}
     edges = [
         (Edge(source=FieldName(source, c), target=FieldName(target, c), type="DIRECT", description=text), Origin.COLUMN)
-        for c, text in said.items()
+        for c, text in texts.items()
         if text is not None
     ]
     whole = (Edge(source=source, target=target, type="DIRECT"), Origin.COLUMN)
-    return Said(owner=owner, edges=(*edges, whole), run_id=f"{number:08x}-0000-4000-8000-000000000000")
+    return Statement(owner=owner, edges=(*edges, whole), run_id=f"{number:08x}-0000-4000-8000-000000000000")
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -170,10 +170,13 @@ def test_two_stores(two_stores: tuple[Engine, Engine], seed: int) -> None:
 
 
 def test_two_runs(store: Engine) -> None:
-    one, other = _said(1, 3, {}), _said(1, 3, {0: "g(x)", 2: None})
+    one, other = _statement(1, 3, {}), _statement(1, 3, {0: "g(x)", 2: None})
     ids = ("0b5ba1e0-0000-4000-8000-00000000000a", "0b5ba1e0-0000-4000-8000-00000000000b")
     stands = JobName("seed", "stands_in")
-    load(store, World(said=(replace(one, run_id=ids[0], end=9), replace(other, run_id=ids[1], owner=stands, start=9))))
+    load(
+        store,
+        World(statements=(replace(one, run_id=ids[0], end=9), replace(other, run_id=ids[1], owner=stands, start=9))),
+    )
     with reading(store) as connection:
         graph = StoreGraph(connection)
         sides = [Side(graph, run=resolve_run(graph, run)) for run in ids]
@@ -196,7 +199,7 @@ def test_schemas(store: Engine) -> None:
         (of, schema(id="bigint", total="float", added="text"), 30, 40),
         (new, schema(id="int"), 30, 40),
     )
-    load(store, World(said=(), schemas=schemas))
+    load(store, World(statements=(), schemas=schemas))
     with reading(store) as connection:
         graph = StoreGraph(connection)
         found = diff(Side(graph, 25), Side(graph))

@@ -180,8 +180,8 @@ def test_words_begin_before_they_are_inside_before_they_are_like(store: Engine) 
     load(store, [dataset_event(5, DatasetName("n", one), facets={}) for one in given])
     with reading(store) as connection:
         graph = StoreGraph(connection)
-        told = [one.name for one in search(graph, "Revenue").names if isinstance(one, DatasetName)]
-        assert told == ["revenue", "gold.revenue", "revenue_daily", "dailyRevenueTotal", "revenues", "prerevenue"]
+        found = [one.name for one in search(graph, "Revenue").names if isinstance(one, DatasetName)]
+        assert found == ["revenue", "gold.revenue", "revenue_daily", "dailyRevenueTotal", "revenues", "prerevenue"]
         typos = [str(one) for one in search(graph, "revnue").names]
         assert typos[:2] == ["dataset:n:revenue", "dataset:n:gold.revenue"]
         assert search(graph, "dailyrevenuetotal").names == (DatasetName("n", "dailyRevenueTotal"),)
@@ -213,13 +213,13 @@ def test_owners_tags_and_descriptions_are_found_until_they_change(store: Engine)
         "team bought": ((), ()),
     }
     for text, (found, by) in expected.items():
-        assert told(store, text) == (found, by), text
+        assert searched(store, text) == (found, by), text
     changed = about | {"ownership": facet("OwnershipDatasetFacet", owners=[{"name": "team-billing"}])}
     later = dataset_event(6, orders, facets=changed | {"tags": deleted_facet("TagsDatasetFacet")})
     load(store, [later, dataset_event(4, orders, facets=about)], first=50)
-    assert told(store, "checkout") == ((), ())
-    assert told(store, "billing") == ((orders,), ("owner",))
-    assert told(store, "pii") == ((), ())
+    assert searched(store, "checkout") == ((), ())
+    assert searched(store, "billing") == ((orders,), ("owner",))
+    assert searched(store, "pii") == ((), ())
     before = rows(store)
     with writing(store) as connection:
         index_all(connection, chunk=2)
@@ -235,8 +235,8 @@ def test_texts_without_letters_are_words_that_every_store_can_hold(store: Engine
         "schema": facet("SchemaDatasetFacet", fields=[{"name": "a", "description": odd}]),
     }
     load(store, [dataset_event(5, DatasetName("n", "orders"), facets=about)])
-    assert told(store, "orders")[0][0] == DatasetName("n", "orders")
-    assert told(store, "-\ufffd-")[1] != ()
+    assert searched(store, "orders")[0][0] == DatasetName("n", "orders")
+    assert searched(store, "-\ufffd-")[1] != ()
 
 
 def test_the_index_is_a_function_of_the_events(store: Engine, names: set[Node]) -> None:
@@ -367,7 +367,7 @@ def test_two_words_of_which_each_is_said_of_very_many(store: Engine) -> None:
             assert (len(some.names), some.complete) == (50, False)
 
 
-def told(store: Engine, text: str) -> tuple[tuple[Node, ...], tuple[str, ...]]:
+def searched(store: Engine, text: str) -> tuple[tuple[Node, ...], tuple[str, ...]]:
     with reading(store) as connection:
         found = search(StoreGraph(connection), text)
     return found.names, found.by

@@ -34,7 +34,7 @@ def loaded(store: Engine) -> Engine:
     load(
         store,
         World(
-            said=(),
+            statements=(),
             groups=((ITEMS, NODE), (FILES, TABLE)),
             facets=(
                 (ORDERS, "schema", schema("id", "amount")),
@@ -69,8 +69,8 @@ def test_sql_is_read_with_them(loaded: Engine) -> None:
     url = loaded.url.render_as_string(hide_password=False)
     text = 'select * from orders join "Items" on id = order_id'
     command = ["sql", text, "--dialect", "postgres", "--schema", "whence", "--store", url, "-o", "json"]
-    said = CliRunner().invoke(app, [*command, "--namespace", "postgres://prod"])
-    (statement,) = json.loads(said.stdout)["statements"]
+    result = CliRunner().invoke(app, [*command, "--namespace", "postgres://prod"])
+    (statement,) = json.loads(result.stdout)["statements"]
     assert statement["unknowns"] == []
     direct = [edge for edge in statement["edges"] if edge["type"] == "DIRECT"]
     assert {edge["target"]["column"]: edge["confidence"] for edge in direct} == {

@@ -63,13 +63,13 @@ def test_an_alias_is_the_same_node_by_any_of_its_names(graph: StoreGraph) -> Non
 
 
 def test_history_answers_as_of(graph: StoreGraph) -> None:
-    def said(at: int | None) -> list[tuple[str, str]]:
+    def transformations(at: int | None) -> list[tuple[str, str]]:
         edges = upstream(graph, FieldName(TABLE, "avg_minutes"), Question(at=at)).edges
         return [(one.transformations[0].subtype, one.evidence[0].runs[0].name.run_id[-1]) for one in edges]
 
-    assert said(None) == [("AGGREGATION", "0")]
-    assert said(NOW - 6 * HOUR) == [("IDENTITY", "1")]
-    assert said(NOW - 48 * HOUR) == []
+    assert transformations(None) == [("AGGREGATION", "0")]
+    assert transformations(NOW - 6 * HOUR) == [("IDENTITY", "1")]
+    assert transformations(NOW - 48 * HOUR) == []
 
 
 def test_every_edge_has_its_evidence(graph: StoreGraph) -> None:
@@ -156,7 +156,7 @@ def test_what_a_person_types(graph: StoreGraph, typed: str, meant: Node) -> None
 
 def test_a_name_that_fits_several_nodes_is_refused(store: Engine) -> None:
     orders = [DatasetName("db", name) for name in ("shop.orders", "archive.orders", "orders_old", "Shop.Orders2")]
-    load(store, World(said=(), declared=tuple(FieldName(one, "id") for one in orders)))
+    load(store, World(statements=(), declared=tuple(FieldName(one, "id") for one in orders)))
     with reading(store) as connection, pytest.raises(AmbiguousNodeError) as caught:
         resolve(StoreGraph(connection), "orders.id")
     assert caught.value.candidates == ("datasetField:db:archive.orders:id", "datasetField:db:shop.orders:id")

@@ -4,7 +4,7 @@ import json
 
 from sqlalchemy import Engine
 
-from query.worlds.random_worlds import Said, World, load
+from query.worlds.random_worlds import Statement, World, load
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName
 from whence.query.answers.values import Question
@@ -21,8 +21,8 @@ FILTER = Edge(source=SOURCE, target=TARGET, type="INDIRECT", subtype="FILTER")
 
 def test_a_budget_keeps_the_influenced_columns_with_the_first_names(store: Engine) -> None:
     schema = json.dumps({"fields": [{"name": name} for name in reversed(COLUMNS)]})
-    said = (Said(owner=JobName("ns", "job"), edges=((FILTER, Origin.COLUMN),)),)
-    load(store, World(said=said, schemas=((TARGET, schema, 1, 1),)))
+    statements = (Statement(owner=JobName("ns", "job"), edges=((FILTER, Origin.COLUMN),)),)
+    load(store, World(statements=statements, schemas=((TARGET, schema, 1, 1),)))
     with reading(store) as connection:
         catalog, graph = StoreCatalog(connection), StoreGraph(connection)
         answer = columns(catalog, graph, [SOURCE], Question(max_edges=6), downstream=True)

@@ -80,20 +80,22 @@ def check_hiding(
 
 def with_schemas(of: World, dice: random.Random) -> World:
     """Some datasets have a schema, of which only the last counts; one column of it is in no lineage."""
-    said = []
+    schemas = []
     for one in sorted({one_name(of)(one) for one in nodes_of(of) if isinstance(one, DatasetName)}, key=str):
         if dice.random() < 0.6:
             own = [field.field for field in of.declared if field.dataset == one]
             for time, names in ((1, ["col0gone"]), (2, [*own, f"col1only{one.name}"])):
-                said.append((one, json.dumps({"fields": [{"name": name} for name in names]}), time, time))
-    return replace(of, schemas=tuple(said))
+                schemas.append((one, json.dumps({"fields": [{"name": name} for name in names]}), time, time))
+    return replace(of, schemas=tuple(schemas))
 
 
 def expected(of: World, root: Node, downstream: bool) -> tuple[set[Edge], set[Edge]]:
     """The edges that hang together with the root, under one name for each thing; and which of them are copies."""
     name = one_name(of)
     edges = [
-        (name(edge.source), name(edge.target), said.owner, edge.type) for said in of.said for edge, _ in said.edges
+        (name(edge.source), name(edge.target), statement.owner, edge.type)
+        for statement in of.statements
+        for edge, _ in statement.edges
     ]
     every = set(filter(is_of_columns, edges))
     copies = {

@@ -73,7 +73,7 @@ def ask(store: Engine) -> Iterator[Callable[..., Measurements]]:
         yield asked
 
 
-def said(found: Measurements) -> list[tuple[Any, ...]]:
+def rows_of(found: Measurements) -> list[tuple[Any, ...]]:
     return [(one.time // HOUR, one.column, one.facet, one.metric, one.value) for one in found.measurements]
 
 
@@ -99,7 +99,7 @@ def test_a_dataset_has_what_was_measured_under_any_of_its_names(ask: Callable[..
     everything = newest_first([*WRITTEN, *OF_COLUMNS, *OF_DATASET])
     for name in (TABLE, PATH):
         found = ask(name)
-        assert said(found) == everything
+        assert rows_of(found) == everything
         assert found.completeness.complete
     runs = {(one.time // HOUR, one.role): one.run for one in ask().measurements}
     assert runs == {
@@ -111,14 +111,14 @@ def test_a_dataset_has_what_was_measured_under_any_of_its_names(ask: Callable[..
 
 
 def test_of_a_column_or_of_some_metrics(ask: Callable[..., Measurements]) -> None:
-    assert said(ask(FieldName(TABLE, "total"))) == OF_COLUMNS[1:]
-    assert said(ask(metrics=("nullCount", "size"))) == newest_first([*WRITTEN[1::2], OF_COLUMNS[2]])
+    assert rows_of(ask(FieldName(TABLE, "total"))) == OF_COLUMNS[1:]
+    assert rows_of(ask(metrics=("nullCount", "size"))) == newest_first([*WRITTEN[1::2], OF_COLUMNS[2]])
 
 
 def test_as_of_a_time(ask: Callable[..., Measurements]) -> None:
-    assert said(ask(at=1 * HOUR)) == WRITTEN[2:]
-    assert {time for time, *_ in said(ask(at=3 * HOUR))} == {1, 2, 3}
-    assert said(ask(LOAD, at=1 * HOUR - 1)) == []
+    assert rows_of(ask(at=1 * HOUR)) == WRITTEN[2:]
+    assert {time for time, *_ in rows_of(ask(at=3 * HOUR))} == {1, 2, 3}
+    assert rows_of(ask(LOAD, at=1 * HOUR - 1)) == []
 
 
 def test_how_long_the_runs_of_a_job_took(ask: Callable[..., Measurements]) -> None:
@@ -144,4 +144,4 @@ def test_a_budget_that_cuts_is_reported(ask: Callable[..., Measurements], monkey
     monkeypatch.setattr(question, "MOST_REPORTS", 2)
     found = ask()
     assert (found.completeness.complete, found.completeness.stopped_by) == (False, "measurements")
-    assert {time for time, *_ in said(found)} == {3, 4}
+    assert {time for time, *_ in rows_of(found)} == {3, 4}

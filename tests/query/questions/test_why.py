@@ -22,7 +22,7 @@ from query.worlds.churn_story import (
     data,
     job,
 )
-from query.worlds.random_worlds import Said, World, load
+from query.worlds.random_worlds import Statement, World, load
 from whence.errors import AmbiguousNodeError, NodeNotFoundError
 from whence.govern.stale_jobs import make_decommission_event
 from whence.model.events import RunState
@@ -47,9 +47,9 @@ RUNS = {number: f"{number * 11111111:08d}-0000-4000-8000-000000000000" for numbe
 
 
 def test_the_history_of_a_field_says_what_changed_and_which_run_did_it(graph: StoreGraph) -> None:
-    told = history(graph, FieldName(TABLE, "avg_minutes"))
-    now, before = told.lineage
-    assert told == history(graph, FieldName(FEATURES, "avg_minutes"))
+    found = history(graph, FieldName(TABLE, "avg_minutes"))
+    now, before = found.lineage
+    assert found == history(graph, FieldName(FEATURES, "avg_minutes"))
     assert (now.valid_from, now.valid_to, before.valid_from, before.valid_to) == (
         NOW - 5 * MINUTE,
         None,
@@ -78,13 +78,13 @@ def test_the_history_of_a_dataset_has_its_schemas(store: Engine) -> None:
     load(store, replace(WORLD, schemas=schemas, declared=(FieldName(USAGE, "b"),)))
     with reading(store) as connection:
         graph = StoreGraph(connection)
-        told, of_field = history(graph, USAGE), history(graph, FieldName(USAGE, "b"))
-    assert [[(one.name, one.before, one.after) for one in version.changes] for version in told.schemas] == [
+        found, of_field = history(graph, USAGE), history(graph, FieldName(USAGE, "b"))
+    assert [[(one.name, one.before, one.after) for one in version.changes] for version in found.schemas] == [
         [("a", "int", None), ("b", None, "")],
         [("a", None, "int")],
     ]
     assert [[one.name for one in version.changes] for version in of_field.schemas] == [["b"]]
-    assert told.completeness.complete
+    assert found.completeness.complete
 
 
 def test_a_job_that_stops_saying_something_is_in_the_history(store: Engine) -> None:
@@ -93,15 +93,15 @@ def test_a_job_that_stops_saying_something_is_in_the_history(store: Engine) -> N
         (Edge(source=MODEL, target=SESSIONS), Origin.COLUMN),
     )
     owner = job("clean_sessions")
-    said = (
-        Said(owner=owner, edges=(whole, other), start=10, end=20),
-        Said(owner=owner, edges=(whole,), start=20, end=30),
+    statements = (
+        Statement(owner=owner, edges=(whole, other), start=10, end=20),
+        Statement(owner=owner, edges=(whole,), start=20, end=30),
     )
-    load(store, World(said=said))
+    load(store, World(statements=statements))
     with reading(store) as connection:
-        told = history(StoreGraph(connection), SESSIONS).lineage
-    assert [(one.valid_from, one.valid_to, one.edges) for one in told] == [(20, 30, 1), (10, 20, 2)]
-    assert [one.source for one in told[0].changes.removed] == [MODEL]
+        versions = history(StoreGraph(connection), SESSIONS).lineage
+    assert [(one.valid_from, one.valid_to, one.edges) for one in versions] == [(20, 30, 1), (10, 20, 2)]
+    assert [one.source for one in versions[0].changes.removed] == [MODEL]
 
 
 def test_why_has_all_runs_of_every_edge(graph: StoreGraph) -> None:
@@ -145,7 +145,12 @@ def test_why_not_any_more(store: Engine) -> None:
     owner = job("clean_sessions")
     load(
         store,
-        World(said=(Said(owner=owner, edges=(whole,), start=10, end=20), Said(owner=owner, edges=(other,), start=20))),
+        World(
+            statements=(
+                Statement(owner=owner, edges=(whole,), start=10, end=20),
+                Statement(owner=owner, edges=(other,), start=20),
+            )
+        ),
     )
     with reading(store) as connection:
         graph = StoreGraph(connection)
@@ -170,9 +175,9 @@ def test_why_not_by_a_name_that_is_nearly_the_same(store: Engine) -> None:
     load(
         store,
         World(
-            said=(
-                Said(owner=job("a"), edges=edges),
-                Said(owner=job("b"), edges=((Edge(source=typed, target=MODEL), Origin.COLUMN),)),
+            statements=(
+                Statement(owner=job("a"), edges=edges),
+                Statement(owner=job("b"), edges=((Edge(source=typed, target=MODEL), Origin.COLUMN),)),
             )
         ),
     )
@@ -219,7 +224,7 @@ def test_a_run_reads_what_was_written_last_before_it_began(store: Engine) -> Non
     write = ((Edge(source=JobName("n", "w"), target=MODEL), Origin.BOUNDARY),)
     read = ((Edge(source=MODEL, target=JobName("n", "r")), Origin.BOUNDARY),)
     writers = [
-        Said(
+        Statement(
             owner=JobName("n", "w"),
             edges=write,
             start=10 * n,
@@ -229,13 +234,15 @@ def test_a_run_reads_what_was_written_last_before_it_began(store: Engine) -> Non
         for n in (1, 2, 3)
     ]
     readers = [
-        Said(owner=JobName("n", "r"), edges=read, start=at, end=at + 1, run_id=f"{at:08}-1111-4000-8000-000000000000")
+        Statement(
+            owner=JobName("n", "r"), edges=read, start=at, end=at + 1, run_id=f"{at:08}-1111-4000-8000-000000000000"
+        )
         for at in (5, 15, 25, 35)
     ]
-    failed = Said(
+    failed = Statement(
         owner=JobName("n", "w"), edges=write, start=24, end=25, state=5, run_id="44444444-2222-4000-8000-000000000000"
     )
-    load(store, World(said=(*writers, *readers, failed)))
+    load(store, World(statements=(*writers, *readers, failed)))
     with reading(store) as connection:
         graph = StoreGraph(connection)
 
@@ -252,14 +259,14 @@ def test_a_run_reads_what_was_written_last_before_it_began(store: Engine) -> Non
 
 
 def test_the_commit_of_a_run_is_what_the_run_itself_said(store: Engine) -> None:
-    said = next(one for one in WORLD.said if one.run_id == RUNS[3])
+    statement = next(one for one in WORLD.statements if one.run_id == RUNS[3])
     load(
         store,
         replace(
             WORLD, facets=((job("train_model"), "sourceCodeLocation", '{"url":"https://git/x","version":"abc123"}'),)
         ),
     )
-    key = f"{hash64(said.run_id + str(said.owner)) & (2**63 - 1):016x}{0:016x}"
+    key = f"{hash64(statement.run_id + str(statement.owner)) & (2**63 - 1):016x}{0:016x}"
     with reading(store) as connection:
         assert (
             run_lineage(StoreGraph(connection), resolve_run(StoreGraph(connection), RUNS[3]), Direction.UPSTREAM, 0)
@@ -278,7 +285,7 @@ def test_the_commit_of_a_run_is_what_the_run_itself_said(store: Engine) -> None:
 
 def test_a_run_that_several_jobs_claim(store: Engine) -> None:
     edges = ((Edge(source=USAGE, target=SESSIONS), Origin.COLUMN),)
-    load(store, World(said=tuple(Said(owner=job(name), edges=edges, run_id=RUNS[1]) for name in ("a", "b"))))
+    load(store, World(statements=tuple(Statement(owner=job(name), edges=edges, run_id=RUNS[1]) for name in ("a", "b"))))
     with reading(store) as connection:
         graph = StoreGraph(connection)
         with pytest.raises(AmbiguousNodeError) as caught:

@@ -12,9 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, Engine
 
-from query.traversal.test_filters import said_of, with_facets
+from query.traversal.test_filters import assertions_of, with_facets
 from query.traversal.test_walk_oracle import DATASETS, FIELDS, JOBS, PASSED_BY, TYPES, Y, edges, slow, worlds
-from query.worlds.random_worlds import Said, World, load, nodes_of
+from query.worlds.random_worlds import Statement, World, load, nodes_of
 from whence.api.http.envelopes import Paging, envelope
 from whence.model.ids import node_id
 from whence.model.lineage import Edge, Origin
@@ -54,8 +54,8 @@ asked = st.fixed_dictionaries(
         "at": st.sampled_from((None, None, 5, 10, 19, 20, 29, 30)),
     }
 )
-owned = st.lists(said_of, min_size=len(DATASETS + JOBS), max_size=len(DATASETS + JOBS))
-told_worlds = st.builds(with_facets, worlds(), owned)
+owned = st.lists(assertions_of, min_size=len(DATASETS + JOBS), max_size=len(DATASETS + JOBS))
+worlds_with_facets = st.builds(with_facets, worlds(), owned)
 retold = st.dictionaries(st.sampled_from(DATASETS + JOBS), st.sampled_from(("gold", "bronze")), max_size=2)
 """Tiers that are said later."""
 changes = st.dictionaries(
@@ -76,7 +76,7 @@ BEYOND = {
 
 
 @slow
-@given(world=told_worlds, later=changes, tiers=retold, questions=st.lists(asked, min_size=1, max_size=4))
+@given(world=worlds_with_facets, later=changes, tiers=retold, questions=st.lists(asked, min_size=1, max_size=4))
 @example(world=PASSED_BY, later={}, tiers={}, questions=[BEYOND])
 def test_arrays_answer_as_tables_do(
     sqlite_store: Engine,
@@ -91,7 +91,7 @@ def test_arrays_answer_as_tables_do(
 
 def test_arrays_answer_as_tables_do_on_each_store(store: Engine, tmp_path: Path) -> None:
     @slow
-    @given(world=told_worlds, later=changes, tiers=retold, questions=st.lists(asked, min_size=1, max_size=4))
+    @given(world=worlds_with_facets, later=changes, tiers=retold, questions=st.lists(asked, min_size=1, max_size=4))
     def run(world: World, later: dict, tiers: dict, questions: list) -> None:
         _check(store, tmp_path / "edges.csr", world, later, tiers, questions)
 
@@ -120,16 +120,16 @@ def _check(engine: Engine, file: Path, world: World, later: dict, tiers: dict, q
 
 def _changed(world: World, later: dict, tiers: dict) -> World:
     kept = [
-        replace(said, end=30) if said.owner in later and said.end == FOREVER else said
-        for said in world.said
-        if said.owner not in later or said.start < 30
+        replace(statement, end=30) if statement.owner in later and statement.end == FOREVER else statement
+        for statement in world.statements
+        if statement.owner not in later or statement.start < 30
     ]
     news = [
-        Said(owner=owner, edges=tuple(said), start=30, run_id="0b5ba1e0-0000-4000-8000-000000000003")
-        for owner, said in later.items()
+        Statement(owner=owner, edges=tuple(edges), start=30, run_id="0b5ba1e0-0000-4000-8000-000000000003")
+        for owner, edges in later.items()
     ]
     facets = [(of, "whence_tier", json.dumps({"tier": tier})) for of, tier in tiers.items()]
-    return replace(world, said=(*kept, *news), facets=(*world.facets, *facets))
+    return replace(world, statements=(*kept, *news), facets=(*world.facets, *facets))
 
 
 def test_arrays_have_no_more_of_the_past_than_there_is_room_for(
@@ -137,8 +137,11 @@ def test_arrays_have_no_more_of_the_past_than_there_is_room_for(
 ) -> None:
     monkeypatch.setattr("whence.store.adjacency.rows.MOST_PAST", 5)
     one, other = (_of_hub(JOBS[0], several) for several in (DATASETS[1:3], DATASETS[3:5]))
-    spans = [replace(said, start=at, end=at + 10) for at, said in zip((10, 20, 30, 40), (one, other) * 2, strict=True)]
-    load(sqlite_store, World(said=(*spans, replace(_of_hub(JOBS[0], DATASETS[5:6]), start=50))))
+    spans = [
+        replace(statement, start=at, end=at + 10)
+        for at, statement in zip((10, 20, 30, 40), (one, other) * 2, strict=True)
+    ]
+    load(sqlite_store, World(statements=(*spans, replace(_of_hub(JOBS[0], DATASETS[5:6]), start=50))))
     version = _close(sqlite_store, OWNER, JOBS[0])
     with reading(sqlite_store) as connection:
         write_csr(tmp_path / "edges.csr", version, build_csr(connection))
@@ -155,7 +158,7 @@ def test_paths_through_dense_worlds(sqlite_store: Engine) -> None:
     for seed in range(40):
         dice = random.Random(seed)
         columns = [_column(dice) for _ in range(dice.randint(4, 14))]
-        world = World(said=(Said(owner=JOBS[0], edges=tuple(columns)),), groups=(DATASETS[2:4],))
+        world = World(statements=(Statement(owner=JOBS[0], edges=tuple(columns)),), groups=(DATASETS[2:4],))
         load(sqlite_store, world)
         with reading(sqlite_store) as connection:
             tables = StoreGraph(connection)
@@ -172,8 +175,8 @@ def test_no_path_from_a_dataset_that_no_edge_has(sqlite_store: Engine) -> None:
     a, b, lone = DATASETS[:3]
     into = Edge(source=FieldName(a, "x"), target=FieldName(b, "x"), type="DIRECT"), Origin.COLUMN
     of_job = Edge(source=JOBS[1], target=FieldName(b, "x")), Origin.BOUNDARY
-    said = (Said(owner=JOBS[0], edges=(into, of_job)),)
-    load(sqlite_store, World(said=said, declared=(FieldName(lone, "x"),)))
+    statements = (Statement(owner=JOBS[0], edges=(into, of_job)),)
+    load(sqlite_store, World(statements=statements, declared=(FieldName(lone, "x"),)))
     with reading(sqlite_store) as connection:
         graph = StoreGraph(connection, StoreAdjacency(connection, build_csr(connection)))
         found = paths(graph, lone, FieldName(b, "x"), Question())
@@ -188,12 +191,12 @@ def test_the_past_of_owners_that_changed_since(
     """Read for the time that is asked about; where too many changed, the tables are walked."""
     monkeypatch.setattr("whence.store.adjacency.overlay.MOST_CHANGED_THEN", most)
     before = replace(_of_hub(JOBS[0], DATASETS[1:3]), start=10, end=20)
-    load(sqlite_store, World(said=(before, replace(_of_hub(JOBS[0], DATASETS[3:4]), start=20))))
+    load(sqlite_store, World(statements=(before, replace(_of_hub(JOBS[0], DATASETS[3:4]), start=20))))
     version = _close(sqlite_store, OWNER, JOBS[0])
     with reading(sqlite_store) as connection:
         write_csr(tmp_path / "edges.csr", version, build_csr(connection))
     others = [replace(before, end=15), replace(_of_hub(JOBS[0], DATASETS[4:6]), start=15, end=30)]
-    load(sqlite_store, World(said=(*others, replace(_of_hub(JOBS[0], DATASETS[3:4]), start=30))))
+    load(sqlite_store, World(statements=(*others, replace(_of_hub(JOBS[0], DATASETS[3:4]), start=30))))
     _close(sqlite_store, OWNER, JOBS[0])
     with reading(sqlite_store) as connection:
         graph = StoreGraph(connection, _arrays(connection, tmp_path / "edges.csr"))
@@ -205,7 +208,7 @@ def test_the_past_of_owners_that_changed_since(
 
 def test_arrays_know_what_their_store_has_forgotten(sqlite_store: Engine) -> None:
     """A file that was made after a purge may be used over a backup from before it."""
-    load(sqlite_store, World(said=(_of_hub(JOBS[0], DATASETS[1:3]),)))
+    load(sqlite_store, World(statements=(_of_hub(JOBS[0], DATASETS[1:3]),)))
     horizons = {"number": 1, "lane": "log", "position": 0, "runs": 0, "keep": 1, "history": 25, "finished": True}
     with writing(sqlite_store) as connection:
         connection.execute(retention_horizon.insert(), horizons)
@@ -229,12 +232,12 @@ def test_order_of_names_that_the_arrays_do_not_know(store: Engine, tmp_path: Pat
     marks = ("", "%", ":", "é", "\U0001f3ed", "\u202e", "'", "A", "zz")
     several = [DatasetName("ns", f"{marks[n % len(marks)]}table_{n}") for n in range(200)]
     later = [DatasetName("ns", name) for name in ("\x01", "%3A", "table_", "table_100x", "\U0010ffff", "~")]
-    world = World(said=(_of_hub(JOBS[0], several),))
+    world = World(statements=(_of_hub(JOBS[0], several),))
     load(store, world)
     version = _close(store, OWNER, JOBS[0])
     with reading(store) as connection:
         write_csr(tmp_path / "edges.csr", version, build_csr(connection))
-    load(store, World(said=(*world.said, _of_hub(JOBS[1], later))))
+    load(store, World(statements=(*world.statements, _of_hub(JOBS[1], later))))
     _close(store, OWNER, JOBS[1])
     with reading(store) as connection:
         arrays = _arrays(connection, tmp_path / "edges.csr")
@@ -248,8 +251,8 @@ def test_order_of_names_that_the_arrays_do_not_know(store: Engine, tmp_path: Pat
 def test_of_a_large_frontier_the_nearest_are_named_and_all_are_counted(sqlite_store: Engine, tmp_path: Path) -> None:
     near = [DatasetName("ns", f"t{n}") for n in range(150)]
     beyond = [Edge(source=one, target=DatasetName("ns", f"u{n}"), type="DIRECT") for n, one in enumerate(near)]
-    said = _of_hub(JOBS[0], near), Said(owner=JOBS[1], edges=tuple((one, Origin.COLUMN) for one in beyond))
-    load(sqlite_store, World(said=said))
+    statements = _of_hub(JOBS[0], near), Statement(owner=JOBS[1], edges=tuple((one, Origin.COLUMN) for one in beyond))
+    load(sqlite_store, World(statements=statements))
     version = _close(sqlite_store, OWNER, JOBS[0])
     with reading(sqlite_store) as connection:
         write_csr(tmp_path / "edges.csr", version, build_csr(connection))
@@ -262,9 +265,9 @@ def test_of_a_large_frontier_the_nearest_are_named_and_all_are_counted(sqlite_st
             assert len(more) > 100
 
 
-def _of_hub(job: JobName, consumers: Sequence[DatasetName]) -> Said:
+def _of_hub(job: JobName, consumers: Sequence[DatasetName]) -> Statement:
     edges = tuple((Edge(source=DATASETS[0], target=one, type="DIRECT"), Origin.INFERRED) for one in consumers)
-    return Said(owner=job, edges=edges)
+    return Statement(owner=job, edges=edges)
 
 
 @pytest.mark.parametrize("many", [False, True])
@@ -277,7 +280,7 @@ def test_what_is_said_of_aliases_and_said_anew_is_counted(
     of_hub = _of_hub(JOBS[0], [b, d])
     column = Edge(source=FieldName(a, "x"), target=FieldName(b, "x"), type="DIRECT"), Origin.COLUMN
     world = World(
-        said=(replace(of_hub, edges=(*of_hub.edges, column)),),
+        statements=(replace(of_hub, edges=(*of_hub.edges, column)),),
         groups=((b, c),),
         facets=((b, "ownership", '{"owners":[{"name":"ann"}]}'), (c, "whence_tier", '{"tier":"gold"}')),
     )

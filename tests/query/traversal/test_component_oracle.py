@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
-from query.worlds.random_worlds import Said, World, load
+from query.worlds.random_worlds import Statement, World, load
 from whence.model.graph import Direction
 from whence.model.ids import node_id
 from whence.model.lineage import Edge, Origin
@@ -36,17 +36,17 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 @st.composite
 def worlds(draw: st.DrawFn) -> World:
-    said = []
+    statements = []
     for job in JOBS:
         ends = [Edge(source=one, target=job) for one in draw(some)] + [
             Edge(source=job, target=one) for one in draw(some)
         ]
-        said.append(Said(owner=job, edges=tuple((edge, Origin.BOUNDARY) for edge in ends)))
+        statements.append(Statement(owner=job, edges=tuple((edge, Origin.BOUNDARY) for edge in ends)))
     for target, sources in draw(st.dictionaries(st.sampled_from(DATASETS), some, max_size=2)).items():
         edges = [Edge(source=source, target=target, type="DIRECT") for source in sources]
-        said.append(Said(owner=target, edges=tuple((edge, Origin.EXPLICIT) for edge in edges)))
+        statements.append(Statement(owner=target, edges=tuple((edge, Origin.EXPLICIT) for edge in edges)))
     group = draw(st.one_of(st.none(), st.permutations(DATASETS).map(lambda all_: tuple(all_[:2]))))
-    return World(said=tuple(said), groups=(group,) if group else (), declared=(), jobs=JOBS)
+    return World(statements=tuple(statements), groups=(group,) if group else (), declared=(), jobs=JOBS)
 
 
 def one_name(world: World, node: Node) -> Node:
@@ -56,7 +56,9 @@ def one_name(world: World, node: Node) -> Node:
 def expected(world: World, root: Node, depth: int) -> set[Node]:
     """By its definition: hop by hop, from jobs to their datasets, and from datasets to what touches them."""
     pairs = [
-        (one_name(world, edge.source), one_name(world, edge.target)) for said in world.said for edge, _ in said.edges
+        (one_name(world, edge.source), one_name(world, edge.target))
+        for statement in world.statements
+        for edge, _ in statement.edges
     ]
     near: dict[Node, set[Node]] = {}
     for source, target in pairs:
@@ -79,7 +81,7 @@ def expected(world: World, root: Node, depth: int) -> set[Node]:
 @given(world=worlds(), root=st.sampled_from([*DATASETS, *JOBS]), depth=st.integers(0, 4))
 def test_what_is_connected(engine: Engine, world: World, root: DatasetName | JobName, depth: int) -> None:
     load(engine, world)
-    known = {end for said in world.said for edge, _ in said.edges for end in (edge.source, edge.target)}
+    known = {end for statement in world.statements for edge, _ in statement.edges for end in (edge.source, edge.target)}
     known |= {member for group in world.groups for member in group} | set(JOBS)
     if root not in known:
         return

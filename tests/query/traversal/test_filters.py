@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 from query.traversal.test_walk_oracle import DATASETS, JOBS, questions, slow, worlds
 from query.worlds.adjacencies import adjacencies, graph_over
 from query.worlds.brute_force import Brute, ask, holding, meets, one_name, whole
-from query.worlds.random_worlds import Said, World, load
+from query.worlds.random_worlds import Statement, World, load
 from whence.model.graph import FacetRow
 from whence.model.lineage import Edge, Origin
 from whence.model.names import FieldName, JobName, Node
@@ -26,7 +26,7 @@ from whence.store.snapshots.graph import StoreGraph
 
 TAGS, OWNERS = ("pii", "gold", "level"), ("ann", "bob")
 tags = st.tuples(st.sampled_from(TAGS), st.sampled_from(("", "high")), st.sampled_from(("", "x")))
-said_of = st.fixed_dictionaries(
+assertions_of = st.fixed_dictionaries(
     {
         "tags": st.lists(tags, max_size=2),
         "owners": st.lists(st.sampled_from(OWNERS), max_size=2, unique=True),
@@ -45,10 +45,10 @@ filters = st.builds(
 )
 
 
-def with_facets(world: World, said: list[dict[str, Any]]) -> World:
+def with_facets(world: World, assertions: list[dict[str, Any]]) -> World:
     """A world in which something is said of each dataset and job."""
     facets = []
-    for subject, one in zip((*DATASETS, *JOBS), said, strict=True):
+    for subject, one in zip((*DATASETS, *JOBS), assertions, strict=True):
         tags = [
             {"key": key, "value": value, "source": "test", **({"field": of} if of else {})}
             for key, value, of in one["tags"]
@@ -86,32 +86,41 @@ def fits(world: World, node: Node, only: Filter) -> bool:
 
 @settings(slow, max_examples=300)
 @given(
-    world=worlds(), said=st.lists(said_of, min_size=9, max_size=9), question=questions, only=filters, over=adjacencies
+    world=worlds(),
+    assertions=st.lists(assertions_of, min_size=9, max_size=9),
+    question=questions,
+    only=filters,
+    over=adjacencies,
 )
 def test_filters_equal_brute_force(
-    sqlite_store: Engine, world: World, said: list[dict[str, Any]], question: dict[str, Any], only: Filter, over: str
+    sqlite_store: Engine,
+    world: World,
+    assertions: list[dict[str, Any]],
+    question: dict[str, Any],
+    only: Filter,
+    over: str,
 ) -> None:
-    _check(sqlite_store, with_facets(world, said), question, only, over)
+    _check(sqlite_store, with_facets(world, assertions), question, only, over)
 
 
 def test_filters_equal_brute_force_on_each_store(store: Engine) -> None:
     @settings(slow, max_examples=25, derandomize=True)
     @given(
         world=worlds(),
-        said=st.lists(said_of, min_size=9, max_size=9),
+        assertions=st.lists(assertions_of, min_size=9, max_size=9),
         question=questions,
         only=filters,
         over=adjacencies,
     )
-    def run(world: World, said: list[dict[str, Any]], question: dict[str, Any], only: Filter, over: str) -> None:
-        _check(store, with_facets(world, said), question, only, over)
+    def run(world: World, assertions: list[dict[str, Any]], question: dict[str, Any], only: Filter, over: str) -> None:
+        _check(store, with_facets(world, assertions), question, only, over)
 
     run()
 
 
 def test_within_datasets_a_job_leads_to_the_dataset_of_a_column_that_it_read(sqlite_store: Engine) -> None:
     read = Edge(source=FieldName(DATASETS[0], "x"), target=JOBS[0], type="UNKNOWN")
-    world = World(said=(Said(owner=JOBS[0], edges=((read, Origin.BOUNDARY),)),))
+    world = World(statements=(Statement(owner=JOBS[0], edges=((read, Origin.BOUNDARY),)),))
     load(sqlite_store, world)
     with reading(sqlite_store) as connection:
         asked = Question(only=Filter(kinds=("dataset", "job"), within=True))
@@ -223,12 +232,21 @@ def _grade(type_: str) -> int:
 
 @settings(slow, max_examples=100)
 @given(
-    world=worlds(), said=st.lists(said_of, min_size=9, max_size=9), question=questions, only=filters, over=adjacencies
+    world=worlds(),
+    assertions=st.lists(assertions_of, min_size=9, max_size=9),
+    question=questions,
+    only=filters,
+    over=adjacencies,
 )
 def test_impact_is_what_is_downstream(
-    sqlite_store: Engine, world: World, said: list[dict[str, Any]], question: dict[str, Any], only: Filter, over: str
+    sqlite_store: Engine,
+    world: World,
+    assertions: list[dict[str, Any]],
+    question: dict[str, Any],
+    only: Filter,
+    over: str,
 ) -> None:
-    made = with_facets(world, said)
+    made = with_facets(world, assertions)
     load(sqlite_store, made)
     asked = Question(depth=question["depth"], types=question["types"], at=question["at"], only=only)
     with reading(sqlite_store) as connection:

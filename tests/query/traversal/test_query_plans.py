@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import Engine, event, text
 
 from query.worlds.churn_story import FEATURES, NOW, WORLD, column, job
-from query.worlds.random_worlds import Said, World, load
+from query.worlds.random_worlds import Statement, World, load
 from whence.model.graph import ALL_TIME, Direction, Grain, Hop
 from whence.model.ids import node_id
 from whence.model.lineage import Edge, Origin
@@ -26,16 +26,18 @@ CHURN = column("predictions", "churn_probability")
 
 def wide(jobs: int = 300, columns: int = 10) -> World:
     """Enough rows that a planner would notice."""
-    said = []
+    statements = []
     for number in range(jobs):
         source, target = DatasetName("wide", f"t{number}"), DatasetName("wide", f"t{number + 1}")
         edges = [
             Edge(source=FieldName(source, f"c{c}"), target=FieldName(target, f"c{c}"), type="DIRECT")
             for c in range(columns)
         ]
-        said.append(Said(owner=JobName("wide", f"j{number}"), edges=tuple((edge, Origin.COLUMN) for edge in edges)))
+        statements.append(
+            Statement(owner=JobName("wide", f"j{number}"), edges=tuple((edge, Origin.COLUMN) for edge in edges))
+        )
     pairs = [(DatasetName("twin", f"a{number}"), DatasetName("twin", f"b{number}")) for number in range(500)]
-    return World(said=(*WORLD.said, *said), groups=(*WORLD.groups, *pairs), declared=WORLD.declared)
+    return World(statements=(*WORLD.statements, *statements), groups=(*WORLD.groups, *pairs), declared=WORLD.declared)
 
 
 @pytest.fixture

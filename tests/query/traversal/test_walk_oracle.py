@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 
 from query.worlds.adjacencies import adjacencies, graph_over
 from query.worlds.brute_force import ask, one_name
-from query.worlds.random_worlds import Said, World, load
+from query.worlds.random_worlds import Statement, World, load
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.query.answers.values import Answer, Paths, Question, touches
@@ -50,17 +50,22 @@ def edges(draw: st.DrawFn, owner: JobName) -> tuple[Edge, Origin]:
 
 @st.composite
 def worlds(draw: st.DrawFn) -> World:
-    said = []
+    statements = []
     for owner in JOBS:
         then, now = (draw(st.lists(edges(owner), max_size=size)) for size in (4, 12))
-        said.append(Said(owner=owner, edges=tuple(then), start=10, end=20))
-        said.append(
-            Said(owner=owner, edges=tuple(now), start=20, end=FOREVER, run_id="0b5ba1e0-0000-4000-8000-000000000002")
+        statements.append(Statement(owner=owner, edges=tuple(then), start=10, end=20))
+        statements.append(
+            Statement(
+                owner=owner, edges=tuple(now), start=20, end=FOREVER, run_id="0b5ba1e0-0000-4000-8000-000000000002"
+            )
         )
     grouped = draw(st.lists(st.sampled_from(DATASETS), max_size=4, unique=True))
     groups = [tuple(grouped[:2]), tuple(grouped[2:])] if len(grouped) == 4 else [tuple(grouped)]
     return World(
-        said=tuple(said), groups=tuple(group for group in groups if len(group) > 1), declared=FIELDS, jobs=JOBS
+        statements=tuple(statements),
+        groups=tuple(group for group in groups if len(group) > 1),
+        declared=FIELDS,
+        jobs=JOBS,
     )
 
 
@@ -78,15 +83,15 @@ slow = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, Heal
 
 X, Y = (FieldName(DATASETS[0], name) for name in "xy")
 PASSED_BY = World(
-    said=(
-        Said(
+    statements=(
+        Statement(
             owner=JOBS[0],
             edges=(
                 (Edge(source=Y, target=X, type="DIRECT"), Origin.COLUMN),
                 (Edge(source=X, target=JOBS[0]), Origin.BOUNDARY),
             ),
         ),
-        Said(owner=JOBS[1], edges=((Edge(source=Y, target=DATASETS[0], type="DIRECT"), Origin.COLUMN),)),
+        Statement(owner=JOBS[1], edges=((Edge(source=Y, target=DATASETS[0], type="DIRECT"), Origin.COLUMN),)),
     )
 )
 """Beyond `x` there is a job; the whole dataset passes it by, because there the job derives something."""
@@ -123,7 +128,7 @@ def _check(engine: Engine, world: World, question: dict[str, object], over: str)
     assert set(answer.completeness.frontier) == expected.more == {node.name for node in answer.nodes if node.more}
     assert answer.completeness.frontier_nodes == len(expected.more)
     at = question["at"]
-    first = min(one.start for one in world.said)
+    first = min(one.start for one in world.statements)
     is_recorded = at is None or (isinstance(at, int) and at >= first)
     assert answer.completeness.recorded_from == (None if is_recorded else first)
     assert answer.completeness.complete == (is_recorded and not expected.more and not expected.gaps)

@@ -37,7 +37,7 @@ def test_so_it_is_on_each_store(store: Engine, tmp_path: Path) -> None:
 def check(engine: Engine, file: Path, dice: random.Random) -> None:
     one = world(dice)
     viewer = policy(dice, one).viewer
-    load(engine, said_of(one, dice))
+    load(engine, with_history(one, dice))
     with writing(engine) as connection:
         note_changes(connection, OWNER, [node_id(one.jobs[0])])
         close_change_version(connection)
@@ -63,13 +63,15 @@ def check(engine: Engine, file: Path, dice: random.Random) -> None:
                 assert connected_component(tables, root, 3) == connected_component(arrays, root, 3)
 
 
-def said_of(one: World, dice: random.Random) -> World:
+def with_history(one: World, dice: random.Random) -> World:
     """The world, with owners and tiers of its datasets and jobs, and with what was said before."""
     before = [
-        replace(said, edges=dice.choice(one.said).edges, start=0, end=10, run_id=f"before-{said.run_id}")
-        for said in one.said
+        replace(
+            statement, edges=dice.choice(one.statements).edges, start=0, end=10, run_id=f"before-{statement.run_id}"
+        )
+        for statement in one.statements
     ]
     wholes = [node for node in sorted(nodes_of(one), key=str) if isinstance(node, DatasetName | JobName)]
     owners = [(node, "ownership", json.dumps({"owners": [{"name": dice.choice("xy")}]})) for node in wholes]
     tiers = [(node, "whence_tier", json.dumps({"tier": dice.choice("12")})) for node in wholes]
-    return replace(one, said=(*before, *one.said), facets=(*owners, *tiers))
+    return replace(one, statements=(*before, *one.statements), facets=(*owners, *tiers))

@@ -23,7 +23,7 @@ from whence.query.rendering.answers import answer_document, found_document, path
 from whence.query.rendering.listings import found_listing, lineage_listing
 from whence.query.traversal.evidence import prove
 from whence.query.visibility.graph import seen_by
-from whence.query.visibility.visible_ids import Asked
+from whence.query.visibility.visible_ids import QuestionGraph
 from whence.store.connection.engine import reading
 from whence.store.snapshots.graph import StoreGraph
 
@@ -62,7 +62,7 @@ def test_the_graph_in_memory_answers_as_a_store_does(sqlite_store: Engine) -> No
                 )
 
 
-def check(one: World, rule: Policy, graph: Asked, dice: random.Random) -> None:
+def check(one: World, rule: Policy, graph: QuestionGraph, dice: random.Random) -> None:
     """One walk, one list of paths, one search and one mistake of a viewer, against what is true."""
     nodes = sorted(nodes_of(one), key=str)
     asked = seen_by(rule.viewer, SECRET, graph)
@@ -91,11 +91,11 @@ def _known(one: World, rule: Policy, node: Node) -> Node | None:
     return node if whole.namespace in rule.namespaces and shown(one, rule, node) is not None else None
 
 
-def _check_refused(one: World, rule: Policy, asked: Asked, hidden: Node) -> None:
+def _check_refused(one: World, rule: Policy, asked: QuestionGraph, hidden: Node) -> None:
     with pytest.raises(NodeNotFoundError) as refused:
         resolve(asked, str(hidden))
-    told = f"{refused.value}{refused.value.nearest}".replace(str(hidden), "")  # what was typed comes back
-    assert not [text for text in forbidden(one, rule) if text in told]
+    message = f"{refused.value}{refused.value.nearest}".replace(str(hidden), "")  # what was typed comes back
+    assert not [text for text in forbidden(one, rule) if text in message]
 
 
 def _check_answer(one: World, rule: Policy, truth: Answer, answer: Answer) -> None:

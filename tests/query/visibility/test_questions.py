@@ -38,7 +38,7 @@ from whence.query.rendering.listings import (
 )
 from whence.query.runs.run_lineage import resolve_run, run_lineage
 from whence.query.visibility.graph import seen_by
-from whence.query.visibility.visible_ids import Asked
+from whence.query.visibility.visible_ids import QuestionGraph
 from whence.store.connection.engine import reading, writing
 from whence.store.schema.tables import facet, facet_body, schema_body, schema_version
 from whence.store.snapshots.graph import StoreGraph
@@ -74,8 +74,8 @@ def _ask_all(engine: Engine, dice: random.Random) -> bool:
         truth = StoreGraph(connection)
         graph = seen_by(rule.viewer, SECRET, truth)
         answers = list(_answers(graph, root, other)) + list(_runs(graph, one, rule))
-        said = json.dumps([answer.document() for answer in answers]) + "".join(answer.csv() for answer in answers)
-        assert not [text for text in _secrets(one, rule) if text in said]
+        output = json.dumps([answer.document() for answer in answers]) + "".join(answer.csv() for answer in answers)
+        assert not [text for text in _secrets(one, rule) if text in output]
         _check_numbers(one, rule, graph, truth, root)
         _check_the_unknown(one, rule, graph, root)
     return True
@@ -85,7 +85,7 @@ def _secrets(one: World, rule: Policy) -> set[str]:
     return forbidden(one, rule) - {"none"}  # a word of ours, too
 
 
-def _answers(graph: Asked, root: Node, other: Node) -> Iterator[Listing | Whole]:
+def _answers(graph: QuestionGraph, root: Node, other: Node) -> Iterator[Listing | Whole]:
     question = Question()
     yield both_listing(reach_upstream(graph, root, question), reach_downstream(graph, root, question))
     yield impact_listing(impact(graph, root, question))
@@ -100,18 +100,18 @@ def _answers(graph: Asked, root: Node, other: Node) -> Iterator[Listing | Whole]
         yield found_listing(search(graph, word, 1_000))
 
 
-def _runs(graph: Asked, one: World, rule: Policy) -> Iterator[Listing]:
-    for said in one.said:
-        job = said.owner
+def _runs(graph: QuestionGraph, one: World, rule: Policy) -> Iterator[Listing]:
+    for statement in one.statements:
+        job = statement.owner
         if isinstance(job, JobName) and job.namespace in rule.namespaces:
             for direction in ("upstream", "downstream"):
-                yield runs_listing(run_lineage(graph, resolve_run(graph, said.run_id), direction))
+                yield runs_listing(run_lineage(graph, resolve_run(graph, statement.run_id), direction))
         elif isinstance(job, JobName):
             with pytest.raises(NodeNotFoundError):
-                resolve_run(graph, said.run_id)
+                resolve_run(graph, statement.run_id)
 
 
-def _check_numbers(one: World, rule: Policy, graph: Asked, truth: Asked, root: Node) -> None:
+def _check_numbers(one: World, rule: Policy, graph: QuestionGraph, truth: QuestionGraph, root: Node) -> None:
     seen, true = impact(graph, root, Question()), impact(truth, root, Question())
     assert seen.counts.nodes == true.counts.nodes
     assert seen.counts.by_distance == true.counts.by_distance
@@ -134,16 +134,16 @@ def _names(found: Impact) -> set[Node]:
     return {node.name for node in found.nodes()}
 
 
-def _check_the_unknown(one: World, rule: Policy, graph: Asked, root: Node) -> None:
+def _check_the_unknown(one: World, rule: Policy, graph: QuestionGraph, root: Node) -> None:
     """A hidden name is as unknown as none, also to who asks why not."""
     for node in sorted(nodes_of(one), key=str):
         if _is_known(one, rule, node) or isinstance(node, FieldName):
             continue
-        told = why_not(graph, str(node), str(root), Question())
+        answer = why_not(graph, str(node), str(root), Question())
         made_up = why_not(graph, str(replace(node, name="zzz")), str(root), Question())
-        assert (told.reason in ("no event", "name mismatch")) == (made_up.reason in ("no event", "name mismatch"))
-        said = f"{told.detail}{told.nearest}".replace(str(node), "")
-        assert not [text for text in _secrets(one, rule) if text in said]
+        assert (answer.reason in ("no event", "name mismatch")) == (made_up.reason in ("no event", "name mismatch"))
+        output = f"{answer.detail}{answer.nearest}".replace(str(node), "")
+        assert not [text for text in _secrets(one, rule) if text in output]
         assert graph.nodes([node_id(node)]) == {}
 
 
@@ -155,11 +155,17 @@ def _is_known(one: World, rule: Policy, node: Node) -> bool:
 def _with_a_past(one: World) -> World:
     """Half of what everybody says now was said before, too, by another run."""
     past = [
-        replace(said, edges=spelled(said.edges[::2]), start=0, end=said.start, run_id=f"old-{said.run_id}")
-        for said in one.said
+        replace(
+            statement,
+            edges=spelled(statement.edges[::2]),
+            start=0,
+            end=statement.start,
+            run_id=f"old-{statement.run_id}",
+        )
+        for statement in one.statements
     ]
     # What a dataset says comes from a run, too: here of this job.
-    return replace(one, said=(*past, *one.said), jobs=(*one.jobs, JobName("none", "none")))
+    return replace(one, statements=(*past, *one.statements), jobs=(*one.jobs, JobName("none", "none")))
 
 
 def _describe(connection: Connection, one: World) -> None:

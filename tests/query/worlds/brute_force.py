@@ -42,9 +42,9 @@ def holding(world: World, at: int | None) -> Iterator[tuple[Node, Edge, Origin]]
 
 def _holding(world: World, at: int | None) -> Iterator[tuple[Node, Edge, Origin]]:
     """The same under the names that were said."""
-    for said in world.said:
-        if said.end > 10**18 if at is None else said.start <= at < said.end:
-            yield from ((said.owner, one, origin) for one, origin in said.edges)
+    for statement in world.statements:
+        if statement.end > 10**18 if at is None else statement.start <= at < statement.end:
+            yield from ((statement.owner, one, origin) for one, origin in statement.edges)
 
 
 def whole(node: Node) -> Node | None:
@@ -136,7 +136,7 @@ def find_gaps(
         if direction == "downstream":
             readers = {e.target for _, e, _ in all_edges if e.source == of and isinstance(e.target, JobName)}
             for reader in readers - {o for o, _ in here}:
-                if not any(_says_more(o, e, reader, of) for o, e, _ in all_edges):
+                if not any(_is_finer(o, e, reader, of) for o, e, _ in all_edges):
                     yield node, reader, frozenset(), "no column lineage"
 
 
@@ -144,10 +144,10 @@ def find_unreported(
     world: World, at: int | None, nodes: set[Node], direction: str
 ) -> Iterator[tuple[Node, Node, frozenset[Node], str]]:
     """For each node, the jobs that write it, or read it for what they write, and do not say where a column is from."""
-    name, said = one_name(world), list(_holding(world, at))
-    reached = {(o, e.target) for o, e, origin in said if origin is not Origin.UNREPORTED}
-    columns = {(o, e.target) for o, e, origin in said if origin is Origin.UNREPORTED} - reached
-    edges = [(o, e) for o, e, origin in said if origin is not Origin.UNREPORTED]
+    name, holding = one_name(world), list(_holding(world, at))
+    reached = {(o, e.target) for o, e, origin in holding if origin is not Origin.UNREPORTED}
+    columns = {(o, e.target) for o, e, origin in holding if origin is Origin.UNREPORTED} - reached
+    edges = [(o, e) for o, e, origin in holding if origin is not Origin.UNREPORTED]
     reads = {(name(e.source), o) for o, e in edges if e.target == o and isinstance(e.source, DatasetName)}
     for node in nodes:
         for owner in {o for o, _ in columns}:
@@ -159,6 +159,6 @@ def find_unreported(
                 yield node, owner, frozenset(of for column in mine if (of := whole(column))), "column not reported"
 
 
-def _says_more(owner: Node, one: Edge, reader: Node, of: Node) -> bool:
+def _is_finer(owner: Node, one: Edge, reader: Node, of: Node) -> bool:
     from_it = (whole(one.source) or one.source) == of
     return owner == reader and from_it and (not isinstance(one.target, JobName) or isinstance(one.source, FieldName))

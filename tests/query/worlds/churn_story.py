@@ -1,6 +1,6 @@
 """A small story told by hand: customers churn; a model learns from features; a report reads its predictions."""
 
-from query.worlds.random_worlds import Said, World
+from query.worlds.random_worlds import Statement, World
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName, Node
 
@@ -71,8 +71,8 @@ BUILD = (
 )
 
 WORLD = World(
-    said=(
-        Said(
+    statements=(
+        Statement(
             owner=job("clean_sessions"),
             edges=(
                 whole(USAGE, SESSIONS, "UNKNOWN", Origin.INFERRED),
@@ -81,13 +81,13 @@ WORLD = World(
             start=NOW - 5 * HOUR,
             run_id="11111111-0000-4000-8000-000000000000",
         ),
-        Said(
+        Statement(
             owner=job("build_features"),
             edges=BUILD,
             start=NOW - 5 * MINUTE,
             run_id="22222222-0000-4000-8000-000000000000",
         ),
-        Said(
+        Statement(
             owner=job("build_features"),
             edges=(
                 direct(column("silver/sessions", "minutes"), column("gold/features", "avg_minutes"), "IDENTITY"),
@@ -97,7 +97,7 @@ WORLD = World(
             end=NOW - 5 * MINUTE,
             run_id="22222222-0000-4000-8000-000000000001",
         ),
-        Said(
+        Statement(
             owner=job("train_model"),
             edges=(
                 direct(FieldName(TABLE, "avg_minutes"), MODEL, "TRANSFORMATION"),
@@ -108,7 +108,7 @@ WORLD = World(
             start=NOW - 4 * MINUTE,
             run_id="33333333-0000-4000-8000-000000000000",
         ),
-        Said(
+        Statement(
             owner=job("score"),
             edges=(
                 direct(MODEL, column("predictions", "churn_probability"), "TRANSFORMATION", "predict()"),
@@ -127,7 +127,7 @@ WORLD = World(
             state=1,
             confirmed=False,
         ),
-        Said(owner=job("report"), edges=around("report", (PREDICTIONS,), ()), start=NOW - 20_000_000),
+        Statement(owner=job("report"), edges=around("report", (PREDICTIONS,), ()), start=NOW - 20_000_000),
     ),
     groups=((TABLE, FEATURES),),
     declared=(

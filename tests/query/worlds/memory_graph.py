@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from query.worlds.random_worlds import Said as Told
+from query.worlds.random_worlds import Statement as Statement
 from query.worlds.random_worlds import World, nodes_of, sets_of
 from whence.model.events import RunState
 from whence.model.graph import (
@@ -105,54 +105,65 @@ class MemoryGraph:
     def find(self, clue: SearchTerms, kind: Kind, limit: int) -> Candidates:
         return Candidates([Hit(id_, name) for id_, name in self._names.items() if kind_of(id_) is kind], True)
 
-    def told(self, words: Sequence[str], limit: int) -> TextMatches:
+    def facet_matches(self, words: Sequence[str], limit: int) -> TextMatches:
         return TextMatches((), True)
 
     def evidence(self, set_ids: Iterable[int], at: int | None, runs: int) -> Mapping[int, Evidence]:
         wanted = set(set_ids)
-        sets = ((id_, told, digest, origin) for told, id_, _, digest, origin in self._told if id_ in wanted)
-        return {id_: self._evidence(id_, told, digest, origin) for id_, told, digest, origin in sets}
+        sets = (
+            (id_, statement, digest, origin) for statement, id_, _, digest, origin in self._statements if id_ in wanted
+        )
+        return {id_: self._evidence(id_, statement, digest, origin) for id_, statement, digest, origin in sets}
 
-    def _evidence(self, id_: int, told: Told, digest: str, origin: str) -> Evidence:
-        said = AssertingEvent(
-            key=f"{told.run_id}/{told.owner}", position=7, time=told.start, producer=self.producer(told.owner)
+    def _evidence(self, id_: int, statement: Statement, digest: str, origin: str) -> Evidence:
+        event = AssertingEvent(
+            key=f"{statement.run_id}/{statement.owner}",
+            position=7,
+            time=statement.start,
+            producer=self.producer(statement.owner),
         )
-        job = told.owner if isinstance(told.owner, JobName) else JobName("none", "none")
+        job = statement.owner if isinstance(statement.owner, JobName) else JobName("none", "none")
         run = AssertingRun(
-            name=RunName(told.run_id, job),
-            state=RunState(told.state),
-            started_at=told.start,
-            ended_at=told.start,
-            last_seen=told.start,
-            asserted_at=told.start,
+            name=RunName(statement.run_id, job),
+            state=RunState(statement.state),
+            started_at=statement.start,
+            ended_at=statement.start,
+            last_seen=statement.start,
+            asserted_at=statement.start,
         )
-        return Evidence(set_id=id_, digest=digest, origin=origin, first=said, last=said, runs=(run,))
+        return Evidence(set_id=id_, digest=digest, origin=origin, first=event, last=event, runs=(run,))
 
     @cached_property
     def _names(self) -> dict[int, Node]:
         return {node_id(name): name for name in nodes_of(self.world)}
 
     @cached_property
-    def _told(self) -> list[tuple[Told, int, tuple[Edge, ...], str, str]]:
-        sets = ((told, one, digest) for told in self.world.said for one, digest in sets_of(told))
+    def _statements(self) -> list[tuple[Statement, int, tuple[Edge, ...], str, str]]:
+        sets = ((statement, one, digest) for statement in self.world.statements for one, digest in sets_of(statement))
         return [
-            (told, int.from_bytes(bytes.fromhex(digest[:16]), "big", signed=True), one.edges, digest, str(one.origin))
-            for told, one, digest in sets
+            (
+                statement,
+                int.from_bytes(bytes.fromhex(digest[:16]), "big", signed=True),
+                one.edges,
+                digest,
+                str(one.origin),
+            )
+            for statement, one, digest in sets
         ]
 
     def _rows(self, hop: Hop, *, unreported: bool = False) -> Iterator[tuple[EdgeRow, int]]:
-        for told, set_id, edges, _, origin in self._told:
+        for statement, set_id, edges, _, origin in self._statements:
             if origin == Origin.UNREPORTED and not unreported:
                 continue
-            if told.end == FOREVER if hop.at is None else told.start <= hop.at < told.end:
+            if statement.end == FOREVER if hop.at is None else statement.start <= hop.at < statement.end:
                 for ordinal, one in enumerate(edges):
                     ends = (
                         (one.source, one.target) if hop.direction is Direction.DOWNSTREAM else (one.target, one.source)
                     )
                     wholes = [node_id(of) if (of := dataset_of(end)) else 0 for end in ends]
-                    said = (one.type, one.subtype, one.masking, one.description, origin, told.confirmed)
+                    event = (one.type, one.subtype, one.masking, one.description, origin, statement.confirmed)
                     near, far = map(node_id, ends)
-                    yield EdgeRow(near, far, *wholes, node_id(told.owner), set_id, *said), ordinal
+                    yield EdgeRow(near, far, *wholes, node_id(statement.owner), set_id, *event), ordinal
 
     def _coarse(self, rows: Sequence[EdgeRow], dataset_ids: Sequence[int], direction: Direction) -> set[GapRow]:
         fine = {(row.owner_id, self._one(row.far_dataset_id)) for row in rows if _is_of(Grain.FIELD, row)}
@@ -164,7 +175,7 @@ class MemoryGraph:
         return {GapRow(near, owner, far) for near, far, owner in ends if near in dataset_ids}
 
     def _readers(self, rows: Sequence[EdgeRow], dataset_ids: Sequence[int]) -> set[GapRow]:
-        says_more = {
+        reported_ends = {
             (row.owner_id, self._one(row.near_dataset_id))
             for row in rows
             if kind_of(row.far_id) is not Kind.JOB or kind_of(row.near_id) is Kind.FIELD
@@ -174,7 +185,7 @@ class MemoryGraph:
             for row in rows
             if row.near_id in dataset_ids
             and kind_of(row.far_id) is Kind.JOB
-            and (row.far_id, self._one(row.near_id)) not in says_more
+            and (row.far_id, self._one(row.near_id)) not in reported_ends
         }
 
     def _one(self, dataset_id: int) -> int:

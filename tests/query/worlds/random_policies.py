@@ -3,7 +3,7 @@
 import random
 from dataclasses import dataclass, replace
 
-from query.worlds.random_worlds import Said, World, nodes_of, sets_of
+from query.worlds.random_worlds import Statement, World, nodes_of, sets_of
 from whence.model.access import Grant, Hiding, Role, Viewer
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName, Node
@@ -45,8 +45,8 @@ def world(dice: random.Random) -> World:
         if of[one] != 77 or one == datasets[0] or dice.random() < 0.6
     ]
     jobs = [JobName(dice.choice(NAMESPACES), f"job{letter}q") for letter in "jkl"]
-    said = [_said(dice, owner, datasets, fields, jobs) for owner in (*jobs, *dice.sample(datasets, 1))]
-    return World(said=tuple(said), groups=groups, declared=tuple(fields), jobs=tuple(jobs))
+    statements = [_statement(dice, owner, datasets, fields, jobs) for owner in (*jobs, *dice.sample(datasets, 1))]
+    return World(statements=tuple(statements), groups=groups, declared=tuple(fields), jobs=tuple(jobs))
 
 
 def policy(dice: random.Random, of: World) -> Policy:
@@ -76,8 +76,8 @@ def shown(of: World, rule: Policy, node: Node) -> Node | None:
             group = group_of(of, dataset)
             hides = any((one.name, number) in rule.hidden for one in group)
             seen = {FieldName(one, field) for one in group if one.namespace in rule.namespaces}
-            said = len(group) == 1 or not seen.isdisjoint(nodes_of(of))
-            return FieldName(whole, field) if isinstance(whole, DatasetName) and said and not hides else None
+            is_shown = len(group) == 1 or not seen.isdisjoint(nodes_of(of))
+            return FieldName(whole, field) if isinstance(whole, DatasetName) and is_shown and not hides else None
 
 
 def forbidden(of: World, rule: Policy) -> set[str]:
@@ -89,8 +89,10 @@ def forbidden(of: World, rule: Policy) -> set[str]:
                 texts |= {field} if shown(of, rule, node) is None else set()
             case _:
                 texts |= {node.name} if node.namespace not in rule.namespaces else set()
-    hidden = [said for said in of.said if said.owner.namespace not in rule.namespaces]
-    texts |= {said.run_id for said in hidden} | {digest for said in of.said for _, digest in sets_of(said)}
+    hidden = [statement for statement in of.statements if statement.owner.namespace not in rule.namespaces]
+    texts |= {statement.run_id for statement in hidden} | {
+        digest for statement in of.statements for _, digest in sets_of(statement)
+    }
     return texts
 
 
@@ -107,16 +109,16 @@ def spelled(edges: tuple[tuple[Edge, Origin], ...]) -> tuple[tuple[Edge, Origin]
     )
 
 
-def _said(
+def _statement(
     dice: random.Random,
     owner: JobName | DatasetName,
     datasets: list[DatasetName],
     fields: list[FieldName],
     jobs: list[JobName],
-) -> Said:
+) -> Statement:
     pairs = [_pair(dice, datasets, fields, jobs) for _ in range(dice.randint(0, 9))]
     edges = spelled(tuple(_edge(dice, source, target) for source, target in pairs))
-    return Said(owner=owner, edges=edges, start=10, end=FOREVER, run_id=f"run-of-{owner.name}")
+    return Statement(owner=owner, edges=edges, start=10, end=FOREVER, run_id=f"run-of-{owner.name}")
 
 
 def _pair(

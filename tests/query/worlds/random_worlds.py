@@ -41,7 +41,7 @@ POSITION = 4711
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Statement:
     """What the run of an owner said of its lineage, holding from `start` until `end`."""
 
     owner: JobName | DatasetName
@@ -59,7 +59,7 @@ class World:
     schemas (JSON, when it was said first and last).
     """
 
-    said: tuple[Said, ...]
+    statements: tuple[Statement, ...]
     groups: tuple[tuple[DatasetName, ...], ...] = ()
     declared: tuple[FieldName, ...] = ()
     jobs: tuple[JobName, ...] = ()
@@ -74,7 +74,7 @@ def load(engine: Engine, world: World) -> None:
             connection.execute(delete(table))
         connection.execute(insert(progress), {"name": "log", "position": POSITION})
         _write_names(connection, world)
-        rows = [row for said in world.said for row in _rows(said)]
+        rows = [row for statement in world.statements for row in _rows(statement)]
         rows += [row for number, one in enumerate(world.facets) for row in _facet(number, *one)]
         rows += [row for one in world.schemas for row in _schema(*one)]
         for table in {id(table): table for table, _ in rows}.values():
@@ -84,13 +84,18 @@ def load(engine: Engine, world: World) -> None:
 
 def nodes_of(world: World) -> set[Node]:
     """Every dataset, field and job of a world."""
-    ends = {end for said in world.said for one, _ in said.edges for end in (one.source, one.target, said.owner)}
+    ends = {
+        end
+        for statement in world.statements
+        for one, _ in statement.edges
+        for end in (one.source, one.target, statement.owner)
+    }
     ends |= {member for group in world.groups for member in group} | set(world.declared) | set(world.jobs)
     ends |= {of for of, *_ in (*world.facets, *world.schemas)}
     return ends | {end.dataset for end in ends if isinstance(end, FieldName)}
 
 
-def sets_of(said: Said) -> Iterator[tuple[LineageSet, str]]:
+def sets_of(statement: Statement) -> Iterator[tuple[LineageSet, str]]:
     """The lineage sets of a statement, one for each output, level and origin, and their digests."""
 
     def kind(one: tuple[Edge, Origin]) -> tuple[str, str, str]:
@@ -98,11 +103,11 @@ def sets_of(said: Said) -> Iterator[tuple[LineageSet, str]]:
         return (str(_output(one[0]) or ""), level, one[1])
 
     for (_, level, origin), several in groupby(
-        sorted(set(said.edges), key=lambda one: (kind(one), _texts(one[0]))), key=kind
+        sorted(set(statement.edges), key=lambda one: (kind(one), _texts(one[0]))), key=kind
     ):
         edges = tuple(one for one, _ in several)
         lineage = LineageSet(output=_output(edges[0]), level=Level(level), origin=Origin(origin), edges=edges)
-        yield lineage, hash_lineage_set(said.owner, lineage)
+        yield lineage, hash_lineage_set(statement.owner, lineage)
 
 
 def _output(one: Edge) -> DatasetName | None:
@@ -162,18 +167,18 @@ def _write_names(connection: Connection, world: World) -> None:
             connection.execute(insert(table), rows)
 
 
-def _rows(said: Said) -> Iterator[tuple[Table, dict[str, Any]]]:
-    owner, sets = node_id(said.owner), list(sets_of(said))
-    owner_job = said.owner if isinstance(said.owner, JobName) else JobName("none", "none")
-    run_id = node_id(RunName(said.run_id, owner_job))
-    key = f"{hash64(said.run_id + str(said.owner)) & (2**63 - 1):016x}{0:016x}"
+def _rows(statement: Statement) -> Iterator[tuple[Table, dict[str, Any]]]:
+    owner, sets = node_id(statement.owner), list(sets_of(statement))
+    owner_job = statement.owner if isinstance(statement.owner, JobName) else JobName("none", "none")
+    run_id = node_id(RunName(statement.run_id, owner_job))
+    key = f"{hash64(statement.run_id + str(statement.owner)) & (2**63 - 1):016x}{0:016x}"
     version_id = hash64(",".join(sorted(hex_ for _, hex_ in sets)))
     yield producer, {"id": 1, "uri": "https://test"}
     yield (
         event,
-        {"id": event_id(key), "rest": event_id_rest(key), "kind": 0, "time": said.start, "producer_id": 1}
+        {"id": event_id(key), "rest": event_id_rest(key), "kind": 0, "time": statement.start, "producer_id": 1}
         | {
-            "state": said.state,
+            "state": statement.state,
             "subject_id": run_id,
             "warnings": "",
             "position": 7,
@@ -181,31 +186,37 @@ def _rows(said: Said) -> Iterator[tuple[Table, dict[str, Any]]]:
     )
     yield (
         run,
-        {"id": run_id, "run_id": said.run_id, "job_id": node_id(owner_job), "streaming": 0}
+        {"id": run_id, "run_id": statement.run_id, "job_id": node_id(owner_job), "streaming": 0}
         | {
-            "state_rank": min(said.state, 3),
-            "latest_at": said.start,
-            "latest_state": said.state,
-            "started_at": said.start,
-            "restarted_at": said.start,
-            "seen_from": said.start,
-            "seen_to": said.start,
+            "state_rank": min(statement.state, 3),
+            "latest_at": statement.start,
+            "latest_state": statement.state,
+            "started_at": statement.start,
+            "restarted_at": statement.start,
+            "seen_from": statement.start,
+            "seen_to": statement.start,
             "partial": 0,
-            "terminals": 1 << said.state,
+            "terminals": 1 << statement.state,
         },
     )
     yield (
         validity_interval,
-        {"owner_id": owner, "aspect": 0, "valid_from": said.start, "valid_to": said.end, "version": version_id}
+        {
+            "owner_id": owner,
+            "aspect": 0,
+            "valid_from": statement.start,
+            "valid_to": statement.end,
+            "version": version_id,
+        }
         | {
-            "confirmed": said.confirmed,
+            "confirmed": statement.confirmed,
             "statement_id": run_id,
         },
     )
     for lineage, hex_ in sets:
         set_id = int.from_bytes(bytes.fromhex(hex_[:16]), "big", signed=True)
         yield lineage_version, {"id": version_id, "set_id": set_id}
-        ends = {"first_time": said.start, "first_event": event_id(key), "last_time": said.start}
+        ends = {"first_time": statement.start, "first_event": event_id(key), "last_time": statement.start}
         ends |= {"last_event": event_id(key)}
         yield (
             lineage_set,
@@ -215,7 +226,7 @@ def _rows(said: Said) -> Iterator[tuple[Table, dict[str, Any]]]:
                 **ends,
             },
         )
-        yield run_lineage, {"run_id": run_id, "version": version_id, "time": said.start, "event_id": event_id(key)}
+        yield run_lineage, {"run_id": run_id, "version": version_id, "time": statement.start, "event_id": event_id(key)}
         for ordinal, one in enumerate(lineage.edges):
             if lineage.origin is Origin.UNREPORTED:
                 column = {"field_id": node_id(one.target), "dataset_id": _dataset_id(one.target)}
@@ -223,10 +234,10 @@ def _rows(said: Said) -> Iterator[tuple[Table, dict[str, Any]]]:
                 continue
             row = {"set_id": set_id, "ordinal": ordinal, **_edge(one)}
             yield lineage_edge, row
-            if said.end == FOREVER:
+            if statement.end == FOREVER:
                 yield (
                     edge,
-                    {**row, "owner_id": owner, "aspect": 0, "origin": lineage.origin, "confirmed": said.confirmed},
+                    {**row, "owner_id": owner, "aspect": 0, "origin": lineage.origin, "confirmed": statement.confirmed},
                 )
 
 

@@ -54,11 +54,11 @@ class Estate:
 
     def _run(self, at: int, name: JobName, state: RunState) -> dict[str, object]:
         inputs, outputs = self.dice.sample(self.datasets, 2), self.dice.sample(self.datasets, 2)
-        said = [dataset(one, facets=self._facets(one)) for one in inputs]
-        told = [dataset(one, facets=self._facets(one) | self._columns(one, inputs)) for one in outputs]
+        read_datasets = [dataset(one, facets=self._facets(one)) for one in inputs]
+        written_datasets = [dataset(one, facets=self._facets(one) | self._columns(one, inputs)) for one in outputs]
         other = self.dice.choice(self.jobs)
         about = {"parent": parent_facet(self.runs[other])} if other != name else {}
-        event = run_event(at, state, self.runs[name], inputs=said, outputs=told)
+        event = run_event(at, state, self.runs[name], inputs=read_datasets, outputs=written_datasets)
         event["run"] = {**event["run"], "facets": {**about, "free": {"text": self._everything()}}}
         sql = facet("SQLJobFacet", query=f"select {self._everything()}")
         event["job"] = job(name, {"sql": sql})
@@ -180,11 +180,11 @@ def test_nothing_hidden_is_in_any_answer(seed: int, house: Callable[..., House],
             for _, url in asked:
                 answer = await client.get(url, headers=key)
                 assert answer.status_code in (200, 404), (url, answer.text)
-                said = answer.text + str(answer.headers)
-                leaked = [one for one in words if one in said and one not in url]
+                text = answer.text + str(answer.headers)
+                leaked = [one for one in words if one in text and one not in url]
                 assert not leaked, (url, leaked, answer.text)
                 if answer.status_code == 200 and "search" not in url:
-                    assert not [one for one in words if one in said and "namespace=" not in url], (url, answer.text)
+                    assert not [one for one in words if one in text and "namespace=" not in url], (url, answer.text)
             for name, some in own.items():
                 kind, space, thing = name.split(":")
                 for version in some:

@@ -64,7 +64,7 @@ def test_no_byte_of_any_answer_tells_what_is_hidden(
     fill(made.settings.log, (json.dumps(one).encode() for one in events()))
     places = [one.position for one in records_of(made.settings.log)]
     engine = open_store(made.settings.store_url)
-    told: set[int] = set()
+    statuses: set[int] = set()
 
     async def work(client: httpx.AsyncClient, app: FastAPI) -> None:
         for case in cases:
@@ -73,16 +73,16 @@ def test_no_byte_of_any_answer_tells_what_is_hidden(
             for path, asked in _requests(case):
                 answer = await client.get(path, params=asked, headers=case.headers)
                 if path != "/health/ready":  # nothing derives here, so it is not
-                    told.add(answer.status_code)
+                    statuses.add(answer.status_code)
                 _check(case, answer, asked)
             ours = [one for one in caplog.records if not one.name.startswith(("httpx", "httpcore"))]  # they ask
-            said = "".join(f"{one.getMessage()}{one.exc_text}" for one in ours)
-            assert not [text for text in _secrets(case) if text in said], case.number
+            logged = "".join(f"{one.getMessage()}{one.exc_text}" for one in ours)
+            assert not [text for text in _secrets(case) if text in logged], case.number
 
     with caplog.at_level(logging.DEBUG):
         made.run(work)
     engine.dispose()
-    assert told == {200, 400, 404, 422}
+    assert statuses == {200, 400, 404, 422}
 
 
 def _requests(case: Case) -> Iterator[tuple[str, dict[str, str]]]:
@@ -102,7 +102,7 @@ def _requests(case: Case) -> Iterator[tuple[str, dict[str, str]]]:
         yield "/api/v2/why-not", {"source": str(node), "target": str(dice.choice(_nodes(case.world)))}
     yield "/api/v2/impact", {"node": "q"}
     yield "/api/v2/impact", {"node": "col0", "as_of": "never"}
-    yield from ((f"/api/v2/runs/{said.run_id}/lineage", {}) for said in case.world.said)
+    yield from ((f"/api/v2/runs/{statement.run_id}/lineage", {}) for statement in case.world.statements)
     for path in ("datasets", "jobs", "namespaces", "events"):
         yield f"/api/v2/{path}", {}
     yield from ((path, {}) for path in AROUND)
@@ -110,11 +110,11 @@ def _requests(case: Case) -> Iterator[tuple[str, dict[str, str]]]:
 
 def _check(case: Case, answer: httpx.Response, asked: Mapping[str, str]) -> None:
     typed = [*asked.values(), *answer.request.url.path.split("/")]
-    said = f"{answer.text}{dict(answer.headers)}"
+    body = f"{answer.text}{dict(answer.headers)}"
     for text in sorted(filter(None, typed), key=len, reverse=True):
         # What somebody typed may come back, in an error; it is no news to them.
-        said = said.replace(text, "") if answer.status_code != 200 or "why-not" in str(answer.url) else said
-    assert not [text for text in _secrets(case) if text in said], (case.number, str(answer.url), answer.text)
+        body = body.replace(text, "") if answer.status_code != 200 or "why-not" in str(answer.url) else body
+    assert not [text for text in _secrets(case) if text in body], (case.number, str(answer.url), answer.text)
     if answer.status_code == 200 and "node" in asked and "csv" not in asked.values():
         root = next(node for node in case.visible if str(node) == asked["node"])
         assert str(shown(case.world, case.rule, root)) in answer.text or str(root) in answer.text

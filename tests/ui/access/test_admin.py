@@ -110,9 +110,9 @@ def test_the_audit_log_is_filtered_verified_and_exported(screen: Screen, house: 
     page.reload()
     expect(page.get_by_role("searchbox", name="Who")).to_have_value("nobod")
     assert page.url == asked
-    with page.expect_download() as told:
+    with page.expect_download() as download:
         page.get_by_role("link", name="Export CSV").click()
-    text = told.value.path().read_text()
+    text = download.value.path().read_text()
     assert text.startswith("number,at,who,action,what,nodes,count,status")
     assert "key:nobody,refused,GET /api/v2/status" in text
     assert "key:root" not in text

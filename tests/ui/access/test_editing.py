@@ -24,8 +24,8 @@ def test_an_open_page_shows_what_others_change_without_being_asked(screen: Scree
     places = screen.places()
     node = quote(str(FEATURES), safe="")
     headers = {"Authorization": f"Bearer {house.keys['root']}"}
-    said = httpx.put(f"{house.base}/api/v2/nodes/{node}/tags/reviewed", headers=headers, json={}, timeout=30)
-    assert said.status_code in (200, 202), said.text
+    answer = httpx.put(f"{house.base}/api/v2/nodes/{node}/tags/reviewed", headers=headers, json={}, timeout=30)
+    assert answer.status_code in (200, 202), answer.text
     for _ in range(4):
         page.clock.run_for(16_000)
     expect(box.locator(".box-tags")).to_have_text("reviewed")
@@ -45,11 +45,11 @@ def test_a_tag_is_added_in_the_graph_seen_there_and_taken_back(screen: Screen, h
     page.get_by_role("button", name="Add", exact=True).click()
     expect(box.locator(".box-tags")).to_have_text("gold layer/1")
     assert screen.places() == places
-    said = page.get_by_role("complementary", name="features")
-    expect(said).to_contain_text("gold layer/1=yes")
+    panel = page.get_by_role("complementary", name="features")
+    expect(panel).to_contain_text("gold layer/1=yes")
     page.get_by_role("status").get_by_role("button", name="Undo").click()
     expect(box.locator(".box-tags")).to_have_count(0)
-    expect(said).to_contain_text("No tags.")
+    expect(panel).to_contain_text("No tags.")
 
 
 def test_owners_trust_and_tags_of_columns_are_changed_on_the_page(screen: Screen, house: House) -> None:

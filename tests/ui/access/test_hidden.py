@@ -47,9 +47,9 @@ HIDING = (
 
 def test_hidden_things_look_hidden_and_never_like_hashes(screen: Screen, house: House) -> None:
     page = opened(screen, house, "guest")
-    for where, query, says in HIDING:
+    for where, query, text in HIDING:
         screen.open(where, **query)
-        expect(page.locator("main")).to_contain_text(says)
+        expect(page.locator("main")).to_contain_text(text)
         page.wait_for_load_state("networkidle")
         labels = page.locator("[aria-label], [title]").evaluate_all(
             "some => some.map(one => `${one.ariaLabel} ${one.title}`).join('\\n')"

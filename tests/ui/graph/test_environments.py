@@ -86,6 +86,6 @@ def test_twins_on_the_boards_and_in_the_picker(screen: Screen) -> None:
 def test_csv_has_whole_names(screen: Screen) -> None:
     twin: DatasetName = TWINS[0]
     screen.open("lineage", node=str(twin), panel="impact")
-    with screen.page.expect_download() as told:
+    with screen.page.expect_download() as download:
         screen.page.get_by_role("link", name="CSV").click()
-    assert f"dataset:{OVERVIEW.namespace}:{OVERVIEW.name}" in told.value.path().read_text()
+    assert f"dataset:{OVERVIEW.namespace}:{OVERVIEW.name}" in download.value.path().read_text()

@@ -235,23 +235,23 @@ REFUSED = (
 
 def events() -> list[dict[str, Any]]:
     """All events, by time."""
-    told: list[dict[str, Any]] = []
+    events: list[dict[str, Any]] = []
     for ago, steps in ((48, (CLEANING, SESSIONISING, EARLIER, TRAINING, SCORING, REPORTING)), *_LATER):
         for place, step in enumerate(steps):
-            told += _run(step, NOW - ago * HOUR + place * HOUR // 6, HOUR // 12 + place * HOUR // 60)
-    told += [one for number in range(CONSUMERS) for one in _run(_reader(number), NOW - 8 * HOUR, HOUR // 30)]
+            events += _run(step, NOW - ago * HOUR + place * HOUR // 6, HOUR // 12 + place * HOUR // 60)
+    events += [one for number in range(CONSUMERS) for one in _run(_reader(number), NOW - 8 * HOUR, HOUR // 30)]
     for ago in range(56, 4, -1):
-        told += _run(LOADING, NOW - ago * HOUR, HOUR // 20)
-    told += _run(SUMMING, NOW - 5 * HOUR, HOUR // 40)
-    told += [one for step in (*REPLICATING[:2], COMPARING) for one in _run(step, NOW - 3 * HOUR, HOUR // 60)]
-    told += _failed(REPLICATING[2], NOW - 3 * HOUR, "SnowparkSQLException: warehouse DEV_XS is suspended")
-    told += _failed(
+        events += _run(LOADING, NOW - ago * HOUR, HOUR // 20)
+    events += _run(SUMMING, NOW - 5 * HOUR, HOUR // 40)
+    events += [one for step in (*REPLICATING[:2], COMPARING) for one in _run(step, NOW - 3 * HOUR, HOUR // 60)]
+    events += _failed(REPLICATING[2], NOW - 3 * HOUR, "SnowparkSQLException: warehouse DEV_XS is suspended")
+    events += _failed(
         replace(REPORTING, facets=_code("b77e2f0")),
         NOW - HOUR,
         "AnalysisException: column churn_probability: 12 % of values are null",
     )
-    told.append(_event(NOW - HOUR // 3, RunState.START, SCORING, str(uuid.uuid5(uuid.NAMESPACE_URL, "running"))))
-    return sorted([*told, *_said_by_people()], key=lambda one: str(one["eventTime"]))
+    events.append(_event(NOW - HOUR // 3, RunState.START, SCORING, str(uuid.uuid5(uuid.NAMESPACE_URL, "running"))))
+    return sorted([*events, *_assertions_by_people()], key=lambda one: str(one["eventTime"]))
 
 
 _LATER = (
@@ -306,8 +306,8 @@ def _checks(of: DatasetName) -> dict[str, Any]:
     ]
     if of == CLEAN:
         assertions = [{"assertion": "fresh", "success": False, "severity": "warn"}]
-    said = facet("DataQualityAssertionsDatasetFacet", assertions=assertions)
-    return {"dataQualityAssertions": said} if assertions else {}
+    facet_ = facet("DataQualityAssertionsDatasetFacet", assertions=assertions)
+    return {"dataQualityAssertions": facet_} if assertions else {}
 
 
 def building_run(ago: int) -> str:
@@ -328,7 +328,7 @@ def _schema(of: DatasetName, at: int) -> dict[str, Any]:
     return {"schema": facet("SchemaDatasetFacet", fields=fields)} if fields else {}
 
 
-def _said_by_people() -> Iterable[dict[str, Any]]:
+def _assertions_by_people() -> Iterable[dict[str, Any]]:
     def owned(*names: str) -> Any:
         owners = [{"name": name, "type": "OWNER"} for name in names]
         return facet("OwnershipDatasetFacet", owners=owners)

@@ -23,7 +23,7 @@ def fates(box: dict[str, Any], *lines: dict[str, Any], first_seen: str | None, d
     """Of a box, then of its lines. What is known of it is a Map, which JSON has not."""
     known = {"first_seen": first_seen, "deleted": deleted}
     picture = {"boxes": [box], "stubs": [], "lines": list(lines)}
-    (answer,) = call_each("graph/fates.ts", "fatedOf", [[picture, [["a", known]] if first_seen else [], SINCE]])
+    (answer,) = call_each("graph/changes.ts", "fatedOf", [[picture, [["a", known]] if first_seen else [], SINCE]])
     return [one.get("fate") for one in (*answer["boxes"], *answer["lines"])]
 
 
@@ -45,7 +45,7 @@ def test_of_a_box(only: str | None, first_seen: str | None, deleted: bool, fate:
 
 
 @pytest.mark.parametrize(
-    ("only", "said", "fate", "of_target"),
+    ("only", "times", "fate", "of_target"),
     [
         (None, (AFTER,), None, None),
         ("now", (AFTER,), "added", "changed"),
@@ -53,5 +53,5 @@ def test_of_a_box(only: str | None, first_seen: str | None, deleted: bool, fate:
         ("then", (BEFORE,), "removed", "changed"),
     ],
 )
-def test_of_a_line_and_of_what_it_leads_to(only: str, said: tuple[str, ...], fate: str, of_target: str) -> None:
-    assert fates(box(), line(only, *said), first_seen=BEFORE) == [of_target, fate]
+def test_of_a_line_and_of_what_it_leads_to(only: str, times: tuple[str, ...], fate: str, of_target: str) -> None:
+    assert fates(box(), line(only, *times), first_seen=BEFORE) == [of_target, fate]
