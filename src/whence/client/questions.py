@@ -18,6 +18,7 @@ from whence.client.values import (
     CheckedDataset,
     ChecksPage,
     CurrentUser,
+    DatasetEntry,
     FactsPage,
     JobsPage,
     KnownJob,
@@ -119,6 +120,12 @@ class Client:
         pages = (nodes[start : start + _FACTS_AT_ONCE] for start in range(0, len(nodes), _FACTS_AT_ONCE))
         answers = (self._connection.get("/api/v2/facts", {"node": list(page)}) for page in pages)
         return tuple(one for page in answers for one in self._converted(page, FactsPage).data)
+
+    def fields(self, namespace: str, name: str) -> tuple[str, ...]:
+        """The columns in the schema of a dataset; empty if none is known. Raises NodeNotFoundError."""
+        path = f"/api/v2/datasets/{quote(namespace, safe='')}/{quote(name, safe='')}"
+        entry = self._converted(self._connection.get(path, {}), DatasetEntry)
+        return tuple(one.name for one in entry.data.fields)
 
     def checks(self, datasets: Sequence[str]) -> tuple[CheckedDataset, ...]:
         """The known checks of datasets, by dataset and job. Raises AccessError without access to all namespaces."""

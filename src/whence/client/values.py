@@ -290,6 +290,24 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     contract_version: str | None = None
 
 
+class KnownField(msgspec.Struct, frozen=True):
+    """A column in a schema."""
+
+    name: str
+
+
+class KnownFields(msgspec.Struct, frozen=True, kw_only=True):
+    """The columns of a dataset."""
+
+    fields: tuple[KnownField, ...]
+
+
+class DatasetEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a question about one dataset."""
+
+    data: KnownFields
+
+
 class KnownCheck(msgspec.Struct, frozen=True, kw_only=True):
     """An assertion about a dataset or one of its columns, and its latest result. `severity` `warn` is not an error."""
 

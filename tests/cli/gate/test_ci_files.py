@@ -32,7 +32,9 @@ def scripts() -> list[str]:
 
 
 def test_every_option_that_they_use_exists() -> None:
-    known = {name for one in typer.main.get_group(app).commands["gate"].params for name in one.opts}
+    gate = typer.main.get_group(app).commands["gate"]
+    assert isinstance(gate, typer.core.TyperGroup)
+    known = {name for command in (gate, *gate.commands.values()) for one in command.params for name in one.opts}
     lines = [text.replace("\\\n", " ") for text in scripts()]
     used = [line for text in lines for line in text.splitlines() if "whence gate" in line]
     assert len(used) > 4

@@ -28,6 +28,9 @@ approvers:
 paths:
   only: ["models/*"]
   ignore: ["models/sandbox/*"]
+promotion:
+  coverage: 80
+  certified_inputs: true
 waivers:
   - change: C-0123456789
     reason: the column moves on Monday
@@ -50,13 +53,15 @@ def test_a_file_that_says_everything() -> None:
         approvers={"finance": frozenset({"bob", "carol"}), "*": frozenset({"dora"})},
         only_paths=("models/*",),
         ignored_paths=("models/sandbox/*",),
+        promotion_coverage=80,
+        promotion_certified_inputs=True,
         waivers=(
             Waiver(
                 change="C-0123456789",
                 reason="the column moves on Monday",
                 owner="bob",
                 expires=date(2027, 1, 31),
-                place="gate.yaml:21",
+                place="gate.yaml:24",
             ),
         ),
     )
@@ -93,6 +98,7 @@ def test_a_threshold_can_be_turned_off() -> None:
         ("approvers:\n- {owner: a, people: [b]}\n- {owner: a, people: [c]}", 3, "twice"),
         ("approvers: [{owner: ' ', people: [b]}]", 1, "not empty"),
         ("paths: [a]", 1, "key: value"),
+        ("promotion:\n  coverage: 101", 2, "from 0 to 100"),
         ("waivers:\n- {change: C-1, reason: because, owner: bob}", 2, "'expires' is missing"),
         ("waivers:\n- {change: C-1, expires: 2027-01-01, owner: bob}", 2, "'reason' is missing"),
         ("waivers:\n- {change: C-1, expires: soon, owner: bob, reason: x}", 2, "a date"),
@@ -112,7 +118,7 @@ def test_every_mistake_is_reported_with_its_line(text: str, line: int, reason: s
 def test_a_misspelling_of_any_key_is_refused() -> None:
     """Each key of the whole file, one at a time, without its last letter."""
     keys = [(number, line) for number, line in enumerate(WHOLE.splitlines()) if ":" in line]
-    assert len(keys) == 24
+    assert len(keys) == 27
     for number, line in keys:
         indent, key, rest = line.partition(line.strip().lstrip("- ").partition(":")[0])
         lines = WHOLE.splitlines()

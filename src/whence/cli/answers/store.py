@@ -18,7 +18,7 @@ from whence.govern.contracts.evaluation import contract_history, list_contracts
 from whence.govern.gate.records import approvals_of, waivers_of
 from whence.model.catalog import EntryFilter, Window, entry_sort_key
 from whence.model.graph import Direction
-from whence.model.ids import Kind
+from whence.model.ids import Kind, node_id
 from whence.model.names import DatasetName, JobName, parse_node
 from whence.query.answers.instants import past_instant
 from whence.query.answers.values import TYPES, Filter, Question
@@ -26,6 +26,7 @@ from whence.query.history.diff import Side, diff
 from whence.query.history.history import history
 from whence.query.lookup.contracts import CARRIERS
 from whence.query.lookup.descriptions import describe_jobs
+from whence.query.lookup.descriptions import describe_datasets, describe_jobs
 from whence.query.lookup.filtered_search import narrowed
 from whence.query.lookup.resolve import resolve
 from whence.query.lookup.search import search
@@ -153,6 +154,17 @@ class StoreQuestions:
         with self._open() as graph:
             found = facts_documents(StoreCatalog(graph.connection), graph, names)
         return msgspec.convert(found, tuple[NodeFacts, ...])
+
+    def fields(self, namespace: str, name: str) -> tuple[str, ...]:
+        """The columns in the schema of a dataset. Raises NodeNotFoundError."""
+        dataset = DatasetName(namespace, name)
+        with self._open() as graph:
+            catalog = StoreCatalog(graph.connection)
+            entries = catalog.entries([node_id(dataset)]).values()
+            described = describe_datasets(catalog, graph, [*entries], columns=False)
+        if not described:
+            raise NodeNotFoundError(str(dataset))
+        return tuple(one.name for one in described[0].fields)
 
     def checks(self, datasets: Sequence[str]) -> tuple[CheckedDataset, ...]:
         """The known checks of datasets, by dataset and job."""

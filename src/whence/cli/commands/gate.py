@@ -42,10 +42,24 @@ _EPILOG = (
 
 _EXPECT_EPILOG = "Exit codes: 0 all hold; 5 one is missing; 7 a budget left one open; 1, 2 and 4 as everywhere."
 
+_PROMOTION_EPILOG = (
+    "Exit codes: 0 pass; 5 a criterion is not met; 7 unknown: something could not be judged. "
+    "1, 2 and 4 mean that there is no verdict: no such node, wrong usage or rules, nobody to ask."
+)
+RulesFile = Annotated[
+    Path | None,
+    typer.Option("--rules", exists=True, dir_okay=False, help="The rules; whence/gate.yaml or gate.yaml, if there"),
+]
+CertifiedInputs = Annotated[bool, typer.Option("--certified-inputs", help="Every input must be certified")]
+
 
 def add_to(app: typer.Typer) -> None:
     """Make these commands of the application."""
-    app.command("gate", epilog=_EPILOG)(gate)
+    commands = typer.Typer()
+    commands.callback(invoke_without_command=True, epilog=_EPILOG)(gate)
+    commands.command("model", epilog=_PROMOTION_EPILOG)(model)
+    commands.command("job", epilog=_PROMOTION_EPILOG)(job)
+    app.add_typer(commands, name="gate")
     app.command("expect", epilog=_EXPECT_EPILOG)(expect)
 
 
@@ -77,6 +91,8 @@ def gate(
     output: VerdictForm = Form.TEXT,
 ) -> None:
     """Judge what a commit changes: which columns, what depends on them in production, and who must approve."""
+    if context.invoked_subcommand is not None:
+        return
     files = [form_and_file(one) for one in write or ()]
     with reporting(Output.JSON if output is Form.JSON else Output.TEXT), open_questions(context) as questions:
         from whence.cli.gate.dbt_code import dbt_targets
@@ -136,3 +152,43 @@ def expect(
         from whence.cli.gate.expectations import show_expectations
 
         raise typer.Exit(show_expectations(file, questions, output))
+
+
+def model(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="A dataset: a model, a table, a file")],
+    rules: RulesFile = None,
+    certified_inputs: CertifiedInputs = False,
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    output: OutputForm = Output.TEXT,
+) -> None:
+    """Judge whether a model or dataset may be promoted: coverage of columns, checks, certification upstream."""
+    with reporting(output), open_questions(context) as questions:
+        from whence.cli.gate.promotion import rules_here, show_promotion
+        from whence.model.names import DatasetName
+
+        chosen = rules_here(rules, certified_inputs=certified_inputs)
+        raise typer.Exit(show_promotion(questions, name, DatasetName, chosen, output))
+
+
+def job(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="A job")],
+    rules: RulesFile = None,
+    certified_inputs: CertifiedInputs = False,
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    output: OutputForm = Output.TEXT,
+) -> None:
+    """Judge whether a job may be promoted: what it reads and writes, and all that is upstream."""
+    with reporting(output), open_questions(context) as questions:
+        from whence.cli.gate.promotion import rules_here, show_promotion
+        from whence.model.names import JobName
+
+        chosen = rules_here(rules, certified_inputs=certified_inputs)
+        raise typer.Exit(show_promotion(questions, name, JobName, chosen, output))

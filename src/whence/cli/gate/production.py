@@ -33,8 +33,13 @@ class AskedProduction:
 
     def facts(self, nodes: Sequence[DatasetName | JobName]) -> Mapping[Node, Facts]:
         """What is asserted of datasets and jobs."""
-        found = ((parse_node(one.node), one) for one in self.questions.facts([str(one) for one in nodes]))
-        return {node: _facts(one) for node, one in found if node is not None}
+        return facts_of(self.questions, nodes)
+
+
+def facts_of(questions: Questions, nodes: Sequence[DatasetName | JobName]) -> Mapping[Node, Facts]:
+    """What is asserted of datasets and jobs; those that nobody mentioned are left out."""
+    found = ((parse_node(one.node), one) for one in questions.facts([str(one) for one in nodes]))
+    return {node: _facts(one) for node, one in found if node is not None}
 
 
 def _subgraph(asked: Node, found: Lineage) -> Subgraph:

@@ -82,6 +82,9 @@ class Rules:
     only_paths: tuple[str, ...] = ()
     ignored_paths: tuple[str, ...] = ()
     waivers: tuple[Waiver, ...] = ()
+    promotion_coverage: int = 95
+    """The least share of columns upstream whose sources are known, in percent."""
+    promotion_certified_inputs: bool = False
 
     def judges(self, path: str) -> bool:
         """Whether a file belongs to what is judged. A `*` in a pattern matches any characters, `/` among them."""

@@ -16,10 +16,12 @@ def read_rules(text: str, file: str = "gate.yaml") -> Rules:
     stated = read_members(root, _TOP)
     approval = stated.pop("approval", {})
     paths = stated.pop("paths", {})
+    promotion = stated.pop("promotion", {})
     stated.pop("version", None)
     return Rules(
         **approval,
         **stated,
+        **{f"promotion_{name}": value for name, value in promotion.items()},
         only_paths=paths.get("only", ()),
         ignored_paths=paths.get("ignore", ()),
     )
@@ -39,6 +41,12 @@ def _count_or_none(node: Node) -> int | None:
 def _days(node: Node) -> int:
     if (number := node.integer()) < 1:
         raise node.mistake("write a number of days, 1 or more")
+    return number
+
+
+def _percent(node: Node) -> int:
+    if not 0 <= (number := node.integer()) <= 100:
+        raise node.mistake("write a percentage, from 0 to 100")
     return number
 
 
@@ -101,5 +109,6 @@ _TOP: Mapping[str, Reader] = {
     "readers_within_days": _days,
     "approvers": _approvers,
     "paths": lambda node: read_members(node, {"only": _strings, "ignore": _strings}),
+    "promotion": lambda node: read_members(node, {"coverage": _percent, "certified_inputs": Node.boolean}),
     "waivers": _waivers,
 }
