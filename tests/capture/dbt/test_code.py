@@ -164,3 +164,33 @@ def test_a_model_that_nobody_can_render_is_unknown_when_its_text_changes() -> No
         model |= {"compiled_code": "", "raw_code": "{{ some_package.macro_that_is_not_here() }}"}
 
     assert "inc unknown" in shown(changes(edit))
+
+
+def test_tests_declare_keys_as_the_dialect_folds_them() -> None:
+    def data_test(name: str, of: str = "model.shop.uses", column: str = "", **more: Any) -> dict[str, Any]:
+        config = more.pop("config", {})
+        return {
+            "unique_id": f"test.shop.{name}.{of}.{column}.{len(str(more))}{len(str(config))}",
+            "resource_type": "test",
+            "name": name,
+            "attached_node": of,
+            "column_name": column or None,
+            "config": {"severity": "ERROR", **config},
+            "test_metadata": {"name": name, "kwargs": {"column_name": column, **more}},
+        }
+
+    whole = manifest()
+    tests = [
+        data_test("unique", column="ID"),
+        data_test("not_null", column="id"),
+        data_test("unique", column="double"),
+        data_test("unique", column="a", config={"severity": "warn"}),
+        data_test("unique", column="b", config={"where": "b > 1"}),
+        data_test("unique", column="c", config={"error_if": ">10"}),
+        data_test("unique_combination_of_columns", combination_of_columns=["id", "double"]),
+    ]
+    whole["nodes"] |= {one["unique_id"]: one for one in tests}
+    code = project_code(project_of(whole, {}, {}, {}, Path("target")), WAREHOUSE)
+    assert {table: [(one.columns, one.is_complete) for one in keys] for table, keys in code.keys.items()} == {
+        '"shop"."main"."uses"': [(("id",), True), (("double",), False), (("id", "double"), False)]
+    }

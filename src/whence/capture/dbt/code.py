@@ -10,6 +10,7 @@ from whence.capture.dbt.artifacts.ephemeral import PREFIX, split_ephemeral
 from whence.capture.dbt.artifacts.files import read_project
 from whence.capture.dbt.artifacts.names import Names, names
 from whence.capture.dbt.artifacts.project import Node, Project
+from whence.capture.dbt.compiled.declared_keys import declared_keys
 from whence.capture.dbt.compiled.uncompiled_models import render_uncompiled
 from whence.capture.sql.fingerprint.code import Code, ProjectCode
 
@@ -46,7 +47,11 @@ def project_code(project: Project, warehouse: Warehouse) -> ProjectCode:
         if node.kind != "source" and (node.relation or node.is_ephemeral)
     ]
     return ProjectCode(
-        dialect=warehouse.dialect, namespace=warehouse.namespace, codes=tuple(codes), columns=dict(_columns(project))
+        dialect=warehouse.dialect,
+        namespace=warehouse.namespace,
+        codes=tuple(codes),
+        columns=dict(_columns(project)),
+        keys=declared_keys(project, warehouse.dialect),
     )
 
 

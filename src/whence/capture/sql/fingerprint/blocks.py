@@ -4,59 +4,17 @@ A block is open while other queries may still become part of it: a subquery with
 same as its sources and conditions in the query around it. `close_block` turns it into one formula for its rows.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
+from whence.capture.sql.fingerprint.block import Block, OuterJoin, rows_of
+from whence.capture.sql.fingerprint.keys import unique_keys
+from whence.capture.sql.fingerprint.row_identity import normalize_sources
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
-
-
-@dataclass(slots=True)
-class OuterJoin:
-    """LEFT: `right` may be missing. FULL: `left` may be missing too."""
-
-    kind: str
-    right: "Block"
-    on: list[Formula]
-    left: "Block | None" = None
-
-
-@dataclass(slots=True)
-class Block:
-    """Sources that all rows come from (`inst` formulas), outer joins to them, and conditions after all of them."""
-
-    sources: list[Formula] = field(default_factory=list)
-    outer_joins: list[OuterJoin] = field(default_factory=list)
-    conditions: list[Formula] = field(default_factory=list)
-    is_used: bool = False
-    """A query reads its instances already: the next one needs instances of its own."""
-
-    def instances(self) -> Iterator[Formula]:
-        yield from self.sources
-        for join in self.outer_joins:
-            yield from join.left.instances() if join.left is not None else ()
-            yield from join.right.instances()
-
-    def add(self, other: "Block") -> None:
-        """Add the sources of another block: an inner join, whose conditions are among all others."""
-        self.sources += other.sources
-        self.outer_joins += other.outer_joins
-        self.conditions += other.conditions
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the rows are those of one source."""
-        return len(self.sources) == 1 and not self.outer_joins and not self.conditions
-
-
-def rows_of(instance: Formula) -> Formula:
-    """The rows that an `inst` formula ranges over."""
-    rows = instance.args[1]
-    assert isinstance(rows, Formula)
-    return rows
 
 
 def close_block(store: Formulas, block: Block, values: Sequence[Formula]) -> tuple[Formula, list[Formula]]:
     """The rows of a complete block, and values over them, without reference to its instances."""
+    block, values = normalize_sources(store, block, values)
     if block.is_plain:
         (only,) = block.sources
         closing = _Closing(store, {}, only)
@@ -171,60 +129,20 @@ def _nested_rows(closing: _Closing, block: Block) -> Formula:
 
 
 def _keeps_rows(join: OuterJoin) -> bool:
-    """Whether a LEFT JOIN finds at most one row: the condition gives a value for each key of a grouped source."""
+    """Whether a LEFT JOIN finds at most one row: the condition gives a value for each column of a key."""
     if join.kind != "left" or not _is_single(join.right):
         return False
     (instance,) = join.right.sources
-    keys = unique_keys(rows_of(instance))
-    if keys is None:
-        return False
+    return any(_sets_all(join, instance, key.columns) for key in unique_keys(rows_of(instance)))
+
+
+def _sets_all(join: OuterJoin, instance: Formula, columns: Sequence[Formula]) -> bool:
     store = instance.store
-    return all(any(_sets(on, store.make("of", instance, key), instance) for on in join.on) for key in keys)
+    return all(any(_sets(on, store.make("of", instance, key), instance) for on in join.on) for key in columns)
 
 
 def _is_single(block: Block) -> bool:
     return block.is_plain
-
-
-def unique_keys(rows: Formula) -> tuple[Formula, ...] | None:
-    """The columns that no two rows share; None if they are not known, empty if there is only one row."""
-    if rows.op == "block":
-        return _keys_of_block(rows)
-    if rows.op != "group":
-        return None
-    keys = rows.args[1]
-    if keys == "all rows":
-        return ()
-    if isinstance(keys, Formula) and keys.op == "set":
-        return tuple(key for key in keys.args if isinstance(key, Formula))
-    return None
-
-
-def _keys_of_block(rows: Formula) -> tuple[Formula, ...] | None:
-    """The keys of one filtered source: its own, or those within which it keeps `row_number() = 1`."""
-    sources, conditions, joins = (arg.args for arg in rows.args if isinstance(arg, Formula))
-    if len(sources) != 1 or joins or not isinstance(sources[0], Formula):
-        return None
-    source, store = sources[0], rows.store
-    inside = source
-    while inside.op in ("src", "label"):
-        inside = next(arg for arg in inside.args if isinstance(arg, Formula))
-    first = next((key for one in conditions if isinstance(one, Formula) for key in _first_of(one, source)), None)
-    keys = first.args if first is not None else unique_keys(inside)
-    if keys is None:
-        return None
-    return tuple(store.push(key, source) for key in keys if isinstance(key, Formula))
-
-
-def _first_of(condition: Formula, source: Formula) -> Iterator[Formula]:
-    """The partition of a condition `row_number() over (partition by …) = 1`."""
-    if condition.op != "eq" or condition.store.make("number", "1") not in condition.args:
-        return
-    for arg in condition.args:
-        if isinstance(arg, Formula) and arg.op == "of" and arg.args[0] is source and isinstance(arg.args[1], Formula):
-            window = arg.args[1]
-            if window.op == "window" and window.args[0] == "rownumber":
-                yield from (one for one in window.args[1:2] if isinstance(one, Formula) and one.op == "set")
 
 
 def _sets(condition: Formula, key: Formula, instance: Formula) -> bool:

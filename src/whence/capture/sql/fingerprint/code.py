@@ -51,8 +51,17 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UniqueKey:
+    """Columns of which a test holds that no two rows share them; `is_complete`: and that none of them is NULL."""
+
+    columns: tuple[str, ...]
+    is_complete: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectCode:
-    """All code of one version of a project. `columns`: of tables that it does not build, by their name in SQL.
+    """All code of one version of a project. `columns`: of tables that it does not build, by their name in SQL. `keys`:
+    of tables that it builds or reads, by their name in SQL.
 
     `namespace` is that of the datasets whose names come from SQL. `defaults`: the schema or search path of its session.
     """
@@ -62,6 +71,7 @@ class ProjectCode:
     codes: tuple[Code, ...]
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     defaults: tuple[str, ...] = ()
+    keys: Mapping[str, tuple[UniqueKey, ...]] = field(default_factory=dict)
 
 
 def code_of_files(

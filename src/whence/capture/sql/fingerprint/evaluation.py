@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from whence.capture.sql.dialects.dialects import dialect_of
-from whence.capture.sql.fingerprint.code import Code, ProjectCode
+from whence.capture.sql.fingerprint.code import Code, ProjectCode, UniqueKey
 from whence.capture.sql.fingerprint.meaning import Model
 from whence.capture.sql.fingerprint.targets import ScriptTargets, Target, TargetColumn, model_of, read_targets
 from whence.capture.sql.lineage import RESULT, Span, Table
 from whence.capture.sql.names.catalog import Catalog
 from whence.capture.sql.names.names import parse_name_parts
-from whence.capture.sql.provenance.formulas import Formulas
+from whence.capture.sql.provenance.formulas import Formulas, RowKey
 from whence.capture.sql.provenance.relations import STAR
 from whence.capture.sql.scripts.script import read_script
 from whence.model.names import DatasetName
@@ -82,11 +82,28 @@ class _Evaluation:
     versions: dict[DatasetName, DatasetVersion] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     functions: dict[str, str] = field(default_factory=dict)
+    keys: dict[Table, tuple[UniqueKey, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         known = Catalog.from_columns(self.project.columns, self.project.dialect)
         self.columns.update(known.tables)
         self.functions.update(_functions(self.project.codes))
+        self.readings.store.keys.clear()
+        self.keys = {_table(name, self.project.dialect): keys for name, keys in self.project.keys.items()}
+        for table in self.keys:
+            self._declare_keys(table, Model(self.readings.store.make("table", str(table)), {}))
+
+    def _declare_keys(self, table: Table, model: Model) -> None:
+        """Make the keys of a table known to those that join its rows. A key of unknown columns is left out."""
+        make = self.readings.store.make
+        found = [
+            RowKey(tuple(model.columns.get(name, make("name", name)) for name in key.columns), key.is_complete)
+            for key in self.keys.get(table, ())
+            if not model.columns or model.columns.keys() >= set(key.columns)
+        ]
+        if found:
+            known = self.readings.store.keys.get(model.rows, ())
+            self.readings.store.keys[model.rows] = tuple(dict.fromkeys((*known, *found)))
 
     def read(self, code: Code) -> None:
         if code.kind != "sql":
@@ -122,6 +139,7 @@ class _Evaluation:
         if code.parents is None:
             return None
         parts: list[object] = [self.project.dialect, self.project.defaults, code.sql, *sorted(self.functions.items())]
+        parts += sorted(self.project.keys.items(), key=str)
         for name in code.parents:
             table = _table(name, self.project.dialect)
             model = models.get(table)
@@ -165,6 +183,8 @@ class _Evaluation:
             self.columns[table] = tuple(dict.fromkeys(columns))
         if len(targets) == 1:
             self.models[table] = model_of(targets[0])
+            if not self.versions[name].code.is_incremental:
+                self._declare_keys(table, self.models[table])
 
     def _add_opaque(self, code: Code) -> None:
         """A seed or a Python model: its rows are its content."""

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from whence.capture.sql.fingerprint.blocks import Block, OuterJoin, close_block, copy_block
+from whence.capture.sql.fingerprint.block import Block, OuterJoin
+from whence.capture.sql.fingerprint.blocks import close_block, copy_block
 from whence.capture.sql.fingerprint.expressions import negate
 from whence.capture.sql.fingerprint.meaning import Meaning, RelationMeanings, with_meaning
 from whence.capture.sql.lineage import Table

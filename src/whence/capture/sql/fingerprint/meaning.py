@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from whence.capture.sql.fingerprint.blocks import Block, close_block
+from whence.capture.sql.fingerprint.block import Block
+from whence.capture.sql.fingerprint.blocks import close_block
 from whence.capture.sql.fingerprint.expressions import Expressions
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.provenance.formulas import Formula, Formulas

@@ -23,11 +23,22 @@ def compare_projects(
     `readings` may be shared by comparisons. Raises DialectError.
     """
     readings = readings or Readings()
+    base, head = _with_common_keys(base, head)
     own_before, own_after = (evaluate(project, readings, through=False) for project in (base, head))
     before = evaluate(base, readings, through=True)
     after = evaluate(head, readings, through=True, gone=own_before.tables - own_after.tables)
     comparison = _Comparison(before.datasets, after.datasets, own_before.datasets, own_after.datasets, after.problems)
     return tuple(dict.fromkeys(change for name in comparison.order for change in comparison.changes_of(name)))
+
+
+def _with_common_keys(base: ProjectCode, head: ProjectCode) -> tuple[ProjectCode, ProjectCode]:
+    """Both versions with the keys that both declare: a head does not vouch for itself by a test that it brings."""
+    common = {
+        name: tuple(key for key in keys if key in head.keys[name])
+        for name, keys in base.keys.items()
+        if name in head.keys
+    }
+    return replace(base, keys=common), replace(head, keys=common)
 
 
 Versions = Mapping[DatasetName, DatasetVersion]

@@ -133,7 +133,7 @@ class SelectMeaning(FromMeaning):
             rows.wrap(lambda inside, _: inside)
             rows.filter(tree.QUALIFY)
         if rows.lists.get("distinct_on"):
-            rows.wrap(_distinct_on(self.store))
+            rows.keep_first()
         elif tree.arg(node, tree.DISTINCT):
             rows.distinct()
             rows.lists["inherited"] = []
@@ -171,14 +171,6 @@ def _is_by_order(value: Formula) -> bool:
             seen.add(part)
             remaining += [arg for arg in part.args if isinstance(arg, Formula)]
     return False
-
-
-def _distinct_on(store: Formulas) -> Wrap:
-    def wrap(inside: Formula, lists: Mapping[str, list[Formula]]) -> Formula:
-        order = lists.get("order") or lists["inherited"]
-        return store.make("distinct_on", inside, store.make("set", *lists["distinct_on"]), store.make("list", *order))
-
-    return wrap
 
 
 def _decorate_with(store: Formulas, decoration: Formula) -> Wrap:

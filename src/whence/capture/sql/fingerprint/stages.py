@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from whence.capture.sql.fingerprint.blocks import Block, OuterJoin, close_block, mentions, rows_of, unique_keys
+from whence.capture.sql.fingerprint.block import Block, OuterJoin, rows_of
+from whence.capture.sql.fingerprint.blocks import close_block, mentions
+from whence.capture.sql.fingerprint.keys import unique_keys
+from whence.capture.sql.fingerprint.row_identity import first_value
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 from whence.capture.sql.syntax import tree
 
@@ -43,8 +46,8 @@ class Rows:
         if len(self.block.sources) != 1 or self.block.outer_joins:
             return False
         (only,) = self.block.sources
-        keys = unique_keys(rows_of(only))
-        return keys is not None and all(self.store.push(key, only) in self.lists["values"] for key in keys)
+        keys = [key.columns for key in unique_keys(rows_of(only)) if key.is_complete]
+        return any(all(self.store.push(one, only) in self.lists["values"] for one in columns) for columns in keys)
 
     def filter(self, clause: str) -> None:
         self.block.conditions += self.lists.pop(clause, ())
@@ -70,6 +73,21 @@ class Rows:
             self.wrap(make_rows)
         else:
             self.group(make_rows, values)
+
+    def keep_first(self) -> None:
+        """Complete rows of which the first of each group of `distinct_on` is left, after all window functions."""
+        if any(value.has_window for value in self.lists["values"]):
+            self.wrap(lambda inside, _: inside)
+        keys = self.lists["distinct_on"]
+        order = self.store.make("list", *(self.lists.get("order") or self.lists["inherited"]))
+
+        def first(value: Formula) -> Formula:
+            if value.op == "ordered":
+                return self.store.rebuild(value, first)
+            return first_value(self.store, value, keys, order)
+
+        self.lists = {name: [*map(first, values)] for name, values in self.lists.items()}
+        self.wrap(lambda inside, lists: self.store.make("group", inside, self.store.make("set", *lists["distinct_on"])))
 
     def _is_used(self, join: OuterJoin, keys: list[Formula]) -> bool:
         others = [one for one in self.block.outer_joins if one is not join]

@@ -10,7 +10,7 @@ number (`is_open`). When the query is complete, its instances become `src` formu
 
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
-from typing import Final
+from typing import Final, NamedTuple
 
 COMMUTATIVE: Final = frozenset({"add", "mul", "eq", "neq", "bag"})
 """Operations whose arguments have no order."""
@@ -56,14 +56,23 @@ class Formula:
 Argument = Formula | str | int | None
 
 
+class RowKey(NamedTuple):
+    """Columns that no two rows share. Rows with a NULL in one may be repeated, unless `is_complete`."""
+
+    columns: tuple[Formula, ...]
+    is_complete: bool
+
+
 class Formulas:
     """All formulas of one comparison. `len` is the number of distinct ones, the measure of memory."""
 
-    __slots__ = ("_known", "_serial")
+    __slots__ = ("_known", "_serial", "keys")
 
     def __init__(self) -> None:
         self._known: dict[tuple[Argument, ...], Formula] = {}
         self._serial = 0
+        self.keys: dict[Formula, tuple[RowKey, ...]] = {}
+        """The declared keys of tables and models, by their rows."""
 
     def __len__(self) -> int:
         return len(self._known)

@@ -1,0 +1,114 @@
+"""Sources that are written in several ways: the first row of each group, and one source that is joined with itself."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+
+from whence.capture.sql.fingerprint.block import Block, OuterJoin, rows_of
+from whence.capture.sql.fingerprint.keys import first_windows, unique_keys
+from whence.capture.sql.provenance.formulas import Formula, Formulas
+
+Change = Callable[[Formula], Formula]
+
+
+def normalize_sources(store: Formulas, block: Block, values: Sequence[Formula]) -> tuple[Block, list[Formula]]:
+    """The same rows and values, with sources in their normal form."""
+    rest = list(values)
+    while (found := next(_changes(store, block), None)) is not None:
+        sources, conditions, change = found
+        visit = _everywhere(store, change)
+        block = _changed(Block(sources, block.outer_joins, conditions), visit)
+        rest = [visit(value) for value in rest]
+    return block, rest
+
+
+Found = tuple[list[Formula], list[Formula], Change]
+"""The sources and the conditions that are left, and what becomes of formulas."""
+
+
+def _changes(store: Formulas, block: Block) -> Iterator[Found]:
+    yield from (_first_rows(store, block, *found) for found in _first_conditions(block))
+    for rows in {rows_of(one) for one in block.sources} if len(block.sources) > 1 else ():
+        if not rows.is_open and not rows.is_volatile:
+            yield from _repeated(store, block, [one for one in block.sources if rows_of(one) is rows])
+
+
+def _first_conditions(block: Block) -> Iterator[tuple[Formula, Formula, Formula]]:
+    """The conditions `row_number() over (…) = 1`, each with its source and its window."""
+    for condition in block.conditions:
+        if condition.op == "eq":
+            for source in block.sources:
+                yield from ((condition, source, window) for window in first_windows(condition, source))
+
+
+def _first_rows(store: Formulas, block: Block, condition: Formula, source: Formula, window: Formula) -> Found:
+    """The first row of each partition as a group: which row that is matters for the columns that are no keys."""
+    keys, order = window.args[1], store.make("list", *window.args[2:])
+    assert isinstance(keys, Formula)
+    grouped = store.instance(store.make("group", rows_of(source), keys))
+
+    def change(part: Formula) -> Formula:
+        if part is source:
+            return grouped
+        if part.op != "of" or part.args[0] is not source or not isinstance(part.args[1], Formula):
+            return part
+        inside = part.args[1]
+        return store.make("of", grouped, first_value(store, inside, keys.args, order, window))
+
+    sources = [grouped if one is source else one for one in block.sources]
+    return sources, [one for one in block.conditions if one is not condition], change
+
+
+def first_value(
+    store: Formulas, value: Formula, keys: Sequence[object], order: Formula, number: Formula | None = None
+) -> Formula:
+    """A value of the first row of each group, in an order. `number`: the value that numbers the rows, which is 1."""
+    if value in keys:
+        return value
+    return store.make("number", "1") if value is number else store.make("aggregate", "first_row", value, order)
+
+
+def _repeated(store: Formulas, block: Block, same: Sequence[Formula]) -> Iterator[Found]:
+    """Two sources with the same rows that are joined on a key: one of them is enough."""
+    for kept, gone in combinations(same, 2):
+        if any(_joined_on(store, block, kept, gone, key.columns) for key in unique_keys(rows_of(kept))):
+            sources = [one for one in block.sources if one is not gone]
+            yield sources, block.conditions, _replaced(gone, kept)
+
+
+def _replaced(gone: Formula, kept: Formula) -> Change:
+    return lambda part: kept if part is gone else part
+
+
+def _joined_on(store: Formulas, block: Block, one: Formula, other: Formula, columns: Sequence[Formula]) -> bool:
+    pairs = (store.make("eq", store.make("of", one, key), store.make("of", other, key)) for key in columns)
+    return bool(columns) and all(pair in block.conditions for pair in pairs)
+
+
+def _everywhere(store: Formulas, change: Change) -> Change:
+    """A change of each part of a formula, the outermost part that it fits first."""
+    memo: dict[Formula, Formula] = {}
+
+    def visit(part: Formula) -> Formula:
+        if not part.is_open:
+            return part
+        found = memo.get(part)
+        if found is None:
+            changed = change(part)
+            found = memo[part] = changed if changed is not part else store.rebuild(part, visit)
+        return found
+
+    return visit
+
+
+def _changed(block: Block, visit: Change) -> Block:
+    joins = [
+        OuterJoin(
+            join.kind,
+            _changed(join.right, visit),
+            [*map(visit, join.on)],
+            _changed(join.left, visit) if join.left is not None else None,
+        )
+        for join in block.outer_joins
+    ]
+    sources = [one if one.op == "inst" and not rows_of(one).is_open else visit(one) for one in block.sources]
+    return Block(sources, joins, [*map(visit, block.conditions)], block.is_used)
