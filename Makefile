@@ -63,8 +63,9 @@ accuracy: .venv/ready-dev ## Score the SQL reader on the golden suite, per diale
 accuracy-gate: .venv/ready-dev ## Score the fingerprint of changes on the corpus of edits; fails on a drop (ARGS=-v: the edits whose columns are not exact)
 	@PYTHONPATH=tests $(BIN)/python -m capture.sql.fingerprint.gate_accuracy $(ARGS)
 
-bench-gate: .venv/ready-dev ## Measure which injected faults the smaller set of tests of `whence gate --tests` would miss (a minute)
-	@PYTHONPATH=tests $(BIN)/python -m bench.gate.tests $(ARGS)
+bench-gate: .venv/ready-dev ## Measure a verdict on 500 models, and which injected faults the smaller set of tests would miss (two minutes)
+	@PYTHONPATH=tests $(BIN)/python -m bench.gate.scale $(ARGS)
+	@PYTHONPATH=tests $(BIN)/python -m bench.gate.tests
 
 bench: .venv/ready-dev ## Measure throughput, latency, start and memory (minutes)
 	@$(BIN)/python -m bench $(ARGS)

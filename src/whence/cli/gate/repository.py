@@ -1,9 +1,11 @@
 """What the gate asks of Git: no network, no hooks, no drivers that the repository configures."""
 
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from whence.capture.repository import read_files
 from whence.errors import ArtifactError
 
 _SECONDS = 120
@@ -39,11 +41,9 @@ class Repository:
             return None
         return self._git("show", "--no-ext-diff", "--no-textconv", f"{commit}:{path}")
 
-    def files_at(self, commit: str, folder: str, suffix: str) -> dict[str, str]:
+    def files_at(self, commit: str, folder: str, suffix: str) -> Mapping[str, str]:
         """The texts of the files below a folder in a commit, by path."""
-        listed = self._git("ls-tree", "-r", "-z", "--name-only", commit, "--", folder).split("\0")
-        paths = [one for one in listed if one.endswith(suffix)]
-        return {path: self._git("show", "--no-textconv", f"{commit}:{path}") for path in paths}
+        return read_files(self.folder, commit, suffix, "" if folder == "." else folder)
 
     def authors(self, base: str, head: str) -> frozenset[str]:
         """The names and addresses of who wrote and who committed what lies between two commits."""

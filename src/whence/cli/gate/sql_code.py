@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from pathlib import Path
 
 import msgspec
@@ -60,7 +61,9 @@ def compare_sql(change: Change, folder: SqlFolder) -> Compared:
         return Compared(changes=(), project=Project())
     base, head = (_files(change, commit, folder) for commit in (change.merge_base, change.head.commit))
     changes = compare_projects(_project(base, folder), _project(head, folder))
-    return Compared(changes=changes, project=Project(base=_edges(base, folder), head=_edges(head, folder)))
+    read = lru_cache(maxsize=None)(partial(_edges, _settings(folder)))  # most files are the same in both
+    edges = (tuple(edge for file in sorted(files.items()) for edge in read(*file)) for files in (base, head))
+    return Compared(changes=changes, project=Project(*edges))
 
 
 def read_columns(path: Path) -> Mapping[str, tuple[str, ...]]:
@@ -85,8 +88,12 @@ def _project(files: Mapping[str, str], folder: SqlFolder) -> ProjectCode:
     )
 
 
-def _edges(files: Mapping[str, str], folder: SqlFolder) -> tuple[GraphEdge, ...]:
-    settings = Settings(
+def _edges(settings: Settings, path: str, text: str) -> tuple[GraphEdge, ...]:
+    return edges_of([script_event(text, path, settings)])
+
+
+def _settings(folder: SqlFolder) -> Settings:
+    return Settings(
         dialect=folder.dialect,
         namespace=folder.namespace,
         jobs=folder.namespace,
@@ -95,4 +102,3 @@ def _edges(files: Mapping[str, str], folder: SqlFolder) -> tuple[GraphEdge, ...]
         schema=folder.schema,
         catalog=Catalog.from_columns(folder.columns, folder.dialect),
     )
-    return edges_of(script_event(text, path, settings) for path, text in sorted(files.items()))
