@@ -22,6 +22,7 @@ from whence.cli.client import Client
 from whence.cli.process.serve import OPEN, plan, running
 from whence.demo.call_lists import ENVIRONMENTS, call_list, report
 from whence.demo.facts import FACTS_BY_PATH
+from whence.demo.pull_request import show_pull_request
 from whence.model.events import RunState
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node
@@ -239,3 +240,10 @@ def _facet(store_url: str, subject: DatasetName, name: str) -> str:
         payload = connection.execute(wanted).scalar_one()
     engine.dispose()
     return str(payload)
+
+
+def test_a_pull_request_on_the_call_list_is_blocked_because_of_the_report(captured: Captured, tmp_path: Path) -> None:
+    printed: list[str] = []
+    judged = show_pull_request(tmp_path / "pull-request", captured.store_url, printed.append)
+    assert printed[-1] == "exit code 5: blocked"
+    assert report(captured.data) in {hit.subject for hit in judged.summary.leading}

@@ -26,6 +26,16 @@ ENVIRONMENTS = ("crm-staging", "crm-prod")
 CALLED_FROM = 0.5
 """Customers with at least this probability of churn are called."""
 
+CALL_LIST_SQL = f"""create table main.call_list as
+select customer_id, churn_probability
+from main.predictions
+where churn_probability >= {CALLED_FROM}
+"""
+"""What the CRM runs on the scores that it gets. `whence demo --gate` has it in a repository."""
+
+CONTRACT_VERSION = "1.0.0"
+"""Of the call list, whose columns the report reads."""
+
 _CALL_LIST = {"customer_id": "INTEGER", "churn_probability": "REAL"}
 _REPORT = {"customers_to_call": "INTEGER", "mean_probability": "REAL"}
 
@@ -85,7 +95,7 @@ def publish_scores(data: Path, sender: Sender) -> str:
                 if not all(check.success for check in checks if check.severity == "error"):
                     missing = without_score(predictions, customers)
                     raise ScoresRejectedError(f"{missing} of {len(customers)} customers have no score")
-                _load(data, environment, called)
+                _load(data, environment, predictions)
     except ScoresRejectedError as error:
         return f"stopped in {environment}, {error}"
     with _report_run(_reporting(data), sender, 1):
@@ -129,7 +139,10 @@ def _loading(environment: str, data: Path, checks: Sequence[Check]) -> Work:
             *(_direct(FieldName(source, name), FieldName(target, name), "IDENTITY") for name in _CALL_LIST),
             _filter(FieldName(source, "churn_probability"), target, f"churn_probability >= {CALLED_FROM}"),
         ],
-        dataset_facets=_facts("team:crm", "Customers to call, because they are likely to leave."),
+        dataset_facets={
+            **_facts("team:crm", "Customers to call, because they are likely to leave."),
+            "whence_contract": own_facet("ContractFacet", version=CONTRACT_VERSION),
+        },
     )
 
 
@@ -150,13 +163,15 @@ def _reporting(data: Path) -> Work:
     )
 
 
-def _load(data: Path, environment: str, called: Rows) -> None:
+def _load(data: Path, environment: str, predictions: Rows) -> None:
     with closing(_database(data, environment)) as database, database:
-        database.execute("DROP TABLE IF EXISTS call_list")
         columns = ", ".join(f"{name} {type_}" for name, type_ in _CALL_LIST.items())
-        database.execute(f"CREATE TABLE call_list ({columns})")
-        rows = [tuple(row[name] for name in _CALL_LIST) for row in called]
-        database.executemany("INSERT INTO call_list VALUES (?, ?)", rows)
+        database.execute(f"CREATE TABLE predictions ({columns})")
+        rows = [tuple(row[name] for name in _CALL_LIST) for row in predictions]
+        database.executemany("INSERT INTO predictions VALUES (?, ?)", rows)
+        database.execute("DROP TABLE IF EXISTS call_list")
+        database.execute(CALL_LIST_SQL)
+        database.execute("DROP TABLE predictions")
 
 
 def _write_report(data: Path) -> None:

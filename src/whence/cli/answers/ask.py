@@ -94,6 +94,8 @@ class Questions(Protocol):
 
     def contract(self, dataset: str, *, as_of: Time | None = None) -> ContractHistory:
         """The contract of a dataset at a time, with its text; and all its versions."""
+        ...
+
     def fields(self, namespace: str, name: str) -> tuple[str, ...]:
         """The columns in the schema of a dataset."""
         ...

@@ -25,7 +25,6 @@ from whence.query.answers.values import TYPES, Filter, Question
 from whence.query.history.diff import Side, diff
 from whence.query.history.history import history
 from whence.query.lookup.contracts import CARRIERS
-from whence.query.lookup.descriptions import describe_jobs
 from whence.query.lookup.descriptions import describe_datasets, describe_jobs
 from whence.query.lookup.filtered_search import narrowed
 from whence.query.lookup.resolve import resolve

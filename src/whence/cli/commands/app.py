@@ -95,13 +95,16 @@ def up(
 def demo(
     data: DemoData = None,
     once: Annotated[bool, typer.Option("--once", help="Stop after the answers")] = False,
+    gate: Annotated[
+        bool, typer.Option("--gate", help="Also judge a pull request that renames a contracted column")
+    ] = False,
     port: Port = 8080,
 ) -> None:
     """Trace a real PySpark pipeline, from a prediction back to its raw columns."""
     from whence.cli.process import demo as tour
 
     with reporting(Output.TEXT):
-        raise typer.Exit(tour.demo(data, once=once, port=port))
+        raise typer.Exit(tour.demo(data, once=once, port=port, gate=gate))
 
 
 @app.command()

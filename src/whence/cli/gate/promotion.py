@@ -9,9 +9,9 @@ import typer
 from rich.text import Text
 
 from whence.cli.answers.ask import Questions
+from whence.cli.gate.forms import exit_of
 from whence.cli.gate.heads import RULES_FILES
 from whence.cli.gate.production import facts_of
-from whence.cli.gate.verdict import exit_of
 from whence.cli.output.streams import Exit, Output, print_document, print_lines
 from whence.client.answers import Lineage
 from whence.errors import AccessError, ArtifactError, NodeNotFoundError

@@ -74,10 +74,11 @@ class DemoRun:
         self.say(f"  {done}: {time.monotonic() - began:.1f} s")
 
 
-def demo(data: Path | None, *, once: bool, port: int) -> Exit:
+def demo(data: Path | None, *, once: bool, port: int, gate: bool = False) -> Exit:
     """Run the demo in `data`, or in a temporary directory that is deleted at the end. Raises WhenceError.
 
-    SIGTERM, SIGINT and SIGHUP end it at any moment, with all processes that it started.
+    `gate`: also judge a pull request. SIGTERM, SIGINT and SIGHUP end it at any moment, with all processes that it
+    started.
     """
     for number in _ENDING:
         signal.signal(number, _end)
@@ -95,6 +96,8 @@ def demo(data: Path | None, *, once: bool, port: int) -> Exit:
         between = _run_pipeline(tour, url)
         _wait_for_events(tour, url)
         _answer(tour, between)
+        if gate:
+            _judge_pull_request(tour)
         if not once:
             _stay(tour, url)
     return Exit.OK
@@ -197,6 +200,21 @@ def _raw_columns(tour: DemoRun, question: Question) -> set[str]:
     fields = [one.name for one in answer.nodes if isinstance(one.name, FieldName)]
     raw = [one for one in fields if Path(one.dataset.name).parent.name == "raw"]
     return {f"{Path(one.dataset.name).name}.{one.field}" for one in raw}
+
+
+def _judge_pull_request(tour: DemoRun) -> None:
+    tour.title("What does a pull request break that renames a column of the call list?")
+    tour.say("(the list has a contract, and the report in production reads that column)", "dim")
+    folder = tour.data / "pull-request"
+    shutil.rmtree(folder, ignore_errors=True)
+    noise = tour.data / "run" / "pull-request.log"
+    arguments = ["whence.demo.pull_request", "--folder", str(folder), "--store", tour.store]
+    with _beside(arguments, noise) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            tour.say(line.rstrip("\n"))
+    if process.returncode:
+        raise WhenceError(f"the pull request could not be judged: {noise.read_text(errors='replace').strip()}")
 
 
 def _stay(tour: DemoRun, url: str) -> None:
