@@ -45,11 +45,10 @@ class Server:
         where = ("--url", f"http://127.0.0.1:{self.api.port}", "--repository-name", self.repository)
         return self.run(checkout, *where, *options, key=key)
 
-    def run(self, checkout: Checkout, *options: str, key: str = "gate") -> Result:
+    def run(self, checkout: Checkout, *options: str, key: str = "gate", **variables: str) -> Result:
         where = ["--repository", str(checkout.folder), "--base", "main", "--head", "work"]
-        return CliRunner().invoke(
-            app, ["gate", *where, *options], env={"WHENCE_API_KEY": self.keys[key], "WHENCE_URL": None}
-        )
+        environment = {"WHENCE_API_KEY": self.keys[key], "WHENCE_URL": None, **variables}
+        return CliRunner().invoke(app, ["gate", *where, *options], env=environment)
 
     def ask(self, method: str, path: str, key: str, body: object = None) -> Any:
         headers = {"Authorization": f"Bearer {self.keys[key]}", "Content-Type": "application/json"}
@@ -162,7 +161,7 @@ def test_a_key_without_the_role_gets_its_verdict_and_no_record(server: Server, c
 
 def test_a_record_needs_a_server_and_a_name(server: Server, checkout: Checkout) -> None:
     checkout.commit({"jobs/clean.py": "# other\n"})
-    of_store = server.run(checkout, "--store", server.store, "--record")
+    of_store = server.run(checkout, "--store", server.store, WHENCE_GATE_RECORD="true")
     assert (of_store.exit_code, "--url" in of_store.stderr) == (1, True)
     checkout.git("remote", "remove", "origin")
     nameless = server.run(checkout, "--url", f"http://127.0.0.1:{server.api.port}", "--record")

@@ -84,7 +84,11 @@ PublishTo = Annotated[
 ]
 Record = Annotated[
     bool,
-    typer.Option("--record", help="Record the verdict at the server; its key must be a steward of the repository"),
+    typer.Option(
+        "--record",
+        envvar="WHENCE_GATE_RECORD",
+        help="Record the verdict at the server; its key must be a steward of the repository",
+    ),
 ]
 RepositoryName = Annotated[
     str,
