@@ -41,6 +41,8 @@ from whence.query.visibility.visible_ids import QuestionGraph, VisibleIds
 TRIPLES, LONG = 400, 10_000
 CHANGES = 20
 """Of one graph and one policy."""
+BORROWED = 175
+"""A seed with a column that a dataset has under a hidden name alone, of which a record named it once."""
 SECRET = b"of this installation"
 
 
@@ -64,7 +66,7 @@ class Viewed:
 
 def test_no_form_of_a_verdict_has_a_forbidden_name(pytestconfig: pytest.Config) -> None:
     triples, hidden, named = LONG if pytestconfig.getoption("--long") else TRIPLES, 0, 0
-    for seed in range(triples // CHANGES):
+    for seed in (*range(triples // CHANGES), BORROWED):
         dice = random.Random(f"gate {seed}")
         one = world(dice)
         rule = policy(dice, one)

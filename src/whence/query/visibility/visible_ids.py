@@ -93,14 +93,20 @@ class VisibleIds:
         nodes = {text: node for text in texts if (node := parse_node(text)) is not None}
         datasets = [of for node in nodes.values() if (of := dataset_of(node)) is not None]
         self.meet({node_id(one) for one in (*nodes.values(), *datasets)})
+        fields = [one for one in nodes.values() if isinstance(one, FieldName) and node_id(one.dataset) in self.groups]
+        self.meet({node_id(cousin) for one in fields for cousin in self._all_names(one)})
         return frozenset(text for text, node in nodes.items() if self._sees_name(node))
 
     def _sees_name(self, name: Node) -> bool:
-        """Whether a node is visible under its own name. One that the graph lacks may be a field of a known dataset."""
+        """Whether a node is visible under its own name. One that the graph lacks may be a field of a known dataset, and
+        then be known under a hidden name of it only.
+        """
         if self.shown(id_ := node_id(name)):
             return self.can_see(id_)
         if isinstance(name, FieldName) and (of := node_id(name.dataset)) in self.groups:
-            return self.can_see(of) and self.field(of, name.field) == name.field
+            known = [id_ for one in self._all_names(name) if self.shown(id_ := node_id(one))]
+            is_borrowed = bool(known) and not any(map(self.can_see, known))
+            return self.can_see(of) and not is_borrowed and self.field(of, name.field) == name.field
         return self.pseudonyms.viewer.can_see(name)
 
     def is_token(self, id_: int) -> bool:
