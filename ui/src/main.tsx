@@ -16,7 +16,7 @@ import { NoRole } from "./pages/NoRole";
 import { NotFound } from "./pages/NotFound";
 import { NodePage } from "./pages/NodePage";
 import { RunPage } from "./pages/RunPage";
-import { Awaited } from "./components/elements";
+import { Awaited, shortRunId } from "./components/elements";
 import { applyTheme, Shell } from "./components/Shell";
 import { Gate, useSession } from "./session";
 import { words } from "./texts";
@@ -44,7 +44,7 @@ const App = () => {
     verdict: words.gate.verdict,
     admin: words.admin.title,
   };
-  const subject = titles[page] ?? (page === "run" ? run.slice(0, 8) : node && shortName(node));
+  const subject = titles[page] ?? (page === "run" ? shortRunId(run) : node && shortName(node));
   useEffect(() => {
     document.title = subject ? `${subject} · ${words.name}` : words.name;
   }, [subject]);

@@ -3,7 +3,7 @@
 import { words } from "../texts";
 import { pageAddress } from "../address";
 import { isHiddenKey } from "../names";
-import { Go, runId, RunLink, State, Took, When } from "./elements";
+import { Go, runId, RunLink, shortRunId, State, Took, When } from "./elements";
 
 interface Row {
   run: string;
@@ -33,7 +33,7 @@ const CompareLink = ({ run, before }: { run: Row; before: Row }) =>
     <Go
       to={pageAddress("run", { run: runId(run.run), vs: runId(before.run) })}
       className="link-button"
-      label={words.runs.compareOf(runId(run.run).slice(0, 8))}
+      label={words.runs.compareOf(shortRunId(run.run))}
     >
       {words.runs.compare}
     </Go>

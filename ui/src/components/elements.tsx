@@ -235,6 +235,12 @@ export const Took = ({ from, to }: { from: string | null; to: string | null }) =
 
 export const runId = (run: string): string => run.replace(/^run:/, "");
 
+/** Eight digits of a run id: the first ones, or the last ones if the first are a time, which neighbours share. */
+export const shortRunId = (run: string): string => {
+  const id = runId(run);
+  return id[14] === "7" ? id.slice(-8) : id.slice(0, 8);
+};
+
 export const RunLink = ({ run }: { run: string }) =>
   isHiddenKey(runId(run)) ? (
     <span className="quiet" title={words.hidden.ask}>
@@ -242,7 +248,7 @@ export const RunLink = ({ run }: { run: string }) =>
     </span>
   ) : (
     <Go to={pageAddress("run", { run: runId(run) })} className="mono run-link" title={runId(run)}>
-      {runId(run).slice(0, 8)}
+      {shortRunId(run)}
     </Go>
   );
 

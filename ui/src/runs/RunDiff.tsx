@@ -15,7 +15,7 @@ import {
 import { go, pageAddress } from "../address";
 import { ChangesView } from "../explorer/panels/TimePanel";
 import { parseName } from "../names";
-import { Awaited, exact, RunLink, runId, State, Took } from "../components/elements";
+import { Awaited, exact, RunLink, runId, shortRunId, State, Took } from "../components/elements";
 import { words } from "../texts";
 import { changedColumns, comparedLines, reportedBy, type ColumnChange, type Reported } from "./compare";
 
@@ -43,7 +43,7 @@ export const Compared = ({ run, versus }: { run: Run; versus: string | undefined
             <option value="">{words.runs.choose}</option>
             {others.map((one) => (
               <option key={one.run} value={runId(one.run)}>
-                {`${exact(one.started_at ?? one.last_seen ?? "1970").slice(0, 19)} · ${words.states[one.state] ?? one.state} · ${runId(one.run).slice(0, 8)}`}
+                {`${exact(one.started_at ?? one.last_seen ?? "1970").slice(0, 19)} · ${words.states[one.state] ?? one.state} · ${shortRunId(one.run)}`}
               </option>
             ))}
           </select>
