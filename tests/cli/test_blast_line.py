@@ -87,6 +87,14 @@ def test_nothing_is_said_before_it_is_counted_or_of_the_past(churn: Engine, caps
     assert "Blast" not in shown(churn, capsys, Rows.TEXT, "2025-11-13T02:13:20Z")
 
 
+def test_nothing_is_said_that_later_events_may_contradict(churn: Engine, capsys: pytest.CaptureFixture[str]) -> None:
+    count(churn, (0, 0, 0, 0, 0, 0))
+    assert "Blast radius: nothing" in shown(churn, capsys, Rows.TEXT)
+    with writing(churn) as connection:
+        connection.execute(insert(progress), {"name": "other", "position": 1})
+    assert "Blast" not in shown(churn, capsys, Rows.TEXT)
+
+
 def test_nothing_downstream_is_said_so() -> None:
     none = dict.fromkeys(COUNTED, Count(count=0, relative_error=0.0))
     radius = BlastRadius(**none, computed_at="1970-01-01T00:00:00Z", current=True)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from whence.cli.answers.impact import impact_lines
-from whence.cli.answers.listing import found_lines, path_lines, radius_line
+from whence.cli.answers.listing import found_lines, is_outdated, path_lines, radius_line
 from whence.cli.answers.tree import ASCII, UNICODE, Style, tree
 from whence.cli.output.streams import Exit, Rows, print_csv, print_document, print_lines
 from whence.client.answers import Answer, Diff, Found, History, Impact, Lineage, Measurements, Paths, RunLineage, WhyNot
@@ -135,7 +135,7 @@ def show_downstream(command: QuestionCommand, node: str, **walk: Unpack[Walk]) -
     """Print the nodes downstream of a node, and its blast radius, if it was computed."""
     found = command.questions.downstream(node, **walk)
     radius = command.questions.blast_radius(node) if walk.get("as_of") is None else None
-    lines = [] if radius is None else [radius_line(radius, time.time_ns() // 1_000)]
+    lines = [] if radius is None or is_outdated(radius) else [radius_line(radius, time.time_ns() // 1_000)]
     counted = {"blast_radius": msgspec.to_builtins(radius)}
     return show(command, found, lambda style: [*tree(found, style), *lines, *_dropped_lines(found)], counted)
 

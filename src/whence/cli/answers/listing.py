@@ -27,6 +27,11 @@ def path_lines(paths: Paths, style: Style) -> Iterator[Text]:
     yield _summary_line(paths, labels)
 
 
+def is_outdated(radius: BlastRadius) -> bool:
+    """Whether it says that nothing depends on the node, and was counted before the latest events: no use to anybody."""
+    return not radius.current and not any(getattr(radius, name).count for name in COUNTED)
+
+
 def radius_line(radius: BlastRadius, now: int) -> Text:
     """The blast radius of a node, with the error of estimates and its age. `now` in microseconds UTC."""
     counted = [(name, one) for name in COUNTED if (one := getattr(radius, name)).count]
