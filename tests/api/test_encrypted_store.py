@@ -13,7 +13,7 @@ from fixtures.confidential_events import BODIES, SECRETS
 from fixtures.stores_of_events import apply_bodies
 from whence.store.connection.data_key import provide_key
 from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.encryption.encryption import KEY_FILE, create_master
+from whence.store.encryption.master_key import KEY_FILE, create_master
 from whence.store.migrations.migrate import migrate
 
 JOB = f"/api/v1/namespaces/shop/jobs/{quote('load1')}"

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from whence.cli.commands.app import app
 from whence.cli.output.streams import Exit
 from whence.store.connection.engine import open_store, sqlite_url, writing
-from whence.store.encryption.encryption import create_master
+from whence.store.encryption.master_key import create_master
 from whence.store.migrations.migrate import migrate
 
 OTHERWISE = {

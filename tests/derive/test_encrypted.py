@@ -18,9 +18,9 @@ from whence.log import Log
 from whence.log.address import open_log
 from whence.store.connection.data_key import provide_key
 from whence.store.connection.engine import open_store, reading, sqlite_url
-from whence.store.encryption.encryption import KEY_FILE, create_master
 from whence.store.encryption.encryption_state import EncryptionState, read_encryption_state
 from whence.store.encryption.keyring import data_key
+from whence.store.encryption.master_key import KEY_FILE, create_master
 from whence.store.lifecycle.dump import dump
 from whence.store.migrations.migrate import migrate
 

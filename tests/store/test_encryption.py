@@ -24,10 +24,10 @@ from whence.store.adjacency.build import build_csr
 from whence.store.adjacency.overlay import StoreAdjacency
 from whence.store.connection.data_key import check_key, provide_key, store_address
 from whence.store.connection.engine import open_store, reading, sqlite_url, writing
-from whence.store.encryption.encryption import KEY, KEY_FILE, configured_master, create_master, read_master
 from whence.store.encryption.encryption_state import EncryptionState, read_encryption_state
 from whence.store.encryption.key_rotation import rewrap
 from whence.store.encryption.keyring import data_key, is_sensitive
+from whence.store.encryption.master_key import KEY, KEY_FILE, configured_master, create_master, read_master
 from whence.store.lifecycle.copy import copy_in, copy_out, upgrade_copy
 from whence.store.lifecycle.dump import dump
 from whence.store.migrations.migrate import migrate

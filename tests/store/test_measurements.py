@@ -16,7 +16,7 @@ from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.write import dataset, dataset_event, facet, run_event
 from whence.store.connection.data_key import provide_key
 from whence.store.connection.engine import open_store, reading, sqlite_url, writing
-from whence.store.encryption.encryption import KEY_FILE, create_master
+from whence.store.encryption.master_key import KEY_FILE, create_master
 from whence.store.lifecycle.dump import dump
 from whence.store.migrations.migrate import migrate
 

@@ -26,7 +26,7 @@ def create_key(
     output: Form = Output.TEXT,
 ) -> None:
     """Write a new random master key to a file, for WHENCE_MASTER_KEY_FILE. Without it, encrypted data is lost."""
-    from whence.store.encryption.encryption import create_master
+    from whence.store.encryption.master_key import create_master
 
     with reporting(output):
         master = create_master(file)
@@ -77,8 +77,8 @@ def rotate(
 ) -> None:
     """Wrap the store's data key with another master key. The settings have the old one; running processes continue."""
     from whence.store.connection.engine import writing
-    from whence.store.encryption.encryption import read_master
     from whence.store.encryption.key_rotation import rewrap
+    from whence.store.encryption.master_key import read_master
     from whence.store.snapshots.graph import existing_store
 
     with reporting(output):

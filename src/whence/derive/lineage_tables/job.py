@@ -16,7 +16,7 @@ from whence.derive.lineage_tables.schema import SCHEMA_VERSION, TABLES
 from whence.derive.lineage_tables.source import read_relation
 from whence.errors import TableError
 from whence.store.connection.data_key import store_keys
-from whence.store.encryption.encryption import DataKey
+from whence.store.encryption.master_key import DataKey
 from whence.store.lifecycle.export import StoreSnapshot, export_snapshot, open_snapshot, read_position
 
 VERSION = "whence.schemaVersion"

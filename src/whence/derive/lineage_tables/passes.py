@@ -14,8 +14,8 @@ from pyspark.sql import functions as f
 from whence.model.ids import node_id
 from whence.openlineage.facets.assertions import is_assertions_facet, parse_assertions
 from whence.openlineage.names.naming import normalise
-from whence.store.encryption.encryption import DataKey
 from whence.store.encryption.keyring import Find, keys_among, open_expression, open_pack, open_template
+from whence.store.encryption.master_key import DataKey
 from whence.store.schema.facet_templates import RunFacet, join_facets
 
 Batches = Iterable[pa.RecordBatch]

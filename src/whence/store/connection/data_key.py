@@ -7,8 +7,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from whence.errors import EncryptionError, StoreError
 from whence.store.connection.engine import StoreAddress, reading, writing
-from whence.store.encryption.encryption import KEY, KEY_FILE, DataKey, configured_master, new_data_key
 from whence.store.encryption.keyring import data_key, store_key
+from whence.store.encryption.master_key import KEY, KEY_FILE, DataKey, configured_master, new_data_key
 
 
 def provide_key(engine: Engine) -> None:

@@ -14,8 +14,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from whence.errors import StoreError
 from whence.store.connection.revision import refuse_other_schema
 from whence.store.connection.sqlite import WRITING, begin_sqlite, configure_sqlite
-from whence.store.encryption.encryption import DataKey
 from whence.store.encryption.keyring import OPTION, Keyring
+from whence.store.encryption.master_key import DataKey
 from whence.store.schema.tables import progress
 
 

@@ -3,8 +3,8 @@
 from sqlalchemy import Connection, update
 
 from whence.errors import EncryptionError
-from whence.store.encryption.encryption import KEY_FILE, MasterKey
 from whence.store.encryption.keyring import data_key, store_key
+from whence.store.encryption.master_key import KEY_FILE, MasterKey
 
 
 def rewrap(connection: Connection, new: MasterKey) -> None:

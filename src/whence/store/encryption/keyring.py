@@ -15,7 +15,7 @@ from sqlalchemy import BigInteger, Connection, LargeBinary, Table, Text, select
 from whence.errors import EncryptionError
 from whence.model.traits import TRAIT_FACETS
 from whence.openlineage.facets.facet_keys import LIFECYCLE, SQL_COMPARISON
-from whence.store.encryption.encryption import ID_BYTES, KEY, KEY_FILE, DataKey, configured_master
+from whence.store.encryption.master_key import ID_BYTES, KEY, KEY_FILE, DataKey, configured_master
 from whence.store.schema.columns import plain_column
 from whence.store.schema.merge import Row
 from whence.store.schema.tables import metadata

@@ -12,7 +12,6 @@ from sqlalchemy.dialects import postgresql, sqlite
 from whence.model.traits import TRAIT_FACETS
 from whence.store.connection.engine import reading
 from whence.store.connection.transactions import transact
-from whence.store.encryption.encryption import DataKey
 from whence.store.encryption.keyring import (
     seal_expressions,
     seal_measurements,
@@ -21,6 +20,7 @@ from whence.store.encryption.keyring import (
     seal_templates,
     store_key,
 )
+from whence.store.encryption.master_key import DataKey
 from whence.store.ingest.change_log import TRAITS, close_change_version, note_changes
 from whence.store.ingest.duplicate_events import place_events
 from whence.store.ingest.search_index import IndexedName, index_facet_words, index_names, missing_names

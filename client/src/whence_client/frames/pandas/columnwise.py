@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +17,7 @@ from whence_client.frames.pandas.calls import (
     pick,
     value_of,
 )
+from whence_client.frames.pandas.expressions import evaluate, query
 from whence_client.lineage.columns import (
     CONDITIONAL,
     FILTER,
@@ -125,47 +125,6 @@ def drop_duplicates(call: Call) -> FrameLineage:
     subset = None if is_series(call.owner) else call.argument(0, "subset")
     keys = labels_of(subset) or list(call.source.columns)
     return call.source.with_rows(rows_by((pick(call.source, one) for one in keys), GROUP_BY))
-
-
-def query(call: Call) -> FrameLineage:
-    """Rows for which an expression holds. Names with `@` are Python's: where they came from is not known."""
-    text = str(call.argument(0, "expr"))
-    names = [name for name in names_in(text) if name in call.source.columns or name in call.source.index]
-    return call.source.with_rows(rows_by((pick(call.source, name) for name in names), FILTER))
-
-
-def evaluate(call: Call) -> FrameLineage | None:
-    """`eval`: a column by an expression over others."""
-    text = str(call.argument(0, "expr"))
-    target, equals, expression = text.partition("=")
-    if "==" in text or not equals:
-        expression, target = text, ""
-    column = transform(pick(call.source, name) for name in names_in(expression) if name in call.source.columns)
-    if is_frame(call.result):
-        return replace(call.source, columns={**call.source.columns, target.strip(): column})
-    return replace(call.source, columns={labels_in(call.result)[0]: column}) if is_series(call.result) else None
-
-
-def names_in(expression: str) -> list[str]:
-    """The names in an expression of `query` or `eval`, also those in backticks.
-
-    >>> names_in("amount > 3 and `weird name` == @limit")
-    ['amount', 'weird name']
-    """
-    quoted = expression.split("`")[1::2]
-    plain = " ".join(expression.split("`")[::2]) if not quoted else _without_quoted(expression, quoted)
-    try:
-        tree = ast.parse(plain.replace("@", "__local__").strip().replace("\n", " "), mode="eval")
-    except SyntaxError:
-        return quoted
-    found = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    return [*dict.fromkeys([*(name for name in found if not name.startswith(("__local__", "__quoted__"))), *quoted])]
-
-
-def _without_quoted(expression: str, quoted: list[str]) -> str:
-    for number, one in enumerate(quoted):
-        expression = expression.replace(f"`{one}`", f"__quoted__{number}", 1)
-    return expression
 
 
 def map_values(call: Call) -> FrameLineage:

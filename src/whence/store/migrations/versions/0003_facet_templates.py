@@ -7,8 +7,8 @@ import msgspec
 import sqlalchemy as sa
 from alembic import op
 
-from whence.store.encryption.encryption import DataKey
 from whence.store.encryption.keyring import keys_in, open_pack, seal_packs, seal_templates, store_key
+from whence.store.encryption.master_key import DataKey
 from whence.store.schema.facet_templates import (
     RunFacet,
     Template,
