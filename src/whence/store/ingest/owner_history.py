@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import (
-    Boolean,
     Connection,
     Delete,
     Row,
@@ -18,15 +17,13 @@ from sqlalchemy import (
     bindparam,
     delete,
     func,
-    insert,
-    literal,
     select,
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
 from whence.model.ids import EMPTY_VERSION
-from whence.store.ingest.change_log import OWNER, note_changes
+from whence.store.ingest.history_windows import WINDOW, Folded, Window, window_rows
 from whence.store.ingest.statements import (
     Aspect,
     Held,
@@ -37,41 +34,15 @@ from whence.store.ingest.statements import (
     apply_statement,
     history_changes,
 )
+from whence.store.ingest.validity_intervals import write_intervals
 from whence.store.schema.array_parameters import given, giving
+from whence.store.schema.merge import insert_new
 from whence.store.schema.tables import (
     FOREVER,
-    edge,
-    lineage_edge,
     lineage_set,
     lineage_version,
     statement,
-    validity_interval,
 )
-
-UNFOLDED = 1
-"""`held_version` of a new statement before its fold. A real version with this id would only cost one more step."""
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """The part of one owner's history to fold: all statements from `since` to `until`, times inclusive, and the next
-    after.
-    """
-
-    owner: Owner
-    since: int
-    until: int
-
-
-@dataclass(frozen=True, slots=True)
-class Folded:
-    """One owner's history folded from `since` to `end`: its changes as (at, statement id, held)."""
-
-    owner: Owner
-    since: int
-    end: int
-    changes: tuple[tuple[int, int, Held], ...]
-    converged: bool
 
 
 def replace_statements(connection: Connection, ids: Sequence[int], stated: Sequence[tuple[Statement, Version]]) -> None:
@@ -83,14 +54,14 @@ def replace_statements(connection: Connection, ids: Sequence[int], stated: Seque
         return
     places = [(Owner(row.owner_id, Aspect(row.aspect)), row.at) for row in old.values() if row.id in moved]
     places += [(new.owner, new.at) for new, _ in news]
-    _replace(connection, moved, [new for new, _ in news])
+    _delete(connection, moved)
     versions: dict[int, Version] = {EMPTY_VERSION: (), **{new.own: sets for new, sets in news}}
-    windows = _windows(places)
+    windows, unwritten = _windows(places), [new for new, _ in news]
     while windows:
-        folded = _fold(connection, windows, versions)
+        folded = _fold(connection, windows, unwritten, versions)
         _write_versions(connection, versions)
-        _write_spans(connection, folded)
-        windows = [Window(one.owner, one.end, FOREVER) for one in folded if not one.converged]
+        write_intervals(connection, folded)
+        windows, unwritten = [Window(one.owner, one.end, FOREVER) for one in folded if not one.converged], []
 
 
 def _stored(connection: Connection, ids: Sequence[int]) -> dict[int, Row[Any]]:
@@ -117,12 +88,9 @@ def _windows(places: Iterable[tuple[Owner, int]]) -> list[Window]:
     return [Window(owner, min(ats), max(ats)) for owner, ats in times.items()]
 
 
-def _replace(connection: Connection, moved: Iterable[int], news: Sequence[Statement]) -> None:
+def _delete(connection: Connection, ids: Iterable[int]) -> None:
     dialect = connection.dialect.name
-    connection.execute(_delete_statements(dialect), giving(dialect, ("id",), [(one,) for one in moved]))
-    rows = [(new.id, new.owner.id, new.owner.aspect, new.at, new.confirmed, new.own, UNFOLDED, False) for new in news]
-    if rows:
-        connection.execute(insert(statement), [dict(zip(statement.columns.keys(), row, strict=True)) for row in rows])
+    connection.execute(_delete_statements(dialect), giving(dialect, ("id",), [(one,) for one in ids]))
 
 
 @cache
@@ -130,54 +98,78 @@ def _delete_statements(dialect: str) -> Delete:
     return delete(statement).where(statement.c.id.in_(select(given(dialect, "id").c.id)))
 
 
-def _fold(connection: Connection, windows: Sequence[Window], versions: dict[int, Version]) -> list[Folded]:
-    """Fold every window, write what its statements hold now, and return the changes of the histories."""
-    before, rows = _read_windows(connection, windows)
-    _load_versions(connection, versions, [row.own_version for row in rows], [held.version for held in before.values()])
-    histories: dict[Owner, list[Row[Any]]] = {}
-    for row in rows:
-        histories.setdefault(Owner(row.owner_id, Aspect(row.aspect)), []).append(row)
-    folded = []
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A statement in its owner's history. `held`: what holds after it, as stored; None if it is not stored yet."""
+
+    statement: Statement
+    held: Held | None
+
+
+def _fold(
+    connection: Connection, windows: Sequence[Window], news: Sequence[Statement], versions: dict[int, Version]
+) -> list[Folded]:
+    """Fold every window with the new statements in it, write what the statements hold now, and return the changes of
+    the histories. A new statement is written once, with what it holds.
+    """
+    before, histories = _read_windows(connection, windows, news)
+    owned = [place.statement.own for history in histories.values() for place in history]
+    _load_versions(connection, versions, owned, [held.version for held in before.values()])
+    folded: list[Folded] = []
+    steps: dict[_Step, Held] = {}
+    inserts: list[tuple[Any, ...]] = []
     updates: list[dict[str, Any]] = []
     for window in windows:
         history = histories.get(window.owner, [])
-        held = _fold_one(before[window.owner], history, versions)
-        updates += [_update(row, now) for row, now in zip(history, held, strict=True) if _held(row) != now]
+        held = _fold_one(before[window.owner], history, versions, steps)
+        for place, now in zip(history, held, strict=True):
+            if place.held is None:
+                inserts.append(_insert_row(place.statement, now))
+            elif place.held != now:
+                updates.append(_update(place.statement, now))
         folded.append(_folded(window, before[window.owner], history, held))
+    insert_new(connection, statement, sorted(inserts))
     if updates:
         connection.execute(_UPDATE_HELD, updates)
     return folded
 
 
-def _fold_one(before: Held, history: Sequence[Row[Any]], versions: dict[int, Version]) -> list[Held]:
+_Step = tuple[Held, Aspect, bool, int]
+"""Everything that decides a step of the fold: what held before, and a statement's aspect, confirmation and version."""
+
+
+def _fold_one(
+    before: Held, history: Sequence[_Place], versions: dict[int, Version], steps: dict[_Step, Held]
+) -> list[Held]:
+    """Fold a history. Most statements repeat a step of another one, so each step is computed once."""
     held = []
-    for row in history:
-        before, sets = apply_statement(before, _statement(row), versions)
-        versions[before.version] = sets
-        held.append(before)
+    for place in history:
+        one = place.statement
+        step = (before, one.owner.aspect, one.confirmed, one.own)
+        now = steps.get(step)
+        if now is None:
+            now, sets = apply_statement(before, one, versions)
+            versions[now.version] = sets
+            steps[step] = now
+        held.append(before := now)
     return held
 
 
-def _folded(window: Window, before: Held, history: Sequence[Row[Any]], held: Sequence[Held]) -> Folded:
-    places = [(row.at, row.id, now) for row, now in zip(history, held, strict=True)]
-    last = history[-1].at if history else window.until
-    converged = last <= window.until or _held(history[-1]) == held[-1]
+def _folded(window: Window, before: Held, history: Sequence[_Place], held: Sequence[Held]) -> Folded:
+    places = [(place.statement.at, place.statement.id, now) for place, now in zip(history, held, strict=True)]
+    last = history[-1].statement.at if history else window.until
+    converged = last <= window.until or history[-1].held == held[-1]
     return Folded(
         window.owner, window.since, max(last, window.until), tuple(history_changes(before, places)), converged
     )
 
 
-def _statement(row: Row[Any]) -> Statement:
-    owner = Owner(row.owner_id, Aspect(row.aspect))
-    return Statement(id=row.id, owner=owner, at=row.at, confirmed=row.confirmed, own=row.own_version)
+def _insert_row(new: Statement, now: Held) -> tuple[Any, ...]:
+    return new.id, new.owner.id, new.owner.aspect, new.at, new.confirmed, new.own, now.version, now.confirmed
 
 
-def _held(row: Row[Any]) -> Held:
-    return Held(row.held_version, row.held_confirmed)
-
-
-def _update(row: Row[Any], now: Held) -> dict[str, Any]:
-    return {"statement_id": row.id, "now_version": now.version, "now_confirmed": now.confirmed}
+def _update(one: Statement, now: Held) -> dict[str, Any]:
+    return {"statement_id": one.id, "now_version": now.version, "now_confirmed": now.confirmed}
 
 
 _UPDATE_HELD = (
@@ -187,31 +179,34 @@ _UPDATE_HELD = (
 )
 
 
-def _read_windows(connection: Connection, windows: Sequence[Window]) -> tuple[dict[Owner, Held], Sequence[Row[Any]]]:
-    """Read what held before each window, and the statements in it and right after it, in order."""
+def _read_windows(
+    connection: Connection, windows: Sequence[Window], news: Iterable[Statement]
+) -> tuple[dict[Owner, Held], dict[Owner, list[_Place]]]:
+    """Read what held before each window, and its statements, new ones and those right after it included, in order."""
     dialect = connection.dialect.name
-    wanted = giving(dialect, _WINDOW, _window_rows(windows))
+    wanted = giving(dialect, WINDOW, window_rows(windows))
     before = {
         Owner(owner, Aspect(aspect)): Held(version_ or EMPTY_VERSION, bool(confirmed))
         for owner, aspect, version_, confirmed in connection.execute(_select_held_before(dialect), wanted)
     }
-    return before, connection.execute(_select_window_statements(dialect), wanted).all()
-
-
-_WINDOW = ("owner", "aspect", "since", "until")
-
-
-def _window_rows(windows: Sequence[Window | Folded]) -> list[tuple[int, int, int, int]]:
-    return [
-        (window.owner.id, window.owner.aspect, window.since, window.until if isinstance(window, Window) else window.end)
-        for window in windows
-    ]
+    histories: dict[Owner, list[_Place]] = {}
+    for new in news:
+        histories.setdefault(new.owner, []).append(_Place(new, None))
+    for id_, owner_id, aspect, at, confirmed, own, *held in connection.execute(
+        _select_window_statements(dialect), wanted
+    ):
+        owner = Owner(owner_id, Aspect(aspect))
+        one = Statement(id=id_, owner=owner, at=at, confirmed=confirmed, own=own)
+        histories.setdefault(owner, []).append(_Place(one, Held(*held)))
+    for history in histories.values():
+        history.sort(key=lambda place: (place.statement.at, place.statement.id))
+    return before, histories
 
 
 @cache
 def _select_held_before(dialect: str) -> Select[Any]:
     """What the last statement before each window holds."""
-    wanted = given(dialect, *_WINDOW)
+    wanted = given(dialect, *WINDOW)
     of_owner = and_(statement.c.owner_id == wanted.c.owner, statement.c.aspect == wanted.c.aspect)
     earlier = select(statement.c.id).where(of_owner, statement.c.at < wanted.c.since)
     last = earlier.order_by(statement.c.at.desc(), statement.c.id.desc()).limit(1).correlate(wanted).scalar_subquery()
@@ -223,7 +218,7 @@ def _select_held_before(dialect: str) -> Select[Any]:
 @cache
 def _select_window_statements(dialect: str) -> Select[Any]:
     """The statements of each window, and those of the next time after it."""
-    wanted = given(dialect, *_WINDOW)
+    wanted = given(dialect, *WINDOW)
     other = statement.alias()
     after = select(func.min(other.c.at)).where(
         other.c.owner_id == wanted.c.owner, other.c.aspect == wanted.c.aspect, other.c.at > wanted.c.until
@@ -272,105 +267,3 @@ def _write_versions(connection: Connection, versions: Mapping[int, Version]) -> 
     if rows:
         dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
         connection.execute(dialect.insert(lineage_version).on_conflict_do_nothing(), rows)
-
-
-def _write_spans(connection: Connection, folded: Sequence[Folded]) -> None:
-    """Replace the spans that begin in the folded windows, where they differ; then the owners' current edges."""
-    dialect = connection.dialect.name
-    stored: dict[Owner, list[tuple[int, int, Held]]] = {}
-    for row in connection.execute(_select_spans(dialect), giving(dialect, _WINDOW, _window_rows(folded))):
-        place = (row.valid_from, row.statement_id, Held(row.version, row.confirmed))
-        stored.setdefault(Owner(row.owner_id, Aspect(row.aspect)), []).append(place)
-    others = [one for one in folded if stored.get(one.owner, []) != list(one.changes)]
-    for other in others:
-        _replace_spans(connection, other)
-        _replace_edges(connection, other)
-    note_changes(connection, OWNER, (other.owner.id for other in others))
-
-
-@cache
-def _select_spans(dialect: str) -> Select[Any]:
-    """The spans that begin in windows, in order of time."""
-    wanted = given(dialect, *_WINDOW)
-    in_window = and_(
-        validity_interval.c.owner_id == wanted.c.owner,
-        validity_interval.c.aspect == wanted.c.aspect,
-        validity_interval.c.valid_from >= wanted.c.since,
-        validity_interval.c.valid_from <= wanted.c.until,
-    )
-    return select(validity_interval).join(wanted, in_window).order_by(validity_interval.c.valid_from)
-
-
-def _replace_spans(connection: Connection, folded: Folded) -> None:
-    of_owner = and_(validity_interval.c.owner_id == folded.owner.id, validity_interval.c.aspect == folded.owner.aspect)
-    connection.execute(
-        delete(validity_interval).where(of_owner, validity_interval.c.valid_from.between(folded.since, folded.end))
-    )
-    rows = [
-        (folded.owner.id, folded.owner.aspect, at, FOREVER, held.version, held.confirmed, id_)
-        for at, id_, held in folded.changes
-    ]
-    if rows:
-        connection.execute(
-            insert(validity_interval), [dict(zip(validity_interval.columns.keys(), row, strict=True)) for row in rows]
-        )
-    other = validity_interval.alias()
-    same_owner = and_(other.c.owner_id == folded.owner.id, other.c.aspect == folded.owner.aspect)
-    following = select(func.min(other.c.valid_from)).where(
-        same_owner, other.c.valid_from > validity_interval.c.valid_from
-    )
-    preceding = select(func.max(other.c.valid_from)).where(same_owner, other.c.valid_from < folded.since)
-    first = func.coalesce(preceding.scalar_subquery(), folded.since)
-    connection.execute(
-        update(validity_interval)
-        .where(of_owner, validity_interval.c.valid_from >= first, validity_interval.c.valid_from <= folded.end)
-        .values(
-            valid_to=func.coalesce(
-                following.correlate(validity_interval).scalar_subquery(),
-                literal(FOREVER, validity_interval.c.valid_to.type),
-            )
-        )
-    )
-
-
-def _replace_edges(connection: Connection, folded: Folded) -> None:
-    """Replace the owner's current edges by those of the interval that is still open."""
-    of_owner = and_(
-        validity_interval.c.owner_id == folded.owner.id,
-        validity_interval.c.aspect == folded.owner.aspect,
-        validity_interval.c.valid_to == FOREVER,
-    )
-    still = connection.execute(
-        select(validity_interval.c.version, validity_interval.c.confirmed).where(of_owner)
-    ).one_or_none()
-    connection.execute(delete(edge).where(edge.c.owner_id == folded.owner.id, edge.c.aspect == folded.owner.aspect))
-    if still is None:
-        return
-    copied = [lineage_edge.c[name] for name in _COPIED]
-    rows = (
-        select(
-            literal(folded.owner.id, edge.c.owner_id.type),
-            literal(int(folded.owner.aspect), edge.c.aspect.type),
-            *copied,
-            lineage_set.c.origin,
-            literal(still.confirmed, Boolean()),
-        )
-        .join(lineage_version, lineage_version.c.set_id == lineage_edge.c.set_id)
-        .join(lineage_set, lineage_set.c.id == lineage_edge.c.set_id)
-        .where(lineage_version.c.id == still.version)
-    )
-    connection.execute(insert(edge).from_select(["owner_id", "aspect", *_COPIED, "origin", "confirmed"], rows))
-
-
-_COPIED = (
-    "set_id",
-    "ordinal",
-    "source_id",
-    "target_id",
-    "source_dataset_id",
-    "target_dataset_id",
-    "type",
-    "subtype",
-    "masking",
-    "description",
-)

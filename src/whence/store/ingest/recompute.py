@@ -40,6 +40,7 @@ from whence.store.ingest.statements import (
     RunFacts,
     Statement,
     Version,
+    combine_versions,
     declared_statements,
     ending_statements,
     run_statement,
@@ -157,16 +158,17 @@ def _run_statements(connection: Connection, ids: Sequence[int]) -> Iterable[tupl
     facts = connection.execute(_select_runs(dialect), wanted).all()
     run_versions = connection.execute(_select_run_versions(dialect), wanted).all()
     versions = read_versions(connection, {version for _, version in run_versions})
-    by_run: dict[int, list[Version]] = {}
+    by_run: dict[int, list[int]] = {}
     for run_id, version in run_versions:
-        by_run.setdefault(run_id, []).append(versions[version])
+        by_run.setdefault(run_id, []).append(version)
+    combined: dict[tuple[int, ...], Version] = {}  # most runs assert what the job's other runs do
     for id_, job_id, state, state_at, seen_from, streaming in facts:
-        if seen_from is not None:
-            pair = run_statement(
-                RunFacts(id_, job_id, RunState(state), state_at, seen_from, bool(streaming)), by_run.get(id_, ())
-            )
-            if pair:
-                yield pair
+        said = tuple(sorted(by_run.get(id_, ())))
+        if said not in combined:
+            combined[said] = combine_versions([versions[one] for one in said])
+        if seen_from is not None and combined[said]:
+            one = RunFacts(id_, job_id, RunState(state), state_at, seen_from, bool(streaming))
+            yield run_statement(one, combined[said]), combined[said]
 
 
 @cache

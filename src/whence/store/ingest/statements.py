@@ -86,22 +86,23 @@ def version_of(version: Version) -> int:
     return version_id(held.id for held in version)
 
 
-def run_statement(run: RunFacts, said: Iterable[Version]) -> tuple[Statement, Version] | None:
-    """The statement of a run with the sets of all its events, or None if it asserted none."""
-    sets = _best_origins(map(without_drops, said))
-    if not sets:
-        return None
+def combine_versions(said: Iterable[Version]) -> Version:
+    """The sets that the events of a run assert together."""
+    return _best_origins(map(without_drops, said))
+
+
+def run_statement(run: RunFacts, sets: Version) -> Statement:
+    """The statement of a run that asserts some sets (`combine_versions`)."""
     writes = any(held.output_id for held in sets)
     ended = run.state is RunState.COMPLETE
     alive = run.streaming and run.state in (RunState.START, RunState.RUNNING)
-    statement = Statement(
+    return Statement(
         id=run.id,
         owner=Owner(run.job_id, Aspect.OBSERVED if writes else Aspect.READ),
         at=run.state_at if ended and not run.streaming else run.seen_from,
         confirmed=ended or alive,
         own=version_of(sets),
     )
-    return statement, sets
 
 
 def declared_statements(event_id: int, owner_id: int, at: int, sets: Version) -> Iterator[tuple[Statement, Version]]:
