@@ -35,6 +35,7 @@ FURTHER = {
     "encryption rotate": ["--to", "{data}/key"],
     "gate": ["--base", "HEAD"],  # whatever the checkout has for a remote
 }
+CONTRACT = Path(__file__).parents[1] / "govern/contracts/examples/orders-v3.1.0.odcs.yaml"
 EXPECTED = Path(__file__).parents[1] / "remote/expected.yaml"
 ADVICE = {
     "": "the store has no tables yet: `whence up` makes them",
@@ -76,8 +77,12 @@ def other(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, str]:
 def test_it_says_what_to_do(name: str, other: tuple[Path, str]) -> None:
     data, advice = other
     create_master(data / "key")
+    (data / "new.yaml").write_text(CONTRACT.read_text().replace("name: ordered_on", "name: ordered_at"))
     required = [one.name for one in READING[name].params if one.param_type_name == "argument" and one.required]
-    wanted = [{"before": "1h", "file": str(EXPECTED)}.get(one, "x") for one in required]
+    wanted = [
+        {"before": "1h", "file": str(EXPECTED), "old": str(CONTRACT), "new": str(data / "new.yaml")}.get(one, "x")
+        for one in required
+    ]
     wanted += [one.format(data=data) for one in FURTHER.get(name, [])]
     done = CliRunner().invoke(app, [*name.split(), *wanted, "--data", str(data), "--output", "json"])
     if done.exit_code == 2:  # it has no --output

@@ -207,7 +207,7 @@ def test_what_has_no_contract(live: Api, tmp_path: Path) -> None:
 def test_a_version_needs_a_steward() -> None:
     facets = {"whence_contractVersion_0123": {"_producer": "a", "version": "1"}}
     event = {"dataset": {"namespace": "pg", "name": "t", "facets": facets}}
-    assert (Action.STEWARD, "pg") in list_needs(event)
+    assert (Action.STEWARD, "pg") in list_needs(event, json.dumps(event).encode())
 
 
 def test_versions_in_any_order_give_one_history() -> None:

@@ -52,6 +52,8 @@ KNOWN = {
     "period": ("DAY",),
     "key": ("0" * 32,),
     "position": ("1:0",),
+    "repository": ("github.com/shop/pipeline",),
+    "commit": ("0" * 40,),
 }
 CLOCKS = ("/metrics", "/api/v2/status", "/health", "/api/v2/session", "/api/v2/kpis")
 PEOPLE: Mapping[str, tuple[Grant, ...]] = {

@@ -92,7 +92,7 @@ VALUES: Mapping[str, Any] = {
     "description": "Revenue of the shop by day",
     "contract_version": "2.1.0",
     "standard": "v3.1.0",
-    **{f"{one}.approved_by": "ada" for one in ("AppliedVersion", "DatasetContract", "ContractText")},
+    **{f"{one}.approved_by": ["ada"] for one in ("AppliedVersion", "DatasetContract", "ContractText")},
     "applied_at": "2026-11-20T06:00:00Z",
     "table": "daily_revenue",
     "ContractViolation.rule": "missing-column",
