@@ -122,7 +122,7 @@ def git(repository: Path, *arguments: str) -> None:
 
 
 def chain(links: int) -> tuple[int, float, int]:
-    """A chain of so many queries: CPU seconds of reading it, and the distinct parts of its formulas."""
+    """CPU seconds of reading a chain of this length, and the number of distinct parts of its formulas."""
     store = Formulas()
     parts = ["q0 as (select id, a, k from t)"]
     parts += [f"q{link} as (select id, a + a * 2 as a, k from q{link - 1})" for link in range(1, links + 1)]

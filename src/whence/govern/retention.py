@@ -44,10 +44,10 @@ def compute_horizon(limits: Limits, now: int) -> RetentionHorizon:
 def open_plan(engine: Engine, horizon: RetentionHorizon) -> Iterator[tuple[Plan, Expired]]:
     """The plan, and the keys that are in it as long as the context is open. Changes nothing. Raises StoreError."""
     with preview_purge(engine, horizon) as expired:
-        told = sha256()
+        digest = sha256()
         for table, key in expired.iterate_keys():
-            told.update(f"{table} {key}\n".encode())
-        yield Plan(horizon=horizon, rows=expired.rows, digest=told.hexdigest()), expired
+            digest.update(f"{table} {key}\n".encode())
+        yield Plan(horizon=horizon, rows=expired.rows, digest=digest.hexdigest()), expired
 
 
 def apply_plan(engine: Engine, horizon: RetentionHorizon, expected: Plan | None = None) -> Mapping[str, int]:

@@ -13,7 +13,7 @@ from query.worlds.random_policies import forbidden, policy, shown, world
 from query.worlds.random_worlds import nodes_of
 from whence.cli.answers.store import answer_of, question_of
 from whence.cli.gate.forms import Form
-from whence.cli.gate.production import AskedProduction
+from whence.cli.gate.production import QueriedProduction
 from whence.cli.gate.verdict import Judged, written
 from whence.client.answers import Lineage
 from whence.client.options import Walk
@@ -72,8 +72,8 @@ def test_no_form_of_a_verdict_has_a_forbidden_name(pytestconfig: pytest.Config) 
         rule = policy(dice, one)
         whole = MemoryGraph(one)
         graph = seen_by(rule.viewer, SECRET, whole)  # type: ignore[arg-type]  # the ports that are asked
-        production = AskedProduction(questions=Viewed(graph))  # type: ignore[arg-type]
-        everything = AskedProduction(questions=Viewed(whole))  # type: ignore[arg-type]
+        production = QueriedProduction(questions=Viewed(graph))  # type: ignore[arg-type]
+        everything = QueriedProduction(questions=Viewed(whole))  # type: ignore[arg-type]
         nodes = [node for node in sorted(nodes_of(one), key=str) if not isinstance(node, JobName)]
         visible = [node for node in nodes if shown(one, rule, node) == node]
         secrets = forbidden(one, rule) - {"none"}
@@ -96,7 +96,7 @@ def _record(judged: Judged, visible_ids: VisibleIds) -> str:
     return write_record(visible_verdict(verdict, visible_ids.find_visible(nodes_of_verdict(verdict))))
 
 
-def _judged(dice: random.Random, production: AskedProduction, visible: list[Node]) -> Judged:
+def _judged(dice: random.Random, production: QueriedProduction, visible: list[Node]) -> Judged:
     changes = [_change(dice, dice.choice(visible)) for _ in range(dice.randint(1, 3))]
     ends = [(dice.choice(visible), dice.choice(visible)) for _ in range(dice.randint(0, 3))]
     code = tuple(GraphEdge(source=a, target=b, owner=JobName("code", "model")) for a, b in ends)

@@ -47,15 +47,15 @@ _pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, (ctypes.py_object, 
 Address = tuple[int, int]
 
 
-def find_address(series: Any, again: Any) -> Address | None:
+def find_address(series: Any, retaken: Any) -> Address | None:
     """The address of a column's first buffer of values and the number of its rows; None if it has none of its own.
 
-    `again` is the same column, taken from its frame once more. Both exports are held at once: some columns are copied
+    `retaken` is the same column, taken from its frame once more. Both exports are held at once: some columns are copied
     whenever they are taken (a repeated scalar, a struct), and the address of a copy means nothing.
     """
     first = _Export(series)
     try:
-        second = _Export(again)
+        second = _Export(retaken)
         try:
             return first.address if first.address == second.address else None
         finally:

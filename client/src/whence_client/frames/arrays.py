@@ -16,7 +16,7 @@ from whence_client.frames.frames import FrameLineage, unknown_frame
 from whence_client.lineage.columns import LEFT_THE_ENGINE
 
 _MOST_VALUES = 4_000_000
-"""Of a larger array, a sample of so many values is compared."""
+"""Of a larger array, a sample of this size is compared."""
 
 
 @dataclass(frozen=True)

@@ -115,11 +115,11 @@ _LOST = Rows(reasons=frozenset((LEFT_THE_ENGINE,)))
 
 def list_marks(take_columns: TakeColumns) -> list[tuple[str, Mark | None]]:
     """The name of each column, and its mark if its values have an address. Values are in it only as their hash."""
-    return [(str(column.name), _mark(column, again)) for column, again in zip(take_columns(), take_columns())]
+    return [(str(column.name), _mark(column, second)) for column, second in zip(take_columns(), take_columns())]
 
 
-def _mark(column: Any, again: Any) -> Mark | None:
-    address = find_address(column, again)
+def _mark(column: Any, second: Any) -> Mark | None:
+    address = find_address(column, second)
     if address is None:
         return None
     ends = hash((repr(column[0]), repr(column[-1])))

@@ -33,7 +33,7 @@ _NESTED = 3
 
 @dataclass
 class _Known:
-    """What is known of an estimator while it lives. `saved` is the dataset of the file that it is in."""
+    """The lineage of an estimator object. `saved`: the dataset of the file that holds it."""
 
     estimator: weakref.ref[Any]
     training: Training | None = None

@@ -44,7 +44,7 @@ class Training:
     inputs: frozenset[Dataset] = frozenset()
 
     def and_earlier(self, other: Training) -> Training:
-        """Both, for a model that goes on with what it has learned."""
+        """Both lineages, for a model that is fitted further (`partial_fit`, `warm_start`)."""
         pairs = itertools.zip_longest(self.features, other.features, fillvalue=Column())
         targets = [one for one in (self.target, other.target) if one is not None]
         return Training(

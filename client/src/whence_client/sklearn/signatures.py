@@ -38,7 +38,7 @@ class Signature:
 
 
 def read_signature(model: Any, inputs: int, outputs: int | None = None) -> Signature:
-    """The signature of a fitted model of so many inputs. Raises UnreadableStepError."""
+    """The signature of a fitted model with this number of inputs. Raises UnreadableStepError."""
     if not hasattr(model, "predict"):
         wires = wires_of(model, inputs, outputs)
         return Signature(_names_of(model, _input_names(model, inputs), len(wires)), wires, is_predictor=False)

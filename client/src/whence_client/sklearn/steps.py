@@ -16,7 +16,7 @@ Rule = Callable[[Any, int, Optional[int]], "tuple[Wire, ...]"]
 
 
 class UnreadableStepError(Exception):
-    """The outputs of a step cannot be told apart."""
+    """The outputs of a step cannot be distinguished."""
 
 
 def wires_of(step: Any, inputs: int, outputs: int | None = None) -> tuple[Wire, ...]:

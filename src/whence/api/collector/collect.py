@@ -135,10 +135,10 @@ class Collector:
 
     async def _batch(self, request: Request, head: "_Head", body: bytes) -> Response:
         try:
-            elements, said = await self._bodies.beside(len(body), lambda: self._split(body))
+            elements, volumes = await self._bodies.beside(len(body), lambda: self._split(body))
         except EventError as error:
             return await self._refuse(Refusal(error.status, error.reason, body[: self._settings.kept_bytes]))
-        await _hold_back(self._limits.inside(head.peer, said, head.announced))
+        await _hold_back(self._limits.inside(head.peer, volumes, head.announced))
         authority = authority_of(viewer_of(request))
         results = await self._bodies.beside(
             len(body), lambda: [_check(bytes(one), authority, strict=head.strict) for one in elements]
@@ -224,8 +224,8 @@ def _read_head(scope: Scope) -> _Head:
     headers: dict[bytes, bytes] = dict(reversed(scope["headers"]))  # of several with one name the first applies
     length = headers.get(b"content-length", b"").decode("latin-1")
     query: bytes = scope["query_string"]
-    asked = parse_qs(query.decode("latin-1")).get("strict", [""])[-1] if query else ""
-    strict = asked or headers.get(b"whence-strict", b"").decode("latin-1")
+    in_query = parse_qs(query.decode("latin-1")).get("strict", [""])[-1] if query else ""
+    strict = in_query or headers.get(b"whence-strict", b"").decode("latin-1")
     return _Head(
         peer=client_address(scope),
         announced=int(length) if length.isdecimal() and len(length) < 12 else 0,

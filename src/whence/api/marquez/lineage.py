@@ -11,8 +11,7 @@ from whence.api.http.path_names import Depth, Plain
 from whence.api.http.responses import MISSING, answer
 from whence.api.marquez import graph_response_types as graphs
 from whence.api.marquez import response_types, responses
-from whence.api.requests.catalog import CatalogView as CatalogRequest
-from whence.api.requests.catalog import View as Asked
+from whence.api.requests.catalog import CatalogView, View
 from whence.errors import EventError, ThingNotFoundError
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node
@@ -35,73 +34,73 @@ MOST_EDGES = 500_000
 
 
 @routes.get("/lineage", response_model=graphs.LineageGraph)
-def get_lineage(asked: Asked, node: NodeId, depth: Depth = 20) -> Response:
+def get_lineage(view: View, node: NodeId, depth: Depth = 20) -> Response:
     """Show the jobs and datasets connected with a node, at most `depth` jobs away in either direction."""
-    root = _address(asked, node).node
+    root = _address(view, node).node
     if isinstance(root, FieldName):
         raise EventError("/query/nodeId", "lineage is asked of a dataset or job; of columns: /column-lineage", 400)
-    if asked.catalog.deleted([node_id(root)]):
+    if view.catalog.deleted([node_id(root)]):
         raise ThingNotFoundError("Node", node)
-    found = connected_component(asked.graph, root, depth)
-    graph = _graph(found, *_things(asked, found))
+    found = connected_component(view.graph, root, depth)
+    graph = _graph(found, *_things(view, found))
     return answer({"graph": graph, "complete": found.complete, "depthReached": found.depth_reached})
 
 
 @routes.get("/column-lineage", response_model=graphs.ColumnGraph)
 def get_column_lineage(
-    asked: Asked,
+    view: View,
     node: NodeId,
     depth: Depth = 20,
     downstream: Annotated[bool, Query(alias="withDownstream")] = False,
 ) -> Response:
     """Show the columns upstream (and downstream) of a column, dataset or job."""
-    address = _address(asked, node)
+    address = _address(view, node)
     if address.version and downstream:
         raise EventError("/query/withDownstream", "Node version cannot be specified when withDownstream is true", 400)
-    at = _time(asked, address) if address.version else None
-    roots = _with_columns(asked, address.node)
+    at = _time(view, address) if address.version else None
+    roots = _with_columns(view, address.node)
     question = Question(depth=depth, at=at, max_edges=MOST_EDGES)
-    found = columns(asked.catalog, asked.graph, roots, question, downstream=downstream)
-    return answer({"graph": _column_graph(asked, found.fields, found.edges), "complete": found.complete})
+    found = columns(view.catalog, view.graph, roots, question, downstream=downstream)
+    return answer({"graph": _column_graph(view, found.fields, found.edges), "complete": found.complete})
 
 
 @routes.get("/runlineage/upstream", response_model=graphs.UpstreamRuns)
-def get_upstream_runs(asked: Asked, run: Annotated[UUID, Query(alias="runId")], depth: Depth = 20) -> Response:
+def get_upstream_runs(view: View, run: Annotated[UUID, Query(alias="runId")], depth: Depth = 20) -> Response:
     """List the runs upstream of a run, nearest first."""
-    steps, complete = upstream_runs(asked.catalog, asked.graph, str(run), depth)
+    steps, complete = upstream_runs(view.catalog, view.graph, str(run), depth)
     if not steps:
         raise ThingNotFoundError("Run", str(run))
     return answer({"runs": [_step(step) for step in steps], "complete": complete})
 
 
-def _address(asked: CatalogRequest, text: str) -> Address:
-    found = find_address(asked.graph, text)
+def _address(view: CatalogView, text: str) -> Address:
+    found = find_address(view.graph, text)
     if found is None:
         raise ThingNotFoundError("Node", text)
     return found
 
 
-def _things(asked: CatalogRequest, found: ConnectedComponent) -> tuple[Mapping[int, Head], Collection[int]]:
+def _things(view: CatalogView, found: ConnectedComponent) -> tuple[Mapping[int, Head], Collection[int]]:
     """Details of nodes, and the ids of deleted ones."""
-    entries = asked.catalog.entries(found.ids).values()
+    entries = view.catalog.entries(found.ids).values()
     of_dataset = [one for one in entries if isinstance(one.name, DatasetName)]
     of_job = [one for one in entries if isinstance(one.name, JobName)]
-    named = describe_datasets(asked.catalog, asked.graph, of_dataset, columns=False, versions=False)
-    datasets = with_aliases(asked.catalog, asked.graph, named, columns=False, versions=False)
-    jobs = _as_drawn(asked, found, describe_jobs(asked.catalog, asked.graph, of_job, runs=1))
+    named = describe_datasets(view.catalog, view.graph, of_dataset, columns=False, versions=False)
+    datasets = with_aliases(view.catalog, view.graph, named, columns=False, versions=False)
+    jobs = _as_drawn(view, found, describe_jobs(view.catalog, view.graph, of_job, runs=1))
     data = {one.entry.id: responses.dataset_head(one) for one in datasets}
-    deleted = asked.catalog.deleted(one.id for one in of_dataset) | {one.entry.id for one in jobs if one.deleted}
+    deleted = view.catalog.deleted(one.id for one in of_dataset) | {one.entry.id for one in jobs if one.deleted}
     return data | {one.entry.id: responses.job_head(one) for one in jobs}, deleted
 
 
-def _as_drawn(asked: CatalogRequest, found: ConnectedComponent, jobs: Iterable[DescribedJob]) -> list[DescribedJob]:
+def _as_drawn(view: CatalogView, found: ConnectedComponent, jobs: Iterable[DescribedJob]) -> list[DescribedJob]:
     """Jobs, with the names of their datasets that are nodes of the graph: an event may have used another alias."""
     jobs = list(jobs)
     drawn = {one for one in found.nodes if isinstance(one, DatasetName)}
     others = {name for job in jobs for name in (*job.inputs, *job.outputs)} - drawn
     if not others:
         return jobs
-    groups = asked.graph.groups(map(node_id, others))
+    groups = view.graph.groups(map(node_id, others))
     names = {name: next((one for one in groups.get(node_id(name), ()) if one in drawn), name) for name in others}
 
     def known(several: Iterable[DatasetName]) -> tuple[DatasetName, ...]:
@@ -134,42 +133,42 @@ def _graph(found: ConnectedComponent, data: Mapping[int, Head], deleted: Collect
     ]
 
 
-def _with_columns(asked: CatalogRequest, node: Node) -> Sequence[Node]:
+def _with_columns(view: CatalogView, node: Node) -> Sequence[Node]:
     if not isinstance(node, JobName):
         return [node]
-    entries = asked.catalog.entries([node_id(node)]).values()
-    return [name for one in describe_jobs(asked.catalog, asked.graph, list(entries), runs=0) for name in one.outputs]
+    entries = view.catalog.entries([node_id(node)]).values()
+    return [name for one in describe_jobs(view.catalog, view.graph, list(entries), runs=0) for name in one.outputs]
 
 
-def _time(asked: CatalogRequest, address: Address) -> int:
+def _time(view: CatalogView, address: Address) -> int:
     """The time at which the version of a node was created."""
     what, whose = halves(address.version or "") or (0, 0)
     node = address.node.dataset if isinstance(address.node, FieldName) else address.node
     if whose == node_id(node):
-        if write := asked.catalog.write(whose, what):
+        if write := view.catalog.write(whose, what):
             return write.time
-        times = [one.first_time for one in asked.catalog.versions(whose) if one.version == what]
-        times += [one.first_time for one in asked.catalog.schemas([whose]).get(whose, ()) if one.body_id == what]
+        times = [one.first_time for one in view.catalog.versions(whose) if one.version == what]
+        times += [one.first_time for one in view.catalog.schemas([whose]).get(whose, ()) if one.body_id == what]
         if times:
             return times[0]
     raise ThingNotFoundError("Version", address.version or "")
 
 
 def _column_graph(
-    asked: CatalogRequest, fields: Sequence[FieldName], edges: Sequence[AnswerEdge]
+    view: CatalogView, fields: Sequence[FieldName], edges: Sequence[AnswerEdge]
 ) -> list[graphs.ColumnNode]:
     """Build the column graph. As in Marquez, `inEdges` lead from the field to its input."""
-    entries = asked.catalog.entries({node_id(one.dataset) for one in fields}).values()
-    named = describe_datasets(asked.catalog, asked.graph, list(entries), columns=False)
-    described = with_aliases(asked.catalog, asked.graph, named, columns=False)
+    entries = view.catalog.entries({node_id(one.dataset) for one in fields}).values()
+    named = describe_datasets(view.catalog, view.graph, list(entries), columns=False)
+    described = with_aliases(view.catalog, view.graph, named, columns=False)
     of_dataset = {one.name: one for one in described}
     types = {of.name: {field.name: field.type for field in of.fields} for of in described}
     inputs: dict[Node, dict[Input, None]] = {}
     outputs: dict[Node, set[Node]] = {}
     for edge in edges:
         if isinstance(edge.source, FieldName):
-            said = [Input(field=edge.source, transformation=one) for one in edge.transformations]
-            inputs.setdefault(edge.target, {}).update(dict.fromkeys(said))
+            stated = [Input(field=edge.source, transformation=one) for one in edge.transformations]
+            inputs.setdefault(edge.target, {}).update(dict.fromkeys(stated))
             outputs.setdefault(edge.source, set()).add(edge.target)
     texts: dict[Node, str] = {one: str(one) for one in fields}
     nodes: list[graphs.ColumnNode] = []
@@ -181,7 +180,7 @@ def _column_graph(
                 "id": texts[one],
                 "type": "DATASET_FIELD",
                 "data": _column_data(one, of_dataset.get(one.dataset), type_, made_of),
-                "inEdges": _edges(texts, one, {said.field for said in made_of}),
+                "inEdges": _edges(texts, one, {made.field for made in made_of}),
                 "outEdges": _edges(texts, one, outputs.get(one, ())),
             }
         )
@@ -202,7 +201,7 @@ def _column_data(
         "field": one.field,
         "fieldType": type_ or None,
         **responses.transformation(inputs),
-        "inputFields": [responses.input_document(said) for said in inputs],
+        "inputFields": [responses.input_document(made) for made in inputs],
     }
 
 

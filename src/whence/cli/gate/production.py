@@ -17,7 +17,7 @@ _NO_BUDGET = (None, "depth", "columns")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedProduction:
+class QueriedProduction:
     """Asks a server or a store (`govern.gate.production.Production`)."""
 
     questions: Questions
@@ -42,12 +42,12 @@ def facts_of(questions: Questions, nodes: Sequence[DatasetName | JobName]) -> Ma
     return {node: _facts(one) for node, one in found if node is not None}
 
 
-def _subgraph(asked: Node, found: Lineage) -> Subgraph:
+def _subgraph(start: Node, found: Lineage) -> Subgraph:
     stopped_by = found.completeness.stopped_by
     return Subgraph(
         edges=tuple(edge for one in found.edges for edge in _graph_edges(one)),
         gaps=tuple(_gaps(found)),
-        aliases=tuple(dict.fromkeys(_aliases(asked, found))),
+        aliases=tuple(dict.fromkeys(_aliases(start, found))),
         stopped_by="" if stopped_by in _NO_BUDGET else str(stopped_by),
         graph_version=found.completeness.graph_version,
     )
@@ -72,8 +72,8 @@ def _gaps(found: Lineage) -> Iterator[GraphGap]:
             yield GraphGap(at=at, owner=owner, targets=targets)
 
 
-def _aliases(asked: Node, found: Lineage) -> Iterator[tuple[DatasetName, DatasetName]]:
-    names = [(asked, parse_node(found.root))]
+def _aliases(start: Node, found: Lineage) -> Iterator[tuple[DatasetName, DatasetName]]:
+    names = [(start, parse_node(found.root))]
     names += [(alias, node) for one in found.nodes for node in [parse_node(one.node)] for alias in _named(one.aliases)]
     for alias, node in names:
         if node is None or isinstance(alias, JobName) or isinstance(node, JobName):

@@ -88,8 +88,8 @@ def _outputs(
     edges = questions.downstream(str(subject), depth=1).edges
     targets = dict.fromkeys(parse_node(one.target) for one in edges if one.source == str(subject))
     outputs = tuple(one for one in targets if isinstance(one, DatasetName) and not is_hidden(one))
-    asked = ((one, questions.upstream(str(one), depth=1)) for one in outputs)
-    return outputs, tuple(one for one, found in asked if not _sources_of(found, one))
+    walks = ((one, questions.upstream(str(one), depth=1)) for one in outputs)
+    return outputs, tuple(one for one, found in walks if not _sources_of(found, one))
 
 
 def _sources_of(found: Lineage, node: Node) -> tuple[DatasetName, ...]:

@@ -75,6 +75,8 @@ class Repository:
         except subprocess.TimeoutExpired:
             raise ArtifactError(str(self.folder), f"`git {arguments[0]}` took more than {_SECONDS} s") from None
         if done.returncode != 0:
-            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            raise ArtifactError(str(self.folder), said[-1] if said else f"`git {' '.join(arguments)}` found nothing")
+            messages = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            raise ArtifactError(
+                str(self.folder), messages[-1] if messages else f"`git {' '.join(arguments)}` found nothing"
+            )
         return done.stdout.decode("utf-8", "surrogateescape")

@@ -19,7 +19,7 @@ from whence.cli.gate.forms import Form, Publish
 from whence.cli.gate.github import github_of
 from whence.cli.gate.gitlab import gitlab_of
 from whence.cli.gate.heads import Change, Compared, change_between, compare_job_code, rules_at_base
-from whence.cli.gate.production import AskedProduction
+from whence.cli.gate.production import QueriedProduction
 from whence.cli.gate.records import Declared, add_waivers, read_declared, record_verdict
 from whence.cli.gate.sql_code import SqlFolder, compare_sql
 from whence.client.questions import Client
@@ -160,7 +160,7 @@ def judge_change(
     rulebook = rules_at_base(change, wanted.rules)
     read = add_waivers(read_rules(rulebook.text, rulebook.place), declared.waivers)
     contracts = review_contracts(change, wanted.naming, questions, read.readers_within_days)
-    assessed = assess(compared.changes, AskedProduction(questions=questions), compared.project)
+    assessed = assess(compared.changes, QueriedProduction(questions=questions), compared.project)
     assessment = replace(with_promised_columns(assessed, questions), announced=announced_datasets(contracts))
     judgement = judge(
         assessment,

@@ -50,7 +50,7 @@ class Readers:
         return not self.found and not self.unknown
 
 
-NOT_ASKED = Readers(unknown="production was not asked")
+UNREAD = Readers(unknown="production was not asked")
 
 FindReaders = Callable[[ContractChange], Readers]
 """Finds the readers of what changes."""

@@ -88,12 +88,12 @@ def _judge(
 
 def _required(changes: Sequence[JudgedChange], rules: Rules) -> Iterator[RequiredApproval]:
     """Which owners must approve which changes."""
-    asked: dict[str, dict[str, None]] = {}
+    changes_by_owner: dict[str, dict[str, None]] = {}
     for one in changes:
         if one.verdict in _LIFTED_BY_APPROVAL:
             for owner in _owners(one.reasons):
-                asked.setdefault(owner, {})[one.id] = None
-    for owner, ids in sorted(asked.items()):
+                changes_by_owner.setdefault(owner, {})[one.id] = None
+    for owner, ids in sorted(changes_by_owner.items()):
         yield RequiredApproval(owner=owner, changes=tuple(ids), people=tuple(sorted(rules.people_of(owner))))
 
 

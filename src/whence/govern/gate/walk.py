@@ -44,22 +44,22 @@ def assess(changes: Sequence[ColumnChange], production: Production, project: Pro
 
 @dataclass(slots=True)
 class UnionGraph:
-    """Production's edges without those that the head's code no longer has, and the head's. Production is asked when a
-    search gets to a node of which it has not told yet.
+    """Production's edges without those that the head's code no longer has, and the head's. Production is read when a
+    search gets to a node that is not read yet.
     """
 
     production: Production
     project: Project
     version: str = ""
     _edges: dict[DatasetName | JobName, dict[GraphEdge, None]] = field(default_factory=lambda: defaultdict(dict))
-    _told: dict[Node, bool] = field(default_factory=dict)
-    """The nodes of which production told, and whether it knows them."""
+    _is_known: dict[Node, bool] = field(default_factory=dict)
+    """The nodes that were read, and whether production has them."""
     _stopped_by: dict[Node, str] = field(default_factory=dict)
-    """The nodes beyond which there may be more than production told."""
+    """The nodes beyond which there may be more than was read of production."""
     _canonical: dict[Node, DatasetName] = field(default_factory=dict)
     _others: dict[Node, set[DatasetName]] = field(default_factory=lambda: defaultdict(set))
     """Datasets by another of their names, and the others by that one."""
-    _asked: int = 0
+    _questions: int = 0
 
     def __post_init__(self) -> None:
         for edge in self.project.head:
@@ -82,7 +82,7 @@ class UnionGraph:
 
     @property
     def names(self) -> Mapping[Node, DatasetName]:
-        """The names that production gives datasets, by their other names, as far as it was asked."""
+        """The names that production gives datasets, by their other names, as far as it was read."""
         return self._canonical
 
     def canonical(self, node: Node) -> Node:
@@ -94,9 +94,9 @@ class UnionGraph:
 
     def ask(self, node: Node) -> bool:
         """Learn what is downstream of a node in production. Whether it is known there."""
-        if node not in self._told:
+        if node not in self._is_known:
             self._learn(node)
-        return self._told[node]
+        return self._is_known[node]
 
     def incomplete(self, nodes: Sequence[Node]) -> str:
         """Why there may be more than was found, of a search that came to these nodes; empty: that is all."""
@@ -104,12 +104,12 @@ class UnionGraph:
         return f"a budget of {budget} stopped the search" if budget else ""
 
     def _learn(self, node: Node) -> None:
-        if self._asked >= MOST_QUESTIONS:
-            self._told[node], self._stopped_by[node] = True, "questions"
+        if self._questions >= MOST_QUESTIONS:
+            self._is_known[node], self._stopped_by[node] = True, "questions"
             return
-        self._asked += 1
+        self._questions += 1
         found = self.production.downstream(node)
-        self._told[node] = found is not None
+        self._is_known[node] = found is not None
         if found is not None:
             self._take(node, found)
 
@@ -124,10 +124,10 @@ class UnionGraph:
         for edge in (one for gap in found.gaps for one in _assumed_edges(gap)):
             if not self.project.explains(edge):
                 self._add(edge)
-        told = [node, *(edge.target for edge in found.edges if type(edge.target) is type(node))]
-        self._told |= dict.fromkeys(told, True)
+        nodes = [node, *(edge.target for edge in found.edges if type(edge.target) is type(node))]
+        self._is_known |= dict.fromkeys(nodes, True)
         if found.stopped_by:
-            self._stopped_by |= dict.fromkeys(told, found.stopped_by)
+            self._stopped_by |= dict.fromkeys(nodes, found.stopped_by)
 
     def _add(self, edge: GraphEdge) -> None:
         self._edges[subject_of(edge.source)][edge] = None

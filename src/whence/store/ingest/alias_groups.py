@@ -44,17 +44,17 @@ def compute_groups(aliases: Iterable[Alias], names: dict[int, tuple[str, str]]) 
 
 
 def active_aliases(aliases: Iterable[Alias]) -> set[Pair]:
-    """The aliases without those that a person cut, and did not join again since."""
-    said = set(aliases)
+    """The aliases without those that a person cut, and did not join since."""
+    stamped = set(aliases)
     words: dict[frozenset[int], tuple[tuple[int, int], str]] = {}
-    for one, other, kind, stamp in said:
+    for one, other, kind, stamp in stamped:
         if kind in (CUT, JOINED):
             ends = frozenset((one, other))
             words[ends] = max(words.get(ends, (stamp, kind)), (stamp, kind))
     cut = {ends for ends, (_, kind) in words.items() if kind == CUT}
     return {
         (one, other, kind)
-        for one, other, kind, _ in said
+        for one, other, kind, _ in stamped
         if kind not in (CUT, JOINED) and frozenset((one, other)) not in cut
     }
 

@@ -35,11 +35,16 @@ def mark_drops_dirty(connection: Connection, runs: Sequence[int], declared: Sequ
         return
     of_runs = integers(connection, ("id",), [(one,) for one in runs])
     of_events = integers(connection, ("id",), [(column,) for column in declared])
-    said = union(
+    reported = union(
         select(run_lineage.c.version).join(of_runs, of_runs.c.id == run_lineage.c.run_id),
         select(declaration.c.version).join(of_events, of_events.c.id == declaration.c.event_id),
     ).subquery()
-    sets = select(lineage_version.c.set_id).join(said, said.c.version == lineage_version.c.id).distinct().subquery()
+    sets = (
+        select(lineage_version.c.set_id)
+        .join(reported, reported.c.version == lineage_version.c.id)
+        .distinct()
+        .subquery()
+    )
     edges = select(lineage_edge).join(sets, sets.c.set_id == lineage_edge.c.set_id).subquery()
     found = union(
         select(marker.c.output_id).join(sets, sets.c.set_id == marker.c.id).where(IS_MARKER),

@@ -163,12 +163,12 @@ def _run_statements(connection: Connection, ids: Sequence[int]) -> Iterable[tupl
         by_run.setdefault(run_id, []).append(version)
     combined: dict[tuple[int, ...], Version] = {}  # most runs assert what the job's other runs do
     for id_, job_id, state, state_at, seen_from, streaming in facts:
-        said = tuple(sorted(by_run.get(id_, ())))
-        if said not in combined:
-            combined[said] = combine_versions([versions[one] for one in said])
-        if seen_from is not None and combined[said]:
+        reported = tuple(sorted(by_run.get(id_, ())))
+        if reported not in combined:
+            combined[reported] = combine_versions([versions[one] for one in reported])
+        if seen_from is not None and combined[reported]:
             one = RunFacts(id_, job_id, RunState(state), state_at, seen_from, bool(streaming))
-            yield run_statement(one, combined[said]), combined[said]
+            yield run_statement(one, combined[reported]), combined[reported]
 
 
 @cache

@@ -60,7 +60,7 @@ facet_word = Table(
     "facet_word",
     metadata,
     plain_column("word", Exact, primary_key=True),
-    plain_column("facet", SmallInteger, primary_key=True),  # place in `told.FACETS`
+    plain_column("facet", SmallInteger, primary_key=True),  # place in `facet_words.FACETS`
     plain_column("id", BigInteger, primary_key=True),  # a dataset, field or job
     plain_column("subject_id", BigInteger),  # the dataset or job whose facet says it
     Index("facet_word_subject", "subject_id", "facet"),
@@ -112,7 +112,7 @@ def index_facet_words(connection: Connection, bodies: Iterable[Row]) -> None:
     if not changed:
         return
     names = _names_of(connection, {subject for subject, _, _ in changed})
-    said = {
+    rows = {
         (each, place, id_, subject)
         for subject, place, payload in changed
         if subject in names
@@ -121,7 +121,7 @@ def index_facet_words(connection: Connection, bodies: Iterable[Row]) -> None:
     gone = integers(connection, ("subject", "facet"), sorted({(subject, place) for subject, place, _ in changed}))
     key = tuple_(facet_word.c.subject_id, facet_word.c.facet)
     connection.execute(delete(facet_word).where(key.in_(select(gone.c.subject, gone.c.facet))))
-    insert_new(connection, facet_word, sorted(said))
+    insert_new(connection, facet_word, sorted(rows))
 
 
 def index_all(connection: Connection, chunk: int = 10_000) -> None:

@@ -86,9 +86,9 @@ def version_of(version: Version) -> int:
     return version_id(held.id for held in version)
 
 
-def combine_versions(said: Iterable[Version]) -> Version:
+def combine_versions(reported: Iterable[Version]) -> Version:
     """The sets that the events of a run assert together."""
-    return _best_origins(map(without_drops, said))
+    return _best_origins(map(without_drops, reported))
 
 
 def run_statement(run: RunFacts, sets: Version) -> Statement:
@@ -128,9 +128,9 @@ def drop_statements(drop: Drop, owner_id: int) -> Iterator[tuple[Statement, Vers
         yield Statement(id=id_, owner=owner, at=drop.at, confirmed=True, own=version_of(own)), own
 
 
-def without_drops(said: Iterable[HeldSet]) -> Version:
+def without_drops(sets: Iterable[HeldSet]) -> Version:
     """The sets without those that only end others."""
-    return tuple(held for held in said if held.origin != Origin.DROPPED)
+    return tuple(held for held in sets if held.origin != Origin.DROPPED)
 
 
 def apply_statement(before: Held, statement: Statement, versions: Mapping[int, Version]) -> tuple[Held, Version]:
@@ -158,20 +158,20 @@ def history_changes(before: Held, held: Sequence[tuple[int, int, Held]]) -> Iter
         last = now
 
 
-def _best_origins(said: Iterable[Version]) -> Version:
+def _best_origins(reported: Iterable[Version]) -> Version:
     """The sets without parsed and inferred ones for outputs that another event of the run reports."""
-    versions = list(said)
+    versions = list(reported)
     better = {held.output_id for held in chain(*versions) if held.origin in _REPORTED}
     kept = {held for version in versions for held in _without_worse_guesses(version, better)}
     return tuple(sorted(kept, key=lambda held: held.id))
 
 
-def _without_worse_guesses(said: Version, better: AbstractSet[int]) -> Iterator[HeldSet]:
+def _without_worse_guesses(sets: Version, better: AbstractSet[int]) -> Iterator[HeldSet]:
     """Yield the sets of one event, without its guesses for outputs that others report. SQL completes a report beside
     it.
     """
-    own = {held.output_id for held in said if held.origin in _REPORTED}
-    for held in said:
+    own = {held.output_id for held in sets if held.origin in _REPORTED}
+    for held in sets:
         is_worse = held.origin in _GUESSED and held.output_id in better - own
         if not is_worse and not (held.origin == Origin.INFERRED and held.output_id in better):
             yield held

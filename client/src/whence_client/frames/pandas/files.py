@@ -52,13 +52,13 @@ class Files:
         """Rows of a database. A table by its name is known; the text of a query is not read here."""
         if not is_frame(result):
             return
-        asked, connection = (
+        query, connection = (
             args[0] if args else named.get("sql", named.get("table_name")),
             args[1] if len(args) > 1 else named.get("con"),
         )
         url = _url(connection)
-        if isinstance(asked, str) and url and asked.replace("_", "").replace(".", "").isalnum():
-            table = name_table_of_url(url, asked, schema=str(named.get("schema") or ""))
+        if isinstance(query, str) and url and query.replace("_", "").replace(".", "").isalnum():
+            table = name_table_of_url(url, query, schema=str(named.get("schema") or ""))
             self._memory.remember(result, read_frame(Dataset(table.namespace, table.name), list(result.columns)))
         else:
             self._memory.remember(result, unknown_frame(list(result.columns), NOT_CAPTURED))

@@ -10,13 +10,13 @@ from rich.text import Text
 from whence.cli.answers.ask import Questions
 from whence.cli.gate.contracts.files import read_text
 from whence.cli.gate.forms import exit_of
-from whence.cli.gate.production import AskedProduction
+from whence.cli.gate.production import QueriedProduction
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.errors import ArtifactError, RulesFileError
 from whence.govern.contracts.changes import ContractChange
 from whence.govern.contracts.contract import Contract
 from whence.govern.contracts.read import read_contract
-from whence.govern.contracts.review import NOT_ASKED, ContractReader, Readers, Review, review_contract
+from whence.govern.contracts.review import UNREAD, ContractReader, Readers, Review, review_contract
 from whence.govern.contracts.review_reports import review_document, review_lines
 from whence.govern.gate.impact import Assessment, Reader, subject_of
 from whence.govern.gate.production import Production
@@ -68,9 +68,9 @@ def review_versions(
     """Review a newer version of a contract, with its migration note. Raises what `questions` raises."""
     now = time.time_ns() // 1_000
     if questions is None:
-        return review_contract(old, new, lambda _: NOT_ASKED, note=note, now=now)
+        return review_contract(old, new, lambda _: UNREAD, note=note, now=now)
     readers = ProductionReaders(
-        production=AskedProduction(questions=questions),
+        production=QueriedProduction(questions=questions),
         datasets=tuple(dict.fromkeys(dataset for one in (old, new) for _, dataset in one.datasets())),
         since=now - days * _DAY,
     )
