@@ -1,16 +1,11 @@
 """A local server that answers as GitHub's REST API documents, and refuses what that refuses."""
 
-import json
 import re
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
-Json = dict[str, Any]
+from cli.gate.forge_server import Forge, Json, forge_server
 
 TOKEN = "ghs_of_the_workflow"
 CONCLUSIONS = {
@@ -36,7 +31,7 @@ class GitHubState:
         """Somebody comments."""
         self.comments.append({"id": len(self.comments) + 1, "user": {"login": login}, "body": body})
 
-    def answer(self, method: str, path: str, body: Json | None, page: int, size: int) -> tuple[int, Any]:
+    def answer(self, method: str, path: str, body: Json, page: int, size: int) -> tuple[int, Any]:
         """The status and JSON of one request."""
         if method != "GET" and not self.can_write:
             return 403, {"message": "Resource not accessible by integration"}
@@ -51,13 +46,13 @@ class GitHubState:
             case "PATCH", "/repos/shop/pipeline/issues/comments/N":
                 return self._write_comment(body, int(path.rsplit("/", 1)[1]))
             case "POST", "/repos/shop/pipeline/check-runs":
-                return self._write_check(body or {}, None)
+                return self._write_check(body, None)
             case "PATCH", "/repos/shop/pipeline/check-runs/N":
-                return self._write_check(body or {}, int(path.rsplit("/", 1)[1]))
+                return self._write_check(body, int(path.rsplit("/", 1)[1]))
         return 404, {"message": "Not Found"}
 
-    def _write_comment(self, body: Json | None, id_: int | None) -> tuple[int, Any]:
-        text = (body or {}).get("body")
+    def _write_comment(self, body: Json, id_: int | None) -> tuple[int, Any]:
+        text = body.get("body")
         if not isinstance(text, str) or not 0 < len(text) <= 65_536:
             return 422, {"message": "Validation Failed"}
         self.written.append("create comment" if id_ is None else "edit comment")
@@ -91,38 +86,12 @@ class GitHubState:
         return 200, self.checks[id_ - 1]
 
 
-class _Handler(BaseHTTPRequestHandler):
-    state: GitHubState
-
-    def _answer(self) -> None:
-        parts = urlsplit(self.path)
-        asked = parse_qs(parts.query)
-        length = int(self.headers.get("content-length") or 0)
-        body = json.loads(self.rfile.read(length)) if length else None
-        status, document = 401, {"message": "Bad credentials"}
-        if self.headers.get("authorization") == f"Bearer {TOKEN}":
-            page, size = (int(asked.get(name, [default])[0]) for name, default in (("page", "1"), ("per_page", "30")))
-            status, document = self.state.answer(self.command, parts.path, body, page, size)
-        content = json.dumps(document).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    do_GET = do_POST = do_PATCH = _answer
-
-    def log_message(self, *_: object) -> None:
-        """Quietly."""
-
-
-@contextmanager
-def github_server(state: GitHubState) -> Iterator[str]:
-    """The address of a server over a state."""
-    handler = type("Handler", (_Handler,), {"state": state})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+def github_server(state: GitHubState) -> AbstractContextManager[str]:
+    """The address of the API of a server over a state."""
+    forge = Forge(
+        answer=state.answer,
+        credential=("authorization", f"Bearer {TOKEN}"),
+        refusal="Bad credentials",
+        page_size=30,
+    )
+    return forge_server(forge)

@@ -1,16 +1,11 @@
 """A local server that answers as GitLab's REST API (v4) documents, and refuses what that refuses."""
 
-import json
 import re
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
-Json = dict[str, Any]
+from cli.gate.forge_server import Forge, Json, forge_server
 
 TOKEN = "glpat-of-the-project"
 BOT, AUTHOR = {"id": 1, "username": "project_17_bot"}, {"id": 2, "username": "ann"}
@@ -109,38 +104,13 @@ class GitLabState:
         return f"2026-11-25T10:{self.seconds // 60:02}:{self.seconds % 60:02}.000Z"
 
 
-class _Handler(BaseHTTPRequestHandler):
-    state: GitLabState
-
-    def _answer(self) -> None:
-        parts = urlsplit(self.path)
-        asked = parse_qs(parts.query)
-        length = int(self.headers.get("content-length") or 0)
-        body = json.loads(self.rfile.read(length)) if length else {}
-        status, document = 401, {"message": "401 Unauthorized"}
-        if self.headers.get("private-token") == TOKEN:
-            page, size = (int(asked.get(name, [default])[0]) for name, default in (("page", "1"), ("per_page", "20")))
-            status, document = self.state.answer(self.command, parts.path.removeprefix("/api/v4"), body, page, size)
-        content = json.dumps(document).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    do_GET = do_POST = do_PUT = _answer
-
-    def log_message(self, *_: object) -> None:
-        """Quietly."""
-
-
-@contextmanager
-def gitlab_server(state: GitLabState) -> Iterator[str]:
+def gitlab_server(state: GitLabState) -> AbstractContextManager[str]:
     """The address of the API of a server over a state."""
-    handler = type("Handler", (_Handler,), {"state": state})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/api/v4"
-        server.shutdown()
-        thread.join()
+    forge = Forge(
+        answer=state.answer,
+        credential=("private-token", TOKEN),
+        refusal="401 Unauthorized",
+        page_size=20,
+        prefix="/api/v4",
+    )
+    return forge_server(forge)

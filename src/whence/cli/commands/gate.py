@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -34,6 +34,9 @@ from whence.cli.commands.options import Form as OutputForm
 from whence.cli.commands.source import open_questions
 from whence.cli.gate.forms import Form
 from whence.cli.output.streams import Output, reporting
+
+if TYPE_CHECKING:
+    from whence.model.names import DatasetName, JobName
 
 _EPILOG = (
     "Exit codes: 0 pass or note; 5 blocked; 6 an approval is needed; 7 unknown: something could not be judged. "
@@ -166,12 +169,9 @@ def model(
     output: OutputForm = Output.TEXT,
 ) -> None:
     """Judge whether a model or dataset may be promoted: coverage of columns, checks, certification upstream."""
-    with reporting(output), open_questions(context) as questions:
-        from whence.cli.gate.promotion import rules_here, show_promotion
-        from whence.model.names import DatasetName
+    from whence.model.names import DatasetName
 
-        chosen = rules_here(rules, certified_inputs=certified_inputs)
-        raise typer.Exit(show_promotion(questions, name, DatasetName, chosen, output))
+    _judge_promotion(context, name, DatasetName, rules, output, certified_inputs=certified_inputs)
 
 
 def job(
@@ -186,9 +186,22 @@ def job(
     output: OutputForm = Output.TEXT,
 ) -> None:
     """Judge whether a job may be promoted: what it reads and writes, and all that is upstream."""
+    from whence.model.names import JobName
+
+    _judge_promotion(context, name, JobName, rules, output, certified_inputs=certified_inputs)
+
+
+def _judge_promotion(
+    context: typer.Context,
+    name: str,
+    kind: "type[DatasetName | JobName]",
+    rules: Path | None,
+    output: Output,
+    *,
+    certified_inputs: bool,
+) -> None:
     with reporting(output), open_questions(context) as questions:
         from whence.cli.gate.promotion import rules_here, show_promotion
-        from whence.model.names import JobName
 
         chosen = rules_here(rules, certified_inputs=certified_inputs)
-        raise typer.Exit(show_promotion(questions, name, JobName, chosen, output))
+        raise typer.Exit(show_promotion(questions, name, kind, chosen, output))
