@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cli.gate.conftest import Checkout
-from cli.gate.gitlab_server import TOKEN, GitLabState, gitlab_server
+from cli.gate.forges.gitlab_server import TOKEN, GitLabState, gitlab_server
 from whence.cli.commands.app import app
 
 OWNERS = ("finance", "shop-team")

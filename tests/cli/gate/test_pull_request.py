@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cli.gate.conftest import Checkout
-from cli.gate.github_server import TOKEN, GitHubState, github_server
+from cli.gate.forges.github_server import TOKEN, GitHubState, github_server
 from whence.cli.commands.app import app
 
 OWNERS = ("finance", "shop-team")

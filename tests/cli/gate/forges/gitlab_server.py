@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-from cli.gate.forge_server import Forge, Json, forge_server
+from cli.gate.forges.forge_server import Forge, Json, forge_server
 
 TOKEN = "glpat-of-the-project"
 BOT, AUTHOR = {"id": 1, "username": "project_17_bot"}, {"id": 2, "username": "ann"}
