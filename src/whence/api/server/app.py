@@ -1,7 +1,7 @@
 """The HTTP application, with all routes."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Annotated
@@ -14,28 +14,23 @@ from whence import __version__
 from whence.api import marquez, ui
 from whence.api.auth.permissions import needing, needs
 from whence.api.auth.wiring import Security, secure
-from whence.api.catalog import contract_routes
-from whence.api.catalog import fact_routes as facts
-from whence.api.catalog import routes as resources
+from whence.api.catalog import contract_routes, fact_routes
+from whence.api.catalog import routes as catalog_routes
 from whence.api.catalog.assertions import AssertionWriter
 from whence.api.collector.collect import Collector
 from whence.api.collector.fast_path import PATHS, FastPath
 from whence.api.collector.openapi import BATCH, EVENT
 from whence.api.collector.response_types import Accepted, BatchAccepted
-from whence.api.dashboards import failed_checks as checks
-from whence.api.dashboards import job_health as troubles
-from whence.api.dashboards import kpis as measures
-from whence.api.dashboards import lost_records as lost
-from whence.api.dashboards import stale_nodes as silence
+from whence.api.dashboards import failed_checks, job_health, kpis, lost_records, stale_nodes
 from whence.api.gate import routes as gate
 from whence.api.http import problems
 from whence.api.http.clock import Clock, system_clock
 from whence.api.http.path_names import EncodedPaths
 from whence.api.http.responses import REFUSED, answer
-from whence.api.lineage import node_traits as traits
-from whence.api.lineage import routes as lineage
+from whence.api.lineage import node_traits
+from whence.api.lineage import routes as lineage_routes
 from whence.api.operations import health, quarantine
-from whence.api.operations import routes as standing
+from whence.api.operations import routes as operation_routes
 from whence.api.operations.adjacency_builds import AdjacencyBuilds
 from whence.api.operations.periodic_jobs import scheduled
 from whence.api.operations.progress import ProgressWatch, has_reached, least_progress, wait_for_positions
@@ -73,14 +68,14 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     collector = Collector(settings, commit)
     requests = GraphRequests(partial(wait_for_positions, log, progress))
     arrays = AdjacencyCache(settings.data / "edges.csr")
-    upkeep = AdjacencyBuilds(engine, arrays)
+    builds = AdjacencyBuilds(engine, arrays)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await commit.probe()
-        upkeep.start()
+        builds.start()
         yield
-        await asyncio.to_thread(upkeep.stop)
+        await asyncio.to_thread(builds.stop)
         await commit.close()
         collector.close()
         progress.close()
@@ -107,32 +102,28 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.include_router(_collecting(collector))
     app.include_router(_health(settings, log, commit, progress, collector, engine, security))
     app.include_router(_progress(log, progress))
-    app.include_router(needing(Action.READ, lineage.router(requests)))
+    app.include_router(needing(Action.READ, lineage_routes.router(requests)))
     count_lost = None if isinstance(log, SegmentLog) else LostCount(log, engine).count
     watch = StatusWatch(log, progress, partial(read_overview, engine), count_lost)
-    app.include_router(needing(Action.READ, standing.router(watch, collector)))
-    boards = (
-        measures.router(engine, settings.tables),
-        troubles.router(engine, log, clock),
-        quarantine.reads(log),
-        lost.router(log),
-        checks.routes,
-        traits.routes,
-    )
-    for router in (
-        *marquez.READS,
-        resources.routes,
-        facts.reads,
-        contract_routes.routes,
-        silence.routes,
-        gate.reads,
-        *boards,
-    ):
+    app.include_router(needing(Action.READ, operation_routes.router(watch, collector)))
+    for router in (*_catalog(), *_dashboards(settings, log, engine, clock)):
         app.include_router(needing(Action.READ, router))
     app.include_router(needing(Action.PUBLIC, ui.router()))  # files, the same for everybody
-    for router in (*marquez.WRITES, facts.writes, gate.writes, quarantine.writes(log, collector)):
+    for router in (*marquez.WRITES, fact_routes.writes, gate.writes, quarantine.writes(log, collector)):
         app.include_router(needing(Action.STEWARD, router))
     return app
+
+
+def _catalog() -> Iterator[APIRouter]:
+    yield from (*marquez.READS, catalog_routes.routes, fact_routes.reads, contract_routes.routes, gate.reads)
+    yield from (stale_nodes.routes, failed_checks.routes, node_traits.routes)
+
+
+def _dashboards(settings: Settings, log: Log, engine: Engine, clock: Clock) -> Iterator[APIRouter]:
+    yield kpis.router(engine, settings.tables)
+    yield job_health.router(engine, log, clock)
+    yield quarantine.reads(log)
+    yield lost_records.router(log)
 
 
 def _collecting(collector: Collector) -> APIRouter:
