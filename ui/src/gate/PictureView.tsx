@@ -9,6 +9,8 @@ import { words } from "../texts";
 import { BOX, HIDDEN, pictureOf, type PictureBox, type PictureLine } from "./picture";
 
 const LONGEST = 26;
+/** How much a wide picture shrinks to fit; beyond that it scrolls. */
+const SMALLEST = 0.72;
 const BREAKS = new Set(["removed", "renamed", "type", "broken reference"]);
 const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
 
@@ -36,7 +38,7 @@ export const PictureView = ({ verdict }: { verdict: VerdictRecord }) => {
       </div>
       <div className="verdict-picture" role="region" aria-label={words.gate.pictureName} tabIndex={0}>
         <svg
-          {...size}
+          style={{ maxWidth: size.width, minWidth: size.width * SMALLEST }}
           viewBox={`${-margin} ${-margin} ${size.width} ${size.height}`}
           role="img"
           aria-label={words.gate.pictureOf(verdict.changes.length, verdict.affected.length)}

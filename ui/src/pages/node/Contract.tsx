@@ -17,12 +17,16 @@ export const Contract = ({ node }: { node: string }) => {
           {contract.owners.length > 0 && ` · ${words.contract.owners(contract.owners)}`}
         </p>
       )}
-      {evaluation?.not_evaluated && <p className="notice">{words.contract.notEvaluated(evaluation.not_evaluated)}</p>}
-      {evaluation?.violations.map((one) => (
-        <p key={`${one.rule} ${one.column}`} className="notice bad">
-          <span className="mono">{one.column}</span>: {words.contract.violation(one.expected, one.observed)}
-        </p>
-      ))}
+      {evaluation?.not_evaluated && <p className="quiet">{words.contract.notEvaluated(evaluation.not_evaluated)}</p>}
+      {evaluation && evaluation.violations.length > 0 && (
+        <ul className="violations">
+          {evaluation.violations.map((one) => (
+            <li key={`${one.rule} ${one.column}`}>
+              <span className="mono">{one.column}</span>: {words.contract.violation(one.expected, one.observed)}
+            </li>
+          ))}
+        </ul>
+      )}
       {versions && versions.length > 1 && (
         <ol className="versions">
           {versions.map((one) => (
