@@ -251,7 +251,6 @@ def best_ways(start: FieldName, edges: list[GraphEdge]) -> dict[Node, tuple[Reac
 
 
 def test_production_is_asked_a_bounded_number_of_times() -> None:
-    graph = UnionGraph(Graph(known=frozenset(COLUMNS)), Project())
-    graph._asked = 1_000
+    graph = UnionGraph(Graph(known=frozenset(COLUMNS)), Project(), _questions=1_000)
     assert graph.ask(COLUMNS[0])
     assert graph.incomplete([COLUMNS[0]]) == "a budget of questions stopped the search"
