@@ -13,15 +13,25 @@ from whence.api.marquez import graph_response_types as graphs
 from whence.api.marquez import response_types, responses
 from whence.api.requests.catalog import CatalogView, View
 from whence.errors import EventError, ThingNotFoundError
+from whence.model.catalog import RunEntry
+from whence.model.graph import Direction
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.query.answers.values import AnswerEdge, Question
 from whence.query.history.versions import halves, version_uuid
 from whence.query.lookup.alias_facets import with_aliases
-from whence.query.lookup.descriptions import DescribedDataset, DescribedJob, Input, describe_datasets, describe_jobs
+from whence.query.lookup.descriptions import (
+    DescribedDataset,
+    DescribedJob,
+    DescribedRun,
+    Input,
+    describe_datasets,
+    describe_jobs,
+    describe_runs,
+)
 from whence.query.lookup.node_ids import Address, find_address
 from whence.query.questions.columns import columns
-from whence.query.runs.upstream_runs import RunStep, upstream_runs
+from whence.query.runs.run_lineage import AnswerRun, Handover, run_lineage
 from whence.query.traversal.component import ConnectedComponent, connected_component
 
 routes = APIRouter(prefix="/api/v1", tags=["marquez"], responses=MISSING)
@@ -67,10 +77,14 @@ def get_column_lineage(
 @routes.get("/runlineage/upstream", response_model=graphs.UpstreamRuns)
 def get_upstream_runs(view: View, run: Annotated[UUID, Query(alias="runId")], depth: Depth = 20) -> Response:
     """List the runs upstream of a run, nearest first."""
-    steps, complete = upstream_runs(view.catalog, view.graph, str(run), depth)
-    if not steps:
+    named = view.graph.runs_named(str(run))
+    if not named:
         raise ThingNotFoundError("Run", str(run))
-    return answer({"runs": [_step(step) for step in steps], "complete": complete})
+    # One hop more, for the runs that wrote the inputs of the last.
+    found = run_lineage(view.graph, named[0], Direction.UPSTREAM, depth + 1)
+    shown = [one for one in found.runs if one.depth <= depth]
+    complete = found.completeness.complete and not found.completeness.hidden_nodes and len(shown) == len(found.runs)
+    return answer({"runs": _steps(view, shown, found.handovers), "complete": complete})
 
 
 def _address(view: CatalogView, text: str) -> Address:
@@ -205,19 +219,35 @@ def _column_data(
     }
 
 
-def _step(step: RunStep) -> graphs.RunStep:
-    job = step.run.entry.name.job
-    version = version_uuid(step.run.version, node_id(job)) if step.run.version else None
-    run = responses.run_document(step.run)
+def _steps(view: CatalogView, runs: Iterable[AnswerRun], handovers: Iterable[Handover]) -> list[graphs.RunStep]:
+    """The runs that the viewer may see, each with its inputs that they may see."""
+    runs, handovers = list(runs), list(handovers)
+    ids = {one.name.run_id for one in runs} | {one.writer.run_id for one in handovers}
+    entries = {one.name: one for one in view.catalog.runs(ids)}
+    shown = [one for one in runs if one.name in entries]
+    described = describe_runs(view.catalog, view.graph, [entries[one.name] for one in shown])
+    visible = view.graph.nodes({node_id(name) for one in shown for name in one.reads})
+    writers = {(one.reader, one.dataset): entries.get(one.writer) for one in handovers}
+    return [
+        _step(one, [(name, writers.get((one.entry.name, name))) for name in run.reads if node_id(name) in visible])
+        for run, one in zip(shown, described, strict=True)
+    ]
+
+
+def _step(one: DescribedRun, reads: Iterable[tuple[DatasetName, RunEntry | None]]) -> graphs.RunStep:
+    """A run, with each dataset that it read and the run that had written it, if one is known."""
+    job = one.entry.name.job
+    version = version_uuid(one.version, node_id(job)) if one.version else None
+    run = responses.run_document(one)
     return {
         "job": {**responses.name_document(job), "version": version},
         "run": {"id": run["id"], "start": run["startedAt"], "end": run["endedAt"], "status": run["state"]},
         "inputs": [
             {
-                **responses.name_document(read.dataset),
-                "version": version_uuid(read.write.run.id, read.write.dataset_id) if read.write else None,
-                "producedByRunId": read.write.run.name.run_id if read.write else None,
+                **responses.name_document(dataset),
+                "version": version_uuid(writer.id, node_id(dataset)) if writer else None,
+                "producedByRunId": writer.name.run_id if writer else None,
             }
-            for read in step.reads
+            for dataset, writer in reads
         ],
     }

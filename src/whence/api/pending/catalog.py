@@ -136,9 +136,9 @@ class PendingCatalog(StoreCatalog):
             found[id_] = touched_of(found.get(id_), events)
         return found
 
-    def last_writes(self, dataset_ids: Iterable[int], at: int | None = None) -> Mapping[int, Write]:
+    def last_writes(self, dataset_ids: Iterable[int]) -> Mapping[int, Write]:
         wanted, names = list(dataset_ids), self.pending.names()
-        found = dict(StoreCatalog.last_writes(self, wanted, at))
+        found = dict(StoreCatalog.last_writes(self, wanted))
         for id_ in wanted:
             name = names.get(id_)
             for one in self.pending.of_node(name) if isinstance(name, DatasetName) else ():

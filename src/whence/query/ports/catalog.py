@@ -121,8 +121,8 @@ class Catalog(Protocol):
         """The parent of each run that has one."""
         ...
 
-    def last_writes(self, dataset_ids: Iterable[int], at: int | None = None) -> Mapping[int, Write]:
-        """The run that wrote each dataset last (not after `at`); a dataset without one is left out."""
+    def last_writes(self, dataset_ids: Iterable[int]) -> Mapping[int, Write]:
+        """The run that wrote each dataset last; a dataset without one is left out."""
         ...
 
     def writes(self, dataset_id: int, window: Window) -> Sequence[Write]:

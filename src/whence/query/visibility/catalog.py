@@ -175,10 +175,10 @@ class VisibleCatalog:
         self.visible_ids.meet_runs(node_id(one) for one in found.values())
         return {id_: self._run_name(one) for id_, one in found.items()}
 
-    def last_writes(self, dataset_ids: Iterable[int], at: int | None = None) -> Mapping[int, Write]:
+    def last_writes(self, dataset_ids: Iterable[int]) -> Mapping[int, Write]:
         """All runs; those of hidden jobs as pseudonyms."""
         known = self.visible_ids.real(dataset_ids)
-        found = self.catalog.last_writes(known.values(), at)
+        found = self.catalog.last_writes(known.values())
         shown = self._writes(found.values())
         by_real = dict(zip(found, shown, strict=True))
         return {id_: by_real[real] for id_, real in known.items() if real in by_real}

@@ -118,12 +118,12 @@ def read_containers(connection: Connection, ids: Iterable[int]) -> Mapping[int, 
     return {row.inner: RunName(row.run_id, JobName(row.namespace, row.name)) for row in rows}
 
 
-def last_writes(connection: Connection, dataset_ids: Iterable[int], at: int | None) -> Mapping[int, Write]:
+def last_writes(connection: Connection, dataset_ids: Iterable[int]) -> Mapping[int, Write]:
     """The run that wrote each dataset last."""
     sets = _writing_sets(connection, dataset_ids)
     wanted = integers(connection, ("id",), [(one,) for one in sets])
     last: dict[int, tuple[tuple[int, int], Any]] = {}
-    for row in connection.execute(runs_query(wanted, at, 1)).all():
+    for row in connection.execute(runs_query(wanted, None, 1)).all():
         dataset_id, key = sets[row.set_id], (row.time, row.id)
         if dataset_id not in last or last[dataset_id][0] < key:
             last[dataset_id] = key, row

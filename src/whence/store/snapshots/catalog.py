@@ -140,8 +140,8 @@ class StoreCatalog:
     def containers(self, ids: Iterable[int]) -> Mapping[int, RunName]:
         return runs.read_containers(self.connection, ids)
 
-    def last_writes(self, dataset_ids: Iterable[int], at: int | None = None) -> Mapping[int, Write]:
-        return runs.last_writes(self.connection, dataset_ids, at)
+    def last_writes(self, dataset_ids: Iterable[int]) -> Mapping[int, Write]:
+        return runs.last_writes(self.connection, dataset_ids)
 
     def writes(self, dataset_id: int, window: Window) -> Sequence[Write]:
         return runs.list_writes(self.connection, dataset_id, window)
