@@ -75,7 +75,9 @@ def verdict(**more: Any) -> dict[str, Any]:
     ]
     required = [{"owner": "hr", "people": ["user:hanna"], "changes": ["C-1", "C-2"]}]
     notices = ["not judged: hr/salaries.py is the code of no known job"]
+    unjudged = ["hr/salaries.sql"]
     verdict = {"verdict": "approval needed", "commit": COMMIT, "graph_version": "1", "hidden": 1, "notices": notices}
+    verdict["unjudged"] = unjudged
     return {**verdict, "changes": changes, "affected": affected, "required_approvals": required, **more}
 
 
@@ -221,7 +223,7 @@ def test_a_viewer_is_told_how_many_nodes_are_hidden_and_no_name(shop: House) -> 
         assert (len(whole["changes"]), len(whole["affected"]), whole["hidden"]) == (2, 2, 1)
         shown = (await client.get(PATH, headers=one)).json()["data"]["verdict"]
         (change,), (hit,), (required,) = shown["changes"], shown["affected"], shown["required_approvals"]
-        assert (shown["hidden"], shown["hidden_changes"], shown["hidden_notices"]) == (2, 1, 1)
+        assert (shown["hidden"], shown["hidden_changes"], shown["hidden_notices"]) == (2, 1, 2)
         assert change["why"][0]["nodes"] == ["(hidden)"]
         assert hit["path"] == [PUBLIC, "(hidden)", "dataset:pg:shop.daily"]
         assert (required["owner"], required["people"], required["changes"]) == (None, [], ["C-1"])

@@ -107,6 +107,7 @@ class VerdictRecord:
     """A verdict on a commit. `pull`: the address of the pull or merge request.
 
     `hidden…` count what the reader may not see; `more…` count what the record leaves out because there are too many.
+    `unjudged`: the changed files of pipeline code that nothing judged.
     """
 
     verdict: VerdictText
@@ -125,6 +126,7 @@ class VerdictRecord:
     stale_approvals: tuple[StaleRecord, ...] = ()
     expired_waivers: tuple[ExpiredRecord, ...] = ()
     skipped: int = 0
+    unjudged: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
 

@@ -65,6 +65,47 @@ def test_code_of_no_known_job_is_named(checkout: Checkout, shop_store: str) -> N
     assert found["notices"] == ["not judged: jobs/other.py is the code of no known job"]
 
 
+def test_sql_that_nothing_judges_is_no_pass(checkout: Checkout, shop_store: str, tmp_path: Path) -> None:
+    head = checkout.commit({"models/revenue.sql": "select 1", "jobs/other.py": "# changed\n"})
+    result = gate(checkout, shop_store)
+    assert (result.exit_code, result.stdout.splitlines()[:3]) == (
+        7,
+        [
+            "unknown: 1 changed file not judged",
+            "not judged  models/revenue.sql  it is no known job's code, and neither --sql nor --dbt reads it",
+            "approval of what nobody owns: missing (anybody but the author)",
+        ],
+    )
+    found = document(checkout, shop_store)
+    assert (found["verdict"], found["unjudged"], found["changes"]) == ("unknown", ["models/revenue.sql"], [])
+    approvals = tmp_path / "approvals.json"
+    approvals.write_text(json.dumps([{"person": "dora", "commit": head}]))
+    approved = gate(checkout, shop_store, "--approvals", str(approvals))
+    assert (approved.exit_code, approved.stdout.splitlines()[0]) == (0, "note: 1 changed file not judged")
+    read = ("--sql", "models", "--dialect", "postgres", "--namespace", "postgres://prod:5432")
+    assert document(checkout, shop_store, *read)["unjudged"] == []
+
+
+@pytest.mark.parametrize(
+    ("rules", "verdict", "unjudged"),
+    [
+        ("on_unjudged: note\n", "note", ["a.SQL"]),
+        ("on_unjudged: block\n", "blocked", ["a.SQL"]),
+        ("paths: {ignore: ['*.SQL']}\n", "pass", []),
+        ("paths: {only: ['models/*']}\n", "pass", []),
+        ("paths: {code: ['jobs/*.py']}\n", "unknown", ["a.SQL", "jobs/other.py"]),
+    ],
+)
+def test_the_rules_say_what_becomes_of_code_that_nothing_judges(
+    checkout: Checkout, shop_store: str, rules: str, verdict: str, unjudged: list[str]
+) -> None:
+    checkout.commit({"gate.yaml": rules})
+    checkout.git("branch", "-f", "main")
+    checkout.commit({"a.SQL": "select 1", "jobs/other.py": "# changed\n", "README.md": "x"})
+    found = document(checkout, shop_store)
+    assert (found["verdict"], found["unjudged"]) == (verdict, unjudged)
+
+
 def test_what_main_changed_since_is_not_judged(checkout: Checkout, shop_store: str) -> None:
     checkout.commit({"README.md": "work"})
     checkout.git("switch", "-q", "main")
@@ -130,6 +171,13 @@ def test_every_form_can_be_written_at_once(checkout: Checkout, shop_store: str, 
 @pytest.mark.parametrize("options", [("--head", "no-such"), ("--base", "--output=/tmp/x"), ("--base", "origin/HEAD")])
 def test_a_ref_that_is_not_there_is_no_verdict(checkout: Checkout, shop_store: str, options: tuple[str, ...]) -> None:
     assert gate(checkout, shop_store, *options).exit_code == 1
+
+
+def test_a_missing_ref_is_named_with_the_branches(checkout: Checkout, shop_store: str) -> None:
+    result = gate(checkout, shop_store, "--base", "origin/main")
+    assert result.exit_code == 1
+    assert "origin/main does not exist; branches are: main, work" in result.stderr
+    assert "shallow" not in result.stderr
 
 
 def test_a_checkout_without_history_says_what_to_do(checkout: Checkout, shop_store: str, tmp_path: Path) -> None:

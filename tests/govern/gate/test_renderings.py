@@ -21,6 +21,7 @@ from whence.govern.gate.policy import DEFAULT_RULES, Rules
 from whence.govern.gate.rendering.documents import judgement_document
 from whence.govern.gate.rendering.findings import gitlab, rdjson, sarif
 from whence.govern.gate.rendering.markdown import LONGEST, MARKER, markdown
+from whence.govern.gate.rendering.names import code
 from whence.govern.gate.rendering.summary import Summary, headline, summarize
 from whence.govern.gate.rendering.text import text_lines
 from whence.model.changes import ChangeKind
@@ -174,6 +175,23 @@ def test_sarif_is_as_its_schema_demands(kind: ChangeKind, name: str) -> None:
         uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
         assert unquote(uri) == name.encode("utf-8", "replace").decode()
     assert len(run["results"]) == (0 if kind.is_harmless else 1)
+
+
+@pytest.mark.parametrize("file", ["models/a.sql", *(f"{name}.sql" for name in HOSTILE)])
+def test_every_form_names_a_file_that_nothing_judged(file: str) -> None:
+    made = judge(assessment(), DEFAULT_RULES, HEAD, now=NOW, unread=("README.md", file))
+    summary = summarize(made, FACTS)
+    assert headline(made, summary) == "unknown: 1 changed file not judged"
+    SARIF.validate(json.loads(json.dumps(sarif(made, "1"))))
+    (result,) = sarif(made, "1")["runs"][0]["results"]
+    assert (result["ruleId"], result["level"]) == ("whence/not-judged", "warning")
+    assert [one["check_name"] for one in gitlab(made)] == ["whence/not-judged"]
+    assert [one["code"]["value"] for one in rdjson(made)["diagnostics"]] == ["whence/not-judged"]
+    text = markdown(made, summary)
+    assert "1 file not judged" in text
+    assert outside_code(text).replace(" ", "") == outside_code(text.replace(code(file), "`x`")).replace(" ", "")
+    approved = judge(assessment(), DEFAULT_RULES, HEAD, (approval("dora"),), now=NOW, unread=(file,))
+    assert headline(approved, summary) == "note: 1 changed file not judged"
 
 
 def test_findings_are_known_again_when_they_move() -> None:

@@ -144,6 +144,7 @@ const Counted = ({ counts }: { counts: readonly [number, (count: number) => stri
 
 const Notes = ({ verdict }: { verdict: VerdictRecord }) => {
   const notes = [
+    ...verdict.unjudged.map(words.gate.unjudged),
     ...verdict.notices,
     ...verdict.stale_approvals.map((one) => words.gate.stale(one.person, one.commit.slice(0, 12))),
     ...verdict.expired_waivers.map((one) => words.gate.lapsed(one.change, one.expires)),

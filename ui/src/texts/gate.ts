@@ -63,5 +63,6 @@ export const gate = {
   stale: (person: string, commit: string) => `${person} approved ${commit}, not this commit`,
   lapsed: (change: string, day: string) => `the waiver of ${change} expired on ${day}`,
   notes: "To know",
+  unjudged: (file: string) => `${file} changes, and nothing judged it.`,
   skipped: (count: number) => `${counted(count, "change", "changes")} in files that gate.yaml leaves out.`,
 };

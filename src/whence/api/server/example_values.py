@@ -190,6 +190,7 @@ VALUES: Mapping[str, Any] = {
     "incomplete": None,
     "people": "user:ada@example.com",
     "approved_by": "user:ada@example.com",
+    "unjudged": "reports/daily.sql",
     "notices": "not judged: jobs/load.py is the code of no known job",
     **{f"{one}.owner": "user:ada@example.com" for one in ("WaiverRow", "WaiverRecord", "ExpiredRecord")},
     **{f"{one}.reason": "the report moves on Monday" for one in ("WaiverRow", "WaiverRecord")},

@@ -14,9 +14,9 @@ import msgspec
 
 from whence.cli.gate.forge import Forge, Json, PullRequest
 from whence.errors import ArtifactError
-from whence.govern.gate.judgement import Approval, JudgedChange, Judgement
+from whence.govern.gate.judgement import Approval, Judgement
 from whence.govern.gate.policy import Verdict
-from whence.govern.gate.rendering.findings import message
+from whence.govern.gate.rendering.findings import Finding, findings_of
 from whence.govern.gate.rendering.markdown import MARKER, markdown
 from whence.govern.gate.rendering.summary import Summary, headline
 
@@ -71,9 +71,9 @@ class GitHub:
             self.forge.send("PATCH", f"/repos/{self.pull.repository}/issues/comments/{int(mine['id'])}", {"body": body})
 
     def write_check(self, judgement: Judgement, title: str, summary: str, link: str = "") -> None:
-        """Create the check run of the head, with an annotation for each change that has a place. Raises ApiError."""
+        """Create the check run of the head, with an annotation for each finding. Raises ApiError."""
         output = {"title": title[:250], "summary": summary}
-        batches = list(_batches([_annotation(one) for one in judgement.changes if _has_place(one)]))
+        batches = list(_batches([_annotation(one) for one in findings_of(judgement)]))
         path = f"/repos/{self.pull.repository}/check-runs"
         body = {
             "name": CHECK,
@@ -135,20 +135,16 @@ def _pull_request(event: Any, path: str) -> PullRequest:
         raise ArtifactError(path, "it is not the event of a pull request: run this `on: pull_request`") from None
 
 
-def _has_place(one: JudgedChange) -> bool:
-    return one.verdict is not Verdict.PASS and bool(one.change.file)
-
-
-def _annotation(one: JudgedChange) -> Json:
-    line = max(one.change.line, 1)
+def _annotation(one: Finding) -> Json:
+    line = max(one.line, 1)
     level = _LEVELS.get(one.verdict, "warning")
     return {
-        "path": one.change.file,
+        "path": one.file,
         "start_line": line,
         "end_line": line,
         "annotation_level": level,
-        "title": f"{one.change.kind} ({one.id})",
-        "message": message(one),
+        "title": one.title,
+        "message": one.message,
     }
 
 

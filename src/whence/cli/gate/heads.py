@@ -28,11 +28,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """What a head changes, the edges of its code, and what could not be judged."""
+    """What a head changes, the edges of its code, and the changed files that are no known job's code."""
 
     changes: tuple[ColumnChange, ...]
     project: Project
-    notices: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,9 +81,7 @@ def compare_job_code(change: Change, questions: Questions) -> Compared:
         return Compared(changes=(), project=Project())
     jobs = (_job_code(one) for one in questions.jobs() if "sourceCodeLocation" in one.facets)
     found = changes_of_code(filter(None, jobs), change.files, change.repository.remote())
-    code = [one for one in found.unclaimed if one.endswith((".py", ".sql", ".scala", ".java", ".ipynb", ".r"))]
-    notices = tuple(f"not judged: {one} is the code of no known job" for one in code)
-    return Compared(changes=found.changes, project=Project(), notices=notices)
+    return Compared(changes=found.changes, project=Project(), unread=found.unclaimed)
 
 
 def _job_code(one: KnownJob) -> JobCode | None:

@@ -9,6 +9,7 @@ from whence.capture.repository import read_files
 from whence.errors import ArtifactError
 
 _SECONDS = 120
+_MOST_BRANCHES = 10
 _SETTINGS = ("-c", "core.quotePath=false", "-c", "core.fsmonitor=false")
 
 
@@ -20,14 +21,19 @@ class Repository:
 
     def commit(self, ref: str) -> str:
         """The full name of the commit that a ref names."""
-        return self._git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}").strip()
+        try:
+            return self._git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}").strip()
+        except ArtifactError as error:
+            raise ArtifactError(error.path, f"{ref} does not exist; {self._branches()}") from None
 
     def merge_base(self, base: str, head: str) -> str:
         """The commit at which a head left a branch: what it changes is changed since then."""
+        commits = self.commit(base), self.commit(head)
         try:
-            return self._git("merge-base", self.commit(base), self.commit(head)).strip()
+            return self._git("merge-base", *commits).strip()
         except ArtifactError as error:
-            reason = f"{error.reason}; a shallow checkout has no merge base: fetch the whole history (fetch-depth: 0)"
+            shallow = "; a shallow checkout has no merge base: fetch the whole history (fetch-depth: 0)"
+            reason = f"{base} and {head} have no commit in common{shallow if self._is_shallow() else ''}"
             raise ArtifactError(error.path, reason) from None
 
     def changed_files(self, base: str, head: str) -> tuple[str, ...]:
@@ -56,6 +62,16 @@ class Repository:
             return self._git("config", "--get", "remote.origin.url").strip()
         except ArtifactError:
             return ""
+
+    def _branches(self) -> str:
+        """The branches that there are, in words, at most `_MOST_BRANCHES` of them."""
+        listed = self._git("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes").splitlines()
+        shown = ", ".join(listed[:_MOST_BRANCHES])
+        more = f" and {len(listed) - _MOST_BRANCHES:,} more" if len(listed) > _MOST_BRANCHES else ""
+        return f"branches are: {shown}{more}" if listed else "the checkout has no branch"
+
+    def _is_shallow(self) -> bool:
+        return self._git("rev-parse", "--is-shallow-repository").strip() == "true"
 
     def _git(self, *arguments: str) -> str:
         command = [

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -37,6 +37,8 @@ from whence.govern.gate.rendering.markdown import markdown
 from whence.govern.gate.rendering.summary import Summary, summarize
 from whence.govern.gate.rendering.text import text_lines
 from whence.govern.gate.walk import assess
+
+_PROGRAMS = (".py", ".scala", ".java", ".ipynb", ".r")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +148,7 @@ def _together(parts: Sequence[Compared]) -> Compared:
             base=tuple(edge for part in parts for edge in part.project.base),
             head=tuple(edge for part in parts for edge in part.project.head),
         ),
-        notices=tuple(one for part in parts for one in part.notices),
+        unread=tuple(one for part in parts for one in part.unread),
     )
 
 
@@ -168,11 +170,18 @@ def judge_change(
         change.head,
         declared.approvals,
         now=time.time_ns() // 1_000,
-        notices=(*rulebook.notices, *declared.notices, *compared.notices),
+        notices=(*rulebook.notices, *declared.notices, *_unknown_code(compared.unread, read)),
         contracts=contracts,
+        unread=compared.unread,
     )
     summary = summarize(judgement, assessment.facts)
     return Judged(judgement=judgement, summary=summary, assessment=assessment, rules=read)
+
+
+def _unknown_code(unread: Sequence[str], rules: Rules) -> Iterator[str]:
+    """Of programs that may be a job's code, and are none that production knows."""
+    programs = (one for one in unread if one.endswith(_PROGRAMS) and not rules.must_judge(one))
+    return (f"not judged: {one} is the code of no known job" for one in programs)
 
 
 def read_approvals(path: Path) -> tuple[Approval, ...]:

@@ -8,7 +8,17 @@ from hashlib import sha256
 from whence.govern.gate.change_rules import Case, reasons_of
 from whence.govern.gate.contract_changes import ContractCase
 from whence.govern.gate.impact import Assessed, Assessment, Impact, subject_of
-from whence.govern.gate.judgement import Approval, Head, JudgedChange, Judgement, Reason, RequiredApproval
+from whence.govern.gate.judgement import (
+    ALL_JUDGED,
+    NOBODY,
+    Approval,
+    Head,
+    JudgedChange,
+    Judgement,
+    Reason,
+    RequiredApproval,
+    Unjudged,
+)
 from whence.govern.gate.policy import Rules, Verdict, Waiver
 from whence.model.changes import ChangeKind, ColumnChange
 from whence.model.ids import netstrings
@@ -25,28 +35,35 @@ def judge(
     now: int,
     notices: tuple[str, ...] = (),
     contracts: Sequence[ContractCase] = (),
+    unread: Sequence[str] = (),
 ) -> Judgement:
     """The verdict on a head. `now`: µs UTC; it decides about readers and waivers, and nothing else does.
 
     Approvals count for this commit alone, from somebody who did not write it. They never lift what is blocked.
     `notices`: what could not be judged, in the gate's words. `contracts`: the contracts that the head changes.
+    `unread`: the changed files that nothing reads, and that are no known job's code.
     """
     own = [one for one in assessment.changes if rules.judges(one.change.file)]
     judged, waivers = _without_consequences(own), {one.change: one for one in rules.waivers}
     today = datetime.fromtimestamp(now / 1_000_000, UTC).date()
     changes = tuple(_judge_change(Case(one, assessment, rules, now), waivers, today) for one in judged)
     changes += tuple(_judge(one.change, Impact(), one.reasons, waivers, today) for one in contracts)
-    required = tuple(_with_approval(one, head, approvals) for one in _required(changes, rules))
-    open_ = {change for one in required if not one.approved_by for change in one.changes}
+    unjudged = _unjudged(unread, rules)
+    required = tuple(_with_approval(one, head, approvals) for one in _required(changes, unjudged, rules))
+    missing = [one for one in required if not one.approved_by]
+    open_ = {change for one in missing for change in one.changes}
     changes = tuple(one if one.id in open_ else _lift(one) for one in changes)
+    if unjudged.needs_approval and NOBODY not in {one.owner for one in missing}:
+        unjudged = replace(unjudged, verdict=Verdict.NOTE)
     return Judgement(
-        verdict=max((one.verdict for one in changes), default=Verdict.PASS),
+        verdict=max((unjudged.verdict, *(one.verdict for one in changes))),
         head=head,
         changes=tuple(sorted(changes, key=lambda one: (-one.verdict, one.change.file, one.id))),
         required=required,
         stale=tuple(one for one in approvals if one.commit != head.commit) if required else (),
         lapsed=tuple(waivers[one.id] for one in changes if one.id in waivers and waivers[one.id].is_expired(today)),
         skipped=len(assessment.changes) - len(own),
+        unjudged=unjudged,
         graph_version=assessment.graph_version,
         notices=notices,
     )
@@ -86,9 +103,17 @@ def _judge(
     return JudgedChange(id=id_, change=change, impact=impact, verdict=verdict, reasons=reasons, waiver=waiver)
 
 
-def _required(changes: Sequence[JudgedChange], rules: Rules) -> Iterator[RequiredApproval]:
-    """Which owners must approve which changes."""
-    changes_by_owner: dict[str, dict[str, None]] = {}
+def _unjudged(unread: Sequence[str], rules: Rules) -> Unjudged:
+    """The files that must not pass unjudged, before approvals."""
+    if not (files := tuple(one for one in unread if rules.must_judge(one))):
+        return ALL_JUDGED
+    verdict = rules.on_unjudged.verdict
+    return Unjudged(files=files, verdict=verdict, needs_approval=verdict in _LIFTED_BY_APPROVAL)
+
+
+def _required(changes: Sequence[JudgedChange], unjudged: Unjudged, rules: Rules) -> Iterator[RequiredApproval]:
+    """Which owners must approve which changes. The files that are not judged are nobody's."""
+    changes_by_owner: dict[str, dict[str, None]] = {NOBODY: {}} if unjudged.needs_approval else {}
     for one in changes:
         if one.verdict in _LIFTED_BY_APPROVAL:
             for owner in _owners(one.reasons):

@@ -7,6 +7,9 @@ from whence.govern.gate.policy import Verdict, Waiver
 from whence.model.changes import ColumnChange
 from whence.model.names import Node
 
+NOBODY = ""
+"""The owner of what nobody owns."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
@@ -64,6 +67,21 @@ class RequiredApproval:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unjudged:
+    """The changed files of pipeline code that nothing judged, and what the rules make of that.
+
+    `needs_approval`: of whoever may approve what nobody owns; `verdict` is what is left after it.
+    """
+
+    files: tuple[str, ...] = ()
+    verdict: Verdict = Verdict.PASS
+    needs_approval: bool = False
+
+
+ALL_JUDGED = Unjudged()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """The verdict on a head, with everything that it follows from.
 
@@ -78,5 +96,6 @@ class Judgement:
     stale: tuple[Approval, ...] = ()
     lapsed: tuple[Waiver, ...] = ()
     skipped: int = 0
+    unjudged: Unjudged = ALL_JUDGED
     graph_version: str = ""
     notices: tuple[str, ...] = ()

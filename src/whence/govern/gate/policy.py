@@ -10,6 +10,8 @@ from whence.model.access import matches_pattern
 ANYBODY = "*"
 """As an owner in `approvers`: whoever owns nothing, or what nobody owns."""
 
+SQL_SUFFIX = ".sql"
+
 
 class Verdict(IntEnum):
     """What a gate says of a change, the worse the greater."""
@@ -77,10 +79,13 @@ class Rules:
     on_broken_reference: Reaction = Reaction.BLOCK
     on_unknown: Reaction = Reaction.UNKNOWN
     on_incomplete: Reaction = Reaction.UNKNOWN
+    on_unjudged: Reaction = Reaction.UNKNOWN
     readers_within_days: int = 90
     approvers: Mapping[str, frozenset[str]] = field(default_factory=dict)
     only_paths: tuple[str, ...] = ()
     ignored_paths: tuple[str, ...] = ()
+    code_paths: tuple[str, ...] = ()
+    """Pipeline code beside SQL files."""
     waivers: tuple[Waiver, ...] = ()
     promotion_coverage: int = 95
     """The least share of columns upstream whose sources are known, in percent."""
@@ -90,6 +95,11 @@ class Rules:
         """Whether a file belongs to what is judged. A `*` in a pattern matches any characters, `/` among them."""
         included = not self.only_paths or any(matches_pattern(one, path) for one in self.only_paths)
         return included and not any(matches_pattern(one, path) for one in self.ignored_paths)
+
+    def must_judge(self, path: str) -> bool:
+        """Whether a file is pipeline code (SQL, and `code_paths`): a change of it that nothing judges is no pass."""
+        is_code = path.lower().endswith(SQL_SUFFIX) or any(matches_pattern(one, path) for one in self.code_paths)
+        return is_code and self.judges(path)
 
     def people_of(self, owner: str) -> frozenset[str]:
         """Who may approve for an owner: the people listed for it, else the owner itself. Empty for the empty owner if

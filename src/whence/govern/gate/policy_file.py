@@ -24,6 +24,7 @@ def read_rules(text: str, file: str = "gate.yaml") -> Rules:
         **{f"promotion_{name}": value for name, value in promotion.items()},
         only_paths=paths.get("only", ()),
         ignored_paths=paths.get("ignore", ()),
+        code_paths=paths.get("code", ()),
     )
 
 
@@ -106,9 +107,10 @@ _TOP: Mapping[str, Reader] = {
     "on_broken_reference": _reaction(*_KNOWN),
     "on_unknown": _reaction(*_ANY),
     "on_incomplete": _reaction(*_ANY),
+    "on_unjudged": _reaction(*_ANY),
     "readers_within_days": _days,
     "approvers": _approvers,
-    "paths": lambda node: read_members(node, {"only": _strings, "ignore": _strings}),
+    "paths": lambda node: read_members(node, {"only": _strings, "ignore": _strings, "code": _strings}),
     "promotion": lambda node: read_members(node, {"coverage": _percent, "certified_inputs": Node.boolean}),
     "waivers": _waivers,
 }

@@ -98,7 +98,7 @@ def visible_verdict(verdict: VerdictRecord, shown: Shown) -> VerdictRecord:
         more=verdict.more,
         hidden=verdict.hidden + len(verdict.affected) - len(affected),
         hidden_changes=verdict.hidden_changes + len(verdict.changes) - len(changes),
-        hidden_notices=verdict.hidden_notices + len(verdict.notices),
+        hidden_notices=verdict.hidden_notices + len(verdict.notices) + len(verdict.unjudged),
         required_approvals=tuple(_required(one, verdict, shown, ids) for one in verdict.required_approvals),
         stale_approvals=verdict.stale_approvals,
         expired_waivers=tuple(one for one in verdict.expired_waivers if one.change in ids),

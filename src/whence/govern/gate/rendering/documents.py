@@ -35,6 +35,7 @@ def judgement_document(judgement: Judgement, summary: Summary) -> Json:
             {"change": one.change, "expires": one.expires.isoformat(), "owner": one.owner} for one in judgement.lapsed
         ],
         "skipped": judgement.skipped,
+        "unjudged": list(judgement.unjudged.files),
         "notices": list(judgement.notices),
     }
 

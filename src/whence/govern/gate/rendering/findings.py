@@ -1,12 +1,15 @@
 """A judgement as findings at places in files: SARIF 2.1.0, GitLab's code quality report, and reviewdog's rdjson."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
 from whence.govern.gate.judgement import JudgedChange, Judgement
 from whence.govern.gate.policy import Verdict
 from whence.govern.gate.rendering.names import changed_name, name_of, printable, shortened
+from whence.govern.gate.rendering.summary import NOT_JUDGED
 from whence.model.changes import ChangeKind
 
 Json = dict[str, Any]
@@ -20,14 +23,32 @@ _GITLAB = {Verdict.NOTE: "info", Verdict.APPROVAL_NEEDED: "major", Verdict.UNKNO
 _REVIEWDOG = {Verdict.NOTE: "INFO", Verdict.APPROVAL_NEEDED: "WARNING", Verdict.UNKNOWN: "WARNING"}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A place in a file that is worth a line: a change, or a file that nothing judged. `line` 0: the whole file."""
+
+    id: str
+    rule: str
+    title: str
+    message: str
+    verdict: Verdict
+    file: str
+    line: int = 0
+
+
+def findings_of(judgement: Judgement) -> Sequence[Finding]:
+    """The changes that are worth a line and have a place, the worst first, and the files that nothing judged."""
+    unjudged = judgement.unjudged
+    found = [_of_change(one) for one in judgement.changes if one.verdict is not Verdict.PASS and one.change.file]
+    found += [_of_file(file, unjudged.verdict) for file in unjudged.files if unjudged.verdict is not Verdict.PASS]
+    return sorted(found, key=lambda one: -one.verdict)
+
+
 def sarif(judgement: Judgement, version: str) -> Json:
     """A SARIF 2.1.0 log. A finding is known again by its change, wherever the change stands."""
-    rules = [
-        {"id": _rule(kind), "name": kind.name.title().replace("_", ""), "shortDescription": {"text": _RULES[kind]}}
-        for kind in ChangeKind
-    ]
+    rules = [{"id": id_, "name": name, "shortDescription": {"text": text}} for id_, name, text in _SARIF_RULES]
     driver = {"name": "Whence gate", "version": version, "informationUri": _PAGE, "rules": rules}
-    results = [_sarif_result(one) for one in _findings(judgement)]
+    results = [_sarif_result(one) for one in findings_of(judgement)[:_MOST_RESULTS]]
     return {
         "$schema": _SARIF_SCHEMA,
         "version": "2.1.0",
@@ -39,13 +60,13 @@ def gitlab(judgement: Judgement) -> list[Json]:
     """GitLab's code quality report."""
     return [
         {
-            "description": message(one),
-            "check_name": _rule(one.change.kind),
+            "description": one.message,
+            "check_name": one.rule,
             "fingerprint": one.id,
             "severity": _GITLAB.get(one.verdict, "blocker"),
-            "location": {"path": one.change.file, "lines": {"begin": max(one.change.line, 1)}},
+            "location": {"path": one.file, "lines": {"begin": max(one.line, 1)}},
         }
-        for one in _findings(judgement)
+        for one in findings_of(judgement)[:_MOST_RESULTS]
     ]
 
 
@@ -55,20 +76,36 @@ def rdjson(judgement: Judgement) -> Json:
         "source": {"name": "whence gate", "url": _PAGE},
         "diagnostics": [
             {
-                "message": message(one),
-                "location": {
-                    "path": one.change.file,
-                    "range": {"start": {"line": max(one.change.line, 1), "column": 1}},
-                },
+                "message": one.message,
+                "location": {"path": one.file, "range": {"start": {"line": max(one.line, 1), "column": 1}}},
                 "severity": _REVIEWDOG.get(one.verdict, "ERROR"),
-                "code": {"value": _rule(one.change.kind)},
+                "code": {"value": one.rule},
             }
-            for one in _findings(judgement)
+            for one in findings_of(judgement)[:_MOST_RESULTS]
         ],
     }
 
 
-def message(one: JudgedChange) -> str:
+def _of_change(one: JudgedChange) -> Finding:
+    change = one.change
+    return Finding(
+        id=one.id,
+        rule=_rule(change.kind),
+        title=f"{change.kind} ({one.id})",
+        message=_message(one),
+        verdict=one.verdict,
+        file=change.file,
+        line=change.line,
+    )
+
+
+def _of_file(file: str, verdict: Verdict) -> Finding:
+    id_ = f"F-{sha256(file.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
+    message = f"not judged ({verdict.text}): {NOT_JUDGED}"
+    return Finding(id=id_, rule=_NOT_JUDGED_RULE, title="not judged", message=message, verdict=verdict, file=file)
+
+
+def _message(one: JudgedChange) -> str:
     """What is found, in one line of plain text."""
     why = "; ".join(reason.text for reason in one.reasons)
     nearest = ", ".join(name_of(node.node) for node in one.impact.affected[:3])
@@ -76,20 +113,14 @@ def message(one: JudgedChange) -> str:
     return printable(shortened(f"{text}. Affected: {nearest}" if nearest else text, 900))
 
 
-def _findings(judgement: Judgement) -> Iterator[JudgedChange]:
-    """The changes that are worth a line and have a place, the worst first."""
-    placed = [one for one in judgement.changes if one.verdict is not Verdict.PASS and one.change.file]
-    yield from placed[:_MOST_RESULTS]
-
-
-def _sarif_result(one: JudgedChange) -> Json:
-    place = {"artifactLocation": {"uri": quote(one.change.file, errors="replace"), "uriBaseId": "%SRCROOT%"}}
-    region = {"region": {"startLine": max(one.change.line, 1)}}
+def _sarif_result(one: Finding) -> Json:
+    place = {"artifactLocation": {"uri": quote(one.file, errors="replace"), "uriBaseId": "%SRCROOT%"}}
+    region = {"region": {"startLine": max(one.line, 1)}}
     return {
-        "ruleId": _rule(one.change.kind),
-        "ruleIndex": list(ChangeKind).index(one.change.kind),
+        "ruleId": one.rule,
+        "ruleIndex": [id_ for id_, _, _ in _SARIF_RULES].index(one.rule),
         "level": _SARIF.get(one.verdict, "error"),
-        "message": {"text": message(one)},
+        "message": {"text": one.message},
         "locations": [{"physicalLocation": {**place, **region}}],
         "partialFingerprints": {"whenceChange/v1": one.id},
     }
@@ -112,3 +143,9 @@ _RULES = {
     ChangeKind.BROKEN_REFERENCE: "A table or column that is read does not exist",
     ChangeKind.UNKNOWN: "What changes could not be found out",
 }
+
+_NOT_JUDGED_RULE = "whence/not-judged"
+_SARIF_RULES = (
+    *((_rule(kind), kind.name.title().replace("_", ""), _RULES[kind]) for kind in ChangeKind),
+    (_NOT_JUDGED_RULE, "NotJudged", "Pipeline code changes, and nothing judges it"),
+)

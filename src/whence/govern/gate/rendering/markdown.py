@@ -5,10 +5,10 @@ It leads with the dashboards, models and certified datasets that are affected. F
 
 from collections.abc import Iterator, Sequence
 
-from whence.govern.gate.judgement import JudgedChange, Judgement
+from whence.govern.gate.judgement import NOBODY, JudgedChange, Judgement, RequiredApproval
 from whence.govern.gate.policy import Verdict
 from whence.govern.gate.rendering.names import changed_name, code, name_of
-from whence.govern.gate.rendering.summary import Hit, Summary, headline, number
+from whence.govern.gate.rendering.summary import NOT_JUDGED, Hit, Summary, headline, number
 
 MARKER = "<!-- whence:gate -->"
 """The first line of every comment of the gate, by which it finds its own again."""
@@ -67,6 +67,9 @@ def _sections(judgement: Judgement, summary: Summary) -> Iterator[_Section]:
     shown = [one for one in judgement.changes if one.verdict is not Verdict.PASS]
     if shown:
         yield _Section("#### Changes", _CHANGE_HEAD, [_change_row(one) for one in shown])
+    if files := judgement.unjudged.files:
+        rows = [f"- {code(one)}: {NOT_JUDGED}" for one in files]
+        yield _Section("#### Not judged", (), rows)
     if judgement.required:
         yield _Section("#### Approvals", _APPROVAL_HEAD, list(_approval_rows(judgement)))
     if notes := list(_notes(judgement)):
@@ -110,7 +113,17 @@ def _approval_rows(judgement: Judgement) -> Iterator[str]:
     for one in judgement.required:
         owner = code(one.owner) if one.owner else "what nobody owns"
         people = _few(one.people) or "anybody but the author"
-        yield f"| {owner} | {people} | {code(one.approved_by) if one.approved_by else '—'} | {_few(one.changes)} |"
+        approved_by = code(one.approved_by) if one.approved_by else "—"
+        yield f"| {owner} | {people} | {approved_by} | {_subjects(one, judgement)} |"
+
+
+def _subjects(one: RequiredApproval, judgement: Judgement) -> str:
+    """The changes that an approval is about, and the files that nothing judged."""
+    unjudged = judgement.unjudged
+    parts = [_few(one.changes)] if one.changes else []
+    if unjudged.needs_approval and one.owner == NOBODY:
+        parts.append(f"{number(len(unjudged.files), 'file')} not judged")
+    return ", ".join(parts)
 
 
 def _notes(judgement: Judgement) -> Iterator[str]:

@@ -9,6 +9,8 @@ from whence.govern.gate.policy import Verdict
 from whence.model.names import DatasetName, JobName, Node
 
 LEADING_TYPES = ("DASHBOARD", "REPORT", "MODEL")
+NOT_JUDGED = "it is no known job's code, and neither --sql nor --dbt reads it"
+"""Why a file of pipeline code is not judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,13 +71,20 @@ def summarize(judgement: Judgement, facts: Mapping[Node, Facts]) -> Summary:
 
 def headline(judgement: Judgement, summary: Summary) -> str:
     """The verdict in one line. It has no names."""
-    text = judgement.verdict.text
+    text, files = judgement.verdict.text, judgement.unjudged.files
     if judgement.verdict is Verdict.PASS:
         return f"{text}: nothing that others rely on changes"
+    parts = [f"{number(len(files), 'changed file')} not judged"] if files else []
+    if judgement.changes or not files:
+        parts.append(_affected(judgement, summary))
+    return f"{text}: {'; '.join(parts)}"
+
+
+def _affected(judgement: Judgement, summary: Summary) -> str:
     leading = list(_counted(summary))
     count = len(summary.hits) + summary.hidden
     rest = ", ".join(leading) or f"{count:,} downstream node{'' if count == 1 else 's'}"
-    return f"{text}: {number(len(judgement.changes), 'change')}, {rest} affected"
+    return f"{number(len(judgement.changes), 'change')}, {rest} affected"
 
 
 def number(count: int, noun: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from whence.govern.gate.judgement import JudgedChange, Judgement
 from whence.govern.gate.policy import Verdict
 from whence.govern.gate.rendering.names import changed_name, name_of, printable, shortened
-from whence.govern.gate.rendering.summary import Hit, Summary, headline, number
+from whence.govern.gate.rendering.summary import NOT_JUDGED, Hit, Summary, headline, number
 
 _SHOWN = 8
 
@@ -17,6 +17,7 @@ def text_lines(judgement: Judgement, summary: Summary) -> Iterator[str]:
     for one in judgement.changes:
         if one.verdict is not Verdict.PASS:
             yield from _change_lines(one)
+    yield from _unjudged_lines(judgement)
     for required in judgement.required:
         people = ", ".join(map(_shown, required.people)) or "anybody but the author"
         approved = f"approved by {_shown(required.approved_by)}" if required.approved_by else f"missing ({people})"
@@ -59,6 +60,13 @@ def _change_lines(one: JudgedChange) -> Iterator[str]:
         yield f"    {reason.text}"
     if one.waiver:
         yield f"    waived until {one.waiver.expires} by {_shown(one.waiver.owner)}: {_shown(one.waiver.reason)}"
+
+
+def _unjudged_lines(judgement: Judgement) -> Iterator[str]:
+    files = judgement.unjudged.files
+    yield from (f"not judged  {_shown(one)}  {NOT_JUDGED}" for one in files[:_SHOWN])
+    if len(files) > _SHOWN:
+        yield f"not judged  {number(len(files) - _SHOWN, 'more file')}"
 
 
 def _shown(text: str) -> str:
