@@ -23,6 +23,7 @@ from math import inf
 from pathlib import Path
 from subprocess import Popen
 
+from whence.cli.process.log_files import rotate_log
 from whence.cli.process.process_group import adopt_orphans, end_leftovers, is_group_alive, signal_group, spawn
 from whence.cli.process.restarts import Child
 from whence.file_modes import restrict_directory, restrict_new_files
@@ -31,7 +32,8 @@ _STDOUT, _STDERR = 1, 2
 _GRACE_SECONDS = 10.0
 _STATE_PAUSE = 1.0
 """The pause before another attempt to write the state file."""
-_LOG_BYTES = 10 << 20
+_LOG_PAUSE = 60.0
+"""The pause between two looks at the sizes of the logs (s)."""
 _PROBE_BYTES = 4 << 20
 _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -70,6 +72,7 @@ class Supervisor:
         self._announced = False
         self._state = ""
         self._write_state_at = 0.0
+        self._rotate_logs_at = self._began + _LOG_PAUSE
         self._kill_at = 0.0
         """When remaining processes are killed; 0 unless stopping."""
 
@@ -80,6 +83,7 @@ class Supervisor:
             while not (self._kill_at and all(child.is_gone for child in self._children)):
                 self._start_due()
                 self._write_state()
+                self._rotate_logs()
                 for key, _ in self._selector.select(self._pause()):
                     self._on_event(key)
                 self._reap()
@@ -103,9 +107,8 @@ class Supervisor:
         if child.name in self._plan.need_space:
             probe_space(self._run / f"{child.name}.probe")
         argv = [part.replace("{fd}", str(self._listening.fileno())) for part in child.argv]
-        log = self._run / f"{child.name}.log"
-        if log.exists() and log.stat().st_size > _LOG_BYTES:
-            log.replace(log.with_suffix(".log.1"))
+        log = self._log(child)
+        rotate_log(log)
         scratch = self._run / "tmp" / child.name
         fd = self._listening.fileno()
         child.process = process = spawn(
@@ -123,12 +126,21 @@ class Supervisor:
                 child.step_ends, child.is_late = inf, True
                 signal_group(child.group, signal.SIGKILL)
 
-    def _pause(self) -> float | None:
-        """Seconds until the next scheduled task; None if nothing is scheduled."""
+    def _log(self, child: Child) -> Path:
+        return self._run / f"{child.name}.log"
+
+    def _rotate_logs(self) -> None:
+        if time.monotonic() >= self._rotate_logs_at:
+            self._rotate_logs_at = time.monotonic() + _LOG_PAUSE
+            for child in self._children:
+                rotate_log(self._log(child))
+
+    def _pause(self) -> float:
+        """Seconds until the next scheduled task."""
         if self._kill_at:
             return max(0.0, min(0.5, self._kill_at - time.monotonic()))
-        soonest = min([child.due for child in self._children] + [self._write_state_at or inf])
-        return None if soonest == inf else max(0.0, soonest - time.monotonic())
+        soonest = min(*(child.due for child in self._children), self._write_state_at or inf, self._rotate_logs_at)
+        return max(0.0, soonest - time.monotonic())
 
     def _on_event(self, key: selectors.SelectorKey) -> None:
         if isinstance(key.data, Child):
@@ -193,7 +205,7 @@ class Supervisor:
         self._say_state(child)
 
     def _say_state(self, child: Child) -> None:
-        _say(_STDERR, f"the {child.name} {child.detail}; see {self._run / child.name}.log")
+        _say(_STDERR, f"the {child.name} {child.detail}; see {self._log(child)}")
 
     def _signal_all(self, number: signal.Signals) -> None:
         for child in self._children:
