@@ -54,6 +54,13 @@ def answer(live: Api, node: object, query: str = "") -> Any:
     return found.json["data"] if found.status == 200 else found.status
 
 
+def post(live: Api, event: Any) -> None:
+    """Send an event, and wait until the answers have it."""
+    taken = live.ask("POST", "/api/v1/lineage", json.dumps(event).encode(), {"content-type": "application/json"})
+    assert taken.status == 201
+    live.ask("GET", f"/api/v2/progress?wait_for={taken.json['position']}&timeout=10")
+
+
 ONE = "{name: total, logicalType: number}, {name: day, logicalType: date}"
 
 
@@ -113,9 +120,7 @@ def test_what_runs_report_is_compared_with_the_contract(live: Api, tmp_path: Pat
     def report(second: int, *fields: tuple[str, str]) -> None:
         schema = facet("SchemaDatasetFacet", fields=[{"name": name, "type": type_} for name, type_ in fields])
         event = dataset_event(second * 1_000_000, dataset, facets={"schema": schema})
-        taken = live.ask("POST", "/api/v1/lineage", json.dumps(event).encode(), {"content-type": "application/json"})
-        assert taken.status == 201
-        live.ask("GET", f"/api/v2/progress?wait_for={taken.json['position']}&timeout=10")
+        post(live, event)
 
     assert apply(live, tmp_path, contract("1.0.0", ONE, node, id="checked")).exit_code == 0
     assert answer(live, node)["evaluation"] == {
@@ -170,18 +175,13 @@ def test_published_examples_come_back_unchanged(live: Api, tmp_path: Path, path:
 def test_a_contract_that_dbt_enforces_counts_until_another_is_applied(live: Api, tmp_path: Path) -> None:
     dataset = DatasetName("pg", "shop.marts")
     node = str(dataset)
-    contract_of_dbt = {"enforced": True, "checksum": "0123456789abcdef0123"}
+    columns = [{"name": "id", "dataType": "bigint"}, {"name": "mail", "dataType": "text"}, {"name": "at"}]
+    contract_of_dbt = {"enforced": True, "checksum": "0123456789abcdef0123", "columns": columns}
     facets = {
         "whence_dbt": own_facet("DbtDatasetFacet", uniqueId="model.shop.marts", contract=contract_of_dbt),
         "ownership": facet("OwnershipDatasetFacet", owners=[{"name": "crm", "type": "OWNER"}]),
     }
-    taken = live.ask(
-        "POST",
-        "/api/v1/lineage",
-        json.dumps(dataset_event(1_000_000, dataset, facets=facets)).encode(),
-        {"content-type": "application/json"},
-    )
-    live.ask("GET", f"/api/v2/progress?wait_for={taken.json['position']}&timeout=10")
+    post(live, dataset_event(1_000_000, dataset, facets=facets))
     held = answer(live, node)
     assert (held["contract"]["id"], held["contract"]["version"], held["contract"]["standard"]) == (
         "model.shop.marts",
@@ -189,9 +189,16 @@ def test_a_contract_that_dbt_enforces_counts_until_another_is_applied(live: Api,
         "dbt",
     )
     assert held["contract"]["owners"] == ["crm"]
-    assert held["evaluation"]["not_evaluated"] == "the contract states no columns"
+    assert held["evaluation"]["not_evaluated"] == "no event has reported the columns of the dataset"
     assert say(live, "GET", dataset, "facts").json["data"]["contract_version"] == "dbt-0123456789ab"
     assert f"{node}  model.shop.marts dbt-0123456789ab, of crm, not evaluated" in invoke(live, "list").stdout
+    fields = [{"name": "ID", "type": "int"}, {"name": "mail", "type": "int"}]
+    post(live, dataset_event(2_000_000, dataset, facets={"schema": facet("SchemaDatasetFacet", fields=fields)}))
+    assert answer(live, node)["evaluation"]["violations"] == [
+        {"rule": "type", "column": "mail", "expected": "text", "observed": "int"},
+        {"rule": "missing-column", "column": "at", "expected": "any type", "observed": None},
+    ]
+    assert f"{node}  model.shop.marts dbt-0123456789ab, of crm, 2 violations" in invoke(live, "list").stdout
     assert apply(live, tmp_path, contract("1.0.0", ONE, node, id="marts")).exit_code == 0
     assert answer(live, node)["contract"]["id"] == "marts"
 

@@ -157,7 +157,9 @@ def test_what_the_project_says_of_a_model(bodies: list[dict[str, Any]]) -> None:
         (None, "pii", "true"),
         ("full_name", "pii", "true"),
     } <= tags
-    assert facets["whence_dbt"]["contract"]["enforced"] is True
+    contract = facets["whence_dbt"]["contract"]
+    assert (contract["enforced"], contract["columns"][0]["name"]) == (True, "customer_id")
+    assert all(one["dataType"] for one in contract["columns"])
     assert [facet["name"] for facet in facets["schema"]["fields"]][:2] == ["customer_id", "full_name"]
 
 

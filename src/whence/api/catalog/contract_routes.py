@@ -11,7 +11,7 @@ from whence.api.http.responses import MISSING, answer
 from whence.api.requests.catalog import NewestView, View
 from whence.api.requests.pages import Cursor, PageLimit, after, paged, window
 from whence.errors import EventError, NodeNotFoundError
-from whence.govern.contracts import evaluation
+from whence.govern.contracts.evaluation import answers
 from whence.model.catalog import entry_sort_key
 from whence.model.ids import Kind, kind_of
 from whence.model.names import DatasetName
@@ -41,7 +41,7 @@ def list_contracts(view: View, limit: PageLimit = 100, cursor: Cursor = "") -> R
         after(entries, page, entry_sort_key),
         limit,
         entry_sort_key,
-        lambda some: evaluation.list_contracts(view.catalog, view.graph, some),
+        lambda some: answers.list_contracts(view.catalog, view.graph, some),
     )
 
 
@@ -55,7 +55,7 @@ def get_contract(
     name = resolve(view.graph, node)
     if not isinstance(name, DatasetName):
         raise NodeNotFoundError(f"dataset {node}", (str(name),))
-    found = evaluation.contract_history(view.catalog, view.graph, name, _instant(as_of))
+    found = answers.contract_history(view.catalog, view.graph, name, _instant(as_of))
     return answer({"data": found, "page": None})
 
 

@@ -113,12 +113,14 @@ def _dbt_members(node: Node) -> Json:
         "group": node.group,
         "meta": node.meta,
         "config": config,
-        "contract": {"enforced": True, "checksum": node.contract.get("checksum")}
-        if _has_enforced_contract(node)
-        else None,
+        "contract": _contract(node),
     }
     return {key: value for key, value in members.items() if value}
 
 
-def _has_enforced_contract(node: Node) -> bool:
-    return node.contract.get("enforced") is True
+def _contract(node: Node) -> Json | None:
+    """The contract that dbt enforces, with the columns that it promises."""
+    if node.contract.get("enforced") is not True:
+        return None
+    known = {key: node.contract.get(key) for key in ("checksum", "columns")}
+    return {"enforced": True, **{key: value for key, value in known.items() if value}}

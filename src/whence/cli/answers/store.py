@@ -14,7 +14,7 @@ from whence.client.gate_records import Approval, RecordedWaiver
 from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text
 from whence.client.values import BlastRadius, CheckedDataset, KnownJob, NodeFacts
 from whence.errors import NodeNotFoundError
-from whence.govern.contracts.evaluation import contract_history, list_contracts
+from whence.govern.contracts.evaluation.answers import contract_history, list_contracts
 from whence.govern.gate.records import approvals_of, waivers_of
 from whence.model.catalog import EntryFilter, Window, entry_sort_key
 from whence.model.graph import Direction

@@ -11,7 +11,9 @@ from whence.cli.commands.source import open_questions
 from whence.cli.gate.forms import Report
 from whence.cli.output.streams import Output, reporting
 
-app = typer.Typer(name="contract", help="Data contracts of the Open Data Contract Standard.", no_args_is_help=True)
+app = typer.Typer(
+    name="contract", help="Data contracts of the Open Data Contract Standard, and of dbt.", no_args_is_help=True
+)
 
 _CHECK_EPILOG = (
     "Exit codes: 0 all are valid; 5 one has a mistake; 1 a file cannot be read, or a directory has no contract; "
@@ -40,7 +42,10 @@ Environment = Annotated[
     str, typer.Option("--environment", help="Only the servers of this environment, such as prod; all if not given")
 ]
 Contracts = Annotated[
-    list[Path], typer.Argument(exists=True, help="Contracts, or directories with files *.odcs.yaml; may be repeated")
+    list[Path],
+    typer.Argument(
+        exists=True, help="Contracts, files of dbt, or directories with files *.odcs.yaml or of dbt; may be repeated"
+    ),
 ]
 
 
@@ -59,7 +64,9 @@ def check(
 @app.command(epilog=_DIFF_EPILOG)
 def diff(
     context: typer.Context,
-    old: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="The older version of the contract")],
+    old: Annotated[
+        Path, typer.Argument(exists=True, dir_okay=False, help="The older version of the contract, or of a file of dbt")
+    ],
     new: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="The newer version")],
     readers_within_days: Days = 90,
     no_readers: Annotated[

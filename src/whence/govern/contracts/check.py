@@ -31,12 +31,16 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A file, its values and the version of the standard, if it could be read so far, and its mistakes by line."""
+    """A file, its values and the version of the standard, if it could be read so far, and its mistakes by line.
+
+    `count`: the contracts in it; a file of dbt may have any number.
+    """
 
     file: str
     problems: tuple[Problem, ...]
     values: Values | None = None
     standard: Standard | None = None
+    count: int = 1
 
 
 def check_contract(text: str, file: str) -> Checked:
@@ -49,7 +53,7 @@ def check_contract(text: str, file: str) -> Checked:
         root = parse(text, file)
         values = None if root is None else read_values(root)
     except RulesFileError as error:
-        return Checked(file, (_problem_of(error, file),))
+        return Checked(file, (problem_of(error, file),))
     if values is None or not isinstance(values.root, dict):
         return Checked(file, (Problem(file, 1, "form", "it is not a contract: write `key: value` lines"),))
     version = values.root.get("apiVersion")
@@ -61,7 +65,8 @@ def check_contract(text: str, file: str) -> Checked:
     return Checked(file, tuple(sorted(set(problems))), values, standard)
 
 
-def _problem_of(error: RulesFileError, file: str) -> Problem:
+def problem_of(error: RulesFileError, file: str) -> Problem:
+    """The mistake that keeps a file from being read."""
     line = error.path.rpartition(":")[2]
     return Problem(file, int(line) if line.isdecimal() else 1, "form", error.reason)
 

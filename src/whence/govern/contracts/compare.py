@@ -50,7 +50,8 @@ def _contract_changes(old: Contract, new: Contract) -> Iterator[ContractChange]:
     elif old.status != new.status and old.status in _ENDED:
         place = new.place(new.lines.get("status", 1))
         yield ContractChange(kind=Kind.REVIVED, before=old.status, after=new.status, place=place)
-    if not new.owners or set(old.owners) - set(new.owners):
+    is_unowned = not new.owners and (old.owners or not new.is_of_dbt)
+    if is_unowned or set(old.owners) - set(new.owners):
         kind = Kind.OWNER_CHANGED if new.owners else Kind.OWNER_LEFT
         place = new.place(new.lines.get("team", 1))
         yield ContractChange(kind=kind, before=", ".join(old.owners), after=", ".join(new.owners), place=place)
@@ -188,4 +189,4 @@ def _rule_text(rule: Rule | None) -> str:
     if rule is None:
         return ""
     operators = ", ".join(f"{key} {value}" for key, value in sorted(rule.operators.items()))
-    return f"{rule.key}: {operators} {rule.unit}".strip()
+    return operators if operators == rule.key else f"{rule.key}: {operators} {rule.unit}".strip()

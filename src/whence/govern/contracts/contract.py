@@ -5,6 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from whence.model.names import DatasetName
+from whence.query.lookup.contracts import OF_DBT
+
+DBT = OF_DBT
+"""The standard of a contract that dbt enforces. It has no version of its own: the versions of a model are contracts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +97,11 @@ class Contract:
     file: str = ""
     text: str = field(default="", repr=False)
     lines: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def is_of_dbt(self) -> bool:
+        """Whether dbt enforces it."""
+        return self.standard == DBT
 
     def datasets(self) -> Iterator[tuple[ContractTable, DatasetName]]:
         """The tables, each with each of its datasets."""

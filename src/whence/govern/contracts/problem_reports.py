@@ -15,8 +15,8 @@ _PAGE = "https://github.com/whence-lineage/whence"
 def problem_lines(checked: Sequence[Checked]) -> list[str]:
     """A line for each mistake, `file:line: text`, and one that counts the files."""
     problems = [str(problem) for one in checked for problem in one.problems]
-    valid = sum(not one.problems for one in checked)
-    return [*problems, f"{valid:,} of {len(checked):,} contract{'s' * (len(checked) != 1)} valid"]
+    valid, whole = (sum(one.count for one in some) for some in ([one for one in checked if not one.problems], checked))
+    return [*problems, f"{valid:,} of {whole:,} contract{'s' * (whole != 1)} valid"]
 
 
 def problem_document(checked: Sequence[Checked]) -> Json:

@@ -50,6 +50,9 @@ class Readers:
         return not self.found and not self.unknown
 
 
+MODEL_VERSION = "what breaks readers needs a new version of the model, in its `versions`, beside this one"
+"""What a contract of dbt needs in place of a major version."""
+
 UNREAD = Readers(unknown="production was not asked")
 
 FindReaders = Callable[[ContractChange], Readers]
@@ -89,7 +92,7 @@ def review_contract(old: Contract, new: Contract, find_readers: FindReaders, *, 
     """Review a new version of a contract. `note`: the text of its migration note, if there is one; `now`: µs UTC."""
     today = datetime.fromtimestamp(now / 1_000_000, UTC).date()
     changes = tuple(_review(one, new, find_readers, today) for one in compare_contracts(old, new))
-    step = max((one.step for one in changes), default=Step.NONE)
+    step = _needed_step(new, changes)
     missing = (*_missing_version(old, new, step), *_missing_note(new, changes, note))
     verdict = max((one.verdict for one in changes), default=Verdict.PASS)
     needs_approval = any(one.verdict is Verdict.APPROVAL_NEEDED for one in changes)
@@ -125,7 +128,7 @@ def _review(change: ContractChange, new: Contract, find_readers: FindReaders, to
         case Side.LIFECYCLE:
             return _review_end(change, new, find_readers(change), today)
         case Side.OWNERSHIP:
-            return _review_owner(change)
+            return _review_owner(change, new)
         case Side.ADDITION:
             return ReviewedChange(change=change, class_=Class.COMPATIBLE, step=Step.MINOR)
         case Side.METADATA:
@@ -148,16 +151,27 @@ def _review_end(change: ContractChange, new: Contract, readers: Readers, today: 
     )
 
 
-def _review_owner(change: ContractChange) -> ReviewedChange:
+def _review_owner(change: ContractChange, new: Contract) -> ReviewedChange:
     if change.kind is Kind.OWNER_LEFT:
-        reason = "a contract without an owner promises nothing; name one in its team"
+        where = "meta.owner" if new.is_of_dbt else "its team"
+        reason = f"a contract without an owner promises nothing; name one in {where}"
         return ReviewedChange(
             change=change, class_=Class.OWNERSHIP, step=Step.PATCH, verdict=Verdict.BLOCKED, reason=reason
         )
     return ReviewedChange(change=change, class_=Class.OWNERSHIP, step=Step.PATCH, verdict=Verdict.APPROVAL_NEEDED)
 
 
+def _needed_step(new: Contract, changes: Sequence[ReviewedChange]) -> Step:
+    """The step that all changes need. A contract of dbt has no number to raise for what breaks nobody."""
+    step = max((one.step for one in changes), default=Step.NONE)
+    return Step.NONE if new.is_of_dbt and step < Step.MAJOR else step
+
+
 def _missing_version(old: Contract, new: Contract, needed: Step) -> Iterator[str]:
+    if new.is_of_dbt:
+        if needed > Step.NONE:
+            yield MODEL_VERSION
+        return
     taken = step_between(old.version, new.version)
     if taken is None:
         yield f"the version {new.version} does not follow {old.version}: write MAJOR.MINOR.PATCH, and never go back"
@@ -166,7 +180,7 @@ def _missing_version(old: Contract, new: Contract, needed: Step) -> Iterator[str
 
 
 def _missing_note(new: Contract, changes: Sequence[ReviewedChange], note: str | None) -> Iterator[str]:
-    if not any(one.class_ is Class.BREAKING for one in changes):
+    if new.is_of_dbt or not any(one.class_ is Class.BREAKING for one in changes):
         return
     name = new.migration_note or "MIGRATION.md"
     if note is None:

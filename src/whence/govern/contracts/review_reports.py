@@ -12,7 +12,8 @@ _MOST_READERS = 10
 
 def review_lines(review: Review) -> Iterator[str]:
     """The verdict, every change with its readers, and what is needed."""
-    yield f"{review.verdict.text}: {review.new.id} {review.old.version} -> {review.new.version}"
+    versions = f" {review.old.version} -> {review.new.version}" if review.new.version else ""
+    yield f"{review.verdict.text}: {review.new.id}{versions}"
     for one in review.changes:
         yield f"  {one.class_}: {_change_text(one)}  ({one.change.place})"
         yield from (f"    {line}" for line in _details(one))

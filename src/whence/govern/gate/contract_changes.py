@@ -33,17 +33,18 @@ def case_of_review(review: Review) -> ContractCase:
     reasons = tuple(sorted(_reasons(review), key=lambda one: -one.verdict))
     is_major = step_between(review.old.version, new.version) is Step.MAJOR
     ready = is_major and not any(one.verdict is Verdict.BLOCKED for one in reasons)
+    subject = new if new.tables else review.old
     return ContractCase(
-        change=_change(new, new.file, review.old.version, new.version),
+        change=_change(subject, subject.file, review.old.version, new.version),
         reasons=reasons,
         announced=frozenset(dataset for _, dataset in new.datasets()) if ready else frozenset(),
     )
 
 
 def case_of_new(contract: Contract) -> ContractCase:
-    """A contract that is not at the merge base. It needs an owner."""
+    """A contract that is not at the merge base. It needs an owner; dbt demands none of its own."""
     change = _change(contract, contract.file, "", contract.version)
-    if contract.owners:
+    if contract.owners or contract.is_of_dbt:
         return ContractCase(change=change, reasons=(Reason("contract", "a new contract", Verdict.NOTE),))
     text = "a contract without an owner promises nothing; name one in its team"
     return ContractCase(change=change, reasons=(Reason("contract-owner", text, Verdict.BLOCKED),))
@@ -81,6 +82,17 @@ def _change(contract: Contract, file: str, before: str, after: str) -> ColumnCha
 
 
 def _reasons(review: Review) -> Iterator[Reason]:
+    yield from _version_reasons(review)
+    for one in review.changes:
+        owners = review.approvers if one.verdict is Verdict.APPROVAL_NEEDED else ()
+        text = f"{one.class_}: {one.change.kind}{f'; {one.reason}' if one.reason else ''}"
+        yield Reason("contract", text, one.verdict, tuple(_nodes(one)), owners)
+
+
+def _version_reasons(review: Review) -> Iterator[Reason]:
+    if review.new.is_of_dbt:
+        yield from (Reason("contract-version", one, Verdict.BLOCKED) for one in review.missing)
+        return
     taken = step_between(review.old.version, review.new.version)
     if taken is None:
         text = "the version does not follow the one before: MAJOR.MINOR.PATCH, and never back"
@@ -90,10 +102,6 @@ def _reasons(review: Review) -> Iterator[Reason]:
     if review.missing and any(one.class_ is Class.BREAKING for one in review.changes) and not review.has_note:
         text = "a migration note with a heading for the new version is needed"
         yield Reason("contract-note", text, Verdict.BLOCKED)
-    for one in review.changes:
-        owners = review.approvers if one.verdict is Verdict.APPROVAL_NEEDED else ()
-        text = f"{one.class_}: {one.change.kind}{f'; {one.reason}' if one.reason else ''}"
-        yield Reason("contract", text, one.verdict, tuple(_nodes(one)), owners)
 
 
 def _nodes(one: ReviewedChange) -> Iterator[Node]:

@@ -10,6 +10,9 @@ from whence.model.names import DatasetName
 from whence.openlineage.facets.facet_keys import CONTRACT, CONTRACT_VERSION, DBT
 from whence.query.ports.catalog import Catalog
 
+OF_DBT = "dbt"
+"""The standard of a version that dbt enforces."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromisedColumn:
@@ -94,7 +97,12 @@ def _dbt_version(dbt: FacetRecord, ownership: FacetRecord | None) -> Iterable[Co
         listed = _decoded(ownership).get("owners") if ownership else ()
         owners = tuple(_text(one, "name") for one in listed or () if isinstance(one, dict) and _text(one, "name"))
         yield ContractVersion(
-            id=_text(facet, "uniqueId"), version=version, applied_at=dbt.time, standard="dbt", owners=owners
+            id=_text(facet, "uniqueId"),
+            version=version,
+            applied_at=dbt.time,
+            standard=OF_DBT,
+            owners=owners,
+            columns=tuple(_columns(facet["contract"].get("columns"), "dataType")),
         )
 
 
@@ -134,10 +142,10 @@ def _decoded(record: FacetRecord) -> Mapping[str, Any]:
     return facet if isinstance(facet, dict) else {}
 
 
-def _columns(listed: Any) -> Iterable[PromisedColumn]:
+def _columns(listed: Any, physical: str = "physicalType") -> Iterable[PromisedColumn]:
     for one in listed if isinstance(listed, list) else ():
         if isinstance(one, dict) and (name := _text(one, "name")):
-            types = _text(one, "logicalType"), _text(one, "physicalType")
+            types = _text(one, "logicalType"), _text(one, physical)
             yield PromisedColumn(name=name, logical_type=types[0], physical_type=types[1])
 
 

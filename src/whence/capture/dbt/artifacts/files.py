@@ -90,9 +90,24 @@ def _node(entry: Json, catalog: Json, compiled: Mapping[str, str], target: Path)
         meta=_dict(config, "meta") or _dict(entry, "meta"),
         group=_text(entry, "group"),
         config=config,
-        contract=_dict(entry, "contract"),
+        contract=_contract(entry),
         checksum=_text(_dict(entry, "checksum"), "checksum"),
     )
+
+
+def _contract(entry: Json) -> Json:
+    """The contract of a model; one that is enforced with its columns, as the project declares them."""
+    contract = _dict(entry, "contract")
+    if contract.get("enforced") is not True:
+        return contract
+    declared = [one for one in _dict(entry, "columns").values() if isinstance(one, dict) and _text(one, "name")]
+    return contract | {"columns": [_promised_column(one) for one in declared]}
+
+
+def _promised_column(column: Json) -> Json:
+    kinds = [kind for one in _dicts(column.get("constraints")) if (kind := _text(one, "type"))]
+    members = {"name": _text(column, "name"), "dataType": _text(column, "data_type"), "constraints": kinds}
+    return {key: value for key, value in members.items() if value}
 
 
 def _macros(node: Node, manifest: Json, macros: Mapping[str, Json]) -> str:

@@ -16,7 +16,7 @@ from whence.cli.output.streams import Exit, Output, print_document, print_lines,
 from whence.client.contracts import ContractText
 from whence.client.questions import Client, connect
 from whence.errors import ApiError, ArtifactError, NodeNotFoundError, RulesFileError
-from whence.govern.contracts.contract import Contract, ContractTable
+from whence.govern.contracts.contract import DBT, Contract, ContractTable
 from whence.govern.contracts.events import apply_event
 from whence.govern.contracts.read import read_contract
 from whence.govern.contracts.review import Review
@@ -98,7 +98,7 @@ def _review(
 
 def _is_stated(held: ContractText) -> bool:
     """Whether a contract was applied; one of dbt gives way to it."""
-    return bool(held.id) and held.standard != "dbt"
+    return bool(held.id) and held.standard != DBT
 
 
 def _order(version: str, others: Iterable[str]) -> int:

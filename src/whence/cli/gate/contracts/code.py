@@ -1,17 +1,20 @@
 """The contracts that a head changes, reviewed; and which columns the contracts of changed datasets promise."""
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from whence.cli.answers.ask import Questions
-from whence.cli.gate.contracts.files import is_contract_name
-from whence.cli.gate.contracts.review import Naming, review_versions
+from whence.cli.gate.contracts.dbt_project import PROJECT, package_in
+from whence.cli.gate.contracts.files import is_contract_name, is_dbt_name
+from whence.cli.gate.contracts.review import Naming, review_models, review_versions
 from whence.cli.gate.heads import Change
 from whence.errors import NodeNotFoundError
 from whence.govern.contracts.check import Checked
 from whence.govern.contracts.contract import Contract
+from whence.govern.contracts.files import check_dbt, read_file
 from whence.govern.contracts.read import read_contract
+from whence.govern.contracts.review import Class
 from whence.govern.gate.contract_changes import (
     ContractCase,
     case_of_mistakes,
@@ -26,7 +29,8 @@ from whence.model.names import DatasetName, Node
 def review_contracts(change: Change, naming: Naming, questions: Questions, days: int) -> tuple[ContractCase, ...]:
     """A case for each contract that differs between merge base and head. Raises what `questions` raises."""
     files = [file for file in change.files if is_contract_name(file)]
-    return tuple(case for file in files if (case := _case(change, file, naming, questions, days)) is not None)
+    cases = (case for file in files if (case := _case(change, file, naming, questions, days)) is not None)
+    return (*cases, *_model_cases(change, questions, days))
 
 
 def _case(change: Change, file: str, naming: Naming, questions: Questions, days: int) -> ContractCase | None:
@@ -48,6 +52,44 @@ def _read(change: Change, commit: str, file: str, naming: Naming) -> tuple[Contr
     if text is None:
         return None, None
     return read_contract(text, file, namespace=naming.namespace, environment=naming.environment)
+
+
+def _model_cases(change: Change, questions: Questions, days: int) -> Iterator[ContractCase]:
+    """A case for each contract of a dbt model that differs, in whichever files its model is described before and
+    after.
+    """
+    files = [file for file in change.files if is_dbt_name(file)]
+    before, _ = _models(change, change.merge_base, files)
+    after, mistakes = _models(change, change.head.commit, files)
+    yield from map(case_of_mistakes, mistakes)
+    broken = {one.file for one in mistakes}
+    before = [one for one in before if one.file not in broken]
+    reviews = review_models(before, after, questions, days)
+    yield from (case_of_review(one) for one in reviews if any(it.class_ is not Class.METADATA for it in one.changes))
+    known = {one.id for one in before}
+    yield from (case_of_new(one) for one in after if one.id not in known and one.file not in broken)
+
+
+def _models(change: Change, commit: str, files: Sequence[str]) -> tuple[list[Contract], list[Checked]]:
+    """The contracts of dbt's models in these files, and the files with mistakes."""
+    contracts, mistakes = list[Contract](), list[Checked]()
+    for file in files:
+        text = change.repository.file_at(commit, file)
+        checked = None if text is None else check_dbt(text, file)
+        if text is not None and checked is not None:
+            mistakes += [checked] if checked.problems else []
+            contracts += read_file(text, file, package=_package(change, commit, file))[0]
+    return contracts, mistakes
+
+
+def _package(change: Change, commit: str, file: str) -> str:
+    """The name of the dbt project around a file."""
+    folder = posixpath.dirname(file)
+    while True:
+        text = change.repository.file_at(commit, posixpath.join(folder, PROJECT))
+        if text is not None or not folder:
+            return package_in(text or "")
+        folder = posixpath.dirname(folder)
 
 
 def with_promised_columns(assessment: Assessment, questions: Questions) -> Assessment:

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.text import Text
@@ -11,34 +11,55 @@ from whence import __version__
 from whence.cli.gate.forms import Report
 from whence.cli.output.streams import Exit, print_lines, safe
 from whence.errors import ArtifactError
-from whence.govern.contracts.check import check_contract
+from whence.govern.contracts.check import Checked
+from whence.govern.contracts.files import check_dbt, check_file
 from whence.govern.contracts.problem_reports import problem_document, problem_lines, problem_sarif
 
 _SUFFIXES = (".odcs.yaml", ".odcs.yml", ".odcs.json")
 """The names by which the standard's files are found in a directory."""
+_YAML = (".yaml", ".yml")
+"""Of dbt's files, which are found by what they contain."""
 _NOT_SEARCHED = ("node_modules", "__pycache__")
 
 
-def find_contracts(paths: Sequence[Path]) -> list[Path]:
-    """The files among the paths, and the contracts in the directories among them. Raises ArtifactError if there are
-    none in a directory.
+def check_paths(paths: Sequence[Path]) -> list[Checked]:
+    """Check the files among the paths, and the contracts in the directories among them. Raises ArtifactError if there
+    are none in a directory.
     """
-    return [file for path in paths for file in _files(path)]
+    return [checked for path in paths for checked in (_check_folder(path) if path.is_dir() else [_check(path)])]
 
 
-def _files(path: Path) -> Iterator[Path]:
-    if not path.is_dir():
-        yield path
-        return
-    found = sorted(one for one in path.rglob("*") if _is_contract(one.relative_to(path)) and one.is_file())
-    if not found:
-        raise ArtifactError(str(path), f"it has no contract: no file's name ends with {', '.join(_SUFFIXES)}")
-    yield from found
+def _check(path: Path) -> Checked:
+    return check_file(read_text(path), path.as_posix())
 
 
-def _is_contract(path: Path) -> bool:
+def _check_folder(folder: Path) -> list[Checked]:
+    files = sorted(one for one in folder.rglob("*") if _is_searched(one.relative_to(folder)) and one.is_file())
+    checked = [found for one in files if (found := _check_found(one)) is not None]
+    if not checked:
+        names = ", ".join(_SUFFIXES)
+        raise ArtifactError(str(folder), f"it has no contract: no file's name ends with {names}, and no model has one")
+    return checked
+
+
+def _check_found(path: Path) -> Checked | None:
+    """A file of a directory, checked; None if it is none with contracts."""
+    if is_contract_name(path.name):
+        return _check(path)
+    try:
+        return check_dbt(read_text(path), path.as_posix())
+    except ArtifactError:
+        return None  # not a text: nothing that dbt reads
+
+
+def _is_searched(path: Path) -> bool:
     is_hidden = any(part.startswith(".") or part in _NOT_SEARCHED for part in path.parts[:-1])
-    return not is_hidden and is_contract_name(path.name)
+    return not is_hidden and (is_contract_name(path.name) or is_dbt_name(path.name))
+
+
+def is_dbt_name(name: str) -> bool:
+    """Whether a file may have the contracts of dbt's models."""
+    return name.lower().endswith(_YAML) and not is_contract_name(name)
 
 
 def is_contract_name(name: str) -> bool:
@@ -56,7 +77,7 @@ def read_text(path: Path) -> str:
 
 def show_checked(paths: Sequence[Path], report: Report) -> Exit:
     """Check contracts, and print every mistake with its line. Raises ArtifactError."""
-    checked = [check_contract(read_text(path), path.as_posix()) for path in find_contracts(paths)]
+    checked = check_paths(paths)
     match report:
         case Report.JSON:
             sys.stdout.write(json.dumps(problem_document(checked), indent=2) + "\n")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from whence.query.lookup.contracts import ContractVersion, PromisedColumn
+from whence.query.lookup.contracts import OF_DBT, ContractVersion, PromisedColumn
 
 _FAMILIES: Mapping[str, tuple[str, ...]] = {
     "integer": ("int", "integer", "bigint", "smallint", "tinyint", "mediumint", "long", "short", "byte", "byteint"),
@@ -93,22 +93,28 @@ def _violations(held: ContractVersion, seen: Mapping[str, str]) -> Iterator[Viol
         if outer in missing:
             missing.add(name)
         elif name in seen:
-            yield from _type_violation(column, seen[name])
+            yield from _type_violation(column, _promised_family(held, column), seen[name])
         elif not outer or any(one.startswith(f"{outer}.") for one in seen):
             missing.add(name)
             expected = column.logical_type or column.physical_type or "any type"
             yield Violation(rule="missing-column", column=column.name, expected=expected, observed="")
 
 
-def _type_violation(column: PromisedColumn, observed: str) -> Iterator[Violation]:
+def _promised_family(held: ContractVersion, column: PromisedColumn) -> str:
+    """The logical type of a column. dbt states that of its own warehouse; elsewhere a physical type may be one of
+    another server.
+    """
+    return column.logical_type or (type_family(column.physical_type) if held.standard == OF_DBT else "")
+
+
+def _type_violation(column: PromisedColumn, promised: str, observed: str) -> Iterator[Violation]:
     family = type_family(observed)
-    if not family or not column.logical_type or column.logical_type == family:
+    if not family or not promised or promised == family or family in _ALSO.get(promised, ()):
         return
-    if family in _ALSO.get(column.logical_type, ()):
+    if promised == "integer" and _WHOLE.fullmatch(observed.strip().casefold()):
         return
-    if column.logical_type == "integer" and _WHOLE.fullmatch(observed.strip().casefold()):
-        return
-    yield Violation(rule="type", column=column.name, expected=column.logical_type, observed=observed)
+    expected = column.logical_type or column.physical_type
+    yield Violation(rule="type", column=column.name, expected=expected, observed=observed)
 
 
 def type_family(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from whence.govern.contracts.violations import Evaluation, evaluate_contract
+from whence.govern.contracts.evaluation.schema import Evaluation, evaluate_contract
 from whence.model.catalog import Entry
 from whence.model.graph import SchemaRow
 from whence.model.ids import node_id

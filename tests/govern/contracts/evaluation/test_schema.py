@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.govern.contracts.violations import Violation, evaluate_contract, type_family
+from whence.govern.contracts.evaluation.schema import Violation, evaluate_contract, type_family
 from whence.query.lookup.contracts import ContractVersion, PromisedColumn
 
 SEEN = {
