@@ -91,13 +91,15 @@ def test_lists_pages_and_totals_are_those_of_the_events(catalog: StoreCatalog, b
 
 def test_runs_of_jobs_newest_first(catalog: StoreCatalog, bodies: list[bytes]) -> None:
     reported = truth(bodies)
-    latest = catalog.latest_runs([node_id(job) for job in reported.runs], 2)
+    latest, newest = (catalog.latest_runs([node_id(job) for job in reported.runs], limit) for limit in (2, 1))
+    assert newest.keys() == latest.keys()
     for job, runs in reported.runs.items():
         found = [run for at in (0, 2, 4) for run in catalog.runs_of(node_id(job), Window(limit=2, offset=at))]
         expected = sorted(runs.values(), reverse=True)
         assert [one.seen_to for one in found] == expected[:6]
         assert catalog.count_runs(node_id(job)) == len(runs)
         assert [one.seen_to for one in latest[node_id(job)]] == expected[:2]
+        assert list(newest[node_id(job)]) == found[:1]
         for first, second in pairwise(found):
             assert list(catalog.runs_of(node_id(job), Window(limit=1, after=(first.seen_to or 0, first.id)))) == [
                 second
@@ -108,6 +110,8 @@ def test_writes_of_datasets_newest_first(catalog: StoreCatalog, bodies: list[byt
     reported = truth(bodies)
     last = catalog.last_writes([node_id(name) for name in reported.datasets])
     assert last.keys() == {node_id(name) for name in reported.writes}
+    times = catalog.last_write_times([node_id(name) for name in reported.datasets])
+    assert times == {dataset_id: write.time for dataset_id, write in last.items()}
     for name, runs in reported.writes.items():
         found = catalog.writes(node_id(name), Window(limit=100))
         assert sorted((one.run.name.run_id, one.time) for one in found) == sorted(runs.items())

@@ -23,7 +23,11 @@ class RunState(IntEnum):
     @property
     def rank(self) -> int:
         """Height in the lattice OTHER < START < RUNNING < {COMPLETE, ABORT, FAIL}."""
-        return min(self.value, RunState.COMPLETE.value)
+        return _RANKS[self]
+
+
+_RANKS = tuple(min(state.value, RunState.COMPLETE.value) for state in RunState)
+"""By value; an enum's `value` is slow to read, and this is asked for every event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

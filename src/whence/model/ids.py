@@ -35,11 +35,20 @@ MAX_CACHED_CHARACTERS = 1_000
 
 def compute_id(kind: Kind, *parts: str) -> int:
     """The signed 64-bit id of an identity."""
-    return (_cached_id if sum(map(len, parts)) < MAX_CACHED_CHARACTERS else _hash_identity)(kind, *parts)
+    return _compute_id(int(kind), parts)
 
 
-def _hash_identity(kind: Kind, *parts: str) -> int:
-    return hash64(netstrings((kind.name[0], *parts))) & ~3 | kind
+def _compute_id(kind: int, parts: tuple[str, ...]) -> int:
+    return (_cached_id if sum(map(len, parts)) < MAX_CACHED_CHARACTERS else _hash_identity)(kind, parts)
+
+
+def _hash_identity(kind: int, parts: tuple[str, ...]) -> int:
+    return hash64(netstrings((_LETTERS[kind], *parts))) & ~3 | kind
+
+
+_LETTERS = tuple(kind.name[0] for kind in Kind)
+_DATASET, _FIELD, _JOB, _RUN = map(int, Kind)
+"""As plain integers, since the hash of an enum's member takes longer than the look-up of an id."""
 
 
 _cached_id = lru_cache(maxsize=65_536)(_hash_identity)
@@ -104,11 +113,11 @@ EMPTY_VERSION = 0
 def node_id(node: Node | RunName) -> int:
     """The id of any named node."""
     match node:
-        case DatasetName(namespace, name):
-            return compute_id(Kind.DATASET, namespace, name)
-        case FieldName(dataset, field):
-            return compute_id(Kind.FIELD, dataset.namespace, dataset.name, field)
-        case JobName(namespace, name):
-            return compute_id(Kind.JOB, namespace, name)
-        case RunName(run_id, job):
-            return compute_id(Kind.RUN, run_id, job.namespace, job.name)
+        case DatasetName():
+            return _compute_id(_DATASET, (node.namespace, node.name))
+        case FieldName():
+            return _compute_id(_FIELD, (node.dataset.namespace, node.dataset.name, node.field))
+        case JobName():
+            return _compute_id(_JOB, (node.namespace, node.name))
+        case RunName():
+            return _compute_id(_RUN, (node.run_id, node.job.namespace, node.job.name))

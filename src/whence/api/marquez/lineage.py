@@ -1,7 +1,7 @@
 """Lineage of jobs, datasets, columns and runs, for Marquez clients."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from operator import attrgetter
 from typing import Annotated
 from uuid import UUID
 
@@ -12,6 +12,7 @@ from whence.api.http.responses import MISSING, answer
 from whence.api.marquez import graph_response_types as graphs
 from whence.api.marquez import response_types, responses
 from whence.api.requests.catalog import CatalogView, View
+from whence.derive.reading.garbage_collection import pause_collection
 from whence.errors import EventError, ThingNotFoundError
 from whence.model.catalog import RunEntry
 from whence.model.graph import Direction
@@ -22,8 +23,8 @@ from whence.query.history.versions import halves, version_uuid
 from whence.query.lookup.alias_facets import with_aliases
 from whence.query.lookup.descriptions import (
     DescribedDataset,
-    DescribedJob,
     DescribedRun,
+    Ends,
     Input,
     describe_datasets,
     describe_jobs,
@@ -46,6 +47,11 @@ MOST_EDGES = 500_000
 @routes.get("/lineage", response_model=graphs.LineageGraph)
 def get_lineage(view: View, node: NodeId, depth: Depth = 20) -> Response:
     """Show the jobs and datasets connected with a node, at most `depth` jobs away in either direction."""
+    with pause_collection():  # until the objects of the answer are freed, which are many and without cycles
+        return _lineage(view, node, depth)
+
+
+def _lineage(view: CatalogView, node: str, depth: int) -> Response:
     root = _address(view, node).node
     if isinstance(root, FieldName):
         raise EventError("/query/nodeId", "lineage is asked of a dataset or job; of columns: /column-lineage", 400)
@@ -101,26 +107,28 @@ def _things(view: CatalogView, found: ConnectedComponent) -> tuple[Mapping[int, 
     of_job = [one for one in entries if isinstance(one.name, JobName)]
     named = describe_datasets(view.catalog, view.graph, of_dataset, columns=False, versions=False)
     datasets = with_aliases(view.catalog, view.graph, named, columns=False, versions=False)
-    jobs = _as_drawn(view, found, describe_jobs(view.catalog, view.graph, of_job, runs=1))
+    jobs = describe_jobs(view.catalog, view.graph, of_job, runs=1, ends=_ends(found))
     data = {one.entry.id: responses.dataset_head(one) for one in datasets}
     deleted = view.catalog.deleted(one.id for one in of_dataset) | {one.entry.id for one in jobs if one.deleted}
     return data | {one.entry.id: responses.job_head(one) for one in jobs}, deleted
 
 
-def _as_drawn(view: CatalogView, found: ConnectedComponent, jobs: Iterable[DescribedJob]) -> list[DescribedJob]:
-    """Jobs, with the names of their datasets that are nodes of the graph: an event may have used another alias."""
-    jobs = list(jobs)
-    drawn = {one for one in found.nodes if isinstance(one, DatasetName)}
-    others = {name for job in jobs for name in (*job.inputs, *job.outputs)} - drawn
-    if not others:
-        return jobs
-    groups = view.graph.groups(map(node_id, others))
-    names = {name: next((one for one in groups.get(node_id(name), ()) if one in drawn), name) for name in others}
+def _ends(found: ConnectedComponent) -> tuple[Ends, Ends]:
+    """The inputs and the outputs of each job, named as the nodes of the graph: an event may have used another alias."""
+    inputs: dict[int, list[DatasetName]] = {}
+    outputs: dict[int, list[DatasetName]] = {}
+    for source, target in found.edges:
+        match found.nodes[source], found.nodes[target]:
+            case DatasetName() as dataset, JobName():
+                inputs.setdefault(found.ids[target], []).append(dataset)
+            case JobName(), DatasetName() as dataset:
+                outputs.setdefault(found.ids[source], []).append(dataset)
+    return _sorted(inputs), _sorted(outputs)
 
-    def known(several: Iterable[DatasetName]) -> tuple[DatasetName, ...]:
-        return tuple(sorted({names.get(name, name) for name in several}))
 
-    return [replace(job, inputs=known(job.inputs), outputs=known(job.outputs)) for job in jobs]
+def _sorted(ends: Mapping[int, list[DatasetName]]) -> Ends:
+    by_name = attrgetter("namespace", "name")
+    return {job: tuple(sorted(names, key=by_name)) for job, names in ends.items()}
 
 
 def _graph(found: ConnectedComponent, data: Mapping[int, Head], deleted: Collection[int]) -> list[graphs.GraphNode]:

@@ -1,7 +1,6 @@
 """Namespaces, sources, datasets, jobs and runs, for clients of Marquez."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -192,7 +191,7 @@ def _written(view: CatalogView, one: DescribedDataset, writes: Sequence[Write]) 
 
 
 def _as_of(one: DescribedDataset, schemas: Sequence[SchemaRecord], write: Write) -> DescribedDataset:
-    return replace(one, schema=next((version for version in schemas if version.first_time <= write.time), None))
+    return one._replace(schema=next((version for version in schemas if version.first_time <= write.time), None))
 
 
 def _schemas(view: CatalogView, one: DescribedDataset) -> list[SchemaRecord]:

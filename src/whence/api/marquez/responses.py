@@ -27,7 +27,7 @@ STATES: Mapping[StateName, frozenset[RunState]] = {
 }
 """Marquez's names of run states."""
 
-_STATE_NAMES = {state: name for name, states in STATES.items() for state in states}
+_STATE_NAMES = tuple(next(name for name, states in STATES.items() if state in states) for state in RunState)
 _STREAMS = ("kafka", "kinesis", "pulsar", "pubsub", "eventhub")
 _OWN = "whence_marquez"
 """A dataset facet with the members that only Marquez's clients report: physicalName, schemaLocation, sourceName."""
@@ -62,7 +62,7 @@ def dataset_head(one: DescribedDataset) -> response_types.DatasetHead:
         "sourceName": source_name(one),
         "fields": _fields(one.fields, one.tags),
         "tags": tag_names(tag for tag in one.tags if not tag.field) if one.tags else [],
-        "lastModifiedAt": iso(one.write.time) if one.write else None,
+        "lastModifiedAt": _iso(one.write_time),
         "description": description_in(one.facets),
         "lastLifecycleState": _text(one.facets.get("lifecycleStateChange"), "lifecycleStateChange"),
         **_of_stream(one),
@@ -288,7 +288,7 @@ def _touched(one: DescribedRun, role: str, name: DatasetName) -> response_types.
     version = version_uuid(one.entry.id, node_id(name)) if role == "output" else None
     return {
         "datasetVersionId": {**name_document(name), "version": version},
-        "facets": dict(one.apart.get((role, name), {})),
+        "facets": dict(one.apart.get((role, name), {})) if one.apart else {},
     }
 
 

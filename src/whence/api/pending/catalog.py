@@ -147,6 +147,9 @@ class PendingCatalog(StoreCatalog):
                     found[id_] = Write(id_, run, one.event.time)
         return found
 
+    def last_write_times(self, dataset_ids: Iterable[int]) -> Mapping[int, int]:
+        return {id_: one.time for id_, one in self.last_writes(dataset_ids).items()}
+
     def declaration(self, job_id: int) -> EventEntry | None:
         job = self.pending.names().get(job_id)
         last = last_declared(self.pending.of_node(job)) if isinstance(job, JobName) else None

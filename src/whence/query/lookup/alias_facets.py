@@ -1,7 +1,6 @@
 """Datasets with the facets of all their aliases."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 
 from whence.model.catalog import FacetRecord
@@ -42,8 +41,7 @@ def _whole(own: DescribedDataset, others: Sequence[DescribedDataset]) -> Describ
     facets = {name: provider_of[name].facets[name] for name in sorted(provider_of)}
     records: Mapping[str, FacetRecord] = {name: provider_of[name].records[name] for name in facets}
     schemas = [one.schema for one in others if one.schema]
-    return replace(
-        own,
+    return own._replace(
         facets=facets,
         records=records,
         fields=fields_of(records),

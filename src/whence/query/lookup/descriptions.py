@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from whence.model.catalog import Entry, FacetRecord, RunDatasets, RunEntry, RunFacet, SchemaRecord, Write
 from whence.model.events import SchemaField
@@ -18,6 +18,8 @@ from whence.query.ports.graph import Graph
 from whence.query.traversal.component import touched_by
 
 Json = Mapping[str, Any]
+Ends = Mapping[int, tuple[DatasetName, ...]]
+"""Datasets by the id of the job that reads or writes them, sorted."""
 
 MOST_EDGES = 200_000
 """The most column edges to read for one page of datasets."""
@@ -41,8 +43,7 @@ class Input:
     transformation: Transformation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DescribedDataset:
+class DescribedDataset(NamedTuple):
     """A dataset. `facets` are decoded; `records` has the report time of each. `inputs`: by field, of its
     current lineage.
     """
@@ -55,14 +56,14 @@ class DescribedDataset:
     tags: tuple[Tag, ...]
     deleted: bool
     write: Write | None
+    write_time: int | None
     schema: SchemaRecord | None
     inputs: Mapping[str, tuple[Input, ...]]
     aliases: tuple[DatasetName, ...] = ()
     """Its other names."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DescribedRun:
+class DescribedRun(NamedTuple):
     """A run. `facets` are its own; those of its inputs and outputs are in `apart`, by role and dataset."""
 
     entry: RunEntry
@@ -74,8 +75,7 @@ class DescribedRun:
     parent: RunName | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DescribedJob:
+class DescribedJob(NamedTuple):
     """A job. `inputs` and `outputs` are those of its current lineage; `runs` its latest ones, newest first."""
 
     entry: Entry
@@ -95,12 +95,13 @@ def describe_datasets(
     """The datasets of these entries, in their order.
 
     Without `columns`, their `inputs` are not read; without `versions`, neither their `schema`, nor their `aliases`, nor
-    whether they are `deleted`.
+    whether they are `deleted`, and of their last `write` only the time.
     """
     ids = [one.id for one in entries]
     records = {id_: without_versions(some) for id_, some in catalog.facets(ids).items()}
     deleted = catalog.deleted(ids) if versions else frozenset[int]()
-    writes, schemas = catalog.last_writes(ids), catalog.schemas(ids) if versions else {}
+    writes, schemas = (catalog.last_writes(ids), catalog.schemas(ids)) if versions else ({}, {})
+    times = {} if versions else catalog.last_write_times(ids)
     inputs, groups = _inputs(graph, ids) if columns else {}, graph.groups(ids) if versions else {}
     facets = {id_: decoded(some) for id_, some in records.items()}
     return tuple(
@@ -113,6 +114,7 @@ def describe_datasets(
             tags=tags_of(facets.get(one.id, {})),
             deleted=one.id in deleted,
             write=writes.get(one.id),
+            write_time=writes[one.id].time if one.id in writes else times.get(one.id),
             schema=next(iter(schemas.get(one.id, ())), None),
             inputs=inputs.get(one.id, {}),
             aliases=tuple(name for name in groups.get(one.id, ()) if name != one.name),
@@ -122,16 +124,19 @@ def describe_datasets(
 
 
 def describe_jobs(
-    catalog: Catalog, graph: Graph, entries: Sequence[Entry], *, runs: int = 10
+    catalog: Catalog, graph: Graph, entries: Sequence[Entry], *, runs: int = 10, ends: tuple[Ends, Ends] | None = None
 ) -> tuple[DescribedJob, ...]:
-    """The jobs of these entries, in their order, with their latest runs."""
+    """The jobs of these entries, in their order, with their latest runs.
+
+    `ends` are the inputs and the outputs of each job's current lineage; they are read if not given.
+    """
     ids = [one.id for one in entries]
     records, deleted = catalog.facets(ids), catalog.deleted(ids)
     latest = catalog.latest_runs(ids, runs) if runs else {}
     described = {
         one.entry.id: one for one in describe_runs(catalog, graph, [r for some in latest.values() for r in some])
     }
-    inputs, outputs = (_ends(graph, ids, way) for way in (Direction.UPSTREAM, Direction.DOWNSTREAM))
+    inputs, outputs = ends or (_ends(graph, ids, Direction.UPSTREAM), _ends(graph, ids, Direction.DOWNSTREAM))
     facets = {id_: decoded(some) for id_, some in records.items()}
     return tuple(
         DescribedJob(
@@ -156,10 +161,9 @@ def describe_runs(catalog: Catalog, graph: Graph, entries: Sequence[RunEntry]) -
     spoken = {one.dataset_id for some in facets.values() for one in some if one.role}
     datasets = {one for some in touched.values() for one in (*some.inputs, *some.outputs)}
     names = {id_: name for id_, name in graph.nodes(spoken | datasets).items() if isinstance(name, DatasetName)}
+    untouched = RunDatasets(0, (), ())
     return tuple(
-        _described_run(
-            one, touched.get(one.id, RunDatasets(0, (), ())), facets.get(one.id, ()), names, parents.get(one.id)
-        )
+        _described_run(one, touched.get(one.id, untouched), facets.get(one.id, ()), names, parents.get(one.id))
         for one in entries
     )
 
@@ -219,7 +223,7 @@ def _named(names: Mapping[int, DatasetName], ids: Iterable[int]) -> tuple[Datase
     return tuple(sorted(names[one] for one in ids if one in names))
 
 
-def _ends(graph: Graph, jobs: Sequence[int], way: Direction) -> Mapping[int, tuple[DatasetName, ...]]:
+def _ends(graph: Graph, jobs: Sequence[int], way: Direction) -> Ends:
     """The datasets at the other ends of the jobs' own edges."""
     ends = touched_by(graph, jobs, way, MOST_EDGES)
     names = graph.nodes({dataset for _, dataset in ends})

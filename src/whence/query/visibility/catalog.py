@@ -183,6 +183,12 @@ class VisibleCatalog:
         by_real = dict(zip(found, shown, strict=True))
         return {id_: by_real[real] for id_, real in known.items() if real in by_real}
 
+    def last_write_times(self, dataset_ids: Iterable[int]) -> Mapping[int, int]:
+        """Times of all runs."""
+        known = self.visible_ids.real(dataset_ids)
+        found = self.catalog.last_write_times(known.values())
+        return {id_: found[real] for id_, real in known.items() if real in found}
+
     def writes(self, dataset_id: int, window: Window) -> Sequence[Write]:
         """All runs; those of hidden jobs as pseudonyms."""
         return self._writes(self.catalog.writes(dataset_id, window)) if self._visible([dataset_id]) else ()

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, func, select, tuple_
+from sqlalchemy import Connection, Select, Subquery, and_, func, select, tuple_
 
 from whence.model.catalog import RunDatasets, RunEntry, RunFacet, Window, Write, sorted_distinct
 from whence.model.events import RunState
@@ -50,6 +50,8 @@ def count_runs(connection: Connection, job_id: int) -> int:
 def latest_runs(connection: Connection, job_ids: Iterable[int], limit: int) -> Mapping[int, Sequence[RunEntry]]:
     """The newest runs of each job. A job may have many, so one index step per job finds where they begin."""
     wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(job_ids)])
+    if limit == 1:
+        return {row.job_id: (_run(row),) for row in connection.execute(_newest_runs(wanted))}
     of_job = (run.c.job_id == wanted.c.id, run.c.seen_to.is_not(None))
     by_time = select(run.c.seen_to).where(*of_job).order_by(run.c.seen_to.desc())
     oldest = func.coalesce(
@@ -62,6 +64,13 @@ def latest_runs(connection: Connection, job_ids: Iterable[int], limit: int) -> M
     for row in connection.execute(query.order_by(run.c.job_id, *_NEWEST)).all():
         found.setdefault(row.job_id, []).append(_run(row))
     return {job_id: runs[:limit] for job_id, runs in found.items()}
+
+
+def _newest_runs(job_ids: Subquery) -> Select[Any]:
+    of_job = select(run.c.id).where(run.c.job_id == job_ids.c.id, run.c.seen_to.is_not(None))
+    first = of_job.order_by(*_NEWEST).limit(1).correlate(job_ids).scalar_subquery()
+    newest = select(first.label("id")).select_from(job_ids).subquery()
+    return _runs().join(newest, newest.c.id == run.c.id)
 
 
 def read_run_facets(connection: Connection, ids: Iterable[int]) -> Mapping[int, Sequence[RunFacet]]:
@@ -94,12 +103,14 @@ def read_members(connection: Connection, versions: Iterable[int]) -> Mapping[int
         .join(lineage_set, lineage_set.c.id == lineage_version.c.set_id)
         .where(lineage_set.c.origin == Origin.BOUNDARY)
     ).all()
-    reading = _sources(connection, [row.set_id for row in sets if not row.output_id])
+    sources = _sources(connection, [set_id for _, set_id, output in sets if not output])
     found: dict[int, tuple[set[int], set[int]]] = {}
     for id_, set_id, output in sets:
-        inputs, outputs = found.setdefault(id_, (set(), set()))
-        inputs.update(() if output else reading.get(set_id, ()))
-        outputs.update({output} - {0})
+        inputs, outputs = found.get(id_) or found.setdefault(id_, (set(), set()))
+        if output:
+            outputs.add(output)
+        else:
+            inputs.update(sources.get(set_id, ()))
     return {id_: RunDatasets(id_, tuple(sorted(ins)), tuple(sorted(outs))) for id_, (ins, outs) in found.items()}
 
 
@@ -130,6 +141,20 @@ def last_writes(connection: Connection, dataset_ids: Iterable[int]) -> Mapping[i
     return {dataset_id: _write(dataset_id, row) for dataset_id, (_, row) in last.items()}
 
 
+def last_write_times(connection: Connection, dataset_ids: Iterable[int]) -> Mapping[int, int]:
+    """The time of each dataset's last write: one index step for each version of a lineage that writes it."""
+    wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(dataset_ids)])
+    sets = _writing_sets_query(wanted).subquery()
+    last = select(func.max(run_lineage.c.time)).where(run_lineage.c.version == lineage_version.c.id)
+    of_version = (
+        select(sets.c.target_id, last.correlate(lineage_version).scalar_subquery().label("time"))
+        .join_from(sets, lineage_version, lineage_version.c.set_id == sets.c.set_id)
+        .subquery()
+    )
+    latest = select(of_version.c.target_id, func.max(of_version.c.time)).group_by(of_version.c.target_id)
+    return {dataset_id: time for dataset_id, time in connection.execute(latest).all() if time is not None}
+
+
 def _write(dataset_id: int, row: Any) -> Write:
     name = RunName(row.run_id, JobName(row.namespace, row.name))
     entry = RunEntry(row.id, name, RunState(row.state), row.state_at, row.started_at, None, row.seen_to)
@@ -141,7 +166,7 @@ def list_writes(connection: Connection, dataset_id: int, window: Window) -> Sequ
     writing = _writing_runs(connection, dataset_id).subquery()
     query = _runs().add_columns(writing.c.time).join(writing, writing.c.run_id == run.c.id)
     query = query.order_by(writing.c.time.desc(), run.c.id.desc()).limit(window.limit).offset(window.offset)
-    return [Write(dataset_id, _run(row), row.time) for row in connection.execute(query)]
+    return [Write(dataset_id, _run(row[:-1]), row.time) for row in connection.execute(query)]
 
 
 def count_writes(connection: Connection, dataset_id: int) -> int:
@@ -155,11 +180,13 @@ def read_write(connection: Connection, dataset_id: int, run_id: int) -> Write | 
     writing = _writing_runs(connection, dataset_id).subquery()
     query = _runs().add_columns(writing.c.time).join(writing, writing.c.run_id == run.c.id).where(run.c.id == run_id)
     row = connection.execute(query).one_or_none()
-    return None if row is None else Write(dataset_id, _run(row), row.time)
+    return None if row is None else Write(dataset_id, _run(row[:-1]), row.time)
 
 
 def _merge_members(versions: Sequence[int], members: Mapping[int, RunDatasets]) -> RunDatasets:
     parts = [members[version] for version in versions if version in members]
+    if len(parts) == len(versions) == 1:
+        return parts[0]
     inputs = {dataset for part in parts for dataset in part.inputs}
     outputs = {output for part in parts for output in part.outputs}
     return RunDatasets(versions[-1], tuple(sorted(inputs)), tuple(sorted(outputs)))
@@ -177,14 +204,17 @@ def _sources(connection: Connection, set_ids: Iterable[int]) -> Mapping[int, Seq
 def _writing_sets(connection: Connection, dataset_ids: Iterable[int]) -> dict[int, int]:
     """The sets that assert that a job writes one of these datasets, with the dataset."""
     wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(dataset_ids)])
-    query = (
+    return {row.set_id: row.target_id for row in connection.execute(_writing_sets_query(wanted)).all()}
+
+
+def _writing_sets_query(dataset_ids: Subquery) -> Select[Any]:
+    return (
         select(lineage_edge.c.set_id, lineage_edge.c.target_id)
         .distinct()
-        .join(wanted, wanted.c.id == lineage_edge.c.target_id)
+        .join(dataset_ids, dataset_ids.c.id == lineage_edge.c.target_id)
         .join(lineage_set, lineage_set.c.id == lineage_edge.c.set_id)
         .where(lineage_set.c.origin == Origin.BOUNDARY, lineage_set.c.output_id == lineage_edge.c.target_id)
     )
-    return {row.set_id: row.target_id for row in connection.execute(query).all()}
 
 
 def _writing_runs(connection: Connection, dataset_id: int) -> Select[Any]:
@@ -197,11 +227,12 @@ def _writing_runs(connection: Connection, dataset_id: int) -> Select[Any]:
 
 
 def _runs() -> Select[Any]:
-    columns = (run.c.id, run.c.run_id, run.c.job_id, run.c.state, run.c.state_at, run.c.started_at)
-    seen = (run.c.seen_from, run.c.seen_to)
-    return select(*columns, *seen, job.c.namespace, job.c.name).join_from(run, job, job.c.id == run.c.job_id)
+    """The columns in the order in which `_run` unpacks them, since reading them by name takes twice as long."""
+    columns = (run.c.job_id, run.c.id, run.c.run_id, job.c.namespace, job.c.name, run.c.state, run.c.state_at)
+    times = (run.c.started_at, run.c.seen_from, run.c.seen_to)
+    return select(*columns, *times).join_from(run, job, job.c.id == run.c.job_id)
 
 
-def _run(row: Any) -> RunEntry:
-    name = RunName(row.run_id, JobName(row.namespace, row.name))
-    return RunEntry(row.id, name, RunState(row.state), row.state_at, row.started_at, row.seen_from, row.seen_to)
+def _run(row: Sequence[Any]) -> RunEntry:
+    _, id_, run_id, namespace, name, state, *times = row
+    return RunEntry(id_, RunName(run_id, JobName(namespace, name)), RunState(state), *times)

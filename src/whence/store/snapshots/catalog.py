@@ -143,6 +143,9 @@ class StoreCatalog:
     def last_writes(self, dataset_ids: Iterable[int]) -> Mapping[int, Write]:
         return runs.last_writes(self.connection, dataset_ids)
 
+    def last_write_times(self, dataset_ids: Iterable[int]) -> Mapping[int, int]:
+        return runs.last_write_times(self.connection, dataset_ids)
+
     def writes(self, dataset_id: int, window: Window) -> Sequence[Write]:
         return runs.list_writes(self.connection, dataset_id, window)
 
