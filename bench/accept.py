@@ -17,6 +17,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -133,7 +134,7 @@ async def drive(port: int, connections: int, load: Load) -> None:
     loop = asyncio.get_running_loop()
     ends = [loop.create_future() for _ in range(connections)]
     for end in ends:
-        await loop.create_connection(lambda end=end: Connection(load, end), "127.0.0.1", port)  # type: ignore[misc]
+        await loop.create_connection(partial(Connection, load, end), "127.0.0.1", port)
     await asyncio.gather(*ends)
 
 

@@ -82,10 +82,10 @@ def fill(store: Path, graph: Graph) -> None:
         same = "aspect, set_id, type, subtype, masking, description, origin, confirmed"
         edges = graph.edges[np.argsort(graph.edges[:, 2], kind="stable")]
         ordinals = np.arange(len(edges))
-        rows = np.stack([edges[:, 2], ordinals, edges[:, 0], edges[:, 1], edges[:, 3], edges[:, 4]], axis=1)
+        columns = np.stack([edges[:, 2], ordinals, edges[:, 0], edges[:, 1], edges[:, 3], edges[:, 4]], axis=1)
         values = "?, ?, ?, ?, ?, ?, 0, 1, 'DIRECT', 'TRANSFORMATION', 0, '', 'columnLineage', 1"
-        for start in range(0, len(rows), 100_000):
-            insert(f"INSERT INTO edge ({names}, {same}) VALUES ({values})", rows[start : start + 100_000].tolist())
+        for start in range(0, len(columns), 100_000):
+            insert(f"INSERT INTO edge ({names}, {same}) VALUES ({values})", columns[start : start + 100_000].tolist())
         connection.execute("INSERT INTO progress VALUES ('log', 1)")
 
 

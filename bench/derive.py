@@ -5,7 +5,7 @@ cores.
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -81,10 +81,10 @@ def measure(store_url: str | None = None) -> Derived:
         return Derived(MEASURED, size // MEASURED, seconds, cpu)
 
 
-def cpu_seconds() -> Counter[str]:
+def cpu_seconds() -> defaultdict[str, float]:
     """Seconds of CPU of this process and those below it, so far, by kind."""
     me = psutil.Process()
-    spent = Counter({"driver": sum(me.cpu_times()[:2])})
+    spent = defaultdict(float, driver=sum(me.cpu_times()[:2]))
     for child in me.children(recursive=True):
         with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
             spent[kind_of(child.cmdline())] += sum(child.cpu_times()[:2])

@@ -24,9 +24,9 @@ def install(wheels: Path, environment: Path, extra: str) -> tuple[float, float]:
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
     before = megabytes(environment)
     (wheel,) = wheels.glob("whence-[0-9]*.whl")
-    command = [environment / "bin/pip", "install", "-q", "--disable-pip-version-check", "--find-links", wheels]
+    pip, options = environment / "bin/pip", ("-q", "--disable-pip-version-check", "--find-links", wheels)
     started = time.perf_counter()
-    subprocess.run([*command, f"{wheel}{extra}"], check=True)
+    subprocess.run([pip, "install", *options, f"{wheel}{extra}"], check=True)
     return time.perf_counter() - started, megabytes(environment) - before
 
 

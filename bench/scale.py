@@ -77,7 +77,8 @@ def store_bytes(engine: Engine) -> int:
 def exponent(measured: Sequence[Measured]) -> float:
     """The slope of log CPU over log events, by least squares: 1 is linear."""
     points = [(math.log(one.events), math.log(one.cpu)) for one in measured]
-    mean_x, mean_y = (sum(axis) / len(points) for axis in zip(*points, strict=True))
+    mean_x = sum(x for x, _ in points) / len(points)
+    mean_y = sum(y for _, y in points) / len(points)
     over = sum((x - mean_x) * (y - mean_y) for x, y in points)
     return over / sum((x - mean_x) ** 2 for x, _ in points)
 

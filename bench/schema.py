@@ -30,8 +30,8 @@ def main() -> None:
                 fuzz(target, one, ROUND, seed, tally)
             seed += 1
             _say(f"{tally.sent:,} sent, {len(tally.wrong)} kinds of wrong answers")
-            for one in list(tally.wrong.values())[printed:]:
-                _say(f"\n{one.operation}\n{one.problem}\n{one.request}\n")
+            for wrong in list(tally.wrong.values())[printed:]:
+                _say(f"\n{wrong.operation}\n{wrong.problem}\n{wrong.request}\n")
             printed = len(tally.wrong)
     _report(tally, len(found), time.monotonic() - began)
     sys.exit(1 if tally.wrong else 0)

@@ -89,7 +89,7 @@ def questions(made: list[DatasetName]) -> dict[str, Callable[[], str]]:
         return dice.choice(made).name
 
     def typo() -> str:
-        noun = dice.choice([one for one in NOUNS if len(one) > 5])
+        noun: str = dice.choice([one for one in NOUNS if len(one) > 5])
         at = dice.randrange(1, len(noun) - 1)
         return noun[:at] + noun[at + 1 :]
 
@@ -110,7 +110,8 @@ def questions(made: list[DatasetName]) -> dict[str, Callable[[], str]]:
 
 def measure(engine: Engine, asked: Callable[[], str], limit: int, seconds: float) -> tuple[list[float], float, float]:
     """Milliseconds of searches, sorted; of this process's time for one; and names found by one, on average."""
-    took, found, until, cpu = [], 0, time.perf_counter() + seconds, time.process_time()
+    took: list[float] = []
+    found, until, cpu = 0, time.perf_counter() + seconds, time.process_time()
     with reading(engine) as connection:
         while len(took) < ASKED and (len(took) < 5 or time.perf_counter() < until):
             typed = asked()

@@ -8,7 +8,7 @@ error is a case that is not exact although no statement of it has failed, is par
 
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,7 +86,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="the first number (0)")
     parser.add_argument("--tries", type=int, default=4, help="data for each query of TPC-DS (4)")
     asked = parser.parse_args()
-    passes = (
+    passes: tuple[tuple[int | None, Callable[[], int]], ...] = (
         (asked.fuzz, lambda: oracle.fuzz(asked.fuzz, asked.seed)),
         (asked.tpcds, lambda: oracle.of_tpcds(asked.tries)),
         (asked.deep, lambda: oracle.deep(asked.deep, asked.seed)),
@@ -117,7 +117,12 @@ def print_table() -> None:
 
 def _scores(judged: Iterable[tuple[Case, Score]]) -> Iterator[tuple[str, Score]]:
     judged = list(judged)
-    for group in (lambda case: f"dialect:{case.dialect}", lambda case: f"construct:{case.construct}", lambda _: "all"):
+    groups: tuple[Callable[[Case], str], ...] = (
+        lambda case: f"dialect:{case.dialect}",
+        lambda case: f"construct:{case.construct}",
+        lambda _: "all",
+    )
+    for group in groups:
         for name in sorted({group(case) for case, _ in judged}):
             yield name, sum((score for case, score in judged if group(case) == name), Score())
 

@@ -38,7 +38,7 @@ class Estate:
             Kind.DATASET: (self.graph.datasets, self.datasets),
             Kind.FIELD: (self.graph.fields, self.fields),
         }[Kind(id_ & 3)]
-        return str(names[int(np.searchsorted(several, id_))])  # type: ignore[index]  # sequences both
+        return str(names[int(np.searchsorted(several, id_))])
 
 
 def estate(fields: int, edges: int) -> Estate:
@@ -83,7 +83,7 @@ def _insert(engine: Engine, table: Table, rows: Iterable[tuple[Any, ...]]) -> No
     with writing(engine) as connection:
         cursor = connection.connection.cursor()
         if engine.dialect.name == "postgresql":
-            with cursor.copy(f"COPY {table.name} ({', '.join(columns)}) FROM STDIN") as copy:  # type: ignore[attr-defined]  # psycopg's
+            with cursor.copy(f"COPY {table.name} ({', '.join(columns)}) FROM STDIN") as copy:
                 for row in several:
                     copy.write_row(row)
             return

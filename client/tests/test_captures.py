@@ -3,6 +3,7 @@
 import logging
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -69,11 +70,12 @@ def test_the_first_import_installs_and_undo_restores_the_same_function(packages:
     stop = install_on_import(session)
     assert "frames" not in sys.modules
     assert "frames_capture" not in sys.modules
-    import frames
+    frames = import_module("frames")
 
     observed = frames.read
     assert observed("a") == "A"
     assert sys.modules["frames_capture"].capture.seen == [("A", ("a",))]
+    assert frames.__spec__ is not None
     assert frames.__spec__.loader.__class__.__name__ == "SourceFileLoader"
     uninstall_all()
     assert frames.read is observed.__wrapped__
@@ -82,7 +84,7 @@ def test_the_first_import_installs_and_undo_restores_the_same_function(packages:
 
 
 def test_a_package_that_is_there_already_is_hooked_at_once_and_only_once(packages: Path, session: Session) -> None:
-    import frames
+    frames = import_module("frames")
 
     original = frames.read
     stop = install_on_import(session)

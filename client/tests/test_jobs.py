@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from typing import Any
 
 import pytest
@@ -52,12 +52,12 @@ def test_generators(sent: MemoryOutbox) -> None:
     seen: list[Any] = []
 
     @whence.job("gen")
-    def numbers() -> "Iterator[int]":
+    def numbers() -> "Generator[int, None, str]":
         for number in range(3):
             seen.append(whence.current_run().ref.job)
             with contextlib.suppress(KeyError):
                 yield number
-        return "end"  # type: ignore[return-value]
+        return "end"
 
     def consume() -> "Iterator[int]":
         result = yield from numbers()
@@ -107,7 +107,12 @@ def test_coroutines_and_asynchronous_generators(sent: MemoryOutbox) -> None:
 
 def test_a_function_with_a_deadline_flushes_before_it_returns(sent: MemoryOutbox, monkeypatch: Any) -> None:
     budgets: list[float] = []
-    monkeypatch.setattr(sent, "flush", lambda seconds: budgets.append(seconds) or True)
+
+    def flush(seconds: float) -> bool:
+        budgets.append(seconds)
+        return True
+
+    monkeypatch.setattr(sent, "flush", flush)
 
     class Context:
         def get_remaining_time_in_millis(self) -> int:

@@ -6,6 +6,7 @@ import pytest
 from openlineage.client.naming import dataset as official
 from whence.openlineage.names.naming import normalise
 
+from whence_client.events.datasets import Dataset
 from whence_client.naming import name_file, name_table, name_table_of_url, name_topic
 
 FILES = {
@@ -73,7 +74,7 @@ TABLES = [
 
 
 @pytest.mark.parametrize(("mine", "theirs"), TABLES, ids=[type(theirs).__name__ for _, theirs in TABLES])
-def test_the_names_of_openlineage(mine: official.S3, theirs: official.DatasetNaming) -> None:
+def test_the_names_of_openlineage(mine: Dataset, theirs: official.DatasetNaming) -> None:
     assert mine.key == (theirs.get_namespace(), theirs.get_name())
     assert mine.key == _normal(mine.key)
 

@@ -230,7 +230,9 @@ def test_a_flush_waits_for_the_events_of_ended_processes(settings: Settings, col
     assert spools(settings) == []
 
 
-def test_events_of_ended_processes_are_tried_again_without_news(settings: Settings, collector: Collector) -> None:
+def test_events_of_ended_processes_are_tried_again_without_news(
+    settings: Settings, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
     statuses = iter([201, 503, 201, 503])
     answer = collector.answer
 
@@ -238,7 +240,7 @@ def test_events_of_ended_processes_are_tried_again_without_news(settings: Settin
         collector.status = next(statuses, 201)
         return answer(path, body, key)
 
-    collector.answer = answer_in_turn  # type: ignore[method-assign]
+    monkeypatch.setattr(collector, "answer", answer_in_turn)
     leave_events(settings, "left-1", "left-2")
     outbox = Outbox(settings)
     outbox.emit(event(job="own"))

@@ -1,11 +1,13 @@
 """The parts of the Spark capture that need no Spark: trees, runs, names, and the worker's thread."""
 
 import threading
+from typing import Any
 
 import pytest
 
 from whence_client.captures import Guard
 from whence_client.events.runs import RunRef
+from whence_client.lineage.columns import Dataset
 from whence_client.spark.capture.runs import JobRuns
 from whence_client.spark.capture.tables import name_jdbc, name_path, name_paths
 from whence_client.spark.capture.worker import MOST_WAITING, Worker
@@ -22,17 +24,22 @@ def attribute(number: int, name: str = "a") -> Tree:
 def test_a_plan_deeper_than_the_stack_is_read() -> None:
     """A loop of `withColumn` makes such plans."""
     depth = 5000
-    leaf = {"class": "x.LogicalRelation", "num-children": 0, "output": [attribute(1)]}
-    project = {"class": "x.Project", "num-children": 1, "projectList": [attribute(1)], "child": 0}
-    relation = read_relation([project] * depth + [leaf], Context({1: (("file", "/orders"),)}))  # type: ignore[dict-item]
+    leaf: dict[str, Any] = {"class": "x.LogicalRelation", "num-children": 0, "output": [attribute(1)]}
+    project: dict[str, Any] = {"class": "x.Project", "num-children": 1, "projectList": [attribute(1)], "child": 0}
+    relation = read_relation([project] * depth + [leaf], Context({1: (Dataset("file", "/orders"),)}))
     ((edge),) = relation.column(0).direct
     assert (edge.source.dataset, edge.source.field, edge.subtype) == (("file", "/orders"), "a", "IDENTITY")
 
 
 def test_what_an_unknown_operator_adds_is_not_guessed() -> None:
-    leaf = {"class": "x.LogicalRelation", "num-children": 0, "output": [attribute(1)]}
-    unknown = {"class": "x.New", "num-children": 1, "output": [attribute(1), attribute(2, "b")], "child": 0}
-    relation = read_relation([unknown, leaf], Context({1: (("file", "/orders"),)}))  # type: ignore[dict-item]
+    leaf: dict[str, Any] = {"class": "x.LogicalRelation", "num-children": 0, "output": [attribute(1)]}
+    unknown: dict[str, Any] = {
+        "class": "x.New",
+        "num-children": 1,
+        "output": [attribute(1), attribute(2, "b")],
+        "child": 0,
+    }
+    relation = read_relation([unknown, leaf], Context({1: (Dataset("file", "/orders"),)}))
     assert [len(one.direct) for one in relation.values] == [1, 0]
     assert relation.column(1).reasons == {"not_captured"}
 
@@ -89,7 +96,11 @@ def test_the_worker_drops_what_does_not_fit_and_reports_it(caplog: pytest.LogCap
 def test_an_error_of_a_task_does_not_end_the_worker() -> None:
     guard = Guard("spark")
     worker, done = Worker(guard), threading.Event()
-    worker.submit("query", lambda: 1 / 0)  # type: ignore[arg-type,return-value]
+
+    def divide_by_zero() -> None:
+        _ = 1 / 0
+
+    worker.submit("query", divide_by_zero)
     worker.submit("query", done.set)
     assert worker.drain(60)
     assert done.is_set()

@@ -27,13 +27,13 @@ Step = Callable[[random.Random, Any, Any], Any]
 def inputs(seed: int) -> Tables:
     """Two tables with ties, repeated keys and missing values."""
     rng = random.Random(seed)
-    left = {
+    left: dict[str, list[Any]] = {
         "key": [rng.randint(0, 6) for _ in range(ROWS)],
         "group": [rng.choice("abc") for _ in range(ROWS)],
         "x": [rng.choice([None, 1.0, 2.0, 3.0, 5.0]) for _ in range(ROWS)],
         "y": [rng.randint(0, 9) for _ in range(ROWS)],
     }
-    right = {
+    right: dict[str, list[Any]] = {
         "key": list(range(5)),
         "label": [rng.choice("uvw") for _ in range(5)],
         "weight": [rng.randint(1, 4) for _ in range(5)],
