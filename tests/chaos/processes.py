@@ -66,7 +66,7 @@ async def kill(pid: int) -> bool:
         return False
     loop = asyncio.get_running_loop()
     dead = loop.create_future()
-    loop.add_reader(handle, lambda: dead.done() or dead.set_result(None))
+    loop.add_reader(handle, lambda: None if dead.done() else dead.set_result(None))
     try:
         if _is_dead(pid):
             return False

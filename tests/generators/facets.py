@@ -1,5 +1,7 @@
 """Facets: what each may hold, the unknown ones, deleted ones and null ones."""
 
+from typing import Any
+
 from hypothesis import strategies as st
 
 from generators.lineage import column_lineage, job_lineage
@@ -88,7 +90,8 @@ ANY_KEYS = {
     ),
     "ключ": unknown,
 }
-_numbers = st.sampled_from([0, 3, -1, 2**53, 2**63 - 1, 2**63, 10**30, 0.5, 1e16, -0.0, True, None, "3", [3], {}])
+_NUMBERS: list[Any] = [0, 3, -1, 2**53, 2**63 - 1, 2**63, 10**30, 0.5, 1e16, -0.0, True, None, "3", [3], {}]
+_numbers = st.sampled_from(_NUMBERS)
 _column_metrics = st.fixed_dictionaries(
     {},
     optional={

@@ -4,7 +4,7 @@ import hmac
 import json
 from collections.abc import Mapping
 
-from hypothesis import assume, given
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from generators import governed_events, sent, viewers
@@ -16,6 +16,7 @@ from whence.log.kafka.trusted_senders import NOBODY, Trust
 from whence.log.quarantine import make_quarantine_draft
 from whence.log.record import Draft
 from whence.model.access import Viewer
+from whence.model.events import RunEvent
 from whence.openlineage.accept import Accepted, accept, seal
 from whence.openlineage.read import read_event
 
@@ -90,7 +91,8 @@ def test_what_was_stored_once_is_stored_the_same_again(body: bytes, headers: dic
 
 def test_a_receipt_has_no_value_that_could_be_lost() -> None:
     key = seal(event()).key
-    headers = {name: value for name, value in encode_receipt_headers(bytes.fromhex(key), Position(3, 1)) if value}
+    pairs = encode_receipt_headers(bytes.fromhex(key), Position(3, 1))
+    headers = {name: value for name, value in pairs if isinstance(value, bytes)}
     record = read(None, headers)
     assert (record.kind, record.key, record.original) == (Kind.RECEIPT, key, Position(3, 1))
     assert read(event(), headers).kind is Kind.EVENT
@@ -117,7 +119,8 @@ def test_secrets_are_redacted_whoever_wrote_them() -> None:
 @given(governed_events(), viewers, st.sampled_from(SIGNATURES))
 def test_only_who_has_the_secret_speaks_for_a_sender(event: dict[str, object], sender: Viewer, forged: bytes) -> None:
     logged = sent(event, sender)
-    assume(logged is not None)
+    if logged is None:
+        reject()
     ours, draft = Trust(b"secret", ("warehouse",)), _event_draft(json.dumps(logged).encode())
     record = decode_message(HERE, 7, draft.payload, _as_mapping(draft, ours), ours)
     assert (record.key, record.payload) == (draft.key.hex(), draft.payload), (
@@ -145,7 +148,8 @@ def test_a_trusted_topic_is_trusted_in_the_namespaces_that_it_names() -> None:
         read_event(decode_message(HERE, 7, value, {}, Trust(namespaces=namespaces)).payload)
         for namespaces in ((), ("s3://prod*",), ("*",))
     )
-    assert [[len(one.facets) for one in read_one.outputs] for read_one in (none, some, all_)] == [
+    runs = [one for one in (none, some, all_) if isinstance(one, RunEvent)]
+    assert [[len(one.facets) for one in run.outputs] for run in runs] == [
         [0, 0],
         [2, 0],
         [2, 2],

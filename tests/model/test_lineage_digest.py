@@ -44,14 +44,12 @@ def test_digest_differs_wherever_content_differs() -> None:
         replace(SET, origin=Origin.EXPLICIT),
         replace(SET, edges=()),
         replace(SET, edges=(EDGE, EDGE)),
-        *(
-            replace(SET, edges=(replace(EDGE, **{name: value}),))
-            for name, value in [("source", A), ("target", OUT), ("type", "X")]
-        ),
-        *(
-            replace(SET, edges=(replace(EDGE, **{name: value}),))
-            for name, value in [("subtype", ""), ("masking", False), ("description", "")]
-        ),
+        replace(SET, edges=(replace(EDGE, source=A),)),
+        replace(SET, edges=(replace(EDGE, target=OUT),)),
+        replace(SET, edges=(replace(EDGE, type="X"),)),
+        replace(SET, edges=(replace(EDGE, subtype=""),)),
+        replace(SET, edges=(replace(EDGE, masking=False),)),
+        replace(SET, edges=(replace(EDGE, description=""),)),
     ]
     assert (
         len({hash_lineage_set(OWNER, one) for one in sets} | {hash_lineage_set(JobName("n", "k"), SET)})

@@ -1,6 +1,7 @@
 """The examples in docstrings are true."""
 
 import doctest
+from types import ModuleType
 
 import pytest
 
@@ -9,6 +10,6 @@ from whence.openlineage.names import naming
 
 
 @pytest.mark.parametrize("module", [naming, write], ids=lambda module: module.__name__)
-def test_examples(module: object) -> None:
-    assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]  # a module
-    assert doctest.testmod(module).attempted > 0  # type: ignore[arg-type]  # a module
+def test_examples(module: ModuleType) -> None:
+    assert doctest.testmod(module).failed == 0
+    assert doctest.testmod(module).attempted > 0

@@ -12,12 +12,13 @@ from openlineage.test_against_oracle import assert_read_alike
 from oracle.withholding import applied
 from whence.errors import EventError
 from whence.model.access import Action, Viewer
+from whence.model.events import RunEvent
 from whence.openlineage.accept import accept, restrict, seal
 from whence.openlineage.authority.restrictions import FULL, NOT_APPLIED, WITHHELD, Authority
 
-EVERYWHERE = ("s3://lake", "postgres://db:5432", "postgres://db:5433", "hdfs", "file", "hive://meta:9083", "warehouse")
-EVERYWHERE += ("ns:with:colons", "bigquery", "inmemory://", "inmemory", "hdfs://", "airflow", "-", "spark", "größe")
-EVERYWHERE += ("s3a://jobs/", "whence.catalog", "whence.other", "")
+EVERYWHERE = ["s3://lake", "postgres://db:5432", "postgres://db:5433", "hdfs", "file", "hive://meta:9083", "warehouse"]
+EVERYWHERE += ["ns:with:colons", "bigquery", "inmemory://", "inmemory", "hdfs://", "airflow", "-", "spark", "größe"]
+EVERYWHERE += ["s3a://jobs/", "whence.catalog", "whence.other", ""]
 RUN = {"runId": "0190b3a1-7d1e-7b3a-9c55-3f1f5b0c7a10"}
 OWN = Authority(lambda action, namespace: (action, namespace) == (Action.WRITE, "own"), lambda *_: False)
 
@@ -84,7 +85,7 @@ def test_the_same_event_of_two_senders_is_two_events() -> None:
 
 
 def test_the_count_of_what_is_withheld_survives_any_number_of_other_warnings() -> None:
-    facets = {f"a{number}": 0 for number in range(100)} | {"tags": {"tags": []}}
+    facets: dict[str, Any] = {f"a{number}": 0 for number in range(100)} | {"tags": {"tags": []}}
     accepted = accept(event(outputs=[{"namespace": "other", "name": "x", "facets": facets}]), authority=OWN)
     assert accepted.warnings[0].startswith(f"/: {NOT_APPLIED}: 1 assertion")
 
@@ -105,5 +106,6 @@ def test_an_empty_namespace_is_refused(more: dict[str, Any], pointer: str) -> No
 def test_a_container_in_an_empty_namespace_is_none() -> None:
     parent = {"run": RUN | {"runId": RUN["runId"].replace("0190", "0191")}, "job": {"namespace": "", "name": "dag"}}
     accepted = accept(event(run=RUN | {"facets": {"parent": parent}}))
-    assert accepted.event.run.parent is None  # type: ignore[union-attr]  # a run event
+    assert isinstance(accepted.event, RunEvent)
+    assert accepted.event.run.parent is None
     assert any("/run/facets/parent" in one for one in accepted.warnings)

@@ -2,6 +2,7 @@
 
 import inspect
 from enum import Enum
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -17,8 +18,8 @@ from whence.openlineage.names.naming import (
     normalise,
     normalise_job,
     read_field_name,
-    strip_credentials,
 )
+from whence_client.redaction.credentials import strip_credentials
 
 PAIRS = [line.split(" => ") for line in (GOLDEN / "names.txt").read_text().splitlines()[1:] if " => " in line]
 PIECES = st.sampled_from(
@@ -75,11 +76,12 @@ def test_dropping_credentials_again_changes_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize("helper", HELPERS, ids=lambda cls: cls.__name__)
-def test_names_after_the_specification_are_normal(helper: type) -> None:
+def test_names_after_the_specification_are_normal(helper: Any) -> None:
     """What openlineage-python's own naming helpers build is left as it is."""
-    parts = {one.name.lstrip("_"): "5433" if "port" in one.name else "Part" for one in helper.__attrs_attrs__}  # type: ignore[attr-defined]  # attrs
+    names = [one.name.lstrip("_") for one in helper.__attrs_attrs__]
+    parts: dict[str, Any] = {name: "5433" if "port" in name else "Part" for name in names}
     if "resource_type" in parts:
-        parts["resource_type"] = next(iter(naming.PubSubResourceType))  # type: ignore[assignment]  # an enum
+        parts["resource_type"] = next(iter(naming.PubSubResourceType))
     made = helper(**parts)
     assert normalise(made.get_namespace(), made.get_name()) == DatasetName(made.get_namespace(), made.get_name())
 

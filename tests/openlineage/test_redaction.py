@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fixtures.golden_cases import Case, load
+from whence.model.events import RunEvent
 from whence.openlineage.accept import accept
 from whence.openlineage.json.wire import encode_canonical
 from whence.openlineage.read import read_event
@@ -118,7 +119,8 @@ def test_no_secret_in_what_is_accepted() -> None:
     }
     accepted = accept(json.dumps(event).encode())
     assert secret.encode() not in accepted.payload
-    assert accepted.event.job.name.namespace == "https://airflow"  # type: ignore[union-attr]  # a run event
+    assert isinstance(accepted.event, RunEvent)
+    assert accepted.event.job.name.namespace == "https://airflow"
     assert read_event(accepted.payload) == accepted.event
     assert accepted.warnings[-1] == "/: 9 secrets redacted"
     assert accept(accepted.payload).key == accepted.key

@@ -10,6 +10,7 @@ import pytest
 import oracle
 from generators import mutations
 from oracle.nodes import text
+from whence.model.events import RunEvent
 from whence.openlineage.accept import accept
 from whence.openlineage.json import interning as repeats
 from whence.openlineage.json.wire import encode_canonical
@@ -73,7 +74,9 @@ def test_copies_under_every_field_say_what_the_compact_form_says() -> None:
 
 def test_the_oracle_reads_wide_lineage_alike() -> None:
     body = copied(100)
-    accepted_edges = {(str(one.source), str(one.target), one.type) for one in accept(body).event.outputs[0].edges}  # type: ignore[union-attr]
+    event = accept(body).event
+    assert isinstance(event, RunEvent)
+    accepted_edges = {(str(one.source), str(one.target), one.type) for one in event.outputs[0].edges}
     found = {
         edges
         for output, level, origin, edges in oracle.read(body).sets

@@ -217,8 +217,9 @@ def column_edges(output: Node, facet: Json) -> Iterator[Edge]:
             yield (source, ("field", *output[1:], name), *how)
     for one in whole_output:
         if column := _column(one):
-            for kind, *how in _how(one.get("transformations"), unsaid="INDIRECT") or [("INDIRECT", "", "", "")]:
-                yield (column, output, kind.replace("DIRECT", "INDIRECT") if kind == "DIRECT" else kind, *how)
+            for kind, *more in _how(one.get("transformations"), unsaid="INDIRECT") or [("INDIRECT", "", "", "")]:
+                subtype, masking, description = more
+                yield (column, output, "INDIRECT" if kind == "DIRECT" else kind, subtype, masking, description)
 
 
 def _joined(edge: Edge, inputs: set[Node], outputs: set[Node]) -> Edge:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -129,7 +130,8 @@ def test_events_are_sent_to_the_server_of_the_profile_with_its_key(server: Api, 
         check=True,
     )
     events = tmp_path / "events.jsonl"
-    event = {"eventType": "COMPLETE", "eventTime": "2026-11-23T10:00:00Z", "producer": "https://example.test/etl"}
+    event: dict[str, Any] = {"eventType": "COMPLETE", "eventTime": "2026-11-23T10:00:00Z"}
+    event |= {"producer": "https://example.test/etl"}
     event |= {"run": {"runId": "0192f7e2-0000-7000-8000-000000000001"}, "job": {"namespace": "prod", "name": "load"}}
     events.write_text(json.dumps(event) + "\n")
     stranger = whence(tmp_path, "ingest", str(events), "--url", url_of(server))

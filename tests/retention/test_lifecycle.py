@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -29,13 +30,13 @@ JOB = JobName("n", "j")
 HOURLY = tuple(100 * DAY - hour * DAY // 24 for hour in range(5))
 
 
-def life(starts: tuple[int, ...], **more: object) -> JobActivity:
-    return JobActivity(name=JOB, starts=starts, last_seen=starts[0], **more)  # type: ignore[arg-type]
+def life(starts: tuple[int, ...], **more: Any) -> JobActivity:
+    return JobActivity(name=JOB, starts=starts, last_seen=starts[0], **more)
 
 
-def is_stale(one: JobActivity, days: float, **patience: float) -> bool:
+def is_stale(one: JobActivity, days: float, **patience: Any) -> bool:
     now = one.last_seen + int(days * DAY)
-    return bool(list(find_stale([one], now, StalenessRule(**patience))))  # type: ignore[arg-type]
+    return bool(list(find_stale([one], now, StalenessRule(**patience))))
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_a_file_of_pandas_is_the_file_that_the_others_read(scheme: str, tmp_path
     (event,) = session.events
     written: Any = event["outputs"][0]
     spelling = f"{scheme}{file}"
-    assert duckdb.sql(f"SELECT sum(id) FROM read_csv('{spelling}')").fetchall() == [(3,)]
+    assert duckdb.execute(f"SELECT sum(id) FROM read_csv('{spelling}')").fetchall() == [(3,)]
     assert {capture(spelling) for capture in CAPTURES} == {(written["namespace"], written["name"])}
 
 
@@ -77,5 +77,5 @@ def test_a_percent_sign_in_sql_is_one(tmp_path: Path) -> None:
     """DuckDB reads such a path as it is written; pandas would decode it."""
     (tmp_path / "a%20b.csv").write_text("id\n7\n")
     path = f"file://{tmp_path}/a%20b.csv"
-    assert duckdb.sql(f"SELECT id FROM read_csv('{path}')").fetchall() == [(7,)]
+    assert duckdb.execute(f"SELECT id FROM read_csv('{path}')").fetchall() == [(7,)]
     assert by_sql(path) == ("file", f"{tmp_path}/a%20b.csv")

@@ -74,8 +74,8 @@ def manifest() -> dict[str, Any]:
 def changes(edit: Any) -> list[ColumnChange]:
     head = deepcopy(manifest())
     edit(head["nodes"])
-    codes = [project_code(project_of(one, {}, {}, {}, Path("target")), WAREHOUSE) for one in (manifest(), head)]
-    return list(compare_projects(*codes))
+    before, after = (project_code(project_of(one, {}, {}, {}, Path("target")), WAREHOUSE) for one in (manifest(), head))
+    return list(compare_projects(before, after))
 
 
 def shown(found: list[ColumnChange]) -> list[str]:

@@ -164,7 +164,7 @@ def test_what_the_project_says_of_a_model(bodies: list[dict[str, Any]]) -> None:
 
 
 def test_assertions(bodies: list[dict[str, Any]]) -> None:
-    held = {}
+    held: dict[tuple[str, str], Any] = {}
     for body in bodies:
         for dataset in body.get("inputs", []):
             tested = dataset.get("inputFacets", {}).get("dataQualityAssertions", {"assertions": []})

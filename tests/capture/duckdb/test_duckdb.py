@@ -91,9 +91,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = tmp_path / "prod lake ü"
     place.mkdir()
     (place / "orders.csv").write_text("id,customer,amount\n1,7,2.5\n2,8,3.5\n3,7,4.5\n")
-    duckdb.sql("SELECT 7 AS id, 'Ann' AS name UNION ALL SELECT 8, 'Bob'").write_parquet(
-        str(place / "customers.parquet")
-    )
+    customers = duckdb.sql("SELECT 7 AS id, 'Ann' AS name UNION ALL SELECT 8, 'Bob'")
+    assert customers is not None
+    customers.write_parquet(str(place / "customers.parquet"))
     monkeypatch.chdir(place)
     return place
 
@@ -136,7 +136,9 @@ def test_statements_do_as_without_the_capture(session: Kept, folder: Path) -> No
     con = duckdb.connect()
     assert con.execute("SELECT sum(a) + ? FROM local", [1]).fetchall() == [(4,)]
     assert con.sql("SELECT max(a) FROM local").fetchall() == [(2,)]
-    assert duckdb.sql("SELECT count(*) FROM local").fetchall() == [(2,)]
+    counted = duckdb.sql("SELECT count(*) FROM local")
+    assert counted is not None
+    assert counted.fetchall() == [(2,)]
     assert duckdb.execute("SELECT min(a) FROM local").fetchall() == [(1,)]
     with pytest.raises(duckdb.CatalogException, match="nothing"):
         con.execute("SELECT * FROM nothing")

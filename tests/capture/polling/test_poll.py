@@ -120,12 +120,14 @@ def test_a_record_that_is_not_understood_is_counted_and_does_not_stop_the_others
     assert (done.events, done.unread, done.flaws) == (2, 1, ("KeyError: 'job'",))
 
 
-def test_the_cursor_waits_while_the_outbox_is_full(tmp_path: Path, collector: Collector) -> None:
+def test_the_cursor_waits_while_the_outbox_is_full(
+    tmp_path: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
     collector.status = 503
     source = Scheduler([(minute * 60, f"r{minute}") for minute in range(40)])
     one = poller(source, tmp_path, collector.url)
     one.outbox.settings = replace(one.outbox.settings, outbox_bytes=4000)
-    one.outbox.flush = lambda seconds=0.0: False  # type: ignore[method-assign]
+    monkeypatch.setattr(one.outbox, "flush", lambda seconds=0.0: False)
     done = one.poll()
     assert done.problem == "the collector does not accept events; they wait in the outbox"
     assert 0 < done.records < 40

@@ -7,7 +7,7 @@ from whence.capture.sql.provenance.flows import MASKED, SUBTYPES, compose, edge_
 
 DIRECT = ("IDENTITY", "TRANSFORMATION", "AGGREGATION")
 INDIRECT = ("FILTER", "JOIN", "GROUP_BY", "SORT", "WINDOW", "CONDITIONAL")
-BITS = {subtype: bit for bit, (_, subtype) in SUBTYPES.items()}
+BITS: dict[str, int] = {subtype: bit for bit, (_, subtype) in SUBTYPES.items()}
 WAYS = st.sets(
     st.tuples(st.sampled_from(DIRECT), st.booleans()) | st.tuples(st.sampled_from(INDIRECT), st.just(False)), max_size=6
 )

@@ -87,7 +87,7 @@ def test_a_case_is_read(write: Callable[[str], Path]) -> None:
         Claim("d.x", "t.A b", "DIRECT", "IDENTITY", True),
         Claim("d.x", "t.c", "DIRECT", "IDENTITY", True),
     }
-    assert (case.reads, case.writes) == ({"t"}, None)
+    assert (case.reads, case.writes) == (frozenset({"t"}), None)
 
 
 @pytest.mark.parametrize(

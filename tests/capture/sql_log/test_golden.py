@@ -32,7 +32,7 @@ def lines_of(path: Path, processes: int | None = None) -> list[bytes | Flaw]:
 
 def shown(lines: list[bytes | Flaw]) -> list[tuple[str, ...]]:
     """Ends of runs with their lineage, and flaws."""
-    found = []
+    found: list[tuple[str, ...]] = []
     starts: dict[str, int] = {}
     for line in lines:
         if isinstance(line, Flaw):

@@ -26,6 +26,12 @@ SMALL = "apiVersion: {}\nkind: DataContract\nid: a\nversion: 1.0.0\nstatus: acti
 Position = tuple[str, ...]
 
 
+def root_of(text: str) -> yaml.Node:
+    root = yaml.compose(text)
+    assert root is not None
+    return root
+
+
 def keys_of(text: str) -> dict[Position, yaml.ScalarNode]:
     """The first key at each position of a document: the keys that lead there, without indices."""
     found: dict[Position, yaml.ScalarNode] = {}
@@ -41,7 +47,7 @@ def keys_of(text: str) -> dict[Position, yaml.ScalarNode]:
                 for item in node.value:
                     visit(item, path)
 
-    visit(yaml.compose(text), ())
+    visit(root_of(text), ())
     return found
 
 
@@ -73,7 +79,7 @@ def test_a_misspelt_key_is_refused_with_its_line(text: str, position: Position, 
     line = key.start_mark.line + 1
     if position == ("apiVersion",):
         assert [str(one) for one in wrong.problems] == [
-            f"a.odcs.yaml:{yaml.compose(text).start_mark.line + 1}: apiVersion is missing; "
+            f"a.odcs.yaml:{root_of(text).start_mark.line + 1}: apiVersion is missing; "
             f"this release of Whence reads {', '.join(VERSIONS)}"
         ]
         return

@@ -38,7 +38,7 @@ def test_versions_of_the_standard_end_here() -> None:
         ]
         columns = {column.name: column for column in table.columns}
         assert (columns["id"].required, columns["id"].unique, columns["id"].primary_key) == (True, True, True)
-        assert columns["status"].values == {"new", "paid", "shipped"}
+        assert columns["status"].values == frozenset({"new", "paid", "shipped"})
         assert columns["status"].rules[0].metric == "invalidValues"
         assert columns["status"].rules[0].operators == {"mustBeLessThan": 1}
         assert (table.rules[0].key, table.rules[0].metric) == ("enough rows", "rowCount")

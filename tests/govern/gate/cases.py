@@ -1,6 +1,7 @@
 """A shop with prod, staging and dev, whose changes the tests of the gate judge."""
 
 from dataclasses import replace
+from typing import Any
 
 from whence.govern.gate.impact import Affected, Assessed, Assessment, Facts, Impact, Reach, Reader
 from whence.govern.gate.judgement import Approval, Head
@@ -26,10 +27,10 @@ FACTS: dict[Node, Facts] = {
 }
 
 
-def change(kind: ChangeKind = ChangeKind.VALUES, column: str | None = "amount", **more: object) -> ColumnChange:
+def change(kind: ChangeKind = ChangeKind.VALUES, column: str | None = "amount", **more: Any) -> ColumnChange:
     """A change of the shop's orders."""
     made = ColumnChange(dataset=ORDERS, column=column, kind=kind, file="models/orders.sql", line=3)
-    return replace(made, **more)  # type: ignore[arg-type]
+    return replace(made, **more)
 
 
 def affected(*nodes: Node, reach: Reach = Reach.VALUE) -> tuple[Affected, ...]:

@@ -20,11 +20,12 @@ from govern.gate.cases import (
     many,
     reader,
 )
-from whence.govern.gate.impact import Assessment, Impact
+from whence.govern.gate.impact import Assessment, Facts, Impact
 from whence.govern.gate.judge import change_id, judge
 from whence.govern.gate.judgement import Approval, Head, Judgement
 from whence.govern.gate.policy import DEFAULT_RULES, Reaction, Rules, Verdict, Waiver
 from whence.model.changes import ChangeKind, ColumnChange
+from whence.model.names import Node
 
 TODAY = date(2027, 1, 15)
 
@@ -90,7 +91,7 @@ def test_a_search_that_a_budget_stopped_never_says_that_a_column_is_unused() -> 
 
 
 def test_a_renamed_contracted_column_is_blocked_if_somebody_reads_it() -> None:
-    facts = {ORDERS: replace(assessment().facts_of(ORDERS), contract="2.1.0")}
+    facts: dict[Node, Facts] = {ORDERS: replace(assessment().facts_of(ORDERS), contract="2.1.0")}
     renamed = change(ChangeKind.RENAMED, before="amount", after="total")
     read = replace(assessment((renamed, Impact(affected=affected(STAGING), readers=(reader(STAGING),)))), facts=facts)
     judged = judge(read, DEFAULT_RULES, HEAD, (approval("shop-team"),), now=NOW)

@@ -17,12 +17,13 @@ TIERS = frozenset({1})
 
 
 def check(name: str, *reads: Node, is_changed: bool = False) -> KnownTest:
-    tables = tuple(dict.fromkeys(one.dataset if isinstance(one, FieldName) else one for one in reads))
-    assert all(isinstance(one, DatasetName) for one in tables)
+    wholes = dict.fromkeys(one.dataset if isinstance(one, FieldName) else one for one in reads)
+    tables = tuple(one for one in wholes if isinstance(one, DatasetName))
+    assert len(tables) == len(wholes)
     return KnownTest(
         name=name,
         assertion="not_null",
-        tables=tables,  # type: ignore[arg-type]
+        tables=tables,
         reads=reads,
         is_changed=is_changed,
     )

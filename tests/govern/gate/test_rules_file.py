@@ -73,7 +73,7 @@ def test_what_a_file_leaves_out_has_its_default(text: str) -> None:
 
 
 def test_the_defaults_are_those_of_lineage_verified_changes() -> None:
-    assert (DEFAULT_RULES.downstream_nodes, DEFAULT_RULES.certified, DEFAULT_RULES.tiers) == (5, True, {1})
+    assert (DEFAULT_RULES.downstream_nodes, DEFAULT_RULES.certified, DEFAULT_RULES.tiers) == (5, True, frozenset({1}))
 
 
 def test_a_threshold_can_be_turned_off() -> None:

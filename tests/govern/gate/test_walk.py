@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,7 +34,8 @@ class Graph:
 
     def downstream(self, node: Node) -> Subgraph | None:
         self.asked.append(node)
-        canonical = dict(self.aliases).get(subject_of(node))  # type: ignore[arg-type]
+        subject = subject_of(node)
+        canonical = dict(self.aliases).get(subject) if isinstance(subject, DatasetName) else None
         if canonical:
             node = FieldName(canonical, node.field) if isinstance(node, FieldName) else canonical
         ends = {end for one in self.edges for end in (one.source, one.target)}
@@ -72,8 +74,8 @@ def edge(source: Node, target: Node, type: str = "DIRECT", owner: Node = JOB, la
     return GraphEdge(source=source, target=target, owner=owner, type=type, last_seen=last_seen)
 
 
-def found(graph: Graph, project: Project = NO_PROJECT, **more: object) -> list[tuple[Node, str, int]]:
-    (one,) = assess([change(**more)], graph, project).changes  # type: ignore[arg-type]
+def found(graph: Graph, project: Project = NO_PROJECT, **more: Any) -> list[tuple[Node, str, int]]:
+    (one,) = assess([change(**more)], graph, project).changes
     return [(hit.node, hit.reach.text, hit.distance) for hit in one.impact.affected]
 
 
@@ -151,7 +153,7 @@ def test_a_budget_makes_every_search_that_meets_it_incomplete() -> None:
 
 def test_a_renamed_column_is_looked_for_under_its_old_name() -> None:
     graph = Graph(edges=(edge(AMOUNT, TOTAL),))
-    renamed = {"kind": ChangeKind.RENAMED, "column": "sum", "before": "amount", "after": "sum"}
+    renamed: dict[str, Any] = {"kind": ChangeKind.RENAMED, "column": "sum", "before": "amount", "after": "sum"}
     assert found(graph, **renamed) == [(TOTAL, "by value", 1)]
 
 

@@ -1,6 +1,7 @@
 """Two versions of a project of scripts or models: which datasets change for their readers, and where the cause is."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -95,10 +96,10 @@ def test_a_function_of_the_project_is_a_part_of_its_callers() -> None:
     assert shown(list(found)) == ["t.v values"]
 
 
-def model(name: str, sql: str, **settings: object) -> Code:
-    defaults: dict[str, object] = {"file": f"models/{name}.sql", "content": sql, "table": name}
+def model(name: str, sql: str, **settings: Any) -> Code:
+    defaults: dict[str, Any] = {"file": f"models/{name}.sql", "content": sql, "table": name}
     dataset = DatasetName("duck", name)
-    return Code(sql=sql, builds=dataset, **{**defaults, **settings})  # type: ignore[arg-type]
+    return Code(sql=sql, builds=dataset, **{**defaults, **settings})
 
 
 def compare_models(before: Code, after: Code, *others: Code) -> list[ColumnChange]:

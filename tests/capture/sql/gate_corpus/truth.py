@@ -158,8 +158,8 @@ def main() -> None:
     dbs = [database(seed) for seed in range(DATABASES)]
     bases = []
     for con in dbs:
-        broken = build(con, models(), "base")
-        assert broken is None, broken
+        failed = build(con, models(), "base")
+        assert failed is None, failed
         bases.append(tables(con, "base", models()))
     for number, (kind, model, _, _) in enumerate(edits()):
         changed_models = edited(number)

@@ -2,27 +2,29 @@
 
 from collections.abc import Callable
 from random import Random
+from typing import TypeVar
 
 from sqlglot import exp, parse_one
 
-Edit = Callable[[Random, exp.Expression], exp.Expression | None]
+Found = TypeVar("Found", bound=exp.Expr)
+Edit = Callable[[Random, exp.Expr], exp.Expr | None]
 """Another version of a query, or None if it has no place for the edit. The given tree may be changed."""
 
 
-def _one(random: Random, tree: exp.Expression, *kinds: type[exp.Expression]) -> exp.Expression | None:
+def _one(random: Random, tree: exp.Expr, *kinds: type[Found]) -> Found | None:
     found = list(tree.find_all(*kinds))
     return random.choice(found) if found else None
 
 
-def swap_conjuncts(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def swap_conjuncts(random: Random, tree: exp.Expr) -> exp.Expr | None:
     return _swap(random, tree, exp.And, exp.Or)
 
 
-def swap_operands(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def swap_operands(random: Random, tree: exp.Expr) -> exp.Expr | None:
     return _swap(random, tree, exp.EQ, exp.Add)
 
 
-def _swap(random: Random, tree: exp.Expression, *kinds: type[exp.Expression]) -> exp.Expression | None:
+def _swap(random: Random, tree: exp.Expr, *kinds: type[exp.Expr]) -> exp.Expr | None:
     node = _one(random, tree, *kinds)
     if node is None:
         return None
@@ -32,8 +34,8 @@ def _swap(random: Random, tree: exp.Expression, *kinds: type[exp.Expression]) ->
     return tree
 
 
-def turn_comparison(random: Random, tree: exp.Expression) -> exp.Expression | None:
-    turned = {exp.GT: exp.LT, exp.LT: exp.GT, exp.GTE: exp.LTE, exp.LTE: exp.GTE}
+def turn_comparison(random: Random, tree: exp.Expr) -> exp.Expr | None:
+    turned: dict[type[exp.Expr], type[exp.Expr]] = {exp.GT: exp.LT, exp.LT: exp.GT, exp.GTE: exp.LTE, exp.LTE: exp.GTE}
     node = _one(random, tree, *turned)
     if node is None:
         return None
@@ -41,11 +43,11 @@ def turn_comparison(random: Random, tree: exp.Expression) -> exp.Expression | No
     return tree
 
 
-def wrap(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def wrap(random: Random, tree: exp.Expr) -> exp.Expr | None:
     return parse_one(f"SELECT * FROM ({tree.sql('duckdb')}) AS wrapped", read="duckdb")
 
 
-def into_cte(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def into_cte(random: Random, tree: exp.Expr) -> exp.Expr | None:
     """A subquery in FROM becomes a common table expression."""
     subqueries = [node for node in tree.find_all(exp.Subquery) if isinstance(node.parent, exp.From | exp.Join)]
     outer = [node for node in subqueries if node.find_ancestor(exp.Select, exp.SetOperation) is tree]
@@ -58,14 +60,14 @@ def into_cte(random: Random, tree: exp.Expression) -> exp.Expression | None:
     return tree.with_("extracted", as_=body, dialect="duckdb")
 
 
-def always_true(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def always_true(random: Random, tree: exp.Expr) -> exp.Expr | None:
     node = _one(random, tree, exp.Select)
     assert isinstance(node, exp.Select)
     node.where("1 = 1", copy=False)
     return tree
 
 
-def bracket(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def bracket(random: Random, tree: exp.Expr) -> exp.Expr | None:
     node = _one(random, tree, exp.Column)
     if node is None or isinstance(node.parent, exp.Dot):
         return None
@@ -73,7 +75,7 @@ def bracket(random: Random, tree: exp.Expression) -> exp.Expression | None:
     return tree
 
 
-def rename_aliases(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def rename_aliases(random: Random, tree: exp.Expr) -> exp.Expr | None:
     """Rename an alias that is used once as a table's name, everywhere."""
     aliases = [node for node in tree.find_all(exp.TableAlias) if node.name and not node.args.get("columns")]
     if not aliases:
@@ -87,7 +89,7 @@ def rename_aliases(random: Random, tree: exp.Expression) -> exp.Expression | Non
     return tree
 
 
-def swap_inner_join(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def swap_inner_join(random: Random, tree: exp.Expr) -> exp.Expr | None:
     """Exchange the two sides of an inner join with ON, where nothing depends on the order of columns."""
     node = _one(random, tree, exp.Select)
     joins = node.args.get("joins") or [] if node is not None else []
@@ -104,7 +106,7 @@ def swap_inner_join(random: Random, tree: exp.Expression) -> exp.Expression | No
     return tree
 
 
-def negate_twice(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def negate_twice(random: Random, tree: exp.Expr) -> exp.Expr | None:
     where = _one(random, tree, exp.Where)
     if where is None:
         return None
@@ -112,7 +114,7 @@ def negate_twice(random: Random, tree: exp.Expression) -> exp.Expression | None:
     return tree
 
 
-def ordinal_group(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def ordinal_group(random: Random, tree: exp.Expr) -> exp.Expr | None:
     for node in tree.find_all(exp.Group):
         select = node.parent
         for place, item in enumerate(select.expressions if select is not None else [], start=1):
@@ -137,7 +139,7 @@ KEEPING: tuple[Edit, ...] = (
 )
 
 
-def other_literal(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def other_literal(random: Random, tree: exp.Expr) -> exp.Expr | None:
     found = [node for node in tree.find_all(exp.Literal) if not node.is_string]
     if not found:
         return None
@@ -146,7 +148,7 @@ def other_literal(random: Random, tree: exp.Expression) -> exp.Expression | None
     return tree
 
 
-def other_operator(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def other_operator(random: Random, tree: exp.Expr) -> exp.Expr | None:
     kinds = (exp.GT, exp.LT, exp.GTE, exp.LTE, exp.EQ, exp.NEQ)
     node = _one(random, tree, *kinds)
     if node is None:
@@ -156,7 +158,7 @@ def other_operator(random: Random, tree: exp.Expression) -> exp.Expression | Non
     return tree
 
 
-def other_aggregate(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def other_aggregate(random: Random, tree: exp.Expr) -> exp.Expr | None:
     kinds = (exp.Sum, exp.Max, exp.Min, exp.Count, exp.Avg)
     node = _one(random, tree, *kinds)
     if node is None:
@@ -166,7 +168,7 @@ def other_aggregate(random: Random, tree: exp.Expression) -> exp.Expression | No
     return tree
 
 
-def other_side(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def other_side(random: Random, tree: exp.Expr) -> exp.Expr | None:
     node = _one(random, tree, exp.Join)
     if node is None or not (node.args.get("on") or node.args.get("using")):
         return None
@@ -174,7 +176,7 @@ def other_side(random: Random, tree: exp.Expression) -> exp.Expression | None:
     return tree
 
 
-def no_filter(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def no_filter(random: Random, tree: exp.Expr) -> exp.Expr | None:
     node = _one(random, tree, exp.Where, exp.Having, exp.Qualify)
     if node is None:
         return None
@@ -182,14 +184,14 @@ def no_filter(random: Random, tree: exp.Expression) -> exp.Expression | None:
     return tree
 
 
-def distinct(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def distinct(random: Random, tree: exp.Expr) -> exp.Expr | None:
     node = _one(random, tree, exp.Select)
     assert node is not None
     node.set("distinct", None if node.args.get("distinct") else exp.Distinct())
     return tree
 
 
-def other_column(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def other_column(random: Random, tree: exp.Expr) -> exp.Expr | None:
     nodes = [node for node in tree.find_all(exp.Column) if isinstance(node.this, exp.Identifier)]
     if len(nodes) < 2:
         return None
@@ -198,7 +200,7 @@ def other_column(random: Random, tree: exp.Expression) -> exp.Expression | None:
     return tree
 
 
-def swap_values(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def swap_values(random: Random, tree: exp.Expr) -> exp.Expr | None:
     node = _one(random, tree, exp.Sub, exp.Case, exp.Coalesce, exp.Nullif)
     if node is None:
         return None
@@ -217,7 +219,7 @@ def swap_values(random: Random, tree: exp.Expression) -> exp.Expression | None:
     return tree
 
 
-def other_set(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def other_set(random: Random, tree: exp.Expr) -> exp.Expr | None:
     node = _one(random, tree, exp.Union, exp.Except, exp.Intersect)
     if node is None:
         return None
@@ -229,7 +231,7 @@ def other_set(random: Random, tree: exp.Expression) -> exp.Expression | None:
     return tree if node.parent is not None else node
 
 
-def other_limit(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def other_limit(random: Random, tree: exp.Expr) -> exp.Expr | None:
     node = _one(random, tree, exp.Limit)
     if node is None:
         return None
@@ -237,7 +239,7 @@ def other_limit(random: Random, tree: exp.Expression) -> exp.Expression | None:
     return tree
 
 
-def move_filter(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def move_filter(random: Random, tree: exp.Expr) -> exp.Expr | None:
     """A condition of WHERE becomes one of an outer join, or the other way round."""
     for join in tree.find_all(exp.Join):
         select = join.parent
@@ -252,7 +254,7 @@ def move_filter(random: Random, tree: exp.Expression) -> exp.Expression | None:
     return None
 
 
-def other_window(random: Random, tree: exp.Expression) -> exp.Expression | None:
+def other_window(random: Random, tree: exp.Expr) -> exp.Expr | None:
     node = _one(random, tree, exp.Ordered)
     if node is None:
         return None

@@ -150,7 +150,7 @@ def _compared(sql: str) -> Mapping[str, tuple[Any, ...]]:
     return {name: tuple(values) for name, values in found.items()}
 
 
-def _literals(predicate: exp.Expression, kind: str) -> Iterator[Any]:
+def _literals(predicate: exp.Expr, kind: str) -> Iterator[Any]:
     parts = [literal for literal in predicate.find_all(exp.Literal) if not literal.find_ancestor(exp.Interval)]
     numbers = [_number(piece) for piece in parts if not piece.is_string]
     texts = [piece.name for piece in parts if piece.is_string]
