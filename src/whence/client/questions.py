@@ -21,6 +21,7 @@ from whence.client.values import (
     DatasetEntry,
     FactsPage,
     JobsPage,
+    KnownField,
     KnownJob,
     NodeFacts,
     SignedIn,
@@ -122,10 +123,14 @@ class Client:
         return tuple(one for page in answers for one in self._converted(page, FactsPage).data)
 
     def fields(self, namespace: str, name: str) -> tuple[str, ...]:
-        """The columns in the schema of a dataset; empty if none is known. Raises NodeNotFoundError."""
+        """The names of the columns in the schema of a dataset; empty if none is known. Raises NodeNotFoundError."""
+        return tuple(one.name for one in self.schema(namespace, name))
+
+    def schema(self, namespace: str, name: str) -> tuple[KnownField, ...]:
+        """The columns in the schema of a dataset, with their types. Raises NodeNotFoundError."""
         path = f"/api/v2/datasets/{quote(namespace, safe='')}/{quote(name, safe='')}"
         entry = self._converted(self._connection.get(path, {}), DatasetEntry)
-        return tuple(one.name for one in entry.data.fields)
+        return entry.data.fields
 
     def checks(self, datasets: Sequence[str]) -> tuple[CheckedDataset, ...]:
         """The known checks of datasets, by dataset and job. Raises AccessError without access to all namespaces."""

@@ -294,6 +294,7 @@ class KnownField(msgspec.Struct, frozen=True):
     """A column in a schema."""
 
     name: str
+    type: str | None = None
 
 
 class KnownFields(msgspec.Struct, frozen=True, kw_only=True):

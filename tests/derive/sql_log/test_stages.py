@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from whence.capture.sql import Catalog
 from whence.capture.sql_log import FORMATS, Flaw, Line, Settings, event_lines
-from whence.cli.sending.ingest import _files
+from whence.cli.event_files import find_event_files
 from whence.derive.sql_log.__main__ import write_lines
 from whence.derive.sql_log.source import read_rows
 from whence.derive.sql_log.stages import EVENT_COLUMNS, logged_events
@@ -146,8 +146,8 @@ def test_files_of_events_and_of_flaws(spark: SparkSession, tmp_path: Path) -> No
     )
     counted = write_lines(logged_events(bad, read, "history", settings("queries")), str(tmp_path / "out"))
     assert counted == {"events": 2, "flaws": 1}
-    (events,) = _files([tmp_path / "out" / "what=events"])
-    (flaws,) = _files([tmp_path / "out" / "what=flaws"])
+    (events,) = find_event_files([tmp_path / "out" / "what=events"])
+    (flaws,) = find_event_files([tmp_path / "out" / "what=flaws"])
     kinds = [json.loads(line)["eventType"] for line in spark.read.text(str(events)).toPandas()["value"]]
     assert sorted(kinds) == ["COMPLETE", "START"]
     (flaw,) = map(json.loads, spark.read.text(str(flaws)).toPandas()["value"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from whence.govern.gate.job_code import JobCode, address_of, changes_of_code
+from whence.govern.gate.code.job_code import JobCode, address_of, changes_of_code
 from whence.model.changes import ChangeKind
 from whence.model.names import DatasetName, JobName
 

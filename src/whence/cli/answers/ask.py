@@ -21,6 +21,7 @@ from whence.client.values import (
     BlastRadius,
     CheckedDataset,
     Completeness,
+    KnownField,
     KnownJob,
     NodeFacts,
 )
@@ -97,7 +98,11 @@ class Questions(Protocol):
         ...
 
     def fields(self, namespace: str, name: str) -> tuple[str, ...]:
-        """The columns in the schema of a dataset."""
+        """The names of the columns in the schema of a dataset."""
+        ...
+
+    def schema(self, namespace: str, name: str) -> tuple[KnownField, ...]:
+        """The columns in the schema of a dataset, with their types."""
         ...
 
     def checks(self, datasets: Sequence[str]) -> tuple[CheckedDataset, ...]:

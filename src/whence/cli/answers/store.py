@@ -12,7 +12,7 @@ from whence.client import answers
 from whence.client.contracts import ContractedDataset, ContractHistory
 from whence.client.gate_records import Approval, RecordedWaiver
 from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text
-from whence.client.values import BlastRadius, CheckedDataset, KnownJob, NodeFacts
+from whence.client.values import BlastRadius, CheckedDataset, KnownField, KnownJob, NodeFacts
 from whence.errors import NodeNotFoundError
 from whence.govern.contracts.evaluation.answers import contract_history, list_contracts
 from whence.govern.gate.records import approvals_of, waivers_of
@@ -155,7 +155,11 @@ class StoreQuestions:
         return msgspec.convert(found, tuple[NodeFacts, ...])
 
     def fields(self, namespace: str, name: str) -> tuple[str, ...]:
-        """The columns in the schema of a dataset. Raises NodeNotFoundError."""
+        """The names of the columns in the schema of a dataset. Raises NodeNotFoundError."""
+        return tuple(one.name for one in self.schema(namespace, name))
+
+    def schema(self, namespace: str, name: str) -> tuple[KnownField, ...]:
+        """The columns in the schema of a dataset, with their types. Raises NodeNotFoundError."""
         dataset = DatasetName(namespace, name)
         with self._open() as graph:
             catalog = StoreCatalog(graph.connection)
@@ -163,7 +167,7 @@ class StoreQuestions:
             described = describe_datasets(catalog, graph, [*entries], columns=False)
         if not described:
             raise NodeNotFoundError(str(dataset))
-        return tuple(one.name for one in described[0].fields)
+        return tuple(KnownField(name=one.name, type=one.type) for one in described[0].fields)
 
     def checks(self, datasets: Sequence[str]) -> tuple[CheckedDataset, ...]:
         """The known checks of datasets, by dataset and job."""

@@ -23,6 +23,8 @@ from whence.cli.commands.gate_options import (
     Record,
     RepositoryName,
     RulesPath,
+    RunEvents,
+    RunRenames,
     Schema,
     SqlPath,
     TestsOnly,
@@ -83,6 +85,8 @@ def gate(
     columns: Columns = None,
     dbt: DbtTarget = None,
     dbt_base: DbtBaseTarget = None,
+    run_events: RunEvents = None,
+    run_rename: RunRenames = None,
     tests: TestsOnly = False,
     publish: PublishTo = None,
     record: Record = False,
@@ -101,6 +105,7 @@ def gate(
         from whence.cli.gate.dbt_code import dbt_targets
         from whence.cli.gate.forms import exit_of
         from whence.cli.gate.relevant_tests import written_tests
+        from whence.cli.gate.run_events import NO_RUNS, read_runs
         from whence.cli.gate.sql_code import sql_folder
         from whence.cli.gate.verdict import Wanted, judge_head, publish_to, record_judged, written
 
@@ -115,6 +120,7 @@ def gate(
             rules=rules,
             sql=sql_folder(sql, dialect, namespace, database=database, schema=schema, columns=columns),
             dbt=dbt_targets(dbt, dbt_base, repository, namespace),
+            runs=read_runs(run_events, run_rename or ()) if run_events else NO_RUNS,
             repository=repository_name,
         )
         pull = publish_to(publish)

@@ -75,6 +75,23 @@ DbtBaseTarget = Annotated[
         help="Of --dbt: the target directory, as dbt wrote it at the merge base",
     ),
 ]
+RunEvents = Annotated[
+    Path | None,
+    typer.Option(
+        "--run-events",
+        metavar="PATH",
+        exists=True,
+        help="OpenLineage events of a run of the head's code: a file, or a folder of them",
+    ),
+]
+RunRenames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--run-rename",
+        metavar="FROM=TO",
+        help="Of --run-events: a dataset, or all below it, by its name in production: file:/tmp/ci=s3://lake:shop",
+    ),
+]
 TestsOnly = Annotated[
     bool, typer.Option("--tests", help="Print the tests that are enough for the head; the exit code is 0")
 ]

@@ -1,13 +1,17 @@
 """What a head changes: of code that is read, column by column; of all other job code, that anything may change."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whence.cli.answers.ask import Questions
 from whence.cli.gate.repository import Repository
+from whence.cli.gate.run_events import NO_RUNS, HeadRuns, known_lineage
 from whence.client.values import KnownJob
-from whence.govern.gate.job_code import JobCode, changes_of_code
+from whence.govern.gate.code.job_code import JobCode, changes_of_code, is_code_of
+from whence.govern.gate.code.run_lineage import OutputLineage, changes_of_run
 from whence.govern.gate.judgement import Head
+from whence.govern.gate.production import GraphEdge
 from whence.govern.gate.project import Project
 from whence.model.changes import ColumnChange
 from whence.model.names import DatasetName, JobName, parse_node
@@ -75,13 +79,54 @@ def rules_at_base(change: Change, path: str = "") -> Rulebook:
     return Rulebook(text="", place=path or RULES_FILES[0])
 
 
-def compare_job_code(change: Change, questions: Questions) -> Compared:
-    """The jobs whose code is in changed files. Raises what `questions` raises."""
+def compare_job_code(change: Change, questions: Questions, runs: HeadRuns = NO_RUNS) -> Compared:
+    """The jobs whose code is in changed files: what their runs report of the head; else, that anything may change.
+
+    Raises what `questions` raises.
+    """
     if not change.files:
         return Compared(changes=(), project=Project())
-    jobs = (_job_code(one) for one in questions.jobs() if "sourceCodeLocation" in one.facets)
-    found = changes_of_code(filter(None, jobs), change.files, change.repository.remote())
-    return Compared(changes=found.changes, project=Project(), unread=found.unclaimed)
+    known = (_job_code(one) for one in questions.jobs() if "sourceCodeLocation" in one.facets)
+    jobs, repository = [one for one in known if one], change.repository.remote()
+    compared = [one for job in jobs if runs.reports for one in _compare_runs(job, change, questions, runs)]
+    exact = {(one.job, one.output) for one in compared}
+    rest = [replace(job, outputs=tuple(one for one in job.outputs if (job.job, one) not in exact)) for job in jobs]
+    found = changes_of_code(rest, change.files, repository)
+    return Compared(
+        changes=(*found.changes, *(one for run in compared for one in run.changes)),
+        project=Project(
+            base=tuple(edge for run in compared for edge in _graph_edges(run.before, run.job)),
+            head=tuple(edge for run in compared for edge in _graph_edges(run.after, run.job)),
+        ),
+        unread=found.unclaimed,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ComparedRun:
+    """A job's output, as production has it and as a run of the head reports it."""
+
+    job: JobName
+    output: DatasetName
+    before: OutputLineage
+    after: OutputLineage
+    changes: tuple[ColumnChange, ...]
+
+
+def _compare_runs(job: JobCode, change: Change, questions: Questions, runs: HeadRuns) -> Iterator[_ComparedRun]:
+    repository = change.repository.remote()
+    file = next((one for one in change.files if is_code_of(job.location, one, repository)), None)
+    for output in job.outputs if file else ():
+        report = runs.find(job.job, output, file or "", repository)
+        both = known_lineage(questions, job.job, output, report) if report else None
+        if both:
+            before, after = both
+            changes = changes_of_run(output, before, after, file or "")
+            yield _ComparedRun(job=job.job, output=output, before=before, after=after, changes=tuple(changes))
+
+
+def _graph_edges(of: OutputLineage, job: JobName) -> Iterator[GraphEdge]:
+    return (GraphEdge(source=one.source, target=one.target, owner=job, type=one.type) for one in of.edges)
 
 
 def _job_code(one: KnownJob) -> JobCode | None:

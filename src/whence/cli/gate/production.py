@@ -47,7 +47,7 @@ def _subgraph(start: Node, found: Lineage) -> Subgraph:
     return Subgraph(
         edges=tuple(edge for one in found.edges for edge in _graph_edges(one)),
         gaps=tuple(_gaps(found)),
-        aliases=tuple(dict.fromkeys(_aliases(start, found))),
+        aliases=tuple(dict.fromkeys(aliases_of(start, found))),
         stopped_by="" if stopped_by in _NO_BUDGET else str(stopped_by),
         graph_version=found.completeness.graph_version,
     )
@@ -72,7 +72,8 @@ def _gaps(found: Lineage) -> Iterator[GraphGap]:
             yield GraphGap(at=at, owner=owner, targets=targets)
 
 
-def _aliases(start: Node, found: Lineage) -> Iterator[tuple[DatasetName, DatasetName]]:
+def aliases_of(start: Node, found: Lineage) -> Iterator[tuple[DatasetName, DatasetName]]:
+    """Other names of the datasets in an answer about `start`, each with the name that the answer gives it."""
     names = [(start, parse_node(found.root))]
     names += [(alias, node) for one in found.nodes for node in [parse_node(one.node)] for alias in _named(one.aliases)]
     for alias, node in names:

@@ -21,11 +21,12 @@ from whence.cli.gate.gitlab import gitlab_of
 from whence.cli.gate.heads import Change, Compared, change_between, compare_job_code, rules_at_base
 from whence.cli.gate.production import QueriedProduction
 from whence.cli.gate.records import Declared, add_waivers, read_declared, record_verdict
+from whence.cli.gate.run_events import NO_RUNS, HeadRuns
 from whence.cli.gate.sql_code import SqlFolder, compare_sql
 from whence.client.questions import Client
 from whence.errors import ArtifactError
+from whence.govern.gate.code.job_code import address_of
 from whence.govern.gate.impact import Assessment
-from whence.govern.gate.job_code import address_of
 from whence.govern.gate.judge import judge
 from whence.govern.gate.judgement import Approval, Judgement
 from whence.govern.gate.policy import Rules
@@ -90,6 +91,7 @@ class Wanted:
     rules: str = ""
     sql: SqlFolder | None = None
     dbt: DbtTargets | None = None
+    runs: HeadRuns = NO_RUNS
     repository: str = ""
 
     @property
@@ -134,7 +136,7 @@ def _compare(change: Change, wanted: Wanted, questions: Questions) -> Compared:
     if wanted.dbt is not None:
         read.append(compare_dbt(wanted.dbt))
         rest = _without(rest, wanted.dbt.has)
-    return _together([*read, compare_job_code(rest, questions)])
+    return _together([*read, compare_job_code(rest, questions, wanted.runs)])
 
 
 def _without(change: Change, is_read: Callable[[str], bool]) -> Change:

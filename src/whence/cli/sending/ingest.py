@@ -1,20 +1,16 @@
 """Sends events from files: JSON, JSON lines, gzip of either, or directories of them."""
 
-import gzip
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from whence.cli.client import Client, refusal
+from whence.cli.event_files import EventText, find_event_files, is_json, read_events
 
 _BATCH_EVENTS = 500
 _BATCH_BYTES = 4 << 20
-_LINE_SUFFIXES = (".jsonl", ".ndjson", ".events")
-_SUFFIXES = (".json", *_LINE_SUFFIXES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +45,6 @@ class Ingested:
         return f"{self.accepted} of {self.events} events accepted from {self.files} files{speed}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Element:
-    place: str
-    body: bytes
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sent:
     """The outcome of a batch. `position`: of the last event that is in the log."""
@@ -81,9 +71,9 @@ def ingest(
     client = Client(url, patience=patience)
     query = "?strict=true" if strict else ""
     try:
-        for path in _files(paths):
+        for path in find_event_files(paths):
             done = replace(done, files=done.files + 1)
-            for batch in _batches(_elements(path)):
+            for batch in _batches(read_events(path)):
                 done = _with(done, len(batch), _send(client, batch, query), time.monotonic() - began)
                 report(done)
     finally:
@@ -103,55 +93,12 @@ def _with(done: Ingested, events: int, sent: _Sent, seconds: float) -> Ingested:
     )
 
 
-def _files(paths: Iterable[Path]) -> Iterator[Path]:
-    for path in paths:
-        if path.is_dir():
-            yield from sorted(file for file in path.rglob("*") if file.is_file() and _has_events(file))
-        else:
-            yield path
-
-
-def _has_events(path: Path) -> bool:
-    return _bare(path).suffix in _SUFFIXES or _is_sparks(path)
-
-
-def _is_sparks(path: Path) -> bool:
-    """Whether Spark wrote the lines: it calls them text."""
-    return path.name.startswith("part-") and _bare(path).suffix == ".txt"
-
-
-def _bare(path: Path) -> Path:
-    return path.with_suffix("") if path.suffix == ".gz" else path
-
-
-def _elements(path: Path) -> Iterator[_Element]:
-    """The events of a file, not decoded. JSON lines are read as a stream."""
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
-        if _bare(path).suffix in _LINE_SUFFIXES or _is_sparks(path):
-            yield from _lines(path, stream)
-            return
-        content = stream.read()
-    if content.lstrip()[:1] == b"[" and _is_json(content):
-        array = msgspec.json.decode(content, type=list[msgspec.Raw])
-        yield from (_Element(f"{path}[{index}]", bytes(element)) for index, element in enumerate(array))
-    elif _is_json(content) or content.count(b"\n") < 2:
-        yield _Element(str(path), content)
-    else:
-        yield from _lines(path, content.splitlines())
-
-
-def _lines(path: Path, lines: Iterable[bytes]) -> Iterator[_Element]:
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            yield _Element(f"{path}:{number}", line.strip())
-
-
-def _batches(elements: Iterable[_Element]) -> Iterator[list[_Element]]:
+def _batches(elements: Iterable[EventText]) -> Iterator[list[EventText]]:
     """Batches of events, up to a count and a size. Invalid JSON is sent separately, since it would spoil the array."""
-    batch: list[_Element] = []
+    batch: list[EventText] = []
     size = 0
     for element in elements:
-        alone = not _is_json(element.body)
+        alone = not is_json(element.body)
         if batch and (alone or len(batch) == _BATCH_EVENTS or size + len(element.body) > _BATCH_BYTES):
             yield batch
             batch, size = [], 0
@@ -164,15 +111,7 @@ def _batches(elements: Iterable[_Element]) -> Iterator[list[_Element]]:
         yield batch
 
 
-def _is_json(body: bytes) -> bool:
-    try:
-        msgspec.json.decode(body, type=msgspec.Raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return False
-    return True
-
-
-def _send(client: Client, batch: Sequence[_Element], query: str) -> _Sent:
+def _send(client: Client, batch: Sequence[EventText], query: str) -> _Sent:
     if len(batch) == 1:
         return _send_one(client, batch[0], query)
     body = b"[" + b",".join(element.body for element in batch) + b"]"
@@ -192,16 +131,16 @@ def _send(client: Client, batch: Sequence[_Element], query: str) -> _Sent:
     )
 
 
-def _send_one(client: Client, element: _Element, query: str) -> _Sent:
+def _send_one(client: Client, element: EventText, query: str) -> _Sent:
     reply = client.post(f"/api/v1/lineage{query}", element.body)
     position = reply.json.get("position") or ""
     if reply.status == 201:
         restricted = (_withheld(element, reply.json),) if reply.json.get("restricted") else ()
         return _Sent(restricted=restricted, position=position)
-    reason = refusal(reply) if _is_json(element.body) else "not valid JSON; it is kept in quarantine"
+    reason = refusal(reply) if is_json(element.body) else "not valid JSON; it is kept in quarantine"
     return _Sent(failures=(Failure(element.place, reason),), position=position)
 
 
-def _withheld(element: _Element, restricted: Mapping[str, Any]) -> str:
+def _withheld(element: EventText, restricted: Mapping[str, Any]) -> str:
     """The warning about the event as a whole, which the collector puts first."""
     return f"{element.place}: {next(iter(restricted['warnings']), '').removeprefix('/: ')}"

@@ -35,7 +35,7 @@ def changes_of_code(jobs: Iterable[JobCode], files: Sequence[str], repository: s
     found: dict[ColumnChange, None] = {}
     claimed: set[str] = set()
     for one in jobs:
-        if mine := [file for file in files if _is_code_of(one.location, file, repository)]:
+        if mine := [file for file in files if is_code_of(one.location, file, repository)]:
             claimed |= set(mine)
             found |= dict.fromkeys(_changes(one, mine[0]))
     return CodeChanges(changes=tuple(found), unclaimed=tuple(file for file in files if file not in claimed))
@@ -47,7 +47,8 @@ def _changes(one: JobCode, file: str) -> Iterator[ColumnChange]:
         yield ColumnChange(dataset=output, column=None, kind=ChangeKind.UNKNOWN, reason=reason, file=file)
 
 
-def _is_code_of(location: Mapping[str, Any], file: str, repository: str) -> bool:
+def is_code_of(location: Mapping[str, Any], file: str, repository: str) -> bool:
+    """Whether a source code location lies in a file of a repository."""
     url, repo, path = (_text(location, key) for key in ("url", "repoUrl", "path"))
     if repository and repo and address_of(repo) != address_of(repository):
         return False
