@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+from uuid import UUID
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -13,12 +14,15 @@ from api.process import Api
 from marquez.shop import ORDERS, REVENUE
 from marquez.test_facts import say
 from whence.cli.commands.app import app
+from whence.govern.contracts.events import apply_event
+from whence.govern.contracts.read import read_contract
 from whence.log import Kind
 from whence.model.access import Action
 from whence.model.catalog import FacetRecord
 from whence.model.names import DatasetName
 from whence.openlineage.authority.governed_parts import list_needs
 from whence.openlineage.write import dataset_event, facet, own_facet
+from whence.query.answers.instants import iso
 from whence.query.lookup.contracts import ContractedDataset, contract_versions
 from whence.query.visibility.facets import shown_facet
 
@@ -126,10 +130,11 @@ def test_what_runs_report_is_compared_with_the_contract(live: Api, tmp_path: Pat
     assert answer(live, node)["evaluation"] == {
         "violations": [],
         "not_evaluated": "no event has reported the columns of the dataset",
+        "rules": [],
     }
     at = round(datetime.fromisoformat(answer(live, node)["contract"]["applied_at"]).timestamp()) + 1
     report(at, ("total", "decimal(18,2)"), ("day", "date"), ("more", "string"))
-    assert answer(live, node)["evaluation"] == {"violations": [], "not_evaluated": None}
+    assert answer(live, node)["evaluation"] == {"violations": [], "not_evaluated": None, "rules": []}
     report(at + 1, ("total", "string"))
     found = answer(live, node)["evaluation"]["violations"]
     assert found == [
@@ -142,6 +147,71 @@ def test_what_runs_report_is_compared_with_the_contract(live: Api, tmp_path: Pat
     lines = invoke(live, "list", node).stdout.splitlines()
     assert "  violation: total: number is promised, reported as string" in lines
     assert "  violation: day: date is promised, not reported" in lines
+
+
+def written(dataset: DatasetName, second: int, nulls: int, *, held: bool) -> Any:
+    """A run that writes a dataset, measures it, and checks it."""
+    columns = {"total": {"nullCount": nulls, "distinctCount": 10 - nulls}}
+    checks = [{"assertion": "valid_days", "column": "day", "success": held, "actual": "3 rows"}]
+    facets = {
+        "dataQualityMetrics": own_facet("DataQualityMetrics", rowCount=10, columnMetrics=columns),
+        "dataQualityAssertions": facet("DataQualityAssertionsDatasetFacet", assertions=checks),
+    }
+    return {
+        "eventType": "COMPLETE",
+        "eventTime": iso(second * 1_000_000),
+        "producer": "https://shop.example/etl",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": str(UUID(int=second))},
+        "job": {"namespace": "etl", "name": "measured"},
+        "inputs": [],
+        "outputs": [{"namespace": dataset.namespace, "name": dataset.name, "outputFacets": facets}],
+    }
+
+
+LEVELS = """\
+slaProperties:
+  - {property: latency, value: 4, unit: h}
+  - {property: retention, value: 3, unit: y}
+"""
+
+
+def test_what_runs_measure_is_compared_with_the_contract(live: Api) -> None:
+    """Rules and service levels are judged by what had been measured at the time that is asked about."""
+    dataset, start, hour = DatasetName("pg", "shop.measured"), 1_780_000_000, 3_600
+    quality = "quality: [{id: valid_days, metric: invalidValues, arguments: {validValues: [x]}, mustBe: 0}]"
+    columns = f"{{name: total, required: true, unique: true}}, {{name: day, logicalType: date, {quality}}}"
+    read, _ = read_contract(contract("1.0.0", columns, str(dataset), id="measured") + LEVELS, "a.odcs.yaml")
+    assert read is not None
+    at = (start - hour) * 1_000_000
+    post(live, apply_event(read, read.tables[0], dataset, at=at, producer="https://a.example", approved_by=()))
+    post(live, written(dataset, start + 2 * hour, 2, held=False))
+    post(live, written(dataset, start, 0, held=True))
+
+    def rules(second: int | None) -> dict[str, Any]:
+        as_of = "" if second is None else f"?as_of={iso(second * 1_000_000)}"
+        return {one["rule"]: one for one in answer(live, dataset, as_of)["evaluation"]["rules"]}
+
+    def outcomes(second: int | None) -> list[str]:
+        found = rules(second)
+        return [found[one]["outcome"] for one in ("required", "unique", "valid_days", "latency", "retention")]
+
+    unknown, good, bad = "not evaluated", "holds", "violated"
+    assert outcomes(start - 1) == [unknown] * 5
+    assert outcomes(start) == [good, good, good, good, unknown]
+    assert outcomes(start + 2 * hour) == [bad, unknown, bad, good, unknown]
+    assert outcomes(None) == [bad, unknown, bad, bad, unknown]
+    evidence = rules(start + 2 * hour)["required"]
+    assert (evidence["expected"], evidence["observed"]) == ("nullValues mustBe 0", "2")
+    assert (evidence["time"], evidence["run"]) == (
+        iso((start + 2 * hour) * 1_000_000),
+        f"run:{UUID(int=start + 2 * hour)}",
+    )
+    lines = invoke(live, "list", str(dataset)).stdout.splitlines()
+    assert f"  violation: total.required: nullValues mustBe 0 is promised, 2 at {evidence['time']}" in lines
+    assert "  not evaluated: retention: 3 y is promised: no run reports how long rows are kept" in lines
+    (line,) = [one for one in invoke(live, "list").stdout.splitlines() if one.startswith(str(dataset))]
+    assert line.endswith("  measured 1.0.0, active, of ada, 3 violations, 2 not evaluated")
 
 
 def test_a_breaking_version_needs_the_owner(live: Api, tmp_path: Path) -> None:
@@ -237,6 +307,8 @@ def test_who_may_not_read_everything_gets_neither_text_nor_columns(name: str) ->
         "owners": ["ada"],
         "text": "secret",
         "columns": [{"name": "x"}],
+        "quality": [{"rule": "x is known", "column": "x"}],
+        "serviceLevels": [{"property": "latency", "element": "t.x"}],
         "table": "t",
     }
     shown = json.loads(shown_facet(name, json.dumps(whole), lambda field: field) or "")

@@ -18,10 +18,13 @@ class AppliedVersion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ContractedDataset(AppliedVersion, frozen=True, kw_only=True):
-    """The contract of a dataset, and how often its data violate it; None: that is not known."""
+    """The contract of a dataset, and how often its data violate it; None: that is not known. `unevaluated`: the rules
+    and service levels of which it is not known whether they hold.
+    """
 
     node: str
     violations: int | None = None
+    unevaluated: int = 0
 
 
 class ContractViolation(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,11 +36,29 @@ class ContractViolation(msgspec.Struct, frozen=True, kw_only=True):
     observed: str | None
 
 
+class ContractRule(msgspec.Struct, frozen=True, kw_only=True):
+    """A quality rule or service level, and what is known of it. `outcome`: holds, violated or not evaluated, with the
+    `reason`; `time` and `run`: of the report that it follows from.
+    """
+
+    rule: str
+    column: str | None
+    outcome: str
+    expected: str | None
+    observed: str | None
+    reason: str | None
+    time: str | None
+    run: str | None
+
+
 class ContractEvaluation(msgspec.Struct, frozen=True, kw_only=True):
-    """The violations of a contract. `not_evaluated`: why they are not known; None: they are."""
+    """What the reported columns violate; `not_evaluated`: why that is not known, None: it is. `rules`: all other rules
+    of the contract.
+    """
 
     violations: tuple[ContractViolation, ...]
     not_evaluated: str | None
+    rules: tuple[ContractRule, ...] = ()
 
 
 class ContractText(AppliedVersion, frozen=True, kw_only=True):

@@ -34,7 +34,7 @@ from whence.openlineage.write import (
     replace_producer,
 )
 
-_OF_VERSIONS = ("text", "table", "columns")
+_OF_VERSIONS = ("text", "table", "columns", "quality", "serviceLevels")
 Json = dict[str, Any]
 Facets = Mapping[str, Any]
 Subject = DatasetName | JobName

@@ -41,7 +41,7 @@ def list_contracts(view: View, limit: PageLimit = 100, cursor: Cursor = "") -> R
         after(entries, page, entry_sort_key),
         limit,
         entry_sort_key,
-        lambda some: answers.list_contracts(view.catalog, view.graph, some),
+        lambda some: answers.list_contracts(view.catalog, view.graph, some, now_micros()),
     )
 
 
@@ -55,7 +55,7 @@ def get_contract(
     name = resolve(view.graph, node)
     if not isinstance(name, DatasetName):
         raise NodeNotFoundError(f"dataset {node}", (str(name),))
-    found = answers.contract_history(view.catalog, view.graph, name, _instant(as_of))
+    found = answers.contract_history(view.catalog, view.graph, name, _instant(as_of), now_micros())
     return answer({"data": found, "page": None})
 
 

@@ -13,9 +13,9 @@ from whence.api.pending.assertions import Pending
 from whence.api.pending.catalog import PendingCatalog
 from whence.api.pending.graph import PendingGraph
 from whence.api.requests.raw_events import raw_events
+from whence.govern.contracts.evaluation.observations import Observed
 from whence.model.catalog import EventEntry
 from whence.query.ports.catalog import Catalog
-from whence.query.ports.graph import Past
 from whence.query.visibility.catalog import VisibleCatalog, scope_of
 from whence.query.visibility.events import shown_event
 from whence.query.visibility.expressions import Expressions
@@ -34,7 +34,7 @@ class CatalogView:
     """
 
     catalog: Catalog
-    graph: Past
+    graph: Observed
     whole: Catalog
     visible_ids: VisibleIds | None = None
     pending: Pending = field(default_factory=Pending)

@@ -184,7 +184,7 @@ class StoreQuestions:
             catalog = StoreCatalog(graph.connection)
             ids = {one for facet in CARRIERS for one in catalog.carrying(facet)}
             entries = sorted(catalog.entries(ids - catalog.deleted(ids)).values(), key=entry_sort_key)
-            found = list_contracts(catalog, graph, entries)
+            found = list_contracts(catalog, graph, entries, _now())
         yield from msgspec.convert(found, tuple[ContractedDataset, ...])
 
     def contract(self, dataset: str, *, as_of: Time | None = None) -> ContractHistory:
@@ -194,7 +194,7 @@ class StoreQuestions:
             at = None if as_of is None else past_instant(iso_text(as_of) or "", _now())
             if not isinstance(name, DatasetName):
                 raise NodeNotFoundError(f"dataset {dataset}", (str(name),))
-            found = contract_history(catalog, graph, name, at)
+            found = contract_history(catalog, graph, name, at, _now())
         return msgspec.convert(found, ContractHistory)
 
     def jobs(self) -> Iterator[KnownJob]:

@@ -132,7 +132,7 @@ class _Reading:
                 property=one["property"],
                 value=one["value"],
                 unit=one.get("unit", ""),
-                element=one.get("element", ""),
+                element=one.get("element") or self.root.get("slaDefaultElement") or "",
                 driver=one.get("driver", ""),
                 line=self.line(("slaProperties", index)),
             )

@@ -114,10 +114,15 @@ def _contains(outer: Interval, inner: Interval) -> bool:
     return below and above
 
 
+def seconds_in(unit: str) -> float | None:
+    """The seconds in a unit of time, as contracts write it; None if it is none."""
+    name = unit.strip().casefold()
+    return _UNITS.get(name) or _UNITS.get(name.removesuffix("s"))
+
+
 def _amount(level: ServiceLevel) -> float | str | None:
     """A duration in seconds, another number, or a text that orders itself (a date, a time of day)."""
-    unit = level.unit.casefold()
-    factor = _UNITS.get(unit) or _UNITS.get(unit.removesuffix("s"), 1)
+    factor = seconds_in(level.unit) or 1
     if _is_number(level.value):
         return float(level.value) * factor
     try:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from typing import NamedTuple
 
 ASSERTIONS = "dataQualityAssertions"
 WARN = "warn"
@@ -24,6 +25,15 @@ class Assertion:
     expected: str | None = None
     actual: str | None = None
     failures: int | None = None
+
+
+class RunChecks(NamedTuple):
+    """The checks of a dataset in a run, and the time of the run's last event (µs)."""
+
+    time: int
+    run_id: int
+    dataset_id: int
+    checks: tuple[Assertion, ...]
 
 
 def is_assertions_facet(role: str, key: str) -> bool:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from whence.model.catalog import Entry, FacetRecord
@@ -21,6 +21,30 @@ class PromisedColumn:
     name: str
     logical_type: str = ""
     physical_type: str = ""
+    required: bool = False
+    unique: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromisedRule:
+    """A quality rule of a contract. `name`: its id or name, else its metric; `column`: empty for the whole dataset."""
+
+    name: str
+    column: str = ""
+    metric: str = ""
+    unit: str = ""
+    operators: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromisedLevel:
+    """A service level of a contract, such as a latency of 4 hours. `element`: the column that it is about, if any."""
+
+    property: str
+    value: Any = None
+    unit: str = ""
+    element: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +65,8 @@ class ContractVersion:
     approved_by: tuple[str, ...] = ()
     text: str = ""
     columns: tuple[PromisedColumn, ...] = ()
+    rules: tuple[PromisedRule, ...] = ()
+    levels: tuple[PromisedLevel, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +160,8 @@ def _version(record: FacetRecord) -> ContractVersion:
         approved_by=tuple(_texts(facet, "approvedBy")),
         text=_text(facet, "text"),
         columns=tuple(_columns(facet.get("columns"))),
+        rules=tuple(map(_rule, _objects(facet.get("quality")))),
+        levels=tuple(map(_level, _objects(facet.get("serviceLevels")))),
     )
 
 
@@ -143,10 +171,37 @@ def _decoded(record: FacetRecord) -> Mapping[str, Any]:
 
 
 def _columns(listed: Any, physical: str = "physicalType") -> Iterable[PromisedColumn]:
-    for one in listed if isinstance(listed, list) else ():
-        if isinstance(one, dict) and (name := _text(one, "name")):
-            types = _text(one, "logicalType"), _text(one, physical)
-            yield PromisedColumn(name=name, logical_type=types[0], physical_type=types[1])
+    for one in _objects(listed):
+        if name := _text(one, "name"):
+            constraints = set(_texts(one, "constraints"))
+            yield PromisedColumn(
+                name=name,
+                logical_type=_text(one, "logicalType"),
+                physical_type=_text(one, physical),
+                required=one.get("required") is True or bool(constraints & {"not_null", "primary_key"}),
+                unique=one.get("unique") is True or bool(constraints & {"unique", "primary_key"}),
+            )
+
+
+def _rule(one: Mapping[str, Any]) -> PromisedRule:
+    operators, arguments = one.get("operators"), one.get("arguments")
+    return PromisedRule(
+        name=_text(one, "rule"),
+        column=_text(one, "column"),
+        metric=_text(one, "metric"),
+        unit=_text(one, "unit"),
+        operators=operators if isinstance(operators, dict) else {},
+        arguments=arguments if isinstance(arguments, dict) else {},
+    )
+
+
+def _level(one: Mapping[str, Any]) -> PromisedLevel:
+    name, unit, element = (_text(one, key) for key in ("property", "unit", "element"))
+    return PromisedLevel(property=name, value=one.get("value"), unit=unit, element=element)
+
+
+def _objects(listed: Any) -> Iterable[Mapping[str, Any]]:
+    return (one for one in listed if isinstance(one, dict)) if isinstance(listed, list) else ()
 
 
 def _text(facet: Mapping[str, Any], key: str) -> str:

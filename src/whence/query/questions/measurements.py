@@ -9,6 +9,7 @@ from typing import Protocol
 from whence.model.graph import MeasurementRow, RunRow
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node, RunName
+from whence.openlineage.facets.assertions import RunChecks
 from whence.query.answers.completeness import completeness_of
 from whence.query.answers.values import Completeness
 from whence.query.ports.graph import Runs
@@ -23,8 +24,17 @@ DURATION = "duration"
 class Measured(Runs, Protocol):
     """A graph with measurements."""
 
-    def measurements(self, dataset_ids: Iterable[int], at: int | None, limit: int) -> Sequence[MeasurementRow]:
-        """The facets that measure these datasets, the latest first, at most `limit`; as of a time (µs), None: now."""
+    def measurements(
+        self, dataset_ids: Iterable[int], at: int | None, limit: int, facet: str = ""
+    ) -> Sequence[MeasurementRow]:
+        """The facets that measure these datasets, the latest first, at most `limit`; as of a time (µs), None: now.
+
+        With `facet` only those of this name.
+        """
+        ...
+
+    def checks(self, dataset_ids: Iterable[int], at: int | None) -> Sequence[RunChecks]:
+        """The checks of these datasets, by run, the latest first, as of a time; none for a restricted viewer."""
         ...
 
     def ended_runs(self, job_id: int, at: int | None, limit: int) -> Sequence[RunRow]:

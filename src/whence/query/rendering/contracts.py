@@ -20,10 +20,13 @@ class AppliedVersion(TypedDict):
 
 
 class DatasetContract(AppliedVersion):
-    """The contract of a dataset, and how often its data violate it; null: that is not known."""
+    """The contract of a dataset, and how often its data violate it; null: that is not known. `unevaluated`: the rules
+    and service levels of which it is not known whether they hold.
+    """
 
     node: str
     violations: int | None
+    unevaluated: int
 
 
 class ContractViolation(TypedDict):
@@ -35,11 +38,29 @@ class ContractViolation(TypedDict):
     observed: str | None
 
 
+class ContractRule(TypedDict):
+    """A quality rule or service level, and what is known of it. `outcome`: holds, violated or not evaluated, with the
+    `reason`; `time` and `run`: of the report that it follows from.
+    """
+
+    rule: str
+    column: str | None
+    outcome: str
+    expected: str | None
+    observed: str | None
+    reason: str | None
+    time: str | None
+    run: str | None
+
+
 class ContractEvaluation(TypedDict):
-    """The violations of a contract. `not_evaluated`: why they are not known; null: they are."""
+    """What the reported columns violate; `not_evaluated`: why that is not known, null: it is. `rules`: all other rules
+    of the contract.
+    """
 
     violations: list[ContractViolation]
     not_evaluated: str | None
+    rules: list[ContractRule]
 
 
 class ContractText(AppliedVersion):
@@ -63,9 +84,11 @@ class ContractHistory(TypedDict):
     versions: list[AppliedVersion]
 
 
-def contract_document(name: DatasetName, one: ContractVersion, violations: int | None) -> DatasetContract:
+def contract_document(
+    name: DatasetName, one: ContractVersion, violations: int | None, unevaluated: int
+) -> DatasetContract:
     """The contract of a dataset."""
-    return {"node": str(name), **_applied(one), "violations": violations}
+    return {"node": str(name), **_applied(one), "violations": violations, "unevaluated": unevaluated}
 
 
 def history_document(

@@ -42,6 +42,7 @@ from whence.model.graph import (
 )
 from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import DatasetName, FieldName, Node
+from whence.openlineage.facets.assertions import RunChecks
 from whence.query.answers.overfetch import until_enough
 from whence.query.visibility.adjacency import VisibleAdjacency
 from whence.query.visibility.expressions import Expressions
@@ -288,11 +289,17 @@ class VisibleGraph:
             if (one := found.get(real))
         }
 
-    def measurements(self, dataset_ids: Iterable[int], at: int | None, limit: int) -> Sequence[MeasurementRow]:
+    def checks(self, dataset_ids: Iterable[int], at: int | None) -> Sequence[RunChecks]:
+        """None: checks may contain any names."""
+        return ()
+
+    def measurements(
+        self, dataset_ids: Iterable[int], at: int | None, limit: int, facet: str = ""
+    ) -> Sequence[MeasurementRow]:
         """Only of visible names, without hidden fields; runs of hidden jobs as pseudonyms."""
         ids = self.visible_ids
         visible = {real: id_ for id_, real in ids.real(dataset_ids).items() if ids.can_see(real)}
-        found = self._graph.measurements(visible, at, limit)
+        found = self._graph.measurements(visible, at, limit, facet)
         ids.meet_runs(row.run_id for row in found if row.run_id)
         return [
             row._replace(

@@ -16,13 +16,17 @@ _ENDS = tuple(int(state) for state in RunState if state.rank == RunState.COMPLET
 
 
 def read_measurements(
-    connection: Connection, dataset_ids: Iterable[int], at: int | None, limit: int
+    connection: Connection, dataset_ids: Iterable[int], at: int | None, limit: int, facet: str = ""
 ) -> Sequence[MeasurementRow]:
-    """The facets that measure these datasets, the latest first, at most `limit`; as of a time (µs)."""
+    """The facets that measure these datasets, the latest first, at most `limit`; as of a time (µs). With `facet` only
+    those of this name.
+    """
     wanted = integers(connection, ("id",), [(id_,) for id_ in dataset_ids])
     query = select(measurement).join(wanted, wanted.c.id == measurement.c.dataset_id)
     if at is not None:
         query = query.where(measurement.c.time <= at)
+    if facet:
+        query = query.where(measurement.c.facet == facet)
     latest = (measurement.c.time.desc(), *(column.desc() for column in measurement.primary_key.columns))
     find = keys_in(connection)
     return [

@@ -36,6 +36,7 @@ from whence.model.graph import (
 )
 from whence.model.ids import Kind, kind_of
 from whence.model.names import DatasetName, FieldName, JobName, Node
+from whence.openlineage.facets.assertions import RunChecks
 from whence.store.adjacency.overlay import StoreAdjacency
 from whence.store.adjacency.tables import TableAdjacency
 from whence.store.catalog import runs as catalog_runs
@@ -68,6 +69,7 @@ from whence.store.ingest.dropped_datasets import read_dropped
 from whence.store.ingest.retention_summary import forgotten_history
 from whence.store.schema.array_parameters import giving
 from whence.store.schema.tables import event, progress
+from whence.store.status.data_quality import read_checks
 
 _FIRST_EVENT = select(func.min(event.c.time))
 
@@ -249,9 +251,15 @@ class StoreGraph:
         """The last run of each job that has one, with the runs that contain it; as of a time."""
         return graph_runs.read_last_runs(self.connection, job_ids, at)
 
-    def measurements(self, dataset_ids: Iterable[int], at: int | None, limit: int) -> Sequence[MeasurementRow]:
+    def measurements(
+        self, dataset_ids: Iterable[int], at: int | None, limit: int, facet: str = ""
+    ) -> Sequence[MeasurementRow]:
         """The facets that measure these datasets, the latest first, at most `limit`; as of a time."""
-        return read_measurements(self.connection, dataset_ids, at, limit)
+        return read_measurements(self.connection, dataset_ids, at, limit, facet)
+
+    def checks(self, dataset_ids: Iterable[int], at: int | None) -> Sequence[RunChecks]:
+        """The checks of these datasets, by run, the latest first; as of a time."""
+        return read_checks(self.connection, dataset_ids, at)
 
     def ended_runs(self, job_id: int, at: int | None, limit: int) -> Sequence[RunRow]:
         """The runs of a job that started and ended, the latest end first, at most `limit`; as of a time."""

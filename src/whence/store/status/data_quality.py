@@ -7,7 +7,7 @@ from sqlalchemy import Connection, func, select, tuple_, union
 
 from whence.model.catalog import Window, sorted_distinct
 from whence.model.lineage import Origin
-from whence.openlineage.facets.assertions import WARN, Assertion, is_assertions_facet, parse_assertions
+from whence.openlineage.facets.assertions import WARN, Assertion, RunChecks, is_assertions_facet, parse_assertions
 from whence.store.graph.run_facets import read_reported_facets
 from whence.store.schema.array_parameters import integers
 from whence.store.schema.tables import lineage_edge, lineage_set, lineage_version, run_facets, run_lineage
@@ -43,15 +43,6 @@ class RunFailures(NamedTuple):
     held: int
 
 
-class RunChecks(NamedTuple):
-    """The checks of a dataset in a run, and the time of the run's last event (µs)."""
-
-    time: int
-    run_id: int
-    dataset_id: int
-    checks: tuple[Assertion, ...]
-
-
 class FailedChecksPage(NamedTuple):
     """Failed checks, the latest run first. `looked`: the sort key of the last one read if there are more."""
 
@@ -72,13 +63,15 @@ def read_quality(connection: Connection, dataset_ids: Iterable[int]) -> Mapping[
     return found
 
 
-def read_checks(connection: Connection, dataset_ids: Iterable[int]) -> Sequence[RunChecks]:
-    """The checks of datasets, by run: of the latest runs that read or wrote one of them, the latest first."""
+def read_checks(connection: Connection, dataset_ids: Iterable[int], at: int | None = None) -> Sequence[RunChecks]:
+    """The checks of datasets, by run: of the latest runs that read or wrote one of them, the latest first; as of a
+    time (µs).
+    """
     ids = sorted_distinct(dataset_ids)
-    runs = _list_runs(connection, ids)
+    runs = _list_runs(connection, ids, at)
     found = [
         RunChecks(runs[run_id], run_id, dataset_id, tuple(results))
-        for run_id, results_by_dataset in _read_assertions(connection, runs).items()
+        for run_id, results_by_dataset in _read_assertions(connection, runs, at).items()
         for dataset_id, results in results_by_dataset.items()
         if dataset_id in ids and results
     ]
@@ -147,10 +140,14 @@ def _last_report_times(connection: Connection, runs: Iterable[int]) -> Mapping[i
     return {row.run_id: row.last for row in connection.execute(query.group_by(run_facets.c.run_id))}
 
 
-def _read_assertions(connection: Connection, runs: Iterable[int]) -> Mapping[int, Mapping[int, Sequence[Assertion]]]:
-    """The assertions of runs by dataset, as each run reported them last."""
+def _read_assertions(
+    connection: Connection, runs: Iterable[int], at: int | None = None
+) -> Mapping[int, Mapping[int, Sequence[Assertion]]]:
+    """The assertions of runs by dataset, as each run reported them last; as of a time (µs)."""
     latest: dict[tuple[int, int], dict[str, Sequence[Assertion]]] = {}
     for reported in read_reported_facets(connection, runs):
+        if at is not None and reported.time > at:
+            continue
         for role, dataset_id, key, payload in reported.facets:
             if is_assertions_facet(role, key):
                 latest.setdefault((reported.run_id, dataset_id), {})[role] = parse_assertions(payload)
@@ -168,8 +165,8 @@ def _count_results(run_id: int, time: int, results: Sequence[Assertion]) -> Chec
     return CheckCounts(run_id, time, held, len(results) - held - warned, warned)
 
 
-def _list_runs(connection: Connection, dataset_ids: Sequence[int]) -> dict[int, int]:
-    """The latest runs that read or wrote one of these datasets, with the times of their last events."""
+def _list_runs(connection: Connection, dataset_ids: Sequence[int], at: int | None = None) -> dict[int, int]:
+    """The latest runs that read or wrote one of these datasets, with the times of their last events; as of a time."""
     wanted = integers(connection, ("id",), [(one,) for one in dataset_ids])
     ends = [
         select(lineage_version.c.id)
@@ -182,5 +179,7 @@ def _list_runs(connection: Connection, dataset_ids: Sequence[int]) -> dict[int, 
     of_sets = union(*ends).subquery()
     last = func.max(run_lineage.c.time).label("last")
     query = select(run_lineage.c.run_id, last).join(of_sets, of_sets.c.id == run_lineage.c.version)
+    if at is not None:
+        query = query.where(run_lineage.c.time <= at)
     rows = connection.execute(query.group_by(run_lineage.c.run_id).order_by(last.desc()).limit(MOST_RUNS)).all()
     return {row.run_id: row.last for row in rows}

@@ -8,8 +8,11 @@ from rich.text import Text
 
 from whence.cli.answers.ask import Questions
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
-from whence.client.contracts import AppliedVersion, ContractedDataset, ContractEvaluation, ContractHistory
+from whence.client.contracts import AppliedVersion, ContractedDataset, ContractEvaluation, ContractHistory, ContractRule
 from whence.query.answers.instants import iso
+
+_MOST_RULES = 10
+"""Rules that are not evaluated, by name in a text."""
 
 
 def show_contracts(questions: Questions, output: Output) -> Exit:
@@ -39,7 +42,7 @@ def show_contract(questions: Questions, dataset: str, as_of: int | None, output:
 
 def _contract_lines(found: Sequence[ContractedDataset]) -> Iterator[str]:
     for one in found:
-        yield f"{safe(one.node)}  {_described(one)}{_counted(one.violations)}"
+        yield f"{safe(one.node)}  {_described(one)}{_counted(one)}"
     if not found:
         yield "No dataset has a contract."
 
@@ -59,12 +62,32 @@ def _evaluation_lines(found: ContractEvaluation | None) -> Iterator[str]:
     for one in found.violations if found is not None else ():
         observed = f"reported as {safe(one.observed)}" if one.observed else "not reported"
         yield f"  violation: {safe(one.column)}: {safe(one.expected)} is promised, {observed}"
+    if found is not None:
+        yield from _rule_lines(found.rules)
 
 
-def _counted(violations: int | None) -> str:
+def _rule_lines(rules: Sequence[ContractRule]) -> Iterator[str]:
+    yield from (f"  violation: {_rule_text(one)}" for one in rules if one.outcome == "violated")
+    open_ = [one for one in rules if one.outcome == "not evaluated"]
+    yield from (f"  not evaluated: {_rule_text(one)}: {safe(one.reason or '')}" for one in open_[:_MOST_RULES])
+    if len(open_) > _MOST_RULES:
+        yield f"  not evaluated: {len(open_) - _MOST_RULES:,} more rules (--output json)"
+    if held := sum(one.outcome == "holds" for one in rules):
+        yield f"  {held:,} rule{'s hold' if held != 1 else ' holds'}"
+
+
+def _rule_text(one: ContractRule) -> str:
+    name = ".".join(safe(part) for part in (one.column, one.rule) if part)
+    evidence = f" at {one.time}" if one.time else ""
+    parts = (f"{safe(one.expected)} is promised" if one.expected else "", f"{safe(one.observed or '')}{evidence}")
+    return f"{name}: {', '.join(part for part in parts if part)}"
+
+
+def _counted(one: ContractedDataset) -> str:
+    violations, more = one.violations, f", {one.unevaluated:,} not evaluated" if one.unevaluated else ""
     if violations is None:
         return ", not evaluated"
-    return f", {violations:,} violation{'s' * (violations != 1)}" if violations else ""
+    return (f", {violations:,} violation{'s' * (violations != 1)}" if violations else "") + more
 
 
 def _described(one: AppliedVersion) -> str:

@@ -1,40 +1,47 @@
 """Contracts of datasets with their evaluations, over the ports of `query`: for the API and the command line alike."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
+from whence.govern.contracts.evaluation.observations import Observed, ObservedData, observe
+from whence.govern.contracts.evaluation.quality import judge_quality
 from whence.govern.contracts.evaluation.schema import Evaluation, evaluate_contract
+from whence.govern.contracts.evaluation.service_levels import judge_levels
+from whence.govern.contracts.evaluation.verdicts import Outcome, RuleVerdict
 from whence.model.catalog import Entry
-from whence.model.graph import SchemaRow
 from whence.model.ids import node_id
 from whence.model.names import DatasetName
-from whence.query.history.schemas import columns_of, schema_at
-from whence.query.lookup.contracts import ContractedDataset, contract_versions, contracted_datasets
+from whence.query.answers.instants import iso
+from whence.query.lookup.contracts import (
+    ContractedDataset,
+    ContractVersion,
+    contract_versions,
+    contracted_datasets,
+)
 from whence.query.ports.catalog import Catalog
-from whence.query.ports.graph import Past
 from whence.query.rendering.contracts import (
     ContractEvaluation,
     ContractHistory,
+    ContractRule,
     DatasetContract,
     contract_document,
     history_document,
 )
 
 
-def list_contracts(catalog: Catalog, graph: Past, entries: Sequence[Entry]) -> list[DatasetContract]:
-    """The contracts that hold now for these datasets, each with the number of its violations."""
-    return list(_contracts(contracted_datasets(catalog, entries), graph))
+def list_contracts(catalog: Catalog, graph: Observed, entries: Sequence[Entry], now: int) -> list[DatasetContract]:
+    """The contracts that hold now (µs) for these datasets, each with the number of its violations."""
+    return list(_contracts(contracted_datasets(catalog, entries), graph, now))
 
 
-def _contracts(datasets: Sequence[ContractedDataset], graph: Past) -> Iterator[DatasetContract]:
-    schemas = _schemas(graph, [one.name for one in datasets])
-    for one in datasets:
-        if (held := one.at()) is not None:
-            found = evaluate_contract(held, columns_of(schema_at(schemas[one.name], None)))
-            yield contract_document(one.name, held, None if found.not_evaluated else len(found.violations))
+def _contracts(datasets: Sequence[ContractedDataset], graph: Observed, now: int) -> Iterator[DatasetContract]:
+    held = {one.name: version for one in datasets if (version := one.at()) is not None}
+    for name, data in observe(graph, held, None).items():
+        found = evaluate(held[name], data, now)
+        yield contract_document(name, held[name], count_violations(found), count_unevaluated(found))
 
 
-def contract_history(catalog: Catalog, graph: Past, name: DatasetName, at: int | None) -> ContractHistory:
-    """The contract of a dataset at a time (µs), or now; its evaluation over the columns reported until then; and its
+def contract_history(catalog: Catalog, graph: Observed, name: DatasetName, at: int | None, now: int) -> ContractHistory:
+    """The contract of a dataset at a time (µs), or now; its evaluation over what was reported until then; and its
     versions.
     """
     id_ = node_id(name)
@@ -42,23 +49,52 @@ def contract_history(catalog: Catalog, graph: Past, name: DatasetName, at: int |
     held = dataset.at(at)
     if held is None:
         return history_document(dataset, at, None)
-    found = evaluate_contract(held, columns_of(schema_at(_schemas(graph, [name])[name], at)))
+    found = evaluate(held, observe(graph, {name: held}, at)[name], now if at is None else at)
     return history_document(dataset, at, _document(found))
 
 
-def _schemas(graph: Past, names: Sequence[DatasetName]) -> Mapping[DatasetName, Sequence[SchemaRow]]:
-    """The reported schemas of datasets, by any of their names."""
-    groups = graph.groups([node_id(one) for one in names])
-    ids = {name: {node_id(one) for one in (name, *groups.get(node_id(name), ()))} for name in names}
-    rows = graph.schemas({id_ for some in ids.values() for id_ in some}) if names else ()
-    return {name: [row for row in rows if row.dataset_id in some] for name, some in ids.items()}
+Evaluated = tuple[Evaluation, tuple[RuleVerdict, ...]]
+"""The evaluation of a contract: of the columns that it promises, and of its rules and service levels."""
 
 
-def _document(found: Evaluation) -> ContractEvaluation:
+def evaluate(held: ContractVersion, data: ObservedData, at: int) -> Evaluated:
+    """Evaluate a version of a contract over what is known of its dataset at a time (µs)."""
+    rules = judge_quality(held, data.reports, data.checks)
+    return evaluate_contract(held, data.columns), (*rules, *judge_levels(held, data.written, at))
+
+
+def count_violations(found: Evaluated) -> int | None:
+    """The violations of columns, rules and service levels; None if there are none, and the columns are not known."""
+    columns, rules = found
+    count = len(columns.violations) + sum(one.outcome is Outcome.VIOLATED for one in rules)
+    return None if columns.not_evaluated and not count else count
+
+
+def count_unevaluated(found: Evaluated) -> int:
+    """The rules and service levels that are not evaluated."""
+    return sum(one.outcome is Outcome.NOT_EVALUATED for one in found[1])
+
+
+def _document(found: Evaluated) -> ContractEvaluation:
+    columns, rules = found
     return {
         "violations": [
             {"rule": one.rule, "column": one.column, "expected": one.expected, "observed": one.observed or None}
-            for one in found.violations
+            for one in columns.violations
         ],
-        "not_evaluated": found.not_evaluated or None,
+        "not_evaluated": columns.not_evaluated or None,
+        "rules": [_rule_document(one) for one in rules],
+    }
+
+
+def _rule_document(one: RuleVerdict) -> ContractRule:
+    return {
+        "rule": one.rule,
+        "column": one.column or None,
+        "outcome": one.outcome.value,
+        "expected": one.expected or None,
+        "observed": one.observed or None,
+        "reason": one.reason or None,
+        "time": None if one.time is None else iso(one.time),
+        "run": None if one.run is None else str(one.run),
     }

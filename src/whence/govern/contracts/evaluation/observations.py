@@ -1,0 +1,102 @@
+"""What is known of contracted datasets at a time: their columns, measurements, checks and last writes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from whence.govern.contracts.evaluation.quality import CheckResult, Report
+from whence.govern.contracts.evaluation.service_levels import LastWrite
+from whence.model.graph import FOREVER, MeasurementRow, SchemaRow
+from whence.model.ids import node_id
+from whence.model.names import DatasetName, RunName
+from whence.openlineage.facets.assertions import RunChecks
+from whence.openlineage.facets.measurements import METRICS
+from whence.query.history.schemas import columns_of, schema_at
+from whence.query.lookup.contracts import ContractVersion
+from whence.query.ports.graph import Past
+from whence.query.questions.measurements import Measured
+
+MOST_REPORTS = 100
+"""Facets with measurements that are read for one dataset: the latest."""
+
+
+class Observed(Past, Measured, Protocol):
+    """A graph with its history, with measurements and checks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedData:
+    """What is known of a dataset. `columns`: name → type; the reports and checks: the latest first."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    reports: tuple[Report, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
+    written: LastWrite | None = None
+
+
+def observe(
+    graph: Observed, held: Mapping[DatasetName, ContractVersion], at: int | None
+) -> Mapping[DatasetName, ObservedData]:
+    """What is known of these datasets by all their names, as far as their contracts ask for it; as of a time (µs)."""
+    ids = _ids(graph, list(held))
+    schemas = _schemas(graph, ids)
+    return {
+        name: ObservedData(
+            columns=columns_of(schema_at(schemas[name], at)),
+            reports=tuple(_reports(graph, ids[name], at)) if _has_rules(version) else (),
+            checks=tuple(_checks(graph, ids[name], at)) if _has_rules(version) else (),
+            written=_last_write(graph, ids[name], at) if version.levels else None,
+        )
+        for name, version in held.items()
+    }
+
+
+def _has_rules(version: ContractVersion) -> bool:
+    return bool(version.rules) or any(one.required or one.unique for one in version.columns)
+
+
+def _ids(graph: Observed, names: Sequence[DatasetName]) -> Mapping[DatasetName, frozenset[int]]:
+    groups = graph.groups([node_id(one) for one in names])
+    return {name: frozenset(node_id(one) for one in (name, *groups.get(node_id(name), ()))) for name in names}
+
+
+def _schemas(graph: Observed, ids: Mapping[DatasetName, frozenset[int]]) -> Mapping[DatasetName, Sequence[SchemaRow]]:
+    rows = graph.schemas({id_ for some in ids.values() for id_ in some}) if ids else ()
+    return {name: [row for row in rows if row.dataset_id in some] for name, some in ids.items()}
+
+
+def _reports(graph: Observed, ids: frozenset[int], at: int | None) -> Iterator[Report]:
+    """Only `dataQualityMetrics` is about all rows of a dataset; other numbers are of what a run read or wrote."""
+    rows = graph.measurements(ids, at, MOST_REPORTS, METRICS)
+    runs = _runs(graph, [row.run_id for row in rows])
+    for row in rows:
+        yield Report(time=row.time, run=runs.get(row.run_id), numbers=dict(_numbers(row)))
+
+
+def _numbers(row: MeasurementRow) -> Iterator[tuple[tuple[str, str], int | float]]:
+    return (((column.casefold(), metric), value) for column, metric, value in row.values)
+
+
+def _checks(graph: Observed, ids: frozenset[int], at: int | None) -> Iterator[CheckResult]:
+    rows = graph.checks(ids, at)
+    runs = _runs(graph, [row.run_id for row in rows])
+    return (one for row in rows for one in _results(row, runs.get(row.run_id)))
+
+
+def _results(row: RunChecks, run: RunName | None) -> Iterator[CheckResult]:
+    for one in row.checks:
+        found = f"found {one.actual}" if one.actual else ""
+        yield CheckResult(name=one.name, column=one.column or "", held=one.held, time=row.time, run=run, found=found)
+
+
+def _last_write(graph: Observed, ids: frozenset[int], at: int | None) -> LastWrite | None:
+    touches = graph.writers([(id_, FOREVER if at is None else at) for id_ in ids])
+    last = max(touches, key=lambda one: (one.time, one.run_id), default=None)
+    if last is None:
+        return None
+    return LastWrite(last.time, _runs(graph, [last.run_id]).get(last.run_id))
+
+
+def _runs(graph: Observed, ids: Sequence[int]) -> Mapping[int, RunName]:
+    wanted = {one for one in ids if one}
+    return {row.id: row.name for row in graph.runs(wanted)} if wanted else {}
