@@ -6,19 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, text
 
 from fixtures.stores_of_events import apply_bodies
 from oracle import dump as oracle_dump
 from store.test_upgrade import FIRST, copy_content, migrate_to
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
+from whence.openlineage.facets.measurements import is_measurement_facet
 from whence.openlineage.write import dataset, dataset_event, facet, run_event
 from whence.store.connection.data_key import provide_key
 from whence.store.connection.engine import open_store, reading, sqlite_url, writing
 from whence.store.encryption.master_key import KEY_FILE, create_master
 from whence.store.lifecycle.dump import dump
 from whence.store.migrations.migrate import migrate
+from whence.store.schema.packed import MEASURED_FACETS
 
 ORDERS, DAY = DatasetName("db", "orders"), 86_400_000_000
 RUN = RunName("01890000-0000-7000-8000-000000000001", JobName("n", "load"))
@@ -107,3 +109,26 @@ def test_an_encrypted_store_is_upgraded_and_stays_sealed(
     assert all(bytes(row[-1]).startswith(b"2") for row in rows[0])
     for engine in (fresh, old):
         engine.dispose()
+
+
+def test_every_measured_facet_has_a_number() -> None:
+    names = {name for _, name in MEASURED_FACETS}
+    measured = {(role, name) for role in ("", "input", "output") for name in names if is_measurement_facet(role, name)}
+    assert set(MEASURED_FACETS) == measured
+    assert names == {"dataQualityMetrics", "inputStatistics", "outputStatistics"}
+
+
+def test_an_upgrade_numbers_the_facets_of_all_roles(store_url: str) -> None:
+    old = open_store(store_url)
+    migrate_to(old, "0003")
+    named = text("INSERT INTO measurement VALUES (:source, 4, :role, :facet, 1, 3, 5, :content)")
+    with writing(old) as connection:
+        for source, (role, name) in enumerate(MEASURED_FACETS):
+            connection.execute(named, {"source": source, "role": role, "facet": name, "content": b"content"})
+    migrate(old)
+    with reading(old) as connection:
+        rows = connection.execute(text("SELECT source_id, facet, content FROM measurement ORDER BY source_id")).all()
+    assert [(source, number, bytes(content)) for source, number, content in rows] == [
+        (source, source, b"content") for source in range(len(MEASURED_FACETS))
+    ]
+    old.dispose()

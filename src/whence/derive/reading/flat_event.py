@@ -24,7 +24,7 @@ class FlatEvent:
     - `jobs`: id, namespace, name
     - `containers`: id, run id, id of the job, relation (bits)
     - `facets`: subject, name, hash of the payload, payload
-    - `measurements`: dataset, role, facet, packed content
+    - `measurements`: dataset, number of role and facet, packed content
     """
 
     event: Event

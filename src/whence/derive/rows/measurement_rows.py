@@ -7,15 +7,18 @@ from whence.derive.rows.dataset_rows import Flat, find_payload
 from whence.model.events import DatasetEvent, Event, RunEvent
 from whence.model.ids import node_id
 from whence.openlineage.facets.measurements import METRICS, is_measurement_facet, parse_measurements
-from whence.store.schema.packed import pack_measurements
+from whence.store.schema.packed import MEASURED_FACET_NUMBERS, pack_measurements
 
 
 def make_measurement_rows(event: Event) -> tuple[Flat, ...]:
-    """Dataset, role, facet and packed content of each facet that measures."""
+    """Dataset, number (`MEASURED_FACETS`) and packed content of each facet that measures."""
     payloads: dict[tuple[int, str, str], str] = {}
     for key, payload in _measuring_facets(event):
         payloads[key] = max(payloads.get(key, ""), payload)  # of two in one event, the largest counts (state.md)
-    return tuple((*key, _pack_cached(key[2], payload)) for key, payload in payloads.items())
+    return tuple(
+        (dataset, MEASURED_FACET_NUMBERS[role, facet], _pack_cached(facet, payload))
+        for (dataset, role, facet), payload in payloads.items()
+    )
 
 
 def _measuring_facets(event: Event) -> Iterator[tuple[tuple[int, str, str], str]]:

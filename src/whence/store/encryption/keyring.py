@@ -18,6 +18,7 @@ from whence.openlineage.facets.facet_keys import LIFECYCLE, SQL_COMPARISON
 from whence.store.encryption.master_key import ID_BYTES, KEY, KEY_FILE, DataKey, configured_master
 from whence.store.schema.columns import plain_column
 from whence.store.schema.merge import Row
+from whence.store.schema.packed import MEASURED_FACETS
 from whence.store.schema.tables import metadata
 from whence_client.redaction.walk import CODE_MEMBERS, SQL_MEMBERS
 
@@ -202,7 +203,8 @@ def _template(template_id: int) -> bytes:
 
 
 def _measurement(row: Row) -> bytes:
-    source_id, dataset_id, role, facet = row[:4]
+    source_id, dataset_id, number = row[:3]
+    role, facet = MEASURED_FACETS[number]
     return f"measurement {source_id} {dataset_id} {role} {facet}".encode()
 
 

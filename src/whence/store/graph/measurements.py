@@ -9,7 +9,7 @@ from whence.model.graph import MeasurementRow, RunRow
 from whence.store.encryption.keyring import keys_in, open_measurement
 from whence.store.graph.runs import read_runs
 from whence.store.schema.array_parameters import integers
-from whence.store.schema.packed import unpack_measurements
+from whence.store.schema.packed import MEASURED_FACETS, unpack_measurements
 from whence.store.schema.tables import measurement, run
 
 _ENDS = tuple(int(state) for state in RunState if state.rank == RunState.COMPLETE)
@@ -33,13 +33,14 @@ def read_measurements(
         MeasurementRow(
             dataset_id=row.dataset_id,
             # A dataset event has no role. Its id may look like that of a run.
-            run_id=row.source_id if row.role else 0,
-            role=row.role,
-            facet=row.facet,
+            run_id=row.source_id if role else 0,
+            role=role,
+            facet=facet,
             time=row.time,
             values=tuple(unpack_measurements(open_measurement(find, tuple(row)))),
         )
         for row in connection.execute(query.order_by(*latest).limit(limit)).all()
+        for role, facet in (MEASURED_FACETS[row.facet],)
     ]
 
 

@@ -18,7 +18,7 @@ from whence.store.graph.run_facets import ReportedFacets, read_all_reported_face
 from whence.store.ingest.dropped_datasets import dropped_dataset
 from whence.store.ingest.statements import Aspect
 from whence.store.schema.facet_templates import RunFacet
-from whence.store.schema.packed import unpack_measurements
+from whence.store.schema.packed import MEASURED_FACETS, unpack_measurements
 from whence.store.schema.tables import (
     FOREVER,
     alias,
@@ -184,8 +184,9 @@ def _facet(state: _State, row: Row[Any] | ReportedFacets, subject: int, run_face
 
 def _measurements(state: _State) -> Iterator[Line]:
     for row in state.rows(measurement):
+        role, name = MEASURED_FACETS[row.facet]
         head = {"fact": "measurement", "run": state.node.get(row.source_id), "dataset": state.node[row.dataset_id]}
-        head |= {"role": row.role, "facet": row.facet, "time": row.time, "rank": row.rank}
+        head |= {"role": role, "facet": name, "time": row.time, "rank": row.rank}
         for column, metric, value in unpack_measurements(open_measurement(state.find, tuple(row))):
             measured = {"column": column or None, "metric": metric, "value": value}
             yield {**head, "key": state.key[row.event_id], **measured}

@@ -30,7 +30,9 @@ Id = BigInteger().with_variant(Integer(), "sqlite")
 """A 64-bit key. In SQLite it is the row id, which needs no index."""
 
 COMPACT: dict[str, Any] = {"sqlite_with_rowid": False}
-"""Options of tables with several key columns: SQLite stores each row once, in the tree of the key."""
+"""Options of tables with several key columns, or with indexes that contain the key: SQLite stores each row once, in the
+tree of the key, and adds no row id to an index that has it as a column.
+"""
 
 
 def fact_column(name: str, type_: Any, rule: Rule, **options: Any) -> Column[Any]:

@@ -12,6 +12,17 @@ Row = tuple[Any, ...]
 Measured = tuple[str, str, int | float]
 """Column (empty: the dataset), metric, value."""
 
+MEASURED_FACETS = (
+    ("", "dataQualityMetrics"),
+    ("input", "dataQualityMetrics"),
+    ("input", "inputStatistics"),
+    ("output", "dataQualityMetrics"),
+    ("output", "outputStatistics"),
+)
+"""Role and facet of a measurement, by the number that replaces them. Part of the format: new ones are appended."""
+
+MEASURED_FACET_NUMBERS = {measured: number for number, measured in enumerate(MEASURED_FACETS)}
+
 COMPRESSED = b"1"
 """The first byte of what `deflate` returns."""
 

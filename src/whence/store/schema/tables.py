@@ -28,9 +28,7 @@ from whence.store.schema.run_states import RUN_STATE, RUN_STATE_AT
 
 FOREVER = 2**63 - 1  # the `valid_to` of what still holds
 
-
 metadata = MetaData()
-
 
 _SOUGHT_FACETS = (
     ("facet_body_tags", "tags"),
@@ -54,6 +52,7 @@ event = Table(
     fact_column("position", BigInteger, "min"),  # of the receipt that was applied; the others are in `receipt`
     Index("event_subject", "subject_id"),
     Index("event_time", "time", "id", "kind", "state"),
+    **COMPACT,
 )
 
 receipt = Table(
@@ -170,10 +169,9 @@ measurement = Table(
     metadata,
     fact_column("source_id", BigInteger, "key"),  # the run, or the dataset event, that measured
     fact_column("dataset_id", BigInteger, "key"),
-    fact_column("role", Text, "key"),  # input or output of the run; empty: of a dataset event
-    fact_column("facet", Text, "key"),
+    fact_column("facet", SmallInteger, "key"),  # its role and name (store.schema.packed.MEASURED_FACETS)
     *stamp_columns(),
-    fact_column("content", LargeBinary, "latest"),  # store.packed: columns, metrics, values
+    fact_column("content", LargeBinary, "latest"),  # store.schema.packed: columns, metrics, values
     Index("measurement_dataset", "dataset_id", "time"),
     **COMPACT,
 )
@@ -322,6 +320,7 @@ statement = Table(
     plain_column("held_version", BigInteger),  # what holds after it
     plain_column("held_confirmed", Boolean),
     Index("statement_owner", "owner_id", "aspect", "at", "id"),
+    **COMPACT,
 )
 
 validity_interval = Table(

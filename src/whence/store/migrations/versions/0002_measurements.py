@@ -13,7 +13,7 @@ from alembic import op
 from whence.openlineage.facets.measurements import is_measurement_facet, parse_measurements
 from whence.store.encryption.keyring import keys_in, open_pack, seal_measurements, store_key
 from whence.store.schema.facet_templates import RunFacet
-from whence.store.schema.packed import inflate, pack_measurements
+from whence.store.schema.packed import MEASURED_FACET_NUMBERS, MEASURED_FACETS, inflate, pack_measurements
 
 revision = "0002"
 down_revision = "0001"
@@ -63,12 +63,15 @@ def _next_runs(after: int) -> list[int]:
 def _read_rows(runs: list[int]) -> list[dict[str, Any]]:
     connection = op.get_bind()
     key, find = store_key(connection), keys_in(connection)
-    rows: dict[tuple[int, int, str, str], tuple[Any, ...]] = {}
+    rows: dict[tuple[int, int, int], tuple[Any, ...]] = {}
     for run_id, *stamp, content in connection.execute(_PACKS, {"first": runs[0], "last": runs[-1]}):
         for role, dataset_id, name, payload in _decode_facets(inflate(open_pack(find, run_id, content))):
             if is_measurement_facet(role, name):
                 measured = pack_measurements(parse_measurements(name, payload))
-                rows[run_id, dataset_id, role, name] = (*stamp, measured)
+                rows[run_id, dataset_id, MEASURED_FACET_NUMBERS[role, name]] = (*stamp, measured)
     sealed = seal_measurements(key, [(*which, *row) for which, row in rows.items()])
     names = ("source_id", "dataset_id", "role", "facet", "time", "rank", "event_id", "content")
-    return [dict(zip(names, row, strict=True)) for row in sealed]
+    return [
+        dict(zip(names, (run_id, dataset_id, *MEASURED_FACETS[number], *rest), strict=True))
+        for run_id, dataset_id, number, *rest in sealed
+    ]
