@@ -58,7 +58,9 @@ def policy(directory: Path) -> Policy:
 def test_a_key_is_shown_once_and_its_grant_holds(whence: Whence, tmp_path: Path) -> None:
     more = ["--role", "writer", "-n", "air*", "--scope", "write", "--expires-in", "1d"]
     made = of(whence, "keys", "create", "airflow", *more)
-    assert parse_key(made["key"]).id == made["id"]  # type: ignore[union-attr]  # it is a key
+    key = parse_key(made["key"])
+    assert key is not None
+    assert key.id == made["id"]
     viewer = policy(tmp_path).viewer("key:airflow")
     assert viewer.is_allowed(Action.WRITE, "airport")
     assert not viewer.is_allowed(Action.WRITE, "train")

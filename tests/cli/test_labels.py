@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from whence.cli.output.labels import label, run_of
 from whence.client.values import AssertingEvent, Evidence, RunSeen
-from whence.model.names import DatasetName, FieldName, JobName
+from whence.model.names import DatasetName, FieldName, JobName, Node
 
 parts = st.lists(st.sampled_from(("a", "b", "orders", "x.csv")), min_size=1, max_size=4)
 datasets = st.builds(
@@ -15,7 +15,7 @@ datasets = st.builds(
 
 
 def test_labels_are_short() -> None:
-    names = {
+    names: dict[Node, str] = {
         DatasetName("file", "/tmp/demo/raw/usage_logs.csv"): "usage_logs",
         DatasetName("postgres://db:5432", "shop.gold.daily_revenue"): "gold.daily_revenue",
         DatasetName("s3://lake", "a/orders"): "a/orders",

@@ -12,7 +12,16 @@ from sqlalchemy import Engine
 from bench.workloads.events import Noise, arrivals
 from fixtures.stores_of_events import apply_bodies
 from whence.govern.assertions import assert_facets, make_end_facets
-from whence.model.catalog import REGISTRY, EntryFilter, EventFilter, NameSearch, RegistryKind, Window, entry_sort_key
+from whence.model.catalog import (
+    REGISTRY,
+    Entry,
+    EntryFilter,
+    EventFilter,
+    NameSearch,
+    RegistryKind,
+    Window,
+    entry_sort_key,
+)
 from whence.model.events import EventKind, RunEvent, RunState
 from whence.model.ids import Kind, node_id
 from whence.model.names import DatasetName, JobName, RunName
@@ -82,7 +91,8 @@ def test_lists_pages_and_totals_are_those_of_the_events(catalog: StoreCatalog, b
                 for item in catalog.listed(kind, wanted, Window(limit=3, offset=at))
             ]
             assert [one.name for one in by_offset] == sorted(expected)
-            after, by_key = None, []
+            after = None
+            by_key: list[Entry] = []
             while page := catalog.listed(kind, wanted, Window(limit=2, after=after)):
                 by_key += page
                 after = entry_sort_key(page[-1])
@@ -141,7 +151,7 @@ def test_events_by_time(catalog: StoreCatalog, bodies: list[bytes]) -> None:
 
 def test_search_finds_what_contains_the_text(catalog: StoreCatalog, bodies: list[bytes]) -> None:
     reported = truth(bodies)
-    names = {*reported.datasets, *reported.jobs}
+    names: set[DatasetName | JobName] = {*reported.datasets, *reported.jobs}
     for text in ("a", "ORD", "%", "_", "zzz"):
         expected = [name for name in names if text.lower() in name.name.lower()]
         found, total = catalog.find(NameSearch(text=text, kinds=(Kind.DATASET, Kind.JOB)), Window(limit=1_000))

@@ -2,6 +2,8 @@
 
 import json
 import random
+from collections.abc import Mapping
+from typing import Any
 
 from sqlalchemy import Engine
 
@@ -33,8 +35,8 @@ REPOSITORY, LONG_AGO = "github.com/shop/pipeline", 1_600_000_000_000_000
 WAIVER = WaiverRecord(reason="known", expires="2027-01-31")
 
 
-def accepted_event(at: int, person: str, subject: DatasetName, facets: object) -> Accepted:
-    event = assert_facets(subject, LONG_AGO + at, person_uri(person), facets)  # type: ignore[arg-type]
+def accepted_event(at: int, person: str, subject: DatasetName, facets: Mapping[str, Any]) -> Accepted:
+    event = assert_facets(subject, LONG_AGO + at, person_uri(person), facets)
     return accept(json.dumps(event).encode())
 
 

@@ -56,18 +56,18 @@ def stored(engine: Engine, table: Table) -> list[Row]:
 @ANY_SETTINGS
 @given(data=st.data())
 def test_any_order_and_grouping_gives_the_fold(
-    store: Engine, table: object, strategy: st.SearchStrategy[Row], data: st.DataObject
+    store: Engine, table: Table, strategy: st.SearchStrategy[Row], data: st.DataObject
 ) -> None:
     rows: Sequence[Row] = data.draw(st.lists(strategy, max_size=12))
-    expected = sorted(fold(table, rows))  # type: ignore[arg-type]  # a table
+    expected = sorted(fold(table, rows))
     shuffled = [*rows, *rows[: len(rows) // 2]]
     random.Random(len(rows)).shuffle(shuffled)
     cut = data.draw(st.integers(0, len(shuffled)))
     with writing(store) as connection:
-        connection.execute(delete(table))  # type: ignore[arg-type]  # a table
-        merge(connection, table, shuffled[:cut])  # type: ignore[arg-type]  # a table
+        connection.execute(delete(table))
+        merge(connection, table, shuffled[:cut])
     with writing(store) as connection:
-        merge(connection, table, shuffled[cut:])  # type: ignore[arg-type]  # a table
+        merge(connection, table, shuffled[cut:])
     assert stored(store, table) == expected
 
 

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,7 +74,7 @@ class Checkout:
         command = ["git", "-C", str(self.folder), *arguments]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
-    def commit(self, files: dict[str, str | None], author: str = "Ann <ann@shop.example>") -> str:
+    def commit(self, files: Mapping[str, str | None], author: str = "Ann <ann@shop.example>") -> str:
         """Write, delete (None) and commit files; the new commit."""
         for name, text in files.items():
             path = self.folder / name

@@ -2,15 +2,16 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Unpack
+from dataclasses import dataclass, replace
+from typing import Unpack, cast
 
 import msgspec
 import pytest
 
-from query.worlds.memory_graph import MemoryGraph
+from query.worlds.memory_graph import memory_graph
 from query.worlds.random_policies import forbidden, policy, shown, world
 from query.worlds.random_worlds import nodes_of
+from whence.cli.answers.ask import Questions
 from whence.cli.answers.store import answer_of, question_of
 from whence.cli.gate.forms import Form
 from whence.cli.gate.production import QueriedProduction
@@ -70,10 +71,10 @@ def test_no_form_of_a_verdict_has_a_forbidden_name(pytestconfig: pytest.Config) 
         dice = random.Random(f"gate {seed}")
         one = world(dice)
         rule = policy(dice, one)
-        whole = MemoryGraph(one)
-        graph = seen_by(rule.viewer, SECRET, whole)  # type: ignore[arg-type]  # the ports that are asked
-        production = QueriedProduction(questions=Viewed(graph))  # type: ignore[arg-type]
-        everything = QueriedProduction(questions=Viewed(whole))  # type: ignore[arg-type]
+        whole = memory_graph(one)
+        graph = seen_by(rule.viewer, SECRET, whole)
+        production = QueriedProduction(questions=cast(Questions, Viewed(graph)))
+        everything = QueriedProduction(questions=cast(Questions, Viewed(whole)))
         nodes = [node for node in sorted(nodes_of(one), key=str) if not isinstance(node, JobName)]
         visible = [node for node in nodes if shown(one, rule, node) == node]
         secrets = forbidden(one, rule) - {"none"}
@@ -81,7 +82,7 @@ def test_no_form_of_a_verdict_has_a_forbidden_name(pytestconfig: pytest.Config) 
             judged = _judged(dice, production, visible)
             comment = "".join(written(judged, form) for form in Form)
             assert [text for text in secrets if text in comment] == []
-            reader = VisibleIds(whole, Pseudonyms.of(rule.viewer, SECRET))  # type: ignore[arg-type]
+            reader = VisibleIds(whole, Pseudonyms.of(rule.viewer, SECRET))
             record = _record(_judged(dice, everything, nodes), reader)
             assert [text for text in secrets if text in record] == []
             hidden += judged.summary.hidden
@@ -96,7 +97,7 @@ def _record(judged: Judged, visible_ids: VisibleIds) -> str:
     return write_record(visible_verdict(verdict, visible_ids.find_visible(nodes_of_verdict(verdict))))
 
 
-def _judged(dice: random.Random, production: QueriedProduction, visible: list[Node]) -> Judged:
+def _judged(dice: random.Random, production: QueriedProduction, visible: Sequence[Node]) -> Judged:
     changes = [_change(dice, dice.choice(visible)) for _ in range(dice.randint(1, 3))]
     ends = [(dice.choice(visible), dice.choice(visible)) for _ in range(dice.randint(0, 3))]
     code = tuple(GraphEdge(source=a, target=b, owner=JobName("code", "model")) for a, b in ends)
@@ -111,7 +112,7 @@ def _change(dice: random.Random, node: Node) -> ColumnChange:
     column = node.field if isinstance(node, FieldName) else None
     dataset = node.dataset if isinstance(node, FieldName) else node
     assert isinstance(dataset, DatasetName)
-    texts = {"before": str(node), "after": f"{node} * 2", "reason": f"{node} changes"}
+    change = ColumnChange(dataset=dataset, column=column, kind=kind, file="models/a.sql", line=1)
     if kind is ChangeKind.RENAMED:  # these are names of columns
-        texts = {"before": column or "", "after": column or ""}
-    return ColumnChange(dataset=dataset, column=column, kind=kind, file="models/a.sql", line=1, **texts)
+        return replace(change, before=column or "", after=column or "")
+    return replace(change, before=str(node), after=f"{node} * 2", reason=f"{node} changes")

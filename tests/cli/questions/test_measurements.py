@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from fixtures.stores_of_events import apply_bodies
 from query.questions import test_impact, test_measurements

@@ -14,6 +14,7 @@ from query.traversal.test_walk_oracle import slow, worlds
 from query.worlds.random_worlds import Statement, World, load
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName, Node
+from whence.query.answers.transformations import Transformation
 from whence.query.history.diff import Diff, Side, diff
 from whence.query.history.edge_changes import EdgeChange
 from whence.query.runs.run_lineage import resolve_run
@@ -92,8 +93,8 @@ def test_two_instants(sqlite_store: Engine, world: World) -> None:
                 ]
 
 
-def _texts(one: object) -> tuple[str, str, bool, str]:
-    return (one.type, one.subtype, one.masking, one.description)  # type: ignore[attr-defined]  # a Transformation
+def _texts(one: Transformation) -> tuple[str, str, bool, str]:
+    return (one.type, one.subtype, one.masking, one.description)
 
 
 @pytest.fixture

@@ -54,7 +54,8 @@ def split(text: str) -> set[str]:
     """The words of a name of ASCII letters, cut without a regular expression for its humps."""
     found: set[str] = set()
     for run in re.findall("[A-Za-z0-9]+", text):
-        part, parts = "", []
+        part = ""
+        parts: list[str] = []
         for letter, before in zip(run, " " + run, strict=False):
             if letter.isupper() and (before.islower() or before.isdigit()):
                 parts, part = [*parts, part], ""

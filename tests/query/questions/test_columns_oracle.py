@@ -81,7 +81,8 @@ def check_hiding(
 def with_schemas(of: World, dice: random.Random) -> World:
     """Some datasets have a schema, of which only the last counts; one column of it is in no lineage."""
     schemas = []
-    for one in sorted({one_name(of)(one) for one in nodes_of(of) if isinstance(one, DatasetName)}, key=str):
+    known = {one_name(of)(one) for one in nodes_of(of)}
+    for one in sorted((one for one in known if isinstance(one, DatasetName)), key=str):
         if dice.random() < 0.6:
             own = [field.field for field in of.declared if field.dataset == one]
             for time, names in ((1, ["col0gone"]), (2, [*own, f"col1only{one.name}"])):
@@ -98,7 +99,7 @@ def expected(of: World, root: Node, downstream: bool) -> tuple[set[Edge], set[Ed
         for edge, _ in statement.edges
     ]
     every = set(filter(is_of_columns, edges))
-    copies = {
+    copies: set[Edge] = {
         (source, column, owner, type_)
         for source, target, owner, type_ in edges
         if isinstance(source, FieldName) and isinstance(target, DatasetName) and type_ == "INDIRECT"
@@ -113,7 +114,7 @@ def is_of_columns(edge: Edge) -> bool:
     return isinstance(edge[0], FieldName) and isinstance(edge[1], FieldName)
 
 
-def columns_of(of: World, dataset: DatasetName, edges: Iterable[Edge]) -> set[Node]:
+def columns_of(of: World, dataset: DatasetName, edges: Iterable[Edge]) -> set[FieldName]:
     """The columns of its last schema, and those at which there is an edge."""
     last = [payload for one, payload, time, _ in of.schemas if one_name(of)(one) == dataset and time == 2]
     listed = {
@@ -131,12 +132,12 @@ def whole(node: Node, of: World) -> Node | None:
 
 def closure(of: World, every: set[Edge], root: Node, near: int, far: int) -> set[Edge]:
     """The edges that lead on from the root, or from any column of it."""
-    ends = {end for edge in every for end in edge[:2]}
-    frontier = {root} if isinstance(root, FieldName) else {end for end in ends if whole(end, of) == root}
+    ends = {end for source, target, *_ in every for end in (source, target)}
+    frontier: set[Node] = {root} if isinstance(root, FieldName) else {end for end in ends if whole(end, of) == root}
     found: set[Edge] = set()
     while new := {edge for edge in every if edge[near] in frontier} - found:
         found |= new
-        frontier |= {edge[far] for edge in new}
+        frontier |= {edge[:2][far] for edge in new}
     return found
 
 
@@ -150,7 +151,10 @@ def renamed(edge: Edge, known: Node | None, asked: Node) -> Edge:
     shown_as, wanted = (one.dataset if isinstance(one, FieldName) else one for one in (known, asked))
 
     def name(end: Node) -> Node:
-        return FieldName(wanted, end.field) if isinstance(end, FieldName) and end.dataset == shown_as else end
+        if not isinstance(end, FieldName) or end.dataset != shown_as:
+            return end
+        assert isinstance(wanted, DatasetName)
+        return FieldName(wanted, end.field)
 
     return name(edge[0]), name(edge[1]), *edge[2:]
 

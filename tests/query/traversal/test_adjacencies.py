@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -25,6 +26,7 @@ from whence.query.questions.lineage import reach_downstream, reach_upstream
 from whence.query.questions.paths import paths
 from whence.query.rendering import listings
 from whence.query.rendering.listings import Listing
+from whence.query.visibility.visible_ids import QuestionGraph
 from whence.store.adjacency.build import build_csr
 from whence.store.adjacency.csr import read_csr, write_csr
 from whence.store.adjacency.overlay import StoreAdjacency, lay_over
@@ -41,6 +43,11 @@ from whence.store.ingest.retention_summary import retention_horizon
 from whence.store.schema.tables import FOREVER
 from whence.store.snapshots.graph import StoreGraph
 
+Asked = dict[str, Any]
+"""A question by the names of its parameters."""
+Later = dict[JobName | DatasetName, list[tuple[Edge, Origin]]]
+"""Owner → the edges that it asserts later."""
+Tiers = dict[JobName | DatasetName, str]
 asked = st.fixed_dictionaries(
     {
         "way": st.sampled_from(("upstream", "downstream", "both", "impact", "paths")),
@@ -82,9 +89,9 @@ def test_arrays_answer_as_tables_do(
     sqlite_store: Engine,
     tmp_path_factory: pytest.TempPathFactory,
     world: World,
-    later: dict,
-    tiers: dict,
-    questions: list,
+    later: Later,
+    tiers: Tiers,
+    questions: list[Asked],
 ) -> None:
     _check(sqlite_store, tmp_path_factory.getbasetemp() / "edges.csr", world, later, tiers, questions)
 
@@ -92,13 +99,13 @@ def test_arrays_answer_as_tables_do(
 def test_arrays_answer_as_tables_do_on_each_store(store: Engine, tmp_path: Path) -> None:
     @slow
     @given(world=worlds_with_facets, later=changes, tiers=retold, questions=st.lists(asked, min_size=1, max_size=4))
-    def run(world: World, later: dict, tiers: dict, questions: list) -> None:
+    def run(world: World, later: Later, tiers: Tiers, questions: list[Asked]) -> None:
         _check(store, tmp_path / "edges.csr", world, later, tiers, questions)
 
     run()
 
 
-def _check(engine: Engine, file: Path, world: World, later: dict, tiers: dict, questions: list) -> None:
+def _check(engine: Engine, file: Path, world: World, later: Later, tiers: Tiers, questions: list[Asked]) -> None:
     load(engine, world)
     with writing(engine) as connection:
         note_changes(connection, OWNER, [node_id(job) for job in JOBS])
@@ -118,7 +125,7 @@ def _check(engine: Engine, file: Path, world: World, later: dict, tiers: dict, q
             _compare(StoreGraph(connection), StoreGraph(connection, arrays), question)
 
 
-def _changed(world: World, later: dict, tiers: dict) -> World:
+def _changed(world: World, later: Later, tiers: Tiers) -> World:
     kept = [
         replace(statement, end=30) if statement.owner in later and statement.end == FOREVER else statement
         for statement in world.statements
@@ -222,7 +229,8 @@ def test_arrays_know_what_their_store_has_forgotten(sqlite_store: Engine) -> Non
 
 
 def _column(dice: random.Random) -> tuple[Edge, Origin]:
-    ends = dice.choice(FIELDS[:8]), dice.choice((*FIELDS[:8], *DATASETS[:4]))
+    targets: tuple[Node, ...] = (*FIELDS[:8], *DATASETS[:4])
+    ends: tuple[Node, Node] = dice.choice(FIELDS[:8]), dice.choice(targets)
     source, target = ends if dice.random() < 0.7 else ends[::-1]
     return Edge(source=source, target=target, type="DIRECT"), Origin.COLUMN
 
@@ -321,12 +329,12 @@ def _arrays(connection: Connection, file: Path) -> StoreAdjacency | None:
     return lay_over(connection, *found)
 
 
-def _compare(tables: StoreGraph, arrays: StoreGraph, question: dict) -> None:
+def _compare(tables: QuestionGraph, arrays: QuestionGraph, question: Asked) -> None:
     one, other = _pages(tables, question), _pages(arrays, question)
     assert one == other
 
 
-def _pages(graph: StoreGraph, question: dict) -> list[str]:
+def _pages(graph: QuestionGraph, question: Asked) -> list[str]:
     """The answer page by page, as bytes."""
     pages, cursor = [], ""
     listing = _listing(graph, question)
@@ -338,7 +346,7 @@ def _pages(graph: StoreGraph, question: dict) -> list[str]:
             return [*pages, _listing(graph, question).csv()]
 
 
-def _listing(graph: StoreGraph, question: dict) -> Listing:
+def _listing(graph: QuestionGraph, question: Asked) -> Listing:
     budgets = {name: question[name] for name in ("depth", "types", "max_nodes", "max_edges", "at")}
     root, asked_for = question["root"], Question(**budgets)
     match question["way"]:

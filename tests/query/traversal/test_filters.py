@@ -16,7 +16,7 @@ from query.worlds.brute_force import Brute, ask, holding, meets, one_name, whole
 from query.worlds.random_worlds import Statement, World, load
 from whence.model.graph import FacetRow
 from whence.model.lineage import Edge, Origin
-from whence.model.names import FieldName, JobName, Node
+from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.model.traits import read_traits
 from whence.query.answers.values import Filter, Question
 from whence.query.questions.impact import Impact, impact
@@ -33,6 +33,7 @@ assertions_of = st.fixed_dictionaries(
         "type": st.sampled_from(("", "VIEW", "DASHBOARD")),
     }
 )
+SUBJECTS: tuple[DatasetName | JobName, ...] = (*DATASETS, *JOBS)
 some = st.sampled_from
 filters = st.builds(
     Filter,
@@ -48,7 +49,7 @@ filters = st.builds(
 def with_facets(world: World, assertions: list[dict[str, Any]]) -> World:
     """A world in which something is said of each dataset and job."""
     facets = []
-    for subject, one in zip((*DATASETS, *JOBS), assertions, strict=True):
+    for subject, one in zip(SUBJECTS, assertions, strict=True):
         tags = [
             {"key": key, "value": value, "source": "test", **({"field": of} if of else {})}
             for key, value, of in one["tags"]
@@ -64,7 +65,7 @@ def fits(world: World, node: Node, only: Filter) -> bool:
     """Whether a node fits, jobs of the filter apart; straight from the words of docs/reference/questions.md."""
     name = one_name(world)
     whole = node.dataset if isinstance(node, FieldName) else node
-    same = [one for one in (*DATASETS, *JOBS) if name(one) == whole]
+    same = [one for one in SUBJECTS if name(one) == whole]
     facets = [(key, json.loads(payload)) for of, key, payload in world.facets if of in same]
     tags: set[str] = set()
     owners: set[str] = set()

@@ -3,6 +3,7 @@ on both stores.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from query.worlds.brute_force import ask, one_name
 from query.worlds.random_worlds import Statement, World, load
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName, Node
-from whence.query.answers.values import Answer, Paths, Question, touches
+from whence.query.answers.values import Answer, Paths, Question, Step, touches
 from whence.query.questions.lineage import downstream, upstream
 from whence.query.questions.paths import paths
 from whence.store.connection.engine import reading
@@ -104,23 +105,23 @@ BEYOND = {"root": Y, "direction": "downstream", "types": {"DIRECT"}, "depth": 1,
 @given(world=worlds(), question=questions, over=adjacencies)
 @example(world=PASSED_BY, question=BEYOND, over="tables")
 @example(world=PASSED_BY, question=BEYOND, over="arrays")
-def test_walk_equals_brute_force(sqlite_store: Engine, world: World, question: dict[str, object], over: str) -> None:
+def test_walk_equals_brute_force(sqlite_store: Engine, world: World, question: dict[str, Any], over: str) -> None:
     _check(sqlite_store, world, question, over)
 
 
 def test_walk_equals_brute_force_on_each_store(store: Engine) -> None:
     @settings(slow, max_examples=25, derandomize=True)
     @given(world=worlds(), question=questions, over=adjacencies)
-    def run(world: World, question: dict[str, object], over: str) -> None:
+    def run(world: World, question: dict[str, Any], over: str) -> None:
         _check(store, world, question, over)
 
     run()
 
 
-def _check(engine: Engine, world: World, question: dict[str, object], over: str) -> None:
+def _check(engine: Engine, world: World, question: dict[str, Any], over: str) -> None:
     load(engine, world)
     answer = _answer(engine, question, over)
-    expected = ask(world, **question)  # type: ignore[arg-type]  # the dictionary has the parameters' names and types
+    expected = ask(world, **question)
     event(f"nodes reached: {min(len(expected.distance) // 3 * 3, 12)}")
     assert {node.name: node.depth for node in answer.nodes} == expected.distance
     assert {(one.source, one.target, one.owner) for one in answer.edges} == expected.edges
@@ -136,14 +137,16 @@ def _check(engine: Engine, world: World, question: dict[str, object], over: str)
     assert answer == _answer(engine, question, over)
     _check_witnesses(answer)
     for node in answer.nodes[1:]:
+        assert node.parent is not None
+        assert node.edge is not None
         last = answer.edges[node.edge]
         assert (last.source, last.target, last.owner) in expected.takes[node.parent]
 
 
-def _answer(engine: Engine, question: dict[str, object], over: str, **budgets: int) -> Answer:
+def _answer(engine: Engine, question: dict[str, Any], over: str, **budgets: Any) -> Answer:
     walk: Callable[..., Answer] = upstream if question["direction"] == "upstream" else downstream
     with reading(engine) as connection:
-        asked = Question(depth=question["depth"], types=question["types"], at=question["at"], **budgets)  # type: ignore[arg-type]
+        asked = Question(depth=question["depth"], types=question["types"], at=question["at"], **budgets)
         return walk(graph_over(connection, over), question["root"], asked)
 
 
@@ -162,11 +165,11 @@ def _check_witnesses(answer: Answer) -> None:
 @settings(slow, max_examples=150)
 @given(world=worlds(), question=questions, max_nodes=st.integers(1, 6), max_edges=st.integers(1, 8), over=adjacencies)
 def test_budgets_are_kept_and_admitted(
-    sqlite_store: Engine, world: World, question: dict[str, object], max_nodes: int, max_edges: int, over: str
+    sqlite_store: Engine, world: World, question: dict[str, Any], max_nodes: int, max_edges: int, over: str
 ) -> None:
     load(sqlite_store, world)
     answer = _answer(sqlite_store, question, over, max_nodes=max_nodes, max_edges=max_edges)
-    whole = ask(world, **question)  # type: ignore[arg-type]  # the dictionary has the parameters' names and types
+    whole = ask(world, **question)
     reached = {node.name: node.depth for node in answer.nodes}
     assert len(reached) <= max_nodes
     assert sum(len(one.transformations) for one in answer.edges) <= max_edges
@@ -205,15 +208,15 @@ def test_paths_are_all_simple_paths(sqlite_store: Engine, world: World, ends: tu
     assert min(lengths, default=None) == shortest
 
 
-def _check_path(found: Paths, steps: tuple[object, ...], name: Callable[[Node], Node]) -> None:
-    nodes = [step.target for step in steps]  # type: ignore[attr-defined]  # steps are Step
+def _check_path(found: Paths, steps: tuple[Step, ...], name: Callable[[Node], Node]) -> None:
+    nodes = [step.target for step in steps]
     assert len(set(nodes)) == len(nodes)
     if not steps:
         return
     first, last = steps[0], steps[-1]
-    assert touches(name(found.source), first.source)  # type: ignore[attr-defined]
-    assert last.target == name(found.target)  # type: ignore[attr-defined]
+    assert touches(name(found.source), first.source)
+    assert last.target == name(found.target)
     for step in steps:
-        for one in step.edges:  # type: ignore[attr-defined]
-            assert one.source == step.source  # type: ignore[attr-defined]
-            assert touches(step.target, one.target)  # type: ignore[attr-defined]
+        for one in step.edges:
+            assert one.source == step.source
+            assert touches(step.target, one.target)

@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, Engine, insert
@@ -11,6 +12,7 @@ from sqlalchemy import Connection, Engine, insert
 from query.worlds.random_policies import Policy, forbidden, policy, shown, spelled, world
 from query.worlds.random_worlds import World, load, nodes_of
 from whence.errors import NodeNotFoundError
+from whence.model.graph import Direction
 from whence.model.ids import hash64, node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.query.answers.values import Filter, Question
@@ -104,7 +106,7 @@ def _runs(graph: QuestionGraph, one: World, rule: Policy) -> Iterator[Listing]:
     for statement in one.statements:
         job = statement.owner
         if isinstance(job, JobName) and job.namespace in rule.namespaces:
-            for direction in ("upstream", "downstream"):
+            for direction in Direction:
                 yield runs_listing(run_lineage(graph, resolve_run(graph, statement.run_id), direction))
         elif isinstance(job, JobName):
             with pytest.raises(NodeNotFoundError):
@@ -170,7 +172,7 @@ def _with_a_past(one: World) -> World:
 
 def _describe(connection: Connection, one: World) -> None:
     """Give every dataset a schema, tags of its fields and an owner, every job a place of its code; all name them."""
-    facets = []
+    facets: list[tuple[Node, str, dict[str, Any]]] = []
     for node in sorted(nodes_of(one), key=str):
         match node:
             case DatasetName(_, name):

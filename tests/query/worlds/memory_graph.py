@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import cast
 
 from query.worlds.random_worlds import Statement as Statement
 from query.worlds.random_worlds import World, nodes_of, sets_of
@@ -26,6 +27,7 @@ from whence.model.ids import Kind, kind_of, node_id
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName, Node, RunName
 from whence.query.answers.values import dataset_of
+from whence.query.visibility.visible_ids import QuestionGraph
 from whence.store.adjacency.tables import TableAdjacency
 from whence.store.schema.tables import FOREVER
 
@@ -160,10 +162,11 @@ class MemoryGraph:
                     ends = (
                         (one.source, one.target) if hop.direction is Direction.DOWNSTREAM else (one.target, one.source)
                     )
-                    wholes = [node_id(of) if (of := dataset_of(end)) else 0 for end in ends]
+                    near_dataset, far_dataset = (node_id(of) if (of := dataset_of(end)) else 0 for end in ends)
                     event = (one.type, one.subtype, one.masking, one.description, origin, statement.confirmed)
                     near, far = map(node_id, ends)
-                    yield EdgeRow(near, far, *wholes, node_id(statement.owner), set_id, *event), ordinal
+                    owner = node_id(statement.owner)
+                    yield EdgeRow(near, far, near_dataset, far_dataset, owner, set_id, *event), ordinal
 
     def _coarse(self, rows: Sequence[EdgeRow], dataset_ids: Sequence[int], direction: Direction) -> set[GapRow]:
         fine = {(row.owner_id, self._one(row.far_dataset_id)) for row in rows if _is_of(Grain.FIELD, row)}
@@ -191,6 +194,11 @@ class MemoryGraph:
     def _one(self, dataset_id: int) -> int:
         group = self.groups([dataset_id]).get(dataset_id)
         return node_id(group[0]) if group else dataset_id
+
+
+def memory_graph(world: World, producer: Callable[[Node], str] = lambda _: "https://test") -> QuestionGraph:
+    """A world as the graph of walks, paths and searches. It lacks the ports of runs, facets and measurements."""
+    return cast(QuestionGraph, MemoryGraph(world, producer))
 
 
 def _is_of(grain: Grain, row: EdgeRow) -> bool:

@@ -45,7 +45,8 @@ def world(dice: random.Random) -> World:
         if of[one] != 77 or one == datasets[0] or dice.random() < 0.6
     ]
     jobs = [JobName(dice.choice(NAMESPACES), f"job{letter}q") for letter in "jkl"]
-    statements = [_statement(dice, owner, datasets, fields, jobs) for owner in (*jobs, *dice.sample(datasets, 1))]
+    owners: list[JobName | DatasetName] = [*jobs, *dice.sample(datasets, 1)]
+    statements = [_statement(dice, owner, datasets, fields, jobs) for owner in owners]
     return World(statements=tuple(statements), groups=groups, declared=tuple(fields), jobs=tuple(jobs))
 
 

@@ -91,7 +91,7 @@ def nodes_of(world: World) -> set[Node]:
         for end in (one.source, one.target, statement.owner)
     }
     ends |= {member for group in world.groups for member in group} | set(world.declared) | set(world.jobs)
-    ends |= {of for of, *_ in (*world.facets, *world.schemas)}
+    ends |= {of for of, *_ in world.facets} | {of for of, *_ in world.schemas}
     return ends | {end.dataset for end in ends if isinstance(end, FieldName)}
 
 
