@@ -131,7 +131,8 @@ def test_pages_of_paths_from_all_columns_of_a_dataset(client: Client, store: Eng
     of, to = DatasetName("db", "s"), FieldName(DatasetName("db", "t"), "y")
     edges = tuple((Edge(source=FieldName(of, name), target=to, type="DIRECT"), Origin.COLUMN) for name in "abc")
     load(store, World(statements=(Statement(owner=JobName("n", "j"), edges=edges),)))
-    found, cursor = [], ""
+    found: list[str] = []
+    cursor: str | None = ""
     while cursor is not None:
         page = client.get("/api/v2/paths", source=str(of), target=str(to), limit=1, cursor=cursor).json
         found += [path["steps"][0]["source"] for path in page["data"]["paths"]]

@@ -115,7 +115,7 @@ def test_a_table_that_is_created_by_a_command_and_an_insert_within_it_is_shown_o
                 assert all(place < len(answer["edges"]) for place in places)
 
 
-def reached(client: Client, direction: str, node: str, **asked: str) -> set[str]:
+def reached(client: Client, direction: str, node: str, **asked: Any) -> set[str]:
     answer = client.get(f"/api/v2/lineage/{direction}", node=node, limit=1_000, **asked)
     assert answer.status == 200, answer.body
     return {one["node"] for one in answer.json["data"]["nodes"]}

@@ -74,7 +74,10 @@ class Warehouse:
 
     def _run(self, number: int, source: DatasetName, target: DatasetName) -> Iterable[dict[str, Any]]:
         run = RunName(RUNS[number], self.jobs[number])
-        ends = {"inputs": [self._dataset(source)], "outputs": [self._dataset(target, self._edges(source, target))]}
+        ends: dict[str, Any] = {
+            "inputs": [self._dataset(source)],
+            "outputs": [self._dataset(target, self._edges(source, target))],
+        }
         yield run_event(DAY + number * HOUR, RunState.START, run, **ends)
         yield run_event(DAY + number * HOUR + 1, RunState.COMPLETE, run, **ends)
 
@@ -92,11 +95,12 @@ class Warehouse:
     def _edges(self, source: DatasetName, target: DatasetName) -> list[Edge]:
         source, target = (self.path(one) if self.by_path else one for one in (source, target))
         values = [_edge(FieldName(source, one), FieldName(target, other), "DIRECT", how) for one, other, how in VALUES]
-        ends: Sequence[DatasetName | FieldName] = {
+        forms: dict[str, Sequence[DatasetName | FieldName]] = {
             "dataset": [target],
             "copied": [FieldName(target, name) for name in ("key", "value")],
             "column": [FieldName(target, "value")],
-        }[self.form]
+        }
+        ends = forms[self.form]
         return values + [_edge(FieldName(source, one), end, "INDIRECT", how) for end in ends for one, how in INFLUENCES]
 
 

@@ -72,8 +72,13 @@ def events() -> list[dict[str, Any]]:
     }
     above = {"parent": parent_facet(RunName(RUNS[9], NIGHTLY))}
     nominal = {"nominalTime": {"nominalStartTime": "2026-11-18T00:00:00Z", "nominalEndTime": "2026-11-19T00:00:00Z"}}
-    load = {"run_facets": {**above, **nominal}, "job_facets": load_facets, "inputs": [orders], "outputs": [revenue]}
-    sum_ = {"inputs": [dataset(REVENUE)], "outputs": [report]}
+    load: dict[str, Any] = {
+        "run_facets": {**above, **nominal},
+        "job_facets": load_facets,
+        "inputs": [orders],
+        "outputs": [revenue],
+    }
+    sum_: dict[str, Any] = {"inputs": [dataset(REVENUE)], "outputs": [report]}
     return [
         run_event(DAY, RunState.START, RunName(RUNS[0], LOAD), **load),
         run_event(DAY + HOUR, RunState.COMPLETE, RunName(RUNS[0], LOAD), **load),

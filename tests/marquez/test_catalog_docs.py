@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def world() -> list[bytes]:
     revenue = dataset(
         DatasetName(DB, "shop.revenue"), facets={"schema": {"fields": [{"name": "total", "type": "numeric"}]}}
     )
-    ends = {"inputs": [dataset(DatasetName(DB, "shop.orders"))], "outputs": [revenue]}
+    ends: dict[str, Any] = {"inputs": [dataset(DatasetName(DB, "shop.orders"))], "outputs": [revenue]}
     events = [
         run_event(SIX, RunState.START, RUN, **ends),
         run_event(SIX + 60_000_000, RunState.COMPLETE, RUN, **ends),

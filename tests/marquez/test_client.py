@@ -1,5 +1,7 @@
 """The published client of Marquez, marquez-python, every method of it, against a running server."""
 
+from collections.abc import Callable
+
 import pytest
 from marquez_client import MarquezClient
 from marquez_client.errors import APIError
@@ -133,7 +135,7 @@ def test_events(client: MarquezClient) -> None:
 
 
 def test_what_is_not_there(client: MarquezClient) -> None:
-    for ask in (
+    requests: tuple[Callable[[], object], ...] = (
         lambda: client.get_namespace("nowhere"),
         lambda: client.get_dataset(DB, "nothing"),
         lambda: client.get_job("shop", "nothing"),
@@ -142,7 +144,8 @@ def test_what_is_not_there(client: MarquezClient) -> None:
         lambda: client.tag_dataset(DB, "nothing", "x"),
         lambda: client.mark_job_run_as_started("01941f29-7c00-7abc-8def-00000000ffff"),
         lambda: client.create_job_run("shop", "nothing"),
-    ):
+    )
+    for ask in requests:
         with pytest.raises(APIError):
             ask()
 

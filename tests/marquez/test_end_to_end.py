@@ -51,5 +51,5 @@ def test_what_a_client_writes_is_read_back(spark: SparkSession, tmp_path: Path) 
     log = api.data / "log"
     apply(other, list(read_records(log, start_position(log), committed_end(log))), committed_end(log))
     assert list(dump(other)) == list(dump(engine))
-    for one in (engine, other):
-        one.dispose()
+    for store in (engine, other):
+        store.dispose()

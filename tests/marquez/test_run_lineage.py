@@ -33,7 +33,7 @@ class Part:
 
     def bodies(self) -> Iterator[bytes]:
         run = RunName(self.run, JobName("prod", self.job))
-        touched = {
+        touched: dict[str, Any] = {
             "inputs": [self._dataset(self.reads)],
             "outputs": [self._dataset(self.writes)] if self.writes else [],
         }

@@ -306,7 +306,7 @@ def test_a_code_of_another_login_is_refused_by_its_nonce(signing: House) -> None
         theirs = await authorize((await begin(client))[0], "mallory")
         code = parse_qs(urlsplit(theirs).query)["code"][0]
         client.cookies.clear()
-        _, state = await begin(client)
+        state = (await begin(client))[1]
         client.cookies.clear()
         back = f"/login/callback?code={code}&state={state}"
         assert (await client.get(back, headers={"Cookie": f"{LOGIN_COOKIE}={state}"})).status_code == 401

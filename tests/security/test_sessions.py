@@ -59,7 +59,7 @@ def test_signing_out_needs_the_csrf_value_and_ends_the_session_for_all(house: Ma
     key = made.key("ada", Role.READER)
 
     async def work(client: httpx.AsyncClient, _: FastAPI) -> None:
-        (one, me), (other, _) = await sign_in(client, key), await sign_in(client, key)
+        (one, me), (other, _me) = await sign_in(client, key), await sign_in(client, key)
         for wrong in ({}, {"X-Whence-CSRF": "guessed"}):
             assert (await client.delete(SESSION, headers=one | wrong)).status_code == 403
         assert (await client.delete(SESSION, headers=one | {"X-Whence-CSRF": me["csrf"]})).status_code == 204
@@ -120,7 +120,7 @@ def test_a_page_of_another_site_signs_nobody_in(house: Make) -> None:
             {"content": f'{{"key": "{key}"}}', "headers": {"Content-Type": "text/plain"}},
             {"data": {"key": key}},
         ):
-            assert (await client.post(SESSION, **form)).status_code == 422  # type: ignore[arg-type]  # of both shapes
+            assert (await client.post(SESSION, **form)).status_code == 422
         answer = await client.post(SESSION, json={"key": key}, headers={"Sec-Fetch-Site": "same-origin"})
         assert answer.status_code == 201
 
@@ -146,7 +146,7 @@ def test_own_sessions_are_listed_and_ended_one_by_one(house: Make) -> None:
     sessions = "/api/v2/sessions"
 
     async def work(client: httpx.AsyncClient, _: FastAPI) -> None:
-        (one, me), (other, _), (his, _) = [await sign_in(client, key) for key in (ada, ada, bob)]
+        (one, me), (other, _me), (his, _me) = [await sign_in(client, key) for key in (ada, ada, bob)]
         answer = await client.get(sessions, headers=one)
         assert answer.headers["cache-control"] == "no-store"
         listed = answer.json()["data"]

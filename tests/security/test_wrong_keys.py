@@ -15,10 +15,11 @@ from security.test_access import event, until
 from services.postgres import PostgresProcess, new_database
 from whence.api.auth import credentials
 from whence.api.settings import Settings
-from whence.govern.api_keys import _checksum, parse_key
+from whence.govern.api_keys import Key, _checksum, is_hash_of, parse_key
 from whence.model.access import Role
 from whence.store.connection.engine import open_store, sqlite_url
 from whence.store.migrations.migrate import migrate
+from whence.store.security.api_key_rows import StoredKey
 from whence.store.security.database import open_security, write_security
 from whence.store.security.tables import key
 
@@ -39,11 +40,10 @@ def verified(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The keys that Argon2 was asked about, in order."""
     asked: list[str] = []
 
-    def count(stored: object, one: credentials.Key) -> bool:
+    def count(stored: StoredKey, one: Key) -> bool:
         asked.append(one.text)
-        return credentials_is_hash_of(stored, one)
+        return is_hash_of(stored, one)
 
-    credentials_is_hash_of = credentials.is_hash_of
     monkeypatch.setattr(credentials, "is_hash_of", count)
     return asked
 

@@ -6,7 +6,7 @@ from typing import Any
 from api.asked import Client
 
 
-def paged(client: Client, path: str, **asked: object) -> Iterator[dict[str, Any]]:
+def paged(client: Client, path: str, **asked: Any) -> Iterator[dict[str, Any]]:
     cursor = ""
     while True:
         answer = client.get(path, cursor=cursor, **asked)

@@ -13,7 +13,6 @@ from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import cast
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -87,7 +86,7 @@ def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Received]:
         serving.start()
         monkeypatch.setenv(ENDPOINT, f"http://127.0.0.1:{server.server_port}")
         monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "100")
-        yield Received(cast(int, server.server_port), queue)
+        yield Received(server.server_port, queue)
         server.shutdown()
         serving.join()
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 from urllib.parse import quote
 
 import httpx
@@ -150,7 +151,7 @@ async def _answer(client: httpx.AsyncClient, key: Mapping[str, str], one: Asked)
 async def _change(client: httpx.AsyncClient, method: str, admin: Mapping[str, str], rule: Hiding) -> None:
     """Hide fields from everybody, or show them again; it counts at once, for the same process changed it."""
     body = {"subject": "*", "namespaces": rule.namespaces, "datasets": rule.datasets, "fields": rule.fields}
-    how = {"params": body} if method == "DELETE" else {"json": body}
+    how: dict[str, Any] = {"params": body} if method == "DELETE" else {"json": body}
     answer = await client.request(method, "/api/v2/hidings", headers=admin, **how)
     assert answer.status_code in (200, 204), answer.text
 

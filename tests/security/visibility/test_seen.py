@@ -33,8 +33,8 @@ def test_a_reader_of_one_namespace_gets_tokens_for_the_rest(churn: House) -> Non
     async def work(client: httpx.AsyncClient, _: FastAPI) -> None:
         for question in QUESTIONS:
             for form in ("application/json", "text/csv"):
-                asked = {"params": {"node": MAIL}, "headers": lake | {"Accept": form}}
-                answer = await client.get(f"/api/v2/{question}", **asked)
+                headers = lake | {"Accept": form}
+                answer = await client.get(f"/api/v2/{question}", params={"node": MAIL}, headers=headers)
                 assert answer.status_code == 200, answer.text
                 assert not [word for word in HIDDEN_JOBS if word in answer.text], question
         pair = [
@@ -90,8 +90,8 @@ def test_a_claim_to_be_another_name_of_a_hidden_dataset_shows_no_column_of_it(
     async def work(client: httpx.AsyncClient, _: FastAPI) -> None:
         for question in QUESTIONS:
             for form in ("application/json", "text/csv"):
-                asked = {"params": {"node": str(BAIT)}, "headers": mallory | {"Accept": form}}
-                answer = await client.get(f"/api/v2/{question}", **asked)
+                headers = mallory | {"Accept": form}
+                answer = await client.get(f"/api/v2/{question}", params={"node": str(BAIT)}, headers=headers)
                 assert answer.status_code == 200, answer.text
                 assert not [word for word in ("vault", "payroll", "salary", "amount") if word in answer.text], question
         guessed = {"node": "datasetField:mine:bait:salary"}
