@@ -38,6 +38,9 @@ def replay(records: list[Query]) -> Iterator[dict[str, Any]]:
             continue
         execution = Execution(RunRef("battery", application.job_name(query.target), _RUN.run_id), _AT, _AT)
         if query.action == STREAM:
-            yield from stream_events(query, execution, application, COMPLETE)
+            yield from stream_events(
+                query, execution, application, COMPLETE, Context(query.leaves, {}, query.expansions)
+            )
         else:
-            yield from query_events(query, execution, application, known)
+            context = Context(query.leaves, known, query.expansions)
+            yield from query_events(query, execution, application, context)

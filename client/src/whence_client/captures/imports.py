@@ -1,4 +1,4 @@
-"""Installing a capture when its package is first imported by the job; nothing is imported for the capture's sake."""
+"""Work that waits until the job imports a module; nothing is imported for a capture's sake."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import Any, Callable
 
 from whence_client.captures.contract import Undo
 from whence_client.captures.registry import install_for, registered_names
@@ -17,12 +17,25 @@ from whence_client.captures.session import Session, process_session
 def install_on_import(session: Session | None = None) -> Undo:
     """Install each attach capture once its module is imported, and now for modules that are there already."""
     chosen = session or process_session()
-    if any(isinstance(one, _Finder) for one in sys.meta_path):
+    if any(isinstance(one, _Finder) and one.installs for one in sys.meta_path):
         return lambda: None
-    finder = _Finder(registered_names(), chosen)
+
+    def install(name: str) -> None:
+        with chosen.guard("imports")(name):
+            install_for(name, chosen)
+
+    return _call_after(_Finder(registered_names(), install, installs=True))
+
+
+def call_after_import(name: str, callback: Callable[[], None]) -> Undo:
+    """Call `callback`, which must not raise, once a module is imported: now if it is there already."""
+    return _call_after(_Finder(frozenset((name,)), lambda _: callback()))
+
+
+def _call_after(finder: _Finder) -> Undo:
     sys.meta_path.insert(0, finder)
     for name in sorted(finder.names & set(sys.modules)):
-        install_for(name, chosen)
+        finder.callback(name)
 
     def undo() -> None:
         if finder in sys.meta_path:
@@ -32,10 +45,13 @@ def install_on_import(session: Session | None = None) -> Undo:
 
 
 class _Finder(MetaPathFinder):
-    """Lets the other finders find a module, and wraps the loader of those that captures wait for."""
+    """Lets the other finders find a module, and wraps the loader of those that somebody waits for.
 
-    def __init__(self, names: frozenset[str], session: Session) -> None:
-        self.names, self._session = names, session
+    `installs`: it is the one that installs captures, of which there is one in a process.
+    """
+
+    def __init__(self, names: frozenset[str], callback: Callable[[str], None], *, installs: bool = False) -> None:
+        self.names, self.callback, self.installs = names, callback, installs
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         if name not in self.names:
@@ -45,16 +61,16 @@ class _Finder(MetaPathFinder):
             spec = find(name, path, target) if find and finder is not self else None
             if spec is not None:
                 if spec.loader is not None:
-                    spec.loader = _Loader(spec.loader, name, self._session)
+                    spec.loader = _Loader(spec.loader, lambda: self.callback(name))
                 return spec  # type: ignore[no-any-return]
         return None
 
 
 class _Loader(Loader):
-    """The module's own loader, and the capture after it. Everything else is asked of the own one."""
+    """The module's own loader, and the callback after it. Everything else is asked of the own one."""
 
-    def __init__(self, loader: Any, name: str, session: Session) -> None:
-        self._loader, self._name, self._session = loader, name, session
+    def __init__(self, loader: Any, callback: Callable[[], None]) -> None:
+        self._loader, self._callback = loader, callback
 
     def __getattr__(self, attribute: str) -> Any:
         return getattr(self._loader, attribute)
@@ -68,5 +84,4 @@ class _Loader(Loader):
             module.__spec__.loader = self._loader
         module.__loader__ = self._loader
         self._loader.exec_module(module)
-        with self._session.guard("imports")(self._name):
-            install_for(self._name, self._session)
+        self._callback()

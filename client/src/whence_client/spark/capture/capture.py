@@ -25,6 +25,8 @@ from whence_client.spark.capture.reading import read_query
 from whence_client.spark.capture.runs import JobRuns
 from whence_client.spark.capture.streams import read_stream
 from whence_client.spark.capture.worker import Worker
+from whence_client.spark.ml.events import model_events, model_target
+from whence_client.spark.ml.models import Models
 from whence_client.spark.plan.lineage import known_columns
 from whence_client.spark.plan.relations import Context
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from whence_client.captures.session import Session
     from whence_client.lineage.columns import Column
     from whence_client.spark.capture.records import Query
+    from whence_client.spark.ml.models import SavedModel
 
 NAME = "spark"
 MOST_KNOWN = 100_000
@@ -67,8 +70,8 @@ class SparkCapture:
 
     def __init__(self, spark: Any, session: Session, names: Names) -> None:
         self._session = session
-        self._guard = session.guard(NAME)
-        self._worker = Worker(self._guard)
+        self.guard = session.guard(NAME)
+        self._worker = Worker(self.guard)
         parent = names.parent
         root = (parent.root or parent) if parent else None
         run = RunRef(names.namespace, names.name, names.run_id or new_run_id(), root)
@@ -77,6 +80,7 @@ class SparkCapture:
         )
         self._application = Application(run, parent, {"processing_engine": engine})
         self._runs = JobRuns(run)
+        self.models = Models()
         self._known: OrderedDict[int, Column] = OrderedDict()
         self._last: tuple[str, tuple[str, ...]] = ("", ())
         self._streams: dict[str, tuple[Query, Execution]] = {}
@@ -89,29 +93,29 @@ class SparkCapture:
 
     def begin(self) -> None:
         """Report the start of the application."""
-        began = _now()
+        began = now()
         self._worker.submit("start", lambda: self._begin(began))
 
     def note_success(self, action: str, execution: Any, nanoseconds: int) -> None:
         """Record a query that succeeded."""
-        ended = _now()
+        ended = now()
         began = ended - timedelta(microseconds=nanoseconds // 1000)
         self._worker.submit("query", lambda: self._record(action, execution, began, ended, None))
 
     def note_failure(self, action: str, execution: Any, error: Any) -> None:
         """Record a query that failed."""
-        ended = _now()
+        ended = now()
         self._worker.submit("query", lambda: self._record(action, execution, ended, ended, error))
 
     def note_stream_start(self, run: str, stream: Any) -> None:
         """Record a stream that started; `stream` is its Java object."""
-        began = _now()
+        began = now()
         if stream is not None:
             self._worker.submit("stream", lambda: self._begin_stream(run, stream, began))
 
     def note_stream_end(self, run: str, error: str | None) -> None:
         """Record the end of a stream."""
-        ended = _now()
+        ended = now()
         self._worker.submit("stream", lambda: self._end_stream(run, ended, error))
 
     def remember(self, columns: dict[int, Column]) -> None:
@@ -121,6 +125,16 @@ class SparkCapture:
             self._known.move_to_end(number)
         while len(self._known) > MOST_KNOWN:
             self._known.popitem(last=False)
+
+    def context(self, query: Query) -> Context:
+        """What the plan of a query refers to."""
+        return Context(query.leaves, self._known, query.expansions, self.models.computed)
+
+    def emit_model(self, saved: SavedModel, began: datetime, ended: datetime) -> None:
+        """Report that a model was saved."""
+        run = self._runs.next_run(self._application.job_name(model_target(saved)), adds=False, failed=False)
+        for event in model_events(saved, run, self._application, began, ended):
+            self._session.emit(event, capture=NAME)
 
     def submit(self, what: str, task: Callable[[], None]) -> None:
         """Run a task after those of the queries so far."""
@@ -137,7 +151,7 @@ class SparkCapture:
         self._has_ended = True
         self._worker.drain(seconds)
         failure = Failure(f"{type(error).__name__}: {error}") if error else None
-        event = application_events(self._application, FAIL if failure else COMPLETE, _now(), failure)
+        event = application_events(self._application, FAIL if failure else COMPLETE, now(), failure)
         self._session.emit(event, capture=NAME)
 
     def _begin(self, began: datetime) -> None:
@@ -151,7 +165,7 @@ class SparkCapture:
         if query.target is None:
             self._remember_query(query)
             return
-        if self._is_reported(query):
+        if self._is_reported(query) or self.models.is_part(query.target.dataset):
             return
         self._emit(query, began, ended, _failure(error))
 
@@ -162,7 +176,7 @@ class SparkCapture:
             return
         run = RunRef(self._application.run.namespace, self._application.job_name(query.target), number)
         self._streams[number] = (query, Execution(run, began, began))
-        for event in stream_events(query, self._streams[number][1], self._application, RUNNING):
+        for event in stream_events(query, self._streams[number][1], self._application, RUNNING, self._of_stream(query)):
             self._session.emit(event, capture=NAME)
 
     def _end_stream(self, number: str, ended: datetime, error: str | None) -> None:
@@ -171,11 +185,15 @@ class SparkCapture:
             return
         failure = Failure(error.partition("\n")[0], error) if error else None
         done = replace(execution, ended=ended, failure=failure)
-        for event in stream_events(query, done, self._application, FAIL if failure else COMPLETE):
+        state = FAIL if failure else COMPLETE
+        for event in stream_events(query, done, self._application, state, self._of_stream(query)):
             self._session.emit(event, capture=NAME)
 
+    def _of_stream(self, query: Query) -> Context:
+        return Context(query.leaves, {}, query.expansions, self.models.computed)
+
     def _remember_query(self, query: Query) -> None:
-        self.remember(known_columns(query.plan, Context(query.leaves, self._known, query.expansions)))
+        self.remember(known_columns(query.plan, self.context(query)))
 
     def _is_reported(self, query: Query) -> bool:
         """Whether this command only wraps the write that was reported just before it."""
@@ -190,7 +208,8 @@ class SparkCapture:
             return
         job = self._application.job_name(target)
         run = self._runs.next_run(job, adds=target.change == APPENDING, failed=failure is not None)
-        for event in query_events(query, Execution(run, began, ended, failure), self._application, self._known):
+        execution = Execution(run, began, ended, failure)
+        for event in query_events(query, execution, self._application, self.context(query)):
             self._session.emit(event, capture=NAME)
 
 
@@ -212,5 +231,6 @@ def _code_facets() -> dict[str, Any]:
     return code_facets(path, 0, commit_of(os.path.dirname(path)))
 
 
-def _now() -> datetime:
+def now() -> datetime:
+    """The time of an event that begins now."""
     return datetime.now(timezone.utc)

@@ -9,18 +9,18 @@ from whence_client.events.datasets import Dataset as EventDataset
 from whence_client.events.datasets import Field
 from whence_client.events.facets import facet
 from whence_client.events.runs import COMPLETE, FAIL, RUNNING, START, RunRef, error_facet, job_type_facet, run_event
+from whence_client.lineage.columns import Dataset
 from whence_client.lineage.facets import lineage_facets
 from whence_client.spark.plan.lineage import Lineage, read_lineage, read_row_changes
-from whence_client.spark.plan.relations import Context
-from whence_client.spark.plan.trees import trees_in
+from whence_client.spark.plan.trees import expression_id, trees_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
 
     from whence_client.events.facets import Event, Facet
-    from whence_client.lineage.columns import Column, Dataset
     from whence_client.spark.capture.records import Query, Target
+    from whence_client.spark.plan.relations import Context
 
 REWRITTEN = frozenset(("ReplaceData", "WriteDelta"))
 """Commands whose plan has all rows of the target, with columns of its own."""
@@ -82,9 +82,7 @@ def application_events(application: Application, state: str, at: datetime, failu
     )
 
 
-def query_events(
-    query: Query, execution: Execution, application: Application, known: Mapping[int, Column]
-) -> Iterator[Event]:
+def query_events(query: Query, execution: Execution, application: Application, context: Context) -> Iterator[Event]:
     """The START of a query that writes, and its end with what it read and wrote."""
     target = query.target
     if target is None:
@@ -92,7 +90,7 @@ def query_events(
     sql = {"sql": facet("SQLJobFacet", query=query.sql, dialect="spark")} if query.sql else {}
     job_facets = {**application.job_facets, **sql, "jobType": job_type_facet(_job_type(target), "SPARK")}
     yield run_event(START, execution.run, execution.began, parent=application.run, job_facets=job_facets)
-    failure = execution.failure
+    failure, lineage = execution.failure, _lineage(query, target, context) if query.plan else None
     yield run_event(
         FAIL if failure else COMPLETE,
         execution.run,
@@ -100,12 +98,14 @@ def query_events(
         parent=application.run,
         run_facets={**application.run_facets, **({"errorMessage": _error(failure)} if failure else {})},
         job_facets=job_facets,
-        inputs=list(input_datasets(query)),
-        outputs=[output_dataset(query, target, known)],
+        inputs=_inputs(query, lineage, context),
+        outputs=[output_dataset(query, target, lineage)],
     )
 
 
-def stream_events(query: Query, execution: Execution, application: Application, state: str) -> Iterator[Event]:
+def stream_events(
+    query: Query, execution: Execution, application: Application, state: str, context: Context
+) -> Iterator[Event]:
     """The event of a stream, whose lineage is known from its beginning; with its START if it is RUNNING now."""
     target = query.target
     if target is None:
@@ -113,7 +113,7 @@ def stream_events(query: Query, execution: Execution, application: Application, 
     job_facets = {**application.job_facets, "jobType": job_type_facet("QUERY", "SPARK", "STREAMING")}
     if state == RUNNING:
         yield run_event(START, execution.run, execution.began, parent=application.run, job_facets=job_facets)
-    failure = execution.failure
+    failure, lineage = execution.failure, _lineage(query, target, context) if query.plan else None
     yield run_event(
         state,
         execution.run,
@@ -121,8 +121,8 @@ def stream_events(query: Query, execution: Execution, application: Application, 
         parent=application.run,
         run_facets={**application.run_facets, **({"errorMessage": _error(failure)} if failure else {})},
         job_facets=job_facets,
-        inputs=list(input_datasets(query)),
-        outputs=[output_dataset(query, target, {})],
+        inputs=_inputs(query, lineage, context),
+        outputs=[output_dataset(query, target, lineage)],
     )
 
 
@@ -147,7 +147,7 @@ def input_datasets(query: Query) -> Iterator[EventDataset]:
                 yield _dataset(dataset, _fields(node.get("output")), symlinks.get(dataset))
 
 
-def output_dataset(query: Query, target: Target, known: Mapping[int, Column]) -> EventDataset:
+def output_dataset(query: Query, target: Target, lineage: Lineage | None) -> EventDataset:
     """The dataset that a query writes, with its column lineage."""
     facets: dict[str, Facet] = {}
     if target.kind:
@@ -155,14 +155,24 @@ def output_dataset(query: Query, target: Target, known: Mapping[int, Column]) ->
     if target.change:
         facets["lifecycleStateChange"] = _lifecycle(target)
     fields: tuple[Field, ...] = ()
-    if query.plan:
-        lineage = _lineage(query, target, Context(query.leaves, known, query.expansions))
+    if lineage is not None:
         facets.update(lineage_facets(lineage.columns, lineage.influences))
         fields = _output_fields(query, target, lineage)
     made = _dataset(target.dataset, fields, target.symlink)
     return EventDataset(
         made.namespace, made.name, fields, {**made.facets, **facets}, run_facets=_statistics(query.rows, query.size)
     )
+
+
+def _inputs(query: Query, lineage: Lineage | None, context: Context) -> list[EventDataset]:
+    """What the plan reads, and the saved models that computed columns of the output."""
+    read = list(input_datasets(query))
+    named = filter(None, {expression_id(node) for node in _attributes(query.plan)})
+    computed = [found for number in sorted(named) if (found := context.find_computed(number))]
+    models = {edge.source.dataset for one in computed for edge in one.model.direct}
+    used = {edge.source.dataset for column in lineage.columns.values() for edge in column.direct} if lineage else set()
+    others = models & used - {Dataset(one.namespace, one.name) for one in read}
+    return [*read, *(EventDataset(*one) for one in sorted(others))]
 
 
 def _lineage(query: Query, target: Target, context: Context) -> Lineage:

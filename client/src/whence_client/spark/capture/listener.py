@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable
 from whence_client.captures.patches import Patches
 from whence_client.spark.capture.capture import NAME, Names, SparkCapture
 from whence_client.spark.capture.streams import make_listener
+from whence_client.spark.ml.hooks import ModelHooks
 
 if TYPE_CHECKING:
     from whence_client.captures.session import Session
@@ -44,6 +45,7 @@ class Installation:
         self._patches = Patches(self._guard)
         self._listeners: list[tuple[Any, Any]] = []
         self._streams: Any = None
+        self._stop_waiting: Undo = lambda: None
         self.capture = SparkCapture(spark, session, names)
 
     def install(self) -> None:
@@ -58,11 +60,14 @@ class Installation:
         self._patches.observe(SparkSession, "newSession", lambda made, args, named: self._register(made))
         self._patches.replace(SparkContext, "stop", self._wrap_stop)
         self._guard.run("streams", self._watch_streams)
+        with self._guard("models"):
+            self._stop_waiting = ModelHooks(self._spark, self.capture).install(self._patches)
         atexit.register(self._end_of_process)
 
     def undo(self) -> None:
         """Take the listener and all patches away."""
         atexit.unregister(self._end_of_process)
+        self._stop_waiting()
         self._patches.undo()
         for manager, listener in self._listeners:
             self._guard.run("unregister", manager.unregister, listener)

@@ -22,6 +22,16 @@ class Attribute(NamedTuple):
     name: str
 
 
+class Computed(NamedTuple):
+    """What computed a column beside the columns of its expression: a model, or nothing (EMPTY).
+
+    `is_exact`: the value is of all columns in the expression, so that its function hides none.
+    """
+
+    model: Column
+    is_exact: bool
+
+
 @dataclass(frozen=True)
 class Relation:
     """The output of an operator: its attributes, the columns in scope, and what chose, grouped or ordered its rows."""

@@ -30,12 +30,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scope:
-    """What an expression can refer to: attributes by expression id, and subqueries, which `read_subquery` reads."""
+    """What an expression can refer to: attributes by expression id, and subqueries, which `read_subquery` reads.
+
+    `is_exact`: its functions are known to use all of their arguments.
+    """
 
     columns: Mapping[int, Column]
     find_attribute: Callable[[Node], Column]
     read_subquery: Callable[[Tree, Mapping[int, Column]], Column]
     lambdas: dict[int, Column] = field(default_factory=dict)
+    is_exact: bool = False
 
 
 Rule = Callable[[Node, list[Column], Scope], Column]
@@ -84,7 +88,14 @@ def _cast(node: Node, children: list[Column], scope: Scope) -> Column:
 
 
 def _opaque(node: Node, children: list[Column], scope: Scope) -> Column:
-    return add_reason(transform(children), OPAQUE_FUNCTION)
+    return transform(children) if scope.is_exact else add_reason(transform(children), OPAQUE_FUNCTION)
+
+
+def _scala_function(node: Node, children: list[Column], scope: Scope) -> Column:
+    # Those without a name are Spark ML's own, such as vector_to_array. Of one whole column they can only use all.
+    if not node.get("udfName") and len(children) == 1 and not children[0].fields:
+        return transform(children)
+    return _opaque(node, children, scope)
 
 
 def _case_when(node: Node, children: list[Column], scope: Scope) -> Column:
@@ -173,7 +184,6 @@ _RULES: dict[str, Rule] = {
             "PythonUDF",
             "PythonUDAF",
             "PythonUDTF",
-            "ScalaUDF",
             "ScalaUDAF",
             "ScalaAggregator",
             "HiveSimpleUDF",
@@ -185,6 +195,7 @@ _RULES: dict[str, Rule] = {
         ),
         _opaque,
     ),
+    "ScalaUDF": _scala_function,
     "CaseWhen": _case_when,
     "If": _if,
     **dict.fromkeys(("Coalesce", "NaNvl"), _coalesce),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Callable
 
 from whence_client.lineage.columns import (
@@ -26,7 +26,7 @@ from whence_client.lineage.columns import (
     transform,
     unknown,
 )
-from whence_client.spark.plan.attributes import Attribute, Leaf, Relation, attributes_of
+from whence_client.spark.plan.attributes import Attribute, Computed, Leaf, Relation, attributes_of
 from whence_client.spark.plan.expressions import Scope, read_expression, read_expressions
 from whence_client.spark.plan.trees import Node, Tree, expression_id, fold, kind, object_name, subtrees, trees_in
 
@@ -40,12 +40,14 @@ class Context:
 
     `leaves` are what the leaves read, by the expression id of their first attribute. `known` are columns of earlier
     plans of the session, by expression id: a checkpoint keeps its ids. `expansions` are the projections of each
-    `Expand` whose JSON has none (Spark 3), by the id of its first output.
+    `Expand` whose JSON has none (Spark 3), by the id of its first output. `find_computed` says what models computed,
+    by expression id.
     """
 
     leaves: Mapping[int, Leaf] = field(default_factory=dict)
     known: Mapping[int, Column] = field(default_factory=dict)
     expansions: Mapping[int, Any] = field(default_factory=dict)
+    find_computed: Callable[[int], Computed | None] = lambda _: None
     shared: dict[int, Relation] = field(default_factory=dict)
     """The common table expressions so far, by id."""
 
@@ -90,17 +92,22 @@ def _scope(children: list[Relation], context: Context, outer: Mapping[int, Colum
     return context.scope(*children, outer=outer)
 
 
-def _named(value: Any, scope: Scope) -> Iterator[tuple[Attribute, Column]]:
+def _named(
+    value: Any, scope: Scope, find_computed: Callable[[int], Computed | None] = lambda _: None
+) -> Iterator[tuple[Attribute, Column]]:
     for tree in trees_in(value):
-        number = expression_id(tree[0])
+        found = expression_id(tree[0])
+        number = found if found is not None else -1
+        computed = find_computed(number) if kind(tree[0]) == "Alias" else None
+        column = read_expression(tree, replace(scope, is_exact=True) if computed and computed.is_exact else scope)
         yield (
-            Attribute(number if number is not None else -1, str(tree[0].get("name", ""))),
-            read_expression(tree, scope),
+            Attribute(number, str(tree[0].get("name", ""))),
+            merge([column, computed.model]) if computed else column,
         )
 
 
 def _project(node: Node, children: list[Relation], context: Context, outer: Mapping[int, Column]) -> Relation:
-    named = list(_named(node["projectList"], _scope(children, context, outer)))
+    named = list(_named(node["projectList"], _scope(children, context, outer), context.find_computed))
     return Relation(tuple(one for one, _ in named), {one.id: column for one, column in named}, _rows(children))
 
 
