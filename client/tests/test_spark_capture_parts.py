@@ -31,6 +31,13 @@ def test_a_plan_deeper_than_the_stack_is_read() -> None:
     assert (edge.source.dataset, edge.source.field, edge.subtype) == (("file", "/orders"), "a", "IDENTITY")
 
 
+def test_the_first_attribute_of_a_process_has_the_number_zero() -> None:
+    leaf: dict[str, Any] = {"class": "x.LogicalRelation", "num-children": 0, "output": [attribute(0)]}
+    project: dict[str, Any] = {"class": "x.Project", "num-children": 1, "projectList": [attribute(0)], "child": 0}
+    relation = read_relation([project, leaf], Context({0: (Dataset("file", "/orders"),)}))
+    assert [len(one.direct) for one in relation.values] == [1]
+
+
 def test_what_an_unknown_operator_adds_is_not_guessed() -> None:
     leaf: dict[str, Any] = {"class": "x.LogicalRelation", "num-children": 0, "output": [attribute(1)]}
     unknown: dict[str, Any] = {

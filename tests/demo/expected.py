@@ -40,11 +40,8 @@ def _copies(dataset: str, columns: str) -> dict[str, Columns]:
 
 
 _CRM = "customer_id name email signup_date contract_type tenure monthly_charges churned"
-_MODEL_INPUTS = (
-    "tenure monthly_charges is_monthly days_since_last_login avg_session_minutes support_tickets churned"  # label last
-)
-_FEATURE_COLUMNS = _MODEL_INPUTS.removesuffix(" churned")
-_WEIGHTS = "coefficientMatrix interceptVector"
+_FEATURE_COLUMNS = "tenure monthly_charges is_monthly days_since_last_login avg_session_minutes support_tickets"
+_MODEL = "features churned"
 
 _UNCHANGED = {
     "bronze/crm_export": Derivation(direct=_copies("raw/crm_export", _CRM)),
@@ -70,16 +67,16 @@ _UNCHANGED = {
         direct=_copies("bronze/support_tickets", "ticket_id customer_id opened_at"),
         indirect={"priority": _of("bronze/support_tickets", "severity")},
     ),
-    # declared: the fit reads every feature and the label
+    # a field for each column that the fit was given: the vector of all features, and the label
     "models/churn": Derivation(
-        direct=dict.fromkeys(_WEIGHTS.split(), _of("gold/features", _MODEL_INPUTS)),
+        direct={"features": _of("gold/features", _FEATURE_COLUMNS), "churned": _of("gold/features", "churned")},
     ),
-    # from the listener: the features; declared: the weights
+    # the features and the model
     "gold/predictions": Derivation(
         direct=_copies("gold/features", "customer_id")
         | dict.fromkeys(
             ("churn_probability", "churn_label"),
-            _of("gold/features", _FEATURE_COLUMNS) | _of("models/churn", _WEIGHTS),
+            _of("gold/features", _FEATURE_COLUMNS) | _of("models/churn", _MODEL),
         ),
     ),
 }
@@ -143,16 +140,12 @@ IMPACT_OF_LAST_LOGIN: Columns = frozenset(
         "bronze/usage_logs.last_login",
         "silver/sessions.last_login",
         "gold/features.days_since_last_login",
-        "models/churn.coefficientMatrix",
-        "models/churn.interceptVector",
+        "models/churn.features",
         "gold/predictions.churn_probability",
         "gold/predictions.churn_label",
     }
 )
 """Every column that changes if raw/usage_logs.last_login does, in both variants."""
-
-DECLARED: Columns = _of("models/churn", _WEIGHTS)
-"""Columns whose derivation the listener cannot see: all edges to and from them are declared by the pipeline."""
 
 
 def origins(steps: dict[str, Derivation], column: str) -> Origins:

@@ -13,34 +13,6 @@ PIPELINE = Parent(namespace="demo", job="churn_pipeline", run_id=str(UUID(int=1)
 TRAIN = Parent(namespace="demo", job="churn_train", run_id=str(UUID(int=2)), root=PIPELINE)
 
 
-def test_training_names_each_column_and_a_model() -> None:
-    event = declare.training_event(TRAIN, PIPELINE, AT, features="/f", columns=("tenure", "churned"), model="/m")
-    assert event["eventType"] == "RUNNING"
-    assert event["eventTime"] == "2026-01-02T03:04:05.678Z"
-    assert event["run"]["runId"] == TRAIN.run_id
-    assert event["run"]["facets"]["parent"]["job"] == {"namespace": "demo", "name": "churn_pipeline"}
-    (entry,) = event["job"]["facets"]["lineage"]["entries"]
-    fit = {"type": "DIRECT", "subtype": "AGGREGATION", "description": "fit", "masking": False}
-    sources = [
-        {"namespace": "file", "name": "/f", "type": "DATASET", "field": column, "transformations": [fit]}
-        for column in ("tenure", "churned")
-    ]
-    assert entry == {
-        "namespace": "file",
-        "name": "/m",
-        "type": "DATASET",
-        "fields": {"coefficientMatrix": {"inputs": sources}, "interceptVector": {"inputs": sources}},
-    }
-
-
-def test_scoring_reads_the_model() -> None:
-    event = declare.scoring_event(TRAIN, PIPELINE, AT, model="/m", predictions="/p", columns=("churn_label",))
-    (entry,) = event["job"]["facets"]["lineage"]["entries"]
-    assert [source["field"] for source in entry["fields"]["churn_label"]["inputs"]] == list(declare.MODEL_FIELDS)
-    assert event["inputs"][0]["facets"]["datasetType"]["datasetType"] == "MODEL"
-    assert event["outputs"] == [{"namespace": "file", "name": "/p"}]
-
-
 def test_a_failure_carries_its_error() -> None:
     event = declare.failure_event(PIPELINE, AT, ValueError("no rows"))
     assert event["eventType"] == "FAIL"

@@ -1,11 +1,4 @@
-"""The pipeline's own OpenLineage events: its run, the checks of its raw data, and the two edges that the listener
-cannot observe.
-
-The listener loses a model: training ends in RDDs, and the saved rows are created in the driver
-(`InsertIntoHadoopFsRelationCommand <- WriteFiles <- LocalRelation`), so that write has no inputs. When scoring, the
-weights are inside a function of the plan (`UDF(features)`), so the prediction has no model. Both edges are declared on
-the run of the application, in the explicit lineage facet.
-"""
+"""The pipeline's own OpenLineage events: its run, and the checks of its raw data."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -18,11 +11,8 @@ from whence_client.spark import Parent
 Event = dict[str, Any]
 
 PRODUCER = f"urn:whence:demo:{__version__}"
-MODEL_FIELDS = ("coefficientMatrix", "interceptVector")
 
 _SPEC = "https://openlineage.io/spec"
-_FIT = {"type": "DIRECT", "subtype": "AGGREGATION", "description": "fit", "masking": False}
-_APPLY = {"type": "DIRECT", "subtype": "TRANSFORMATION", "description": "predict", "masking": False}
 
 
 def start_event(run: Parent, at: datetime) -> Event:
@@ -51,27 +41,6 @@ def check_event(
     return event | {"inputs": [_checked(path, checks) for path, checks in (found or {}).items()]}
 
 
-def training_event(
-    run: Parent, parent: Parent, at: datetime, *, features: str, columns: Iterable[str], model: str
-) -> Event:
-    """The `columns` of `features` that the model was fitted on, at field level; the model is a dataset of type MODEL.
-
-    `features` and `model` are paths. `run` is the run of the Spark application that trained.
-    """
-    sources = [_source(features, column, _FIT) for column in columns]
-    entry = _entry(model, dict.fromkeys(MODEL_FIELDS, sources))
-    return _lineage_event(run, parent, at, entry, source=_dataset(features), target=_model(model))
-
-
-def scoring_event(
-    run: Parent, parent: Parent, at: datetime, *, model: str, predictions: str, columns: Iterable[str]
-) -> Event:
-    """The `columns` of `predictions` that the model computed. `model` and `predictions` are paths."""
-    sources = [_source(model, field, _APPLY) for field in MODEL_FIELDS]
-    entry = _entry(predictions, dict.fromkeys(columns, sources))
-    return _lineage_event(run, parent, at, entry, source=_model(model), target=_dataset(predictions))
-
-
 def _run_event(run: Parent, state: str, at: datetime, run_facets: Event | None = None) -> Event:
     return _event(run, state, at, run_facets=run_facets or {}, job_facets={"jobType": _job_type("PIPELINE")})
 
@@ -85,12 +54,6 @@ def _checked(path: str, checks: Iterable[Check]) -> Event:
     kind = "DataQualityAssertionsDatasetFacet"
     facet = _facet(f"facets/1-1-0/{kind}.json#/$defs/{kind}") | {"assertions": [check.document for check in checks]}
     return _dataset(path) | {"inputFacets": {"dataQualityAssertions": facet}}
-
-
-def _lineage_event(run: Parent, parent: Parent, at: datetime, entry: Event, *, source: Event, target: Event) -> Event:
-    lineage = _facet("facets/1-0-0/LineageFacet.json#/$defs/LineageJobFacet") | {"entries": [entry]}
-    event = _event(run, "RUNNING", at, run_facets={"parent": _parent(parent)}, job_facets={"lineage": lineage})
-    return event | {"inputs": [source], "outputs": [target]}
 
 
 def _event(run: Parent, state: str, at: datetime, *, run_facets: Event, job_facets: Event) -> Event:
@@ -111,21 +74,8 @@ def _parent(parent: Parent) -> Event:
     return _facet("facets/1-2-0/ParentRunFacet.json#/$defs/ParentRunFacet") | reference | {"root": reference}
 
 
-def _entry(target: str, fields: dict[str, list[Event]]) -> Event:
-    return _dataset(target) | {"type": "DATASET", "fields": {name: {"inputs": list(of)} for name, of in fields.items()}}
-
-
-def _source(path: str, field: str, transformation: Event) -> Event:
-    return _dataset(path) | {"type": "DATASET", "field": field, "transformations": [transformation]}
-
-
 def _dataset(path: str) -> Event:
     return {"namespace": "file", "name": path}
-
-
-def _model(path: str) -> Event:
-    facet = _facet("facets/1-0-1/DatasetTypeDatasetFacet.json#/$defs/DatasetTypeDatasetFacet")
-    return _dataset(path) | {"facets": {"datasetType": facet | {"datasetType": "MODEL"}}}
 
 
 def _facet(schema: str) -> Event:

@@ -39,10 +39,6 @@ _SPARK = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
     "spark.sql.shuffle.partitions": "2",
-    # With adaptive execution the listener names every job with a shuffle `adaptive_spark_plan`.
-    "spark.sql.adaptive.enabled": "false",
-    # A saved model is a directory with its rows in `data`; without this they would be a dataset of their own.
-    "spark.openlineage.dataset.removePath.pattern": r"(.*/models/[^/]+)(?<remove>/data)",
 }
 
 
@@ -68,7 +64,6 @@ class Stage:
     """One running Spark application of the pipeline."""
 
     spark: SparkSession
-    run: Parent
 
     def read(self, path: str) -> DataFrame:
         """A dataset that an earlier stage wrote."""
@@ -170,9 +165,6 @@ def train(pipeline: Pipeline, stage: Stage) -> None:
     """Features to a model."""
     source, target = pipeline.path("gold", "features"), pipeline.path("models", "churn")
     stages.train(stage.read(source)).write().overwrite().save(target)
-    columns = (*stages.FEATURES, stages.LABEL)
-    event = declare.training_event(stage.run, pipeline.run, _now(), features=source, columns=columns, model=target)
-    pipeline.outbox.emit(event)
 
 
 def score(pipeline: Pipeline, stage: Stage) -> None:
@@ -180,9 +172,6 @@ def score(pipeline: Pipeline, stage: Stage) -> None:
     model, target = pipeline.path("models", "churn"), pipeline.path("gold", "predictions")
     loaded = LogisticRegressionModel.load(model)
     _write(stages.predictions(loaded, stage.read(pipeline.path("gold", "features"))), target)
-    columns = ("churn_probability", "churn_label")
-    event = declare.scoring_event(stage.run, pipeline.run, _now(), model=model, predictions=target, columns=columns)
-    pipeline.outbox.emit(event)
 
 
 STAGES: Mapping[str, Callable[[Pipeline, Stage], None]] = {
@@ -208,7 +197,6 @@ def _print_line(line: str) -> None:
 
 @contextmanager
 def _application(pipeline: Pipeline, name: str) -> Iterator[Stage]:
-    run = Parent(namespace=pipeline.namespace, job=name, run_id=str(uuid.uuid4()), root=pipeline.run)
     builder = SparkSession.builder.appName(name).config("spark.sql.warehouse.dir", pipeline.path("warehouse"))
     for key, value in _SPARK.items():
         builder = builder.config(key, value)
@@ -218,12 +206,10 @@ def _application(pipeline: Pipeline, name: str) -> Iterator[Stage]:
         namespace=pipeline.namespace,
         api_key=pipeline.api_key,
         parent=pipeline.run,
-        application_run_id=run.run_id,
-        jar=True,
     )
     spark = builder.getOrCreate()
     try:
-        yield Stage(spark, run)
+        yield Stage(spark)
     finally:
         spark.stop()
 

@@ -112,10 +112,9 @@ def _end(number: int, _frame: object) -> NoReturn:
 
 def _run_pipeline(tour: DemoRun, url: str) -> int:
     """Run the pipeline twice. Returns the time between the two runs, in microseconds."""
-    tour.title("Running a churn pipeline on PySpark, with the OpenLineage listener on")
+    tour.title("Running a churn pipeline on PySpark, whose plans are captured")
     tour.say("raw CSV → bronze → silver → features → model → predictions, each arrow a Spark application;")
     tour.say("then the customers to call are published to a CRM: to staging, and if the scores are good, to production")
-    tour.say("(the very first time, Spark fetches the listener: 42 MB)", "dim")
     between = 0
     with _pipeline(tour, url) as lines:
         for number, line in enumerate(lines):

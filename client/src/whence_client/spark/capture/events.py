@@ -167,8 +167,8 @@ def output_dataset(query: Query, target: Target, lineage: Lineage | None) -> Eve
 def _inputs(query: Query, lineage: Lineage | None, context: Context) -> list[EventDataset]:
     """What the plan reads, and the saved models that computed columns of the output."""
     read = list(input_datasets(query))
-    named = filter(None, {expression_id(node) for node in _attributes(query.plan)})
-    computed = [found for number in sorted(named) if (found := context.find_computed(number))]
+    numbers = {number for node in _attributes(query.plan) if (number := expression_id(node)) is not None}
+    computed = [found for number in sorted(numbers) if (found := context.find_computed(number))]
     models = {edge.source.dataset for one in computed for edge in one.model.direct}
     used = {edge.source.dataset for column in lineage.columns.values() for edge in column.direct} if lineage else set()
     others = models & used - {Dataset(one.namespace, one.name) for one in read}

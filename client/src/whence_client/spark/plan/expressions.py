@@ -65,7 +65,8 @@ def _read_node(node: Node, children: list[Column], scope: Scope) -> Column:
 
 
 def _attribute(node: Node, children: list[Column], scope: Scope) -> Column:
-    found = scope.columns.get(expression_id(node) or -1)
+    number = expression_id(node)
+    found = scope.columns.get(number) if number is not None else None
     return found if found is not None else scope.find_attribute(node)
 
 

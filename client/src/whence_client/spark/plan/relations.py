@@ -60,7 +60,9 @@ class Context:
 
     def find_attribute(self, node: Node) -> Column:
         """An attribute that no child of its operator has."""
-        return self.known.get(expression_id(node) or -1, unknown(NOT_CAPTURED))
+        number = expression_id(node)
+        found = self.known.get(number) if number is not None else None
+        return unknown(NOT_CAPTURED) if found is None else found
 
     def read_subquery(self, tree: Tree, outer: Mapping[int, Column]) -> Column:
         """The value of a subquery: its columns as values, and what chose its rows as conditions of the value."""
