@@ -150,6 +150,11 @@ def test_a_prediction_comes_from_features_and_the_model(outputs: dict[str, Event
     assert "opaque_function" not in json.dumps(event)
 
 
+def test_computed_columns_have_types(outputs: dict[str, Event]) -> None:
+    fields = outputs["scores"]["outputs"][0]["facets"]["schema"]["fields"]
+    assert {one["name"]: one["type"] for one in fields} == {"id": "integer", "p": "double", "label": "integer"}
+
+
 def test_the_stages_of_a_pipeline_are_one_model(outputs: dict[str, Event], base: Path) -> None:
     assert lineage(outputs["models/pipeline"], base) == {
         "region": {f"{FEATURES}.region DIRECT AGGREGATION"},

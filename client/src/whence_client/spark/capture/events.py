@@ -203,8 +203,15 @@ def _dataset(dataset: Dataset, fields: tuple[Field, ...], symlink: Dataset | Non
 
 
 def _output_fields(query: Query, target: Target, lineage: Lineage) -> tuple[Field, ...]:
-    types = _types(query.plan)
+    types = {**_types(query.plan), **_written_types(query, target)}
     return tuple(Field(name, *_type_of(types.get(name))) for name in lineage.columns) if types else ()
+
+
+def _written_types(query: Query, target: Target) -> dict[str, Any]:
+    """The types of the query's columns, by the names of those that they are written into."""
+    names = target.columns if query.command not in REWRITTEN else ()
+    pairs = enumerate(query.schema)
+    return {names[index] if index < len(names) else name: type_ for index, (name, type_) in pairs}
 
 
 def _types(plan: Any) -> dict[str, Any]:

@@ -71,7 +71,23 @@ def read_plan(action: str, command: str, plan: Any, session: Any, target: Target
             _read_leaves(part, json.loads(part.toJSON()), session, found)
     else:
         _read_leaves(plan, tree, session, found)
-    return Query(action, command, tree, found.leaves, found.expansions, target, symlinks=tuple(found.symlinks.items()))
+    return Query(
+        action,
+        command,
+        tree,
+        found.leaves,
+        found.expansions,
+        target,
+        symlinks=tuple(found.symlinks.items()),
+        schema=tuple(_schema_of(plan)) if target else (),
+    )
+
+
+def _schema_of(plan: Any) -> Iterator[tuple[str, Any]]:
+    """The columns of a plan with their types; its JSON has no type of a computed one."""
+    schema = call(plan, "schema")
+    for one in json.loads(schema.json())["fields"] if schema is not None else ():
+        yield str(one["name"]), one["type"]
 
 
 def read_sql(plan: Any) -> str:

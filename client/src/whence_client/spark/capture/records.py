@@ -40,7 +40,7 @@ class Query:
 
     `action` is Spark's name of what was called (`save`, `command`, `localCheckpoint`), `command` the class of the plan.
     `plan` is the query's plan, or for commands over several plans the command's. `rows` and `size` (bytes) are what was
-    written, -1 if Spark has no count.
+    written, -1 if Spark has no count. `schema` are the query's columns with their types, as Spark writes them in JSON.
     """
 
     action: str
@@ -53,6 +53,7 @@ class Query:
     rows: int = -1
     size: int = -1
     sql: str = ""
+    schema: tuple[tuple[str, Any], ...] = ()
 
     def document(self) -> dict[str, Any]:
         """The record as JSON."""
@@ -73,6 +74,7 @@ def read_document(document: Mapping[str, Any]) -> Query:
         rows=document["rows"],
         size=document["size"],
         sql=document["sql"],
+        schema=tuple((str(name), type_) for name, type_ in document.get("schema", ())),
     )
 
 
