@@ -254,6 +254,6 @@ def _station(file: str, name: str) -> Station:
     named_module = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
     module = importlib.import_module(named_module)
     assert module.__file__ == str(path)
-    named = reduce(getattr, name.split("."), module)
-    functions: tuple[Callable[..., Any], ...] = named if isinstance(named, tuple) else (named,)  # type: ignore[assignment]
+    named: Any = reduce(getattr, name.split("."), module)
+    functions: tuple[Callable[..., Any], ...] = named if isinstance(named, tuple) else (named,)
     return Station(file, name, tuple(function.__code__ for function in functions))

@@ -1,6 +1,7 @@
 """Live enrichment: SQL that an event carries becomes lineage, below what its producer says (docs/how-to/sql.md)."""
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from generators.sql import with_sql
 from oracle import comparable
 from oracle import dump as oracle_dump
 from oracle.stories import column, dataset, run, span_lines
-from whence.derive.reading.record import flatten_event
+from whence.derive.reading.flat_event import flatten_event
 from whence.derive.rows.bounded_cache import BoundedCache
 from whence.derive.rows.sql_selection import OWN_PRODUCER
 from whence.model.lineage import Origin
@@ -206,14 +207,15 @@ def test_memory_keeps_the_latest_up_to_its_weight() -> None:
     memory: BoundedCache[tuple[str], str] = BoundedCache(10, lambda key, value: len(key[0]) + len(value))
     made: list[str] = []
 
-    def of(key: str) -> None:
-        memory.get_or_make((key,), lambda: made.append(key) or "xxx")
+    def make(key: str) -> str:
+        made.append(key)
+        return "xxx"
 
     for key in ("a", "b", "a", "c", "a", "b"):
-        of(key)
+        memory.get_or_make((key,), partial(make, key))
     assert made == ["a", "b", "c", "b"]
     memory.get_or_make(("d",), lambda: "x" * 100)
-    of("a")
+    memory.get_or_make(("a",), partial(make, "a"))
     assert made == ["a", "b", "c", "b", "a"]
 
 

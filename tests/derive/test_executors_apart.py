@@ -40,11 +40,20 @@ def engine(postgres_url: str) -> Iterator[Engine]:
 
 def derive_apart(engine: Engine, batches: list[list[Reading]]) -> None:
     """Every batch is merged, and then every part settled, by all executors, each in an order of its own."""
+
+    def merge_all(some: list[list[Reading]]) -> None:
+        for one in some:
+            merge_facts(engine, collect_facts(one))
+
+    def recompute_all(parts: list[int]) -> None:
+        for part in parts:
+            recompute_part(engine, part)
+
     with ThreadPoolExecutor(EXECUTORS) as executors:
         shuffled = [Random(number).sample(batches, len(batches)) for number in range(EXECUTORS)]
-        list(executors.map(lambda some: [merge_facts(engine, collect_facts(one)) for one in some], shuffled))
+        list(executors.map(merge_all, shuffled))
         orders = [Random(number).sample(range(PARTS), PARTS) for number in range(EXECUTORS)]
-        list(executors.map(lambda some: [recompute_part(engine, part) for part in some], orders))
+        list(executors.map(recompute_all, orders))
 
 
 @settings(max_examples=20, suppress_health_check=SLOW)

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
-from openlineage.client.event_v2 import Dataset, Job, Run, RunEvent, RunState
+from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
 from openlineage.client.transport.kafka import KafkaConfig, KafkaTransport
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
@@ -85,8 +85,8 @@ def test_official_clients_write_to_the_topic_themselves(
                 eventType=state_,
                 run=Run(runId="0190b3a1-7d1e-7b3a-9c55-3f1f5b0c7a10"),
                 job=Job(namespace="direct", name="job"),
-                inputs=[Dataset(namespace="postgres://me:hunter2@db:5432", name="a.b.c")],
-                outputs=[Dataset(namespace="postgres://db:5432", name="a.b.d")],
+                inputs=[InputDataset(namespace="postgres://me:hunter2@db:5432", name="a.b.c")],
+                outputs=[OutputDataset(namespace="postgres://db:5432", name="a.b.d")],
                 producer="https://example.org/direct",
             )
         )
@@ -240,7 +240,7 @@ def test_who_writes_to_the_topic_without_whence_gives_evidence_only(
         (5, "s3://trusted/lake", []),
     ):
         body = governed(number, namespace, "PWNED" if "prod" in namespace else "by a trusted producer")
-        producer.produce(topic.address.topic, json.dumps(body).encode(), headers=given)
+        producer.produce(topic.address.topic, json.dumps(body).encode(), headers=[*given])
     nowhere = governed(6, "s3://prod", "PWNED") | {"job": {"namespace": "", "name": "j"}}
     producer.produce(topic.address.topic, json.dumps(nowhere).encode())
     producer.flush(10)

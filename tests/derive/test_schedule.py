@@ -2,8 +2,10 @@
 
 import logging
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -62,6 +64,16 @@ def test_jobs_run_on_spark_beside_each_other_and_are_remembered(
     assert "the scheduled job fail failed" in caplog.text
 
 
+def setting(event: Event) -> Callable[[SparkSession, Engine], bool]:
+    """A job that sets an event."""
+
+    def run(spark: SparkSession, engine: Engine) -> bool:
+        event.set()
+        return True
+
+    return run
+
+
 def test_a_job_that_ran_before_a_restart_waits_for_its_time(
     spark: SparkSession, store: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -70,8 +82,8 @@ def test_a_job_that_ran_before_a_restart_waits_for_its_time(
     record_run(store, LastRun("early", now, now, ""))
     ran, early = Event(), Event()
     jobs = [
-        Periodic(name="early", every=3_600, run=lambda *_: bool(early.set()) or True),
-        Periodic(name="late", every=3_600, run=lambda *_: bool(ran.set()) or True),
+        Periodic(name="early", every=3_600, run=setting(early)),
+        Periodic(name="late", every=3_600, run=setting(ran)),
     ]
     beside = Schedule(spark, store, jobs)
     beside.start()
@@ -88,7 +100,7 @@ def test_stopping_breaks_off_what_runs(
     os.mkfifo(began)
 
     def hang(session: SparkSession, _: Engine) -> bool:
-        def forever(batches):  # type: ignore[no-untyped-def]
+        def forever(batches: Iterator[Any]) -> Iterator[Any]:
             began.write_text("yes")
             Event().wait()
             yield from batches

@@ -1,6 +1,7 @@
 """The rows that records become are those of the store's tables."""
 
 import json
+from typing import Any
 
 import pytest
 from sqlalchemy import BigInteger, Boolean, Integer, LargeBinary, SmallInteger, Table, Text
@@ -33,7 +34,7 @@ DAILY = {
     },
     "outputFacets": {"outputStatistics": {**HEAD, "rowCount": 3}},
 }
-EVENT = {
+EVENT: dict[str, Any] = {
     "eventTime": "2026-11-20T06:00:00Z",
     "producer": "https://example.org/p",
     "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",

@@ -1,6 +1,7 @@
 """axe-core finds nothing against WCAG 2.2 AA on any page, light or dark; and every page can be read on a phone."""
 
 import contextlib
+from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -55,7 +56,7 @@ def settled(page: Page, where: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, served: str, scheme: str) -> None:
+def test_axe_finds_nothing(browser: Browser, served: str, scheme: Literal["light", "dark"]) -> None:
     # axe is put into the page, which the policy forbids, as it should.
     with contextlib.closing(browser.new_context(color_scheme=scheme, bypass_csp=True)) as context:
         page = context.new_page()

@@ -3,7 +3,7 @@
 from playwright.sync_api import expect
 
 from ui.conftest import Screen
-from ui.stories.story import CHARGES, PREDICTIONS
+from ui.stories.datasets import CHARGES, PREDICTIONS
 
 
 def test_a_dataset_shows_its_contract_and_what_violates_it(screen: Screen) -> None:

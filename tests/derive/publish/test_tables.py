@@ -36,7 +36,8 @@ EDGE = ("source", "target", "type", "subtype", "masking", "description")
 
 
 def rows(root: Path, table: str, version: int | None = None) -> list[Row]:
-    return DeltaTable(root / table, version=version).to_pyarrow_table().to_pylist()
+    found: list[Row] = DeltaTable(root / table, version=version).to_pyarrow_table().to_pylist()
+    return found
 
 
 def micros(time: datetime | None) -> int | None:
@@ -176,7 +177,7 @@ def test_another_engine_answers_a_question_in_sql(spark: SparkSession, log: Path
     run = DeltaTable(tmp_path / "run").to_pyarrow_dataset()
     assert edge.count_rows() > 100
     assert run.count_rows() > 10
-    found = duckdb.sql("""
+    found = duckdb.execute("""
         SELECT edge.target_namespace || ':' || edge.target_name AS written, count(DISTINCT run.run_id) AS runs
         FROM edge JOIN run ON run.job_id = edge.owner_id
         WHERE edge.source LIKE 'job:%' AND edge.valid_to IS NULL AND run.state = 'COMPLETE'

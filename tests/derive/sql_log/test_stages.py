@@ -4,6 +4,7 @@ import io
 import json
 import random
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -80,11 +81,11 @@ def together(spark: SparkSession, where: Path, form: str) -> list[Line]:
     return [Flaw(row.place, row.flaw) if row.event is None else row.event.encode() for row in frame.collect()]
 
 
-def placeless(lines: list[Line]) -> Counter[str]:
+def placeless(lines: Sequence[Line]) -> Counter[str]:
     """The lines without the places of rows, which a table does not have."""
     found = Counter[str]()
     for line in lines:
-        event = {"flaw": line.reason} if isinstance(line, Flaw) else json.loads(line)
+        event: dict[str, Any] = {"flaw": line.reason} if isinstance(line, Flaw) else json.loads(line)
         event.get("run", {}).get("facets", {}).get("whence_query", {}).pop("place", None)
         found[json.dumps(event, sort_keys=True)] += 1
     return found
@@ -148,9 +149,9 @@ def test_files_of_events_and_of_flaws(spark: SparkSession, tmp_path: Path) -> No
     assert counted == {"events": 2, "flaws": 1}
     (events,) = find_event_files([tmp_path / "out" / "what=events"])
     (flaws,) = find_event_files([tmp_path / "out" / "what=flaws"])
-    kinds = [json.loads(line)["eventType"] for line in spark.read.text(str(events)).toPandas()["value"]]
+    kinds = [json.loads(row.value)["eventType"] for row in spark.read.text(str(events)).collect()]
     assert sorted(kinds) == ["COMPLETE", "START"]
-    (flaw,) = map(json.loads, spark.read.text(str(flaws)).toPandas()["value"])
+    (flaw,) = (json.loads(row.value) for row in spark.read.text(str(flaws)).collect())
     assert (flaw["place"], "klingon" in flaw["flaw"]) == ("history", True)
 
 

@@ -6,6 +6,7 @@ import json
 import platform
 import sys
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -28,7 +29,7 @@ JOIN = """
 """
 
 
-def session(base, kind, package, url, key, namespace):
+def session(base: Path, kind: str, package: str, url: str, key: str, namespace: str) -> SparkSession:
     builder = SparkSession.builder.master("local[1]").appName("joining").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.memory", "1g")
     builder = builder.config("spark.sql.shuffle.partitions", "1")
@@ -37,10 +38,11 @@ def session(base, kind, package, url, key, namespace):
     for name, value in {"delta": DELTA, "iceberg": ICEBERG}.get(kind, {}).items():
         builder = builder.config(name, value)
     builder = builder.config("spark.sql.catalog.lake.warehouse", str(base / "lake"))
-    return attach(builder, url=url, namespace=namespace, api_key=key, jar=True).getOrCreate()
+    spark: SparkSession = attach(builder, url=url, namespace=namespace, api_key=key, jar=True).getOrCreate()
+    return spark
 
 
-def main(base, kind, target, package, url, key, namespace):
+def main(base: Path, kind: str, target: str, package: str, url: str, key: str, namespace: str) -> None:
     spark = session(base, kind, package, url, key, namespace)
     for name, values in (("orders", ORDERS), ("customers", CUSTOMERS)):
         spark.sql(f"select * from {values}").write.parquet(str(base / name))
@@ -50,7 +52,7 @@ def main(base, kind, target, package, url, key, namespace):
         joined.writeTo(f"lake.shop.{target}").create()
     else:
         joined.write.format(kind).save(str(base / target))
-    jvm = spark.sparkContext._jvm
+    jvm: Any = spark.sparkContext._jvm
     listeners = [
         one for one in spark.sparkContext.getConf().get("spark.jars.packages", "").split(",") if "openl" in one
     ]

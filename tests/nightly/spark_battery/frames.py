@@ -1,6 +1,11 @@
 """Statements of joins, set operations and Python functions."""
 
-from nightly.spark_battery.truth import statement
+from collections.abc import Iterator
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from nightly.spark_battery.truth import IO, statement
 
 # --- joins and sets ------------------------------------------------------------------------------------------------
 
@@ -8,7 +13,7 @@ from nightly.spark_battery.truth import statement
 @statement(
     "s26", {"name": "customers.name", "amount": "orders.amount"}, "orders.customer_id customers.id orders.status"
 )
-def s26_inner_join_filter(spark, io):
+def s26_inner_join_filter(spark: SparkSession, io: IO) -> None:
     o, c = io.frame("orders"), io.frame("customers")
     o.join(c, o.customer_id == c.id).where(o.status == "paid").select(c.name, o.amount).write.mode("overwrite").parquet(
         io.path("s26")
@@ -20,7 +25,7 @@ def s26_inner_join_filter(spark, io):
     {"eur": "orders.amount rates.rate", "name": "customers.name"},
     "orders.customer_id customers.id customers.country rates.country",
 )
-def s27_three_way_join(spark, io):
+def s27_three_way_join(spark: SparkSession, io: IO) -> None:
     spark.sql(
         "select c.name, o.amount * r.rate as eur from orders o join customers c on o.customer_id = c.id"
         " left join rates r on r.country = c.country"
@@ -28,28 +33,28 @@ def s27_three_way_join(spark, io):
 
 
 @statement("s28", {"name": "customers.name"}, "customers.id orders.customer_id orders.amount")
-def s28_semi_join(spark, io):
+def s28_semi_join(spark: SparkSession, io: IO) -> None:
     spark.sql(
         "select name from customers c where exists (select 1 from orders o where o.customer_id = c.id and o.amount > 3)"
     ).write.mode("overwrite").parquet(io.path("s28"))
 
 
 @statement("s29", {"name": "customers.name"}, "customers.id orders.customer_id")
-def s29_anti_join(spark, io):
+def s29_anti_join(spark: SparkSession, io: IO) -> None:
     io.frame("customers").join(io.frame("orders").withColumnRenamed("customer_id", "id"), "id", "left_anti").select(
         "name"
     ).write.mode("overwrite").parquet(io.path("s29"))
 
 
 @statement("s30", {"name": "customers.name"}, "customers.id orders.customer_id orders.status")
-def s30_in_subquery(spark, io):
+def s30_in_subquery(spark: SparkSession, io: IO) -> None:
     spark.sql(
         "select name from customers where id in (select customer_id from orders where status = 'paid')"
     ).write.mode("overwrite").parquet(io.path("s30"))
 
 
 @statement("s31", {"name": "customers.name", "share": "orders.amount"}, "orders.customer_id customers.id")
-def s31_scalar_subquery(spark, io):
+def s31_scalar_subquery(spark: SparkSession, io: IO) -> None:
     spark.sql(
         "select c.name, o.amount / (select sum(amount) from orders) as share from orders o join"
         " customers c on o.customer_id = c.id"
@@ -57,14 +62,14 @@ def s31_scalar_subquery(spark, io):
 
 
 @statement("s32", {"name": "customers.name", "spent": "orders.amount"}, "", either="orders.customer_id customers.id")
-def s32_correlated_scalar(spark, io):
+def s32_correlated_scalar(spark: SparkSession, io: IO) -> None:
     spark.sql(
         "select name, (select sum(amount) from orders o where o.customer_id = c.id) as spent from customers c"
     ).write.mode("overwrite").parquet(io.path("s32"))
 
 
 @statement("s33", {"a": "customers.name", "b": "customers.name"}, "customers.country customers.id")
-def s33_self_join(spark, io):
+def s33_self_join(spark: SparkSession, io: IO) -> None:
     a, b = io.frame("customers").alias("a"), io.frame("customers").alias("b")
     from pyspark.sql import functions as F
 
@@ -74,35 +79,35 @@ def s33_self_join(spark, io):
 
 
 @statement("s34", {"id": "orders.order_id customers.id", "what": "orders.status customers.segment"})
-def s34_union(spark, io):
+def s34_union(spark: SparkSession, io: IO) -> None:
     spark.sql(
         "select order_id as id, status as what from orders union all select id, segment from customers"
     ).write.mode("overwrite").parquet(io.path("s34"))
 
 
 @statement("s35", {"id": "orders.order_id customers.id", "name": "customers.name"}, none="")
-def s35_union_by_name_missing(spark, io):
+def s35_union_by_name_missing(spark: SparkSession, io: IO) -> None:
     io.frame("orders").selectExpr("order_id as id").unionByName(
         io.frame("customers").select("name", "id"), allowMissingColumns=True
     ).write.mode("overwrite").parquet(io.path("s35"))
 
 
 @statement("s36", {"id": "customers.id"}, "", either="orders.customer_id customers.id")
-def s36_except(spark, io):
+def s36_except(spark: SparkSession, io: IO) -> None:
     io.frame("customers").select("id").exceptAll(io.frame("orders").selectExpr("customer_id as id")).write.mode(
         "overwrite"
     ).parquet(io.path("s36"))
 
 
 @statement("s37", {"id": "customers.id"}, "", either="orders.customer_id customers.id")
-def s37_intersect(spark, io):
+def s37_intersect(spark: SparkSession, io: IO) -> None:
     spark.sql("select id from customers intersect select customer_id from orders").write.mode("overwrite").parquet(
         io.path("s37")
     )
 
 
 @statement("s38", {"status": "orders.status"}, "", either="orders.status")
-def s38_distinct(spark, io):
+def s38_distinct(spark: SparkSession, io: IO) -> None:
     io.frame("orders").select("status").distinct().write.mode("overwrite").parquet(io.path("s38"))
 
 
@@ -112,21 +117,21 @@ def s38_distinct(spark, io):
     "orders.customer_id",
     either="orders.customer_id",
 )
-def s39_drop_duplicates(spark, io):
+def s39_drop_duplicates(spark: SparkSession, io: IO) -> None:
     io.frame("orders").dropDuplicates(["customer_id"]).select("customer_id", "amount").write.mode("overwrite").parquet(
         io.path("s39")
     )
 
 
 @statement("s40", {"name": "customers.name", "amount": "orders.amount"})
-def s40_cross_join(spark, io):
+def s40_cross_join(spark: SparkSession, io: IO) -> None:
     io.frame("customers").select("name").crossJoin(io.frame("orders").select("amount")).write.mode("overwrite").parquet(
         io.path("s40")
     )
 
 
 @statement("s41", {"name": "customers.name", "total": "orders.amount"}, "orders.customer_id customers.id orders.status")
-def s41_ctes_used_twice(spark, io):
+def s41_ctes_used_twice(spark: SparkSession, io: IO) -> None:
     spark.sql(
         "with paid as (select customer_id, amount from orders where status = 'paid'), sums as (select"
         " customer_id, sum(amount) as total from paid group by customer_id)"
@@ -136,7 +141,7 @@ def s41_ctes_used_twice(spark, io):
 
 
 @statement("s42", {"id": "customers.id", "last": "orders.day"}, "", either="orders.customer_id customers.id orders.day")
-def s42_lateral_subquery(spark, io):
+def s42_lateral_subquery(spark: SparkSession, io: IO) -> None:
     spark.sql(
         "select c.id, l.last from customers c, lateral (select max(day) as last from orders o where"
         " o.customer_id = c.id) l"
@@ -151,7 +156,7 @@ def s42_lateral_subquery(spark, io):
     {},
     opaque={"tag": "orders.status orders.amount"},
 )
-def s43_python_udf(spark, io):
+def s43_python_udf(spark: SparkSession, io: IO) -> None:
     from pyspark.sql import functions as F
 
     mix = F.udf(lambda s, a: f"{s}:{a}", "string")
@@ -159,7 +164,7 @@ def s43_python_udf(spark, io):
 
 
 @statement("s44", {"customer_id": "orders.customer_id"}, "orders.customer_id", opaque={"total": "orders.amount"})
-def s44_udf_then_aggregate(spark, io):
+def s44_udf_then_aggregate(spark: SparkSession, io: IO) -> None:
     from pyspark.sql import functions as F
 
     half = F.udf(lambda a: a / 2, "double")
@@ -169,8 +174,8 @@ def s44_udf_then_aggregate(spark, io):
 
 
 @statement("s45", {}, opaque={"order_id": "orders.order_id orders.amount", "double": "orders.order_id orders.amount"})
-def s45_map_in_pandas(spark, io):
-    def work(batches):
+def s45_map_in_pandas(spark: SparkSession, io: IO) -> None:
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
         for one in batches:
             yield one.assign(double=one.amount * 2)[["order_id", "double"]]
 
@@ -186,10 +191,10 @@ def s45_map_in_pandas(spark, io):
     opaque={"customer_id": "orders.customer_id orders.amount", "spread": "orders.customer_id orders.amount"},
     either="",
 )
-def s46_apply_in_pandas(spark, io):
+def s46_apply_in_pandas(spark: SparkSession, io: IO) -> None:
     import pandas as pd
 
-    def work(one):
+    def work(one: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame({"customer_id": one.customer_id[:1], "spread": [one.amount.max() - one.amount.min()]})
 
     io.frame("orders").select("customer_id", "amount").groupBy("customer_id").applyInPandas(
@@ -198,13 +203,13 @@ def s46_apply_in_pandas(spark, io):
 
 
 @statement("s47", {}, announced={"order_id": "orders.order_id orders.amount", "twice": "orders.order_id orders.amount"})
-def s47_rdd_round_trip(spark, io):
+def s47_rdd_round_trip(spark: SparkSession, io: IO) -> None:
     rows = io.frame("orders").select("order_id", "amount").rdd.map(lambda r: (r.order_id, r.amount * 2))
     spark.createDataFrame(rows, "order_id long, twice double").write.mode("overwrite").parquet(io.path("s47"))
 
 
 @statement("s48", {}, announced={"name": "customers.name", "n": "customers.name"})
-def s48_to_pandas_and_back(spark, io):
+def s48_to_pandas_and_back(spark: SparkSession, io: IO) -> None:
     frame = io.frame("customers").select("name").toPandas()
     frame["n"] = frame["name"].str.len()
     spark.createDataFrame(frame).write.mode("overwrite").parquet(io.path("s48"))

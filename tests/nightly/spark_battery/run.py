@@ -7,7 +7,9 @@ and `records.jsonl`, what it read from the JVM. It prints a JSON object: version
 import json
 import platform
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -45,15 +47,16 @@ def session(root: Path, events: str, needs: dict[str, str]) -> SparkSession:
         merged["spark.jars.packages"] = ",".join(needs.values())
     for name, value in merged.items():
         builder = builder.config(name, value)
-    return attach(builder, namespace="battery", events_file=events).getOrCreate()
+    spark: SparkSession = attach(builder, namespace="battery", events_file=events).getOrCreate()
+    return spark
 
 
 def record(root: Path) -> None:
     """Keep every record that the capture reads, without what lineage does not need."""
     file = (root / "records.jsonl").open("w", encoding="utf-8")
 
-    def keep(read):
-        def reading(*arguments):
+    def keep(read: Callable[..., Any]) -> Callable[..., Any]:
+        def reading(*arguments: Any) -> Any:
             query = read(*arguments)
             if query is not None:
                 file.write(json.dumps(slim(query.document()), ensure_ascii=False).replace(str(root), "/root") + "\n")
@@ -62,8 +65,8 @@ def record(root: Path) -> None:
 
         return reading
 
-    capture.read_query = keep(capture.read_query)
-    capture.read_stream = keep(capture.read_stream)
+    for name in ("read_query", "read_stream"):
+        setattr(capture, name, keep(getattr(capture, name)))
 
 
 NOISE = frozenset(
@@ -74,7 +77,7 @@ NOISE = frozenset(
 )  # fmt: skip
 
 
-def slim(value):
+def slim(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: slim(one) for key, one in value.items() if key not in NOISE}
     return [slim(one) for one in value] if isinstance(value, (list, tuple)) else value

@@ -64,8 +64,8 @@ def _short(name: str, root: str) -> str:
 
 def _judge(one: Statement, events: list[Event], root: str) -> Verdict:
     if one.fails:
-        found = any("errorMessage" in event["run"]["facets"] for event in events)
-        return Verdict(one.name, 0, 0, 0, () if found else ("no FAIL with a message",))
+        is_reported = any("errorMessage" in event["run"]["facets"] for event in events)
+        return Verdict(one.name, 0, 0, 0, () if is_reported else ("no FAIL with a message",))
     reported = _reported(events, root)
     wanted = {name: set(sources) for name, sources in one.direct.items()}
     for name, sources in one.opaque.items():

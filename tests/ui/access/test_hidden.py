@@ -31,7 +31,7 @@ def test_who_may_see_less_sees_hidden_nodes_as_counts(screen: Screen, house: Hou
 
 TOKEN = re.compile(r"(?<![0-9a-f])[0-9a-f]{20}(?![0-9a-f])")
 CHURN = str(FieldName(PREDICTIONS, "churn_probability"))
-HIDING = (
+HIDING: tuple[tuple[str, dict[str, str], str], ...] = (
     ("lineage", {"node": str(PREDICTIONS), "col": CHURN}, "hidden column"),
     ("lineage", {"node": str(PREDICTIONS), "col": CHURN, "view": "list"}, "hidden columns"),
     ("lineage", {"node": str(FEATURES), "panel": "time"}, "Hidden job"),

@@ -1,6 +1,7 @@
 """Pages for people who are signed in: accessible, and as wide as a phone."""
 
 import contextlib
+from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -26,7 +27,7 @@ def grave(page: Page) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(browser: Browser, house: House, scheme: str) -> None:
+def test_axe_finds_nothing_serious(browser: Browser, house: House, scheme: Literal["light", "dark"]) -> None:
     # axe is put into the page, which the policy forbids, as it should.
     with contextlib.closing(browser.new_context(color_scheme=scheme, bypass_csp=True)) as context:
         page = context.new_page()

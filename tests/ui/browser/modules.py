@@ -21,7 +21,7 @@ process.stdout.write(JSON.stringify(answers, plain));
 
 def call_each(module: str, name: str, arguments: list[list[Any]]) -> list[Any]:
     """What an exported function answers to each list of arguments, all in one process. A Map is a list of pairs."""
-    command = [_NODE, "--no-warnings", "--input-type=module", "-e", _CALL, str(_SOURCES / module), name]
+    command = [str(_NODE), "--no-warnings", "--input-type=module", "-e", _CALL, str(_SOURCES / module), name]
     ended = subprocess.run(command, input=json.dumps(arguments), capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     return list(json.loads(ended.stdout))

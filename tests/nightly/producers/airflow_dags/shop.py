@@ -1,6 +1,7 @@
 """A DAG of a small shop on PostgreSQL. `airflow3.py` has, written from this text, what lineage it has."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from airflow.providers.common.sql.operators.sql import SQLColumnCheckOperator, SQLExecuteQueryOperator
 from airflow.sdk import DAG, task
@@ -21,7 +22,7 @@ STRANGE = """insert into "Größe; drop table: 1/2" ("Preis €") select "Preis 
 PARTS = [f"insert into part_{number} select id, amount * {number} from orders" for number in (1, 2, 3)]
 
 
-def query(name: str, sql: str, **more: object) -> SQLExecuteQueryOperator:
+def query(name: str, sql: str | list[str], **more: object) -> SQLExecuteQueryOperator:
     return SQLExecuteQueryOperator(task_id=name, conn_id=SHOP, sql=sql, **more)
 
 
@@ -52,7 +53,7 @@ with DAG(
     broken = query("broken", "insert into daily (day, total) select day, 1 / (amount - amount) from orders")
 
     @task(retries=1)
-    def second_try(**context: object) -> None:
+    def second_try(**context: Any) -> None:
         if context["ti"].try_number == 1:
             raise RuntimeError("not yet")
 

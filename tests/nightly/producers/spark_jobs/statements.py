@@ -182,7 +182,7 @@ def udf(s: Shop) -> None:
 
 @kind
 def pandas_udf(s: Shop) -> None:
-    @F.pandas_udf("double")
+    @F.pandas_udf("double")  # type: ignore[attr-defined,untyped-decorator]  # the stubs lack it
     def double(some: pd.Series) -> pd.Series:
         return some * 2.0
 
@@ -375,7 +375,8 @@ def session(base: Path, url: str, key: str, namespace: str) -> SparkSession:
     builder = SparkSession.builder.master("local[1]").appName("shop script/ü").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.sql.warehouse.dir", str(base / "wh"))
     builder = builder.config("spark.sql.shuffle.partitions", "1").config("spark.driver.memory", "1g")
-    return attach(builder, url=url, namespace=namespace, api_key=key, jar=True).getOrCreate()
+    spark: SparkSession = attach(builder, url=url, namespace=namespace, api_key=key, jar=True).getOrCreate()
+    return spark
 
 
 def main(base: Path, url: str, key: str, namespace: str, only: list[str]) -> None:
