@@ -14,8 +14,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
-from authlib.integrations.base_client import OAuthError  # type: ignore[import-untyped]
-from authlib.integrations.httpx_client import AsyncOAuth2Client  # type: ignore[import-untyped]
+from authlib.integrations.base_client import OAuthError
+from authlib.integrations.httpx_client import AsyncOAuth2Client
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
