@@ -18,7 +18,7 @@ from whence.cli.gate.production import QueriedProduction
 from whence.cli.gate.verdict import Judged, written
 from whence.client.answers import Lineage
 from whence.client.options import Walk
-from whence.client.values import NodeFacts, Owner
+from whence.client.values import CheckedDataset, NodeFacts, Owner
 from whence.govern.gate.judge import judge
 from whence.govern.gate.judgement import Head
 from whence.govern.gate.policy import DEFAULT_RULES
@@ -56,6 +56,9 @@ class Viewed:
     def downstream(self, node: str, **walk: Unpack[Walk]) -> Lineage:
         reached = reach_downstream(self.graph, resolve(self.graph, node), question_of(walk))
         return answer_of(lineage_listing(reached), Lineage)
+
+    def checks(self, datasets: Sequence[str]) -> tuple[CheckedDataset, ...]:
+        return ()
 
     def facts(self, nodes: Sequence[str]) -> tuple[NodeFacts, ...]:
         return tuple(

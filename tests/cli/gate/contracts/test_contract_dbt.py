@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 from typer.testing import CliRunner, Result
 
 from cli.gate.conftest import ORDERS, SHOP, Checkout
-from cli.gate.test_contract_gate import whys
+from cli.gate.contracts.test_contract_gate import whys
 from cli.gate.test_sql import judged
 from query.worlds.random_worlds import load
 from whence.cli.commands.app import app
