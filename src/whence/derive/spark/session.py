@@ -47,7 +47,10 @@ _ON_ONE_MACHINE = {
     "spark.driver.bindAddress": "127.0.0.1",
 }
 
-_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss4m -XX:-UsePerfData"
+_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn48m -Xss4m -XX:-UsePerfData"
+"""What a micro-batch allocates is garbage when it ends, so the young generation stays small: the JVM would use all of a
+larger one before it collects.
+"""
 
 
 def open_session(
