@@ -5,6 +5,7 @@ import inspect
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from whence.cli.commands.app import app as command_line
 from whence.cli.output.streams import exit_code
 from whence.derive.lineage_tables.schema import SCHEMA_VERSION
 from whence.errors import WhenceError
+from whence.govern.contracts.evaluation.answers import ContractCounts
 from whence.log import Amount, Position
 from whence.log.kafka.address import OWN, SECURITY
 from whence.log.kafka.topic import SETTINGS as TOPIC
@@ -256,6 +258,7 @@ def test_every_metric_is_documented_with_its_labels() -> None:
     )
     amount = Amount(0, 0)
     status = Status(received=amount, waiting=amount, waiting_seconds=0, standing=standing, counted_at=0, missing=0)
+    status = replace(status, contracts=ContractCounts())
     meters = CollectorMetrics()
     meters.event("accepted", "p", 1)
     meters.refused("large")

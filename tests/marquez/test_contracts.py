@@ -10,9 +10,11 @@ from uuid import UUID
 import pytest
 from typer.testing import CliRunner, Result
 
+from api.operations.test_metrics import scrape
 from api.process import Api
 from marquez.shop import ORDERS, REVENUE
 from marquez.test_facts import say
+from whence.cli.administration.status import standing_lines
 from whence.cli.commands.app import app
 from whence.govern.contracts.events import apply_event
 from whence.govern.contracts.read import read_contract
@@ -143,6 +145,13 @@ def test_what_runs_report_is_compared_with_the_contract(live: Api, tmp_path: Pat
     ]
     listed = live.ask("GET", "/api/v2/contracts?limit=1000").json["data"]
     assert {one["node"]: one["violations"] for one in listed}[node] == 2
+    counts = live.ask("GET", "/api/v2/status").json["contracts"]
+    assert (counts["violated"], counts["violations"]) >= (1, 2)
+    (line,) = [
+        one.plain for one in standing_lines(live.ask("GET", "/api/v2/status").json) if "data contracts" in one.plain
+    ]
+    assert "violated (" in line
+    assert scrape(live)["whence_contract_violations", frozenset()] == counts["violations"]
     assert f"{node}  checked 1.0.0, active, of ada, 2 violations" in invoke(live, "list").stdout.splitlines()
     lines = invoke(live, "list", node).stdout.splitlines()
     assert "  violation: total: number is promised, reported as string" in lines

@@ -13,10 +13,11 @@ from api.process import Api
 from cli.gate.conftest import NOW, WAREHOUSE
 from fixtures.stores_of_events import apply_bodies
 from whence.cli.commands.app import app
+from whence.govern.assertions import set_contract
 from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName
 from whence.openlineage.json.wire import Json
-from whence.openlineage.write import dataset, facet, run_event
+from whence.openlineage.write import dataset, dataset_event, facet, run_event
 from whence.store.connection.engine import open_store, sqlite_url
 from whence.store.migrations.migrate import migrate
 
@@ -151,6 +152,27 @@ def test_a_check_that_holds_again_blocks_no_more(store: Engine) -> None:
     assert judged("model", "shop.model", where=store, code=0)["findings"] == []
 
 
+def contracted(name: DatasetName, *columns: str) -> bytes:
+    """The event that applies a contract, of columns that are whole numbers."""
+    listed = [{"name": one, "logicalType": "integer"} for one in columns]
+    facets = set_contract("1.0.0", id="shop", columns=listed)
+    return json.dumps(dataset_event(NOW + 7, name, facets=dict(facets))).encode()
+
+
+def test_a_contract_that_is_violated_upstream_blocks(store: Engine) -> None:
+    add(store, [contracted(CLEAN, "a", "b")])
+    assert judged("model", "shop.model", where=store, code=0)["findings"] == []
+    apply_bodies(store, [contracted(RAW, "a", "gone")], first=200)
+    result = whence("job", "train", where=store)
+    assert (result.exit_code, result.stdout.splitlines()[1:]) == (
+        5,
+        [
+            "  blocked  violation: the contract shop 1.0.0 upstream is violated: integer is promised, not reported",
+            "    shop.raw.gone",
+        ],
+    )
+
+
 def test_inputs_must_be_certified_if_that_is_asked(store: Engine) -> None:
     found = judged("model", "shop.model", "--certified-inputs", where=store, code=5)
     assert criteria(found) == [("certified-inputs", "blocked", [str(FEATURES)])]
@@ -189,7 +211,7 @@ def server(tmp_path: Path, store: Engine) -> Iterator[Api]:
 
 
 def test_a_server_and_its_store_give_the_same_verdict(server: Api, store: Engine) -> None:
-    add(store, [run("checks", [checked(RAW, held=False)], [], 6)])
+    add(store, [run("checks", [checked(RAW, held=False)], [], 6), contracted(CLEAN, "a", "gone")])
     for arguments in (("model", "shop.model"), ("job", "invent"), ("job", "train", "-o", "json")):
         here, there = (whence(*arguments, where=one) for one in (store, f"http://127.0.0.1:{server.port}"))
         assert (there.exit_code, there.stdout) == (here.exit_code, here.stdout), there.output

@@ -13,10 +13,8 @@ from whence.api.requests.pages import Cursor, PageLimit, after, paged, window
 from whence.errors import EventError, NodeNotFoundError
 from whence.govern.contracts.evaluation import answers
 from whence.model.catalog import entry_sort_key
-from whence.model.ids import Kind, kind_of
 from whence.model.names import DatasetName
 from whence.query.answers.instants import past_instant
-from whence.query.lookup.contracts import CARRIERS
 from whence.query.lookup.resolve import resolve
 from whence.query.rendering.contracts import ContractHistory, DatasetContract
 
@@ -32,10 +30,7 @@ def list_contracts(view: View, limit: PageLimit = 100, cursor: Cursor = "") -> R
     A page may have fewer rows than requested: models of dbt without an enforced contract are left out.
     """
     page = window(limit, cursor, _NAMED)
-    carriers = {one for facet in CARRIERS for one in view.catalog.carrying(facet)}
-    datasets = [one for one in carriers if kind_of(one) is Kind.DATASET]
-    alive = set(datasets) - view.catalog.deleted(datasets)
-    entries = sorted(view.catalog.entries(alive).values(), key=entry_sort_key)
+    entries = answers.contracted_entries(view.catalog)
     return paged(
         view,
         after(entries, page, entry_sort_key),

@@ -10,6 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from whence.api.collector.metrics import HIDDEN, MOST_ADAPTERS, OTHER, CollectorMetrics
 from whence.api.operations.status import Status
+from whence.govern.contracts.evaluation.answers import ContractCounts
 from whence.store.status.overview import ProducerCounts, StoreOverview, merge_producer_counts
 
 
@@ -66,6 +67,18 @@ def families(status: Status) -> Iterator[Metric]:
         yield _gauge("whence_store_counted_timestamp_seconds", "When the store was counted last", status.counted_at)
         yield _gauge("whence_missing_records", "Passed by the pipeline, and in no ledger: loss", status.missing or 0)
         yield from _of_store(status.standing)
+    if status.contracts is not None:
+        yield from _of_contracts(status.contracts)
+
+
+def _of_contracts(counts: ContractCounts) -> Iterator[Metric]:
+    fulfilled = counts.contracts - counts.violated - counts.not_evaluated
+    states = {"fulfilled": fulfilled, "violated": counts.violated, "not_evaluated": counts.not_evaluated}
+    yield _gauges("whence_contracts", "Contracts that hold now, by what the data say of them", "state", states)
+    yield _gauge("whence_contract_violations", "Rules of contracts that are violated now", counts.violations)
+    yield _gauge(
+        "whence_contract_rules_not_evaluated", "Rules of contracts that nothing decides", counts.unevaluated_rules
+    )
 
 
 def _of_store(standing: StoreOverview) -> Iterator[Metric]:

@@ -96,6 +96,18 @@ class StoreStatus(TypedDict):
     sql: SqlDisagreements
 
 
+class ContractStatus(TypedDict):
+    """The contracts that hold now. `violated`: those with a violation; `violations`: of all of them; `not_evaluated`:
+    those of which it is not known whether they are violated; `unevaluated_rules`: rules that nothing decides.
+    """
+
+    contracts: int
+    violated: int
+    violations: int
+    not_evaluated: int
+    unevaluated_rules: int
+
+
 class StatusDocument(TypedDict):
     """What was received, waits and was rejected, and the contents of the store."""
 
@@ -104,4 +116,5 @@ class StatusDocument(TypedDict):
     missing: int | None
     damaged: list[Damage]
     refused: dict[str, int]
+    contracts: ContractStatus | None
     store: StoreStatus | None

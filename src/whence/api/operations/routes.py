@@ -7,8 +7,16 @@ from whence.api.auth.guard import Asker
 from whence.api.collector.collect import Collector
 from whence.api.http.responses import answer
 from whence.api.operations.prometheus import as_one, bounded, exposition
-from whence.api.operations.response_types import Damage, LogAmount, SqlDisagreements, StatusDocument, StoreStatus
+from whence.api.operations.response_types import (
+    ContractStatus,
+    Damage,
+    LogAmount,
+    SqlDisagreements,
+    StatusDocument,
+    StoreStatus,
+)
 from whence.api.operations.status import Status, StatusWatch
+from whence.govern.contracts.evaluation.answers import ContractCounts
 from whence.log import Amount, Seal
 from whence.model.access import Viewer
 from whence.store.status.sql_disagreements import Disagreements
@@ -46,7 +54,20 @@ def document(status: Status, collector: Collector, viewer: Viewer) -> StatusDocu
         "missing": status.missing,
         "damaged": [_damage(one) for one in status.damaged],
         "refused": collector.meters.refusals(),
+        "contracts": _contracts(status.contracts),
         "store": _store(status, viewer),
+    }
+
+
+def _contracts(counts: ContractCounts | None) -> ContractStatus | None:
+    if counts is None:
+        return None
+    return {
+        "contracts": counts.contracts,
+        "violated": counts.violated,
+        "violations": counts.violations,
+        "not_evaluated": counts.not_evaluated,
+        "unevaluated_rules": counts.unevaluated_rules,
     }
 
 

@@ -5,10 +5,12 @@ it.
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from whence.api.operations.contract_counts import ContractWatch
 from whence.api.operations.progress import ProgressWatch
 from whence.errors import StoreError
+from whence.govern.contracts.evaluation.answers import ContractCounts
 from whence.log import Amount, Lanes, Log, Position, Seal
 from whence.store.status.overview import StoreOverview
 
@@ -34,6 +36,8 @@ class Status:
     standing: StoreOverview | None
     counted_at: float
     missing: int | None
+    contracts: ContractCounts | None = None
+    """None: the store cannot be read."""
     damaged: tuple[Seal, ...] = ()
     """Ranges of the log that are sealed, or whose loss was accepted."""
 
@@ -47,7 +51,9 @@ class StatusWatch:
         progress: ProgressWatch,
         read_overview: Callable[[], StoreOverview],
         count_lost: Callable[[], int] | None = None,
+        contracts: ContractWatch | None = None,
     ) -> None:
+        self._contracts = contracts
         self._log = log
         self._progress = progress
         self._read_standing = read_overview
@@ -65,7 +71,9 @@ class StatusWatch:
             standing = await self._counted(reached)
         except StoreError:
             pass
-        return await asyncio.to_thread(self._status, reached, standing)
+        contracts = await self._contracts.read() if self._contracts else None
+        status = await asyncio.to_thread(self._status, reached, standing)
+        return replace(status, contracts=contracts)
 
     def _status(self, reached: Lanes, standing: StoreOverview | None) -> Status:
         received = self._log.count_before({lane.name: lane.end for lane in self._log.list_lanes()})

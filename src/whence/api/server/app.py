@@ -32,6 +32,7 @@ from whence.api.lineage import routes as lineage_routes
 from whence.api.operations import health, quarantine
 from whence.api.operations import routes as operation_routes
 from whence.api.operations.adjacency_builds import AdjacencyBuilds
+from whence.api.operations.contract_counts import ContractWatch, read_contract_counts
 from whence.api.operations.periodic_jobs import scheduled
 from whence.api.operations.progress import ProgressWatch, has_reached, least_progress, wait_for_positions
 from whence.api.operations.response_types import LiveDocument, ProgressDocument, ReadyDocument
@@ -104,7 +105,8 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.include_router(_progress(log, progress))
     app.include_router(needing(Action.READ, lineage_routes.router(requests)))
     count_lost = None if isinstance(log, SegmentLog) else LostCount(log, engine).count
-    watch = StatusWatch(log, progress, partial(read_overview, engine), count_lost)
+    contracts = ContractWatch(partial(read_contract_counts, engine))
+    watch = StatusWatch(log, progress, partial(read_overview, engine), count_lost, contracts)
     app.include_router(needing(Action.READ, operation_routes.router(watch, collector)))
     for router in (*_catalog(), *_dashboards(settings, log, engine, clock)):
         app.include_router(needing(Action.READ, router))

@@ -24,8 +24,19 @@ def standing_lines(status: Json) -> Iterator[Text]:
         yield _line("damaged", _damage(one), "bold red" if one["state"] == "sealed" else "yellow")
     if status["refused"]:
         yield _line("refused", f"{_counts(status['refused'])} (requests since the API began)", "yellow")
+    if (contracts := status.get("contracts")) and contracts["contracts"]:
+        yield _contract_line(contracts)
     if (store := status["store"]) is not None:
         yield from _store_lines(store, status["missing"])
+
+
+def _contract_line(contracts: Json) -> Text:
+    parts = [f"{contracts['contracts']:,} data contracts"]
+    if violated := contracts["violated"]:
+        parts.append(f"{violated:,} violated ({contracts['violations']:,} violations: see whence contract list)")
+    if unknown := contracts["not_evaluated"]:
+        parts.append(f"{unknown:,} not evaluated")
+    return _line("contracts", ", ".join(parts), "yellow" if violated else "")
 
 
 def _store_lines(store: Json, missing: int) -> Iterator[Text]:

@@ -14,7 +14,7 @@ from whence.client.gate_records import Approval, RecordedWaiver
 from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text
 from whence.client.values import BlastRadius, CheckedDataset, KnownField, KnownJob, NodeFacts
 from whence.errors import NodeNotFoundError
-from whence.govern.contracts.evaluation.answers import contract_history, list_contracts
+from whence.govern.contracts.evaluation.answers import contract_history, contracted_entries, list_contracts
 from whence.govern.gate.records import approvals_of, waivers_of
 from whence.model.catalog import EntryFilter, Window, entry_sort_key
 from whence.model.graph import Direction
@@ -24,7 +24,6 @@ from whence.query.answers.instants import past_instant
 from whence.query.answers.values import TYPES, Filter, Question
 from whence.query.history.diff import Side, diff
 from whence.query.history.history import history
-from whence.query.lookup.contracts import CARRIERS
 from whence.query.lookup.descriptions import describe_datasets, describe_jobs
 from whence.query.lookup.filtered_search import narrowed
 from whence.query.lookup.resolve import resolve
@@ -182,9 +181,7 @@ class StoreQuestions:
         """The contracts of all datasets, by dataset."""
         with self._open() as graph:
             catalog = StoreCatalog(graph.connection)
-            ids = {one for facet in CARRIERS for one in catalog.carrying(facet)}
-            entries = sorted(catalog.entries(ids - catalog.deleted(ids)).values(), key=entry_sort_key)
-            found = list_contracts(catalog, graph, entries, _now())
+            found = list_contracts(catalog, graph, contracted_entries(catalog), _now())
         yield from msgspec.convert(found, tuple[ContractedDataset, ...])
 
     def contract(self, dataset: str, *, as_of: Time | None = None) -> ContractHistory:

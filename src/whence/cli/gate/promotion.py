@@ -9,6 +9,7 @@ import typer
 from rich.text import Text
 
 from whence.cli.answers.ask import Questions
+from whence.cli.gate.contracts.upstream import find_contract_violations
 from whence.cli.gate.forms import exit_of
 from whence.cli.gate.heads import RULES_FILES
 from whence.cli.gate.production import facts_of
@@ -65,6 +66,7 @@ def closure_of(questions: Questions, name: str, kind: type[Node]) -> UpstreamClo
     columns.walk([*_fields(questions, outputs)] or [*_fields(questions, inputs)])
     datasets = [one for one in map(parse_node, _names(whole)) if isinstance(one, DatasetName)]
     violations, unseen = _violations(questions, [*datasets, *outputs])
+    violations += tuple(find_contract_violations(questions, [*datasets, *outputs]))
     facts = facts_of(questions, inputs)
     return UpstreamClosure(
         subject=subject,

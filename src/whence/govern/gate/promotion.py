@@ -10,12 +10,23 @@ from whence.model.names import DatasetName, FieldName, JobName, Node
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenViolation:
-    """A check that its last run reported as failed, and not as a warning."""
+    """A check that its last run reported as failed, and not as a warning; or a rule of a contract that is violated.
+
+    `contract`: the id and version of that contract; empty: it is a check of a job.
+    """
 
     dataset: DatasetName
     column: str | None
     assertion: str
-    job: str
+    job: str = ""
+    contract: str = ""
+
+    @property
+    def text(self) -> str:
+        """As people read it."""
+        if self.contract:
+            return f"the contract {self.contract} upstream is violated: {self.assertion}"
+        return f"a check upstream failed last: {self.assertion}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +103,7 @@ def _orphans(closure: UpstreamClosure, rules: Rules) -> Iterator[Finding]:
 def _violations(closure: UpstreamClosure, rules: Rules) -> Iterator[Finding]:
     for one in closure.violations:
         node = FieldName(one.dataset, one.column) if one.column else one.dataset
-        text = f"a check upstream failed last: {one.assertion}"
-        yield Finding(criterion="violation", text=text, verdict=Verdict.BLOCKED, nodes=(node,))
+        yield Finding(criterion="violation", text=one.text, verdict=Verdict.BLOCKED, nodes=(node,))
 
 
 def _inputs(closure: UpstreamClosure, rules: Rules) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, String, and_, func, literal, select, union_all
+from sqlalchemy import ColumnElement, Connection, Select, String, and_, func, literal, select, union_all
 from sqlalchemy import literal_column as literally
 
 from whence.model.catalog import (
@@ -90,7 +90,7 @@ def read_versions(connection: Connection, job_id: int) -> Sequence[VersionRecord
 
 def find_carriers(connection: Connection, name: str) -> Sequence[int]:
     """The ids of the datasets and jobs that have a facet with this name."""
-    query = select(facet_body.c.subject_id).where(facet_body.c.name == name, facet_body.c.payload != "")
+    query = select(facet_body.c.subject_id).where(_is_named(name), facet_body.c.payload != "")
     return connection.execute(query.order_by(facet_body.c.subject_id)).scalars().all()
 
 
@@ -140,10 +140,15 @@ def find_names(
 
 
 def _payloads_of(connection: Connection, name: str) -> dict[int, str]:
-    # As literal text, so that the planner recognises the index of these rows alone.
-    named = facet_body.c.name == literally(f"'{name}'")
-    rows = connection.execute(select(facet_body.c.subject_id, facet_body.c.payload).where(named))
+    rows = connection.execute(select(facet_body.c.subject_id, facet_body.c.payload).where(_is_named(name)))
     return dict(map(tuple, rows))
+
+
+def _is_named(name: str) -> ColumnElement[bool]:
+    """Whether a facet has this name, one that the code knows: as literal text, so that the planner recognises the index
+    of these rows alone.
+    """
+    return facet_body.c.name == literally(f"'{name}'")
 
 
 def _names_query(connection: Connection, kind: int, sought: NameSearch, scope: Scope) -> Select[Any]:

@@ -35,6 +35,8 @@ _SOUGHT_FACETS = (
     ("facet_body_steward_tags", "whence_stewardTags"),
     ("facet_body_lifecycle", "whence_lifecycle"),
     ("facet_body_sql_comparison", "whence_sqlComparison"),
+    ("facet_body_contract", "whence_contract"),
+    ("facet_body_dbt", "whence_dbt"),
 )
 
 

@@ -1,17 +1,19 @@
 """Contracts of datasets with their evaluations, over the ports of `query`: for the API and the command line alike."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from whence.govern.contracts.evaluation.observations import Observed, ObservedData, observe
 from whence.govern.contracts.evaluation.quality import judge_quality
 from whence.govern.contracts.evaluation.schema import Evaluation, evaluate_contract
 from whence.govern.contracts.evaluation.service_levels import judge_levels
 from whence.govern.contracts.evaluation.verdicts import Outcome, RuleVerdict
-from whence.model.catalog import Entry
-from whence.model.ids import node_id
+from whence.model.catalog import Entry, entry_sort_key
+from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import DatasetName
 from whence.query.answers.instants import iso
 from whence.query.lookup.contracts import (
+    CARRIERS,
     ContractedDataset,
     ContractVersion,
     contract_versions,
@@ -51,6 +53,40 @@ def contract_history(catalog: Catalog, graph: Observed, name: DatasetName, at: i
         return history_document(dataset, at, None)
     found = evaluate(held, observe(graph, {name: held}, at)[name], now if at is None else at)
     return history_document(dataset, at, _document(found))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContractCounts:
+    """The contracts that hold now. `violated`: those with a violation; `violations`: of all of them; `not_evaluated`:
+    those of which it is not known whether they are violated; `unevaluated_rules`: rules that nothing decides.
+    """
+
+    contracts: int = 0
+    violated: int = 0
+    violations: int = 0
+    not_evaluated: int = 0
+    unevaluated_rules: int = 0
+
+
+def count_contracts(catalog: Catalog, graph: Observed, now: int) -> ContractCounts:
+    """Count all contracts by what their evaluations say now (µs)."""
+    found = list_contracts(catalog, graph, contracted_entries(catalog), now)
+    violations = [one["violations"] for one in found]
+    return ContractCounts(
+        contracts=len(found),
+        violated=sum(bool(one) for one in violations),
+        violations=sum(one or 0 for one in violations),
+        not_evaluated=violations.count(None),
+        unevaluated_rules=sum(one["unevaluated"] for one in found),
+    )
+
+
+def contracted_entries(catalog: Catalog) -> list[Entry]:
+    """The datasets that may have a contract, by namespace and name; deleted ones are left out."""
+    carriers = {one for facet in CARRIERS for one in catalog.carrying(facet)}
+    datasets = [one for one in carriers if kind_of(one) is Kind.DATASET]
+    alive = set(datasets) - catalog.deleted(datasets)
+    return sorted(catalog.entries(alive).values(), key=entry_sort_key)
 
 
 Evaluated = tuple[Evaluation, tuple[RuleVerdict, ...]]
