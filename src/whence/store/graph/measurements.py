@@ -26,7 +26,8 @@ def read_measurements(
     if at is not None:
         query = query.where(measurement.c.time <= at)
     if facet:
-        query = query.where(measurement.c.facet == facet)
+        numbers = [number for number, (_, name) in enumerate(MEASURED_FACETS) if name == facet]
+        query = query.where(measurement.c.facet.in_(numbers))
     latest = (measurement.c.time.desc(), *(column.desc() for column in measurement.primary_key.columns))
     find = keys_in(connection)
     return [
