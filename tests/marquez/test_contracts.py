@@ -24,7 +24,7 @@ from whence.model.catalog import FacetRecord
 from whence.model.names import DatasetName
 from whence.openlineage.authority.governed_parts import list_needs
 from whence.openlineage.write import dataset_event, facet, own_facet
-from whence.query.answers.instants import iso
+from whence.query.answers.instants import iso, microseconds
 from whence.query.lookup.contracts import ContractedDataset, contract_versions
 from whence.query.visibility.facets import shown_facet
 
@@ -64,7 +64,8 @@ def post(live: Api, event: Any) -> None:
     """Send an event, and wait until the answers have it."""
     taken = live.ask("POST", "/api/v1/lineage", json.dumps(event).encode(), {"content-type": "application/json"})
     assert taken.status == 201
-    live.ask("GET", f"/api/v2/progress?wait_for={taken.json['position']}&timeout=10")
+    reached = live.ask("GET", f"/api/v2/progress?wait_for={taken.json['position']}&timeout=60")
+    assert reached.status == 200, reached.json
 
 
 ONE = "{name: total, logicalType: number}, {name: day, logicalType: date}"
@@ -222,6 +223,31 @@ def test_what_runs_measure_is_compared_with_the_contract(live: Api) -> None:
     (line,) = [one for one in invoke(live, "list").stdout.splitlines() if one.startswith(str(dataset))]
     assert line.endswith("  measured 1.0.0, active, of ada, 3 violations, 2 not evaluated")
 
+    post(live, written(dataset, start + 8 * hour, 0, held=True))
+    found = answer(live, dataset, "?transitions=true")["transitions"]
+    assert found["complete"] is True
+    late = 4 * hour * 1_000_000 + 1
+    changes = [(one["time"], one["rule"], one["before"], one["after"]) for one in found["changes"]]
+    second, third = ((start + hours * hour) * 1_000_000 for hours in (2, 8))
+    assert changes == [
+        (iso(third + late), "latency", good, bad),
+        (iso(third), "latency", bad, good),
+        (iso(third), "valid_days", bad, good),
+        (iso(third), "required", bad, good),
+        (iso(second + late), "latency", good, bad),
+        (iso(second), "valid_days", good, bad),
+        (iso(second), "required", good, bad),
+    ]
+    for text, rule, before, after in changes:  # as every answer about the past says, and about the moment before
+        at = microseconds(datetime.fromisoformat(text))
+        for time, outcome in ((at, after), (at - 1, before)):
+            rules_then = answer(live, dataset, f"?as_of={iso(time)}")["evaluation"]["rules"]
+            assert [one["outcome"] for one in rules_then if one["rule"] == rule] == [outcome], (text, rule)
+    until = answer(live, dataset, f"?transitions=true&as_of={iso(third - 1)}")["transitions"]["changes"]
+    assert [one["time"] for one in until] == [change[0] for change in changes[4:]]
+    lines = invoke(live, "list", str(dataset), "--transitions").stdout.splitlines()
+    assert f"  {iso(second)}  total.required: holds -> violated  (nullValues mustBe 0, 2)" in lines
+
 
 def test_a_breaking_version_needs_the_owner(live: Api, tmp_path: Path) -> None:
     assert apply(live, tmp_path, contract("1.0.0", ONE, str(ORDERS), id="orders")).exit_code == 0
@@ -273,6 +299,11 @@ def test_a_contract_that_dbt_enforces_counts_until_another_is_applied(live: Api,
     assert f"{node}  model.shop.marts dbt-0123456789ab, of crm, not evaluated" in invoke(live, "list").stdout
     fields = [{"name": "ID", "type": "int"}, {"name": "mail", "type": "int"}]
     post(live, dataset_event(2_000_000, dataset, facets={"schema": facet("SchemaDatasetFacet", fields=fields)}))
+    changes = answer(live, node, "?transitions=true")["transitions"]["changes"]
+    assert [(one["column"], one["rule"], one["before"], one["after"]) for one in changes] == [
+        ("at", "column", "not evaluated", "violated"),
+        ("mail", "column", "not evaluated", "violated"),
+    ]
     assert answer(live, node)["evaluation"]["violations"] == [
         {"rule": "type", "column": "mail", "expected": "text", "observed": "int"},
         {"rule": "missing-column", "column": "at", "expected": "any type", "observed": None},

@@ -65,6 +65,10 @@ export const go = (to: string, how: "push" | "replace" = "push"): void => {
 export const pageAddress = (page: Exclude<Page, "home" | "unknown">, values: Record<string, string>): string =>
   `./${page}?${new URLSearchParams(values)}`;
 
+/** The page of a node, now or at a time. */
+export const nodeAddress = (node: string, asOf?: string): string =>
+  pageAddress("node", { node, ...(asOf ? { as_of: asOf } : {}) });
+
 /** A time in the past as an absolute time, for the address. */
 export const instantAgo = (seconds: number): string =>
   new Date(Date.now() - seconds * 1_000).toISOString().slice(0, 19);

@@ -61,7 +61,7 @@ const App = () => {
         ) : page === "lineage" && node ? (
           <Explorer key={node} explored={seen} />
         ) : page === "node" && node ? (
-          <NodePage key={node} node={node} />
+          <NodePage key={node} node={node} asOf={query.get("as_of") ?? undefined} />
         ) : page === "run" && run ? (
           <RunPage key={run} run={run} versus={query.get("vs") ?? undefined} />
         ) : page === "board" ? (

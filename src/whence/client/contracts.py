@@ -61,6 +61,28 @@ class ContractEvaluation(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[ContractRule, ...] = ()
 
 
+class ContractTransition(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule that is violated from a time on, or no longer. `rule` is `column` if the column itself is missing or has
+    another type. `before` and `after`: its outcome; None: the contract did not have the rule.
+    """
+
+    time: str
+    rule: str
+    column: str | None
+    before: str | None
+    after: str | None
+    expected: str | None
+    observed: str | None
+    run: str | None
+
+
+class ContractTransitions(msgspec.Struct, frozen=True, kw_only=True):
+    """When rules began and ceased to be violated, the latest first. `complete`: there are no earlier changes."""
+
+    complete: bool
+    changes: tuple[ContractTransition, ...]
+
+
 class ContractText(AppliedVersion, frozen=True, kw_only=True):
     """A version with its text: the file as it was applied, or None. `table`: which of its tables a dataset is."""
 
@@ -75,6 +97,7 @@ class ContractHistory(msgspec.Struct, frozen=True, kw_only=True):
     contract: ContractText | None
     evaluation: ContractEvaluation | None = None
     versions: tuple[AppliedVersion, ...]
+    transitions: ContractTransitions | None = None
 
 
 class ContractPage(msgspec.Struct, frozen=True, kw_only=True):

@@ -160,10 +160,14 @@ class Client:
         """The contracts of all datasets, by dataset."""
         return self._rows("/api/v2/contracts", {}, ContractPage)
 
-    def contract(self, dataset: str, *, as_of: Time | None = None) -> ContractHistory:
-        """The contract of a dataset (its node id) at a time, with its text; and all its versions."""
+    def contract(self, dataset: str, *, as_of: Time | None = None, transitions: bool = False) -> ContractHistory:
+        """The contract of a dataset (its node id) at a time, with its text; and all its versions.
+
+        `transitions`: also when rules began and ceased to be violated.
+        """
         path = f"/api/v2/nodes/{quote(dataset, safe='')}/contract"
-        return self._converted(self._connection.get(path, {"as_of": iso_text(as_of)}), ContractAnswer).data
+        options = {"as_of": iso_text(as_of), "transitions": "true" if transitions else None}
+        return self._converted(self._connection.get(path, options), ContractAnswer).data
 
     def whoami(self) -> CurrentUser | None:
         """The current user, or None if the server runs open, without keys."""

@@ -360,8 +360,19 @@ def _assertions_by_people() -> Iterable[dict[str, Any]]:
                 status="active",
                 owners=["ada"],
                 columns=[{"name": "customer_id", "logicalType": "string"}, {"name": "model_version"}],
+                quality=[
+                    {"rule": "accepted_values", "metric": "invalidValues", "operators": {"mustBe": 0}},
+                    {"rule": "not_null", "metric": "nullValues", "operators": {"mustBe": 0}},
+                ],
+                serviceLevels=[{"property": "retention", "value": 3, "unit": "y"}],
             ),
         },
+    )
+    columns = [{"name": "customer_id", "logicalType": "integer"}]
+    yield dataset_event(
+        NOW - 30 * HOUR - 1,
+        PREDICTIONS,
+        facets=dict(set_contract("1.1.0", id="churn-predictions", status="active", owners=["ada"], columns=columns)),
     )
     yield dataset_event(
         NOW - 29 * HOUR,

@@ -17,7 +17,7 @@ import { NodeHistory } from "./node/NodeHistory";
 import { Schema } from "./node/Schema";
 import { NotFound } from "./NotFound";
 
-export const NodePage = ({ node }: { node: string }) => {
+export const NodePage = ({ node, asOf }: { node: string; asOf?: string }) => {
   const box = boxOf(node);
   const { kind, namespace, name } = parseName(box);
   const query = useAnswer<{ data: Dataset | Job }>(entryPath(kind === "job" ? "jobs" : "datasets", namespace, name));
@@ -76,7 +76,7 @@ export const NodePage = ({ node }: { node: string }) => {
             <Section title={words.edit.trust}>
               <Trust node={one.node} facts={one} mayEdit={mayEdit} />
             </Section>
-            {"contract_version" in one && one.contract_version && <Contract node={one.node} />}
+            {"contract_version" in one && (one.contract_version || asOf) && <Contract node={one.node} asOf={asOf} />}
             <dl className="facts">
               <dt>{words.node.namespace}</dt>
               <dd className="mono breaks">{one.namespace}</dd>

@@ -61,6 +61,21 @@ export const contract = {
     observed ? `${expected} is promised, reported as ${observed}` : `${expected} is promised, not reported`,
   notEvaluated: (why: string) => `Not evaluated: ${why}.`,
   ended: "ended",
+  version: (version: string) => `version ${version}`,
+  none: "No contract held then.",
+  asOf: (time: string) => `as of ${time}`,
+  now: "show now",
+  broken: (expected: string | null, observed: string | null) =>
+    `${expected ?? "it"} is promised${observed ? `, ${observed}` : ""}`,
+  held: (count: number) => (count === 1 ? "1 rule holds." : `${count.toLocaleString("en")} rules hold.`),
+  open: (count: number) => `${count.toLocaleString("en")} not evaluated`,
+  earlier: "Earlier changes were not looked for.",
+  after: {
+    violated: "violated",
+    holds: "holds again",
+    "not evaluated": "no longer evaluated",
+    ended: "no longer promised",
+  } as Readonly<Record<string, string>>,
 };
 
 export const runs = {

@@ -45,12 +45,14 @@ def get_contract(
     view: NewestView,
     node: Segment,
     as_of: Annotated[Plain | None, Query(description="the contract at this time: `2026-11-20T06:00`, `2h ago`")] = None,
+    transitions: Annotated[bool, Query(description="also when rules began and ceased to be violated")] = False,
 ) -> Response:
     """Show the contract of a dataset with its text, its violations, and its versions."""
     name = resolve(view.graph, node)
     if not isinstance(name, DatasetName):
         raise NodeNotFoundError(f"dataset {node}", (str(name),))
-    found = answers.contract_history(view.catalog, view.graph, name, _instant(as_of), now_micros())
+    at = _instant(as_of)
+    found = answers.contract_history(view.catalog, view.graph, name, at, now_micros(), transitions=transitions)
     return answer({"data": found, "page": None})
 
 

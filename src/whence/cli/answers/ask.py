@@ -93,7 +93,7 @@ class Questions(Protocol):
         """The contracts of all datasets, by dataset."""
         ...
 
-    def contract(self, dataset: str, *, as_of: Time | None = None) -> ContractHistory:
+    def contract(self, dataset: str, *, as_of: Time | None = None, transitions: bool = False) -> ContractHistory:
         """The contract of a dataset at a time, with its text; and all its versions."""
         ...
 

@@ -184,14 +184,14 @@ class StoreQuestions:
             found = list_contracts(catalog, graph, contracted_entries(catalog), _now())
         yield from msgspec.convert(found, tuple[ContractedDataset, ...])
 
-    def contract(self, dataset: str, *, as_of: Time | None = None) -> ContractHistory:
+    def contract(self, dataset: str, *, as_of: Time | None = None, transitions: bool = False) -> ContractHistory:
         """The contract of a dataset at a time, with its text; and all its versions. Raises NodeNotFoundError."""
         with self._open() as graph:
             name, catalog = resolve(graph, dataset), StoreCatalog(graph.connection)
             at = None if as_of is None else past_instant(iso_text(as_of) or "", _now())
             if not isinstance(name, DatasetName):
                 raise NodeNotFoundError(f"dataset {dataset}", (str(name),))
-            found = contract_history(catalog, graph, name, at, _now())
+            found = contract_history(catalog, graph, name, at, _now(), transitions=transitions)
         return msgspec.convert(found, ContractHistory)
 
     def jobs(self) -> Iterator[KnownJob]:

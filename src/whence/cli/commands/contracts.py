@@ -123,6 +123,9 @@ def list_(
     dataset: Annotated[str | None, typer.Argument(help="A dataset, to list the versions of its contract")] = None,
     as_of: AsOf = None,
     text: Annotated[bool, typer.Option("--text", help="Print the file as it was applied, and nothing else")] = False,
+    transitions: Annotated[
+        bool, typer.Option("--transitions", help="Also when rules began and ceased to be violated")
+    ] = False,
     url: ServerUrl = None,
     profile: Profile = None,
     data: Data = None,
@@ -130,11 +133,11 @@ def list_(
     output: Form = Output.TEXT,
 ) -> None:
     """List the contracts that hold; of one dataset, the contract at a time and all its versions."""
-    if dataset is None and (text or as_of is not None):
-        raise typer.BadParameter("--text and --as-of need a dataset")
+    if dataset is None and (text or transitions or as_of is not None):
+        raise typer.BadParameter("--text, --transitions and --as-of need a dataset")
     with reporting(output), open_questions(context) as questions:
         from whence.cli.gate.contracts.listing import show_contract, show_contracts
 
         if dataset is None:
             raise typer.Exit(show_contracts(questions, output))
-        raise typer.Exit(show_contract(questions, dataset, as_of, output, text=text))
+        raise typer.Exit(show_contract(questions, dataset, as_of, output, text=text, transitions=transitions))

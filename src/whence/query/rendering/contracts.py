@@ -73,15 +73,38 @@ class ContractText(AppliedVersion):
     text: str | None
 
 
+class ContractTransition(TypedDict):
+    """A rule that is violated from a time on, or no longer. `rule` is `column` if the column itself is missing or has
+    another type. `before` and `after`: its outcome; null: the contract did not have the rule.
+    """
+
+    time: str
+    rule: str
+    column: str | None
+    before: str | None
+    after: str | None
+    expected: str | None
+    observed: str | None
+    run: str | None
+
+
+class ContractTransitions(TypedDict):
+    """When rules began and ceased to be violated, the latest first. `complete`: there are no earlier changes."""
+
+    complete: bool
+    changes: list[ContractTransition]
+
+
 class ContractHistory(TypedDict):
-    """The contract of a dataset at a time, whether the columns reported until then fulfil it, and all its versions,
-    newest first.
+    """The contract of a dataset at a time, whether what was reported until then fulfils it, and all its versions,
+    newest first. `transitions` is null if they were not requested.
     """
 
     node: str
     contract: ContractText | None
     evaluation: ContractEvaluation | None
     versions: list[AppliedVersion]
+    transitions: ContractTransitions | None
 
 
 def contract_document(
@@ -92,7 +115,10 @@ def contract_document(
 
 
 def history_document(
-    dataset: ContractedDataset, at: int | None, evaluation: ContractEvaluation | None
+    dataset: ContractedDataset,
+    at: int | None,
+    evaluation: ContractEvaluation | None,
+    transitions: ContractTransitions | None,
 ) -> ContractHistory:
     """The contract of a dataset at a time (µs), or now, and its versions."""
     held = dataset.at(at)
@@ -100,7 +126,13 @@ def history_document(
     if held is not None:
         shown = {**_applied(held), "table": held.table, "text": held.text or None}
     versions = [_applied(one) for one in dataset.versions]
-    return {"node": str(dataset.name), "contract": shown, "evaluation": evaluation, "versions": versions}
+    return {
+        "node": str(dataset.name),
+        "contract": shown,
+        "evaluation": evaluation,
+        "versions": versions,
+        "transitions": transitions,
+    }
 
 
 def _applied(one: ContractVersion) -> AppliedVersion:

@@ -8,7 +8,14 @@ from rich.text import Text
 
 from whence.cli.answers.ask import Questions
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
-from whence.client.contracts import AppliedVersion, ContractedDataset, ContractEvaluation, ContractHistory, ContractRule
+from whence.client.contracts import (
+    AppliedVersion,
+    ContractedDataset,
+    ContractEvaluation,
+    ContractHistory,
+    ContractRule,
+    ContractTransitions,
+)
 from whence.query.answers.instants import iso
 
 _MOST_RULES = 10
@@ -25,9 +32,11 @@ def show_contracts(questions: Questions, output: Output) -> Exit:
     return Exit.OK
 
 
-def show_contract(questions: Questions, dataset: str, as_of: int | None, output: Output, *, text: bool) -> Exit:
+def show_contract(
+    questions: Questions, dataset: str, as_of: int | None, output: Output, *, text: bool, transitions: bool
+) -> Exit:
     """Print the contract of a dataset, at a time (µs) or now, and its versions; `text`: its file, and nothing else."""
-    found = questions.contract(dataset, as_of=None if as_of is None else iso(as_of))
+    found = questions.contract(dataset, as_of=None if as_of is None else iso(as_of), transitions=transitions)
     if text:
         written = (found.contract and found.contract.text) or ""
         sys.stdout.buffer.write(written.encode("utf-8", "surrogatepass"))
@@ -54,6 +63,20 @@ def _history_lines(found: ContractHistory) -> Iterator[str]:
     for one in found.versions:
         what = f"{safe(one.id)} {safe(one.version)}" if one.version else "ended"
         yield f"  {one.applied_at}  {what}"
+    yield from _transition_lines(found.transitions)
+
+
+def _transition_lines(found: ContractTransitions | None) -> Iterator[str]:
+    if found is None:
+        return
+    yield "transitions:" if found.changes else "no rule was ever violated" if found.complete else "no transitions"
+    for one in found.changes:
+        name = ".".join(safe(part) for part in (one.column, one.rule) if part)
+        change = f"{one.before or 'not promised'} -> {one.after or 'not promised'}"
+        details = ", ".join(safe(part) for part in (one.expected, one.observed) if part)
+        yield f"  {one.time}  {name}: {change}{f'  ({details})' if details else ''}"
+    if not found.complete:
+        yield "  earlier ones were not looked for"
 
 
 def _evaluation_lines(found: ContractEvaluation | None) -> Iterator[str]:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from whence.govern.contracts.evaluation.judge import judge_rules
 from whence.govern.contracts.evaluation.observations import Observed, ObservedData, observe
-from whence.govern.contracts.evaluation.quality import judge_quality
 from whence.govern.contracts.evaluation.schema import Evaluation, evaluate_contract
-from whence.govern.contracts.evaluation.service_levels import judge_levels
+from whence.govern.contracts.evaluation.transitions import Transition, find_transitions
 from whence.govern.contracts.evaluation.verdicts import Outcome, RuleVerdict
 from whence.model.catalog import Entry, entry_sort_key
 from whence.model.ids import Kind, kind_of, node_id
@@ -24,6 +24,8 @@ from whence.query.rendering.contracts import (
     ContractEvaluation,
     ContractHistory,
     ContractRule,
+    ContractTransition,
+    ContractTransitions,
     DatasetContract,
     contract_document,
     history_document,
@@ -42,17 +44,38 @@ def _contracts(datasets: Sequence[ContractedDataset], graph: Observed, now: int)
         yield contract_document(name, held[name], count_violations(found), count_unevaluated(found))
 
 
-def contract_history(catalog: Catalog, graph: Observed, name: DatasetName, at: int | None, now: int) -> ContractHistory:
-    """The contract of a dataset at a time (µs), or now; its evaluation over what was reported until then; and its
-    versions.
+def contract_history(
+    catalog: Catalog, graph: Observed, name: DatasetName, at: int | None, now: int, *, transitions: bool = False
+) -> ContractHistory:
+    """The contract of a dataset at a time (µs), or now; its evaluation over what was reported until then; its versions;
+    and if wanted, when a rule began or ended to be violated.
     """
     id_ = node_id(name)
     dataset = ContractedDataset(name=name, versions=contract_versions(catalog.facets([id_]).get(id_, {})))
-    held = dataset.at(at)
-    if held is None:
-        return history_document(dataset, at, None)
-    found = evaluate(held, observe(graph, {name: held}, at)[name], now if at is None else at)
-    return history_document(dataset, at, _document(found))
+    held, until = dataset.at(at), now if at is None else at
+    found = None
+    if held is not None:
+        found = _document(evaluate(held, observe(graph, {name: held}, at)[name], until))
+    changes = _transitions(graph, dataset, until) if transitions else None
+    return history_document(dataset, at, found, changes)
+
+
+def _transitions(graph: Observed, dataset: ContractedDataset, until: int) -> ContractTransitions:
+    found = find_transitions(graph, dataset, until)
+    return {"complete": found.complete, "changes": [_transition(one) for one in found.found]}
+
+
+def _transition(one: Transition) -> ContractTransition:
+    return {
+        "time": iso(one.time),
+        "rule": one.rule,
+        "column": one.column or None,
+        "before": None if one.before is None else one.before.value,
+        "after": None if one.after is None else one.after.value,
+        "expected": one.verdict.expected or None,
+        "observed": one.verdict.observed or None,
+        "run": None if one.verdict.run is None else str(one.verdict.run),
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +118,7 @@ Evaluated = tuple[Evaluation, tuple[RuleVerdict, ...]]
 
 def evaluate(held: ContractVersion, data: ObservedData, at: int) -> Evaluated:
     """Evaluate a version of a contract over what is known of its dataset at a time (µs)."""
-    rules = judge_quality(held, data.reports, data.checks)
-    return evaluate_contract(held, data.columns), (*rules, *judge_levels(held, data.written, at))
+    return evaluate_contract(held, data.columns), judge_rules(held, data, at)
 
 
 def count_violations(found: Evaluated) -> int | None:

@@ -51,6 +51,21 @@ def observe(
     }
 
 
+def last_write(graph: Observed, name: DatasetName, at: int) -> LastWrite | None:
+    """The last completed write of a dataset, by any of its names, not after a time (µs)."""
+    return _last_write(graph, _ids(graph, [name])[name], at)
+
+
+def times_of_reports(graph: Observed, name: DatasetName, until: int, limit: int) -> frozenset[int]:
+    """When the columns of a dataset, its measurements or its checks were reported (µs), of each the latest."""
+    ids = _ids(graph, [name])[name]
+    schemas = graph.schemas(ids)
+    times = {time for row in schemas for time in (row.first_time, row.last_time)}
+    times |= {row.time for row in graph.measurements(ids, until, limit + 1, METRICS)}
+    times |= {row.time for row in graph.checks(ids, until)}
+    return frozenset(time for time in times if time <= until)
+
+
 def _has_rules(version: ContractVersion) -> bool:
     return bool(version.rules) or any(one.required or one.unique for one in version.columns)
 

@@ -1,6 +1,7 @@
 """Service levels of a contract, judged by when the dataset was written last. A pure function of that and a time."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from whence.govern.contracts.evaluation.verdicts import Outcome, Range, RuleVerdict, fulfils
@@ -31,18 +32,34 @@ def judge_levels(held: ContractVersion, written: LastWrite | None, at: int) -> t
     return tuple(_judge(one, written, at) for one in held.levels if _name(one) not in _DATES)
 
 
+def deadlines(held: ContractVersion, written: LastWrite) -> Iterator[int]:
+    """The first times (µs) at which a write is too old for a service level of a version."""
+    for level in held.levels:
+        limit = _limit(level)
+        if _name(level) in _WRITTEN | _AGE and limit is not None:
+            yield written.time + int(limit * 1_000_000) + 1
+
+
+def _limit(level: PromisedLevel) -> float | None:
+    """The seconds of a service level; None if it is no number of a known unit of time."""
+    seconds = seconds_in(level.unit)
+    if seconds is None or isinstance(level.value, bool) or not isinstance(level.value, int | float):
+        return None
+    return float(level.value * seconds)
+
+
 def _judge(level: PromisedLevel, written: LastWrite | None, at: int) -> RuleVerdict:
-    name, seconds = _name(level), seconds_in(level.unit)
+    name, limit = _name(level), _limit(level)
     if name not in _WRITTEN | _AGE:
         return _not_evaluated(level, _UNKNOWN.get(name, "no run reports it"))
-    if seconds is None or isinstance(level.value, bool) or not isinstance(level.value, int | float):
+    if limit is None:
         return _not_evaluated(level, "it is no number of a known unit of time")
     if written is None:
         return _not_evaluated(level, "no completed run has written the dataset")
     age = max(0, at - written.time) / 1_000_000
     # The values of a column are at least as old as the write that brought them.
     found = Range(age, float("inf") if name in _AGE and "." in level.element else age)
-    answer = fulfils({_LIMIT: level.value * seconds}, found)
+    answer = fulfils({_LIMIT: limit}, found)
     return RuleVerdict(
         rule=level.property,
         column=_column(level),
