@@ -39,7 +39,6 @@ _SOUGHT_FACETS = (
     ("facet_body_dbt", "whence_dbt"),
 )
 
-
 event = Table(
     "event",
     metadata,
