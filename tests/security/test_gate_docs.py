@@ -19,7 +19,7 @@ def test_every_example_is_answered_as_it_says(shop: House) -> None:
     sent = shop.key("ada", Role.ADMIN) | {"Content-Type": "application/json"}
     text = page("docs/reference/http-gate.md").replace(EXPIRES, f"{datetime.now(UTC).date() + timedelta(days=30)}")
     examples = EXAMPLE.findall(text)
-    assert len(examples) == 10
+    assert len(examples) == 13
 
     async def work(client: httpx.AsyncClient) -> None:
         for method, target, body, status, documented in examples:

@@ -15,15 +15,17 @@ from whence.govern.assertions import assert_facets
 from whence.govern.gate.records import (
     approval_facets,
     approvals_of,
+    find_promotion,
     find_verdict,
     list_records,
+    promotion_facets,
     verdict_facets,
     waiver_facets,
     waivers_of,
 )
 from whence.govern.retention import Limits, apply_plan, compute_horizon
 from whence.model.catalog import RegistryKind, Window
-from whence.model.gate_records import WaiverRecord, approval_dataset, verdict_dataset, waiver_dataset
+from whence.model.gate_records import WaiverRecord, approval_dataset, promotion_dataset, verdict_dataset, waiver_dataset
 from whence.model.names import DatasetName
 from whence.openlineage.accept import Accepted, accept
 from whence.openlineage.authority.restrictions import person_uri
@@ -32,6 +34,7 @@ from whence.store.lifecycle.dump import dump
 from whence.store.snapshots.catalog import StoreCatalog
 
 REPOSITORY, LONG_AGO = "github.com/shop/pipeline", 1_600_000_000_000_000
+MODEL = DatasetName("s3://models", "churn/v1")
 WAIVER = WaiverRecord(reason="known", expires="2027-01-31")
 
 
@@ -58,6 +61,9 @@ def events() -> list[Accepted]:
         accepted_event(6, "user:bob", waiver_dataset(REPOSITORY, "C-2"), waiver_facets(WAIVER)),
         accepted_event(7, "user:eve", waiver_dataset(REPOSITORY, "C-2"), waiver_facets(None)),
     ]
+    for at, text in ((12, "blocked"), (13, "pass")):
+        facets = promotion_facets({"verdict": text, "node": str(MODEL)})
+        made.append(accepted_event(at, "key:gate", promotion_dataset(MODEL), facets))
     for at, person, subject, approves in (
         (8, "user:bob", "user:bob", True),
         (9, "user:ann", "user:ann", True),
@@ -78,7 +84,9 @@ def known(engine: Engine) -> object:
         first = list_records(catalog, RegistryKind.VERDICT, "", Window(limit=2))
         after = (first[-1].time, first[-1].name.name)
         rest = list_records(catalog, RegistryKind.VERDICT, "", Window(limit=2, after=after))
+        promoted = find_promotion(catalog, MODEL)
         return (
+            promoted and json.loads(promoted.payload)["verdict"],
             found and json.loads(found.payload)["verdict"],
             [(one.person, one.commit) for one in approvals_of(catalog, REPOSITORY, "a")],
             [(one.change, one.owner, one.expires.isoformat()) for one in waivers_of(catalog, REPOSITORY)],
@@ -87,6 +95,7 @@ def known(engine: Engine) -> object:
 
 
 EXPECTED = (
+    "pass",
     "pass",
     [("user:bob", "a")],
     [("C-1", "user:bob", "2027-01-31")],

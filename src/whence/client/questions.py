@@ -156,6 +156,11 @@ class Client:
         written = self._connection.put(_verdict_path(repository, commit), verdict)
         return self._converted(written, WrittenPage).data.transition
 
+    def record_promotion(self, node: str, promotion: Mapping[str, Any]) -> bool:
+        """Record the verdict on a promotion, as `whence gate model NAME --output json` writes it; whether it is new."""
+        written = self._connection.put(f"/api/v2/gate/promotions/{quote(node, safe='')}", promotion)
+        return self._converted(written, WrittenPage).data.transition
+
     def contracts(self) -> Iterator[ContractedDataset]:
         """The contracts of all datasets, by dataset."""
         return self._rows("/api/v2/contracts", {}, ContractPage)

@@ -21,7 +21,7 @@ They carry facets as all datasets do, but listings of datasets leave them out.
 
 class RegistryKind(StrEnum):
     """The kind of thing that a dataset of the registry represents. The dataset's name is `<kind>/<name>`; of what a
-    gate records, `<kind>/<keys>/<repository>`, with one quoted key for a commit or change, and one for a person.
+    gate records, `<kind>/<keys>/<repository>`, with one quoted key for a commit, change or node, and one for a person.
     """
 
     NAMESPACE = "namespace"
@@ -30,6 +30,7 @@ class RegistryKind(StrEnum):
     VERDICT = "gate-verdict"
     APPROVAL = "gate-approval"
     WAIVER = "gate-waiver"
+    PROMOTION = "gate-promotion"
 
     def dataset_of(self, name: str) -> DatasetName:
         """The dataset that represents the thing with this name."""
@@ -42,7 +43,10 @@ class RegistryKind(StrEnum):
     @property
     def keys(self) -> int:
         """How many keys precede the namespace or repository in a name."""
-        return {RegistryKind.VERDICT: 1, RegistryKind.APPROVAL: 2, RegistryKind.WAIVER: 1}.get(self, 0)
+        return _KEYS.get(self, 0)
+
+
+_KEYS = {RegistryKind.VERDICT: 1, RegistryKind.APPROVAL: 2, RegistryKind.WAIVER: 1, RegistryKind.PROMOTION: 1}
 
 
 def namespace_of_registered(name: DatasetName) -> str:

@@ -1,4 +1,4 @@
-"""What a gate records of a commit, as OpenLineage facets of registry datasets: verdicts, approvals and waivers.
+"""What a gate records of commits and promotions, as OpenLineage facets of registry datasets.
 
 Members are JSON values as `whence gate --output json` writes them (docs/reference/gate.md). Nodes are node ids, or
 `HIDDEN_NODE`. Lists are tuples.
@@ -9,9 +9,10 @@ from typing import Literal
 from urllib.parse import quote, unquote
 
 from whence.model.catalog import RegistryKind
-from whence.model.names import DatasetName
+from whence.model.names import DatasetName, JobName
 
 VERDICT, APPROVAL, WAIVER = "whence_gateVerdict", "whence_gateApproval", "whence_gateWaiver"
+PROMOTION = "whence_gatePromotion"
 """The facets' keys."""
 
 VerdictText = Literal["pass", "note", "approval needed", "unknown", "blocked"]
@@ -128,6 +129,36 @@ class VerdictRecord:
     skipped: int = 0
     unjudged: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingRecord:
+    """A criterion that a promotion does not meet, in the gate's words, and the nodes that it is about."""
+
+    criterion: str
+    text: str
+    verdict: VerdictText
+    nodes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromotionRecord:
+    """A verdict on the promotion of a dataset, a model or a job. `coverage`: from 0 to 1; None: not known."""
+
+    verdict: VerdictText
+    node: str
+    outputs: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    coverage: float | None = None
+    explained_columns: int = 0
+    unexplained_columns: int = 0
+    findings: tuple[FindingRecord, ...] = ()
+    graph_version: str = ""
+
+
+def promotion_dataset(node: DatasetName | JobName) -> DatasetName:
+    """The registry dataset that stands for the promotion of a node, under the rules of the node's namespace."""
+    return _dataset(RegistryKind.PROMOTION, node.namespace, str(node))
 
 
 def verdict_dataset(repository: str, commit: str) -> DatasetName:

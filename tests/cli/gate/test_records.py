@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from api.process import Api
-from cli.gate.conftest import SHOP, Checkout
+from cli.gate.conftest import REVENUE, SHOP, WAREHOUSE, Checkout
 from fixtures.stores_of_events import applying
 from query.worlds.churn_story import NOW
 from query.worlds.random_worlds import load
@@ -79,6 +79,8 @@ def everyones(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             ("bob", Role.STEWARD, "github.example/*"),
             ("ann", Role.STEWARD, "github.example/*"),
             ("plain", Role.READER, "*"),
+            ("promoter", Role.READER, "*"),
+            ("promoter", Role.STEWARD, WAREHOUSE),
         ):
             if name not in keys:
                 keys[name] = create_key(connection, name, SCOPES, NOW).text
@@ -157,6 +159,25 @@ def test_a_key_without_the_role_gets_its_verdict_and_no_record(server: Server, c
     assert "the verdict is not recorded" in result.stderr
     assert "/ui/verdict" not in result.stdout
     assert server.verdicts() == []
+
+
+def promote(server: Server, key: str, *options: str) -> Result:
+    where = options or ("--url", f"http://127.0.0.1:{server.api.port}")
+    environment = {"WHENCE_API_KEY": server.keys[key], "WHENCE_URL": None}
+    return CliRunner().invoke(app, ["gate", "model", "shop.gold.revenue", "--record", *where], env=environment)
+
+
+def test_a_verdict_on_a_promotion_is_recorded_once(server: Server) -> None:
+    before = len(server.api.records())
+    for _ in range(2):
+        result = promote(server, "promoter")
+        assert (result.exit_code, result.stderr) == (7, "")  # no column of the shop has a schema
+    assert len(server.api.records()) == before + 1
+    found = server.ask("GET", f"promotions/{quote(str(REVENUE), safe='')}", "plain")
+    assert (found["promotion"]["verdict"], found["recorded_by"]) == ("unknown", "key:promoter")
+    refused = promote(server, "plain")
+    assert (refused.exit_code, "the verdict is not recorded" in refused.stderr) == (7, True)
+    assert promote(server, "plain", "--store", server.store).exit_code == 1
 
 
 def test_a_record_needs_a_server_and_a_name(server: Server, checkout: Checkout) -> None:

@@ -2,7 +2,7 @@
 
 from typing_extensions import TypedDict
 
-from whence.model.gate_records import VerdictRecord, VerdictText
+from whence.model.gate_records import PromotionRecord, VerdictRecord, VerdictText
 
 
 class VerdictRow(TypedDict):
@@ -48,6 +48,22 @@ class RecordedVerdict(TypedDict):
     recorded_by: str
     verdict: VerdictRecord
     approvals: list[ApprovalRow]
+
+
+class PromotionRow(TypedDict):
+    """The last verdict on the promotion of a dataset, a model or a job."""
+
+    node: str
+    recorded_at: str
+    recorded_by: str
+    promotion: PromotionRecord
+
+
+class PromotionWritten(TypedDict):
+    """The verdict that is recorded now; `transition`: whether it differs from the one before."""
+
+    transition: bool
+    promotion: PromotionRecord
 
 
 class VerdictWritten(TypedDict):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from fastapi import APIRouter, Query, Request, Response
@@ -44,6 +44,7 @@ from whence.model.access import OPEN
 from whence.model.catalog import RegistryKind
 from whence.model.gate_records import (
     VERDICT,
+    PromotionRecord,
     VerdictRecord,
     WaiverRecord,
     approval_dataset,
@@ -53,6 +54,7 @@ from whence.model.gate_records import (
 from whence.openlineage.redaction.redact import redact_body
 
 Json = dict[str, Any]
+Record = TypeVar("Record", VerdictRecord, PromotionRecord)
 
 reads = APIRouter(prefix="/api/v2/gate", tags=["gate"], responses=MISSING)
 writes = APIRouter(
@@ -65,7 +67,8 @@ writes = APIRouter(
 )
 
 
-def _durable(shape: Any) -> dict[int | str, dict[str, Any]]:
+def durable(shape: Any) -> dict[int | str, dict[str, Any]]:
+    """The answer to a write that is not in the store yet."""
     return {202: {"model": shape, "description": "it is durable, and not yet in the store"}}
 
 
@@ -124,11 +127,11 @@ def list_waivers(
 
 
 @writes.put(
-    "/verdicts/{repository}/{commit}", response_model=One[VerdictWritten], responses=_durable(One[VerdictWritten])
+    "/verdicts/{repository}/{commit}", response_model=One[VerdictWritten], responses=durable(One[VerdictWritten])
 )
 async def put_verdict(request: Request, repository: Segment, commit: Segment, body: VerdictRecord) -> Response:
     """Record the verdict on a commit. The same verdict again is not written; a new state of the graph is no change."""
-    verdict = _redacted(shortened(replace(body, commit=commit)))
+    verdict = redacted(shortened(replace(body, commit=commit)))
     subject, transition = verdict_dataset(repository, commit), False
 
     def events(now: Now) -> Sequence[Json]:
@@ -138,11 +141,11 @@ async def put_verdict(request: Request, repository: Segment, commit: Segment, bo
         return [assert_facets(subject, now.at, producer_of(request), facets)] if transition else ()
 
     asserted = await scribe_of(request).change(request, subject, events)
-    return _written({"transition": transition, "verdict": verdict}, asserted)
+    return written({"transition": transition, "verdict": verdict}, asserted)
 
 
 @writes.put(
-    "/verdicts/{repository}/{commit}/approval", response_model=All[ApprovalRow], responses=_durable(All[ApprovalRow])
+    "/verdicts/{repository}/{commit}/approval", response_model=All[ApprovalRow], responses=durable(All[ApprovalRow])
 )
 async def put_approval(request: Request, repository: Segment, commit: Segment) -> Response:
     """Approve a commit that has a verdict, as the caller. It counts for this commit alone, at the next gate run."""
@@ -150,14 +153,14 @@ async def put_approval(request: Request, repository: Segment, commit: Segment) -
 
 
 @writes.delete(
-    "/verdicts/{repository}/{commit}/approval", response_model=All[ApprovalRow], responses=_durable(All[ApprovalRow])
+    "/verdicts/{repository}/{commit}/approval", response_model=All[ApprovalRow], responses=durable(All[ApprovalRow])
 )
 async def delete_approval(request: Request, repository: Segment, commit: Segment) -> Response:
     """Withdraw the caller's approval of a commit."""
     return await _approve(request, repository, commit, approves=False)
 
 
-@writes.put("/waivers/{repository}/{change}", response_model=All[WaiverRow], responses=_durable(All[WaiverRow]))
+@writes.put("/waivers/{repository}/{change}", response_model=All[WaiverRow], responses=durable(All[WaiverRow]))
 async def put_waiver(request: Request, repository: Segment, change: Segment, body: WaiverBody) -> Response:
     """Waive a change of a repository until the end of a day (UTC), at most a year away. Its owner is the caller."""
     today = datetime.now(UTC).date()
@@ -167,7 +170,7 @@ async def put_waiver(request: Request, repository: Segment, change: Segment, bod
     return await _waive(request, repository, change, waiver)
 
 
-@writes.delete("/waivers/{repository}/{change}", response_model=All[WaiverRow], responses=_durable(All[WaiverRow]))
+@writes.delete("/waivers/{repository}/{change}", response_model=All[WaiverRow], responses=durable(All[WaiverRow]))
 async def delete_waiver(request: Request, repository: Segment, change: Segment) -> Response:
     """End the waiver of a change."""
     return await _waive(request, repository, change, None)
@@ -182,7 +185,7 @@ async def _approve(request: Request, repository: str, commit: str, *, approves: 
 
     asserted = await scribe_of(request).change(request, subject, events)
     found = await read(request, lambda view: approvals_of(view.catalog, repository, commit))
-    return _written(approval_rows(found), asserted)
+    return written(approval_rows(found), asserted)
 
 
 async def _waive(request: Request, repository: str, change: str, waiver: WaiverRecord | None) -> Response:
@@ -193,7 +196,7 @@ async def _waive(request: Request, repository: str, change: str, waiver: WaiverR
     )
     found = await read(request, lambda view: waivers_of(view.catalog, repository))
     mine = (one for one in found if one.change == change)
-    return _written(waiver_rows(mine, datetime.now(UTC).date()), asserted)
+    return written(waiver_rows(mine, datetime.now(UTC).date()), asserted)
 
 
 def _named_caller(request: Request) -> str:
@@ -204,9 +207,9 @@ def _named_caller(request: Request) -> str:
     return viewer.name
 
 
-def _redacted(verdict: VerdictRecord) -> VerdictRecord:
-    """The verdict as the log will have it, so that it can be compared with the one that is there."""
-    return msgspec.json.decode(redact_body(msgspec.json.encode(verdict)), type=VerdictRecord)
+def redacted(record: Record) -> Record:
+    """The record as the log will have it, so that it can be compared with the one that is there."""
+    return msgspec.json.decode(redact_body(msgspec.json.encode(record)), type=type(record))
 
 
 def _known_verdict(facets: Mapping[str, Any]) -> VerdictRecord | None:
@@ -216,6 +219,7 @@ def _known_verdict(facets: Mapping[str, Any]) -> VerdictRecord | None:
         return None
 
 
-def _written(data: object, asserted: Asserted) -> Response:
+def written(data: object, asserted: Asserted) -> Response:
+    """The answer to a write."""
     headers = {"Whence-Position": ",".join(map(str, asserted.positions))} if asserted.positions else {}
     return answer({"data": data, "page": None}, 200 if asserted.reached else 202, headers)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import date
 
-from whence.api.gate.response_types import ApprovalRow, RecordedVerdict, VerdictRow, WaiverRow
+from whence.api.gate.response_types import ApprovalRow, PromotionRow, RecordedVerdict, VerdictRow, WaiverRow
 from whence.api.requests.pages import Key
 from whence.errors import ThingNotFoundError
 from whence.govern.gate.records import (
@@ -14,7 +14,7 @@ from whence.govern.gate.records import (
     person_of,
 )
 from whence.model.catalog import RegisteredFacet
-from whence.model.gate_records import VerdictRecord, keys_of
+from whence.model.gate_records import PromotionRecord, VerdictRecord, keys_of
 from whence.query.answers.instants import iso
 from whence.query.ports.catalog import Catalog
 from whence.query.visibility.gate_records import read_record
@@ -91,6 +91,19 @@ def waiver_rows(found: Iterable[RecordedWaiver], today: date) -> list[WaiverRow]
         }
         for one in found
     ]
+
+
+def promotion_rows(found: Iterable[RegisteredFacet]) -> list[PromotionRow]:
+    """Verdicts on promotions as rows. What has another form is left out."""
+    return [row for row in map(promotion_row, found) if row is not None]
+
+
+def promotion_row(one: RegisteredFacet) -> PromotionRow | None:
+    """A verdict on a promotion; None if it has another form."""
+    if (promotion := read_record(one.payload, PromotionRecord)) is None:
+        return None
+    node = keys_of(one.name)[0]
+    return {"node": node, "recorded_at": iso(one.time), "recorded_by": _recorder(one), "promotion": promotion}
 
 
 def _recorder(one: RegisteredFacet) -> str:

@@ -22,6 +22,7 @@ from whence.api.collector.fast_path import PATHS, FastPath
 from whence.api.collector.openapi import BATCH, EVENT
 from whence.api.collector.response_types import Accepted, BatchAccepted
 from whence.api.dashboards import failed_checks, job_health, kpis, lost_records, stale_nodes
+from whence.api.gate import promotions
 from whence.api.gate import routes as gate
 from whence.api.http import problems
 from whence.api.http.clock import Clock, system_clock
@@ -111,13 +112,20 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     for router in (*_catalog(), *_dashboards(settings, log, engine, clock)):
         app.include_router(needing(Action.READ, router))
     app.include_router(needing(Action.PUBLIC, ui.router()))  # files, the same for everybody
-    for router in (*marquez.WRITES, fact_routes.writes, gate.writes, quarantine.writes(log, collector)):
+    for router in (
+        *marquez.WRITES,
+        fact_routes.writes,
+        gate.writes,
+        promotions.writes,
+        quarantine.writes(log, collector),
+    ):
         app.include_router(needing(Action.STEWARD, router))
     return app
 
 
 def _catalog() -> Iterator[APIRouter]:
     yield from (*marquez.READS, catalog_routes.routes, fact_routes.reads, contract_routes.routes, gate.reads)
+    yield promotions.reads
     yield from (stale_nodes.routes, failed_checks.routes, node_traits.routes)
 
 

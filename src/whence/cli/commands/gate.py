@@ -57,6 +57,15 @@ RulesFile = Annotated[
 ]
 CertifiedInputs = Annotated[bool, typer.Option("--certified-inputs", help="Every input must be certified")]
 
+RecordPromotion = Annotated[
+    bool,
+    typer.Option(
+        "--record",
+        envvar="WHENCE_GATE_RECORD",
+        help="Record the verdict at the server; its key must be a steward of the node's namespace",
+    ),
+]
+
 
 def add_to(app: typer.Typer) -> None:
     """Make these commands of the application."""
@@ -168,6 +177,7 @@ def model(
     name: Annotated[str, typer.Argument(help="A dataset: a model, a table, a file")],
     rules: RulesFile = None,
     certified_inputs: CertifiedInputs = False,
+    record: RecordPromotion = False,
     url: ServerUrl = None,
     profile: Profile = None,
     data: Data = None,
@@ -177,7 +187,7 @@ def model(
     """Judge whether a model or dataset may be promoted: coverage of columns, checks, certification upstream."""
     from whence.model.names import DatasetName
 
-    _judge_promotion(context, name, DatasetName, rules, output, certified_inputs=certified_inputs)
+    _judge_promotion(context, name, DatasetName, rules, output, certified_inputs=certified_inputs, record=record)
 
 
 def job(
@@ -185,6 +195,7 @@ def job(
     name: Annotated[str, typer.Argument(help="A job")],
     rules: RulesFile = None,
     certified_inputs: CertifiedInputs = False,
+    record: RecordPromotion = False,
     url: ServerUrl = None,
     profile: Profile = None,
     data: Data = None,
@@ -194,7 +205,7 @@ def job(
     """Judge whether a job may be promoted: what it reads and writes, and all that is upstream."""
     from whence.model.names import JobName
 
-    _judge_promotion(context, name, JobName, rules, output, certified_inputs=certified_inputs)
+    _judge_promotion(context, name, JobName, rules, output, certified_inputs=certified_inputs, record=record)
 
 
 def _judge_promotion(
@@ -205,9 +216,10 @@ def _judge_promotion(
     output: Output,
     *,
     certified_inputs: bool,
+    record: bool,
 ) -> None:
     with reporting(output), open_questions(context) as questions:
         from whence.cli.gate.promotion import rules_here, show_promotion
 
         chosen = rules_here(rules, certified_inputs=certified_inputs)
-        raise typer.Exit(show_promotion(questions, name, kind, chosen, output))
+        raise typer.Exit(show_promotion(questions, name, kind, chosen, output, record=record))

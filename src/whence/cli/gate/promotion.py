@@ -13,6 +13,7 @@ from whence.cli.gate.contracts.upstream import find_contract_violations
 from whence.cli.gate.forms import exit_of
 from whence.cli.gate.heads import RULES_FILES
 from whence.cli.gate.production import facts_of
+from whence.cli.gate.records import record_promotion
 from whence.cli.output.streams import Exit, Output, print_document, print_lines
 from whence.client.answers import Lineage
 from whence.errors import AccessError, ArtifactError, NodeNotFoundError
@@ -30,9 +31,15 @@ _NO_BUDGET = (None, "depth", "columns")
 _SHOWN = 10
 
 
-def show_promotion(questions: Questions, name: str, kind: type[Node], rules: Rules, output: Output) -> Exit:
-    """Judge a node and print the verdict. Raises typer.BadParameter for a node of another kind."""
+def show_promotion(
+    questions: Questions, name: str, kind: type[Node], rules: Rules, output: Output, *, record: bool = False
+) -> Exit:
+    """Judge a node, print the verdict, and record it if wanted. Raises typer.BadParameter for a node of another kind,
+    ArtifactError for a record without a server.
+    """
     found = judge_promotion(closure_of(questions, name, kind), rules)
+    if record:
+        record_promotion(questions, promotion_document(found))
     if output is Output.JSON:
         print_document(promotion_document(found))
     else:

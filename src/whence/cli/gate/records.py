@@ -12,7 +12,7 @@ import msgspec
 from whence.cli.answers.ask import Questions
 from whence.client.gate_records import RecordedWaiver
 from whence.client.questions import Client
-from whence.errors import AccessError, ApiError, QuestionError
+from whence.errors import AccessError, ApiError, ArtifactError, QuestionError
 from whence.govern.gate.judgement import Approval, Head
 from whence.govern.gate.policy import Rules, Waiver
 from whence.govern.gate.records import shortened
@@ -29,6 +29,7 @@ class Declared:
 
 
 NOTHING_DECLARED = Declared()
+NO_SERVER = "a verdict is recorded by a server: name one with --url or --profile"
 
 
 def read_declared(questions: Questions, repository: str, head: Head, approvals: Sequence[Approval]) -> Declared:
@@ -58,6 +59,16 @@ def record_verdict(questions: Client, repository: str, verdict: dict[str, Any], 
         sys.stderr.write(f"whence: the verdict is not recorded: {error}\n")
         return ""
     return f"{questions.url}/ui/verdict?{urlencode({'repository': repository, 'commit': record.commit})}"
+
+
+def record_promotion(questions: Questions, promotion: dict[str, Any]) -> None:
+    """Record the verdict on a promotion, as JSON; a warning if the server refuses it. Raises ArtifactError."""
+    if not isinstance(questions, Client):
+        raise ArtifactError("--record", NO_SERVER)
+    try:
+        questions.record_promotion(promotion["node"], promotion)
+    except (AccessError, ApiError, QuestionError) as error:
+        sys.stderr.write(f"whence: the verdict is not recorded: {error}\n")
 
 
 def _waivers(recorded: Iterable[RecordedWaiver], head: Head) -> Iterator[Waiver]:

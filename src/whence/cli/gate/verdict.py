@@ -20,7 +20,7 @@ from whence.cli.gate.github import github_of
 from whence.cli.gate.gitlab import gitlab_of
 from whence.cli.gate.heads import Change, Compared, change_between, compare_job_code, rules_at_base
 from whence.cli.gate.production import QueriedProduction
-from whence.cli.gate.records import Declared, add_waivers, read_declared, record_verdict
+from whence.cli.gate.records import NO_SERVER, Declared, add_waivers, read_declared, record_verdict
 from whence.cli.gate.run_events import NO_RUNS, HeadRuns
 from whence.cli.gate.sql_code import SqlFolder, compare_sql
 from whence.client.questions import Client
@@ -63,7 +63,7 @@ def record_judged(judged: Judged, questions: Questions, pull: Published | None) 
     Raises ArtifactError if there is no server, or the repository has no name.
     """
     if not isinstance(questions, Client):
-        raise ArtifactError("--record", "a verdict is recorded by a server: name one with --url or --profile")
+        raise ArtifactError("--record", NO_SERVER)
     if not judged.repository:
         raise ArtifactError("--record", "the checkout has no remote `origin`: name it with --repository-name")
     if pull is not None and pull.pull.is_fork:

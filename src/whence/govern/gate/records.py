@@ -13,13 +13,17 @@ from urllib.parse import unquote
 from whence.model.catalog import RegisteredFacet, RegisteredFilter, RegistryKind, Window
 from whence.model.gate_records import (
     APPROVAL,
+    PROMOTION,
     VERDICT,
     WAIVER,
+    PromotionRecord,
     VerdictRecord,
     WaiverRecord,
     keys_of,
+    promotion_dataset,
     verdict_dataset,
 )
+from whence.model.names import DatasetName, JobName
 from whence.openlineage.authority.restrictions import PERSON
 from whence.openlineage.write import own_facet
 from whence.query.ports.catalog import Catalog
@@ -28,7 +32,12 @@ from whence.query.visibility.gate_records import read_record
 Json = dict[str, Any]
 Facets = Mapping[str, Json]
 
-_FACETS = {RegistryKind.VERDICT: VERDICT, RegistryKind.APPROVAL: APPROVAL, RegistryKind.WAIVER: WAIVER}
+_FACETS = {
+    RegistryKind.VERDICT: VERDICT,
+    RegistryKind.APPROVAL: APPROVAL,
+    RegistryKind.WAIVER: WAIVER,
+    RegistryKind.PROMOTION: PROMOTION,
+}
 MOST_ROWS = 500
 """Changes, and affected nodes, in one record; the rest is counted. The worst and the leading ones come first."""
 
@@ -36,6 +45,11 @@ MOST_ROWS = 500
 def verdict_facets(verdict: Json) -> Facets:
     """The facets that record a verdict."""
     return {VERDICT: own_facet("GateVerdictDatasetFacet", **verdict)}
+
+
+def promotion_facets(promotion: Json) -> Facets:
+    """The facets that record the verdict on a promotion."""
+    return {PROMOTION: own_facet("GatePromotionDatasetFacet", **promotion)}
 
 
 def approval_facets(*, approves: bool) -> Facets:
@@ -63,6 +77,11 @@ def shortened(verdict: VerdictRecord) -> VerdictRecord:
 
 def is_transition(before: VerdictRecord | None, after: VerdictRecord) -> bool:
     """Whether a verdict differs from the one that is recorded. A new state of the graph alone is no difference."""
+    return before is None or replace(before, graph_version="") != replace(after, graph_version="")
+
+
+def is_new_promotion(before: PromotionRecord | None, after: PromotionRecord) -> bool:
+    """Whether a verdict on a promotion differs from the one that is recorded, but for the state of the graph."""
     return before is None or replace(before, graph_version="") != replace(after, graph_version="")
 
 
@@ -109,6 +128,14 @@ def find_verdict(catalog: Catalog, repository: str, commit: str) -> RegisteredFa
     """The record of the verdict on a commit."""
     wanted = verdict_dataset(repository, commit)
     found = list_records(catalog, RegistryKind.VERDICT, repository, begins=begin_of(commit))
+    return next((one for one in found if one.name == wanted), None)
+
+
+def find_promotion(catalog: Catalog, node: DatasetName | JobName) -> RegisteredFacet | None:
+    """The record of the verdict on a promotion."""
+    wanted = promotion_dataset(node)
+    begins = wanted.name.partition("/")[2]
+    found = list_records(catalog, RegistryKind.PROMOTION, node.namespace, begins=begins)
     return next((one for one in found if one.name == wanted), None)
 
 

@@ -1,4 +1,4 @@
-"""Verdicts of a gate as one viewer may read them: hidden nodes are counted, and free texts that may name them are left
+"""Records of a gate as one viewer may read them: hidden nodes are counted, and free texts that may name them are left
 out.
 """
 
@@ -15,6 +15,8 @@ from whence.model.gate_records import (
     HIDDEN_NODE,
     AffectedRecord,
     ChangeRecord,
+    FindingRecord,
+    PromotionRecord,
     RequiredRecord,
     VerdictRecord,
     WaiverRecord,
@@ -22,7 +24,7 @@ from whence.model.gate_records import (
 from whence.model.names import DatasetName
 from whence.query.ports.catalog import Catalog
 
-Record = TypeVar("Record", VerdictRecord, WaiverRecord)
+Record = TypeVar("Record", VerdictRecord, WaiverRecord, PromotionRecord)
 Shown = AbstractSet[str]
 """The node ids that the viewer may see."""
 
@@ -54,6 +56,9 @@ def _payload(one: RegisteredFacet, facet: str, find_visible: FindVisible) -> str
             return write_record(visible_verdict(verdict, find_visible(nodes_of(verdict))))
         case gate_records.WAIVER if waiver := read_record(one.payload, WaiverRecord):
             return write_record(visible_waiver(waiver))
+        case gate_records.PROMOTION if promotion := read_record(one.payload, PromotionRecord):
+            shown = find_visible(nodes_of_promotion(promotion))
+            return write_record(visible_promotion(promotion, shown)) if promotion.node in shown else ""
     return ""
 
 
@@ -76,7 +81,7 @@ def read_record(payload: str, record: type[Record]) -> Record | None:
         return None
 
 
-def write_record(record: VerdictRecord | WaiverRecord) -> str:
+def write_record(record: VerdictRecord | WaiverRecord | PromotionRecord) -> str:
     """The JSON of a record."""
     return msgspec.json.encode(record).decode()
 
@@ -109,6 +114,27 @@ def visible_verdict(verdict: VerdictRecord, shown: Shown) -> VerdictRecord:
 def visible_waiver(waiver: WaiverRecord) -> WaiverRecord:
     """A waiver without its reason, which is free text."""
     return replace(waiver, reason="")
+
+
+def nodes_of_promotion(promotion: PromotionRecord) -> AbstractSet[str]:
+    """The ids of all nodes in the verdict on a promotion."""
+    found = {promotion.node, *promotion.outputs, *promotion.inputs}
+    return found | {node for one in promotion.findings for node in one.nodes}
+
+
+def visible_promotion(promotion: PromotionRecord, shown: Shown) -> PromotionRecord:
+    """A verdict on a promotion without hidden nodes. Who may not see the node itself is not told its verdict."""
+    return replace(
+        promotion,
+        outputs=_nodes(promotion.outputs, shown),
+        inputs=_nodes(promotion.inputs, shown),
+        findings=tuple(_finding(one, shown) for one in promotion.findings),
+    )
+
+
+def _finding(one: FindingRecord, shown: Shown) -> FindingRecord:
+    """A text may quote the name of a check, in which any name may be."""
+    return replace(one, text=one.text.partition(": ")[0], nodes=_nodes(one.nodes, shown))
 
 
 def _change(one: ChangeRecord, shown: Shown) -> ChangeRecord:
