@@ -63,6 +63,10 @@ class Connection:
         content, headers = msgspec.json.encode(document), {"Content-Type": "application/json"}
         return self._patiently(lambda: self._http.put(self.url + path, content=content, headers=headers))
 
+    def delete(self, path: str) -> Any:
+        """Delete what is at a path; the JSON of the answer. Raises as `get`."""
+        return self._patiently(lambda: self._http.delete(self.url + path))
+
     def _patiently(self, send: Callable[[], httpx2.Response]) -> Any:
         give_up = time.monotonic() + self._patience
         while True:

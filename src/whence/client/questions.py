@@ -156,6 +156,20 @@ class Client:
         written = self._connection.put(_verdict_path(repository, commit), verdict)
         return self._converted(written, WrittenPage).data.transition
 
+    def approve(self, repository: str, commit: str, *, withdraw: bool = False) -> tuple[Approval, ...]:
+        """Approve a commit that has a verdict, in the name of the key, or withdraw that. All approvals of it."""
+        path = f"{_verdict_path(repository, commit)}/approval"
+        answer = self._connection.delete(path) if withdraw else self._connection.put(path, None)
+        return self._converted(answer, ApprovalsPage).data
+
+    def waive(self, repository: str, change: str, *, reason: str, expires: str) -> None:
+        """Let a change pass until the end of a day (`2027-01-31`, UTC), as the owner of the key."""
+        self._connection.put(_waiver_path(repository, change), {"reason": reason, "expires": expires})
+
+    def end_waiver(self, repository: str, change: str) -> None:
+        """End the waiver of a change."""
+        self._connection.delete(_waiver_path(repository, change))
+
     def record_promotion(self, node: str, promotion: Mapping[str, Any]) -> bool:
         """Record the verdict on a promotion, as `whence gate model NAME --output json` writes it; whether it is new."""
         written = self._connection.put(f"/api/v2/gate/promotions/{quote(node, safe='')}", promotion)
@@ -227,6 +241,10 @@ class Client:
             return msgspec.convert(value, type_)
         except msgspec.ValidationError as error:
             raise ServerVersionError(self.url, f"its answer has another form: {error}") from None
+
+
+def _waiver_path(repository: str, change: str) -> str:
+    return f"/api/v2/gate/waivers/{quote(repository, safe='')}/{quote(change, safe='')}"
 
 
 def _verdict_path(repository: str, commit: str) -> str:

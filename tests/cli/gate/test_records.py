@@ -161,6 +161,50 @@ def test_a_key_without_the_role_gets_its_verdict_and_no_record(server: Server, c
     assert server.verdicts() == []
 
 
+def act(server: Server, key: str, *arguments: str) -> Result:
+    where = ("--url", f"http://127.0.0.1:{server.api.port}", "--repository-name", server.repository)
+    environment = {"WHENCE_API_KEY": server.keys[key], "WHENCE_URL": None}
+    return CliRunner().invoke(app, ["gate", *arguments, *where], env=environment)
+
+
+def test_people_approve_and_waive_at_the_terminal(server: Server, checkout: Checkout) -> None:
+    rules(checkout, RULES)
+    head = checkout.commit({"jobs/clean.py": "# other\n"})
+    (change,) = json.loads(server.gate(checkout, "--record", "-o", "json").stdout)["changes"]
+    folder = ("--repository", str(checkout.folder))
+    approved = act(server, "bob", "approve", "work", *folder)
+    assert (approved.exit_code, approved.stdout.splitlines()[0]) == (
+        0,
+        f"{head[:12]} of {server.repository} is approved by key:bob",
+    )
+    assert server.gate(checkout).exit_code == 0
+    withdrawn = act(server, "bob", "approve", "work", "--withdraw", "-o", "json", *folder)
+    assert json.loads(withdrawn.stdout)["approved_by"] == []
+    assert server.gate(checkout).exit_code == 6
+    until = (datetime.now(UTC).date() + timedelta(days=1)).isoformat()
+    wanted = ("waive", change["id"], "--reason", "the report moves", "--until", until)
+    assert act(server, "plain", *wanted).exit_code != 0
+    assert act(server, "bob", *wanted).exit_code == 0
+    listed = act(server, "plain", "waivers")
+    assert listed.stdout == f"{change['id']}  until {until}  key:bob  the report moves\n"
+    assert server.gate(checkout).exit_code == 0
+    assert act(server, "bob", "waive", change["id"], "--end").exit_code == 0
+    assert json.loads(act(server, "bob", "waivers", "-o", "json").stdout) == []
+    assert server.gate(checkout).exit_code == 6
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("waive", "C-1"),
+        ("waive", "C-1", "--reason", "x"),
+        ("waive", "C-1", "--end", "--reason", "x", "--until", "2027-01-31"),
+    ],
+)
+def test_a_waiver_needs_a_reason_and_a_day(server: Server, arguments: tuple[str, ...]) -> None:
+    assert act(server, "bob", *arguments).exit_code == 2
+
+
 def promote(server: Server, key: str, *options: str) -> Result:
     where = options or ("--url", f"http://127.0.0.1:{server.api.port}")
     environment = {"WHENCE_API_KEY": server.keys[key], "WHENCE_URL": None}

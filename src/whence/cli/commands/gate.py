@@ -73,6 +73,9 @@ def add_to(app: typer.Typer) -> None:
     commands.callback(invoke_without_command=True, epilog=_EPILOG)(gate)
     commands.command("model", epilog=_PROMOTION_EPILOG)(model)
     commands.command("job", epilog=_PROMOTION_EPILOG)(job)
+    commands.command("approve")(approve)
+    commands.command("waive")(waive)
+    commands.command("waivers")(waivers)
     app.add_typer(commands, name="gate")
     app.command("expect", epilog=_EXPECT_EPILOG)(expect)
 
@@ -206,6 +209,64 @@ def job(
     from whence.model.names import JobName
 
     _judge_promotion(context, name, JobName, rules, output, certified_inputs=certified_inputs, record=record)
+
+
+def approve(
+    context: typer.Context,
+    commit: Annotated[str, typer.Argument(help="A commit that has a recorded verdict")] = "HEAD",
+    withdraw: Annotated[bool, typer.Option("--withdraw", help="Withdraw your approval")] = False,
+    repository: Checkout = Path("."),
+    repository_name: RepositoryName = "",
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    output: OutputForm = Output.TEXT,
+) -> None:
+    """Approve a commit, in the name of your key: it counts for that commit alone, when the gate runs next."""
+    with reporting(output), open_questions(context) as questions:
+        from whence.cli.gate.records import Place, approve_commit
+
+        approve_commit(questions, Place(repository, repository_name), commit, output, withdraw=withdraw)
+
+
+def waive(
+    context: typer.Context,
+    change: Annotated[str, typer.Argument(help="The id of a change, as a verdict shows it: C-1f3a9c42d0")],
+    reason: Annotated[str, typer.Option("--reason", help="Why it may pass")] = "",
+    until: Annotated[str, typer.Option("--until", metavar="DAY", help="Its last day, UTC: 2027-01-31")] = "",
+    end: Annotated[bool, typer.Option("--end", help="End the waiver")] = False,
+    repository: Checkout = Path("."),
+    repository_name: RepositoryName = "",
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+) -> None:
+    """Let a change pass until the end of a day, in the name of your key."""
+    if end == bool(reason or until) or bool(reason) != bool(until):
+        raise typer.BadParameter("give --reason and --until, or --end alone")
+    with reporting(Output.TEXT), open_questions(context) as questions:
+        from whence.cli.gate.records import Place, waive_change
+
+        waive_change(questions, Place(repository, repository_name), change, None if end else (reason, until))
+
+
+def waivers(
+    context: typer.Context,
+    repository: Checkout = Path("."),
+    repository_name: RepositoryName = "",
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    output: OutputForm = Output.TEXT,
+) -> None:
+    """List the recorded waivers of a repository, expired ones among them."""
+    with reporting(output), open_questions(context) as questions:
+        from whence.cli.gate.records import Place, list_waivers
+
+        list_waivers(questions, Place(repository, repository_name), output)
 
 
 def _judge_promotion(

@@ -3,19 +3,25 @@
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
+from rich.text import Text
 
 from whence.cli.answers.ask import Questions
+from whence.cli.gate.repository import Repository
+from whence.cli.output.streams import Output, print_document, print_lines
 from whence.client.gate_records import RecordedWaiver
 from whence.client.questions import Client
 from whence.errors import AccessError, ApiError, ArtifactError, QuestionError
+from whence.govern.gate.code.job_code import address_of
 from whence.govern.gate.judgement import Approval, Head
 from whence.govern.gate.policy import Rules, Waiver
 from whence.govern.gate.records import shortened
+from whence.govern.gate.rendering.names import printable
 from whence.model.gate_records import VerdictRecord
 
 
@@ -26,6 +32,24 @@ class Declared:
     approvals: tuple[Approval, ...] = ()
     waivers: tuple[Waiver, ...] = ()
     notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A checkout, and the name of its repository in records, if that is not the address of `origin`."""
+
+    folder: Path
+    name: str = ""
+
+    def repository_name(self) -> str:
+        """The repository in records. Raises ArtifactError if it has no name."""
+        if not (name := self.name or address_of(Repository(self.folder).remote())):
+            raise ArtifactError(str(self.folder), "the checkout has no remote `origin`: name it with --repository-name")
+        return name
+
+    def commit(self, ref: str) -> str:
+        """The full name of a commit. Raises ArtifactError."""
+        return Repository(self.folder).commit(ref)
 
 
 NOTHING_DECLARED = Declared()
@@ -69,6 +93,50 @@ def record_promotion(questions: Questions, promotion: dict[str, Any]) -> None:
         questions.record_promotion(promotion["node"], promotion)
     except (AccessError, ApiError, QuestionError) as error:
         sys.stderr.write(f"whence: the verdict is not recorded: {error}\n")
+
+
+def approve_commit(questions: Questions, place: Place, commit: str, output: Output, *, withdraw: bool) -> None:
+    """Approve a commit as the owner of the key, or withdraw that, and print who approves it. Raises ArtifactError."""
+    server, name = _server(questions, "approve"), place.repository_name()
+    approvals = server.approve(name, full := place.commit(commit), withdraw=withdraw)
+    people = [one.person for one in approvals]
+    if output is Output.JSON:
+        print_document({"repository": name, "commit": full, "approved_by": people})
+        return
+    text = f"{full[:12]} of {name} is approved by {', '.join(people) or 'nobody'}"
+    print_lines([Text(printable(text)), Text("it counts when the gate runs next")])
+
+
+def waive_change(questions: Questions, place: Place, change: str, waiver: tuple[str, str] | None) -> None:
+    """Waive a change, for a reason until a day, as the owner of the key; None: end its waiver. Raises ArtifactError."""
+    server, name = _server(questions, "waive"), place.repository_name()
+    if waiver is None:
+        server.end_waiver(name, change)
+        print_lines([Text(printable(f"{change} of {name} is no longer waived"))])
+        return
+    reason, expires = waiver
+    server.waive(name, change, reason=reason, expires=expires)
+    print_lines([Text(printable(f"{change} of {name} may pass until {expires}"))])
+
+
+def list_waivers(questions: Questions, place: Place, output: Output) -> None:
+    """Print the recorded waivers of a repository, expired ones among them. Raises ArtifactError."""
+    found = questions.waivers(place.repository_name())
+    if output is Output.JSON:
+        print_document(msgspec.to_builtins(found))
+        return
+    today = datetime.now(UTC).date()
+    for one in found:
+        expired = " (expired)" if today > date.fromisoformat(one.expires) else ""
+        print_lines([Text(printable(f"{one.change}  until {one.expires}{expired}  {one.owner}  {one.reason}"))])
+    if not found:
+        print_lines([Text("no change is waived here; waivers in gate.yaml are in the repository")])
+
+
+def _server(questions: Questions, act: str) -> Client:
+    if not isinstance(questions, Client):
+        raise ArtifactError(act, "a server takes it, in the name of your key: name one with --url or --profile")
+    return questions
 
 
 def _waivers(recorded: Iterable[RecordedWaiver], head: Head) -> Iterator[Waiver]:
