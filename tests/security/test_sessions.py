@@ -10,8 +10,9 @@ from fastapi import FastAPI
 from security.conftest import House, now
 from security.test_access import until
 from whence.api.auth.credentials import COOKIE
-from whence.govern.api_keys import generate_key, revoke_key
+from whence.govern.api_keys import generate_key, list_live_keys, revoke_key
 from whence.model.access import Action, Role
+from whence.store.security.api_key_rows import expire_keys
 from whence.store.security.database import write_security
 
 Make = Callable[..., House]
@@ -71,12 +72,13 @@ def test_signing_out_needs_the_csrf_value_and_ends_the_session_for_all(house: Ma
 
 def test_a_session_ends_with_its_key(house: Make) -> None:
     made = house()
-    revoked, expiring = made.key("ada", Role.READER), made.key("bob", Role.READER, expires_at=now() + 1_500_000)
+    revoked, expiring = made.key("ada", Role.READER), made.key("bob", Role.READER)
 
     async def work(client: httpx.AsyncClient, _: FastAPI) -> None:
         cookies = [(await sign_in(client, one))[0] for one in (revoked, expiring)]
         with write_security(made.engine) as connection:
             revoke_key(connection, "ada", now())
+            expire_keys(connection, [one.id for one in list_live_keys(connection, "bob", now())], now())
         for cookie in cookies:
             await until(401, client, "/metrics", cookie)
 
