@@ -22,6 +22,17 @@ class RulesFileError(ArtifactError):
 
 
 @dataclass(eq=False)
+class SourceError(WhenceError):
+    """A server that lineage is to be captured from does not answer, or refuses. `address` has no secrets."""
+
+    address: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.address}: {self.reason}"
+
+
+@dataclass(eq=False)
 class SchemaError(WhenceError):
     """A source of table columns (a file, a database) cannot be read. `place` has no secrets."""
 

@@ -29,6 +29,13 @@ class CodeLocation:
             return {}
         return code_facets(self.path, self.line, self._lookup.commit)
 
+    def commit(self) -> Commit | None:
+        """The commit of the code, waited for a moment; None if it is not known by then."""
+        if self._lookup is None:
+            return None
+        self._lookup.done.wait(_WAIT_SECONDS)
+        return self._lookup.commit
+
 
 class _Lookup:
     """The commit of one folder, as soon as `done`."""

@@ -1,0 +1,1 @@
+"""MLflow in the job's own process: the context that its runs get."""
