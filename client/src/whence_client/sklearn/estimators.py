@@ -49,6 +49,7 @@ class Estimators:
         self._memory = memory_of(session)
         self._known: dict[int, _Known] = {}
         self._names: dict[str, int] = {}
+        _of_sessions[id(session)] = self
 
     def on_fit(self, estimator: Any, args: tuple[Any, ...], named: dict[str, Any], *, goes_on: bool) -> None:
         """An estimator was fitted. With `goes_on` it keeps what it had learned."""
@@ -91,7 +92,10 @@ class Estimators:
 
     def on_save(self, value: Any, path: Any) -> None:
         """Models were written to a file: the file is the dataset of all of them."""
-        target = self._session.naming().file(path)
+        self.save_as(value, self._session.naming().file(path))
+
+    def save_as(self, value: Any, target: EventDataset) -> None:
+        """Models were written to a dataset: a file, or a model of a registry."""
         found = [(one, self._find(one) or self._keep(one, None)) for one in _estimators_in(value)]
         models = [self._model(one, known) for one, known in found]
         for (_, known), model in zip(found, models):
@@ -101,8 +105,12 @@ class Estimators:
 
     def on_load(self, value: Any, path: Any) -> None:
         """Models were read from a file."""
+        self.load_as(value, self._session.naming().file(path))
+
+    def load_as(self, value: Any, source: EventDataset) -> None:
+        """Models were read from a dataset."""
         for one in _estimators_in(value):
-            self._keep(one, None).saved = Dataset(*self._session.naming().file(path).key)
+            self._keep(one, None).saved = Dataset(*source.key)
 
     def _training(self, estimator: Any, data: Any, target: Any, weights: Any) -> Training:
         found = self._lineage_of(data)
@@ -194,6 +202,14 @@ class Estimators:
 
     def _remember(self, result: Any, lineage: FrameLineage) -> None:
         self._memory.remember(result, lineage, getattr(result, "get_columns", None))
+
+
+_of_sessions: weakref.WeakValueDictionary[int, Estimators] = weakref.WeakValueDictionary()
+
+
+def estimators_of(session: Session) -> Estimators | None:
+    """The estimators of a session, for other captures that save and load models; None without scikit-learn."""
+    return _of_sessions.get(id(session))
 
 
 def _given(args: tuple[Any, ...], named: dict[str, Any]) -> Any:
