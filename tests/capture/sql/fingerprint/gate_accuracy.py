@@ -1,71 +1,36 @@
-"""Score the fingerprint on the corpus of edits: `make accuracy-gate`. Ends with 1 if a figure is below its floor.
+"""Score the fingerprint on the corpora of edits: `make accuracy-gate`. Ends with 1 if a figure is below its floor.
 
-The corpus (`tests/capture/sql/gate_corpus/README.md`) was written by an author who had not seen the fingerprint; its
-truth comes from executing both versions of the whole project. A column counts if its values differ in any database, in
-the whole project.
+The corpora (`tests/capture/sql/gate_corpus/README.md`) were written by authors who had not seen the fingerprint; their
+truth comes from executing both versions. A column counts if its values differ in any database, in the whole project.
 """
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from capture.sql.gate_corpus import corpus
+from capture.sql.fingerprint.query_verdicts import query_verdicts
+from capture.sql.fingerprint.verdicts import Verdict, figures
+from capture.sql.gate_corpus import corpus, query_truth
 from whence.capture.sql.fingerprint.code import Code, ProjectCode, UniqueKey
 from whence.capture.sql.fingerprint.evaluation import Readings
 from whence.capture.sql.fingerprint.projects import compare_projects
-from whence.model.changes import ChangeKind, ColumnChange
+from whence.model.changes import ColumnChange
 from whence.model.names import DatasetName
 
-FLOORS = {"harmful found": 1.0, "harmless silent": 0.97, "known": 1.0, "exact columns": 0.85, "no column missed": 1.0}
-"""What a change of the reader may not fall below, if the project declares its keys."""
-FLOORS_WITHOUT_KEYS = {**FLOORS, "harmless silent": 0.96, "exact columns": 0.84}
-Place = tuple[str, str]
+WHOLE = "all corpora, no key declared"
+_BARS = {"harmful found": 1.0, "harmless silent": 0.95, "known": 0.97, "exact columns": 0.85, "no column missed": 1.0}
+FLOORS: Mapping[str, Mapping[str, float]] = {
+    "dbt project, keys declared by tests": {**_BARS, "harmless silent": 0.97, "known": 1.0},
+    "dbt project, no key declared": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 0.84},
+    "TPC-DS": {**_BARS, "harmless silent": 0.92, "known": 1.0, "exact columns": 0.83},
+    "Spark SQL": {**_BARS, "harmless silent": 0.91, "known": 1.0, "exact columns": 0.88},
+    WHOLE: {**_BARS, "harmless silent": 0.93},
+}
+"""What a change of the reader may not fall below, of each corpus.
 
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """One edit: what execution says, and what the fingerprint says."""
-
-    number: int
-    truth: Mapping[str, Any]
-    changes: tuple[ColumnChange, ...]
-
-    @property
-    def is_harmless(self) -> bool:
-        return bool(self.truth["harmless"])
-
-    @property
-    def is_silent(self) -> bool:
-        return not self.changes
-
-    @property
-    def is_unknown(self) -> bool:
-        return any(change.kind is ChangeKind.UNKNOWN for change in self.changes)
-
-    def claimed(self) -> set[Place]:
-        """The columns that the fingerprint names, except of models where execution shows no single column."""
-        places = {place for change in self.changes for place in _places(change.dataset.name, change.column)}
-        return {place for place in places if place[0] not in self.unplaced()}
-
-    def changed(self) -> set[Place]:
-        return {(model, name) for kind in ("removed", "type", "values") for model, name in self.truth[kind]}
-
-    def unplaced(self) -> set[str]:
-        """Models whose rows differ although each column has the same values: execution names no column."""
-        return set(self.truth["rows"]) - {model for model, _ in self.changed()}
-
-    def misses(self) -> bool:
-        models = {change.dataset.name for change in self.changes}
-        return not self.claimed() >= self.changed() or not models >= self.unplaced()
-
-    def is_exact(self) -> bool:
-        return not self.misses() and self.claimed() == self.changed()
-
-
-def _places(model: str, column: str | None) -> set[Place]:
-    return {(model, column)} if column is not None else {(model, name) for name in corpus.columns()[model]}
+The bar of issue 20 for harmless edits, 0.95, is not reached by all together.
+"""
 
 
 def render(text: str) -> str:
@@ -104,50 +69,62 @@ def _parents(text: str) -> Iterator[str]:
     yield from (f"raw.{name}" for name in re.findall(r"source\('raw', *'(\w+)'\)", text))
 
 
-def verdicts(keys: Mapping[str, tuple[UniqueKey, ...]] | None = None) -> Iterator[Verdict]:
+def project_verdicts(keys: Mapping[str, tuple[UniqueKey, ...]] | None = None) -> Iterator[Verdict]:
+    """The verdicts on the edits of the dbt project."""
     base, readings = project_of(corpus.models(), keys), Readings()
     for truth in corpus.truths():
-        number = truth["number"]
-        changes = compare_projects(base, project_of(corpus.edited(number), keys), readings)
-        yield Verdict(number, truth, tuple(change for change in changes if not change.kind.is_harmless))
+        changes = compare_projects(base, project_of(corpus.edited(truth["number"]), keys), readings)
+        yield _verdict(truth, tuple(change for change in changes if not change.kind.is_harmless))
 
 
-def figures(scored: list[Verdict]) -> Mapping[str, tuple[int, int]]:
-    """The figures, each as (right, all)."""
-    harmless = [one for one in scored if one.is_harmless]
-    harmful = [one for one in scored if not one.is_harmless]
-    built = [one for one in harmful if not one.truth["broken"]]
-    return {
-        "harmful found": (sum(not one.is_silent for one in harmful), len(harmful)),
-        "harmless silent": (sum(one.is_silent for one in harmless), len(harmless)),
-        "known": (sum(not one.is_unknown for one in scored), len(scored)),
-        "exact columns": (sum(one.is_exact() for one in built), len(built)),
-        "no column missed": (sum(not one.misses() for one in built), len(built)),
-    }
+def _verdict(truth: Mapping[str, Any], changes: tuple[ColumnChange, ...]) -> Verdict:
+    changed = frozenset((model, name) for kind in ("removed", "type", "values") for model, name in truth[kind])
+    return Verdict(
+        title=f"{truth['number']} {truth['kind']}, {truth['model']}",
+        is_harmless=truth["harmless"],
+        is_broken=bool(truth["broken"]),
+        changed=changed,
+        unplaced=frozenset(truth["rows"]) - {model for model, _ in changed},
+        columns=corpus.columns(),
+        changes=changes,
+    )
+
+
+CORPORA: Mapping[str, Callable[[], Iterator[Verdict]]] = {
+    "dbt project, keys declared by tests": lambda: project_verdicts(declared_keys()),
+    "dbt project, no key declared": project_verdicts,
+    "TPC-DS": lambda: query_verdicts("tpcds"),
+    "Spark SQL": lambda: query_verdicts("spark"),
+}
 
 
 def main() -> None:
-    is_low = print_scores("keys declared by tests", list(verdicts(declared_keys())), FLOORS)
-    is_low = print_scores("no key declared", list(verdicts()), FLOORS_WITHOUT_KEYS) or is_low
-    sys.exit(is_low)
+    if sys.argv[1:2] == ["--truth"]:
+        query_truth.write(*sys.argv[2:])
+        return
+    scored = {name: list(verdicts()) for name, verdicts in CORPORA.items()}
+    is_low = [print_scores(name, of, FLOORS[name]) for name, of in scored.items()]
+    undeclared = [one for name, of in scored.items() if name != "dbt project, keys declared by tests" for one in of]
+    is_low.append(print_scores(WHOLE, undeclared, FLOORS[WHOLE], details=False))
+    sys.exit(any(is_low))
 
 
-def print_scores(title: str, scored: list[Verdict], floors: Mapping[str, float]) -> bool:
+def print_scores(name: str, scored: list[Verdict], floors: Mapping[str, float], details: bool = True) -> bool:
     """Print the figures, and whether one is below its floor."""
-    sys.stdout.write(f"== {title}\n")
-    for one in scored:
-        edit = corpus.edits()[one.number]
-        title = f"{one.number} {edit.kind}, {edit.model}"
+    sys.stdout.write(f"== {name}\n")
+    for one in scored if details else ():
         if one.is_harmless != one.is_silent or one.is_unknown:
-            sys.stdout.write(f"{title}: {one.changes[:1]}\n")
-        elif "-v" in sys.argv and not one.truth["broken"] and not one.is_exact():
-            lost, gained = sorted(one.changed() - one.claimed()), sorted(one.claimed() - one.changed())
-            sys.stdout.write(f"{title}: missed {lost}, too many {gained}\n")
+            sys.stdout.write(f"{one.title}: {one.changes[:1]}\n")
+        elif "-v" in sys.argv and not one.is_broken and not one.is_harmless and not one.is_exact():
+            lost, gained = sorted(one.changed - one.claimed()), sorted(one.claimed() - one.changed)
+            sys.stdout.write(f"{one.title}: missed {lost}, too many {gained}\n")
     failed = False
-    for name, (right, whole) in figures(scored).items():
-        is_low = right < floors[name] * whole
+    for figure, (right, whole) in figures(scored).items():
+        is_low = right < floors[figure] * whole
         failed = failed or is_low
-        sys.stdout.write(f"{name:17} {right} of {whole} ({right / whole:.1%}){' BELOW ITS FLOOR' if is_low else ''}\n")
+        sys.stdout.write(
+            f"{figure:17} {right} of {whole} ({right / whole:.1%}){' BELOW ITS FLOOR' if is_low else ''}\n"
+        )
     return failed
 
 

@@ -5,7 +5,7 @@ A query compares its columns with literals: those are the values of these column
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
@@ -54,6 +54,7 @@ UNMET = frozenset(["4", "8", "31", "32", "37", "39", "44", "46", "58", "59", "64
 """Queries for which no such data is known yet: they are read, and what little can be seen of them is checked."""
 _FEWER = (
     (r"(count\(\*\)\s*>=?) *\d+", r"\1 0"),
+    (r"2\.000/3\.000 AND 3\.000/2\.000", "0 AND 1000"),
     (r"cnt\s+BETWEEN \d+ AND \d+", "cnt BETWEEN 1 AND 50"),
 )
 _OWN_KEY = 0
@@ -91,10 +92,13 @@ def with_few_rows(sql: str) -> str:
     return sql
 
 
-def estate_of(name: str, seed: int) -> Estate:
-    """The tables that a query names, with the columns that it names, filled with what it asks for."""
-    sql, random = queries()[name], Random(f"{name}:{seed}")
-    values, keys = _compared(sql), random.choice((2, 3, 4, 10))
+def estate_of(name: str, seed: int, versions: Sequence[str] = (), base: Mapping[str, Kind] = _KINDS) -> Estate:
+    """The tables that a query names, with the columns that it names, filled with what it asks for.
+
+    `versions` of the query: what they name and ask for is there too. `base`: values of each kind of column.
+    """
+    texts, random = (queries()[name], *versions), Random(f"{name}:{seed}")
+    sql, values, keys = "\n".join(texts), _compared(texts), random.choice((2, 3, 4, 10))
     first = random.random() < 0.5
     shown, kinds = {}, {}
     for table, of in tables().items():
@@ -104,7 +108,7 @@ def estate_of(name: str, seed: int) -> Estate:
         shown[table] = tuple(named)
         for place, column in enumerate(named):
             own = place == _OWN_KEY and table not in _FACTS
-            kinds[column] = _kind(random, column, of[column], values.get(column, ()), own, keys, first)
+            kinds[column] = _kind(random, column, base[of[column]], values.get(column, ()), own, keys, first)
     rows = {table: random.choice((8, 14, 30, 50)) if table in _FACTS else keys for table in shown}
     return Estate.of(shown, kinds, seed, plan=True, rows=rows)
 
@@ -121,11 +125,10 @@ def _names(sql: str, word: str) -> bool:
     return re.search(rf"\b{word}\b", sql, re.IGNORECASE) is not None
 
 
-def _kind(random: Random, column: str, kind: str, asked: tuple[Any, ...], own: bool, keys: int, first: bool) -> Kind:
-    base = _KINDS[kind]
+def _kind(random: Random, column: str, base: Kind, asked: tuple[Any, ...], own: bool, keys: int, first: bool) -> Kind:
     if own:
         return Kind("INTEGER", tuple(range(1, keys + 1)), nullable=False, serial=True)
-    if column.endswith(("_sk", "_number")) and kind == "i":
+    if column.endswith(("_sk", "_number")) and base.sql == "INTEGER":
         return Kind("INTEGER", tuple(range(1, keys + 1)))
     some = min(len(asked), random.choice((1, 2, 4)))
     # Conditions with OR go through the values of all columns alike: the first of each fit together.
@@ -134,12 +137,17 @@ def _kind(random: Random, column: str, kind: str, asked: tuple[Any, ...], own: b
     return base._replace(values=(*common, *base.values[: 1 if few else None]))
 
 
-def _compared(sql: str) -> Mapping[str, tuple[Any, ...]]:
+def _compared(texts: Sequence[str]) -> Mapping[str, tuple[Any, ...]]:
     """The literals that each column is compared with, by its name or what the query calls it."""
-    tree = sqlglot.parse_one(sql, read="duckdb")
+    found: dict[str, dict[Any, None]] = defaultdict(dict)
+    for sql in texts:
+        _add_compared(sqlglot.parse_one(sql, read="duckdb"), found)
+    return {name: tuple(values) for name, values in found.items()}
+
+
+def _add_compared(tree: exp.Expr, found: dict[str, dict[Any, None]]) -> None:
     called = {alias.alias: alias.this.name for alias in tree.find_all(exp.Alias) if isinstance(alias.this, exp.Column)}
     kinds = {column: kind for of in tables().values() for column, kind in of.items()}
-    found: dict[str, dict[Any, None]] = defaultdict(dict)
     for predicate in tree.find_all(exp.Predicate):
         if predicate.find(exp.Select):
             continue
@@ -147,7 +155,6 @@ def _compared(sql: str) -> Mapping[str, tuple[Any, ...]]:
             name = called.get(column.name, column.name)
             for value in _literals(predicate, kinds.get(name, "")):
                 found[name][value] = None
-    return {name: tuple(values) for name, values in found.items()}
 
 
 def _literals(predicate: exp.Expr, kind: str) -> Iterator[Any]:

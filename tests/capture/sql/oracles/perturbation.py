@@ -249,7 +249,9 @@ def _literal(value: Any) -> str:
     match value:
         case None:
             return "NULL"
-        case str() | date():
+        case str():
+            return "'" + value.replace("'", "''") + "'"
+        case date():
             return f"'{value}'"
         case _:
             return str(value)

@@ -5,15 +5,21 @@ same as its sources and conditions in the query around it. `close_block` turns i
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, rows_of
 from whence.capture.sql.fingerprint.keys import unique_keys
+from whence.capture.sql.fingerprint.normal_forms.conditions import normalize_filter
+from whence.capture.sql.fingerprint.normal_forms.outer_joins import filter_right_sides, normalize_joins
 from whence.capture.sql.fingerprint.row_identity import normalize_sources
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 
 
 def close_block(store: Formulas, block: Block, values: Sequence[Formula]) -> tuple[Formula, list[Formula]]:
     """The rows of a complete block, and values over them, without reference to its instances."""
+    block = normalize_joins(store, block, values, close_block)
+    block, values = filter_right_sides(store, block, values, close_block)
+    block = replace(block, conditions=normalize_filter(store, block.conditions))
     block, values = normalize_sources(store, block, values)
     if block.is_plain:
         (only,) = block.sources

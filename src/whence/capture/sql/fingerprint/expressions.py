@@ -8,6 +8,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from whence.capture.sql.dialects.functions import AGGREGATES, COUNTING, words
+from whence.capture.sql.fingerprint.normal_forms.conditions import compare, negate
+from whence.capture.sql.fingerprint.normal_forms.function_rules import FUNCTION_RULES
+from whence.capture.sql.fingerprint.normal_forms.functions import (
+    bind_parameters,
+    fold_numbers,
+    is_default_frame,
+    turn_lead,
+)
 from whence.capture.sql.names.names import column_name
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 from whence.capture.sql.queries.conditions import conjuncts
@@ -17,6 +25,8 @@ from whence.capture.sql.syntax import tree
 
 QueryRows = Callable[[Scope, tree.Node], tuple[Formula, list[Formula]]]
 """The rows and the columns of a query inside of an expression."""
+MatchingRows = Callable[[Scope, tree.Node, Formula], tuple[Formula, list[Formula], Formula | None]]
+"""The same of a query under IN, and beside them its rows that have the value, if they can be written so."""
 Rule = Callable[["Expressions", Scope, tree.Node], Formula]
 
 _VOLATILE: Final = words(
@@ -26,18 +36,21 @@ _VOLATILE: Final = words(
     "monotonically_increasing_id spark_partition_id input_file_name txid_current newsequentialid gen_random_bytes"
 )
 """Functions whose value is another one each time, so equal texts do not imply equal values."""
-_SWAPPED: Final = {"gt": "lt", "gte": "lte"}
-_NEGATED: Final = {"eq": "neq", "neq": "eq", "lt": "gte", "lte": "gt", "gt": "lte", "gte": "lt"}
 
 
 class Expressions:
     """Reads expressions of one comparison."""
 
-    __slots__ = ("functions", "query_rows", "store")
+    __slots__ = ("functions", "matches", "matching_rows", "query_rows", "store")
 
-    def __init__(self, store: Formulas, query_rows: QueryRows, functions: Mapping[str, str]) -> None:
+    def __init__(
+        self, store: Formulas, query_rows: QueryRows, matching_rows: MatchingRows, functions: Mapping[str, str]
+    ) -> None:
         self.store = store
         self.query_rows = query_rows
+        self.matching_rows = matching_rows
+        self.matches: dict[Formula, Formula] = {}
+        """EXISTS for each IN of a query: as conditions of a filter they are the same."""
         self.functions = functions
         """The definitions of functions, by name: who calls one is made of it."""
 
@@ -51,22 +64,22 @@ class Expressions:
         if rule is not None:
             return rule(self, scope, node)
         if isinstance(node, c.AggFunc):
-            return self.store.make("aggregate", *self._parts(scope, node))
+            return self.store.make("aggregate", *self.parts(scope, node))
         if _is_volatile(node.key):
-            return self.store.make("volatile", *self._parts(scope, node))
-        return self.store.make(*self._parts(scope, node))
+            return self.store.make("volatile", *self.parts(scope, node))
+        return self.store.make(*self.parts(scope, node))
 
     def conditions(self, scope: Scope, node: tree.Node) -> list[Formula]:
         """The conditions of an AND, without those that are always true."""
         value = self.value(scope, node)
         parts = [part for part in value.args if isinstance(part, Formula)] if value.op == "and" else [value]
-        return [part for part in parts if part is not self.true]
+        return [self.matches.get(part, part) for part in parts if part is not self.true]
 
     @property
     def true(self) -> Formula:
         return self.store.make("boolean", "true")
 
-    def _parts(self, scope: Scope, node: tree.Node) -> Iterator[Any]:
+    def parts(self, scope: Scope, node: tree.Node) -> Iterator[Any]:
         """The name of an operation and all of its arguments, for operations without a rule."""
         yield node.key
         for name, value in sorted(node.args.items()):
@@ -78,6 +91,10 @@ class Expressions:
             else:
                 yield self.value(scope, value)
 
+    def inside(self, scope: Scope, node: tree.Node) -> Formula:
+        """The first argument of an expression."""
+        return self.value(scope, tree.this(node))
+
     def _scalar(self, scope: Scope, node: tree.Node) -> Formula:
         rows, values = self.query_rows(scope, node)
         return self.store.make("scalar", rows, *values)
@@ -88,7 +105,7 @@ def _is_volatile(name: str) -> bool:
 
 
 def _inside(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
-    return e.value(scope, tree.this(node))
+    return e.inside(scope, node)
 
 
 def _literal(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
@@ -142,7 +159,7 @@ def _dot(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     path = tree.path_of(node)
     if path is not None and all(isinstance(part, c.Identifier | c.Literal) for part in path[1]):
         return named_value(e.store, scope, *path)
-    return e.store.make(*e._parts(scope, node))
+    return e.store.make(*e.parts(scope, node))
 
 
 def _connector(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
@@ -156,34 +173,17 @@ def _not(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     return negate(e.store, _inside(e, scope, node))
 
 
-def negate(store: Formulas, value: Formula) -> Formula:
-    """NOT of a condition: inside of AND, OR and comparisons, which holds for NULLs too."""
-    parts = [part for part in value.args if isinstance(part, Formula)]
-    if value.op in ("and", "or"):
-        return store.connect("or" if value.op == "and" else "and", [negate(store, part) for part in parts])
-    if value.op in _NEGATED:
-        return compare(store, _NEGATED[value.op], *parts)
-    return parts[0] if value.op == "not" else store.make("not", value)
-
-
 def _compare(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     left, right = _inside(e, scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION))
     return compare(e.store, node.key, left, right)
 
 
-def compare(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula:
-    """A comparison of two values, written from the smaller to the greater one."""
-    if operation in _SWAPPED:
-        operation, left, right = _SWAPPED[operation], right, left
-    if operation == "eq" and left is right and left.op in ("number", "string"):
-        return store.make("boolean", "true")
-    return store.make(operation, left, right)
-
-
 def _between(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     if tree.arg(node, "symmetric"):
-        return e.store.make(*e._parts(scope, node))
+        return e.store.make(*e.parts(scope, node))
     value, low, high = (e.value(scope, tree.arg(node, name)) for name in (tree.THIS, "low", "high"))
+    if low is high:
+        return compare(e.store, "eq", value, low)
     return e.store.connect("and", [compare(e.store, "lte", low, value), compare(e.store, "lte", value, high)])
 
 
@@ -191,10 +191,13 @@ def _in(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     query = tree.arg(node, "query")
     value = _inside(e, scope, node)
     if query is not None:
-        rows, values = e.query_rows(scope, tree.query_in(query) or query)
-        return e.store.make("in", value, e.store.make("in_query", rows, *values))
+        rows, values, matching = e.matching_rows(scope, tree.query_in(query) or query, value)
+        found = e.store.make("in", value, e.store.make("in_query", rows, *values))
+        if matching is not None:
+            e.matches[found] = e.store.make("exists", matching)
+        return found
     if not tree.items(node) or any(tree.arg(node, name) for name in ("field", "unnest", "is_global")):
-        return e.store.make(*e._parts(scope, node))
+        return e.store.make(*e.parts(scope, node))
     items = [e.value(scope, item) for item in tree.items(node)]
     return e.store.connect("or", [compare(e.store, "eq", value, item) for item in items])
 
@@ -202,7 +205,7 @@ def _in(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
 def _exists(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     inside = tree.query_in(tree.this(node))
     if inside is None:
-        return e.store.make(*e._parts(scope, node))
+        return e.store.make(*e.parts(scope, node))
     return e.store.make("exists", e.query_rows(scope, inside)[0])
 
 
@@ -213,7 +216,7 @@ def _arithmetic(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
         return e.store.make("plus", *parts)
     if any(part.op == "interval" for part in parts):
         return e.store.make("date_plus", *parts)
-    return e.store.make(node.key, *parts)
+    return fold_numbers(e.store, node.key, parts)
 
 
 def _negative(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
@@ -226,46 +229,14 @@ def _cast(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     kind = e.value(scope, tree.arg(node, tree.TO))
     extra = [name for name, value in node.args.items() if value and name not in (tree.THIS, tree.TO, "safe")]
     if extra:
-        return e.store.make(*e._parts(scope, node))
+        return e.store.make(*e.parts(scope, node))
     if inner.op in ("cast", "trycast") and inner.args[1] is kind and node.key == "cast":
         return inner
     return e.store.make(node.key, inner, kind)
 
 
-def _case(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
-    operand = tree.this(node)
-    parts: list[Formula] = []
-    for branch in tree.list_arg(node, tree.IFS):
-        condition = e.value(scope, tree.this(branch))
-        if operand is not None:
-            condition = compare(e.store, "eq", e.value(scope, operand), condition)
-        parts += [condition, e.value(scope, tree.arg(branch, tree.TRUE))]
-    return e.store.make("case", *parts, _default(e, scope, tree.arg(node, tree.DEFAULT)))
-
-
-def _if(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
-    condition, value = _inside(e, scope, node), e.value(scope, tree.arg(node, tree.TRUE))
-    return e.store.make("case", condition, value, _default(e, scope, tree.arg(node, tree.FALSE)))
-
-
-def _default(e: Expressions, scope: Scope, node: tree.Node | None) -> Formula:
-    return e.value(scope, node) if node is not None else e.store.make("null")
-
-
-def _count(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
-    inside = tree.this(node)
-    is_all = isinstance(inside, c.Star) or (isinstance(inside, c.Literal) and not tree.items(node)) or inside is None
-    if is_all:
-        return e.store.make("aggregate", "count", e.store.make("star"))
-    return e.store.make("aggregate", "count", *(e.value(scope, item) for item in (inside, *tree.items(node))))
-
-
-def _filter(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
-    return e.store.make("aggregate", "filter", _inside(e, scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION)))
-
-
 def _within_group(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
-    return e.store.make("aggregate", *e._parts(scope, node))
+    return e.store.make("aggregate", *e.parts(scope, node))
 
 
 def _call(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
@@ -284,7 +255,11 @@ def _window(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     keys = [e.value(scope, key) for frame in frames for key in tree.list_arg(frame, tree.PARTITION_BY)]
     orders = [tree.arg(frame, tree.ORDER) for frame in frames]
     order = [e.value(scope, item) for clause in orders if clause is not None for item in tree.items(clause)]
-    specs = [e.value(scope, spec) for frame in frames for spec in (tree.arg(frame, "spec"),) if spec is not None]
+    function, order = turn_lead(e.store, function, order)
+    clauses = [spec for frame in frames for spec in (tree.arg(frame, "spec"),) if spec is not None]
+    texts = [tree.source_text(spec, scope.reading.dialect.parser) for spec in clauses]
+    kept = [spec for spec, text in zip(clauses, texts, strict=True) if not is_default_frame(text, bool(order))]
+    specs = [e.value(scope, spec) for spec in kept]
     rest = [str(tree.arg(node, name)) for name in (tree.OVER, "first") if tree.arg(node, name)]
     make = e.store.make
     return make("window", *function.args, function.op, make("set", *keys), make("list", *order), *specs, *rest)
@@ -304,8 +279,9 @@ def _window_chain(scope: Scope, node: tree.Node) -> list[tree.Node]:
 
 def _lambda(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     inner = Scope(scope.reading, scope)
-    inner.bound = frozenset(column_name(scope.reading.dialect, item) for item in tree.items(node))
-    return e.store.make("lambda", *sorted(inner.bound), e.value(inner, tree.this(node)))
+    names = [column_name(scope.reading.dialect, item) for item in tree.items(node)]
+    inner.bound = frozenset(names)
+    return bind_parameters(e.store, names, e.value(inner, tree.this(node)))
 
 
 def _ordered(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
@@ -325,10 +301,11 @@ def _columns(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     expanded = scope.expanded_column
     if expanded is not None and isinstance(expanded.formula, Formula):
         return expanded.formula
-    return e.store.make("volatile", *e._parts(scope, node))
+    return e.store.make("volatile", *e.parts(scope, node))
 
 
-_RULES: Final[dict[str, Rule]] = {
+_RULES: Final[Mapping[str, Rule]] = {
+    **FUNCTION_RULES,
     "paren": _inside,
     "alias": _inside,
     "where": _inside,
@@ -355,10 +332,6 @@ _RULES: Final[dict[str, Rule]] = {
     "neg": _negative,
     "cast": _cast,
     "trycast": _cast,
-    "case": _case,
-    "if": _if,
-    "count": _count,
-    "filter": _filter,
     "withingroup": _within_group,
     "anonymous": _call,
     "anonymousaggfunc": _call,

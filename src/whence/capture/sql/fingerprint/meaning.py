@@ -38,10 +38,24 @@ class RelationMeanings:
     def __init__(self, store: Formulas, models: Mapping[Table, Model], functions: Mapping[str, str]) -> None:
         self.store = store
         self.models = models
-        self.expressions = Expressions(store, self.rows_of, functions)
+        self.expressions = Expressions(store, self.rows_of, self.matching_rows, functions)
 
     def rows_of(self, scope: Scope, node: tree.Node) -> tuple[Formula, list[Formula]]:
         return self.close(scope.query(node))
+
+    def matching_rows(
+        self, scope: Scope, node: tree.Node, value: Formula
+    ) -> tuple[Formula, list[Formula], Formula | None]:
+        """The rows and the columns of a query, and those of its rows whose one column has a value of another query."""
+        relation = scope.query(node)
+        rows, values = self.close(relation)
+        meaning, columns = relation.meaning, [self.formula(output) for output in relation.outputs]
+        is_computed_later = any(one.has_window or one.has_aggregate for one in (value, *columns))
+        if not isinstance(meaning, Meaning) or len(columns) != 1 or is_computed_later:
+            return rows, values, None
+        block, equal = meaning.block, self.store.make("eq", value, columns[0])
+        matching = Block([*block.sources], [*block.outer_joins], [*block.conditions, equal])
+        return rows, values, close_block(self.store, matching, [])[0]
 
     def close(self, relation: Relation) -> tuple[Formula, list[Formula]]:
         """The rows and the columns of a complete relation."""
@@ -113,6 +127,8 @@ class RelationMeanings:
         if isinstance(meaning, Meaning) and meaning.branches and (is_distinct or not meaning.is_distinct):
             return meaning.branches
         rows, values = self.close(relation)
+        if is_distinct:
+            rows, values = _without_distinct(rows, values)
         return [(rows, tuple(values))]
 
     def _by_name(self, relation: Relation, whole: Relation) -> Relation:
@@ -130,6 +146,8 @@ class RelationMeanings:
         self, operation: tree.Node, left: Relation, right: Relation, relation: Relation, is_distinct: bool
     ) -> Relation:
         sides = [self.close(side) for side in (left, right)]
+        if is_distinct:
+            sides = [_without_distinct(*side) for side in sides]
         both = [self.store.make("side", rows, self.store.make("list", *values)) for rows, values in sides]
         is_set = isinstance(operation, c.SetOperation) and operation.key == "intersect"
         rows = self.store.make(operation.key, str(is_distinct), self.store.make("bag" if is_set else "list", *both))
@@ -163,6 +181,13 @@ class RelationMeanings:
 
 def _place(output: Output, place: int) -> str:
     return STAR if output.name == STAR else f"#{place}"
+
+
+def _without_distinct(rows: Formula, values: list[Formula]) -> tuple[Formula, list[Formula]]:
+    """Rows whose repetitions do not count, without a DISTINCT of their own."""
+    keys, inside = (rows.args[1], rows.args[0]) if rows.op == "group" else (None, None)
+    is_set = isinstance(keys, Formula) and keys.op == "set" and set(keys.args) == set(values)
+    return (inside, values) if is_set and isinstance(inside, Formula) else (rows, values)
 
 
 def with_meaning(relation: Relation, outputs: list[Output], meaning: Meaning) -> Relation:

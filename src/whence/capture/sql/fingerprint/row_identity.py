@@ -15,8 +15,8 @@ def normalize_sources(store: Formulas, block: Block, values: Sequence[Formula]) 
     rest = list(values)
     while (found := next(_changes(store, block), None)) is not None:
         sources, conditions, change = found
-        visit = _everywhere(store, change)
-        block = _changed(Block(sources, block.outer_joins, conditions), visit)
+        visit = change_everywhere(store, change)
+        block = change_block(Block(sources, block.outer_joins, conditions), visit)
         rest = [visit(value) for value in rest]
     return block, rest
 
@@ -84,7 +84,7 @@ def _joined_on(store: Formulas, block: Block, one: Formula, other: Formula, colu
     return bool(columns) and all(pair in block.conditions for pair in pairs)
 
 
-def _everywhere(store: Formulas, change: Change) -> Change:
+def change_everywhere(store: Formulas, change: Change) -> Change:
     """A change of each part of a formula, the outermost part that it fits first."""
     memo: dict[Formula, Formula] = {}
 
@@ -100,13 +100,14 @@ def _everywhere(store: Formulas, change: Change) -> Change:
     return visit
 
 
-def _changed(block: Block, visit: Change) -> Block:
+def change_block(block: Block, visit: Change) -> Block:
+    """The block with a change of all of its formulas."""
     joins = [
         OuterJoin(
             join.kind,
-            _changed(join.right, visit),
+            change_block(join.right, visit),
             [*map(visit, join.on)],
-            _changed(join.left, visit) if join.left is not None else None,
+            change_block(join.left, visit) if join.left is not None else None,
         )
         for join in block.outer_joins
     ]

@@ -38,6 +38,7 @@ class SelectMeaning(FromMeaning):
         super().__init__(meanings, scope)
         self.lists: dict[str, list[Formula]] = {}
         self.grouping: Formula | None = None
+        self.key_sets: list[list[int]] = []
 
     def add_filter(self, clause: str, condition: tree.Node) -> None:
         name = tree.WHERE if clause == tree.PREWHERE else clause
@@ -52,10 +53,33 @@ class SelectMeaning(FromMeaning):
         sets = [name for name in ("grouping_sets", "cube", "rollup", "totals") if tree.arg(node, name)]
         nested = [item for item in tree.items(node) if isinstance(item, c.Rollup | c.Cube | c.GroupingSets)]
         if sets or nested:
-            self.grouping = self.store.make("grouping", tree.source_text(node, self.scope.reading.dialect.parser))
+            plain, items = list(keys), [] if sets else [one for one in tree.items(node) if one in nested]
             for name in sets:
                 for item in tree.list_arg(node, name) if isinstance(node.args[name], list) else []:
                     keys += self._keys(item, outputs)
+                    items.append(item)
+            self.key_sets = self._key_sets(node, items, plain if sets else [], outputs)
+            self.grouping = self.store.make("grouping", tree.source_text(node, self.scope.reading.dialect.parser))
+
+    def _key_sets(
+        self, node: tree.Node, items: list[tree.Node], plain: list[Formula], outputs: list[Output]
+    ) -> list[list[int]]:
+        """The sets of keys, as places among all keys, of one ROLLUP or GROUPING SETS that is all of a GROUP BY.
+
+        Empty for everything else, which is compared as text.
+        """
+        others = len(tree.items(node)) - (0 if plain else len(items))
+        if len(items) != 1 or bool(plain) != bool(others) or tree.arg(node, tree.ALL) or tree.arg(node, "totals"):
+            return []
+        parts, keys = tree.items(items[0]), self.lists["keys"]
+        if isinstance(items[0], c.Rollup):
+            if (parts and plain) or any(isinstance(one, c.Tuple) for one in parts):
+                return []
+            places = list(dict.fromkeys(map(keys.index, keys)))
+            return [places[:length] for length in range(len(places) + 1)]
+        if not isinstance(items[0], c.GroupingSets) or any(isinstance(one, c.Rollup | c.Cube) for one in parts):
+            return []
+        return [sorted(keys.index(key) for key in self._keys(one, outputs)) for one in parts]
 
     def _keys(self, node: tree.Node, outputs: list[Output]) -> list[Formula]:
         if isinstance(node, c.Tuple | c.Rollup | c.Cube | c.GroupingSets):
@@ -142,6 +166,10 @@ class SelectMeaning(FromMeaning):
         make = self.store.make
         if lists["inherited"] and any(_is_by_order(value) for value in (*lists["values"], *lists.get(tree.HAVING, ()))):
             inside = make("sorted", inside, make("list", *lists["inherited"]))
+        if self.key_sets:
+            keys = lists["keys"]
+            sets = (make("set", *(keys[place] for place in places)) for places in self.key_sets)
+            return make("group", inside, make("grouping_sets", make("bag", *sets), make("list", *dict.fromkeys(keys))))
         if self.grouping is not None:
             return make("group", inside, make("bag", self.grouping, *lists.get("keys", ())))
         if "keys" not in lists:

@@ -6,6 +6,7 @@ from typing import Any
 
 from whence.capture.sql.fingerprint.blocks import close_block
 from whence.capture.sql.fingerprint.meaning import Meaning, Model
+from whence.capture.sql.fingerprint.normal_forms.merges import merge_text
 from whence.capture.sql.fingerprint.select import StatementMeanings
 from whence.capture.sql.lineage import Budget, ScriptLineage, Span, Table
 from whence.capture.sql.names.catalog import Catalog
@@ -159,6 +160,8 @@ class _Observer:
 
     def _rows_of_text(self, node: tree.Node | None, text: str, grammar: str) -> Formula:
         """Rows of a statement that is compared as a whole: UPDATE, MERGE, DELETE, COPY and the like."""
+        if isinstance(node, c.Merge):
+            return self.store.make("statement", merge_text(node, grammar))
         return self.store.make("statement", _normal_text(node, text, grammar))
 
     def _decorated(self, node: tree.Node | None, rows: Formula, grammar: str) -> Formula:

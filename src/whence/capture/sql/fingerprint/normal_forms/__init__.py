@@ -1,0 +1,1 @@
+"""Rules that give different spellings of one meaning the same formula."""

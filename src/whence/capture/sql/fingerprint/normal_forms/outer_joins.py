@@ -1,0 +1,142 @@
+"""Outer joins that are written in several ways: as inner joins under a filter, and as NOT EXISTS."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from whence.capture.sql.fingerprint.block import Block, OuterJoin
+from whence.capture.sql.fingerprint.normal_forms.conditions import null_tested
+from whence.capture.sql.fingerprint.row_identity import change_block, change_everywhere
+from whence.capture.sql.provenance.formulas import Formula, Formulas
+
+CloseBlock = Callable[[Formulas, Block, Sequence[Formula]], tuple[Formula, list[Formula]]]
+_COMPARISONS = frozenset({"eq", "neq", "lt", "lte", "like", "ilike"})
+_STRICT = frozenset({"add", "sub", "mul", "neg", "cast", "trycast", "upper", "lower", "trim", "substring"})
+"""Operations that give NULL if any argument is NULL."""
+
+
+def normalize_joins(store: Formulas, block: Block, values: Sequence[Formula], close: CloseBlock) -> Block:
+    """The same rows. A LEFT JOIN whose missing rows a condition rejects is an inner join.
+
+    One of which a condition keeps the missing rows alone is NOT EXISTS.
+    """
+    while (changed := next(_changes(store, block, values, close), None)) is not None:
+        block = changed
+    return block
+
+
+def filter_right_sides(
+    store: Formulas, block: Block, values: Sequence[Formula], close: CloseBlock
+) -> tuple[Block, list[Formula]]:
+    """The same rows and values. What ON asks of the right side of a LEFT JOIN alone is a filter of that side."""
+    rest = list(values)
+    for place, join in enumerate(block.outer_joins):
+        own = [one for one in join.on if join.right.is_plain and _instances(one) == set(join.right.sources)]
+        if join.kind != "left" or not own:
+            continue
+        (before,), side = join.right.sources, Block(join.right.sources, [], own)
+        after = store.instance(close(store, side, [])[0])
+        visit = change_everywhere(store, _Filtered(store, before, after, side, close).change)
+        on = [visit(one) for one in join.on if one not in own]
+        joins = [*block.outer_joins[:place], OuterJoin("left", Block([after]), on), *block.outer_joins[place + 1 :]]
+        block = change_block(Block(block.sources, joins, block.conditions), visit)
+        rest = [visit(value) for value in rest]
+    return block, rest
+
+
+@dataclass(frozen=True, slots=True)
+class _Filtered:
+    """Columns of the rows `before` a filter, as those of the rows `after` it. `side`: the rows and the filter."""
+
+    store: Formulas
+    before: Formula
+    after: Formula
+    side: Block
+    close: CloseBlock
+
+    def change(self, part: Formula) -> Formula:
+        if part.op != "of" or part.args[0] is not self.before:
+            return self.after if part is self.before else part
+        return self.store.make("of", self.after, *self.close(self.store, self.side, [part])[1])
+
+
+def _instances(formula: Formula) -> set[Formula]:
+    """The sources that a formula reads and that are not complete."""
+    seen: set[Formula] = set()
+    remaining = [formula]
+    while remaining:
+        part = remaining.pop()
+        if part.is_open and part not in seen:
+            seen.add(part)
+            remaining += [arg for arg in part.args if isinstance(arg, Formula)]
+    return {part for part in seen if part.op == "inst"}
+
+
+def _changes(store: Formulas, block: Block, values: Sequence[Formula], close: CloseBlock) -> Iterator[Block]:
+    for join in block.outer_joins:
+        if join.kind != "left":
+            continue
+        own = frozenset(join.right.instances())
+        others = [one for one in block.outer_joins if one is not join]
+        for condition in block.conditions:
+            if _rejects_missing(condition, own):
+                yield _as_inner(block, join, others)
+            elif _keeps_missing_only(condition, join, own):
+                rest = [one for one in block.conditions if one is not condition]
+                readers = [*rest, *values, *block.sources, *(part for one in others for part in _formulas(one))]
+                if not any(_mentions_any(reader, own) for reader in readers):
+                    yield _as_anti_join(store, Block(block.sources, others, rest), join, close)
+
+
+def _as_inner(block: Block, join: OuterJoin, others: list[OuterJoin]) -> Block:
+    whole = Block([*block.sources], others, [*block.conditions])
+    whole.add(join.right)
+    whole.conditions += join.on
+    return whole
+
+
+def _as_anti_join(store: Formulas, block: Block, join: OuterJoin, close: CloseBlock) -> Block:
+    right = Block([*join.right.sources], [*join.right.outer_joins], [*join.right.conditions, *join.on])
+    rows, _ = close(store, right, [])
+    missing = store.make("not", store.make("exists", rows))
+    return Block(block.sources, block.outer_joins, [*block.conditions, missing])
+
+
+def _rejects_missing(condition: Formula, own: frozenset[Formula]) -> bool:
+    """Whether a condition is not true if all columns of these sources are NULL."""
+    parts = [arg for arg in condition.args if isinstance(arg, Formula)]
+    if condition.op in _COMPARISONS:
+        return any(_is_missing(part, own) for part in parts)
+    if condition.op == "and":
+        return any(_rejects_missing(part, own) for part in parts)
+    if condition.op == "or":
+        return all(_rejects_missing(part, own) for part in parts)
+    tested = null_tested(parts[0]) if condition.op == "not" else None
+    return tested is not None and _is_missing(tested, own)
+
+
+def _is_missing(value: Formula, own: frozenset[Formula]) -> bool:
+    """Whether a value is NULL if all columns of these sources are."""
+    if value.op == "of":
+        return value.args[0] in own
+    return value.op in _STRICT and any(_is_missing(arg, own) for arg in value.args if isinstance(arg, Formula))
+
+
+def _keeps_missing_only(condition: Formula, join: OuterJoin, own: frozenset[Formula]) -> bool:
+    """Whether a condition wants a column to be NULL that is not NULL in any joined row."""
+    tested = null_tested(condition)
+    if tested is None or tested.op != "of" or tested.args[0] not in own:
+        return False
+    return any(on.op in _COMPARISONS and tested in on.args for on in join.on)
+
+
+def _formulas(join: OuterJoin) -> Iterator[Formula]:
+    yield from join.on
+    for side in (join.right, join.left):
+        if side is not None:
+            yield from (*side.sources, *side.conditions)
+            for inner in side.outer_joins:
+                yield from _formulas(inner)
+
+
+def _mentions_any(formula: Formula, instances: frozenset[Formula]) -> bool:
+    return not instances.isdisjoint(_instances(formula))

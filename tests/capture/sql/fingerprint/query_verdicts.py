@@ -1,0 +1,57 @@
+"""The verdicts on single statements: the corpora of TPC-DS and Spark SQL."""
+
+from collections.abc import Iterator
+
+from capture.sql.fingerprint.verdicts import Verdict
+from capture.sql.gate_corpus import query_edits, shop
+from capture.sql.gate_corpus.query_edits import Edit, Truth
+from capture.sql.generated import tpcds
+from whence.capture.sql.fingerprint.code import Code, ProjectCode
+from whence.capture.sql.fingerprint.evaluation import Readings
+from whence.capture.sql.fingerprint.projects import compare_projects
+from whence.model.changes import ColumnChange
+from whence.model.names import DatasetName
+
+_ANSWER = DatasetName("duckdb", "answer")
+"""The dataset that a query of TPC-DS is the model of."""
+
+
+def query_verdicts(corpus: str) -> Iterator[Verdict]:
+    """The verdicts on `tpcds` or `spark`."""
+    readings, truths = Readings(), query_edits.truths(corpus)
+    for edit in query_edits.edits(corpus):
+        changes = compare_projects(_project(edit, edit.before), _project(edit, edit.after), readings)
+        notable = (change for change in changes if not change.kind.is_harmless)
+        yield _verdict(edit, truths[edit.name], truths[edit.statement], tuple(notable))
+
+
+def _verdict(edit: Edit, truth: Truth, statement: Truth, changes: tuple[ColumnChange, ...]) -> Verdict:
+    dataset = _dataset(edit)
+    changed = frozenset((dataset, name) for name in truth.changed())
+    return Verdict(
+        title=edit.name,
+        is_harmless=truth.is_harmless,
+        is_broken=bool(truth.broken),
+        changed=changed,
+        unplaced=frozenset() if changed or not truth.rows else frozenset({dataset}),
+        columns={dataset: statement.columns},
+        changes=changes,
+    )
+
+
+def _dataset(edit: Edit) -> str:
+    return _ANSWER.name if _is_query(edit) else edit.statement.removesuffix(query_edits.IN_DUCKDB)
+
+
+def _is_query(edit: Edit) -> bool:
+    return edit.statement.startswith("query ")
+
+
+def _project(edit: Edit, sql: str) -> ProjectCode:
+    """A query as the only model of a project, a statement as its only script."""
+    if _is_query(edit):
+        code = Code(file="answer.sql", sql=sql, content=sql, builds=_ANSWER, table=_ANSWER.name)
+        return ProjectCode(dialect="duckdb", namespace="duckdb", codes=(code,), columns=tpcds.columns())
+    columns = {table: tuple(names) for table, names in {**shop.COLUMNS, **shop.TARGETS}.items()}
+    code = Code(file="job.sql", sql=sql, content=sql)
+    return ProjectCode(dialect="spark", namespace="spark", codes=(code,), columns=columns)
