@@ -1,6 +1,6 @@
 """The work of the commands for evidence and history: why, why not, history, diff, runs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Unpack
 
 import msgspec
@@ -10,11 +10,12 @@ from whence.cli.answers.ask import QuestionCommand, show
 from whence.cli.answers.impact import closing_line
 from whence.cli.answers.listing import path_lines
 from whence.cli.answers.tree import Style
-from whence.cli.output.labels import age
+from whence.cli.output.labels import Labels, age, label, name_of
 from whence.cli.output.streams import Exit, safe
 from whence.client.answers import Diff, History, Paths, RunLineage, WhyNot
 from whence.client.options import Bounds
 from whence.client.values import Change, Evidence, ReachedRun, Transformation, Version
+from whence.model.names import JobName
 from whence.query.answers.instants import read_iso
 
 SIGNS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow")}
@@ -35,13 +36,13 @@ def show_why_not(command: QuestionCommand, source: str, target: str, **bounds: U
 def show_history(command: QuestionCommand, node: str) -> Exit:
     """Print the changes of a node."""
     found = command.questions.history(node)
-    return show(command, found, lambda _: _history_lines(found))
+    return show(command, found, lambda style: history_lines(found, style))
 
 
 def show_diff(command: QuestionCommand, before: str, after: str) -> Exit:
     """Print the differences between two times or runs of one store, or between two stores."""
     found = command.questions.diff(before, after)
-    return show(command, found, lambda _: _diff_lines(found))
+    return show(command, found, lambda style: diff_lines(found, style))
 
 
 def show_runs(command: QuestionCommand, run: str, *, down: bool, depth: int | None, max_runs: int) -> Exit:
@@ -81,27 +82,35 @@ def _why_not_lines(found: WhyNot) -> Iterator[Text]:
         yield Text(f"  {safe(name)}")
 
 
-def _history_lines(found: History) -> Iterator[Text]:
+def history_lines(found: History, style: Style) -> Iterator[Text]:
+    """Each version of a node's lineage and schema, the latest first, with its changes."""
+    labels = _labels([one for version in found.versions for one in version.changes], style)
+    said_by = label((name_of(version.said_by) for version in found.versions), style.glyphs.more)
     yield Text.assemble((safe(found.node), "bold"), ("  history", "dim"))
     for one in found.versions:
-        yield _version_line(one)
-        yield from map(_change_line, one.changes)
+        yield _version_line(one, said_by)
+        for change in one.changes:
+            yield _change_line(change, labels, said_by=one.said_by)
     if not found.versions:
         yield Text("Nothing was ever said of it.", style="yellow")
     yield closing_line(found.completeness)
 
 
-def _version_line(one: Version) -> Text:
+def _version_line(one: Version, labels: Labels) -> Text:
+    said_by = labels.of(name_of(one.said_by))
     if one.kind == "schema":
-        head = f"{one.since} to {one.until}  schema of {safe(one.said_by)}"
-        return Text.assemble((head, "bold"), (f"  {one.size} columns", "dim"))
+        head = f"schema of {said_by}, first reported {one.since}, last {one.until or 'now'}"
+        return Text.assemble((head, "bold"), (f"  {one.size:,} column{'' if one.size == 1 else 's'}", "dim"))
     by = one.run.run if one.run else f"event {one.event.event}" if one.event else "a forgotten event"
-    head = f"{one.since} to {one.until or 'now'}  {safe(one.said_by)} {one.aspect}"
+    head = f"{one.since} to {one.until or 'now'}  {said_by} {one.aspect}"
     return Text.assemble((head, "bold"), (f"  by {safe(by)}{'' if one.confirmed else ', not confirmed'}", "dim"))
 
 
-def _diff_lines(found: Diff) -> Iterator[Text]:
-    yield from map(_change_line, sorted(found.changes, key=_order))
+def diff_lines(found: Diff, style: Style) -> Iterator[Text]:
+    """Each difference on a line: nodes by their ids, then columns and edges."""
+    labels = _labels(found.changes, style)
+    for one in sorted(found.changes, key=_order):
+        yield _change_line(one, labels)
     if not found.changes:
         yield Text("Nothing changed.", style="bold green")
 
@@ -111,14 +120,18 @@ def _order(one: Change) -> tuple[bool, int, str]:
     return one.what == "edge", list(SIGNS).index(one.change), one.node or ""
 
 
-def _change_line(one: Change) -> Text:
+def _labels(changes: Iterable[Change], style: Style) -> Labels:
+    """The labels of the ends and owners of edges."""
+    edges = [one for one in changes if one.what == "edge"]
+    names = (name for one in edges for name in (one.source, one.target, one.owner) if name)
+    return label(map(name_of, names), style.glyphs.more)
+
+
+def _change_line(one: Change, labels: Labels, said_by: str = "") -> Text:
+    """A change; an edge with its owner, unless that is `said_by`."""
     match one.what:
         case "edge":
-            transformations = " to ".join(
-                filter(None, [_transformations_text(one.before), _transformations_text(one.after)])
-            )
-            ends = f"{safe(one.source or '')} -> {safe(one.target or '')}"
-            return _line(one.change, f"{ends}  {transformations}  ({safe(one.owner or '')})")
+            return _line(one.change, _edge_text(one, labels, said_by))
         case "column":
             types = " to ".join(safe(type_) for type_ in (one.before, one.after) if type_)
             return _line(one.change, f"{safe(one.node or '')}  {types}".rstrip())
@@ -126,9 +139,20 @@ def _change_line(one: Change) -> Text:
     return _line(one.change, f"{safe(one.node or '')}  {types}".rstrip())
 
 
+def _edge_text(one: Change, labels: Labels, said_by: str) -> str:
+    source, target = name_of(one.source or ""), name_of(one.target or "")
+    owner = "" if one.owner in (None, said_by) else f"  ({labels.of(name_of(one.owner))})"
+    ends = f"{labels.of(source)} -> {labels.of(target)}"
+    if isinstance(source, JobName) or isinstance(target, JobName):
+        return f"{ends}  {'output' if isinstance(source, JobName) else 'input'}{owner}"
+    before, after = _transformations_text(one.before), _transformations_text(one.after)
+    was = f" (was {before})" if before and after else ""
+    return f"{ends}  {after or before}{was}{owner}"
+
+
 def _transformations_text(transformations: Any) -> str:
     several = msgspec.convert(transformations, tuple[Transformation, ...])
-    return "; ".join(safe(" ".join(filter(None, [one.type, one.subtype, one.description]))) for one in several)
+    return ", ".join(safe(" ".join(filter(None, [one.type, one.subtype, one.description]))) for one in several)
 
 
 def _line(word: str, text: str) -> Text:

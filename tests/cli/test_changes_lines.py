@@ -1,0 +1,104 @@
+"""Histories and differences as people see them: short, distinct names, and no owner that the line above has."""
+
+from typing import Any
+
+from whence.cli.answers.changes import diff_lines, history_lines
+from whence.cli.answers.tree import ASCII, Style
+from whence.client.answers import Diff, History
+from whence.client.values import Change, Completeness, State, Version
+
+STYLE = Style(now=0)
+LAKE = "file:/home/ada/data/churn"
+JOB = "job:demo:churn_features.execute_insert_into_hadoop_fs_relation_command.gold_features"
+WHOLE = Completeness(
+    complete=True,
+    stopped_by=None,
+    depth_reached=0,
+    frontier=(),
+    frontier_nodes=0,
+    hidden_nodes=0,
+    as_of=None,
+    graph_version="1",
+    forgotten_before=None,
+    recorded_from=None,
+)
+
+
+def transformations(*pairs: tuple[str, str]) -> list[dict[str, Any]]:
+    return [{"type": type_, "subtype": subtype, "description": "", "masking": False} for type_, subtype in pairs]
+
+
+def edge(change: str, source: str, target: str, *, before: Any = (), after: Any = (), owner: str = JOB) -> Change:
+    return Change(
+        change=change, what="edge", node=None, source=source, target=target, owner=owner, before=before, after=after
+    )
+
+
+PRIORITY = f"datasetField:{LAKE}/silver/tickets:priority"
+CUSTOMER = f"datasetField:{LAKE}/silver/customers:customer_id"
+FEATURES = f"dataset:{LAKE}/gold/features"
+FILTERED = edge("added", PRIORITY, FEATURES, after=transformations(("INDIRECT", "FILTER")))
+JOINED = edge(
+    "changed",
+    CUSTOMER,
+    FEATURES,
+    before=transformations(("INDIRECT", "JOIN")),
+    after=transformations(("INDIRECT", "FILTER"), ("INDIRECT", "JOIN")),
+)
+WRITTEN = edge("removed", JOB, FEATURES, before=transformations(("UNKNOWN", "")))
+READ = edge("added", f"dataset:{LAKE}/silver/tickets", JOB, after=transformations(("UNKNOWN", "")))
+
+
+def version(kind: str, *changes: Change, said_by: str = JOB) -> Version:
+    return Version(
+        kind=kind,
+        since="2026-11-25T18:00:00Z",
+        until="2026-11-25T19:00:00Z" if kind == "schema" else None,
+        said_by=said_by,
+        aspect="observed",
+        confirmed=True,
+        run=None,
+        event=None,
+        size=1,
+        changes=changes,
+    )
+
+
+def test_a_history_names_each_edge_shortly_and_its_owner_once() -> None:
+    column = Change(
+        change="added", what="column", node="tenure", source=None, target=None, owner=None, before=None, after="integer"
+    )
+    versions = (version("lineage", FILTERED, JOINED, WRITTEN), version("schema", column, said_by=FEATURES))
+    found = History(node=FEATURES, kind="dataset", completeness=WHOLE, versions=versions)
+    assert [line.plain for line in history_lines(found, STYLE)] == [
+        f"{FEATURES}  history",
+        "2026-11-25T18:00:00Z to now  churn_features…gold_features observed  by a forgotten event",
+        "  + tickets.priority -> features  INDIRECT FILTER",
+        "  ~ customers.customer_id -> features  INDIRECT FILTER, INDIRECT JOIN (was INDIRECT JOIN)",
+        "  - churn_features…gold_features -> features  output",
+        "schema of features, first reported 2026-11-25T18:00:00Z, last 2026-11-25T19:00:00Z  1 column",
+        "  + tenure  integer",
+        "Complete.",
+    ]
+
+
+def test_a_difference_names_the_owner_of_each_edge() -> None:
+    state = State(as_of=None, graph_version="1")
+    found = Diff(before=state, after=state, counts={}, completeness=WHOLE, changes=(FILTERED, READ))
+    assert [line.plain for line in diff_lines(found, Style(now=0, glyphs=ASCII))] == [
+        f"  + tickets.priority -> features  INDIRECT FILTER  (churn_features{ASCII.more}gold_features)",
+        f"  + tickets -> churn_features{ASCII.more}gold_features  input  (churn_features{ASCII.more}gold_features)",
+    ]
+
+
+def test_datasets_of_one_name_stay_distinct_and_hostile_names_harmless() -> None:
+    state = State(as_of=None, graph_version="1")
+    changes = (
+        edge("added", "dataset:sqlite://crm-prod:main.calls", "dataset:sqlite://crm-staging:main.calls"),
+        edge("added", "dataset:db:a.evil\x1b[31m", "job:demo:two\nlines", owner="job:demo:two\nlines"),
+    )
+    found = Diff(before=state, after=state, counts={}, completeness=WHOLE, changes=changes)
+    first, second = (line.plain for line in diff_lines(found, STYLE))
+    assert "crm-prod.main.calls -> crm-staging.main.calls" in first
+    assert "\x1b" not in second
+    assert "\n" not in second
