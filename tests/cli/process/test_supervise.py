@@ -148,7 +148,10 @@ def test_it_says_ready_once_all_are_and_ends_cleanly(supervised: Callable[..., S
 def test_ctrl_c_ends_it_cleanly(supervised: Callable[..., Supervised]) -> None:
     one = supervised(api=IDLE)
     one.stdout.readline()
-    assert one.end(signal.SIGINT) == 0
+    one.process.send_signal(signal.SIGINT)
+    assert one.stderr.readline() == f"stopping; the data stays in {one.data} (Ctrl-C again to stop at once)\n"
+    assert one.process.wait(30) == 0
+    assert one.stderr.read() == ""
     assert one.marked() == set()
 
 

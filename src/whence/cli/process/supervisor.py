@@ -148,6 +148,8 @@ class Supervisor:
             return
         for number in os.read(key.fd, 4096):
             if number in _ENDING:
+                if number == signal.SIGINT and not self._kill_at:
+                    _say(_STDERR, f"stopping; the data stays in {self._data} (Ctrl-C again to stop at once)")
                 self._stop()
 
     def _stop(self) -> None:
