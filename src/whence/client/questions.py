@@ -248,7 +248,10 @@ def _waiver_path(repository: str, change: str) -> str:
 
 
 def _verdict_path(repository: str, commit: str) -> str:
-    return f"/api/v2/gate/verdicts/{quote(repository, safe='')}/{quote(commit, safe='')}"
+    # A segment of dots alone would be resolved as a relative path: `origin` may be `..`, a checkout beside this one.
+    name = quote(repository, safe="")
+    whole = name if name.strip(".") else name.replace(".", "%2E")
+    return f"/api/v2/gate/verdicts/{whole}/{quote(commit, safe='')}"
 
 
 def connect(

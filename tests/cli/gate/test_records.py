@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -29,6 +30,19 @@ on_unknown: approval
 approvers:
   - {owner: finance, people: ["key:bob"]}
   - {owner: shop-team, people: ["key:bob", "key:ann"]}
+"""
+
+CALLS = "dataset:postgres://db:5432:crm.public.calls"
+CONTRACT = """\
+apiVersion: v3.1.0
+kind: DataContract
+id: calls
+version: 1.0.0
+status: active
+servers: [{server: prod, environment: prod, type: postgres, host: db, port: 5432, database: crm, schema: public}]
+schema:
+  - name: calls
+    properties: [{name: id, logicalType: integer}]
 """
 
 
@@ -81,6 +95,8 @@ def everyones(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             ("plain", Role.READER, "*"),
             ("promoter", Role.READER, "*"),
             ("promoter", Role.STEWARD, WAREHOUSE),
+            ("checkout", Role.READER, "*"),
+            ("checkout", Role.STEWARD, "postgres://db:5432"),
         ):
             if name not in keys:
                 keys[name] = create_key(connection, name, SCOPES, NOW).text
@@ -231,3 +247,28 @@ def test_a_record_needs_a_server_and_a_name(server: Server, checkout: Checkout) 
     checkout.git("remote", "remove", "origin")
     nameless = server.run(checkout, "--url", f"http://127.0.0.1:{server.api.port}", "--record")
     assert (nameless.exit_code, "--repository-name" in nameless.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("name", [".", "..", "a/../b"])
+def test_a_repository_whose_remote_is_a_relative_path_is_judged(server: Server, checkout: Checkout, name: str) -> None:
+    where = ("--url", f"http://127.0.0.1:{server.api.port}", "--repository-name", name)
+    result = server.run(checkout, *where)
+    assert result.exit_code in (0, 5, 6, 7), result.output
+
+
+def test_a_contract_is_applied_in_the_name_of_the_key(server: Server, tmp_path: Path) -> None:
+    contract = tmp_path / "orders.odcs.yaml"
+    contract.write_text(CONTRACT)
+    environment = {"WHENCE_API_KEY": server.keys["checkout"], "WHENCE_URL": f"http://127.0.0.1:{server.api.port}"}
+
+    def run(*words: str) -> Result:
+        return CliRunner().invoke(app, ["contract", *words], env=environment)
+
+    applied = run("apply", str(contract))
+    assert (applied.exit_code, applied.output) == (0, f"applied: calls 1.0.0 for {CALLS}\n")
+    event = json.loads(server.api.records()[-1].payload)
+    assert (event["producer"], "whence_withheld" in event) == ("urn:whence:person:key%3Acheckout", False)
+    assert run("list", CALLS, "--text").stdout == CONTRACT
+    before = run("list", CALLS, "--text", "--as-of", "2026-01-01")
+    assert (before.exit_code, before.stdout) == (1, "")
+    assert f"{CALLS} has no contract with a text at 2026-01-01" in before.stderr

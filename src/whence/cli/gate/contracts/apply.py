@@ -54,13 +54,14 @@ def show_applied(file: Path, how: Application, output: Output) -> Exit:
     if not targets:
         raise ArtifactError(str(file), "it names no dataset; state its servers, or give --namespace")
     with connect(how.url) as questions:
+        sender = questions.whoami()
         held = {dataset: _held(questions, dataset) for _, dataset in targets}
         review = _review(contract, list(held.values()), questions, how)
     if review is not None and _is_stopped(review, how.approved_by):
         _print(contract, review, (), output)
         return exit_of(review.verdict)
     new = [(table, dataset) for table, dataset in targets if not _is_same(held[dataset], contract)]
-    _send(contract, new, how)
+    _send(contract, new, how, person_uri(sender.name if sender else getpass.getuser()))
     sent = {dataset for _, dataset in new}
     _print(contract, review, [Applied(dataset=one, sent=one in sent) for one in held], output)
     return Exit.OK
@@ -114,12 +115,14 @@ def _is_same(held: ContractText | None, contract: Contract) -> bool:
     return held is not None and (held.id, held.version, held.text) == (contract.id, contract.version, contract.text)
 
 
-def _send(contract: Contract, targets: Sequence[tuple[ContractTable, DatasetName]], how: Application) -> None:
+def _send(
+    contract: Contract, targets: Sequence[tuple[ContractTable, DatasetName]], how: Application, producer: str
+) -> None:
     """Send one event a dataset, and wait a little until the answers have them. Raises ApiError, also if the key lacks
-    the role.
+    the role. `producer`: who the key belongs to, for a server takes assertions of a person from nobody else.
     """
     position = ""
-    at, producer = time.time_ns() // 1_000, person_uri(getpass.getuser())
+    at = time.time_ns() // 1_000
     collector = Collector(how.url)
     try:
         for table, dataset in targets:

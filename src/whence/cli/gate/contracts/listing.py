@@ -7,7 +7,7 @@ import msgspec
 from rich.text import Text
 
 from whence.cli.answers.ask import Questions
-from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
+from whence.cli.output.streams import Exit, Output, print_document, print_error, print_lines, safe
 from whence.client.contracts import (
     AppliedVersion,
     ContractedDataset,
@@ -16,6 +16,7 @@ from whence.client.contracts import (
     ContractRule,
     ContractTransitions,
 )
+from whence.errors import WhenceError
 from whence.query.answers.instants import iso
 
 _MOST_RULES = 10
@@ -39,6 +40,9 @@ def show_contract(
     found = questions.contract(dataset, as_of=None if as_of is None else iso(as_of), transitions=transitions)
     if text:
         written = (found.contract and found.contract.text) or ""
+        if not written:
+            when = "" if as_of is None else f" at {iso(as_of)}"
+            print_error(WhenceError(f"{found.node} has no contract with a text{when}"), output)
         sys.stdout.buffer.write(written.encode("utf-8", "surrogatepass"))
         sys.stdout.buffer.flush()
         return Exit.OK if written else Exit.MISTAKE
