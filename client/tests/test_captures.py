@@ -117,7 +117,7 @@ def test_a_missing_package_is_a_sentence(session: Session, caplog: pytest.LogCap
     [
         (Versions("1", "999"), "", ""),
         (Versions("998", "999"), "is older than 998", ""),
-        (Versions("0.1", "0.2"), "", "is newer than 0.2"),
+        (Versions("0.1", "0.2"), "", "is newer than 0.2, the newest release tried; lineage may be incomplete"),
     ],
 )
 def test_versions(versions: Versions, problem: str, doubt: str) -> None:

@@ -123,7 +123,8 @@ def check_package(package: str, versions: Versions) -> Findings:
     if _number(found) < _number(versions.oldest):
         return Findings(found, (f"{package} {found} is older than {versions.oldest}, the oldest release tried",))
     if _number(found)[:2] > _number(versions.newest)[:2]:
-        return Findings(found, doubts=(f"{package} {found} is newer than {versions.newest}, the newest release tried",))
+        newer = f"{package} {found} is newer than {versions.newest}, the newest release tried"
+        return Findings(found, doubts=(f"{newer}; lineage may be incomplete",))
     return Findings(found)
 
 
