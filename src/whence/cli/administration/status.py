@@ -10,6 +10,8 @@ from whence.query.answers.instants import iso
 
 Json = Mapping[str, Any]
 
+_OUTCOMES = ("applied", "duplicate", "quarantined")
+
 
 def standing_lines(status: Json) -> Iterator[Text]:
     """The status (`/api/v2/status`) in a few lines; empty if there is none."""
@@ -27,7 +29,7 @@ def standing_lines(status: Json) -> Iterator[Text]:
     if (contracts := status.get("contracts")) and contracts["contracts"]:
         yield _contract_line(contracts)
     if (store := status["store"]) is not None:
-        yield from _store_lines(store, status["missing"])
+        yield from _store_lines(store, status["missing"], is_behind=_is_behind(status))
 
 
 def _contract_line(contracts: Json) -> Text:
@@ -39,9 +41,17 @@ def _contract_line(contracts: Json) -> Text:
     return _line("contracts", ", ".join(parts), "yellow" if violated else "")
 
 
-def _store_lines(store: Json, missing: int) -> Iterator[Text]:
-    counts = ", ".join(f"{store[name]:,} {name}" for name in ("applied", "duplicate", "quarantined"))
-    yield _line("store", f"{counts}{_size(store['bytes'])}")
+def _is_behind(status: Json) -> bool:
+    """Whether the store was counted before the latest of the records that it holds: the server counts now and then."""
+    held = sum(status["store"][name] for name in _OUTCOMES)
+    passed = status["received"]["records"] - status["waiting"]["records"]
+    return not status.get("damaged") and not status["missing"] and int(held) < int(passed)
+
+
+def _store_lines(store: Json, missing: int, *, is_behind: bool) -> Iterator[Text]:
+    counts = ", ".join(f"{store[name]:,} {name}" for name in _OUTCOMES)
+    behind = " (counted before the latest events)" if is_behind else ""
+    yield _line("store", f"{counts}{_size(store['bytes'])}{behind}")
     if missing:
         yield _line(
             "missing",

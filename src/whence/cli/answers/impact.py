@@ -25,9 +25,9 @@ def impact_lines(found: Impact, style: Style) -> Iterator[Text]:
     yield Text.assemble((labels.of(name_of(found.root)), "bold"), ("  impact", "dim"))
     head = f"{number(counts.nodes, 'node')}, {number(counts.jobs, 'job')} at work"
     yield Text(f"{head}: {_counted(counts.by_type)}" if counts.nodes else "nothing depends on it")
-    for title, several in (("owners", counts.by_owner), ("tiers", counts.by_tier)):
+    for title, several, of in (("owners", counts.by_owner, "of "), ("tiers", counts.by_tier, "of tier ")):
         if set(several) - {""}:
-            yield Text.assemble((f"{title}: ", "dim"), _counted(several))
+            yield Text.assemble((f"{title}: ", "dim"), _counted(several, of))
     for node in nodes:
         way = f" {style.glyphs.right} ".join(labels.of(name_of(step)) for step in node.path[1:-1])
         line = Text(f"{node.distance:>4}  ", style="dim").append(labels.of(name_of(node.node)), style="bold")
@@ -66,8 +66,8 @@ def closing_line(completeness: Completeness) -> Text:
     return Text.assemble((f"Stopped {stopped}: ", "bold yellow"), "there is more.")
 
 
-def _counted(several: Mapping[str, int]) -> str:
-    named = [f"{count:,} {safe(name) if name else 'of none'}" for name, count in several.items()]
+def _counted(several: Mapping[str, int], of: str = "") -> str:
+    named = [f"{count:,} {of + safe(name) if name else 'of none'}" for name, count in several.items()]
     rest = len(named) - SHOWN
     return ", ".join(named[:SHOWN]) + (f" and {rest:,} more" if rest > 0 else "")
 
