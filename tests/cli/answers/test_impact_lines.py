@@ -1,6 +1,6 @@
 """The counts of an impact as words: whose nodes break, and of which tier."""
 
-from cli.test_changes_lines import FEATURES, STYLE, WHOLE
+from cli.answers.test_changes_lines import FEATURES, STYLE, WHOLE
 from whence.cli.answers.impact import impact_lines
 from whence.client.answers import Impact
 from whence.client.values import Counts
