@@ -48,7 +48,7 @@ class Replay:
 
     def _search(self, path: str, query: Json) -> tuple[int, Json]:
         if path == "experiments/search":
-            rows = [{"experiment_id": key, "name": name} for key, name in self.experiments.items()]
+            rows: list[Json] = [{"experiment_id": key, "name": name} for key, name in self.experiments.items()]
             return self._page("experiments", rows, query)
         if path == "runs/search":
             return self._page("runs", list(self._found(query)), query)
@@ -57,8 +57,8 @@ class Replay:
             return (200, {"run": run}) if run else (404, {})
         if path == "registered-models/search":
             names = sorted({str(one["name"]) for one in self.versions})
-            rows = [{"name": name, "aliases": self.aliases.get(name, [])} for name in names]
-            return self._page("registered_models", rows, query)
+            models: list[Json] = [{"name": name, "aliases": self.aliases.get(name, [])} for name in names]
+            return self._page("registered_models", models, query)
         assert path == "model-versions/search", path
         return self._page("model_versions", self.versions, query)
 

@@ -42,7 +42,7 @@ class Shop:
 
     def poll(self) -> Polled:
         """One poll as `whence capture run mlflow` does it."""
-        source = capture.configure({"uri": self.server.uri})
+        source: Any = capture.configure({"uri": self.server.uri})
         settings = Settings(url=self.served.url, api_key=self.key, outbox=str(self.lake / "polled"), exit_seconds=30)
         outbox = Outbox(settings)
         cursors = Cursors(self.lake / "cursors")
@@ -109,7 +109,8 @@ def _is_source_of_first(shop: Shop, name: str) -> bool:
     """Whether a logged model is the one that version 1 is a copy of, as MLflow itself says."""
     query = {"name": "churn", "version": "1"}
     reply = httpx.get(f"{shop.server.uri}/api/2.0/mlflow/model-versions/get", params=query).raise_for_status()
-    return name == reply.json()["model_version"]["source"].replace("models:/", "models/")
+    source = str(reply.json()["model_version"]["source"])
+    return name == source.replace("models:/", "models/")
 
 
 def test_undo_leaves_every_object_of_mlflow_as_it_was(shop: Shop) -> None:
