@@ -44,7 +44,7 @@ def test_the_commit_is_that_of_the_script(tmp_path: Path) -> None:
     for words in (["init", "-q", "-b", "main"], ["add", "train.py"], ["commit", "-q", "-m", "feat: train"]):
         subprocess.run([*git, *words], cwd=tmp_path, check=True)
     sha = subprocess.run([*git, "rev-parse", "HEAD"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src")}
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
     done = subprocess.run(
         [sys.executable, "train.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
     )
