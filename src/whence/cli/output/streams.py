@@ -24,6 +24,7 @@ from whence.errors import (
     NotInstalledError,
     QuestionError,
     RulesFileError,
+    SourceError,
     StoreError,
     TableError,
     WhenceError,
@@ -106,7 +107,7 @@ def reporting(output: Output) -> Iterator[None]:
 def exit_code(error: WhenceError) -> Exit:
     """The exit code of a command that ended with this error (docs/reference/errors.md)."""
     match error:
-        case StoreError() | LogError() | TableError() | ApiError() | AddressError():
+        case StoreError() | LogError() | TableError() | ApiError() | AddressError() | SourceError():
             return Exit.OUT_OF_SERVICE
         case DialectError() | NotInstalledError() | QuestionError() | RulesFileError():
             return Exit.USAGE
