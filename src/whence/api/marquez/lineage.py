@@ -12,7 +12,6 @@ from whence.api.http.responses import MISSING, answer
 from whence.api.marquez import graph_response_types as graphs
 from whence.api.marquez import response_types, responses
 from whence.api.requests.catalog import CatalogView, View
-from whence.derive.reading.garbage_collection import pause_collection
 from whence.errors import EventError, ThingNotFoundError
 from whence.model.catalog import RunEntry
 from whence.model.graph import Direction
@@ -47,11 +46,6 @@ MOST_EDGES = 500_000
 @routes.get("/lineage", response_model=graphs.LineageGraph)
 def get_lineage(view: View, node: NodeId, depth: Depth = 20) -> Response:
     """Show the jobs and datasets connected with a node, at most `depth` jobs away in either direction."""
-    with pause_collection():  # until the objects of the answer are freed, which are many and without cycles
-        return _lineage(view, node, depth)
-
-
-def _lineage(view: CatalogView, node: str, depth: int) -> Response:
     root = _address(view, node).node
     if isinstance(root, FieldName):
         raise EventError("/query/nodeId", "lineage is asked of a dataset or job; of columns: /column-lineage", 400)
