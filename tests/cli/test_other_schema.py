@@ -25,6 +25,7 @@ OTHERWISE = {
     "restore": "wants an empty place",
     "capture dbt": "reads no store",
     "capture sql-log": "reads no store",
+    **dict.fromkeys(("gate approve", "gate waive"), "a server takes it"),
     **dict.fromkeys(("keys", "access", "audit"), "the security database has tables of its own"),
 }
 FURTHER = {
@@ -34,6 +35,7 @@ FURTHER = {
     "ledger": ["--lost"],
     "encryption rotate": ["--to", "{data}/key"],
     "gate": ["--base", "HEAD"],  # whatever the checkout has for a remote
+    "gate waivers": ["--repository-name", "github.com/shop/pipeline"],
 }
 CONTRACT = Path(__file__).parents[1] / "govern/contracts/examples/orders-v3.1.0.odcs.yaml"
 EXPECTED = Path(__file__).parents[1] / "remote/expected.yaml"

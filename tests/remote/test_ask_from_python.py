@@ -32,7 +32,7 @@ def server(tmp_path: Path) -> Iterator[Api]:
 
 def test_every_block_runs(server: Api, capsys: pytest.CaptureFixture[str]) -> None:
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    assert len(blocks) == 6
+    assert len(blocks) == 5
     names: dict[str, Any] = {}
     for block in blocks:
         code = block.replace("https://whence.example.com", f"http://127.0.0.1:{server.port}")
