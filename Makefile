@@ -46,7 +46,7 @@ nightly-faults: .venv/ready-dev ## Fill the disk under a running Whence, in ever
 	@unshare -rm $(BIN)/python -m pytest tests/nightly/full_disk.py --back 60 --log-cli-level=INFO $(ARGS)
 
 nightly-long: .venv/ready-dev ## Compare the SQL reader with DuckDB and Spark on all generated queries, send 100,000 mutated events, and look for hidden names in 10,000 verdicts (half an hour)
-	@$(BIN)/python -m pytest -n 2 --long tests/capture/sql/test_perturbation.py tests/capture/sql/test_spark_perturbation.py tests/chaos/test_fuzz.py tests/cli/gate/test_hidden_names.py $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --long tests/capture/sql/test_perturbation.py tests/capture/sql/test_spark_perturbation.py tests/chaos/test_fuzz.py tests/cli/gate/test_hidden_names.py tests/query/visibility $(ARGS)
 
 nightly-properties: .venv/ready-dev ## Try every property with examples that no run has tried (a quarter of an hour; again for others)
 	@$(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile explore $(ARGS)

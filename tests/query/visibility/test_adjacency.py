@@ -5,6 +5,7 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from sqlalchemy import Engine
 
 from query.traversal.test_adjacencies import _arrays, _compare
@@ -20,12 +21,13 @@ from whence.store.connection.engine import reading, writing
 from whence.store.ingest.change_log import OWNER, close_change_version, note_changes, read_change_version
 from whence.store.snapshots.graph import StoreGraph
 
-WORLDS = 400
+WORLDS, WORLDS_LONG = 200, 400
+"""Random worlds, ordinarily and with `--long`."""
 SECRET = b"of this installation"
 
 
-def test_arrays_answer_viewers_as_tables_do(sqlite_store: Engine, tmp_path: Path) -> None:
-    for seed in range(WORLDS):
+def test_arrays_answer_viewers_as_tables_do(sqlite_store: Engine, tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    for seed in range(WORLDS_LONG if pytestconfig.getoption("long") else WORLDS):
         check(sqlite_store, tmp_path / "edges.csr", random.Random(seed))
 
 

@@ -45,16 +45,17 @@ from whence.store.connection.engine import reading, writing
 from whence.store.schema.tables import facet, facet_body, schema_body, schema_version
 from whence.store.snapshots.graph import StoreGraph
 
-WORLDS = 120
+WORLDS, WORLDS_LONG = 60, 120
+"""Random worlds, ordinarily and with `--long`."""
 SECRET = b"of this installation"
 BEFORE = 5
 
 
-def test_no_question_tells_what_is_hidden(sqlite_store: Engine) -> None:
-    asked = 0
-    for seed in range(WORLDS):
+def test_no_question_tells_what_is_hidden(sqlite_store: Engine, pytestconfig: pytest.Config) -> None:
+    asked, worlds = 0, WORLDS_LONG if pytestconfig.getoption("long") else WORLDS
+    for seed in range(worlds):
         asked += _ask_all(sqlite_store, random.Random(f"questions {seed}"))
-    assert asked > WORLDS / 3
+    assert asked > worlds / 3
 
 
 def test_so_it_is_on_each_store(store: Engine) -> None:
