@@ -37,7 +37,7 @@ class ContractViolation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ContractRule(msgspec.Struct, frozen=True, kw_only=True):
-    """A quality rule or service level, and what is known of it. `outcome`: holds, violated or not evaluated, with the
+    """A quality rule or service level with its verdict. `outcome`: holds, violated or not evaluated, with the
     `reason`; `time` and `run`: of the report that it follows from.
     """
 

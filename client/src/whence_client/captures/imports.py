@@ -47,7 +47,7 @@ def _call_after(finder: _Finder) -> Undo:
 class _Finder(MetaPathFinder):
     """Lets the other finders find a module, and wraps the loader of those that somebody waits for.
 
-    `installs`: it is the one that installs captures, of which there is one in a process.
+    `installs`: whether it installs captures; a process has one such finder.
     """
 
     def __init__(self, names: frozenset[str], callback: Callable[[str], None], *, installs: bool = False) -> None:

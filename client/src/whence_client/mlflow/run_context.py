@@ -1,4 +1,4 @@
-"""What a job knows of itself, as tags of its MLflow runs: `whence capture run mlflow` reads them.
+"""The run, job and commit around MLflow's runs, as their tags: `whence capture run mlflow` reads them.
 
 MLflow asks each entry point of the group `mlflow.run_context_provider` when a run is created. The tags name the run of
 Whence around it, the working directory, without which a relative path names no file, and the commit of the code.

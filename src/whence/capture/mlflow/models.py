@@ -37,7 +37,7 @@ def read_signature(signature: Json) -> tuple[Field, ...]:
 
 
 def describe_model(named: Dataset, features: Iterable[Field], version: str, facets: dict[str, Facet]) -> Dataset:
-    """The dataset of a model with what is known of it."""
+    """The dataset of a model with its facets."""
     known = {
         "datasetType": facet("DatasetTypeDatasetFacet", datasetType="MODEL"),
         "version": facet("DatasetVersionDatasetFacet", datasetVersion=version),

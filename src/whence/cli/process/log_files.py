@@ -13,8 +13,8 @@ KEPT_FILES = 3
 def rotate_log(log: Path, max_bytes: int = MAX_BYTES) -> bool:
     """Keep a log that is larger than `max_bytes` as `.1`, the earlier `.1` as `.2`, and so on. Whether it did.
 
-    The file is copied and then emptied, because its process goes on appending to it. Lines of the moment between the
-    two are lost. Without space for the copy the log is emptied all the same: it must not fill the disk.
+    The file is copied and then emptied, because its process goes on appending to it. What it writes
+    between the two is lost. Without space for the copy the log is emptied all the same: it must not fill the disk.
     """
     try:
         if log.stat().st_size <= max_bytes:

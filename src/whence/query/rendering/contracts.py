@@ -39,7 +39,7 @@ class ContractViolation(TypedDict):
 
 
 class ContractRule(TypedDict):
-    """A quality rule or service level, and what is known of it. `outcome`: holds, violated or not evaluated, with the
+    """A quality rule or service level with its verdict. `outcome`: holds, violated or not evaluated, with the
     `reason`; `time` and `run`: of the report that it follows from.
     """
 

@@ -101,7 +101,7 @@ def _statement(title: str, sql: str) -> str:
 def _replaced(text: str, lines: list[str]) -> str:
     for old, new in zip(lines[::2], lines[1::2], strict=True):
         sign, _, wanted = old.partition(" ")
-        text, count = re.subn(_pattern(wanted), lambda _, new=new: new[2:], text)  # type: ignore[misc]
+        text, count = re.subn(_pattern(wanted), new[2:].replace("\\", r"\\"), text)
         if count == 0 or (count > 1 and sign == "-"):
             raise ValueError(f"{wanted!r} occurs {count} times in {text!r}")
     return text

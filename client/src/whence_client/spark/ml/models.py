@@ -1,7 +1,7 @@
 """Fitted models of one application: what each was fitted on, where it is saved, and the columns that it computes.
 
-A model has one field for each column that its estimator was given: `features`, `churned`. Vectors are one column: what
-is in them cannot be told apart by a plan.
+A model has one field for each column that its estimator was given: `features`, `churned`. A vector is
+one column: plans do not show its parts.
 """
 
 from __future__ import annotations

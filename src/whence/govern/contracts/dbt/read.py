@@ -57,7 +57,7 @@ class _Reading:
         return {"version": first, "team": first, "status": end}
 
     def _text(self, model: ModelVersion) -> str:
-        """What is written of the model, so that two versions of it can be told apart."""
+        """The model's entry in the file, to compare two versions of it."""
         return repr((model.own.value, model.config, [one.value for one in model.columns]))
 
     def _owners(self, model: ModelVersion) -> Iterator[str]:

@@ -117,7 +117,7 @@ Evaluated = tuple[Evaluation, tuple[RuleVerdict, ...]]
 
 
 def evaluate(held: ContractVersion, data: ObservedData, at: int) -> Evaluated:
-    """Evaluate a version of a contract over what is known of its dataset at a time (µs)."""
+    """Evaluate a version of a contract against the observations of its dataset until a time (µs)."""
     return evaluate_contract(held, data.columns), judge_rules(held, data, at)
 
 

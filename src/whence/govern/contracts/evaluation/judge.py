@@ -1,4 +1,4 @@
-"""All rules of a contract besides its columns, judged over what is known of the dataset."""
+"""Verdicts on a contract's quality rules and service levels, from the observations of the dataset."""
 
 from whence.govern.contracts.evaluation.observations import ObservedData
 from whence.govern.contracts.evaluation.quality import judge_quality

@@ -1,15 +1,11 @@
 """A job with the Python capture, in a real Spark: what it sends, that it changes nothing, and that it goes away."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from whence.capture.java import java_home
+from client.tests.spark.job import Event, run_job
 
 JOB = """
 import json, sys
@@ -42,8 +38,6 @@ spark.stop()
 print(json.dumps([total, same, jars, (SparkContext.stop, SparkSession.newSession) == before]))
 """
 
-Event = dict[str, Any]
-
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -52,17 +46,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def events(base: Path) -> "list[Event]":
-    done = subprocess.run(
-        [sys.executable, "-c", JOB, str(base), str(base / "events")],
-        env={**os.environ, "JAVA_HOME": str(java_home()), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.stdout.splitlines()[-1:] == ['[12.5, true, "none", true]'], done.stderr[-4000:]
-    assert "lineage is incomplete" not in done.stderr
-    return [json.loads(line) for line in (base / "events").read_text("utf-8").splitlines()]
+    return run_job(JOB, base, '[12.5, true, "none", true]')
 
 
 def ended(events: "list[Event]", name: str) -> "list[Event]":

@@ -1,14 +1,10 @@
 """Models of Spark ML in a real Spark: what they were fitted on, where they are saved, and what they compute."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from whence.capture.java import java_home
+from client.tests.spark.job import Event, run_job
 
 JOB = """
 import json, sys
@@ -69,7 +65,6 @@ patched = [hasattr(one, "__wrapped__") for one in after[:2]]
 print(json.dumps([all(one is not other for one, other in zip(before, after)), patched]))
 """
 
-Event = dict[str, Any]
 FEATURES = "prod/features 1"
 
 
@@ -81,17 +76,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def outputs(base: Path) -> dict[str, Event]:
     """The COMPLETE event of each dataset that was written, by its path."""
-    done = subprocess.run(
-        [sys.executable, "-c", JOB, str(base), str(base / "events")],
-        env={**os.environ, "JAVA_HOME": str(java_home()), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.stdout.splitlines()[-1:] == ["[true, [false, false]]"], done.stderr[-4000:]
-    assert "lineage is incomplete" not in done.stderr, done.stderr[-4000:]
-    events = [json.loads(line) for line in (base / "events").read_text("utf-8").splitlines()]
+    events = run_job(JOB, base, "[true, [false, false]]")
     ended = [one for one in events if one["outputs"] and one["eventType"] == "COMPLETE"]
     return {Path(one["outputs"][0]["name"]).relative_to(base).as_posix(): one for one in ended}
 
