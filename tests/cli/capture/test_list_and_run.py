@@ -1,6 +1,7 @@
 """`whence capture list|run|backfill`: registered captures, polled from the terminal."""
 
 import json
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,6 +61,18 @@ def test_a_collector_that_is_away_is_said_and_nothing_is_lost(
     collector.status = 201
     assert CliRunner().invoke(app, ["capture", "flush", "--strict"]).exit_code == 0
     assert len(collector.events) == 10
+
+
+def test_a_server_that_is_away_is_a_problem_of_the_poll_and_listed(collector: Collector) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        uri = f"http://127.0.0.1:{free.getsockname()[1]}"
+    done = CliRunner().invoke(app, ["capture", "run", "mlflow", "--set", f"uri={uri}", "-o", "json"])
+    report = json.loads(done.stdout)
+    assert (done.exit_code, report["events"], uri in report["problem"]) == (4, 0, True)
+    listed = json.loads(CliRunner().invoke(app, ["capture", "list", "-o", "json"]).stdout)["captures"]
+    (source,) = next(one["sources"] for one in listed if one["name"] == "mlflow")
+    assert source["problem"] == report["problem"]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from whence.capture.polling.cursors import Cursors, Progress
 from whence.capture.polling.poll import Polled, Poller
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence_client.captures import Naming, RecordCapture, Window
+from whence_client.captures.contract import POLL
 from whence_client.captures.registry import Registered, registered_captures
 from whence_client.outbox import Outbox
 from whence_client.process.parent import parent_of_process
@@ -51,8 +52,8 @@ def list_captures(data: Path, output: Output) -> Exit:
 def run_capture(name: str, options: Mapping[str, str], poll: PollOptions, output: Output) -> Exit:
     """Poll a source, once or for ever. Raises typer.BadParameter for a capture or an option that is wrong."""
     source = _configured(name, options)
-    if problems := source.check().problems:
-        raise typer.BadParameter(problems[0])
+    if source.kind != POLL and (problems := source.check().problems):
+        raise typer.BadParameter(problems[0])  # files that are not there; a server may be there at the next poll
     outbox = Outbox(replace(read_settings(), url=poll.url, namespace=poll.namespace))
     poller = Poller(
         capture=source,
