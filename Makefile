@@ -2,6 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
+# A step of an installation: what it prints is shown if it fails.
+quietly = { log=$$(mktemp); if { $(1); } >"$$log" 2>&1; then rm -f "$$log"; else cat "$$log"; rm -f "$$log"; exit 1; fi; }
+PIP := $(BIN)/python -m pip install --disable-pip-version-check
 
 .PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-conformance nightly-mlflow nightly-properties lint accuracy accuracy-gate bench bench-sql bench-scale bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install bench-gate docs dist lock clean
 
@@ -140,30 +143,32 @@ clean: ## Remove the environment
 	rm -rf .venv
 
 .venv/ready: requirements.lock requirements-java.lock pyproject.toml client/pyproject.toml
-	@echo "==> Making .venv (the first time this fetches about 600 MB, most of it Spark)"
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements.lock
-	@test -e src/whence/ui_files/index.html || { $(MAKE) --no-print-directory .venv/node && $(BIN)/python hatch_build.py; } \
+	@echo "==> Making .venv: fetching about 600 MB from the package index, most of it Spark (some minutes)"
+	@test -x $(BIN)/python || $(call quietly,$(PYTHON) -m venv .venv)
+	@$(call quietly,$(PIP) --require-hashes -r requirements.lock)
+	@test -e src/whence/ui_files/index.html || { $(MAKE) --no-print-directory .venv/node \
+		&& echo "==> Building the web UI (npm fetches its packages)" && ($(call quietly,$(BIN)/python hatch_build.py)); } \
 		|| echo "==> Going on without the web UI"
-	@WHENCE_SKIP_UI=1 $(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e client -e .
+	@echo "==> Installing whence"
+	@$(call quietly,WHENCE_SKIP_UI=1 $(PIP) --no-deps --no-build-isolation -e client -e .)
 	@$(BIN)/python -m whence.capture.java --check 2>/dev/null || { \
 		echo "==> No Java 17 or newer here: fetching a JRE"; \
-		$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements-java.lock; }
+		$(call quietly,$(PIP) --require-hashes -r requirements-java.lock); }
 	@touch $@
 
 .venv/node: requirements-ui.lock
 	@echo "==> Fetching Node for the build of the web UI (60 MB)"
-	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements-ui.lock
+	@$(call quietly,$(PIP) --require-hashes -r requirements-ui.lock)
 	@touch $@
 
 .venv/ready-dev: .venv/ready requirements-dev.lock
 	@echo "==> Adding what the tests need"
-	@$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@$(call quietly,$(PIP) --require-hashes -r requirements-dev.lock)
 	@touch $@
 
 .venv/docs: .venv/ready-dev requirements-docs.lock
 	@echo "==> Adding what builds the site"
-	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements-docs.lock
+	@$(call quietly,$(PIP) --require-hashes -r requirements-docs.lock)
 	@touch $@
 
 # Some eighty tests start a pipeline; each start is some seconds shorter then.
@@ -174,9 +179,10 @@ clean: ## Remove the environment
 
 .venv/dist: .venv/ready-dev requirements-dist.lock
 	@echo "==> Adding what checks the archives"
-	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements-dist.lock
+	@$(call quietly,$(PIP) --require-hashes -r requirements-dist.lock)
 	@touch $@
 
 .venv/browser: .venv/ready-dev
-	@PYTHONPATH=tests $(BIN)/python -m ui.browser.chromium
+	@echo "==> Looking for Chromium, or installing it"
+	@$(call quietly,PYTHONPATH=tests $(BIN)/python -m ui.browser.chromium)
 	@touch $@

@@ -48,7 +48,7 @@ def test_the_first_graph_is_as_shown(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert AGE.sub("ago", answer.stdout) == AGE.sub("ago", shown), command
         asked += 1
     engine.dispose()
-    assert asked == 4
+    assert asked == 5
 
 
 def test_the_quoted_code_is_that_of_the_job() -> None:

@@ -170,7 +170,7 @@ def test_doctor_follows_its_probe_to_the_store(serving: Serving) -> None:
     assert diagnosis.ok
     assert [station.name for station in diagnosis.stations] == ["reach", "log", "store", "pipeline", "accept", "derive"]
     assert diagnosis.position == str(api.records()[0].position)
-    assert "durable at 1:16" in str(diagnosis)
+    assert "on disk, at position 1:16" in str(diagnosis)
 
 
 def test_doctor_says_where_it_stops(serving: Serving) -> None:

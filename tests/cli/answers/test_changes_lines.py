@@ -34,6 +34,10 @@ def edge(change: str, source: str, target: str, *, before: Any = (), after: Any 
     )
 
 
+def node(what: str, name: str) -> Change:
+    return Change(change="added", what=what, node=name, source=None, target=None, owner=None, before=(), after=())
+
+
 PRIORITY = f"datasetField:{LAKE}/silver/tickets:priority"
 CUSTOMER = f"datasetField:{LAKE}/silver/customers:customer_id"
 FEATURES = f"dataset:{LAKE}/gold/features"
@@ -88,6 +92,22 @@ def test_a_difference_names_the_owner_of_each_edge() -> None:
     assert [line.plain for line in diff_lines(found, Style(now=0, glyphs=ASCII))] == [
         f"  + tickets.priority -> features  INDIRECT FILTER  (churn_features{ASCII.more}gold_features)",
         f"  + tickets -> churn_features{ASCII.more}gold_features  input  (churn_features{ASCII.more}gold_features)",
+        "2 changes: 2 edges.",
+    ]
+
+
+def test_a_difference_counts_its_nodes_and_names_them_shortly() -> None:
+    state = State(as_of=None, graph_version="1")
+    nodes = (
+        node("field", "datasetField:db:shop.public.refunds:amount"),
+        node("dataset", "dataset:db:shop.public.refunds"),
+    )
+    found = Diff(before=state, after=state, counts={}, completeness=WHOLE, changes=(*nodes, FILTERED))
+    assert [line.plain for line in diff_lines(found, STYLE)] == [
+        "  + dataset public.refunds",
+        "  + column public.refunds.amount",
+        "  + tickets.priority -> features  INDIRECT FILTER  (churn_features…gold_features)",
+        "3 changes: 1 column, 1 dataset, 1 edge.",
     ]
 
 
@@ -98,7 +118,7 @@ def test_datasets_of_one_name_stay_distinct_and_hostile_names_harmless() -> None
         edge("added", "dataset:db:a.evil\x1b[31m", "job:demo:two\nlines", owner="job:demo:two\nlines"),
     )
     found = Diff(before=state, after=state, counts={}, completeness=WHOLE, changes=changes)
-    first, second = (line.plain for line in diff_lines(found, STYLE))
+    first, second, _ = (line.plain for line in diff_lines(found, STYLE))
     assert "crm-prod.main.calls -> crm-staging.main.calls" in first
     assert "\x1b" not in second
     assert "\n" not in second

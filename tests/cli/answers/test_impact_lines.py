@@ -27,7 +27,7 @@ def test_owners_and_tiers_are_words() -> None:
         jobs=(),
         dropped_at=None,
     )
-    assert [line.plain for line in impact_lines(found, STYLE)][2:4] == [
-        "owners: 2 of none, 5 of team:churn",
-        "tiers: 5 of none, 2 of tier 1",
+    assert [line.plain for line in impact_lines(found, STYLE)][3:5] == [
+        "owners: none (2), team:churn (5)",
+        "tiers: none (5), 1 (2)",
     ]

@@ -43,7 +43,9 @@ signal.pause()
 class Supervised:
     """A supervisor process over idle children, and how to look at it."""
 
-    def __init__(self, data: Path, port: int = 0, patience: float = 120, **children: str) -> None:
+    def __init__(
+        self, data: Path, port: int = 0, patience: float = 120, *, reports_steps: bool = False, **children: str
+    ) -> None:
         self.data = data
         argv = {name: [sys.executable, "-c", code] for name, code in children.items()}
         plan = Plan(
@@ -52,6 +54,7 @@ class Supervised:
             port=port,
             children=argv,
             patience=patience,
+            reports_steps=reports_steps,
             need_space=("pipeline",),
         )
         command = [sys.executable, "-m", "whence.cli.process.supervisor", json.dumps(asdict(plan))]
@@ -143,6 +146,17 @@ def test_it_says_ready_once_all_are_and_ends_cleanly(supervised: Callable[..., S
     assert one.end(signal.SIGTERM) == 0
     assert one.marked() == set()
     assert not (one.data / "run" / "whence.json").exists()
+
+
+def test_a_person_who_waits_reads_each_step_of_the_start(supervised: Callable[..., Supervised]) -> None:
+    one = supervised(pipeline=f"print('step starts Spark', flush=True); {IDLE}", reports_steps=True)
+    assert one.stdout.readline().startswith("ready")
+    lines = ("starting pipeline; the data is in " + str(one.data), "the pipeline starts Spark", "the pipeline is ready")
+    assert [one.stderr.readline().rstrip() for _ in lines] == list(lines)
+    os.kill(one.state()["pipeline"]["pid"], signal.SIGKILL)
+    assert "the pipeline was ended by SIGKILL" in one.stderr.readline()
+    one.when(lambda state: bool(state["ready"]))
+    assert one.end(signal.SIGTERM) == 0
 
 
 def test_ctrl_c_ends_it_cleanly(supervised: Callable[..., Supervised]) -> None:

@@ -10,6 +10,7 @@ from whence.query.answers.instants import iso
 
 Json = Mapping[str, Any]
 
+_MEGABYTE = 1_000_000
 _OUTCOMES = ("applied", "duplicate", "quarantined")
 
 
@@ -60,8 +61,8 @@ def _store_lines(store: Json, missing: int, *, is_behind: bool) -> Iterator[Text
         )
     if store["quarantined_by_reason"]:
         yield _line("refusals", _counts(store["quarantined_by_reason"]), "yellow")
-    silent = f"{store['runs_without_end']:,} silent for a day without an end"
-    yield _line("runs", f"{store['runs_without_start']:,} without START, {silent}")
+    silent = f"{store['runs_without_end']:,} began, and are silent for a day"
+    yield _line("runs", f"{store['runs_without_start']:,} reported no start, {silent}")
     yield from _sql_lines(store["sql"])
     for one in store["producers"]:
         seen = iso(int(one["last_seen"]) * 1_000_000)
@@ -98,5 +99,7 @@ def _counts(counts: Json) -> str:
 
 
 def _size(size: int | None) -> str:
-    """A size in megabytes, after a comma; empty if it is not known."""
-    return "" if size is None else f", {size / 1e6:,.1f} MB"
+    """A size in kilobytes or megabytes, after a comma; empty if it is not known."""
+    if size is None:
+        return ""
+    return f", {size / 1e6:,.1f} MB" if size >= _MEGABYTE else f", {size / 1e3:,.1f} kB"

@@ -1,5 +1,6 @@
 """The work of the commands for evidence and history: why, why not, history, diff, runs."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Unpack
 
@@ -9,7 +10,7 @@ from rich.text import Text
 from whence.cli.answers.ask import QuestionCommand, show
 from whence.cli.answers.impact import closing_line
 from whence.cli.answers.listing import path_lines
-from whence.cli.answers.tree import Style
+from whence.cli.answers.tree import Style, number
 from whence.cli.output.labels import Labels, age, label, name_of
 from whence.cli.output.streams import Exit, safe
 from whence.client.answers import Diff, History, Paths, RunLineage, WhyNot
@@ -18,6 +19,8 @@ from whence.client.values import Change, Evidence, ReachedRun, Transformation, V
 from whence.model.names import JobName
 from whence.query.answers.instants import read_iso
 
+_WORDS = {"field": "column"}
+"""Words for kinds of nodes, where they differ."""
 SIGNS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow")}
 
 
@@ -65,7 +68,7 @@ def _evidence_lines(one: Evidence, style: Style) -> Iterator[Text]:
     origin = (
         "parsed from SQL" + f" by {safe(one.reader or '')}" * bool(one.reader) if one.origin == "parsed" else one.origin
     )
-    yield Text(f"  {origin}: first said {one.first_seen.time}, last {one.last_seen.time}, by {by}")
+    yield Text(f"  {origin}: first reported {one.first_seen.time}, last {one.last_seen.time}, by {by}")
     for run in one.runs:
         when = age(max(style.now - read_iso(run.said_at), 0))
         yield Text(f"    {safe(run.run)} {safe(run.job)} {run.state}, {when}", style="dim")
@@ -92,7 +95,7 @@ def history_lines(found: History, style: Style) -> Iterator[Text]:
         for change in one.changes:
             yield _change_line(change, labels, said_by=one.said_by)
     if not found.versions:
-        yield Text("Nothing was ever said of it.", style="yellow")
+        yield Text("Nothing was ever reported of it.", style="yellow")
     yield closing_line(found.completeness)
 
 
@@ -107,12 +110,16 @@ def _version_line(one: Version, labels: Labels) -> Text:
 
 
 def diff_lines(found: Diff, style: Style) -> Iterator[Text]:
-    """Each difference on a line: nodes by their ids, then columns and edges."""
+    """Each difference on a line, nodes before edges; then their number."""
     labels = _labels(found.changes, style)
     for one in sorted(found.changes, key=_order):
         yield _change_line(one, labels)
     if not found.changes:
         yield Text("Nothing changed.", style="bold green")
+        return
+    counts = Counter(_WORDS.get(one.what, one.what) for one in found.changes)
+    parts = ", ".join(number(count, what) for what, count in sorted(counts.items()))
+    yield Text(f"{number(len(found.changes), 'change')}: {parts}.", style="bold")
 
 
 def _order(one: Change) -> tuple[bool, int, str]:
@@ -121,9 +128,9 @@ def _order(one: Change) -> tuple[bool, int, str]:
 
 
 def _labels(changes: Iterable[Change], style: Style) -> Labels:
-    """The labels of the ends and owners of edges."""
-    edges = [one for one in changes if one.what == "edge"]
-    names = (name for one in edges for name in (one.source, one.target, one.owner) if name)
+    """The labels of nodes, and of the ends and owners of edges; columns of a schema have a name only."""
+    several = [one for one in changes if one.what != "column"]
+    names = (name for one in several for name in (one.node, one.source, one.target, one.owner) if name)
     return label(map(name_of, names), style.glyphs.more)
 
 
@@ -136,7 +143,8 @@ def _change_line(one: Change, labels: Labels, said_by: str = "") -> Text:
             types = " to ".join(safe(type_) for type_ in (one.before, one.after) if type_)
             return _line(one.change, f"{safe(one.node or '')}  {types}".rstrip())
     types = " to ".join(safe(one["type"]) for several in (one.before, one.after) for one in several)
-    return _line(one.change, f"{safe(one.node or '')}  {types}".rstrip())
+    node = labels.of(name_of(one.node or ""))
+    return _line(one.change, f"{_WORDS.get(one.what, one.what)} {node}  {types}".rstrip())
 
 
 def _edge_text(one: Change, labels: Labels, said_by: str) -> str:

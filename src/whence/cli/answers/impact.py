@@ -10,6 +10,7 @@ from whence.cli.output.streams import safe
 from whence.client.answers import Impact
 from whence.client.values import Affected, Completeness
 
+_WORDS = {"": "none", "field": "column"}
 SHOWN = 8
 """The most owners, types and tiers to list."""
 
@@ -24,10 +25,10 @@ def impact_lines(found: Impact, style: Style) -> Iterator[Text]:
     labels = label((name_of(step) for step in [found.root, *paths] if step), style.glyphs.more)
     yield Text.assemble((labels.of(name_of(found.root)), "bold"), ("  impact", "dim"))
     head = f"{number(counts.nodes, 'node')}, {number(counts.jobs, 'job')} at work"
-    yield Text(f"{head}: {_counted(counts.by_type)}" if counts.nodes else "nothing depends on it")
-    for title, several, of in (("owners", counts.by_owner, "of "), ("tiers", counts.by_tier, "of tier ")):
+    yield Text(head if counts.nodes else "nothing depends on it")
+    for title, several in (("types", counts.by_type), ("owners", counts.by_owner), ("tiers", counts.by_tier)):
         if set(several) - {""}:
-            yield Text.assemble((f"{title}: ", "dim"), _counted(several, of))
+            yield Text.assemble((f"{title}: ", "dim"), _counted(several))
     for node in nodes:
         way = f" {style.glyphs.right} ".join(labels.of(name_of(step)) for step in node.path[1:-1])
         line = Text(f"{node.distance:>4}  ", style="dim").append(labels.of(name_of(node.node)), style="bold")
@@ -66,8 +67,8 @@ def closing_line(completeness: Completeness) -> Text:
     return Text.assemble((f"Stopped {stopped}: ", "bold yellow"), "there is more.")
 
 
-def _counted(several: Mapping[str, int], of: str = "") -> str:
-    named = [f"{count:,} {of + safe(name) if name else 'of none'}" for name, count in several.items()]
+def _counted(several: Mapping[str, int]) -> str:
+    named = [f"{safe(_WORDS.get(name, name))} ({count:,})" for name, count in several.items()]
     rest = len(named) - SHOWN
     return ", ".join(named[:SHOWN]) + (f" and {rest:,} more" if rest > 0 else "")
 

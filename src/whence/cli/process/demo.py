@@ -107,6 +107,8 @@ def _end(number: int, _frame: object) -> NoReturn:
     """Unwind, so that all started processes end. Another signal does not interrupt that."""
     for one in _ENDING:
         signal.signal(one, signal.SIG_IGN)
+    with suppress(OSError):  # the terminal may be gone
+        os.write(2, b"\nstopping; this takes some seconds\n")
     sys.exit(128 + number)
 
 

@@ -60,14 +60,17 @@ class Child:
         self._began, self._lacks = datetime.now(UTC).isoformat(timespec="seconds"), ""
         self._begin_step("", self._step_seconds)
 
-    def on_line(self, line: str) -> None:
-        """Process a line of its stdout: `ready`, `step WHAT` or `long-step WHAT`."""
+    def on_line(self, line: str) -> str:
+        """Process a line of its stdout: `ready`, `step WHAT` or `long-step WHAT`. Returns what it began or is now."""
         word, _, what = line.partition(" ")
         if word == "ready":
             self.ready, self.detail, self.step_ends = True, "runs", inf
             self.failures = self.late_starts = 0
-        elif word in ("step", "long-step") and not self.ready:
+            return "is ready"
+        if word in ("step", "long-step") and not self.ready:
             self._begin_step(f": {what}", self._step_seconds if word == "step" else inf)
+            return what
+        return ""
 
     def wait_for_restart(self, how: str) -> None:
         """Record how the process ended, and when the next start is due."""

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -95,7 +95,7 @@ def check_address(host: str, port: int) -> None:
 
 def up(what: Plan) -> NoReturn:
     """Replace this process with the supervisor, until SIGTERM or SIGINT."""
-    command = _command(what)
+    command = _command(replace(what, reports_steps=True))
     os.execve(command[0], command, os.environ | what.environment)
 
 

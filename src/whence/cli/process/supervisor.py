@@ -51,6 +51,8 @@ class Plan:
     tls: bool = False
     patience: float = 120.0
     """The time limit for one step of a child's start (s). It doubles with each consecutive start that took too long."""
+    reports_steps: bool = False
+    """Whether the steps of the first start are reported on stderr: for a person who waits."""
     need_space: tuple[str, ...] = ()
     """Children that are started only when a file can be written to the data directory."""
 
@@ -79,6 +81,7 @@ class Supervisor:
     def run(self) -> None:
         """Keep the children alive; returns when all have ended after a signal."""
         adopt_orphans()
+        self._report(f"starting {' and '.join(self._plan.children)}; the data is in {self._data}")
         with _wakeups(self._selector):
             while not (self._kill_at and all(child.is_gone for child in self._children)):
                 self._start_due()
@@ -167,8 +170,14 @@ class Supervisor:
         if not output:
             self._selector.unregister(child.process.stdout)
         for line in output.decode("utf-8", "replace").splitlines():
-            child.on_line(line)
+            if step := child.on_line(line):
+                self._report(f"the {child.name} {step}")
         self._announce()
+
+    def _report(self, text: str) -> None:
+        """Report a step of the first start."""
+        if self._plan.reports_steps and not self._announced:
+            _say(_STDERR, text)
 
     def _announce(self) -> None:
         if not self._announced and all(child.ready for child in self._children):

@@ -2,7 +2,6 @@
 
 import json
 import time
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -58,7 +57,7 @@ def doctor(url: str, *, timeout: float = 30) -> Diagnosis:
         reply = client.post("/api/v1/lineage", probe())
         position = str(reply.json.get("position") or "")
         accepted = reply.status == 201
-        outcome = f"durable at {position}" if accepted else refusal(reply)
+        outcome = f"on disk, at position {position}" if accepted else refusal(reply)
         stations = (*health, Station("accept", accepted, time.monotonic() - began, outcome))
         if not accepted:
             return Diagnosis(stations, position, _status(client))
@@ -69,14 +68,12 @@ def doctor(url: str, *, timeout: float = 30) -> Diagnosis:
 
 
 def probe() -> bytes:
-    """A run event without lineage, of a job `doctor` in the namespace `whence`."""
+    """A job event without lineage, of a job `doctor` in the namespace `whence`: it adds no run."""
     return json.dumps(
         {
-            "eventType": "OTHER",
             "eventTime": datetime.now(UTC).isoformat(),
             "producer": f"https://pypi.org/project/whence/{__version__}",
-            "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
-            "run": {"runId": str(uuid.uuid4())},
+            "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/JobEvent",
             "job": {"namespace": "whence", "name": "doctor"},
             "inputs": [],
             "outputs": [],
@@ -117,4 +114,4 @@ def _landing(client: Client, position: str, timeout: float) -> Station:
         return Station("derive", False, took, refusal(reply))
     landed = bool(reply.json["reached"])
     has = "has" if landed else "does not have"
-    return Station("derive", landed, took, f"the store {has} it: it is at {reply.json['position']}")
+    return Station("derive", landed, took, f"the store {has} it: it is at position {reply.json['position']}")

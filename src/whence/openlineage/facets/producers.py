@@ -3,7 +3,7 @@
 >>> parse_adapter("https://github.com/OpenLineage/OpenLineage/tree/1.53.0/integration/spark")
 Adapter(name='OpenLineage/spark', version='1.53.0')
 >>> parse_adapter("https://github.com/apache/airflow/tree/providers-openlineage/2.20.3")
-Adapter(name='apache/airflow', version='2.20.3')
+Adapter(name='apache/airflow/providers-openlineage', version='2.20.3')
 >>> parse_adapter("https://pypi.org/project/whence/0.1.0")
 Adapter(name='whence', version='0.1.0')
 >>> parse_adapter("https://example.org/nightly?token=1")
@@ -22,6 +22,8 @@ LENGTH = 80
 """The maximum length of an adapter's name and version."""
 
 _VERSION = re.compile(r"v?([0-9]+(?:[.-][0-9A-Za-z]+)*(?:\+[0-9A-Za-z.]+)?)", re.ASCII)
+_BRANCHES = frozenset({"refs", "heads", "tags", "release", "releases"})
+"""Beginnings of refs that are no part of the repository."""
 _UNFIT = re.compile(r"[^A-Za-z0-9._/+-]+", re.ASCII)
 
 
@@ -81,8 +83,9 @@ def _split_uri(host: str, path: list[str]) -> tuple[str, str]:
 def _split_repository(owner: str, repository: str, rest: list[str]) -> tuple[str, str]:
     """Parse the path after the ref, which may contain slashes: the repository's part comes last."""
     ref_end = next((index for index, step in enumerate(rest) if _parse_version(step)), 0)
-    parts = rest[ref_end + 1 :]
-    return f"{owner}/{parts[-1] if parts else repository}", _parse_version(rest[ref_end]) if rest else ""
+    parts, tagged = rest[ref_end + 1 :], [step for step in rest[:ref_end] if step not in _BRANCHES]
+    name = parts[-1] if parts else "/".join([repository, *tagged])  # a tag of a part: `providers-openlineage/2.20.3`
+    return f"{owner}/{name}", _parse_version(rest[ref_end]) if rest else ""
 
 
 def _parse_version(text: str) -> str:
