@@ -1,11 +1,11 @@
-"""The verdicts on single statements: the corpora of TPC-DS and Spark SQL."""
+"""The verdicts on single statements: the corpora of TPC-DS, TPC-H and Spark SQL."""
 
 from collections.abc import Iterator
 
 from capture.sql.fingerprint.verdicts import Verdict
 from capture.sql.gate_corpus import query_edits, shop
 from capture.sql.gate_corpus.query_edits import Edit, Truth
-from capture.sql.generated import tpcds
+from capture.sql.generated import tpcds, tpch
 from whence.capture.sql.fingerprint.code import Code, ProjectCode
 from whence.capture.sql.fingerprint.evaluation import Readings
 from whence.capture.sql.fingerprint.projects import compare_projects
@@ -13,11 +13,11 @@ from whence.model.changes import ColumnChange
 from whence.model.names import DatasetName
 
 _ANSWER = DatasetName("duckdb", "answer")
-"""The dataset that a query of TPC-DS is the model of."""
+"""The dataset that a query of a benchmark is the model of."""
 
 
 def query_verdicts(corpus: str) -> Iterator[Verdict]:
-    """The verdicts on `tpcds` or `spark`."""
+    """The verdicts on one of `query_edits.CORPORA`."""
     readings, truths = Readings(), query_edits.truths(corpus)
     for edit in query_edits.edits(corpus):
         changes = compare_projects(_project(edit, edit.before), _project(edit, edit.after), readings)
@@ -40,18 +40,15 @@ def _verdict(edit: Edit, truth: Truth, statement: Truth, changes: tuple[ColumnCh
 
 
 def _dataset(edit: Edit) -> str:
-    return _ANSWER.name if _is_query(edit) else edit.statement.removesuffix(query_edits.IN_DUCKDB)
-
-
-def _is_query(edit: Edit) -> bool:
-    return edit.statement.startswith("query ")
+    return _ANSWER.name if edit.is_query else edit.statement.removesuffix(query_edits.IN_DUCKDB)
 
 
 def _project(edit: Edit, sql: str) -> ProjectCode:
     """A query as the only model of a project, a statement as its only script."""
-    if _is_query(edit):
+    if edit.is_query:
+        tables = tpch.TABLES if edit.statement.startswith(query_edits.TPCH) else tpcds.columns()
         code = Code(file="answer.sql", sql=sql, content=sql, builds=_ANSWER, table=_ANSWER.name)
-        return ProjectCode(dialect="duckdb", namespace="duckdb", codes=(code,), columns=tpcds.columns())
+        return ProjectCode(dialect="duckdb", namespace="duckdb", codes=(code,), columns=tables)
     columns = {table: tuple(names) for table, names in {**shop.COLUMNS, **shop.TARGETS}.items()}
     code = Code(file="job.sql", sql=sql, content=sql)
     return ProjectCode(dialect="spark", namespace="spark", codes=(code,), columns=columns)

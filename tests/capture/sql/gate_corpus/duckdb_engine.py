@@ -10,7 +10,8 @@ import duckdb
 
 from capture.sql.gate_corpus import shop
 from capture.sql.gate_corpus.execution import Database, StatementError, Table
-from capture.sql.generated import tpcds
+from capture.sql.gate_corpus.query_edits import TPCH
+from capture.sql.generated import tpcds, tpch
 from capture.sql.oracles.perturbation import Kind, text_of
 
 WITH_ROWS, WITHOUT_ROWS, TRIED = 24, 6, 300
@@ -29,8 +30,9 @@ class DuckDBEngine:
     @contextmanager
     def databases(self, versions: Sequence[str], statement: str) -> Iterator[Sequence[Database]]:
         name = statement.removeprefix("query ")
-        of_query = statement != name
-        if of_query:
+        if statement.startswith(TPCH):
+            made = list(_useful((_tpch(seed, versions) for seed in range(TRIED)), versions[0]))
+        elif statement != name:
             made = list(_useful((_tpcds(name, seed, versions) for seed in range(TRIED)), versions[0]))
         else:
             made = [_shop(seed, versions[0]) for seed in range(WITH_ROWS)]
@@ -91,6 +93,12 @@ def _useful(databases: Iterable[DuckDBDatabase], sql: str) -> Iterator[DuckDBDat
 
 def _tpcds(name: str, seed: int, versions: Sequence[str]) -> DuckDBDatabase:
     estate = tpcds.estate_of(name, seed, versions, _BASE)
+    estate.connection.execute("SET search_path = 'main'")
+    return DuckDBDatabase(estate.connection, "", tuple(estate.columns))
+
+
+def _tpch(seed: int, versions: Sequence[str]) -> DuckDBDatabase:
+    estate = tpch.estate_of(seed, versions)
     estate.connection.execute("SET search_path = 'main'")
     return DuckDBDatabase(estate.connection, "", tuple(estate.columns))
 

@@ -1,4 +1,4 @@
-"""Edits of single statements: TPC-DS queries on DuckDB and Spark SQL statements, with what executing both showed.
+"""Edits of single statements: queries of TPC-DS and TPC-H on DuckDB, Spark SQL statements, with what executing showed.
 
 `queries/<corpus>.txt` has the statements and their edits, `queries/<corpus>_truth.txt` what `query_truth.py` saw:
 
@@ -19,11 +19,13 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from capture.sql.generated import tpcds
+from capture.sql.generated import tpcds, tpch
 
 FOLDER = Path(__file__).parent / "queries"
-CORPORA = ("tpcds", "spark")
+CORPORA = ("tpcds", "tpch", "spark")
 _COLUMNS = ("columns", "removed", "added", "type", "values")
+TPCH = "TPC-H "
+"""The beginning of the name of a query of TPC-H."""
 IN_DUCKDB = " in DuckDB"
 """The end of the name of a statement that DuckDB executes: Spark alone has no table that MERGE can write."""
 
@@ -45,7 +47,12 @@ class Edit:
     @property
     def is_on_duckdb(self) -> bool:
         """Whether DuckDB executes it."""
-        return self.statement.startswith("query ") or self.statement.endswith(IN_DUCKDB)
+        return self.is_query or self.statement.endswith(IN_DUCKDB)
+
+    @property
+    def is_query(self) -> bool:
+        """Whether it is a query of a benchmark, which writes no table."""
+        return self.statement.startswith(("query ", TPCH))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +81,7 @@ class Truth:
 
 @cache
 def edits(corpus: str) -> tuple[Edit, ...]:
-    """The edits of `tpcds` or `spark`, in the order of the file."""
+    """The edits of one of `CORPORA`, in the order of the file."""
     found = tuple(_edits((FOLDER / f"{corpus}.txt").read_text("utf-8")))
     names = [edit.name for edit in found]
     if len(set(names)) != len(names):
@@ -94,6 +101,8 @@ def _edits(text: str) -> Iterator[Edit]:
 
 
 def _statement(title: str, sql: str) -> str:
+    if title.startswith(TPCH):
+        return tpch.queries()[int(title.removeprefix(TPCH)) - 1]
     number = re.fullmatch(r"query (\w+)", title)
     return tpcds.with_few_rows(tpcds.queries()[number[1]]).rstrip(";") if number else sql.strip()
 

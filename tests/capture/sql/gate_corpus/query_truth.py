@@ -1,6 +1,7 @@
 """Decides by execution what each edit of a statement changes, and writes `queries/<corpus>_truth.txt`.
 
     make accuracy-gate ARGS="--truth tpcds"
+    make accuracy-gate ARGS="--truth tpch"
     make accuracy-gate ARGS="--truth spark"
 
 Both versions run on random databases: small domains, NULLs, duplicates, ties, hostile texts, empty tables; keys are
@@ -115,7 +116,7 @@ def _engine(edit: Edit) -> Engine:
 
 
 def write(corpus: str, *names: str) -> None:
-    """Write the truth of `tpcds` or `spark`, or of the statements of these names alone."""
+    """Write the truth of a corpus, or of the statements of these names alone."""
     path = FOLDER / f"{corpus}_truth.txt"
     known = dict(truths(corpus)) if path.exists() else {}
     by_statement: dict[str, list[Edit]] = {}

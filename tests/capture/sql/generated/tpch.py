@@ -1,9 +1,12 @@
 """TPC-H (specification 3.0.1): its tables, a few values of each column that its queries ask for, and the queries."""
 
-from datetime import date
+import re
+from collections.abc import Sequence
+from datetime import date, timedelta
 from pathlib import Path
+from random import Random
 
-from capture.sql.oracles.perturbation import INTEGER, Kind
+from capture.sql.oracles.perturbation import INTEGER, Estate, Kind
 
 TABLES = {
     "part": ("p_partkey", "p_name", "p_mfgr", "p_brand", "p_type", "p_size", "p_container", "p_retailprice"),
@@ -74,3 +77,23 @@ def queries() -> list[str]:
     """The 22, in order."""
     text = (Path(__file__).parent / "tpch.sql").read_text("utf-8").partition("\n")[2]
     return [query.strip() for query in text.split(";") if query.strip()]
+
+
+def estate_of(seed: int, versions: Sequence[str]) -> Estate:
+    """The tables that versions of a query name, filled at random; no key is unique. What the versions compare with
+    numbers and dates is on both sides of these values.
+    """
+    text, random = "\n".join(versions), Random(f"tpch:{seed}")
+    days = {date.fromisoformat(day) for day in re.findall(r"\d{4}-\d{2}-\d{2}", text)}
+    dates = (*_DATES, *sorted({day + timedelta(days=shift) for day in days for shift in (-1, 0, 1)}))
+    numbers = sorted({int(number) for number in re.findall(r"(?<![-.\w#'])\d{1,2}(?![-.\w'])", text)})
+    kinds = {}
+    for column, kind in KINDS.items():
+        if kind.sql == "DATE":
+            kind = kind._replace(values=tuple(random.sample(dates, min(len(dates), random.choice((3, 6, 9))))))
+        elif kind is INTEGER:
+            kind = kind._replace(values=(*kind.values, *random.sample(numbers, min(len(numbers), 2))))
+        kinds[column] = kind
+    named = {table: columns for table, columns in TABLES.items() if re.search(rf"\b{table}\b", text)}
+    rows = {table: random.choice((3, 6, 20) if table == "lineitem" else (2, 3, 5)) for table in named}
+    return Estate.of(named, kinds, seed, plan=True, rows=rows)
