@@ -93,6 +93,9 @@ def estate_of(seed: int, versions: Sequence[str]) -> Estate:
             kind = kind._replace(values=tuple(random.sample(dates, min(len(dates), random.choice((3, 6, 9))))))
         elif kind is INTEGER:
             kind = kind._replace(values=(*kind.values, *random.sample(numbers, min(len(numbers), 2))))
+        elif kind.sql == "VARCHAR":
+            values = (*kind.values, "LARGE PROMO") if column == "p_type" else kind.values
+            kind = kind._replace(values=tuple(random.sample(values, random.randint(1, len(values)))))
         kinds[column] = kind
     named = {table: columns for table, columns in TABLES.items() if re.search(rf"\b{table}\b", text)}
     rows = {table: random.choice((3, 6, 20) if table == "lineitem" else (2, 3, 5)) for table in named}
