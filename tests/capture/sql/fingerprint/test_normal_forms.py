@@ -4,7 +4,9 @@ The rules of Spark alone are judged by Spark's truth, in the corpus of Spark SQL
 """
 
 from collections import Counter
+from datetime import date, datetime, timedelta
 from functools import cache
+from pathlib import Path
 from random import Random
 
 import duckdb
@@ -14,7 +16,9 @@ from whence.capture.sql.fingerprint.code import Code, ProjectCode
 from whence.capture.sql.fingerprint.projects import compare_projects
 from whence.model.names import DatasetName
 
-COLUMNS = {"t": ("a", "b", "c", "f"), "u": ("a", "b", "c", "f"), "v": ("a", "b", "c", "f")}
+TABLES = ("t", "u", "v")
+COLUMNS = {**dict.fromkeys(TABLES, ("a", "b", "c", "f")), "w": ("a", "d", "e", "s")}
+SPELLINGS = Path(__file__).parent / "spellings.txt"
 JOINED = "SELECT t.a, t.c, u.b FROM t LEFT JOIN u ON t.a = u.a "
 CASES = [
     # Each row: two spellings of one meaning, and what differs from both.
@@ -126,14 +130,33 @@ def databases() -> list[duckdb.DuckDBPyConnection]:
     for seed in range(30):
         random, connection = Random(seed), duckdb.connect(config={"threads": 1})
         connection.execute("SET lambda_syntax = 'ENABLE_SINGLE_ARROW'")
-        for table in COLUMNS:
+        for table in TABLES:
             connection.execute(f"CREATE TABLE {table} (a INTEGER, b INTEGER, c VARCHAR, f BOOLEAN)")
             for _ in range(0 if (seed, table) == (29, "u") else random.randint(3, 9)):
                 numbers = [random.choice((None, -1, 0, 1, 1, 2, 3)) for _ in "ab"]
                 row = (*numbers, random.choice((None, "", "x", "yz")), random.choice((None, True, False)))
                 connection.execute(f"INSERT INTO {table} VALUES (?, ?, ?, ?)", row)
+        _add_dates(connection, random)
         made.append(connection)
     return made
+
+
+def _add_dates(connection: duckdb.DuckDBPyConnection, random: Random) -> None:
+    """A table of dates around the ends of months and years, and of times."""
+    connection.execute("CREATE TABLE w (a INTEGER, d DATE, e DATE, s TIMESTAMP)")
+    for _ in range(9):
+        days = [
+            date(2023, 12, 30) + timedelta(days=random.choice((0, 1, 2, 3, 4, 33, 34, 366, 367, 368))) for _ in "de"
+        ]
+        time = datetime(2024, 1, 1) + timedelta(minutes=random.randint(0, 60_000))
+        row = (random.randint(0, 3), *(random.choice((None, day, day)) for day in days), time)
+        connection.execute("INSERT INTO w VALUES (?, ?, ?, ?)", row)
+
+
+def spellings() -> list[tuple[str, str, str]]:
+    sections = SPELLINGS.read_text("utf-8").split("\n== ")[1:]
+    parts = (section.strip().split("\n")[1:] for section in sections)
+    return [(one, same, different) for one, same, different in parts]
 
 
 def executes_alike(one: str, other: str) -> bool:
@@ -157,7 +180,7 @@ def is_silent(one: str, other: str) -> bool:
     return all(change.kind.is_harmless for change in compare_projects(before, after))
 
 
-@pytest.mark.parametrize(("one", "same", "different"), CASES)
+@pytest.mark.parametrize(("one", "same", "different"), [*CASES, *spellings()])
 def test_spellings_of_one_meaning_are_silent_and_others_are_not(one: str, same: str, different: str) -> None:
     assert executes_alike(one, same)
     assert is_silent(one, same)

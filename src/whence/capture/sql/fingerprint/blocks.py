@@ -10,6 +10,7 @@ from dataclasses import replace
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, rows_of
 from whence.capture.sql.fingerprint.keys import unique_keys
 from whence.capture.sql.fingerprint.normal_forms.conditions import normalize_filter
+from whence.capture.sql.fingerprint.normal_forms.equalities import merge_equalities
 from whence.capture.sql.fingerprint.normal_forms.outer_joins import filter_right_sides, normalize_joins
 from whence.capture.sql.fingerprint.row_identity import normalize_sources
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
@@ -17,10 +18,10 @@ from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 
 def close_block(store: Formulas, block: Block, values: Sequence[Formula]) -> tuple[Formula, list[Formula]]:
     """The rows of a complete block, and values over them, without reference to its instances."""
-    block = normalize_joins(store, block, values, close_block)
+    block = normalize_joins(store, _normalize_conditions(store, block), values, close_block)
     block, values = filter_right_sides(store, block, values, close_block)
-    block = replace(block, conditions=normalize_filter(store, block.conditions))
-    block, values = normalize_sources(store, block, values)
+    block, values = normalize_sources(store, _normalize_conditions(store, block), values)
+    block = replace(block, conditions=merge_equalities(store, block.conditions))
     if block.is_plain:
         (only,) = block.sources
         closing = _Closing(store, {}, only)
@@ -30,6 +31,11 @@ def close_block(store: Formulas, block: Block, values: Sequence[Formula]) -> tup
         closing.only = block.sources[0]
         return rows_of(closing.only), [closing.close(value) for value in values]
     return _block_rows(closing, block), [closing.close(value) for value in values]
+
+
+def _normalize_conditions(store: Formulas, block: Block) -> Block:
+    joins = [replace(join, on=normalize_filter(store, join.on)) for join in block.outer_joins]
+    return replace(block, outer_joins=joins, conditions=normalize_filter(store, block.conditions))
 
 
 def copy_block(store: Formulas, block: Block, values: Sequence[Formula]) -> tuple[Block, list[Formula]]:

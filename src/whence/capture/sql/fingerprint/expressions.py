@@ -8,14 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from whence.capture.sql.dialects.functions import AGGREGATES, COUNTING, words
-from whence.capture.sql.fingerprint.normal_forms.conditions import compare, negate
-from whence.capture.sql.fingerprint.normal_forms.function_rules import FUNCTION_RULES
-from whence.capture.sql.fingerprint.normal_forms.functions import (
-    bind_parameters,
-    fold_numbers,
-    is_default_frame,
-    turn_lead,
-)
+from whence.capture.sql.fingerprint.normal_forms.arithmetic import add, fold_numbers, minus
+from whence.capture.sql.fingerprint.normal_forms.dates import add_interval, fold_date, year_test
+from whence.capture.sql.fingerprint.normal_forms.function_rules import FUNCTION_RULES, date_part
+from whence.capture.sql.fingerprint.normal_forms.functions import bind_parameters, is_default_frame, turn_lead
+from whence.capture.sql.fingerprint.normal_forms.logic import compare, connect, negate
+from whence.capture.sql.fingerprint.normal_forms.texts import prefix_test
 from whence.capture.sql.names.names import column_name
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 from whence.capture.sql.queries.conditions import conjuncts
@@ -164,9 +162,7 @@ def _dot(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
 
 def _connector(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     parts = [e.value(scope, part) for part in conjuncts(node, type(node))]
-    neutral = e.store.make("boolean", "true" if node.key == "and" else "false")
-    kept = [part for part in parts if part is not neutral]
-    return e.store.connect(node.key, kept) if kept else neutral
+    return connect(e.store, node.key, parts)
 
 
 def _not(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
@@ -174,32 +170,56 @@ def _not(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
 
 
 def _compare(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
-    left, right = _inside(e, scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION))
-    return compare(e.store, node.key, left, right)
+    quantified = tree.arg(node, tree.EXPRESSION)
+    if (node.key, quantified.key) in (("eq", "any"), ("neq", "all")) and (found := _member(e, scope, node)) is not None:
+        return found if node.key == "eq" else negate(e.store, found)
+    left, right = (fold_date(e.store, side) for side in (_inside(e, scope, node), e.value(scope, quantified)))
+    found = prefix_test(e.store, scope.reading.dialect.name, node.key, left, right)
+    found = found or year_test(e.store, node.key, left, right)
+    return found if found is not None else compare(e.store, node.key, left, right)
+
+
+def _member(e: Expressions, scope: Scope, node: tree.Node) -> Formula | None:
+    """`= ANY (…)` as IN."""
+    inside = tree.this(tree.arg(node, tree.EXPRESSION))
+    query = tree.query_in(inside) if not isinstance(inside, c.Query) else inside
+    if query is not None:
+        return _in_query(e, scope, query, _inside(e, scope, node))
+    array = inside.unnest()
+    if not isinstance(array, c.Array) or not tree.items(array):
+        return None
+    return _in_items(e, _inside(e, scope, node), [e.value(scope, item) for item in tree.items(array)])
 
 
 def _between(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     if tree.arg(node, "symmetric"):
         return e.store.make(*e.parts(scope, node))
-    value, low, high = (e.value(scope, tree.arg(node, name)) for name in (tree.THIS, "low", "high"))
+    value, low, high = (fold_date(e.store, e.value(scope, tree.arg(node, name))) for name in (tree.THIS, "low", "high"))
     if low is high:
         return compare(e.store, "eq", value, low)
-    return e.store.connect("and", [compare(e.store, "lte", low, value), compare(e.store, "lte", value, high)])
+    return connect(e.store, "and", [compare(e.store, "lte", low, value), compare(e.store, "lte", value, high)])
 
 
 def _in(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     query = tree.arg(node, "query")
     value = _inside(e, scope, node)
     if query is not None:
-        rows, values, matching = e.matching_rows(scope, tree.query_in(query) or query, value)
-        found = e.store.make("in", value, e.store.make("in_query", rows, *values))
-        if matching is not None:
-            e.matches[found] = e.store.make("exists", matching)
-        return found
+        return _in_query(e, scope, tree.query_in(query) or query, value)
     if not tree.items(node) or any(tree.arg(node, name) for name in ("field", "unnest", "is_global")):
         return e.store.make(*e.parts(scope, node))
-    items = [e.value(scope, item) for item in tree.items(node)]
-    return e.store.connect("or", [compare(e.store, "eq", value, item) for item in items])
+    return _in_items(e, value, [e.value(scope, item) for item in tree.items(node)])
+
+
+def _in_query(e: Expressions, scope: Scope, query: tree.Node, value: Formula) -> Formula:
+    rows, values, matching = e.matching_rows(scope, query, value)
+    found = e.store.make("in", value, e.store.make("in_query", rows, *values))
+    if matching is not None:
+        e.matches[found] = e.store.make("exists", matching)
+    return found
+
+
+def _in_items(e: Expressions, value: Formula, items: list[Formula]) -> Formula:
+    return connect(e.store, "or", [compare(e.store, "eq", value, item) for item in items])
 
 
 def _exists(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
@@ -215,13 +235,12 @@ def _arithmetic(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     if scope.reading.dialect.name == "tsql" and node.key == "add" and not any(part.op == "number" for part in parts):
         return e.store.make("plus", *parts)
     if any(part.op == "interval" for part in parts):
-        return e.store.make("date_plus", *parts)
-    return fold_numbers(e.store, node.key, parts)
+        return add_interval(e.store, parts)
+    return add(e.store, parts) if node.key == "add" else fold_numbers(e.store, "mul", parts)
 
 
 def _negative(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
-    inner = _inside(e, scope, node)
-    return e.store.make("number", f"-{inner.args[0]}") if inner.op == "number" else e.store.make("neg", inner)
+    return minus(e.store, _inside(e, scope, node))
 
 
 def _cast(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
@@ -243,6 +262,8 @@ def _call(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     """A function without a class in the parser, for instance one that a user wrote."""
     name = str(tree.this(node)).lower()
     arguments = [e.value(scope, item) for item in tree.items(node)]
+    if name not in e.functions and (part := date_part(scope, name, arguments)) is not None:
+        return part
     kind = "aggregate" if name in AGGREGATES or name in COUNTING else "volatile" if _is_volatile(name) else "call"
     body = [e.store.make("body", e.functions[name])] if name in e.functions else []
     return e.store.make(kind, name, *body, *arguments)

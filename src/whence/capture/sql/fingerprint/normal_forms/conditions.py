@@ -1,97 +1,78 @@
-"""Conditions that are written in several ways.
+"""The conditions of a filter as a set: without those that another one implies."""
 
-A filter keeps the rows for which it is true, so NULL counts as false in it.
-"""
-
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import le, lt
 from typing import Final
 
+from whence.capture.sql.fingerprint.normal_forms.logic import (
+    COMPARISONS,
+    as_filter,
+    formulas_of,
+    integer_of,
+    null_tested,
+)
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
-_SWAPPED: Final = {"gt": "lt", "gte": "lte"}
-_NEGATED: Final = {"eq": "neq", "neq": "eq", "lt": "gte", "lte": "gt", "gt": "lte", "gte": "lt"}
-INTEGER = re.compile(r"-?\d{1,9}")
-
-
-def negate(store: Formulas, value: Formula) -> Formula:
-    """NOT of a condition: inside of AND, OR and comparisons, which holds for NULLs too."""
-    parts = [part for part in value.args if isinstance(part, Formula)]
-    if value.op in ("and", "or"):
-        return store.connect("or" if value.op == "and" else "and", [negate(store, part) for part in parts])
-    if value.op in _NEGATED:
-        return compare(store, _NEGATED[value.op], *parts)
-    return parts[0] if value.op == "not" else store.make("not", value)
-
-
-def compare(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula:
-    """A comparison of two values, written from the smaller to the greater one."""
-    if operation in _SWAPPED:
-        operation, left, right = _SWAPPED[operation], right, left
-    if operation == "eq" and left is right and left.op in ("number", "string"):
-        return store.make("boolean", "true")
-    return store.make(operation, left, right)
+STRICT: Final = frozenset({"add", "sub", "mul", "neg", "cast", "trycast", "upper", "lower", "trim", "substring"})
+"""Operations that give NULL if any argument is NULL."""
+STRICT_CONDITIONS: Final = COMPARISONS | {"like", "ilike", "startswith", "contains"}
+"""Conditions that are NULL if any argument is NULL."""
 
 
 def normalize_filter(store: Formulas, conditions: Sequence[Formula]) -> list[Formula]:
     """The conjuncts of a filter in their normal form."""
-    found = [_first_row(store, _null_safe(store, _is_true(condition))) for condition in dict.fromkeys(conditions)]
+    true, false = (store.make("boolean", text) for text in ("true", "false"))
+    conjuncts = (part for one in conditions for part in _conjuncts(as_filter(store, one)))
+    found = [_first_row(store, one) for one in dict.fromkeys(conjuncts) if one is not true]
+    if false in found:
+        return [false]
     known = set(found)
     equal = {one: store.make("eq", *one.args) for one in found if one.op == "lte" and _turned(store, one) in known}
-    found = [equal.get(one, one) for one in found]
+    found = list(dict.fromkeys(equal.get(one, one) for one in found))
     fixed = {pair[0]: pair[1] for one in found if one.op == "eq" and (pair := _fixed(one)) is not None}
-    return [one for one in dict.fromkeys(found) if not _is_implied(one, fixed)]
+    found = [one for one in found if not _is_implied(one, fixed)]
+    return [one for one in found if not any(_implies(other, one) for other in found if other is not one)]
 
 
-def null_tested(condition: Formula) -> Formula | None:
-    """The value that IS NULL tests."""
-    if condition.op != "is":
-        return None
-    parts = [arg for arg in condition.args if isinstance(arg, Formula)]
-    rest = [part for part in parts if part.op != "null"]
-    return rest[0] if len(parts) == 2 and len(rest) == 1 else None
+def rejects_null(condition: Formula, value: Formula) -> bool:
+    """Whether a condition is not true where a value is NULL."""
+    parts = formulas_of(condition)
+    if condition.op in STRICT_CONDITIONS:
+        return any(_is_null_with(part, value) for part in parts)
+    if condition.op in ("and", "or"):
+        return (any if condition.op == "and" else all)(rejects_null(part, value) for part in parts)
+    if condition.op != "not":
+        return False
+    is_strict = parts[0].op in STRICT_CONDITIONS
+    return null_tested(parts[0]) is value or (is_strict and rejects_null(parts[0], value))
 
 
-def integer_of(value: object) -> int | None:
-    """The number that a formula is, if it is a whole one."""
-    if not isinstance(value, Formula) or value.op != "number" or not INTEGER.fullmatch(str(value.args[0])):
-        return None
-    return int(str(value.args[0]))
+def _is_null_with(part: Formula, value: Formula) -> bool:
+    if part is value:
+        return True
+    return part.op in STRICT and any(_is_null_with(arg, value) for arg in formulas_of(part))
+
+
+def _conjuncts(condition: Formula) -> list[Formula]:
+    return formulas_of(condition) if condition.op == "and" else [condition]
 
 
 def _turned(store: Formulas, comparison: Formula) -> Formula:
     return store.make(comparison.op, *reversed(comparison.args))
 
 
-def _is_true(condition: Formula) -> Formula:
-    """`a = true`."""
-    true = condition.store.make("boolean", "true")
-    rest = [arg for arg in condition.args if isinstance(arg, Formula) and arg is not true]
-    return rest[0] if condition.op == "eq" and len(rest) == 1 and len(condition.args) == 2 else condition
-
-
-def _null_safe(store: Formulas, condition: Formula) -> Formula:
-    """`a = b OR (a IS NULL AND b IS NULL)`, which is NULL instead of false where one of them is NULL."""
-    parts = [arg for arg in condition.args if isinstance(arg, Formula)]
-    if condition.op != "or" or len(parts) != 2:
-        return condition
-    for equal, both in (parts, reversed(parts)):
-        tested = {null_tested(part) for part in both.args if isinstance(part, Formula)} if both.op == "and" else set()
-        if equal.op == "eq" and len(both.args) == 2 and tested == set(equal.args):
-            return store.make("nullsafeeq", store.make("bag", *equal.args))
-    return condition
-
-
 def _first_row(store: Formulas, condition: Formula) -> Formula:
-    """`row_number() <= 1` and `< 2`: row numbers begin with 1."""
+    """`row_number() <= 1` and `< 2`: row numbers begin with 1. `row_number() < 3` is `<= 2`, they are whole numbers."""
     if condition.op not in ("lt", "lte"):
         return condition
     value, number = condition.args
-    is_first = integer_of(number) == (1 if condition.op == "lte" else 2)
     window = value.args[1] if isinstance(value, Formula) and value.op == "of" else value
     is_row_number = isinstance(window, Formula) and window.op == "window" and window.args[0] == "rownumber"
-    return store.make("eq", value, store.make("number", "1")) if is_first and is_row_number else condition
+    last = integer_of(number)
+    if not is_row_number or last is None:
+        return condition
+    last -= condition.op == "lt"
+    return store.make("eq" if last == 1 else "lte", value, store.make("number", str(last)))
 
 
 def _fixed(equality: Formula) -> tuple[Formula, int] | None:
@@ -112,3 +93,27 @@ def _is_implied(condition: Formula, fixed: dict[Formula, int]) -> bool:
     if low is None or high is None or not any(arg in fixed for arg in condition.args):
         return False
     return bool((lt if condition.op == "lt" else le)(low, high))
+
+
+def _implies(condition: Formula, other: Formula) -> bool:
+    """Whether another condition holds wherever a condition does: a wider bound, or that a value is not NULL."""
+    tested = null_tested(formulas_of(other)[0]) if other.op == "not" else None
+    if tested is not None:
+        return rejects_null(condition, tested)
+    bounds = {bound[:2]: bound[2:] for bound in _bounds(condition)}
+    return any(bounds.get(bound[:2], bound[2:]) > bound[2:] for bound in _bounds(other))
+
+
+def _bounds(condition: Formula) -> Iterator[tuple[Formula, bool, int, bool]]:
+    """What a comparison with a whole number bounds: the value, whether from below, how tightly, whether strictly.
+
+    A greater third and fourth part is the tighter bound.
+    """
+    if condition.op not in ("lt", "lte"):
+        return
+    low, high = formulas_of(condition)
+    first, last = integer_of(low), integer_of(high)
+    if first is not None:
+        yield high, True, first, condition.op == "lt"
+    elif last is not None:
+        yield low, False, -last, condition.op == "lt"

@@ -1,18 +1,20 @@
 """How the normal forms of functions are read from a syntax tree: one rule for each class of the parser."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from whence.capture.sql.fingerprint.normal_forms.conditions import compare, integer_of
+from whence.capture.sql.fingerprint.normal_forms.arithmetic import add, minus
+from whence.capture.sql.fingerprint.normal_forms.dates import make_interval, part_of, subtract_interval
 from whence.capture.sql.fingerprint.normal_forms.functions import (
     count_where,
-    fold_numbers,
     make_case,
     make_coalesce,
     make_concat,
     make_count,
     make_filtered,
 )
+from whence.capture.sql.fingerprint.normal_forms.logic import compare, integer_of, is_null, negate
+from whence.capture.sql.fingerprint.normal_forms.texts import like
 from whence.capture.sql.provenance.formulas import Formula
 from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.syntax import classes as c
@@ -23,12 +25,15 @@ if TYPE_CHECKING:
 
 _HIVE_FAMILY: Final = frozenset({"spark", "databricks", "hive"})
 _DATE_PARTS: Final = frozenset({"year", "quarter", "month", "day"})
+_MORE_PARTS: Final = frozenset({"hour", "minute", "dayofweek", "dayofyear"})
+"""Parts that not all dialects count in the same way under EXTRACT and as a function."""
 
 
 def _subtract(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    parts = [e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION))]
-    folded = fold_numbers(e.store, "sub", parts)
-    return folded if folded.op == "number" else e.store.make(*e.parts(scope, node))
+    left, right = e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION))
+    if right.op == "interval":
+        return subtract_interval(e.store, left, right)
+    return e.store.make("sub", left, right) if left.op == "interval" else add(e.store, [left, minus(e.store, right)])
 
 
 def _case(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
@@ -132,19 +137,113 @@ def _is_date(value: Formula) -> bool:
 
 def _date_part(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     """`year(x)` as `EXTRACT(YEAR FROM x)`; the parser of Spark adds a cast to the first alone."""
-    if set(_given(node)) != {tree.THIS}:
+    if set(_given(node)) != {tree.THIS} or not _is_shared(scope, part_of(node.key)):
         return e.store.make(*e.parts(scope, node))
     inside = e.inside(scope, node)
     if scope.reading.dialect.name in _HIVE_FAMILY and tree.this(node).key == "tsordstodate" and _is_date(inside):
         (inside,) = (arg for arg in inside.args[:1] if isinstance(arg, Formula))
-    return e.store.make("extract", node.key, inside)
+    return e.store.make("extract", part_of(node.key), inside)
+
+
+def _is_shared(scope: Scope, part: str) -> bool:
+    """Whether a part of a date is the same as a function and under EXTRACT."""
+    return part in _DATE_PARTS or (part in _MORE_PARTS and scope.reading.dialect.name in (*_HIVE_FAMILY, "duckdb"))
 
 
 def _extract(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    part = str(tree.this(tree.this(node))).lower() if isinstance(tree.this(node), c.Var) else ""
-    if part not in _DATE_PARTS:
+    part = part_of(str(tree.this(tree.this(node)))) if isinstance(tree.this(node), c.Var) else ""
+    if not _is_shared(scope, part):
         return e.store.make(*e.parts(scope, node))
     return e.store.make("extract", part, e.value(scope, tree.arg(node, tree.EXPRESSION)))
+
+
+def date_part(scope: Scope, name: str, arguments: Sequence[Formula]) -> Formula | None:
+    """`date_part('year', x)`, where the parser leaves it as a call."""
+    if name not in ("date_part", "datepart") or len(arguments) != 2 or arguments[0].op != "string":
+        return None
+    part = part_of(str(arguments[0].args[0]))
+    return arguments[1].store.make("extract", part, arguments[1]) if _is_shared(scope, part) else None
+
+
+def _interval(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    unit, amount = tree.arg(node, "unit"), node.args.get(tree.THIS)
+    found = None
+    if isinstance(unit, c.Var) and isinstance(amount, tree.Node):
+        found = make_interval(e.store, e.value(scope, amount), str(tree.this(unit)))
+    return found if found is not None else e.store.make(*e.parts(scope, node))
+
+
+def _date(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """DuckDB's `date(x)` is a cast."""
+    if scope.reading.dialect.name != "duckdb" or set(_given(node)) != {tree.THIS}:
+        return e.store.make(*e.parts(scope, node))
+    return e.store.make("cast", e.inside(scope, node), e.store.make("type", "date"))
+
+
+def _nullif(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    value, null = e.inside(scope, node), e.store.make("null")
+    equal = compare(e.store, "eq", value, e.value(scope, tree.arg(node, tree.EXPRESSION)))
+    return make_case(e.store, [(equal, null)], value)
+
+
+def _nvl2(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    is_known = negate(e.store, is_null(e.inside(scope, node)))
+    given = e.value(scope, tree.arg(node, tree.TRUE))
+    return make_case(e.store, [(is_known, given)], _default(e, scope, tree.arg(node, tree.FALSE)))
+
+
+def _like(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """LIKE and ILIKE; NOT LIKE is NOT of it."""
+    value, pattern = e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION))
+    found = like(e.store, scope.reading.dialect.name, value, pattern) if node.key == "like" else None
+    if set(_given(node)) - {tree.THIS, tree.EXPRESSION, "negate"}:
+        return e.store.make(*e.parts(scope, node))
+    made = found if found is not None else e.store.make(node.key, "expression", pattern, "this", value)
+    return negate(e.store, made) if node.args.get("negate") else made
+
+
+def _search(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """`starts_with` and `contains`."""
+    if set(_given(node)) != {tree.THIS, tree.EXPRESSION}:
+        return e.store.make(*e.parts(scope, node))
+    return e.store.make(node.key, e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION)))
+
+
+def _trim(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """TRIM of both sides, also as one of each side."""
+    if set(_given(node)) - {tree.THIS, "position"}:
+        return e.store.make(*e.parts(scope, node))
+    position, inside = str(node.args.get("position") or "BOTH").upper(), e.inside(scope, node)
+    turned = {"LEADING": "TRAILING", "TRAILING": "LEADING"}.get(position)
+    if inside.op == "trim" and inside.args[0] == turned:
+        return e.store.make("trim", "BOTH", *(arg for arg in inside.args[1:]))
+    return e.store.make("trim", position, inside)
+
+
+def _extreme(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """`max` and `min`: DISTINCT says nothing."""
+    inside = tree.this(node)
+    if not isinstance(inside, c.Distinct) or len(tree.items(inside)) != 1 or set(_given(node)) != {tree.THIS}:
+        return e.store.make("aggregate", *e.parts(scope, node))
+    return e.store.make("aggregate", node.key, tree.THIS, e.value(scope, tree.items(inside)[0]))
+
+
+def _greatest(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """GREATEST and LEAST: their arguments have no order."""
+    values = [e.inside(scope, node), *(e.value(scope, item) for item in tree.items(node))]
+    flags = [f"{name} {value}" for name, value in sorted(node.args.items()) if isinstance(value, bool)]
+    return e.store.make(node.key, e.store.make("set", *values), *flags)
+
+
+def _divide(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """DuckDB's average as the quotient that it is; others divide whole numbers otherwise."""
+    left, right = e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION))
+    match (left.op, *left.args, right.op, *right.args):
+        case ("aggregate", "sum", "this", Formula() as total, "aggregate", "count", Formula() as counted) if (
+            total is counted and total.op != "distinct" and scope.reading.dialect.name == "duckdb"
+        ):
+            return e.store.make("aggregate", "avg", "this", total)
+    return e.store.make(*e.parts(scope, node))
 
 
 def _bracket(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
@@ -183,7 +282,26 @@ FUNCTION_RULES: Final[Mapping[str, Callable[["Expressions", Scope, tree.Node], F
     "quarter": _date_part,
     "month": _date_part,
     "day": _date_part,
+    "dayofmonth": _date_part,
+    "hour": _date_part,
+    "minute": _date_part,
+    "dayofweek": _date_part,
+    "dayofyear": _date_part,
     "extract": _extract,
+    "interval": _interval,
+    "date": _date,
+    "nullif": _nullif,
+    "nvl2": _nvl2,
+    "like": _like,
+    "ilike": _like,
+    "startswith": _search,
+    "contains": _search,
+    "trim": _trim,
+    "max": _extreme,
+    "min": _extreme,
+    "greatest": _greatest,
+    "least": _greatest,
+    "div": _divide,
     "bracket": _bracket,
     "arraysort": _sorted_array,
     "sortarray": _sorted_array,

@@ -4,67 +4,119 @@ A rule is allowed only if both spellings give the same value for every row, NULL
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from whence.capture.sql.fingerprint.normal_forms.conditions import INTEGER, integer_of, null_tested
+from whence.capture.sql.fingerprint.normal_forms.logic import (
+    as_filter,
+    connect,
+    formulas_of,
+    integer_of,
+    negate,
+    null_tested,
+)
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _FILTERED: Final = frozenset({"sum", "avg", "min", "max"})
 _TOTAL: Final = frozenset({"exists", "nullsafeeq", "nullsafeneq"})
-_NUMBERS: Final[dict[str, Callable[[int, int], int]]] = {"add": int.__add__, "mul": int.__mul__, "sub": int.__sub__}
-
-
-def fold_numbers(store: Formulas, operation: str, parts: Sequence[Formula]) -> Formula:
-    """An operation whose arguments have no order, or a subtraction; whole numbers among them are computed."""
-    numbers = [one for one in map(integer_of, parts) if one is not None]
-    others = [part for part in parts if integer_of(part) is None]
-    if len(numbers) < 2 or (operation == "sub" and others):
-        return store.make(operation, *parts)
-    total = numbers[0]
-    for one in numbers[1:]:
-        total = _NUMBERS[operation](total, one)
-    if not INTEGER.fullmatch(str(total)):
-        return store.make(operation, *parts)
-    number = store.make("number", str(total))
-    return store.make(operation, *others, number) if others else number
 
 
 def make_coalesce(store: Formulas, parts: Sequence[Formula]) -> Formula:
-    """The first value that is not NULL; nested calls are one."""
-    flat = [one for part in parts for one in (_formulas(part) if part.op == "coalesce" else (part,))]
-    kept = list(dict.fromkeys(flat))
+    """The first value that is not NULL; nested calls are one, and nothing comes after a value that is never NULL."""
+    flat = [one for part in parts for one in (formulas_of(part) if part.op == "coalesce" else (part,))]
+    kept = list(dict.fromkeys(one for one in flat if one.op != "null")) or [store.make("null")]
+    last = next((place for place, one in enumerate(kept) if is_never_null(one)), len(kept))
+    kept = kept[: last + 1]
     return store.make("coalesce", *kept) if len(kept) > 1 else kept[0]
 
 
+def is_never_null(value: Formula) -> bool:
+    """Whether a value is never NULL, whatever the columns are."""
+    parts = formulas_of(value)
+    if value.op == "coalesce":
+        return any(map(is_never_null, parts))
+    if value.op in ("aggregate", "window"):
+        return value.args[0] == "count"
+    return value.op in ("string", "number", "boolean", "concat") or _is_total(value)
+
+
 def make_case(store: Formulas, branches: Sequence[tuple[Formula, Formula]], default: Formula) -> Formula:
-    """CASE, of which a nested one at the end is a part; a coalesce where it is one."""
+    """CASE, of which a nested one is a part. Its conditions are filters: NULL is false in them."""
+    branches = _merged(store, [*_flat_branches(store, branches)], default)
+    if not branches:
+        return default
     if default.op == "case":
-        parts = _formulas(default)
+        parts = formulas_of(default)
         inner = list(zip(parts[:-1:2], parts[1:-1:2], strict=True))
         return make_case(store, [*branches, *inner], parts[-1])
     tested = [_not_null(condition) for condition, _ in branches]
     if all(one is not None and one is value for one, (_, value) in zip(tested, branches, strict=True)):
         return make_coalesce(store, [*(value for _, value in branches), default])
     if len(branches) == 1:
-        ((condition, value),) = branches
-        if null_tested(condition) is default:
-            return make_coalesce(store, [default, value])
-        if condition.op == "not" and _is_total(condition):
-            (inner_condition,) = _formulas(condition)
-            return store.make("case", inner_condition, default, value)
+        return _single_case(store, *branches[0], default)
     flat = [part for branch in _in_order(branches) for part in branch]
     return store.make("case", *flat, default)
 
 
+def _flat_branches(store: Formulas, branches: Sequence[tuple[Formula, Formula]]) -> Iterator[tuple[Formula, Formula]]:
+    """The branches with conditions as filters see them; a CASE inside of a branch is several branches."""
+    for condition, value in branches:
+        wanted = as_filter(store, condition)
+        parts = formulas_of(value) if value.op == "case" else []
+        for inner, found in zip(parts[:-1:2], parts[1:-1:2], strict=True):
+            yield as_filter(store, connect(store, "and", [wanted, inner])), found
+        yield wanted, parts[-1] if parts else value
+
+
+def _merged(
+    store: Formulas, branches: Sequence[tuple[Formula, Formula]], default: Formula
+) -> list[tuple[Formula, Formula]]:
+    """Neighbours of one value as one branch, without those that never apply and those that give what is left anyway."""
+    merged: list[tuple[Formula, Formula]] = []
+    for condition, value in branches:
+        if condition.args == ("false",):
+            continue
+        if merged and merged[-1][1] is value:
+            condition = connect(store, "or", [merged.pop()[0], condition])
+        merged.append((condition, value))
+    while merged and merged[-1][1] is default:
+        merged.pop()
+    return merged
+
+
+def _single_case(store: Formulas, condition: Formula, value: Formula, default: Formula) -> Formula:
+    if null_tested(condition) is default:
+        return make_coalesce(store, [default, value])
+    if (value.args, default.args) == (("true",), ("false",)):
+        return condition if _is_total(condition) else store.make("coalesce", condition, default)
+    if condition.op == "not" and _is_total(condition):
+        (inner_condition,) = formulas_of(condition)
+        return _single_case(store, inner_condition, default, value)
+    if (opposite := _opposite_test(store, condition)) is not None:
+        return _single_case(store, opposite, default, value)
+    return store.make("case", condition, value, default)
+
+
+def _opposite_test(store: Formulas, condition: Formula) -> Formula | None:
+    """`a = 1` for `a <> 1 OR a IS NULL`: each is true where the other is not."""
+    parts = formulas_of(condition)
+    for test, compared in (parts, reversed(parts)) if condition.op == "or" and len(parts) == 2 else ():
+        value = null_tested(test)
+        if value is not None and compared.op == "neq" and value in compared.args:
+            rest = [arg for arg in formulas_of(compared) if arg is not value]
+            if len(rest) == 1 and rest[0].op in ("number", "string"):
+                return negate(store, compared)
+    return None
+
+
 def _not_null(condition: Formula) -> Formula | None:
-    return null_tested(_formulas(condition)[0]) if condition.op == "not" else None
+    return null_tested(formulas_of(condition)[0]) if condition.op == "not" else None
 
 
 def _is_total(condition: Formula) -> bool:
     """Whether a condition is never NULL."""
     if condition.op in ("not", "and", "or"):
-        return all(map(_is_total, _formulas(condition)))
+        return all(map(_is_total, formulas_of(condition)))
     return condition.op in _TOTAL or null_tested(condition) is not None
 
 
@@ -81,7 +133,7 @@ def _in_order(branches: Sequence[tuple[Formula, Formula]]) -> Sequence[tuple[For
 def _compared(condition: Formula) -> tuple[Formula, int | str] | None:
     if condition.op != "eq":
         return None
-    first, second = _formulas(condition)
+    first, second = formulas_of(condition)
     for value, literal in ((first, second), (second, first)):
         if (found := _distinct_literal(literal)) is not None and value.op not in ("number", "string"):
             return value, found
@@ -104,19 +156,31 @@ def make_filtered(store: Formulas, aggregate: Formula, condition: Formula) -> Fo
             return store.make("aggregate", "count", make_case(store, [(condition, value)], null))
         case (str() as name, "this", Formula() as value) if name in _FILTERED and value.op != "distinct":
             return store.make("aggregate", name, "this", make_case(store, [(condition, value)], null))
+        case ("count", Formula(op="distinct") as value) if (only := _distinct_value(value)) is not None:
+            found = store.make("list", make_case(store, [(condition, only)], null))
+            return store.make("aggregate", "count", store.make("distinct", "expressions", found))
     return store.make("aggregate", "filter", aggregate, condition)
+
+
+def _distinct_value(distinct: Formula) -> Formula | None:
+    """The one value of which DISTINCT counts the different ones."""
+    parts = formulas_of(distinct)
+    is_single = distinct.args[:1] == ("expressions",) and len(parts) == 1 and len(parts[0].args) == 1
+    return formulas_of(parts[0])[0] if is_single else None
 
 
 def count_where(store: Formulas, condition: Formula) -> Formula:
     """The number of rows for which a condition is true."""
-    return make_count(store, store.make("case", condition, store.make("number", "1"), store.make("null")))
+    return make_count(store, make_case(store, [(condition, store.make("number", "1"))], store.make("null")))
 
 
 def make_count(store: Formulas, value: Formula) -> Formula:
     """The number of values that are not NULL: which literal a CASE gives does not matter."""
-    parts = _formulas(value)
+    parts = formulas_of(value)
     if value.op == "case" and len(parts) == 3 and parts[2].op == "null" and parts[1].op in ("number", "string"):
         value = store.make("case", parts[0], store.make("number", "1"), parts[2])
+        if (tested := _not_null(parts[0])) is not None:
+            return make_count(store, tested)
     return store.make("aggregate", "count", value)
 
 
@@ -124,24 +188,24 @@ def make_concat(store: Formulas, parts: Sequence[Formula], skips_null: bool) -> 
     """Texts one after the other. `skips_null`: NULL counts as the empty text; else it makes all of it NULL."""
     name = "concat" if skips_null else "dpipe"
     flat = _flat(name, parts)
-    if skips_null or all(map(_is_never_null, flat)):
+    if skips_null or all(map(_is_text, flat)):
         return store.make("concat", *map(_without_default, _flat("concat", flat)))
     return store.make("dpipe", *flat)
 
 
 def _flat(name: str, parts: Sequence[Formula]) -> list[Formula]:
-    return [one for part in parts for one in (_formulas(part) if part.op == name else (part,))]
+    return [one for part in parts for one in (formulas_of(part) if part.op == name else (part,))]
 
 
-def _is_never_null(value: Formula) -> bool:
-    parts = _formulas(value)
+def _is_text(value: Formula) -> bool:
+    """Whether a text is never NULL."""
     if value.op == "coalesce":
-        return any(map(_is_never_null, parts))
+        return any(map(_is_text, formulas_of(value)))
     return value.op in ("string", "concat")
 
 
 def _without_default(value: Formula) -> Formula:
-    parts = _formulas(value)
+    parts = formulas_of(value)
     if value.op == "coalesce" and len(parts) == 2 and parts[1] is value.store.make("string", ""):
         return parts[0]
     return value
@@ -164,7 +228,7 @@ def turn_lead(store: Formulas, function: Formula, order: Sequence[Formula]) -> t
 
 def _opposite(ordered: Formula) -> Formula:
     flags = [flag for flag in ("desc", "nulls_first") if flag not in ordered.args]
-    return ordered.store.make("ordered", *flags, *_formulas(ordered))
+    return ordered.store.make("ordered", *flags, *formulas_of(ordered))
 
 
 def bind_parameters(store: Formulas, names: Sequence[str], body: Formula) -> Formula:
@@ -196,8 +260,4 @@ def _heights(formula: Formula) -> Iterator[int]:
             yield part.args[0]
         if part not in seen:
             seen.add(part)
-            remaining += _formulas(part)
-
-
-def _formulas(formula: Formula) -> list[Formula]:
-    return [arg for arg in formula.args if isinstance(arg, Formula)]
+            remaining += formulas_of(part)

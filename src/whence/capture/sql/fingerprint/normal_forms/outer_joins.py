@@ -4,14 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin
-from whence.capture.sql.fingerprint.normal_forms.conditions import null_tested
+from whence.capture.sql.fingerprint.normal_forms.conditions import STRICT, STRICT_CONDITIONS
+from whence.capture.sql.fingerprint.normal_forms.logic import null_tested
 from whence.capture.sql.fingerprint.row_identity import change_block, change_everywhere
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 CloseBlock = Callable[[Formulas, Block, Sequence[Formula]], tuple[Formula, list[Formula]]]
-_COMPARISONS = frozenset({"eq", "neq", "lt", "lte", "like", "ilike"})
-_STRICT = frozenset({"add", "sub", "mul", "neg", "cast", "trycast", "upper", "lower", "trim", "substring"})
-"""Operations that give NULL if any argument is NULL."""
 
 
 def normalize_joins(store: Formulas, block: Block, values: Sequence[Formula], close: CloseBlock) -> Block:
@@ -104,7 +102,7 @@ def _as_anti_join(store: Formulas, block: Block, join: OuterJoin, close: CloseBl
 def _rejects_missing(condition: Formula, own: frozenset[Formula]) -> bool:
     """Whether a condition is not true if all columns of these sources are NULL."""
     parts = [arg for arg in condition.args if isinstance(arg, Formula)]
-    if condition.op in _COMPARISONS:
+    if condition.op in STRICT_CONDITIONS:
         return any(_is_missing(part, own) for part in parts)
     if condition.op == "and":
         return any(_rejects_missing(part, own) for part in parts)
@@ -118,7 +116,7 @@ def _is_missing(value: Formula, own: frozenset[Formula]) -> bool:
     """Whether a value is NULL if all columns of these sources are."""
     if value.op == "of":
         return value.args[0] in own
-    return value.op in _STRICT and any(_is_missing(arg, own) for arg in value.args if isinstance(arg, Formula))
+    return value.op in STRICT and any(_is_missing(arg, own) for arg in value.args if isinstance(arg, Formula))
 
 
 def _keeps_missing_only(condition: Formula, join: OuterJoin, own: frozenset[Formula]) -> bool:
@@ -126,7 +124,7 @@ def _keeps_missing_only(condition: Formula, join: OuterJoin, own: frozenset[Form
     tested = null_tested(condition)
     if tested is None or tested.op != "of" or tested.args[0] not in own:
         return False
-    return any(on.op in _COMPARISONS and tested in on.args for on in join.on)
+    return any(on.op in STRICT_CONDITIONS and tested in on.args for on in join.on)
 
 
 def _formulas(join: OuterJoin) -> Iterator[Formula]:

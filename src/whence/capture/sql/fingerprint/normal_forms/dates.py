@@ -1,0 +1,86 @@
+"""Dates and intervals that are written in several ways."""
+
+from calendar import monthrange
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import Final
+
+from whence.capture.sql.fingerprint.normal_forms.logic import connect, integer_of
+from whence.capture.sql.provenance.formulas import Formula, Formulas
+
+_UNITS: Final = {"week": ("day", 7), "quarter": ("month", 3), "year": ("month", 12)}
+_PARTS: Final = {"dayofmonth": "day", "doy": "dayofyear", "dow": "dayofweek", "isodow": "isodow"}
+
+
+def make_interval(store: Formulas, amount: Formula, unit: str) -> Formula | None:
+    """An interval of a whole number of months, days or smaller units; None for any other."""
+    text = str(amount.args[0]) if amount.op in ("number", "string") else ""
+    name = unit.lower().removesuffix("s")
+    if not text.removeprefix("-").isdigit() or name not in ("second", "minute", "hour", "day", "month", *_UNITS):
+        return None
+    name, factor = _UNITS.get(name, (name, 1))
+    return store.make("interval", int(text) * factor, name)
+
+
+def add_interval(store: Formulas, parts: Sequence[Formula]) -> Formula:
+    """A date and an interval; with several intervals their order counts, since months differ in their days."""
+    if len(parts) == 2 and sum(part.op == "interval" for part in parts) == 1:
+        parts = sorted(parts, key=lambda part: part.op == "interval")
+    return store.make("date_plus", *parts)
+
+
+def subtract_interval(store: Formulas, value: Formula, interval: Formula) -> Formula:
+    match interval.args:
+        case (int() as amount, str() as unit):
+            return add_interval(store, [value, store.make("interval", -amount, unit)])
+    return store.make("sub", value, interval)
+
+
+def fold_date(store: Formulas, value: Formula) -> Formula:
+    """A literal date and an interval of days or months as the date that they give, which a comparison alone may do:
+    the sum has another type.
+    """
+    match (value.op, *value.args):
+        case ("date_plus", Formula() as literal, Formula(op="interval", args=(int() as amount, str() as unit))):
+            day = date_of(literal)
+            if day is not None and unit in ("day", "month") and abs(amount) < 10_000:
+                return make_date(store, day + timedelta(days=amount) if unit == "day" else _add_months(day, amount))
+    return value
+
+
+def date_of(value: Formula) -> date | None:
+    """The day that a literal date is."""
+    if value.op != "cast" or value.args[1] is not value.store.make("type", "date"):
+        return None
+    inside = value.args[0]
+    text = str(inside.args[0]) if isinstance(inside, Formula) and inside.op == "string" else ""
+    try:
+        return date.fromisoformat(text) if len(text) == 10 else None
+    except ValueError:
+        return None
+
+
+def make_date(store: Formulas, day: date) -> Formula:
+    return store.make("cast", store.make("string", day.isoformat()), store.make("type", "date"))
+
+
+def _add_months(day: date, months: int) -> date:
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+
+
+def part_of(part: str) -> str:
+    """The name of a part of a date."""
+    return _PARTS.get(part.lower(), part.lower())
+
+
+def year_test(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula | None:
+    """`year(d) = 2024` as the days of that year, if it is one of four digits."""
+    for value, number in ((left, right), (right, left)):
+        year = integer_of(number)
+        if operation == "eq" and value.op == "extract" and value.args[0] == "year" and year and 1000 <= year < 9999:
+            inside = value.args[1]
+            assert isinstance(inside, Formula)
+            first, after = (make_date(store, date(one, 1, 1)) for one in (year, year + 1))
+            return connect(store, "and", [store.make("lte", first, inside), store.make("lt", inside, after)])
+    return None

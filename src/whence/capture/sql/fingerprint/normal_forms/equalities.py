@@ -1,0 +1,28 @@
+"""Values that a filter holds equal: which pairs of them are written does not matter."""
+
+from collections.abc import Sequence
+
+from whence.capture.sql.fingerprint.normal_forms.logic import LITERALS, formulas_of
+from whence.capture.sql.provenance.formulas import Formula, Formulas
+
+
+def merge_equalities(store: Formulas, conditions: Sequence[Formula]) -> list[Formula]:
+    """`a = b AND b = c` as one condition on all three, if they are columns or literals."""
+    found = [one for one in dict.fromkeys(conditions) if _is_link(one)]
+    classes: list[set[Formula]] = []
+    for one in found:
+        touched = [own for own in classes if not own.isdisjoint(formulas_of(one))]
+        classes = [own for own in classes if own not in touched] + [set(formulas_of(one)).union(*touched)]
+    large = [own for own in classes if len(own) > 2]
+    rest = [one for one in conditions if not (_is_link(one) and any(own.issuperset(one.args) for own in large))]
+    return [*rest, *(store.make("equal", store.make("set", *own)) for own in large)]
+
+
+def _is_link(condition: Formula) -> bool:
+    return condition.op == "eq" and all(map(_is_column_or_literal, formulas_of(condition)))
+
+
+def _is_column_or_literal(value: Formula) -> bool:
+    if value.op in LITERALS:
+        return True
+    return value.op == "of" and not (value.has_aggregate or value.has_window)
