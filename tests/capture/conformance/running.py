@@ -1,14 +1,20 @@
 """Jobs run as users run them (`whence run -- python job.py`), with a collector that is well, overloaded or hanging."""
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import Engine
+
 from capture.conformance.cases import ORDERS, Case
+from environments import environment
+from fixtures.captured_lineage import column_edges, store_events
 from fixtures.collectors import collecting
 from whence.capture.java import java_home
 from whence_client.outbox.flush import flush_outbox
@@ -17,6 +23,9 @@ from whence_client.process.settings import Settings
 ROOT = Path(__file__).parents[3]
 RUN = "import sys; from whence_client.runs.command import run_command; sys.exit(run_command(sys.argv[1:]))"
 WELL, OVERLOADED, HANGING = 201, 503, 0
+
+_MODEL = re.compile(r"\bm-[0-9a-f]{32}\b")
+"""MLflow's name of a model, another one in each run."""
 
 Event = dict[str, Any]
 
@@ -47,13 +56,13 @@ def run_job(case: Case, mode: str, status: int, folder: Path) -> Ran:
     with collecting() as collector:
         collector.status = status
         done = subprocess.run(
-            [sys.executable, "-c", RUN, sys.executable, "job.py", mode],
+            [python_of(case), "-c", RUN, python_of(case), "job.py", mode],
             env={**os.environ, **_environment(collector.url, folder)},
             cwd=folder,
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=240,
         )
         at_once = tuple(collector.events)
         collector.status = WELL
@@ -62,6 +71,40 @@ def run_job(case: Case, mode: str, status: int, folder: Path) -> Ran:
         assert not any(problems), problems
         sent = b"\n".join(collector.bodies)
         return Ran(folder, done.returncode, done.stdout, done.stderr, at_once, tuple(collector.events), sent)
+
+
+def python_of(case: Case) -> str:
+    """The Python that runs a case, of an environment of its own if the case has one."""
+    if not case.environment:
+        return sys.executable
+    lock = ROOT / "tests/nightly" / case.environment
+    return str(environment(lock.stem, lock) / "bin/python")
+
+
+def release_of(case: Case) -> str:
+    """The release of the system that a case runs."""
+    if not case.package:
+        return f"Python {sys.version.split()[0]}"
+    ask = f"import importlib.metadata; print(importlib.metadata.version({case.package!r}))"
+    done = subprocess.run([python_of(case), "-c", ask], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def facts_of(events: Iterable[Event], engine: Engine) -> set[str]:
+    """The DIRECT column lineage of events in a store, and the checks that they report."""
+    kept = list(events)
+    edges = {_MODEL.sub("model", one) for one in column_edges(store_events(engine, kept))}
+    return edges | {one for event in kept for one in _checks_of(event)}
+
+
+def _checks_of(event: Event) -> Iterator[str]:
+    for dataset in event.get("inputs", ()):
+        name = Path(dataset["name"]).name
+        short = name.rpartition(".")[0] if "/" in dataset["name"] else name.rpartition(".")[2]
+        for one in dataset.get("inputFacets", {}).get("dataQualityAssertions", {}).get("assertions", ()):
+            column = f".{one['column']}" if one.get("column") else ""
+            result = "held" if one["success"] else "violated"
+            yield f"{short}{column} {one['assertion']}, {one['severity']}: {result}"
 
 
 def _environment(url: str, folder: Path) -> dict[str, str]:
@@ -73,6 +116,9 @@ def _environment(url: str, folder: Path) -> dict[str, str]:
         "WHENCE_NAMESPACE": "prod",
         "WHENCE_EXIT_SECONDS": "2",
         "JAVA_HOME": str(java_home() or ""),
+        "GX_ANALYTICS_ENABLED": "false",
+        "SODA_CORE_TELEMETRY_ENABLED": "false",
+        "MLFLOW_DISABLE_TELEMETRY": "true",
     }
 
 

@@ -14,19 +14,20 @@ import pytest
 from sqlalchemy import Engine
 
 from capture.conformance.cases import CASES, SECRET, SLOW, Case
-from capture.conformance.running import HANGING, OVERLOADED, WELL, Ran, registered_captures, run_job
+from capture.conformance.running import HANGING, OVERLOADED, WELL, Ran, facts_of, registered_captures, run_job
 from client.tests.frames.sessions import Kept
-from fixtures.captured_lineage import column_edges, store_events
+from fixtures.captured_lineage import store_events
 from nightly.conformance import PAGE, read_rows, write_page
 from whence.openlineage.validation.strict import require_valid
 from whence_client.captures.registry import install
 from whence_client.duckdb.hooks import DuckdbCapture
 from whence_client.frames.pandas.hooks import PandasCapture
 from whence_client.frames.polars.hooks import PolarsCapture
+from whence_client.quality.soda import MODULE as SODA
 from whence_client.sklearn.hooks import SklearnCapture
 
-NIGHTLY = {"mlflow.models.model", "mlflow.pyfunc", "mlflow.sklearn"}
-"""Captures whose system needs an environment of its own: tests/nightly/mlflow."""
+NIGHTLY = {"mlflow.models.model", "mlflow.pyfunc", "mlflow.sklearn"} | {"great_expectations", SODA}
+"""Captures whose system needs an environment of its own: cases that run with `--long`."""
 OBSERVING = (PandasCapture, PolarsCapture, DuckdbCapture, SklearnCapture)
 
 
@@ -59,10 +60,10 @@ def states(events: Any) -> list[str]:
 
 
 def test_1_the_store_has_the_lineage_that_the_code_says(case: Case, healthy: Ran, sqlite_store: Engine) -> None:
-    assert column_edges(store_events(sqlite_store, healthy.events)) == case.edges
+    assert facts_of(healthy.events, sqlite_store) == case.facts
     reasons: dict[str, str] = {}
     for event in healthy.events:
-        for output in event["outputs"]:
+        for output in event.get("outputs", ()):
             evidence = output["facets"].get("whence_columnEvidence", {})
             reasons |= {one["field"]: one["reason"] for one in evidence.get("unexplained", ())}
     assert case.unknown <= reasons.keys()
@@ -84,8 +85,7 @@ def test_2_a_failure_has_its_message_and_erases_nothing(
     ]
     assert any("no connection" in one["message"] for one in messages)
     assert any("job.py" in one.get("stackTrace", "") for one in messages)
-    both = store_events(sqlite_store, [*healthy.events, *failed.outer()])
-    assert column_edges(both) == case.edges
+    assert facts_of([*healthy.events, *failed.outer()], sqlite_store) == case.facts
 
 
 def test_3_a_killed_job_never_completes(case: Case, killed: Ran) -> None:
@@ -109,7 +109,7 @@ def test_5_the_collector_changes_neither_the_job_nor_what_arrives(
     assert "Traceback" not in healthy.errors
     for ran in (failed, killed):
         assert ran.at_once == ()
-        assert column_edges(store_events(sqlite_store, ran.events)) == case.edges
+        assert facts_of(ran.events, sqlite_store) == case.facts
 
 
 def test_6_events_are_valid_and_have_no_secret(case: Case, healthy: Ran, failed: Ran, killed: Ran) -> None:
