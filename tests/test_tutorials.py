@@ -56,6 +56,13 @@ def test_the_quoted_code_is_that_of_the_job() -> None:
     assert quoted in (TUTORIAL / "spark_orders.py").read_text("utf-8")
 
 
+def test_the_contract_on_its_page_is_the_one_to_try() -> None:
+    (shown,) = re.findall(r"^```yaml\n(.*?)^```", page("docs/how-to/contracts.md"), re.MULTILINE | re.DOTALL)
+    assert shown == page("docs/how-to/contracts/orders.odcs.yaml")
+    checked = CliRunner().invoke(app, ["contract", "check", str(TUTORIAL.parent / "how-to" / "contracts")])
+    assert (checked.exit_code, checked.stdout) == (0, "1 of 1 contract valid\n")
+
+
 def test_the_files_that_tutorials_name_exist() -> None:
     named = {
         name

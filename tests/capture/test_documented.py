@@ -1,12 +1,29 @@
-"""The example of docs/how-to/sql.md runs as it stands there, and prints what it says."""
+"""The examples of docs/how-to/sql.md run as they stand there, and print what it says."""
 
 import contextlib
 import io
 import re
+import shlex
 from pathlib import Path
 
-PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "sql.md").read_text("utf-8")
+import pytest
+from typer.testing import CliRunner
+
+from whence.cli.commands.app import app
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "how-to" / "sql.md").read_text("utf-8")
 EXAMPLE = re.compile(r"```python\n(.*?)```\n\nprints\n\n```text\n(.*?)```", re.DOTALL)
+
+COMMAND = re.compile(r"```\n(?:\$ )?(whence sql .*?)\n(?:```\n\n```text\n)?(.*?)```", re.DOTALL)
+
+
+def test_the_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    examples = COMMAND.findall(PAGE)
+    assert len(examples) == 3
+    for command, printed in examples:
+        assert CliRunner().invoke(app, shlex.split(command)[1:]).stdout == printed
 
 
 def test_the_library_example() -> None:

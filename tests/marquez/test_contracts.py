@@ -149,7 +149,7 @@ def test_what_runs_report_is_compared_with_the_contract(live: Api, tmp_path: Pat
     counts = live.ask("GET", "/api/v2/status").json["contracts"]
     assert (counts["violated"], counts["violations"]) >= (1, 2)
     (line,) = [
-        one.plain for one in standing_lines(live.ask("GET", "/api/v2/status").json) if "data contracts" in one.plain
+        one.plain for one in standing_lines(live.ask("GET", "/api/v2/status").json) if "data contract" in one.plain
     ]
     assert "violated (" in line
     assert scrape(live)["whence_contract_violations", frozenset()] == counts["violations"]

@@ -1,6 +1,8 @@
 """`whence run` is the command that it runs, with lineage; `whence capture flush` sends what waits."""
 
 import json
+import os
+import pty
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -32,6 +34,7 @@ def test_run_keeps_output_and_exit_code_and_flush_sends_later(tmp_path: Path, co
     command = [*whence, "run", "--job", "nightly", "--", sys.executable, str(tmp_path / "job.py")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (3, "out\n")
+    assert "reported" not in done.stderr
     waiting = CliRunner().invoke(app, ["capture", "flush", "--strict"])
     assert (waiting.exit_code, "still wait: status 503" in " ".join(waiting.stdout.split())) == (4, True)
     collector.status = 201
@@ -46,6 +49,23 @@ def test_run_keeps_output_and_exit_code_and_flush_sends_later(tmp_path: Path, co
         ("load", "COMPLETE"),
     }
     assert "no event waits" in CliRunner().invoke(app, ["capture", "flush"]).stdout
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence"), [(201, "this run was reported to {url}"), (503, "the events of this run wait for {url}")]
+)
+def test_a_person_at_a_terminal_reads_whether_the_run_was_reported(
+    tmp_path: Path, collector: Collector, status: int, sentence: str
+) -> None:
+    collector.status = status
+    controller, terminal = pty.openpty()
+    command = [sys.executable, "-m", "whence.cli", "run", "--", sys.executable, str(tmp_path / "job.py")]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=terminal, text=True, check=False)
+    os.close(terminal)
+    read = os.read(controller, 10_000).decode()
+    os.close(controller)
+    assert (done.returncode, done.stdout) == (3, "out\n")
+    assert f"whence: {sentence.format(url=collector.url)}" in read
 
 
 def test_events_that_were_too_large_are_tried_again(tmp_path: Path, collector: Collector) -> None:

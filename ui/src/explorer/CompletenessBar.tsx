@@ -9,14 +9,16 @@ import { MOST_BOXES } from "./canvas/elements";
 /** The share of the nodes that the picture shows. */
 const shownOf = ({ picture, trace, extents, noPath }: Seen, explored: Explored): string[] => {
   if (explored.pathTo) return noPath || !extents.length ? [] : [words.explorer.wholePath(extents[0]!.complete)];
-  const traced = trace?.complete && explored.focus ? [words.explorer.wholeTrace(shortName(explored.focus))] : [];
+  const focus = trace?.complete && explored.focus ? shortName(explored.focus) : "";
+  const traced = focus ? [words.explorer.wholeTrace(focus)] : [];
   const folded = picture.stubs.map(({ of, side, count, atLeast }) => {
     const ends = picture.lines.flatMap(({ source, target }) => (side === "up" ? [target, source] : [source, target]));
     const drawn = new Set(ends.filter((_, at) => at % 2 === 1 && ends[at - 1] === of));
     return words.explorer.showing(drawn.size, count, atLeast, side, shortName(of));
   });
   const more = picture.boxes.filter((box) => Object.values(box.beyond).includes("more")).length;
-  if (more) return [...traced, ...folded, words.explorer.moreBeyond(more)];
+  if (more && focus) return [...folded, words.explorer.wholeTraceOf(focus, more)];
+  if (more) return [...folded, words.explorer.moreBeyond(more)];
   if (folded.length || traced.length) return [...traced, ...folded];
   if (!extents.length) return [];
   return [explored.shut.length ? words.explorer.partly : words.explorer.complete(shortName(explored.node))];

@@ -53,6 +53,8 @@ export const explorer = {
   complete: (name: string) => `Complete: there is nothing more upstream or downstream of ${name}`,
   partly: "Only what you opened is shown",
   wholeTrace: (name: string) => `The whole trace of ${name}`,
+  wholeTraceOf: (name: string, count: number) =>
+    `The whole trace of ${name}; beside it, ${counted(count, "dataset has", "datasets have")} more upstream or downstream: expand with +`,
   wholePath: (isComplete: boolean) => (isComplete ? "All paths are shown" : "There are more paths than shown"),
   showing: (shown: number, count: number, atLeast: boolean, side: "up" | "down", name: string) =>
     `Showing ${shown} of ${count.toLocaleString("en")}${atLeast ? "+" : ""} datasets directly ${side === "up" ? "upstream" : "downstream"} of ${name}`,

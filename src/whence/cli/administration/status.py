@@ -34,9 +34,11 @@ def standing_lines(status: Json) -> Iterator[Text]:
 
 
 def _contract_line(contracts: Json) -> Text:
-    parts = [f"{contracts['contracts']:,} data contracts"]
+    count, violations = contracts["contracts"], contracts["violations"]
+    parts = [f"{count:,} data contract{'s' * (count != 1)}"]
     if violated := contracts["violated"]:
-        parts.append(f"{violated:,} violated ({contracts['violations']:,} violations: see whence contract list)")
+        found = f"{violations:,} violation{'s' * (violations != 1)}"
+        parts.append(f"{violated:,} violated ({found}: see whence contract list)")
     if unknown := contracts["not_evaluated"]:
         parts.append(f"{unknown:,} not evaluated")
     return _line("contracts", ", ".join(parts), "yellow" if violated else "")

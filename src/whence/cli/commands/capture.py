@@ -5,6 +5,7 @@ collector is unavailable: unsent events are kept in a file, and the message has 
 `--strict` it is an error. An argument that names no file is wrong usage, exit code 2 in any case.
 """
 
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -261,13 +262,17 @@ def run_job(
     """Run a command as a job, with captures of what a Python script imports.
 
     Output and exit code are the command's. Its events go where the environment says (docs/reference/configuration.md).
+    A person at a terminal also reads whether the collector took them.
     """
+    from whence.cli.sending.unsent import delivery_sentence
     from whence_client.runs.command import run_command
 
     try:
         code = run_command(command, job=job, namespace=namespace)
     except OSError as error:
         raise typer.BadParameter(f"{command[0]} cannot be started: {error.strerror}") from None
+    if sys.stderr.isatty() and (sentence := delivery_sentence()):
+        typer.echo(f"whence: {sentence}", err=True)
     raise typer.Exit(code)
 
 

@@ -1,0 +1,3 @@
+insert into shop.daily
+select *
+from shop.orders;
