@@ -302,7 +302,7 @@ def _gap_line(drawing: _Drawing, gap: Gap, prefix: str, *, last: bool) -> Text:
     owner = drawing.labels.of(name_of(gap.owner))
     upstream = drawing.answer.direction == "upstream"
     derivation = f"{owner} derives it from {others}" if upstream else f"{owner} derives {others} from it"
-    derivation = derivation if others else f"{owner} reads it"
+    derivation = derivation if others else f"the job {owner} reads it"
     unreported = "from which columns is not reported" if upstream else "not all columns are reported"
     which = "its columns are not known" if gap.reason == GapReason.NO_COLUMNS else unreported
     line = Text().append(prefix + (glyphs.ends if last else glyphs.branches)[2], style="dim")

@@ -42,7 +42,8 @@ class Ingested:
 
     def __str__(self) -> str:
         speed = f", {self.events / self.seconds:.0f}/s" if self.seconds else ""
-        return f"{self.accepted} of {self.events} events accepted from {self.files} files{speed}"
+        files = f"{self.files} file{'s' * (self.files != 1)}"
+        return f"{self.accepted} of {self.events} events accepted from {files}{speed}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,7 +75,8 @@ def _sections(judgement: Judgement, summary: Summary) -> Iterator[_Section]:
     if notes := list(_notes(judgement)):
         yield _Section("#### To know", (), notes)
     if summary.hits:
-        title = f"<details><summary>All {number(len(summary.hits), 'named node')} downstream</summary>\n"
+        count = number(len(summary.hits), "named node")
+        title = f"<details><summary>{'All ' if len(summary.hits) > 1 else ''}{count} downstream</summary>\n"
         yield _Section(title, _HIT_HEAD, [_hit_row(one) for one in summary.hits], "\n</details>\n")
 
 
