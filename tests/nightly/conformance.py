@@ -3,55 +3,95 @@ docs/reference/captures.md.
 """
 
 import argparse
+import json
 import sys
 import tempfile
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from capture.conformance.cases import CASES, SLOW, Case
-from capture.conformance.running import ROOT, WELL, Ran, facts_of, release_of, run_job
+from capture.conformance.file_cases import FILE_CASES, SLOW_FILE_CASES, FileCase
+from capture.conformance.running import ROOT, WELL, Files, facts_of, release_of, run_job
+from capture.conformance.wide_jobs import MEASURE, WIDE_JOBS
+from fixtures.collectors import collecting
 from whence.store.connection.engine import open_store, sqlite_url
 from whence.store.migrations.migrate import migrate
 
 PAGE = ROOT / "docs/reference/captures.md"
-ALL = (*CASES, *SLOW)
+ALL: tuple[Case | FileCase, ...] = (*CASES, *SLOW, *FILE_CASES, *SLOW_FILE_CASES)
 
-HEAD = """# Captures in your process
+HEAD = """# Captures
 
 `make nightly-conformance` writes this page (`ARGS="--only polars"`: only the lines of these captures). It runs one job
-for each capture as users do, `whence run -- python job.py`, and sends the events to a collector. Then it compares the
-`DIRECT` column lineage in a store, and the checks of data, with what the job's code says, written by hand. *Announced*
-are columns whose source cannot be known: each has its reason in the lineage.
+for each capture as users do, `whence run -- python job.py` or `whence capture`, and sends the events to a collector.
+Then it compares the `DIRECT` column lineage in a store, and the checks of data, with what the job's code says, written
+by hand. *Announced* are columns whose source cannot be known: each has its reason in the lineage.
+
+*ms in the job* is the time that a capture's hooks take in the job's main thread: their sum, and the longest call. The
+next column has the same for a job with 300 columns. What runs in other threads is not in it: Spark's figures are those
+of the start and the end of its session. The machine is shared and was loaded, so compare lines. A hook that takes more
+than 50 ms in 20 calls is switched off.
 
 The same jobs are killed, fail, and run with a collector that is overloaded or hangs. The checks are in
 `tests/capture/conformance`. More jobs of each system are in the tests of its capture, and the guide of each lists what
 they hold.
 
-| capture | release | facts right, wrong, missing | precision | recall | announced | events | bytes | lost |
-|---|---|---|---|---|---|---|---|---|
+| capture | release | facts right, wrong, missing | precision | recall | announced | events | bytes | ms in the job \
+| 300 columns | lost |
+|---|---|---|---|---|---|---|---|---|---|---|
 """
 
 
-def row(case: Case, folder: Path) -> str:
-    """The line of a capture: its job run once."""
-    ran = run_job(case, "succeed", WELL, folder)
-    if ran.code:
-        sys.stderr.write(ran.errors[-4000:])
-        raise SystemExit(f"the job of {case.capture} ended with {ran.code}")
-    found = facts_in_store(ran, folder)
-    right, wrong, missing = len(found & case.facts), len(found - case.facts), len(case.facts - found)
+def row(case: Case | FileCase, folder: Path) -> str:
+    """The line of a capture: its job run once, and again to measure it."""
+    match case:
+        case Case():
+            ran = run_job(case, "succeed", WELL, folder)
+            _refuse_failure(case, ran.code, ran.errors)
+            cost = f"{cost_of(case, case.job, folder)} | {cost_of(case, WIDE_JOBS[case.capture], folder)}"
+            return _line(case, case.facts, ran.events, len(ran.bytes_sent), folder, cost)
+        case FileCase():
+            folder.mkdir()
+            with collecting() as collector:
+                Files(folder, tuple(case.prepare(folder, False))).captured(collector)
+            return _line(case, case.edges, collector.events, sum(map(len, collector.bodies)), folder, "– | –")
+
+
+def cost_of(case: Case, job: str, folder: Path) -> str:
+    """Milliseconds of a capture's hooks in the thread of a job: their sum, and the longest call."""
+    measured = folder.with_name(f"{folder.name}-{'small' if job is case.job else 'wide'}")
+    ran = run_job(replace(case, job=MEASURE + job), "succeed", WELL, measured)
+    _refuse_failure(case, ran.code, ran.errors)
+    seconds = json.loads((measured / "times.json").read_text())
+    return f"{sum(seconds) * 1000:,.0f} ({max(seconds, default=0) * 1000:,.0f})"
+
+
+def _refuse_failure(case: Case, code: int, errors: str) -> None:
+    if code:
+        sys.stderr.write(errors[-4000:])
+        raise SystemExit(f"the job of {case.capture} ended with {code}")
+
+
+def _line(
+    case: Case | FileCase, facts: frozenset[str], events: Iterable[Any], sent: int, folder: Path, cost: str
+) -> str:
+    kept = list(events)
+    found = facts_in_store(kept, folder)
+    right, wrong, missing = len(found & facts), len(found - facts), len(facts - found)
     shares = f"{right / max(1, right + wrong):.2f} | {right / max(1, right + missing):.2f}"
-    counts = (
-        f"{right}, {wrong}, {missing} | {shares} | {len(case.unknown)} | {len(ran.events)} | {len(ran.bytes_sent):,}"
-    )
-    return f"| {case.capture} | {release_of(case)} | {counts} | {case.lost} |"
+    counts = f"{right}, {wrong}, {missing} | {shares} | {len(case.unknown)} | {len(kept)} | {sent:,}"
+    release = release_of(case) if isinstance(case, Case) else case.release
+    return f"| {case.capture} | {release} | {counts} | {cost} | {case.lost} |"
 
 
-def facts_in_store(ran: Ran, folder: Path) -> set[str]:
-    """The column lineage and checks of a job's events in a store of its own."""
+def facts_in_store(events: Iterable[Any], folder: Path) -> set[str]:
+    """The column lineage and checks of events in a store of its own."""
     engine = open_store(sqlite_url(folder / "store.db"))
     migrate(engine)
     try:
-        return facts_of(ran.events, engine)
+        return facts_of(events, engine)
     finally:
         engine.dispose()
 

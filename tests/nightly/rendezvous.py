@@ -1,4 +1,6 @@
-"""A file and a table that pandas, a real dbt, a real Spark and DuckDB touch are one dataset with one history."""
+"""A file and a table that pandas, DuckDB, and a real dbt, Spark, MLflow, Great Expectations and Soda touch are one
+dataset with one history.
+"""
 
 import json
 import os
@@ -12,11 +14,16 @@ import pandas as pd
 import pytest
 from sqlalchemy import Engine
 
+from capture.conformance.cases import Case
+from capture.conformance.running import WELL, run_job
 from client.tests.frames.sessions import Kept
 from environments import environment
 from fixtures.captured_lineage import column_edges, store_events
+from nightly.mlflow.tracking import tracking
 from whence.capture.dbt import capture
 from whence.capture.java import java_home
+from whence.capture.mlflow.source import capture as mlflow_capture
+from whence_client.captures import Naming, Window
 from whence_client.duckdb.hooks import DuckdbCapture
 from whence_client.frames.pandas.hooks import PandasCapture
 
@@ -32,6 +39,21 @@ builder = builder.config("spark.driver.host", "127.0.0.1")
 spark = attach(builder, namespace="prod", events_file=lake + "/events").getOrCreate()
 spark.read.parquet(lake + "/clean.parquet").selectExpr("amount * 2 AS twice").write.parquet(lake + "/twice")
 spark.stop()
+"""
+GREAT_EXPECTATIONS = """
+import great_expectations as gx
+context = gx.get_context(mode="ephemeral")
+suite = context.suites.add(gx.ExpectationSuite("sound"))
+suite.add_expectation(gx.expectations.ExpectColumnValuesToNotBeNull(column="amount"))
+lake = context.data_sources.add_pandas_filesystem("lake", base_directory={lake!r})
+data = lake.add_csv_asset("raw").add_batch_definition_path("all", path="raw.csv")
+context.validation_definitions.add(gx.ValidationDefinition(name="raw", data=data, suite=suite)).run()
+"""
+SODA = """
+from soda_core.contracts import verify_contract_locally
+open("shop.yml", "w").write("type: duckdb\\nname: shop\\nconnection: {{database: {lake}/shop.duckdb}}\\n")
+open("orders.yml", "w").write("dataset: shop/main/orders\\ncolumns:\\n- {{name: amount, checks: [missing: ]}}\\n")
+verify_contract_locally(data_source_file_path="shop.yml", contract_file_path="orders.yml")
 """
 Event = dict[str, Any]
 
@@ -71,6 +93,24 @@ def by_spark(lake: Path) -> list[Event]:
     return [json.loads(line) for line in (lake / "events").read_text("utf-8").splitlines()]
 
 
+def by_mlflow(lake: Path) -> list[Event]:
+    """A run that logs the file by a relative path, polled from its server."""
+    with tracking(lake) as server:
+        server.run("read", "clean.parquet", WHENCE_TRANSPORT="off")
+        source = mlflow_capture.configure({"uri": server.uri})
+        naming = Naming("mlflow", source.instance)
+        records = [record for record, _ in source.records(None, Window())]
+        return [event for record in records for event in source.translate(record, naming)]
+
+
+def by_checks(lake: Path, tool: str, job: str) -> list[Event]:
+    """A check of the file or the table."""
+    case = Case(tool, "", job.format(lake=str(lake)), frozenset(), "", environment=f"quality/{tool}.lock")
+    ran = run_job(case, "succeed", WELL, lake / tool)
+    assert ran.code == 0, ran.errors
+    return list(ran.events)
+
+
 def test_one_file_and_one_table_have_one_history(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sqlite_store: Engine
 ) -> None:
@@ -88,7 +128,12 @@ def test_one_file_and_one_table_have_one_history(
     finally:
         for undo in undos:
             undo()
-    events = [*session.events, *of_dbt, *by_spark(lake)]
+    checks = [
+        *by_checks(lake, "great_expectations", GREAT_EXPECTATIONS),
+        *by_checks(lake, "soda", SODA),
+    ]
+    of_mlflow = by_mlflow(lake)
+    events = [*session.events, *of_dbt, *by_spark(lake), *of_mlflow, *checks]
 
     mentioned = {
         (one["namespace"], one["name"])
@@ -96,8 +141,14 @@ def test_one_file_and_one_table_have_one_history(
         for one in (*event.get("inputs", ()), *event.get("outputs", ()), *filter(None, [event.get("dataset")]))
     }
     assert {one for one in mentioned if "clean" in one[1]} == {("file", f"{lake}/clean.parquet")}
+    file = ("file", f"{lake}/clean.parquet")
+    assert file in {(one["namespace"], one["name"]) for event in of_mlflow for one in event.get("inputs", ())}
     table = (f"duckdb://{lake}/shop.duckdb", "shop.main.orders")
     assert {one for one in mentioned if one[1].endswith(".main.orders")} == {table}
+    assert {(one["namespace"], one["name"]) for event in checks for one in event["inputs"]} == {
+        ("file", f"{lake}/raw.csv"),
+        table,
+    }
     edges = column_edges(store_events(sqlite_store, events))
     assert {"raw.amount -> clean.amount", "clean.amount -> orders.amount", "clean.amount -> twice.twice"} <= edges
     assert "orders.amount -> exported.amount" in edges

@@ -1,4 +1,6 @@
-"""Jobs run as users run them (`whence run -- python job.py`), with a collector that is well, overloaded or hanging."""
+"""Jobs run as users run them (`whence run -- python job.py`), and files captured so (`whence capture dbt target`), with
+a collector that is well, overloaded or hanging.
+"""
 
 import os
 import re
@@ -6,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,16 +16,19 @@ from typing import Any
 from sqlalchemy import Engine
 
 from capture.conformance.cases import ORDERS, Case
+from capture.conformance.wide_jobs import WIDE
 from environments import environment
 from fixtures.captured_lineage import column_edges, store_events
-from fixtures.collectors import collecting
+from fixtures.collectors import Collector, collecting
 from whence.capture.java import java_home
 from whence_client.outbox.flush import flush_outbox
 from whence_client.process.settings import Settings
 
 ROOT = Path(__file__).parents[3]
 RUN = "import sys; from whence_client.runs.command import run_command; sys.exit(run_command(sys.argv[1:]))"
+WHENCE = "from whence.cli.commands.app import main; main()"
 WELL, OVERLOADED, HANGING = 201, 503, 0
+_SECONDS = 240
 
 _MODEL = re.compile(r"\bm-[0-9a-f]{32}\b")
 """MLflow's name of a model, another one in each run."""
@@ -52,6 +58,7 @@ def run_job(case: Case, mode: str, status: int, folder: Path) -> Ran:
     """Run the job of a case, then send what waits in the outbox to a collector that is well."""
     folder.mkdir()
     (folder / "orders.csv").write_text(ORDERS)
+    (folder / "wide.csv").write_text(WIDE)
     (folder / "job.py").write_text(case.script)
     with collecting() as collector:
         collector.status = status
@@ -62,7 +69,7 @@ def run_job(case: Case, mode: str, status: int, folder: Path) -> Ran:
             capture_output=True,
             text=True,
             check=False,
-            timeout=240,
+            timeout=_SECONDS,
         )
         at_once = tuple(collector.events)
         collector.status = WELL
@@ -137,3 +144,40 @@ def _entry_points(folder: Path) -> Path:
     lines = [f"{name} = {value}\n" for name, value in registered_captures().items()]
     (place / "entry_points.txt").write_text("[whence.captures]\n" + "".join(lines))
     return place.parent
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of a case, and the words of the command that captures them."""
+
+    folder: Path
+    words: tuple[str, ...]
+
+    @contextmanager
+    def capture(self, collector: Collector, *words: str) -> Iterator[subprocess.Popen[str]]:
+        """`whence capture` of the files, or with other words, as a process."""
+        settings = {
+            "WHENCE_URL": collector.url,
+            "WHENCE_OUTBOX": str(self.folder / "outbox"),
+            "WHENCE_DATA": str(self.folder / "data"),
+            "XDG_CACHE_HOME": str(self.folder / "cache"),
+            "OPENLINEAGE_NAMESPACE": "prod",
+        }
+        command = [sys.executable, "-c", WHENCE, "capture", *(words or self.words)]
+        with subprocess.Popen(
+            command,
+            env={**os.environ, **settings},
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            yield process
+
+    def captured(self, collector: Collector, *words: str) -> str:
+        """What the command prints; it must succeed."""
+        with self.capture(collector, *words) as process:
+            output, errors = process.communicate(timeout=_SECONDS)
+        assert process.returncode == 0, output + errors
+        assert "Traceback" not in errors
+        return output

@@ -15,9 +15,10 @@ from sqlalchemy import Engine
 
 from capture.conformance.cases import CASES, SECRET, SLOW, Case
 from capture.conformance.running import HANGING, OVERLOADED, WELL, Ran, facts_of, registered_captures, run_job
+from capture.conformance.wide_jobs import WIDE_JOBS
 from client.tests.frames.sessions import Kept
 from fixtures.captured_lineage import store_events
-from nightly.conformance import PAGE, read_rows, write_page
+from nightly.conformance import ALL, PAGE, read_rows, write_page
 from whence.openlineage.validation.strict import require_valid
 from whence_client.captures.registry import install
 from whence_client.duckdb.hooks import DuckdbCapture
@@ -182,10 +183,14 @@ def test_10_a_newer_release_is_doubted_and_captured(
 
 def test_the_page_of_captures_has_a_line_for_each() -> None:
     text = PAGE.read_text("utf-8")
-    assert list(read_rows(text)) == [case.capture for case in (*CASES, *SLOW)]
+    assert list(read_rows(text)) == [case.capture for case in ALL]
     assert write_page(read_rows(text)) == text
-    for case in CASES:
+    for case in ALL:
         assert f" | {case.lost} |" in read_rows(text)[case.capture]
+
+
+def test_what_a_capture_costs_is_measured_for_each() -> None:
+    assert set(WIDE_JOBS) == {case.capture for case in (*CASES, *SLOW)}
 
 
 def test_every_registered_capture_is_checked() -> None:

@@ -24,6 +24,7 @@ from whence.errors import ApiError, DialectError, WhenceError
 from whence_client.outbox.destinations import destination_of
 from whence_client.outbox.spool import Spool, new_path
 from whence_client.process.settings import read_settings
+from whence_client.redaction.walk import redact_event
 
 SCRIPTS = "sql"
 """The format of files that are SQL scripts."""
@@ -148,7 +149,7 @@ def send(lines: Iterator[Line], url: str, *, strict: bool, as_json: bool) -> Exi
 def show(lines: Iterator[Line], *, strict: bool) -> Exit:
     """Print events, a line each; unreadable input is reported on stderr."""
     unread = 0
-    for line in lines:
+    for line in map(_mask_secrets, lines):
         if isinstance(line, Flaw):
             unread += 1
             print_lines([_flaw(line)], Console(stderr=True, highlight=False))
@@ -159,7 +160,7 @@ def show(lines: Iterator[Line], *, strict: bool) -> Exit:
 
 def _written(lines: Iterator[Line], spool: Spool) -> Captured:
     events, unread, flaws = 0, 0, list[Flaw]()
-    for line in lines:
+    for line in map(_mask_secrets, lines):
         if isinstance(line, Flaw):
             unread += 1
             if len(flaws) < SHOWN:
@@ -169,6 +170,15 @@ def _written(lines: Iterator[Line], spool: Spool) -> Captured:
             spool.append(line)
     spool.sync()
     return Captured(events=events, flaws=tuple(flaws), unread=unread)
+
+
+def _mask_secrets(line: Line) -> Line:
+    """The line as it may be written to a file and sent: the collector masks secrets only when they have arrived."""
+    if isinstance(line, Flaw):
+        return line
+    event = msgspec.json.decode(line)
+    redacted = redact_event(event, line.decode())
+    return line if redacted is event else msgspec.json.encode(redacted)
 
 
 def _report(captured: Captured, as_json: bool) -> None:

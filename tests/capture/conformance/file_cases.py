@@ -1,0 +1,106 @@
+"""Captures that read files, each with files of its system and their lineage as the text of the queries says it."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from capture.conformance.cases import SECRET
+from environments import environment
+
+DBT_LOCK = Path(__file__).parents[1] / "dbt/requirements.lock"
+
+
+@dataclass(frozen=True)
+class FileCase:
+    """A capture, and files of its system. `prepare` makes them in a folder and returns the words of `whence capture`.
+
+    Its second argument is whether a statement fails. `edges` are DIRECT; `table` is what the statement writes, named as
+    other captures name it.
+    """
+
+    capture: str
+    prepare: Callable[[Path, bool], list[str]]
+    edges: frozenset[str]
+    table: Callable[[Path], tuple[str, str]]
+    lost: str
+    release: str
+    unknown: frozenset[str] = frozenset()
+
+
+INSERT = "INSERT INTO totals (who, gross) SELECT customer, sum(amount) * 1.2 FROM orders GROUP BY customer"
+LOG = f"""2026-02-01 10:00:00.000 UTC [41] ada@shop 65f.29 LOG:  duration: 250.000 ms  statement: {INSERT}
+"""
+BROKEN = f"""2026-02-01 11:00:03.000 UTC [42] ada@shop 65f.2a ERROR:  no connection: password={SECRET}
+2026-02-01 11:00:03.000 UTC [42] ada@shop 65f.2a STATEMENT:  {INSERT}
+"""
+
+
+def write_log(folder: Path, fails: bool) -> list[str]:
+    """A log as PostgreSQL writes it, with a statement that fails."""
+    (folder / "postgres ü.log").write_text(LOG + (BROKEN if fails else ""), "utf-8")
+    columns = {"orders": ["id", "customer", "amount"], "totals": ["who", "gross"]}
+    (folder / "columns.json").write_text(json.dumps(columns))
+    where = ["--format", "postgres", "--namespace", "postgres://db:5432", "--database", "shop", "--schema", "public"]
+    return ["sql-log", "postgres ü.log", *where, "--prefix", "%m [%p] %u@%d %c ", "--columns", "columns.json"]
+
+
+def build_project(folder: Path, fails: bool) -> list[str]:
+    """A project of a real dbt over DuckDB: its model reads a file, and is built again until it fails."""
+    project = folder / "project"
+    (project / "models").mkdir(parents=True)
+    (project / "dbt_project.yml").write_text("name: shop\nversion: 1.0.0\nprofile: shop\n")
+    (folder / "orders.csv").write_text("id,customer,amount\n1,7,2.5\n2,8,3.5\n")
+    target = {"type": "duckdb", "path": str(folder / "shop.duckdb"), "schema": "main", "threads": 1}
+    (project / "profiles.yml").write_text(json.dumps({"shop": {"target": "dev", "outputs": {"dev": target}}}))
+    head = "{{ config(materialized='table') }} SELECT customer AS who, sum(amount) * 1.2 AS gross"
+    (project / "models/totals.sql").write_text(f"{head} FROM read_csv('{folder}/orders.csv') GROUP BY customer\n")
+    _run_dbt(project, "build")
+    _run_dbt(project, "docs", "generate")
+    if fails:
+        (folder / "orders.csv").write_text(f"customer,amount,note\n7,2.5,password={SECRET}\n")
+        lost = "error('no connection: ' || any_value(note)) AS lost"
+        (project / "models/totals.sql").write_text(
+            f"{head}, {lost} FROM read_csv('{folder}/orders.csv') GROUP BY ALL\n"
+        )
+        _run_dbt(project, "build", code=1)
+    return ["dbt", "project/target"]
+
+
+def _run_dbt(project: Path, *words: str, code: int = 0) -> None:
+    dbt = environment("dbt", DBT_LOCK) / "bin/dbt"
+    done = subprocess.run(
+        [str(dbt), "--no-version-check", "--quiet", *words, "--project-dir", str(project)],
+        env={**os.environ, "DBT_PROFILES_DIR": str(project), "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"},
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+
+
+FILE_CASES = (
+    FileCase(
+        "sql-log",
+        write_log,
+        frozenset(("orders.customer -> totals.who", "orders.amount -> totals.gross")),
+        lambda folder: ("postgres://db:5432", "shop.public.totals"),
+        "statements that the log leaves out, values of parameters",
+        "PostgreSQL's stderr format",
+    ),
+)
+
+SLOW_FILE_CASES = (
+    FileCase(
+        "dbt",
+        build_project,
+        frozenset(("orders.customer -> totals.who", "orders.amount -> totals.gross")),
+        lambda folder: (f"duckdb://{folder}/shop.duckdb", "shop.main.totals"),
+        "Python models, SQL that macros run by themselves",
+        "dbt-core 1.11",
+    ),
+)
+"""Captures whose system takes long to start: `--long`."""
