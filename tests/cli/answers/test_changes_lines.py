@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from whence.cli.answers.changes import diff_lines, history_lines
+from whence.cli.answers.changes import diff_lines, history_lines, run_lines
 from whence.cli.answers.tree import ASCII, Style
-from whence.client.answers import Diff, History
-from whence.client.values import Change, Completeness, State, Version
+from whence.client.answers import Diff, History, RunLineage
+from whence.client.values import Change, Commit, Completeness, Handover, ReachedRun, State, Version
 
 STYLE = Style(now=0)
 LAKE = "file:/home/ada/data/churn"
@@ -122,3 +122,38 @@ def test_datasets_of_one_name_stay_distinct_and_hostile_names_harmless() -> None
     assert "crm-prod.main.calls -> crm-staging.main.calls" in first
     assert "\x1b" not in second
     assert "\n" not in second
+
+
+def reached(run: str, depth: int, commit: Commit | None) -> ReachedRun:
+    return ReachedRun(
+        run=run,
+        job=JOB,
+        depth=depth,
+        state="COMPLETE",
+        began_at=None,
+        ended_at=None,
+        commit=commit,
+        reads=(),
+        writes=(),
+    )
+
+
+def test_runs_are_shown_with_short_commits_and_datasets() -> None:
+    reader, writer = (f"run:{digits * 8}-0000-4000-8000-000000000000" for digits in "ab")
+    hashed = Commit(version="c0ffee00" * 5, url="", branch="")
+    tagged = Commit(version="v1.2", url="", branch="")
+    found = RunLineage(
+        root=reader,
+        job=JOB,
+        direction="upstream",
+        completeness=WHOLE,
+        runs=(reached(reader, 0, tagged), reached(writer, 1, hashed)),
+        handovers=(Handover(reader=reader, writer=writer, dataset=FEATURES, at="2026-11-25T18:00:00Z"),),
+        origins=(),
+    )
+    assert [line.plain for line in run_lines(found, STYLE)] == [
+        f"   0  {JOB}  {reader} COMPLETE  at v1.2",
+        f"   1  {JOB}  {writer} COMPLETE  at c0ffee00",
+        "      wrote features for run aaaaaaaa",
+        "Complete.",
+    ]

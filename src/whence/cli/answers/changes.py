@@ -1,5 +1,6 @@
 """The work of the commands for evidence and history: why, why not, history, diff, runs."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Unpack
@@ -11,14 +12,17 @@ from whence.cli.answers.ask import QuestionCommand, show
 from whence.cli.answers.impact import closing_line
 from whence.cli.answers.listing import path_lines
 from whence.cli.answers.tree import Style, number
-from whence.cli.output.labels import Labels, age, label, name_of
+from whence.cli.output.labels import Labels, age, label, name_of, short_run
 from whence.cli.output.streams import Exit, safe
 from whence.client.answers import Diff, History, Paths, RunLineage, WhyNot
 from whence.client.options import Bounds
-from whence.client.values import Change, Evidence, ReachedRun, Transformation, Version
+from whence.client.values import Change, Commit, Evidence, ReachedRun, Transformation, Version
 from whence.model.names import JobName
 from whence.query.answers.instants import read_iso
 
+_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_DIGITS = 8
+"""The digits of a commit's hash that are shown."""
 _WORDS = {"field": "column"}
 """Words for kinds of nodes, where they differ."""
 SIGNS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow")}
@@ -51,7 +55,7 @@ def show_diff(command: QuestionCommand, before: str, after: str) -> Exit:
 def show_runs(command: QuestionCommand, run: str, *, down: bool, depth: int | None, max_runs: int) -> Exit:
     """Print the runs upstream of a run, or downstream."""
     found = command.questions.runs(run, down=down, depth=depth, max_runs=max_runs)
-    return show(command, found, lambda style: _run_lines(found, style))
+    return show(command, found, lambda style: run_lines(found, style))
 
 
 def _why_lines(found: Paths, style: Style) -> Iterator[Text]:
@@ -168,7 +172,9 @@ def _line(word: str, text: str) -> Text:
     return Text.assemble((f"  {sign} ", colour), text)
 
 
-def _run_lines(found: RunLineage, style: Style) -> Iterator[Text]:
+def run_lines(found: RunLineage, style: Style) -> Iterator[Text]:
+    """Each run with its commit, and the datasets that it handed over."""
+    labels = label((name_of(one.dataset) for one in found.handovers), style.glyphs.more)
     for run in found.runs:
         yield _run_line(run, style)
         pairs = [
@@ -177,14 +183,21 @@ def _run_lines(found: RunLineage, style: Style) -> Iterator[Text]:
         for one in pairs:
             other = one.reader if found.direction == "upstream" else one.writer
             verb = "wrote" if found.direction == "upstream" else "read"
-            yield Text(f"      {verb} {safe(one.dataset)} {'for' if verb == 'wrote' else 'of'} {other}", style="dim")
+            dataset, short = labels.of(name_of(one.dataset)), short_run(other.removeprefix("run:"))
+            yield Text(f"      {verb} {dataset} {'for' if verb == 'wrote' else 'of'} run {short}", style="dim")
     for name in found.origins:
         yield Text(f"   ?  {safe(name)}: no known run wrote it before", style="yellow")
     yield closing_line(found.completeness)
 
 
+def _commit_text(commit: Commit) -> str:
+    """A commit, of a hash the first digits; else the address of the code."""
+    version = safe(commit.version or "")
+    return version[:_DIGITS] if _HASH.fullmatch(version) else version or safe(commit.url)
+
+
 def _run_line(run: ReachedRun, style: Style) -> Text:
-    commit = "" if run.commit is None else f"  at {safe(run.commit.version or run.commit.url)}"
+    commit = "" if run.commit is None else f"  at {_commit_text(run.commit)}"
     when = "" if run.began_at is None else f", {age(max(style.now - read_iso(run.began_at), 0))}"
     line = Text(f"{run.depth:>4}  ", style="dim").append(safe(run.job), style="bold")
     return line.append(f"  {run.run} {run.state}{when}", style="dim").append(commit, style="cyan")

@@ -56,7 +56,7 @@ def run_of(evidence: Iterable[Evidence], now: int) -> str:
         last = max((read_iso(one.last_seen.time) for one in evidence), default=None)
         return "" if last is None else f"declared {age(now - last)}"
     run = max(runs, key=lambda one: (read_iso(one.said_at), one.run))
-    return f"run {safe(_short_run(_run_id(run)))}{_STATES.get(run.state, '')}, {age(now - _spoke_at(run))}"
+    return f"run {safe(short_run(_run_id(run)))}{_STATES.get(run.state, '')}, {age(now - _spoke_at(run))}"
 
 
 def age(microseconds: int) -> str:
@@ -78,7 +78,7 @@ def _spoke_at(run: RunSeen) -> int:
     return next(filter(None, times), 0) or read_iso(run.said_at)
 
 
-def _short_run(run_id: str) -> str:
+def short_run(run_id: str) -> str:
     """Eight digits of a run id: the first ones, or the last ones if the first are a time, which neighbours share."""
     is_time_first = run_id[14:15] == "7"  # RFC 9562: the version is the 13th digit
     return run_id[-8:] if is_time_first else run_id[:8]
