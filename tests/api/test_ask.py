@@ -37,6 +37,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "why": ("why", {"source": str(column("silver/sessions", "minutes")), "target": CHURN}),
     "why-not": ("why-not", {"source": str(column("raw/usage_logs.csv", "last_login")), "target": CHURN}),
     "history": ("history", {"node": str(FieldName(TABLE, "avg_minutes"))}),
+    "checks": ("check-results", {"node": str(TABLE)}),
     "diff": ("diff", {"before": str(NOW - 6 * HOUR), "after": str(NOW)}),
     "runs": (f"runs/{RUN}/lineage", {}),
     "search": ("search", {"q": "churn"}),

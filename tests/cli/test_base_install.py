@@ -102,6 +102,7 @@ QUESTIONS = {
     "downstream": ("x",),
     "impact": ("x",),
     "measurements": ("x",),
+    "checks": ("x",),
     "history": ("x",),
     "search": ("x",),
     "path": ("x", "y"),

@@ -68,6 +68,7 @@ QUESTIONS: dict[str, tuple[list[str], ...]] = {
         ["job:churn:build_features", "--as-of", str(NOW)],
         ["none"],
     ),
+    "checks": (["usage_logs"], [MINUTES], ["usage_logs", "--as-of", str(NOW)], ["job:churn:report"], ["none"]),
     "path": (*ENDS, [MINUTES, CHURN, "--depth", "1"], ["usage_logs", "model", "--limit", "1"]),
     "why": (*ENDS[:2], ["usage_logs", "model", "--limit", "1"]),
     "why-not": ENDS[:-2],

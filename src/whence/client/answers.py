@@ -12,6 +12,7 @@ from whence.client import data_frames, notebook
 from whence.client.values import (
     Affected,
     Change,
+    CheckResult,
     Completeness,
     Counts,
     Edge,
@@ -251,6 +252,23 @@ class Measurements(Answer, frozen=True, kw_only=True):
 
     def _title(self) -> str:
         return f"{_number(self.measurements, 'measurement')} of {self.node}, {_completeness_text(self.completeness)}"
+
+
+class CheckResults(Answer, frozen=True, kw_only=True):
+    """The results of the checks of a dataset or a column, the newest first."""
+
+    _rows: ClassVar[str] = "checks"
+    _columns: ClassVar[tuple[str, ...]] = (
+        *("time", "dataset", "column", "assertion", "held", "severity"),
+        *("expected", "actual", "failures", "run", "job"),
+    )
+
+    node: str
+    completeness: Completeness
+    checks: tuple[CheckResult, ...]
+
+    def _title(self) -> str:
+        return f"{_number(self.checks, 'check result')} of {self.node}, {_completeness_text(self.completeness)}"
 
 
 class Found(Answer, frozen=True, kw_only=True):

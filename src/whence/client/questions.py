@@ -6,7 +6,19 @@ from urllib.parse import quote
 
 import msgspec
 
-from whence.client.answers import Answer, Diff, Found, History, Impact, Lineage, Measurements, Paths, RunLineage, WhyNot
+from whence.client.answers import (
+    Answer,
+    CheckResults,
+    Diff,
+    Found,
+    History,
+    Impact,
+    Lineage,
+    Measurements,
+    Paths,
+    RunLineage,
+    WhyNot,
+)
 from whence.client.connection import Connection, refused_key
 from whence.client.contracts import ContractAnswer, ContractedDataset, ContractHistory, ContractPage
 from whence.client.gate_records import Approval, ApprovalsPage, RecordedWaiver, WaiversPage, WrittenPage
@@ -106,6 +118,10 @@ class Client:
         """What was measured of a dataset, a column or the runs of a job: the newest `limit`, or all that are read."""
         parameters = {"node": node, "metric": list(metrics), "as_of": iso_text(as_of)}
         return self._read("/measurements", parameters, Measurements, "measurements", limit)
+
+    def check_results(self, node: str, *, as_of: Time | None = None, limit: int | None = None) -> CheckResults:
+        """What checks found of a dataset or a column: the newest `limit`, or all that are read."""
+        return self._read("/check-results", {"node": node, "as_of": iso_text(as_of)}, CheckResults, "checks", limit)
 
     def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> Found:
         """Search datasets, fields and jobs by the words of their names, tags, owners and descriptions."""

@@ -253,6 +253,22 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     job: str | None
 
 
+class CheckResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run found of an assertion on a dataset or on one of its columns. `severity` `warn` is not an error."""
+
+    time: str
+    dataset: str
+    assertion: str
+    column: str | None
+    held: bool
+    severity: str | None
+    expected: str | None
+    actual: str | None
+    failures: int | None
+    run: str | None
+    job: str | None
+
+
 class Count(msgspec.Struct, frozen=True, kw_only=True):
     """A count; `relative_error` is 0 if it is exact."""
 

@@ -35,6 +35,7 @@ from ui.stories.datasets import (
     USAGE,
     WAREHOUSE,
 )
+from ui.stories.quality import checks_of, metrics_of
 from whence.govern.assertions import set_contract
 from whence.model.events import RunState
 from whence.model.lineage import Edge
@@ -292,22 +293,12 @@ def _event(at: int, state: RunState, step: Step, run: str) -> dict[str, Any]:
         state,
         RunName(run, step.name),
         job_facets={**step.facets, **sql},
-        inputs=[dataset(one, facets=_schema(one, at), inputFacets=_checks(one)) for one in step.reads],
+        inputs=[
+            dataset(one, facets=_schema(one, at), inputFacets={**checks_of(one), **metrics_of(one, at)})
+            for one in step.reads
+        ],
         outputs=[dataset(step.writes, facets={**_schema(step.writes, at), **columns})],
     )
-
-
-def _checks(of: DatasetName) -> dict[str, Any]:
-    """What the tests found that run before a dataset is read."""
-    found = {FEATURES: (True, True, True), PREDICTIONS: (True, False)}.get(of, ())
-    names = ("not_null", "accepted_values", "unique")
-    assertions: list[dict[str, Any]] = [
-        {"assertion": name, "success": one} for name, one in zip(names, found, strict=False)
-    ]
-    if of == CLEAN:
-        assertions = [{"assertion": "fresh", "success": False, "severity": "warn"}]
-    facet_ = facet("DataQualityAssertionsDatasetFacet", assertions=assertions)
-    return {"dataQualityAssertions": facet_} if assertions else {}
 
 
 def building_run(ago: int) -> str:

@@ -1,6 +1,5 @@
 // The three dashboards: on call, executive, debug.
 
-import "uplot/dist/uPlot.min.css";
 import "../styles/dashboards/boards.css";
 import "../styles/dashboards/debug.css";
 import { Go } from "../components/elements";

@@ -6,7 +6,7 @@ import { parseName } from "../names";
 import { Awaited, exact, Go, Icon, NodeLink, When } from "../components/elements";
 import { words } from "../texts";
 import { usePages, type Covered, type Kpi, type Listed } from "../api";
-import { Chart, Key, type Series } from "./Chart";
+import { Chart, Key, type Series } from "../components/Chart";
 import { Paged } from "./Paged";
 import { Bar, Tile } from "./Tile";
 import { boardAddress } from "./dashboardAddress";

@@ -10,8 +10,10 @@ import { Description, Owners, TagsEditor, Trust } from "../facts/editors";
 import { useMay } from "../session";
 import { words } from "../texts";
 import { Contract } from "./node/Contract";
+import { CheckHistory } from "./node/CheckHistory";
 import { JobParts } from "./node/JobParts";
 import { Checks, LastWrite } from "./node/LatestRuns";
+import { MeasurementHistory } from "./node/MeasurementHistory";
 import { Neighbours } from "./node/Neighbours";
 import { NodeHistory } from "./node/NodeHistory";
 import { Schema } from "./node/Schema";
@@ -64,6 +66,8 @@ export const NodePage = ({ node, asOf }: { node: string; asOf?: string }) => {
               title={kind === "job" ? words.node.outputs : words.node.downstream}
               hasJobs={kind !== "job"}
             />
+            {kind !== "job" && <CheckHistory node={box} asOf={asOf} />}
+            {kind !== "job" && <MeasurementHistory node={box} asOf={asOf} />}
             <NodeHistory node={box} />
           </div>
           <aside>

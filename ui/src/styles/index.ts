@@ -6,6 +6,7 @@ import "./components/controls.css";
 import "./components/search.css";
 import "./components/lists.css";
 import "./components/names.css";
+import "./components/charts.css";
 import "./pages.css";
 import "./explorer/page.css";
 import "./explorer/lenses.css";

@@ -5,6 +5,7 @@ from typing import Any
 from whence.api.http.problems import MEDIA_TYPE
 from whence.api.http.response_types import Envelope
 from whence.query.rendering import documents
+from whence.query.rendering.checks import CheckResults
 
 ENVELOPES: dict[str, Any] = {
     "lineage": Envelope[documents.Lineage],
@@ -16,6 +17,7 @@ ENVELOPES: dict[str, Any] = {
     "runs": Envelope[documents.RunLineage],
     "search": Envelope[documents.Found],
     "measurements": Envelope[documents.Measurements],
+    "check-results": Envelope[CheckResults],
     "blast": Envelope[documents.Blast],
 }
 """The type of `data`, by question."""

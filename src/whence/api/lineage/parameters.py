@@ -147,6 +147,12 @@ class Measured(AtTime):
     metric: list[Text] = Field([], description="Only these metrics: `rowCount`, `nullCount`, `duration`")
 
 
+class Checked(AtTime):
+    """What checks found of a node."""
+
+    node: Name
+
+
 class Between(Page):
     """Two states: times, or runs."""
 

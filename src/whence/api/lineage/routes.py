@@ -18,6 +18,7 @@ from whence.query.lookup.filtered_search import narrowed
 from whence.query.lookup.resolve import resolve
 from whence.query.lookup.search import search
 from whence.query.questions.blast_radius import blast_document, blast_radius
+from whence.query.questions.check_results import check_results
 from whence.query.questions.dropped_datasets import dropped_at
 from whence.query.questions.impact import impact
 from whence.query.questions.lineage import reach_downstream, reach_upstream
@@ -93,6 +94,16 @@ def _walks(routes: APIRouter, requests: GraphRequests) -> None:
 
         def ask(graph: QuestionGraph) -> Listing:
             return listings.measurements_listing(measurements(graph, resolve(graph, query.node), at, query.metric))
+
+        return await requests.answer(request, query.terms(at), ask)
+
+    @routes.get("/check-results", responses=documented("check-results"))
+    async def check_results_of(request: Request, query: Annotated[questions.Checked, Query()]) -> Response:
+        """List the results of the checks of a dataset or a column, the newest first."""
+        at = query.at
+
+        def ask(graph: QuestionGraph) -> Listing:
+            return listings.check_results_listing(check_results(graph, resolve(graph, query.node), at))
 
         return await requests.answer(request, query.terms(at), ask)
 

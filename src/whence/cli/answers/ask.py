@@ -13,7 +13,19 @@ from whence.cli.answers.impact import impact_lines
 from whence.cli.answers.listing import found_lines, is_outdated, path_lines, radius_line
 from whence.cli.answers.tree import ASCII, UNICODE, Style, tree
 from whence.cli.output.streams import Exit, Rows, print_csv, print_document, print_lines
-from whence.client.answers import Answer, Diff, Found, History, Impact, Lineage, Measurements, Paths, RunLineage, WhyNot
+from whence.client.answers import (
+    Answer,
+    CheckResults,
+    Diff,
+    Found,
+    History,
+    Impact,
+    Lineage,
+    Measurements,
+    Paths,
+    RunLineage,
+    WhyNot,
+)
 from whence.client.contracts import ContractedDataset, ContractHistory
 from whence.client.gate_records import Approval, RecordedWaiver
 from whence.client.options import Bounds, Narrowing, Time, Walk
@@ -67,6 +79,10 @@ class Questions(Protocol):
         self, node: str, *, metrics: Sequence[str] = (), as_of: Time | None = None, limit: int | None = None
     ) -> Measurements:
         """The measurements of a node: the newest `limit`, or all."""
+        ...
+
+    def check_results(self, node: str, *, as_of: Time | None = None, limit: int | None = None) -> CheckResults:
+        """The results of the checks of a node: the newest `limit`, or all."""
         ...
 
     def history(self, node: str) -> History:

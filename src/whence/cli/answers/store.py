@@ -30,6 +30,7 @@ from whence.query.lookup.resolve import resolve
 from whence.query.lookup.search import search
 from whence.query.ports.graph import Names
 from whence.query.questions.blast_radius import blast_document, blast_radius
+from whence.query.questions.check_results import check_results
 from whence.query.questions.dropped_datasets import dropped_at
 from whence.query.questions.impact import impact
 from whence.query.questions.lineage import reach_downstream, reach_upstream
@@ -139,6 +140,13 @@ class StoreQuestions:
         with self._open() as graph:
             found = measurements(graph, resolve(graph, node), at, metrics)
         return answer_of(listings.measurements_listing(found), answers.Measurements, limit)
+
+    def check_results(self, node: str, *, as_of: Time | None = None, limit: int | None = None) -> answers.CheckResults:
+        """What checks found of a node."""
+        at = None if as_of is None else past_instant(iso_text(as_of) or "", _now())
+        with self._open() as graph:
+            found = check_results(graph, resolve(graph, node), at)
+        return answer_of(listings.check_results_listing(found), answers.CheckResults, limit)
 
     def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> answers.Found:
         """The results of a search."""

@@ -75,7 +75,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("upstream")(_follow("List the nodes upstream of a dataset, field or job: its sources.", down=False))
     depends = "List the nodes downstream of a dataset, field or job: what breaks if it changes."
     app.command("downstream")(_follow(depends, down=True))
-    for command in (impact, path, why, history, diff, runs, measurements, search):
+    for command in (impact, path, why, history, diff, runs, measurements, checks, search):
         app.command()(command)
     app.command("why-not")(why_not)
 
@@ -317,6 +317,25 @@ def measurements(
     time = None if as_of is None else iso(as_of)
     with _open_command(context, output) as command:
         raise typer.Exit(show_measurements(command, node, metrics=metric or (), as_of=time, limit=limit))
+
+
+def checks(
+    context: typer.Context,
+    node: Node,
+    as_of: AsOf = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="List so many as text")] = 50,
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    output: RowsForm = Rows.TEXT,
+) -> None:
+    """The results of the checks of a dataset or a column that runs reported: the newest first."""
+    from whence.cli.answers.check_results import show_check_results
+
+    time = None if as_of is None else iso(as_of)
+    with _open_command(context, output) as command:
+        raise typer.Exit(show_check_results(command, node, as_of=time, limit=limit))
 
 
 @contextmanager

@@ -36,6 +36,15 @@ class RunChecks(NamedTuple):
     checks: tuple[Assertion, ...]
 
 
+class ChecksPage(NamedTuple):
+    """Checks of datasets, the latest run first. `stopped_by`: why they are not all, `checks` (only the latest runs were
+    read) or `access` (the viewer may not read them); None if they are all.
+    """
+
+    found: tuple[RunChecks, ...] = ()
+    stopped_by: str | None = None
+
+
 def is_assertions_facet(role: str, key: str) -> bool:
     """Whether a facet of a run holds results of checks on a dataset; `role` as in `store.schema.packed`."""
     return role in ("input", "output") and key == ASSERTIONS

@@ -9,7 +9,7 @@ from typing import Protocol
 from whence.model.graph import MeasurementRow, RunRow
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node, RunName
-from whence.openlineage.facets.assertions import RunChecks
+from whence.openlineage.facets.assertions import ChecksPage
 from whence.query.answers.completeness import completeness_of
 from whence.query.answers.values import Completeness
 from whence.query.ports.graph import Runs
@@ -33,7 +33,7 @@ class Measured(Runs, Protocol):
         """
         ...
 
-    def checks(self, dataset_ids: Iterable[int], at: int | None) -> Sequence[RunChecks]:
+    def checks(self, dataset_ids: Iterable[int], at: int | None) -> ChecksPage:
         """The checks of these datasets, by run, the latest first, as of a time; none for a restricted viewer."""
         ...
 

@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 from whence.model.names import DatasetName, RunName
 from whence.openlineage.facets.assertions import Assertion
 from whence.query.answers.instants import iso
+from whence.query.questions.check_results import CheckResult as Result
 
 
 class Check(TypedDict):
@@ -33,6 +34,31 @@ class Checked(TypedDict):
     checks: list[Check]
 
 
+class CheckResult(TypedDict):
+    """What a run found of an assertion on a dataset or on one of its columns. `severity` `warn` is not an error. What
+    was expected and found, and the number of failed rows, if the producer reports them.
+    """
+
+    time: str
+    dataset: str
+    assertion: str
+    column: str | None
+    held: bool
+    severity: str | None
+    expected: str | None
+    actual: str | None
+    failures: int | None
+    run: str | None
+    job: str | None
+
+
+class CheckResults(TypedDict):
+    """The results of the checks of a node, the newest first."""
+
+    node: str
+    checks: list[CheckResult]
+
+
 def checked_document(dataset: DatasetName, run: RunName, time: int, checks: Iterable[Assertion]) -> Checked:
     """The checks of a dataset in a run; `time` in µs."""
     return {
@@ -41,6 +67,23 @@ def checked_document(dataset: DatasetName, run: RunName, time: int, checks: Iter
         "job": str(run.job),
         "time": iso(time),
         "checks": [_check(one) for one in checks],
+    }
+
+
+def check_result_document(one: Result) -> CheckResult:
+    """A result of a check."""
+    return {
+        "time": iso(one.time),
+        "dataset": str(one.dataset),
+        "assertion": one.assertion.name,
+        "column": one.assertion.column,
+        "held": one.assertion.held,
+        "severity": one.assertion.severity,
+        "expected": one.assertion.expected,
+        "actual": one.assertion.actual,
+        "failures": one.assertion.failures,
+        "run": None if one.run is None else str(one.run),
+        "job": None if one.run is None else str(one.run.job),
     }
 
 

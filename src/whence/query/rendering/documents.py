@@ -10,7 +10,9 @@ from typing_extensions import TypedDict
 from whence.query.answers.values import GapReason
 from whence.query.questions.why_not import Reason
 
-StoppedBy = Literal["depth", "nodes", "edges", "paths", "retention", "beginning", "columns", "measurements"]
+StoppedBy = Literal[
+    "depth", "nodes", "edges", "paths", "retention", "beginning", "columns", "measurements", "checks", "access"
+]
 Influence = Literal["DIRECT", "UNKNOWN", "INDIRECT"]
 ChangeKind = Literal["added", "removed", "changed"]
 

@@ -12,6 +12,7 @@ from whence.query.answers.values import Completeness, Path, Paths
 from whence.query.history.diff import Diff
 from whence.query.history.history import History
 from whence.query.lookup.search import Found
+from whence.query.questions.check_results import CheckResults
 from whence.query.questions.impact import Impact
 from whence.query.questions.measurements import Measurements
 from whence.query.questions.why_not import WhyNot
@@ -24,6 +25,7 @@ from whence.query.rendering.answers import (
     path_document,
     paths_head,
 )
+from whence.query.rendering.checks import check_result_document
 from whence.query.runs.run_lineage import RunLineage
 from whence.query.traversal.node_order import Keys
 from whence.query.traversal.result import TraversalResult
@@ -167,6 +169,22 @@ def measurements_listing(found: Measurements) -> Listing:
         columns=("time", "dataset", "column", "facet", "role", "metric", "value", "run", "job"),
         keys=[(*one.order, place) for place, one in enumerate(several)],
         part=lambda start, end: {"measurements": [reports.measurement_document(one) for one in several[start:end]]},
+    )
+
+
+def check_results_listing(found: CheckResults) -> Listing:
+    """Results of checks, the newest first."""
+    several = found.results
+    return Listing(
+        head={"node": str(found.node)},
+        get_completeness=lambda: found.completeness,
+        name="checks",
+        columns=(
+            *("time", "dataset", "column", "assertion", "held", "severity"),
+            *("expected", "actual", "failures", "run", "job"),
+        ),
+        keys=[(*one.order, place) for place, one in enumerate(several)],
+        part=lambda start, end: {"checks": [check_result_document(one) for one in several[start:end]]},
     )
 
 

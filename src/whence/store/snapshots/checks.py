@@ -28,7 +28,7 @@ class CheckReport:
 
 def latest_check_reports(connection: Connection, names: Sequence[DatasetName]) -> list[CheckReport]:
     """The reports on datasets, by dataset and job. Datasets without a check are left out."""
-    found = read_checks(connection, [node_id(one) for one in names])
+    found = read_checks(connection, [node_id(one) for one in names]).found
     datasets = StoreCatalog(connection).entries({one.dataset_id for one in found})
     runs = {row.id: row.name for row in StoreGraph(connection).runs({one.run_id for one in found})}
     reports: dict[tuple[str, str], CheckReport] = {}

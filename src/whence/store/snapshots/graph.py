@@ -36,7 +36,7 @@ from whence.model.graph import (
 )
 from whence.model.ids import Kind, kind_of
 from whence.model.names import DatasetName, FieldName, JobName, Node
-from whence.openlineage.facets.assertions import RunChecks
+from whence.openlineage.facets.assertions import ChecksPage
 from whence.store.adjacency.overlay import StoreAdjacency
 from whence.store.adjacency.tables import TableAdjacency
 from whence.store.catalog import runs as catalog_runs
@@ -257,7 +257,7 @@ class StoreGraph:
         """The facets that measure these datasets, the latest first, at most `limit`; as of a time."""
         return read_measurements(self.connection, dataset_ids, at, limit, facet)
 
-    def checks(self, dataset_ids: Iterable[int], at: int | None) -> Sequence[RunChecks]:
+    def checks(self, dataset_ids: Iterable[int], at: int | None) -> ChecksPage:
         """The checks of these datasets, by run, the latest first; as of a time."""
         return read_checks(self.connection, dataset_ids, at)
 

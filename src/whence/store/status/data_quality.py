@@ -7,7 +7,14 @@ from sqlalchemy import Connection, func, select, tuple_, union
 
 from whence.model.catalog import Window, sorted_distinct
 from whence.model.lineage import Origin
-from whence.openlineage.facets.assertions import WARN, Assertion, RunChecks, is_assertions_facet, parse_assertions
+from whence.openlineage.facets.assertions import (
+    WARN,
+    Assertion,
+    ChecksPage,
+    RunChecks,
+    is_assertions_facet,
+    parse_assertions,
+)
 from whence.store.graph.run_facets import read_reported_facets
 from whence.store.schema.array_parameters import integers
 from whence.store.schema.tables import lineage_edge, lineage_set, lineage_version, run_facets, run_lineage
@@ -63,19 +70,21 @@ def read_quality(connection: Connection, dataset_ids: Iterable[int]) -> Mapping[
     return found
 
 
-def read_checks(connection: Connection, dataset_ids: Iterable[int], at: int | None = None) -> Sequence[RunChecks]:
+def read_checks(connection: Connection, dataset_ids: Iterable[int], at: int | None = None) -> ChecksPage:
     """The checks of datasets, by run: of the latest runs that read or wrote one of them, the latest first; as of a
     time (µs).
     """
     ids = sorted_distinct(dataset_ids)
     runs = _list_runs(connection, ids, at)
+    is_cut = len(runs) > MOST_RUNS
+    runs = dict(list(runs.items())[:MOST_RUNS])
     found = [
         RunChecks(runs[run_id], run_id, dataset_id, tuple(results))
         for run_id, results_by_dataset in _read_assertions(connection, runs, at).items()
         for dataset_id, results in results_by_dataset.items()
         if dataset_id in ids and results
     ]
-    return sorted(found, reverse=True)
+    return ChecksPage(tuple(sorted(found, reverse=True)), "checks" if is_cut else None)
 
 
 def read_failed_checks(connection: Connection, window: Window) -> FailedChecksPage:
@@ -166,7 +175,9 @@ def _count_results(run_id: int, time: int, results: Sequence[Assertion]) -> Chec
 
 
 def _list_runs(connection: Connection, dataset_ids: Sequence[int], at: int | None = None) -> dict[int, int]:
-    """The latest runs that read or wrote one of these datasets, with the times of their last events; as of a time."""
+    """The latest runs that read or wrote one of these datasets, the latest first, with the times of their last events,
+    one more than MOST_RUNS; as of a time.
+    """
     wanted = integers(connection, ("id",), [(one,) for one in dataset_ids])
     ends = [
         select(lineage_version.c.id)
@@ -181,5 +192,5 @@ def _list_runs(connection: Connection, dataset_ids: Sequence[int], at: int | Non
     query = select(run_lineage.c.run_id, last).join(of_sets, of_sets.c.id == run_lineage.c.version)
     if at is not None:
         query = query.where(run_lineage.c.time <= at)
-    rows = connection.execute(query.group_by(run_lineage.c.run_id).order_by(last.desc()).limit(MOST_RUNS)).all()
+    rows = connection.execute(query.group_by(run_lineage.c.run_id).order_by(last.desc()).limit(MOST_RUNS + 1)).all()
     return {row.run_id: row.last for row in rows}

@@ -62,7 +62,7 @@ def times_of_reports(graph: Observed, name: DatasetName, until: int, limit: int)
     schemas = graph.schemas(ids)
     times = {time for row in schemas for time in (row.first_time, row.last_time)}
     times |= {row.time for row in graph.measurements(ids, until, limit + 1, METRICS)}
-    times |= {row.time for row in graph.checks(ids, until)}
+    times |= {row.time for row in graph.checks(ids, until).found}
     return frozenset(time for time in times if time <= until)
 
 
@@ -93,7 +93,7 @@ def _numbers(row: MeasurementRow) -> Iterator[tuple[tuple[str, str], int | float
 
 
 def _checks(graph: Observed, ids: frozenset[int], at: int | None) -> Iterator[CheckResult]:
-    rows = graph.checks(ids, at)
+    rows = graph.checks(ids, at).found
     runs = _runs(graph, [row.run_id for row in rows])
     return (one for row in rows for one in _results(row, runs.get(row.run_id)))
 

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef } from "react";
 import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
 
 export interface Series {
   name: string;
