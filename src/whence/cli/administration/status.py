@@ -69,7 +69,7 @@ def _store_lines(store: Json, missing: int, *, is_behind: bool) -> Iterator[Text
     for one in store["producers"]:
         seen = iso(int(one["last_seen"]) * 1_000_000)
         name = safe(f"{one['producer']} {one['version']}".rstrip())
-        yield _line("producer", f"{name:40} {one['events']:>12,} events, the latest of {seen}")
+        yield _line("producer", f"{name:44} {one['events']:>12,} events, the latest of {seen}")
         if one["restricted"]:
             yield _line(
                 "", f"{one['restricted']:,} of them assert what their sender may not: {safe(one['example'])}", "yellow"

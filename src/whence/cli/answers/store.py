@@ -14,8 +14,6 @@ from whence.client.gate_records import Approval, RecordedWaiver
 from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text
 from whence.client.values import BlastRadius, CheckedDataset, KnownField, KnownJob, NodeFacts
 from whence.errors import NodeNotFoundError
-from whence.govern.contracts.evaluation.answers import contract_history, contracted_entries, list_contracts
-from whence.govern.gate.records import approvals_of, waivers_of
 from whence.model.catalog import EntryFilter, Window, entry_sort_key
 from whence.model.graph import Direction
 from whence.model.ids import Kind, node_id
@@ -187,6 +185,8 @@ class StoreQuestions:
 
     def contracts(self) -> Iterator[ContractedDataset]:
         """The contracts of all datasets, by dataset."""
+        from whence.govern.contracts.evaluation.answers import contracted_entries, list_contracts
+
         with self._open() as graph:
             catalog = StoreCatalog(graph.connection)
             found = list_contracts(catalog, graph, contracted_entries(catalog), _now())
@@ -194,6 +194,8 @@ class StoreQuestions:
 
     def contract(self, dataset: str, *, as_of: Time | None = None, transitions: bool = False) -> ContractHistory:
         """The contract of a dataset at a time, with its text; and all its versions. Raises NodeNotFoundError."""
+        from whence.govern.contracts.evaluation.answers import contract_history
+
         with self._open() as graph:
             name, catalog = resolve(graph, dataset), StoreCatalog(graph.connection)
             at = None if as_of is None else past_instant(iso_text(as_of) or "", _now())
@@ -214,12 +216,16 @@ class StoreQuestions:
 
     def approvals(self, repository: str, commit: str) -> tuple[Approval, ...]:
         """Who approved a commit of a repository."""
+        from whence.govern.gate.records import approvals_of
+
         with self._open() as graph:
             found = approvals_of(StoreCatalog(graph.connection), repository, commit)
         return tuple(Approval(person=one.person, commit=one.commit) for one in found)
 
     def waivers(self, repository: str) -> tuple[RecordedWaiver, ...]:
         """The recorded waivers of a repository, expired ones among them."""
+        from whence.govern.gate.records import waivers_of
+
         with self._open() as graph:
             found = waivers_of(StoreCatalog(graph.connection), repository)
         return tuple(
