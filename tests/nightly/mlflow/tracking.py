@@ -30,7 +30,7 @@ class Tracking:
 
     def run(self, job: str, *words: str, **variables: str) -> str:
         """Run a job of `jobs` below `whence run`, in the folder. Returns its output; fails if it fails."""
-        paths = (str(_register(self.folder)), str(ROOT / "client/src"))
+        paths = (str(register_entry_points(self.folder)), str(ROOT / "client/src"))
         done = subprocess.run(
             [self.python, "-c", RUN, self.python, str(JOBS / f"{job}.py"), *words],
             env={**os.environ, **_QUIET, "PYTHONPATH": os.pathsep.join(paths), "MLFLOW_TRACKING_URI": self.uri}
@@ -81,7 +81,7 @@ def _server_environment(env: Mapping[str, str]) -> dict[str, str]:
     return {**{name: value for name, value in env.items() if name != "PYTHONPATH"}, **_QUIET, "PYTHONUNBUFFERED": "1"}
 
 
-def _register(folder: Path) -> Path:
+def register_entry_points(folder: Path) -> Path:
     """The entry points of whence-client, for a Python where it is not installed."""
     place = folder / "registered" / "conformance-0.dist-info"
     if not place.exists():
