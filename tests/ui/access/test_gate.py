@@ -108,8 +108,29 @@ def test_who_may_see_less_is_told_how_much_is_hidden(screen: Screen, house: Hous
     expect(page.get_by_text("3 nodes are hidden from you, or from the gate's key.")).to_be_visible()
     expect(page.get_by_text("1 change of datasets that you may not see.")).to_be_visible()
     expect(page.get_by_role("button", name="Approve this commit")).to_have_count(0)
+    expect(page.get_by_text("Waive this change…")).to_have_count(0)
     for hidden in ("customers", "Customer health", "looker"):
         assert hidden not in page.locator("main").inner_html()
+
+
+def test_a_change_is_waived_with_a_reason_and_a_last_day_and_the_waiver_is_ended(screen: Screen, house: House) -> None:
+    repository = "github.com/acme/waived"
+    record(house, repository)
+    page = opened(screen, house, "ada", "verdict", repository=repository, commit=COMMIT)
+    expect(page.get_by_text("Waive this change…")).to_have_count(2)  # a note needs no waiver
+    page.get_by_text("Waive this change…").first.click()
+    expect(page.get_by_role("button", name="Waive it").first).to_be_disabled()
+    page.get_by_label("Reason").first.fill("<b>the report</b> moves on Monday")
+    day = (datetime.now(UTC).date() + timedelta(days=3)).isoformat()
+    page.get_by_label("Last day").first.fill(day)
+    page.get_by_role("button", name="Waive it").first.click()
+    expect(page.get_by_text(f"Waived until {day}. It counts when the gate runs next.")).to_be_visible()
+    page.get_by_role("link", name="Verdicts").click()
+    row = page.get_by_role("row", name="<b>the report</b> moves on Monday")
+    expect(row).to_contain_text(day)
+    expect(row).to_contain_text("key:ada")
+    row.get_by_role("button", name="End the waiver of C-").click()
+    expect(row).to_have_count(0)
 
 
 def test_the_lists_of_a_gate(screen: Screen, house: House) -> None:

@@ -71,7 +71,7 @@ const OwnApproval = ({ of }: { of: RecordedVerdict }) => {
 };
 
 /** Who reads, and whether they may approve here: where Whence runs open, nobody has a name to do it with. */
-const useApprover = (repository: string): { me: string; isOpen: boolean } => {
+export const useApprover = (repository: string): { me: string; isOpen: boolean } => {
   const { me } = useSession();
   const may = useMay("steward", repository);
   return { me: me.name, isOpen: may && me.name !== "open" };

@@ -10,6 +10,7 @@ import { Section } from "../components/Section";
 import { words } from "../texts";
 import { verdictAddress } from "./address";
 import { VerdictChip } from "./VerdictChip";
+import { EndWaiver } from "./Waivers";
 
 const SHOWN = 25;
 
@@ -131,7 +132,12 @@ const Waivers = ({ repository }: { repository: string }) => {
               <td>{one.owner}</td>
               <td>{one.reason || "–"}</td>
               <td>
-                {one.expires} {one.is_expired && <span className="chip chip-warn">{words.gate.expired}</span>}
+                {one.expires}{" "}
+                {one.is_expired ? (
+                  <span className="chip chip-warn">{words.gate.expired}</span>
+                ) : (
+                  <EndWaiver repository={one.repository} change={one.change} />
+                )}
               </td>
             </tr>
           ))}

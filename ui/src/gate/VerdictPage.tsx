@@ -11,6 +11,7 @@ import { Approvals } from "./Approvals";
 import { HIDDEN } from "./picture";
 import { PictureView } from "./PictureView";
 import { VerdictChip } from "./VerdictChip";
+import { WaiverForm } from "./Waivers";
 
 export const VerdictPage = ({ repository, commit }: { repository: string; commit: string }) => {
   const query = useAnswer<{ data: RecordedVerdict }>(apiPath(verdictPath(repository, commit)));
@@ -48,7 +49,7 @@ const Shown = ({ of }: { of: RecordedVerdict }) => {
       <PictureView verdict={verdict} />
       <Section title={words.gate.changes} count={verdict.changes.length}>
         {verdict.changes.map((one) => (
-          <ChangeView key={one.id} change={one} />
+          <ChangeView key={one.id} change={one} repository={of.repository} />
         ))}
         <Counted
           counts={[
@@ -67,7 +68,7 @@ const Shown = ({ of }: { of: RecordedVerdict }) => {
 const NodeOrHidden = ({ id }: { id: string }) =>
   id === HIDDEN ? <span className="quiet">{HIDDEN}</span> : <NodeLink id={id} whole />;
 
-const ChangeView = ({ change }: { change: ChangeRecord }) => (
+const ChangeView = ({ change, repository }: { change: ChangeRecord; repository: string }) => (
   <article className="verdict-change">
     <header>
       <NodeOrHidden id={change.node} />
@@ -91,6 +92,7 @@ const ChangeView = ({ change }: { change: ChangeRecord }) => (
       {change.waiver && <li>{words.gate.waivedUntil(change.waiver.expires, change.waiver.owner)}</li>}
     </ul>
     {change.file && <p className="mono quiet">{change.line ? `${change.file}:${change.line}` : change.file}</p>}
+    <WaiverForm repository={repository} change={change} />
   </article>
 );
 
