@@ -39,7 +39,7 @@ nightly-spark: .venv/ready-dev ## Capture 74 statements in PySpark 3.5 and 4.1 (
 	@PYTHONPATH=tests $(BIN)/python -m nightly.spark_battery.matrix $(ARGS)
 
 nightly-conformance: .venv/ready-dev ## Check every capture in the user's process with its real system, Spark, MLflow, Great Expectations and Soda too, and write docs/reference/captures.md (ten minutes; ARGS="--only polars" for the line of one)
-	@$(BIN)/python -m pytest --long tests/capture/conformance tests/nightly/rendezvous.py
+	@$(BIN)/python -m pytest --long tests/capture/conformance tests/nightly/rendezvous.py tests/nightly/quality/hooks.py
 	@PYTHONPATH=tests:. $(BIN)/python -m nightly.conformance $(ARGS)
 
 nightly-mlflow: .venv/ready-dev ## Lead a score back to raw columns, model version and commit with a real MLflow (in an environment of its own) and Whence (five minutes)
