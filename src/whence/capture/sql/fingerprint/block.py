@@ -44,6 +44,18 @@ class Block:
         return len(self.sources) == 1 and not self.outer_joins and not self.conditions
 
 
+def instances_of(formula: Formula) -> set[Formula]:
+    """The sources that a formula reads and that are not complete."""
+    seen: set[Formula] = set()
+    remaining = [formula]
+    while remaining:
+        part = remaining.pop()
+        if part.is_open and part not in seen:
+            seen.add(part)
+            remaining += [arg for arg in part.args if isinstance(arg, Formula)]
+    return {part for part in seen if part.op == "inst"}
+
+
 def rows_of(instance: Formula) -> Formula:
     """The rows that an `inst` formula ranges over."""
     rows = instance.args[1]

@@ -24,7 +24,9 @@ from whence.capture.sql.syntax import tree
 QueryRows = Callable[[Scope, tree.Node], tuple[Formula, list[Formula]]]
 """The rows and the columns of a query inside of an expression."""
 MatchingRows = Callable[[Scope, tree.Node, Formula], tuple[Formula, list[Formula], Formula | None]]
-"""The same of a query under IN, and beside them its rows that have the value, if they can be written so."""
+"""The same of a query under IN, and beside them whether a row has the value, if it can be written so."""
+Existence = Callable[[Scope, tree.Node], Formula]
+"""Whether a query gives a row."""
 Rule = Callable[["Expressions", Scope, tree.Node], Formula]
 
 _VOLATILE: Final = words(
@@ -39,12 +41,18 @@ _VOLATILE: Final = words(
 class Expressions:
     """Reads expressions of one comparison."""
 
-    __slots__ = ("functions", "matches", "matching_rows", "query_rows", "store")
+    __slots__ = ("existence", "functions", "matches", "matching_rows", "query_rows", "store")
 
     def __init__(
-        self, store: Formulas, query_rows: QueryRows, matching_rows: MatchingRows, functions: Mapping[str, str]
+        self,
+        store: Formulas,
+        query_rows: QueryRows,
+        existence: Existence,
+        matching_rows: MatchingRows,
+        functions: Mapping[str, str],
     ) -> None:
         self.store = store
+        self.existence = existence
         self.query_rows = query_rows
         self.matching_rows = matching_rows
         self.matches: dict[Formula, Formula] = {}
@@ -214,7 +222,7 @@ def _in_query(e: Expressions, scope: Scope, query: tree.Node, value: Formula) ->
     rows, values, matching = e.matching_rows(scope, query, value)
     found = e.store.make("in", value, e.store.make("in_query", rows, *values))
     if matching is not None:
-        e.matches[found] = e.store.make("exists", matching)
+        e.matches[found] = matching
     return found
 
 
@@ -226,7 +234,7 @@ def _exists(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     inside = tree.query_in(tree.this(node))
     if inside is None:
         return e.store.make(*e.parts(scope, node))
-    return e.store.make("exists", e.query_rows(scope, inside)[0])
+    return e.existence(scope, inside)
 
 
 def _arithmetic(e: Expressions, scope: Scope, node: tree.Node) -> Formula:

@@ -6,6 +6,7 @@ from typing import Final
 from whence.capture.sql.fingerprint.block import Block, OuterJoin
 from whence.capture.sql.fingerprint.blocks import close_block, copy_block
 from whence.capture.sql.fingerprint.meaning import Meaning, RelationMeanings, with_meaning
+from whence.capture.sql.fingerprint.normal_forms.existence import exists_in
 from whence.capture.sql.fingerprint.normal_forms.logic import negate
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.provenance.formulas import Formula
@@ -222,8 +223,7 @@ class FromMeaning:
 
     def _half_join(self, left: Block, right: Block, on: list[Formula], kind: str) -> Block:
         right.conditions += on
-        rows, _ = close_block(self.store, right, [])
-        exists = self.store.make("exists", rows)
+        exists = exists_in(self.store, right, close_block)
         left.conditions.append(exists if kind == "SEMI" else negate(self.store, exists))
         return left
 

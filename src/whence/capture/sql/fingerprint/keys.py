@@ -1,8 +1,9 @@
 """Keys: columns that no two rows share, from grouping, and from what a project declares."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from whence.capture.sql.provenance.formulas import Formula, RowKey
+from whence.capture.sql.fingerprint.block import instances_of
+from whence.capture.sql.provenance.formulas import BINDERS, Formula, RowKey
 
 
 def unique_keys(rows: Formula) -> tuple[RowKey, ...]:
@@ -18,6 +19,33 @@ def unique_keys(rows: Formula) -> tuple[RowKey, ...]:
     if isinstance(keys, Formula) and keys.op == "set":
         return (*declared, RowKey(tuple(key for key in keys.args if isinstance(key, Formula)), True))
     return declared
+
+
+def needed_keys(keys: Sequence[Formula]) -> list[Formula]:
+    """The grouping keys without literals, and without those that are functions of other keys."""
+    kept = [key for key in dict.fromkeys(keys) if key.op not in ("number", "string", "boolean")] or list(keys[:1])
+    for key in list(kept):
+        others = frozenset(one for one in kept if one is not key)
+        if others and key.op != "of" and reads_only(key, others, frozenset(instances_of(key))):
+            kept.remove(key)
+    return kept
+
+
+def reads_only(formula: Formula, values: frozenset[Formula], own: frozenset[Formula]) -> bool:
+    """Whether a formula depends on rows only through these values, and has no subquery. `own`: the sources of rows."""
+    if formula.is_volatile or formula.has_aggregate or formula.has_window or not formula.is_open:
+        return False
+    remaining, seen, is_found = [formula], set(), False
+    while remaining:
+        part = remaining.pop()
+        if part in values:
+            is_found = True
+        elif part in own or (part.is_open and part.op in BINDERS and part.op != "of"):
+            return False
+        elif part.is_open and part not in seen:
+            seen.add(part)
+            remaining += [arg for arg in part.args if isinstance(arg, Formula)]
+    return is_found
 
 
 def _keys_of_block(rows: Formula) -> Iterator[RowKey]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from whence.capture.sql.fingerprint.block import Block
 from whence.capture.sql.fingerprint.blocks import close_block
 from whence.capture.sql.fingerprint.expressions import Expressions
+from whence.capture.sql.fingerprint.normal_forms.existence import exists_in
+from whence.capture.sql.fingerprint.normal_forms.reopened_rows import without_groups
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 from whence.capture.sql.provenance.relations import STAR, Output, Relation
@@ -38,7 +40,7 @@ class RelationMeanings:
     def __init__(self, store: Formulas, models: Mapping[Table, Model], functions: Mapping[str, str]) -> None:
         self.store = store
         self.models = models
-        self.expressions = Expressions(store, self.rows_of, self.matching_rows, functions)
+        self.expressions = Expressions(store, self.rows_of, self.exists_in, self.matching_rows, functions)
 
     def rows_of(self, scope: Scope, node: tree.Node) -> tuple[Formula, list[Formula]]:
         return self.close(scope.query(node))
@@ -46,16 +48,23 @@ class RelationMeanings:
     def matching_rows(
         self, scope: Scope, node: tree.Node, value: Formula
     ) -> tuple[Formula, list[Formula], Formula | None]:
-        """The rows and the columns of a query, and those of its rows whose one column has a value of another query."""
+        """The rows and the columns of a query, and whether a row has the value of another query in its one column."""
         relation = scope.query(node)
-        rows, values = self.close(relation)
+        rows, values = self._close_distinct(relation)
         meaning, columns = relation.meaning, [self.formula(output) for output in relation.outputs]
         is_computed_later = any(one.has_window or one.has_aggregate for one in (value, *columns))
         if not isinstance(meaning, Meaning) or len(columns) != 1 or is_computed_later:
             return rows, values, None
         block, equal = meaning.block, self.store.make("eq", value, columns[0])
         matching = Block([*block.sources], [*block.outer_joins], [*block.conditions, equal])
-        return rows, values, close_block(self.store, matching, [])[0]
+        return rows, values, exists_in(self.store, matching, close_block)
+
+    def exists_in(self, scope: Scope, node: tree.Node) -> Formula:
+        """Whether a query gives a row."""
+        meaning = scope.query(node).meaning
+        if not isinstance(meaning, Meaning):
+            return self.store.make("exists", self.unread("query"))
+        return exists_in(self.store, meaning.block, close_block)
 
     def close(self, relation: Relation) -> tuple[Formula, list[Formula]]:
         """The rows and the columns of a complete relation."""
@@ -64,6 +73,13 @@ class RelationMeanings:
         if not isinstance(meaning, Meaning):
             return self.unread("query"), values
         return close_block(self.store, meaning.block, values)
+
+    def _close_distinct(self, relation: Relation) -> tuple[Formula, list[Formula]]:
+        """The same for a reader who counts no repetition."""
+        meaning, values = relation.meaning, [self.formula(output) for output in relation.outputs]
+        if not isinstance(meaning, Meaning):
+            return self.close(relation)
+        return _without_distinct(*close_block(self.store, *without_groups(self.store, meaning.block, values)))
 
     def formula(self, output: Output) -> Formula:
         return output.formula if output.formula is not None else self.store.make("unresolved", output.name)
@@ -126,9 +142,7 @@ class RelationMeanings:
         meaning = relation.meaning
         if isinstance(meaning, Meaning) and meaning.branches and (is_distinct or not meaning.is_distinct):
             return meaning.branches
-        rows, values = self.close(relation)
-        if is_distinct:
-            rows, values = _without_distinct(rows, values)
+        rows, values = self._close_distinct(relation) if is_distinct else self.close(relation)
         return [(rows, tuple(values))]
 
     def _by_name(self, relation: Relation, whole: Relation) -> Relation:
@@ -145,9 +159,7 @@ class RelationMeanings:
     def _compare_rows(
         self, operation: tree.Node, left: Relation, right: Relation, relation: Relation, is_distinct: bool
     ) -> Relation:
-        sides = [self.close(side) for side in (left, right)]
-        if is_distinct:
-            sides = [_without_distinct(*side) for side in sides]
+        sides = [self._close_distinct(side) if is_distinct else self.close(side) for side in (left, right)]
         both = [self.store.make("side", rows, self.store.make("list", *values)) for rows, values in sides]
         is_set = isinstance(operation, c.SetOperation) and operation.key == "intersect"
         rows = self.store.make(operation.key, str(is_distinct), self.store.make("bag" if is_set else "list", *both))

@@ -42,8 +42,9 @@ def _first_conditions(block: Block) -> Iterator[tuple[Formula, Formula, Formula]
 
 def _first_rows(store: Formulas, block: Block, condition: Formula, source: Formula, window: Formula) -> Found:
     """The first row of each partition as a group: which row that is matters for the columns that are no keys."""
-    keys, order = window.args[1], store.make("list", *window.args[2:])
+    keys = window.args[1]
     assert isinstance(keys, Formula)
+    order = first_order(store, keys.args, [arg for arg in window.args[2:] if isinstance(arg, Formula)])
     grouped = store.instance(store.make("group", rows_of(source), keys))
 
     def change(part: Formula) -> Formula:
@@ -56,6 +57,13 @@ def _first_rows(store: Formulas, block: Block, condition: Formula, source: Formu
 
     sources = [grouped if one is source else one for one in block.sources]
     return sources, [one for one in block.conditions if one is not condition], change
+
+
+def first_order(store: Formulas, keys: Sequence[object], order: Sequence[Formula]) -> Formula:
+    """The order of the rows of a group, in which its keys do not differ."""
+    lists = [one for part in order for one in (part.args if part.op == "list" else (part,))]
+    kept = [one for one in lists if not (isinstance(one, Formula) and one.op == "ordered" and one.args[-1] in keys)]
+    return store.make("list", *kept)
 
 
 def first_value(

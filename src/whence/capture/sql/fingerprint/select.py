@@ -1,9 +1,11 @@
 """SELECT: what its clauses make of the rows that FROM gives. Implements the reader's port (`queries/meanings.py`)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Final
 
 from whence.capture.sql.fingerprint.from_clause import FromMeaning
+from whence.capture.sql.fingerprint.keys import needed_keys
 from whence.capture.sql.fingerprint.meaning import Meaning, RelationMeanings, with_meaning
 from whence.capture.sql.fingerprint.stages import Rows, Wrap
 from whence.capture.sql.provenance.formulas import Formula, Formulas
@@ -22,6 +24,10 @@ _READ_CLAUSES: Final = frozenset(
 )  # fmt: skip
 _BY_ORDER: Final = frozenset({"arrayagg", "groupconcat", "list", "first", "last", "anyvalue", "string_agg", "jsonagg"})
 """Aggregates whose value depends on the order of rows, if the call does not fix it."""
+
+
+_MOST_KEYS: Final = 8
+"""A CUBE of more keys is compared as text."""
 
 
 class StatementMeanings(RelationMeanings):
@@ -72,10 +78,12 @@ class SelectMeaning(FromMeaning):
         if len(items) != 1 or bool(plain) != bool(others) or tree.arg(node, tree.ALL) or tree.arg(node, "totals"):
             return []
         parts, keys = tree.items(items[0]), self.lists["keys"]
-        if isinstance(items[0], c.Rollup):
+        if isinstance(items[0], c.Rollup | c.Cube):
             if (parts and plain) or any(isinstance(one, c.Tuple) for one in parts):
                 return []
             places = list(dict.fromkeys(map(keys.index, keys)))
+            if isinstance(items[0], c.Cube):
+                return _subsets(places) if len(places) < _MOST_KEYS else []
             return [places[:length] for length in range(len(places) + 1)]
         if not isinstance(items[0], c.GroupingSets) or any(isinstance(one, c.Rollup | c.Cube) for one in parts):
             return []
@@ -150,7 +158,10 @@ class SelectMeaning(FromMeaning):
         if tree.arg(node, tree.KIND):
             rows.wrap(lambda inside, _: make("decorated", inside, str(tree.arg(node, tree.KIND))))
         if rows.is_grouped:
-            rows.group(self._grouped, rows.lists.get("keys", []))
+            is_plain = not self.key_sets and self.grouping is None
+            if is_plain and "keys" in rows.lists:
+                rows.lists["keys"] = needed_keys(rows.lists["keys"])
+            rows.group(self._grouped, rows.lists.get("keys", []), is_plain)
             rows.lists["inherited"] = []
         rows.filter(tree.HAVING)
         if rows.lists.get(tree.QUALIFY):
@@ -176,16 +187,29 @@ class SelectMeaning(FromMeaning):
             return make("group", inside, "all rows")
         return make("group", inside, make("set", *lists["keys"]))
 
+    def _limit(self, node: tree.Node) -> Formula:
+        """LIMIT, also as `FETCH FIRST n ROWS ONLY`."""
+        count = tree.arg(node, "count") if node.key == "fetch" else None
+        options = tree.arg(node, "limit_options")
+        is_exact = options is None or not any(tree.arg(options, name) for name in ("percent", "with_ties"))
+        if isinstance(count, c.Literal) and is_exact:
+            return self.store.make("limit", "expression", self.value(count))
+        return self.value(node)
+
     def _apply_limit(self, rows: Rows, node: tree.Node) -> None:
         make = self.store.make
         limits = [tree.arg(node, name) for name in (tree.LIMIT, tree.OFFSET)]
-        parts = [self.value(limit) for limit in limits if limit is not None]
+        parts = [self._limit(limit) for limit in limits if limit is not None]
         if parts:
             rows.wrap(
                 lambda inside, lists: make(
                     "limit", inside, make("list", *(lists.get("order") or lists["inherited"])), *parts
                 )
             )
+
+
+def _subsets(places: Sequence[int]) -> list[list[int]]:
+    return [list(one) for length in range(len(places) + 1) for one in combinations(places, length)]
 
 
 def _is_by_order(value: Formula) -> bool:

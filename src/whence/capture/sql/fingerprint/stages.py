@@ -1,11 +1,14 @@
 """The rows of a query between two of its clauses."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from whence.capture.sql.fingerprint.block import Block, OuterJoin, rows_of
+from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of, rows_of
 from whence.capture.sql.fingerprint.blocks import close_block, mentions
-from whence.capture.sql.fingerprint.keys import unique_keys
-from whence.capture.sql.fingerprint.row_identity import first_value
+from whence.capture.sql.fingerprint.keys import reads_only, unique_keys
+from whence.capture.sql.fingerprint.normal_forms.conditions import normalize_filter, rejects_null
+from whence.capture.sql.fingerprint.normal_forms.outer_joins import normalize_joins
+from whence.capture.sql.fingerprint.normal_forms.reopened_rows import without_groups
+from whence.capture.sql.fingerprint.row_identity import Change, change_everywhere, first_order, first_value
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 from whence.capture.sql.syntax import tree
 
@@ -52,16 +55,70 @@ class Rows:
     def filter(self, clause: str) -> None:
         self.block.conditions += self.lists.pop(clause, ())
 
-    def group(self, make_rows: Wrap, keys: list[Formula]) -> None:
+    def group(self, make_rows: Wrap, keys: list[Formula], is_plain: bool = True) -> None:
         """Complete grouped rows. An outer join that no key and no condition uses decides on no group.
 
         It decides on aggregates, which keep the rows with all joins. Window functions are computed after grouping.
+        `is_plain`: each row is in one group.
         """
+        self._simplify_aggregates(keys if is_plain else [])
+        if is_plain and keys:
+            self._normalize_joins(keys)
+            keys = self._open_groups(keys)
+            self._lift_conditions(frozenset(keys))
         used = [join for join in self.block.outer_joins if self._is_used(join, keys)]
         if len(used) < len(self.block.outer_joins):
             self._bind_aggregates()
             self.block = Block(self.block.sources, used, self.block.conditions)
         self.wrap(make_rows, windows=True)
+        self.block.conditions += self.lists.pop("lifted", ())
+
+    def _normalize_joins(self, keys: Sequence[Formula]) -> None:
+        """Before conditions are lifted: a condition may make an outer join an inner one."""
+        flat = [*keys, *(value for values in self.lists.values() for value in values)]
+        self.block = normalize_joins(self.store, self.block, flat, close_block)
+
+    def _open_groups(self, keys: list[Formula]) -> list[Formula]:
+        """Without aggregates, groups of groups are groups of their rows. Returns the keys over these."""
+        flat = [*keys, *(value for values in self.lists.values() for value in values)]
+        if any(value.has_aggregate for value in flat):
+            return keys
+        self.block, found = without_groups(self.store, self.block, flat)
+        keys, found = found[: len(keys)], found[len(keys) :]
+        rest = iter(found)
+        self.lists = {name: [next(rest) for _ in values] for name, values in self.lists.items()}
+        return keys
+
+    def _simplify_aggregates(self, keys: list[Formula]) -> None:
+        """The greatest and the least value of a key are the key. A count of values that are not NULL is one of rows."""
+        conditions = normalize_filter(self.store, self.block.conditions)
+        memo: dict[Formula, Formula] = {}
+
+        def simplify(part: Formula) -> Formula:
+            if part.op in BINDERS or not part.has_aggregate:
+                return part
+            if part not in memo:
+                memo[part] = self.store.rebuild(part, simplify) if part.op != "aggregate" else aggregate(part)
+            return memo[part]
+
+        def aggregate(part: Formula) -> Formula:
+            match part.args:
+                case ("max" | "min", "this", Formula() as value) if value in keys:
+                    return value
+                case ("count", Formula() as value) if any(rejects_null(one, value) for one in conditions):
+                    return self.store.make("aggregate", "count", self.store.make("star"))
+            return part
+
+        self.lists = {name: [*map(simplify, values)] for name, values in self.lists.items()}
+
+    def _lift_conditions(self, keys: frozenset[Formula]) -> None:
+        """Take conditions on keys alone out of WHERE: after grouping they choose among groups, as HAVING does."""
+        sources, own = frozenset(self.block.sources), frozenset(self.block.instances())
+        plain = frozenset(key for key in keys if instances_of(key) <= sources)
+        lifted = [one for one in self.block.conditions if not one.has_window and reads_only(one, plain, own)]
+        self.lists["lifted"] = lifted
+        rest = [one for one in self.block.conditions if one not in lifted]
+        self.block = Block(self.block.sources, self.block.outer_joins, rest)
 
     def distinct(self) -> None:
         """Complete rows without repetition, after all window functions."""
@@ -79,7 +136,7 @@ class Rows:
         if any(value.has_window for value in self.lists["values"]):
             self.wrap(lambda inside, _: inside)
         keys = self.lists["distinct_on"]
-        order = self.store.make("list", *(self.lists.get("order") or self.lists["inherited"]))
+        order = first_order(self.store, keys, self.lists.get("order") or self.lists["inherited"])
 
         def first(value: Formula) -> Formula:
             if value.op == "ordered":
@@ -114,11 +171,38 @@ class Rows:
     def wrap(self, make_rows: Wrap, windows: bool = False) -> None:
         """Complete the rows so far, and read them as one source."""
         flat = [value for values in self.lists.values() for value in values]
-        inside, closed = close_block(self.store, self.block, flat)
+        inside, closed = close_block(self.store, self.block, flat, in_values=False)
         rest = iter(closed)
         lists = {name: [next(rest) for _ in values] for name, values in self.lists.items()}
         instance = self.store.instance(make_rows(inside, lists))
+        outside = _Outside(self.store, instance, flat)
         self.block, push = Block([instance]), self.store.push
         self.lists = {
-            name: [push(value, instance, windows=windows) for value in values] for name, values in lists.items()
+            name: [outside.change(push(value, instance, windows=windows)) for value in values]
+            for name, values in lists.items()
         }
+
+
+class _Outside:
+    """Subqueries that do not depend on the rows around them are the same before and after these are complete."""
+
+    def __init__(self, store: Formulas, instance: Formula, values: Sequence[Formula]) -> None:
+        self.store = store
+        moved = {store.make("of", instance, one): one for one in _scalars(values) if not one.is_open}
+        self.change: Change = change_everywhere(store, lambda part: moved.get(part, part)) if moved else _unchanged
+
+
+def _unchanged(value: Formula) -> Formula:
+    return value
+
+
+def _scalars(values: Sequence[Formula]) -> Iterator[Formula]:
+    seen: set[Formula] = set()
+    remaining = [*values]
+    while remaining:
+        part = remaining.pop()
+        if part.op == "scalar":
+            yield part
+        elif part.has_scalar and part not in seen:
+            seen.add(part)
+            remaining += [arg for arg in part.args if isinstance(arg, Formula)]

@@ -18,6 +18,10 @@ IDEMPOTENT: Final = frozenset({"and", "or", "set"})
 """Operations whose arguments have no order, and count once."""
 BINDERS: Final = frozenset({"of", "scalar", "exists", "in_query"})
 """Operations whose arguments are read in another query."""
+STRICT: Final = frozenset(
+    {"add", "sub", "mul", "neg", "cast", "trycast", "upper", "lower", "trim", "substring", "extract", "date_plus"}
+)
+"""Operations that give NULL if any argument is NULL."""
 PUSHED_SIZE: Final = 64
 """A formula with more parts than this is not written out again in the query around it."""
 
@@ -25,12 +29,16 @@ PUSHED_SIZE: Final = 64
 class Formula:
     """One operation over arguments: formulas, or texts and numbers."""
 
-    __slots__ = ("args", "digest", "has_aggregate", "has_window", "is_open", "is_volatile", "op", "size", "store")
+    __slots__ = (
+        *("args", "digest", "has_aggregate", "has_scalar", "has_window"),
+        *("is_open", "is_volatile", "op", "size", "store"),
+    )
 
     is_open: bool
     """It refers to an instance of a query that is not complete."""
     has_window: bool
     has_aggregate: bool
+    has_scalar: bool
     is_volatile: bool
     """Its value is another one each time, or a part of it was not read."""
     size: int
@@ -45,6 +53,7 @@ class Formula:
         self.is_open = op == "inst" or any(part.is_open for part in parts)
         self.has_window = op == "window" or (not is_bound and any(part.has_window for part in parts))
         self.has_aggregate = op == "aggregate" or (not is_bound and any(part.has_aggregate for part in parts))
+        self.has_scalar = op == "scalar" or (not is_bound and any(part.has_scalar for part in parts))
         self.is_volatile = op == "volatile" or any(part.is_volatile for part in parts)
         self.size = 1 if is_bound else min(1 + sum(part.size for part in parts), PUSHED_SIZE + 1)
         self.digest = _digest(op, args)
@@ -110,7 +119,8 @@ class Formulas:
         """A column of complete rows, seen by the query that reads them as `instance`.
 
         Operations on single rows are written outside, so that it does not matter which of two queries applies them.
-        `whole`: the rows may be missing (outer joins), so the value is not what its operation yields. `windows`: window
+        `whole`: the rows may be missing (outer joins), so the value is not what its operation yields, unless that is
+        NULL then. `windows`: window
         functions are computed outside too, over the rows that are left then.
         """
         memo: dict[Formula, Formula] = {}
@@ -123,7 +133,15 @@ class Formulas:
                 found = memo[part] = self.rebuild(part, visit) if inside else self.make("of", instance, part)
             return found
 
-        return self.make("of", instance, formula) if whole else visit(formula)
+        return self.make("of", instance, formula) if whole and not is_strict(formula) else visit(formula)
+
+
+def is_strict(formula: Formula) -> bool:
+    """Whether a column of a row that is missing is NULL outside of its operations too."""
+    if formula.op in ("name", "aggregate", "window", "of"):
+        return True
+    is_small = formula.size <= PUSHED_SIZE
+    return is_small and formula.op in STRICT and any(is_strict(arg) for arg in formula.args if isinstance(arg, Formula))
 
 
 _ROW_BOUND: Final = BINDERS | {"name", "up", "aggregate", "window", "src", "inst", "union_column", "unresolved"}

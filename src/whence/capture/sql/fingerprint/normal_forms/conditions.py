@@ -11,10 +11,8 @@ from whence.capture.sql.fingerprint.normal_forms.logic import (
     integer_of,
     null_tested,
 )
-from whence.capture.sql.provenance.formulas import Formula, Formulas
+from whence.capture.sql.provenance.formulas import STRICT, Formula, Formulas
 
-STRICT: Final = frozenset({"add", "sub", "mul", "neg", "cast", "trycast", "upper", "lower", "trim", "substring"})
-"""Operations that give NULL if any argument is NULL."""
 STRICT_CONDITIONS: Final = COMPARISONS | {"like", "ilike", "startswith", "contains"}
 """Conditions that are NULL if any argument is NULL."""
 

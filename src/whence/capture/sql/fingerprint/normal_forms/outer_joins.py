@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from whence.capture.sql.fingerprint.block import Block, OuterJoin
-from whence.capture.sql.fingerprint.normal_forms.conditions import STRICT, STRICT_CONDITIONS
+from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of
+from whence.capture.sql.fingerprint.normal_forms.conditions import STRICT_CONDITIONS
+from whence.capture.sql.fingerprint.normal_forms.existence import exists_in
 from whence.capture.sql.fingerprint.normal_forms.logic import null_tested
+from whence.capture.sql.fingerprint.normal_forms.scalars import is_total
 from whence.capture.sql.fingerprint.row_identity import change_block, change_everywhere
-from whence.capture.sql.provenance.formulas import Formula, Formulas
+from whence.capture.sql.provenance.formulas import STRICT, Formula, Formulas
 
 CloseBlock = Callable[[Formulas, Block, Sequence[Formula]], tuple[Formula, list[Formula]]]
 
@@ -28,7 +30,7 @@ def filter_right_sides(
     """The same rows and values. What ON asks of the right side of a LEFT JOIN alone is a filter of that side."""
     rest = list(values)
     for place, join in enumerate(block.outer_joins):
-        own = [one for one in join.on if join.right.is_plain and _instances(one) == set(join.right.sources)]
+        own = [one for one in join.on if join.right.is_plain and instances_of(one) == set(join.right.sources)]
         if join.kind != "left" or not own:
             continue
         (before,), side = join.right.sources, Block(join.right.sources, [], own)
@@ -57,21 +59,11 @@ class _Filtered:
         return self.store.make("of", self.after, *self.close(self.store, self.side, [part])[1])
 
 
-def _instances(formula: Formula) -> set[Formula]:
-    """The sources that a formula reads and that are not complete."""
-    seen: set[Formula] = set()
-    remaining = [formula]
-    while remaining:
-        part = remaining.pop()
-        if part.is_open and part not in seen:
-            seen.add(part)
-            remaining += [arg for arg in part.args if isinstance(arg, Formula)]
-    return {part for part in seen if part.op == "inst"}
-
-
 def _changes(store: Formulas, block: Block, values: Sequence[Formula], close: CloseBlock) -> Iterator[Block]:
     for join in block.outer_joins:
-        if join.kind != "left":
+        if join.kind == "full":
+            yield from _as_left(block, join)
+        if join.kind != "left" or _always_matches(join):
             continue
         own = frozenset(join.right.instances())
         others = [one for one in block.outer_joins if one is not join]
@@ -85,6 +77,25 @@ def _changes(store: Formulas, block: Block, values: Sequence[Formula], close: Cl
                     yield _as_anti_join(store, Block(block.sources, others, rest), join, close)
 
 
+def _always_matches(join: OuterJoin) -> bool:
+    """Whether the right side is one total, which is there anyway."""
+    return not join.on and join.right.is_plain and is_total(join.right.sources[0])
+
+
+def _as_left(block: Block, join: OuterJoin) -> Iterator[Block]:
+    """A FULL JOIN, one side of which a condition rejects where it is missing."""
+    assert join.left is not None
+    others = [one for one in block.outer_joins if one is not join]
+    for side, other in ((join.left, join.right), (join.right, join.left)):
+        own = frozenset(side.instances())
+        if any(_rejects_missing(condition, own) for condition in block.conditions):
+            whole = Block([*block.sources], others, [*block.conditions])
+            whole.add(side)
+            whole.outer_joins = [*whole.outer_joins, OuterJoin("left", other, join.on)]
+            yield whole
+            return
+
+
 def _as_inner(block: Block, join: OuterJoin, others: list[OuterJoin]) -> Block:
     whole = Block([*block.sources], others, [*block.conditions])
     whole.add(join.right)
@@ -94,8 +105,7 @@ def _as_inner(block: Block, join: OuterJoin, others: list[OuterJoin]) -> Block:
 
 def _as_anti_join(store: Formulas, block: Block, join: OuterJoin, close: CloseBlock) -> Block:
     right = Block([*join.right.sources], [*join.right.outer_joins], [*join.right.conditions, *join.on])
-    rows, _ = close(store, right, [])
-    missing = store.make("not", store.make("exists", rows))
+    missing = store.make("not", exists_in(store, right, close))
     return Block(block.sources, block.outer_joins, [*block.conditions, missing])
 
 
@@ -137,4 +147,4 @@ def _formulas(join: OuterJoin) -> Iterator[Formula]:
 
 
 def _mentions_any(formula: Formula, instances: frozenset[Formula]) -> bool:
-    return not instances.isdisjoint(_instances(formula))
+    return not instances.isdisjoint(instances_of(formula))

@@ -1,0 +1,156 @@
+"""Complete rows as an open block again, where their query may become a part of the query around it after all."""
+
+from collections.abc import Sequence
+
+from whence.capture.sql.fingerprint.block import Block, rows_of
+from whence.capture.sql.fingerprint.row_identity import change_block, change_everywhere
+from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
+
+
+class ForeignSourceError(Exception):
+    """A formula refers to a source that the rows do not show: an outer join that neither adds nor drops a row."""
+
+
+class Reopened:
+    """A block whose rows are complete ones. `open` gives their columns over its instances."""
+
+    def __init__(self, store: Formulas, rows: Formula) -> None:
+        self.store = store
+        self._instances: dict[Formula, Formula] = {}
+        self._memo: dict[tuple[Formula, int], Formula] = {}
+        parts = _plain_parts(rows)
+        if parts is None:
+            self.block = Block([store.instance(rows)])
+            return
+        sources, conditions = parts
+        self._instances = {one: store.instance(_labelled_rows(one)) for one in sources}
+        self.block = Block([*self._instances.values()], [], [self.open(one) for one in conditions])
+
+    def open(self, formula: Formula) -> Formula:
+        """A column or condition of the rows. Raises ForeignSourceError."""
+        if not self._instances:
+            return self.store.push(formula, self.block.sources[0])
+        return self._open(formula, 0)
+
+    def open_total(self, value: Formula) -> Formula:
+        """A value with aggregates over the rows. Raises ForeignSourceError."""
+        if self._instances:
+            return self._open(value, 0)
+        return self.store.rebuild(value, self.open if value.op == "aggregate" else self.open_total)
+
+    def _open(self, formula: Formula, depth: int) -> Formula:
+        key = (formula, depth)
+        found = self._memo.get(key)
+        if found is None:
+            found = self._memo[key] = self._open_parts(formula, depth)
+        return found
+
+    def _open_parts(self, formula: Formula, depth: int) -> Formula:
+        if formula.op == "src" and formula.args[0] == depth:
+            (label,) = (arg for arg in formula.args if isinstance(arg, Formula))
+            if label not in self._instances:
+                raise ForeignSourceError
+            return self._instances[label]
+        if formula.op == "of":
+            first, second = (arg for arg in formula.args if isinstance(arg, Formula))
+            return self.store.make("of", self._open(first, depth), self._open(second, depth + 1))
+        inner = depth + (formula.op in BINDERS)
+        return self.store.rebuild(formula, lambda part: self._open(part, inner))
+
+
+def _plain_parts(rows: Formula) -> tuple[Sequence[Formula], Sequence[Formula]] | None:
+    """The labels of the sources and the conditions of a block without outer joins and lateral sources."""
+    if rows.op != "block":
+        return None
+    sources, conditions, joins = (arg.args for arg in rows.args if isinstance(arg, Formula))
+    labels = [
+        arg for source in sources if isinstance(source, Formula) for arg in source.args if isinstance(arg, Formula)
+    ]
+    if joins or len(labels) != len(sources) or any(_mentions_sources(_labelled_rows(label)) for label in labels):
+        return None
+    return labels, [one for one in conditions if isinstance(one, Formula)]
+
+
+def _labelled_rows(label: Formula) -> Formula:
+    while label.op == "label":
+        label = next(arg for arg in label.args if isinstance(arg, Formula))
+    return label
+
+
+def _mentions_sources(rows: Formula) -> bool:
+    """Whether the rows of a source depend on another source."""
+    seen: set[Formula] = set()
+    remaining = [rows]
+    while remaining:
+        part = remaining.pop()
+        if part.op == "provisional":
+            return True
+        if part not in seen:
+            seen.add(part)
+            remaining += [arg for arg in part.args if isinstance(arg, Formula)]
+    return False
+
+
+def without_groups(store: Formulas, block: Block, values: Sequence[Formula]) -> tuple[Block, list[Formula]]:
+    """The block for a reader who counts no repetition: a grouped source of which only keys are used is its rows."""
+    rest = list(values)
+    for instance in list(block.sources):
+        inside = _repeated_rows(instance, (*rest, *block.conditions)) if not block.outer_joins else None
+        if inside is None:
+            continue
+        try:
+            opened, changed, found = _open_source(store, block, rest, instance, inside)
+        except ForeignSourceError:
+            continue
+        sources = [*(one for one in changed.sources if one is not instance), *opened.sources]
+        block, rest = Block(sources, [], [*changed.conditions, *opened.conditions]), found
+    return block, rest
+
+
+def _open_source(
+    store: Formulas, block: Block, values: Sequence[Formula], instance: Formula, inside: Formula
+) -> tuple[Block, Block, list[Formula]]:
+    reopened = Reopened(store, inside)
+
+    def change(part: Formula) -> Formula:
+        is_column = part.op == "of" and part.args[0] is instance and isinstance(part.args[1], Formula)
+        return reopened.open(part.args[1]) if is_column else part  # type: ignore[arg-type]  # a formula, as tested
+
+    visit = change_everywhere(store, change)
+    kept = Block([one for one in block.sources if one is not instance], [], block.conditions)
+    return reopened.block, change_block(kept, visit), [visit(value) for value in values]
+
+
+def _repeated_rows(instance: Formula, readers: Sequence[Formula]) -> Formula | None:
+    """The rows of which a grouped or limited source leaves out repetitions, if nothing reads more than that."""
+    rows = rows_of(instance)
+    inside = rows.args[0] if rows.args else None
+    is_group = rows.op == "group" and isinstance(rows.args[1], Formula) and rows.args[1].op == "set"
+    if not is_group or not isinstance(inside, Formula) or rows.is_open or rows.is_volatile:
+        return None
+    return inside if all(map(_Keys(instance).are_all_of, readers)) else None
+
+
+class _Keys:
+    """Whether formulas read columns of a grouped source that are no aggregates."""
+
+    def __init__(self, instance: Formula) -> None:
+        self.instance = instance
+
+    def are_all_of(self, formula: Formula) -> bool:
+        seen: set[Formula] = set()
+        remaining = [formula]
+        while remaining:
+            part = remaining.pop()
+            if part is self.instance:
+                return False
+            if not part.is_open or part in seen:
+                continue
+            seen.add(part)
+            parts = [arg for arg in part.args if isinstance(arg, Formula)]
+            if part.op == "of" and parts[0] is self.instance:
+                if parts[1].has_aggregate or parts[1].has_window:
+                    return False
+                continue
+            remaining += parts
+        return True
