@@ -8,6 +8,7 @@ from whence.capture.sql.fingerprint.keys import reads_only, unique_keys
 from whence.capture.sql.fingerprint.normal_forms.conditions import normalize_filter, rejects_null
 from whence.capture.sql.fingerprint.normal_forms.outer_joins import normalize_joins
 from whence.capture.sql.fingerprint.normal_forms.reopened_rows import without_groups
+from whence.capture.sql.fingerprint.normal_forms.total_filters import shared_filter
 from whence.capture.sql.fingerprint.row_identity import Change, change_everywhere, first_order, first_value
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 from whence.capture.sql.syntax import tree
@@ -61,6 +62,8 @@ class Rows:
         It decides on aggregates, which keep the rows with all joins. Window functions are computed after grouping.
         `is_plain`: each row is in one group.
         """
+        if is_plain and "keys" not in self.lists:
+            self._share_filter()
         self._simplify_aggregates(keys if is_plain else [])
         if is_plain and keys:
             self._normalize_joins(keys)
@@ -72,6 +75,14 @@ class Rows:
             self.block = Block(self.block.sources, used, self.block.conditions)
         self.wrap(make_rows, windows=True)
         self.block.conditions += self.lists.pop("lifted", ())
+
+    def _share_filter(self) -> None:
+        """A filter of all aggregates of a total is one of its rows."""
+        flat = [value for values in self.lists.values() for value in values]
+        conditions, change = shared_filter(self.store, flat)
+        if conditions:
+            self.block.conditions += conditions
+            self.lists = {name: [*map(change, values)] for name, values in self.lists.items()}
 
     def _normalize_joins(self, keys: Sequence[Formula]) -> None:
         """Before conditions are lifted: a condition may make an outer join an inner one."""

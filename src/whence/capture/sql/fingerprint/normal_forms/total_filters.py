@@ -1,0 +1,79 @@
+"""A filter that all aggregates of one total share: it is a filter of the rows, since a total is one row anyway."""
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+
+from whence.capture.sql.fingerprint.normal_forms.conditions import normalize_filter
+from whence.capture.sql.fingerprint.normal_forms.functions import make_filtered
+from whence.capture.sql.fingerprint.normal_forms.logic import connect, formulas_of
+from whence.capture.sql.fingerprint.row_identity import Change
+from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
+
+_OF_VALUES = frozenset({"sum", "avg", "min", "max"})
+
+
+def shared_filter(store: Formulas, values: Sequence[Formula]) -> tuple[list[Formula], Change]:
+    """The conditions that every aggregate of these values has, and a change that takes them out of a value."""
+    aggregates = [*dict.fromkeys(one for value in values for one in _outermost(value))]
+    filtered = {one: _filter_of(store, one) for one in aggregates}
+    conditions = [[] if found is None else normalize_filter(store, [found[1]]) for found in filtered.values()]
+    if not conditions or any(one.is_volatile for several in conditions for one in several):
+        return [], _unchanged
+    shared = reduce(lambda some, others: [one for one in some if one in others], conditions)
+    rest = dict(zip(aggregates, ([one for one in several if one not in shared] for several in conditions), strict=True))
+    return shared, _Without(store, {one: found[0] for one, found in filtered.items() if found}, rest).change
+
+
+class _Without:
+    """Values whose aggregates have only the rest of their conditions."""
+
+    def __init__(self, store: Formulas, plain: dict[Formula, Formula], rest: dict[Formula, list[Formula]]) -> None:
+        self.store = store
+        self._plain = plain
+        self._rest = rest
+
+    def change(self, value: Formula) -> Formula:
+        if value.op in BINDERS or not value.has_aggregate:
+            return value
+        if value.op != "aggregate":
+            return self.store.rebuild(value, self.change)
+        rest = self._rest[value]
+        return (
+            make_filtered(self.store, self._plain[value], connect(self.store, "and", rest))
+            if rest
+            else self._plain[value]
+        )
+
+
+def _unchanged(value: Formula) -> Formula:
+    return value
+
+
+def _outermost(value: Formula) -> Iterator[Formula]:
+    """The aggregates of a value over the rows of its own query."""
+    if value.op in BINDERS or not value.has_aggregate:
+        return
+    if value.op == "aggregate":
+        yield value
+        return
+    for part in formulas_of(value):
+        yield from _outermost(part)
+
+
+def _filter_of(store: Formulas, aggregate: Formula) -> tuple[Formula, Formula] | None:
+    """An aggregate without its filter, and the filter; see `make_filtered`."""
+    match aggregate.args:
+        case ("filter", Formula() as plain, Formula() as condition):
+            return plain, condition
+        case (str() as name, "this", Formula() as value) if name in _OF_VALUES and (found := _case_of(value)):
+            return store.make("aggregate", name, "this", found[1]), found[0]
+        case ("count", Formula() as value) if found := _case_of(value):
+            is_row = found[1] is store.make("number", "1")
+            return store.make("aggregate", "count", store.make("star") if is_row else found[1]), found[0]
+    return None
+
+
+def _case_of(value: Formula) -> tuple[Formula, Formula] | None:
+    """The condition and the value of a CASE with one branch that is NULL otherwise."""
+    parts = formulas_of(value)
+    return (parts[0], parts[1]) if value.op == "case" and len(parts) == 3 and parts[2].op == "null" else None
