@@ -56,6 +56,10 @@ def instances_of(formula: Formula) -> set[Formula]:
     return {part for part in seen if part.op == "inst"}
 
 
+OUTER_VIEW = "outer view"
+"""In place of `lateral`: rows of LATERAL VIEW OUTER, one with NULL in all columns where there would be none."""
+
+
 def rows_of(instance: Formula) -> Formula:
     """The rows that an `inst` formula ranges over."""
     rows = instance.args[1]

@@ -12,7 +12,7 @@ from whence.capture.sql.fingerprint.keys import unique_keys
 from whence.capture.sql.fingerprint.normal_forms.conditions import normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.equalities import merge_equalities
 from whence.capture.sql.fingerprint.normal_forms.existence import semi_joins
-from whence.capture.sql.fingerprint.normal_forms.outer_joins import filter_right_sides, normalize_joins
+from whence.capture.sql.fingerprint.normal_forms.outer_joins import filter_right_sides, inner_views, normalize_joins
 from whence.capture.sql.fingerprint.normal_forms.scalars import join_scalars, join_totals
 from whence.capture.sql.fingerprint.row_identity import normalize_sources
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
@@ -28,6 +28,7 @@ def close_block(
     block, values = join_scalars(store, _normalize_conditions(store, block), values, close_block, in_values)
     block = normalize_joins(store, join_totals(block), values, close_block)
     block, values = filter_right_sides(store, block, values, close_block)
+    block, values = inner_views(store, block, values)
     block, values = normalize_sources(store, _normalize_conditions(store, block), values)
     block = semi_joins(store, block, values, close_block)
     block = replace(block, conditions=merge_equalities(store, block.conditions))

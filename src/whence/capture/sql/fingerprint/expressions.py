@@ -233,8 +233,25 @@ def _in_items(e: Expressions, value: Formula, items: list[Formula]) -> Formula:
 def _exists(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     inside = tree.query_in(tree.this(node))
     if inside is None:
-        return e.store.make(*e.parts(scope, node))
+        return _exists_in_array(e, scope, node)
     return e.existence(scope, inside)
+
+
+def _exists_in_array(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
+    """`exists(array, x -> x = literal)` of Spark: array_contains, NULL if neither is found and an element is NULL."""
+    test = tree.arg(node, tree.EXPRESSION)
+    equality = tree.this(test) if isinstance(test, c.Lambda) and len(tree.items(test)) == 1 else None
+    if isinstance(equality, c.EQ) and scope.reading.dialect.name in ("spark", "databricks"):
+        name = column_name(scope.reading.dialect, tree.items(test)[0])
+        sides = [tree.this(equality), tree.arg(equality, tree.EXPRESSION)]
+        for side, other in (sides, sides[::-1]):
+            is_parameter = (
+                isinstance(side, c.Identifier | c.Column) and column_name(scope.reading.dialect, side) == name
+            )
+            if is_parameter and isinstance(other, c.Literal):
+                array = e.value(scope, tree.this(node))
+                return e.store.make("arraycontains", "expression", e.value(scope, other), "this", array)
+    return e.store.make(*e.parts(scope, node))
 
 
 def _arithmetic(e: Expressions, scope: Scope, node: tree.Node) -> Formula:

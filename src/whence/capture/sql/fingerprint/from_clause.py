@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from whence.capture.sql.fingerprint.block import Block, OuterJoin
+from whence.capture.sql.fingerprint.block import OUTER_VIEW, Block, OuterJoin
 from whence.capture.sql.fingerprint.blocks import close_block, copy_block
 from whence.capture.sql.fingerprint.meaning import Meaning, RelationMeanings, with_meaning
 from whence.capture.sql.fingerprint.normal_forms.existence import exists_in
@@ -21,6 +21,8 @@ _JOIN_KINDS: Final = ("", "INNER", "CROSS", "OUTER", "SEMI", "ANTI")
 _NAMED_ARGUMENTS: Final = frozenset(
     {tree.THIS, "db", "catalog", tree.ALIAS, tree.JOINS, tree.LATERALS, tree.PIVOTS, "hints"}
 )
+
+_OF_VIEWS: Final = ("view", "outer")
 
 
 class FromMeaning:
@@ -68,8 +70,9 @@ class FromMeaning:
             self.give_up("OUTER APPLY")
 
     def _describe_function(self, source: Source, node: tree.Node) -> None:
-        left_out = {tree.ALIAS, tree.JOINS, tree.LATERALS, tree.PIVOTS}
-        parts: list[Formula | str] = [node.key]
+        """LATERAL VIEW is a lateral join; with OUTER, a row without elements stays, with NULL in all columns."""
+        left_out = {tree.ALIAS, tree.JOINS, tree.LATERALS, tree.PIVOTS, *(_OF_VIEWS if _is_view(node) else ())}
+        parts: list[Formula | str] = [OUTER_VIEW if _is_view(node) and node.args.get("outer") else node.key]
         for name, value in sorted(node.args.items()):
             if value and name not in left_out:
                 items = value if isinstance(value, list) else [value]
@@ -236,6 +239,10 @@ class FromMeaning:
         if self.unread:
             block.sources.append(self.store.instance(self.meanings.unread(", ".join(self.unread))))
         return block
+
+
+def _is_view(node: tree.Node) -> bool:
+    return isinstance(node, c.Lateral) and bool(node.args.get("view"))
 
 
 def _is_missing_later(joins: Sequence[tree.Node]) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of
+from whence.capture.sql.fingerprint.block import OUTER_VIEW, Block, OuterJoin, instances_of, rows_of
 from whence.capture.sql.fingerprint.normal_forms.conditions import STRICT_CONDITIONS
 from whence.capture.sql.fingerprint.normal_forms.existence import exists_in
 from whence.capture.sql.fingerprint.normal_forms.logic import null_tested
@@ -41,6 +41,21 @@ def filter_right_sides(
         block = change_block(Block(block.sources, joins, block.conditions), visit)
         rest = [visit(value) for value in rest]
     return block, rest
+
+
+def inner_views(store: Formulas, block: Block, values: Sequence[Formula]) -> tuple[Block, list[Formula]]:
+    """The same rows and values. A LATERAL VIEW OUTER whose missing rows a condition rejects is one without OUTER."""
+    inner = {
+        one: store.instance(store.make("rows_of", "lateral", *rows_of(one).args[1:]))
+        for one in block.sources
+        if rows_of(one).args[:1] == (OUTER_VIEW,)
+        and any(_rejects_missing(condition, frozenset({one})) for condition in block.conditions)
+    }
+    if not inner:
+        return block, list(values)
+    visit = change_everywhere(store, lambda part: inner.get(part, part))
+    sources = [inner.get(one, one) for one in block.sources]
+    return change_block(Block(sources, block.outer_joins, block.conditions), visit), [visit(one) for one in values]
 
 
 @dataclass(frozen=True, slots=True)
