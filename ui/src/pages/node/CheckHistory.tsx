@@ -8,7 +8,7 @@ import { isHiddenKey } from "../../names";
 import { words } from "../../texts";
 
 /** The number of results shown of one check. */
-const SHOWN = 30;
+const SHOWN = 20;
 
 export const CheckHistory = ({ node, asOf }: { node: string; asOf?: string | undefined }) => {
   const query = useAnswer<Envelope<CheckResults>>(apiPath("check-results", { node, as_of: asOf, limit: 500 }));
