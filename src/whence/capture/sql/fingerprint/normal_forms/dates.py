@@ -42,10 +42,19 @@ def fold_date(store: Formulas, value: Formula) -> Formula:
     """
     match (value.op, *value.args):
         case ("date_plus", Formula() as literal, Formula(op="interval", args=(int() as amount, str() as unit))):
-            day = date_of(literal)
-            if day is not None and unit in ("day", "month") and abs(amount) < 10_000:
-                return make_date(store, day + timedelta(days=amount) if unit == "day" else _add_months(day, amount))
+            day = _moved(date_of(literal), amount, unit)
+            return value if day is None else make_date(store, day)
     return value
+
+
+def _moved(day: date | None, amount: int, unit: str) -> date | None:
+    """A day so many days or months later; None for other units, and outside of the years that Python knows."""
+    if day is None or unit not in ("day", "month"):
+        return None
+    try:
+        return day + timedelta(days=amount) if unit == "day" else _add_months(day, amount)
+    except (OverflowError, ValueError):
+        return None
 
 
 def date_of(value: Formula) -> date | None:
