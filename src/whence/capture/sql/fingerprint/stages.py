@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of, rows_of
 from whence.capture.sql.fingerprint.blocks import close_block, mentions
 from whence.capture.sql.fingerprint.keys import reads_only, unique_keys
+from whence.capture.sql.fingerprint.normal_forms.aggregates import aggregates_of, change_aggregates
 from whence.capture.sql.fingerprint.normal_forms.conditions import normalize_filter, rejects_null
 from whence.capture.sql.fingerprint.normal_forms.outer_joins import normalize_joins
 from whence.capture.sql.fingerprint.normal_forms.reopened_rows import without_groups
@@ -16,16 +17,6 @@ from whence.capture.sql.syntax import tree
 
 def _distinct_rows(store: Formulas) -> "Wrap":
     return lambda inside, lists: store.make("group", inside, store.make("set", *lists["values"]))
-
-
-def _aggregates(value: Formula) -> Iterator[Formula]:
-    """The outermost aggregates of a value over the rows of its own query."""
-    if value.op == "aggregate":
-        yield value
-    elif value.has_aggregate:
-        for part in value.args:
-            if isinstance(part, Formula):
-                yield from _aggregates(part)
 
 
 Wrap = Callable[[Formula, Mapping[str, list[Formula]]], Formula]
@@ -103,16 +94,8 @@ class Rows:
     def _simplify_aggregates(self, keys: list[Formula]) -> None:
         """The greatest and the least value of a key are the key. A count of values that are not NULL is one of rows."""
         conditions = normalize_filter(self.store, self.block.conditions)
-        memo: dict[Formula, Formula] = {}
 
         def simplify(part: Formula) -> Formula:
-            if part.op in BINDERS or not part.has_aggregate:
-                return part
-            if part not in memo:
-                memo[part] = self.store.rebuild(part, simplify) if part.op != "aggregate" else aggregate(part)
-            return memo[part]
-
-        def aggregate(part: Formula) -> Formula:
             match part.args:
                 case ("max" | "min", "this", Formula() as value) if value in keys:
                     return value
@@ -120,7 +103,8 @@ class Rows:
                     return self.store.make("aggregate", "count", self.store.make("star"))
             return part
 
-        self.lists = {name: [*map(simplify, values)] for name, values in self.lists.items()}
+        change = change_aggregates(self.store, simplify)
+        self.lists = {name: [*map(change, values)] for name, values in self.lists.items()}
 
     def _lift_conditions(self, keys: frozenset[Formula]) -> None:
         """Take conditions on keys alone out of WHERE: after grouping they choose among groups, as HAVING does."""
@@ -166,7 +150,7 @@ class Rows:
     def _bind_aggregates(self) -> None:
         """Write aggregates as values of all rows that they read."""
         values = [value for one in self.lists.values() for value in one]
-        found = list(dict.fromkeys(part for value in values for part in _aggregates(value)))
+        found = list(dict.fromkeys(part for value in values for part in aggregates_of(value)))
         inside, closed = close_block(self.store, self.block, found)
         bound = {
             part: self.store.make("aggregate", "over", one, inside) for part, one in zip(found, closed, strict=True)

@@ -1,9 +1,10 @@
 """Subqueries that give one total: as an outer join of the totals of each key, or of the one total."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of, rows_of
+from whence.capture.sql.fingerprint.normal_forms.aggregates import aggregates_of
 from whence.capture.sql.fingerprint.normal_forms.functions import make_coalesce
 from whence.capture.sql.fingerprint.normal_forms.reopened_rows import ForeignSourceError, Reopened
 from whence.capture.sql.provenance.formulas import BINDERS, PUSHED_SIZE, Formula, Formulas
@@ -55,16 +56,6 @@ def _is_plain_total(value: Formula) -> bool:
     return value.has_aggregate and not value.has_window and value.size <= PUSHED_SIZE
 
 
-def _aggregates(value: Formula) -> Iterator[object]:
-    """The names of the aggregates of a small value."""
-    if value.op == "aggregate":
-        yield value.args[0]
-    elif value.has_aggregate:
-        for part in value.args:
-            if isinstance(part, Formula):
-                yield from _aggregates(part)
-
-
 def _total(store: Formulas, rows: Formula, value: Formula) -> tuple[OuterJoin, Formula]:
     instance = store.instance(rows)
     return OuterJoin("left", Block([instance]), []), store.push(value, instance)
@@ -78,7 +69,7 @@ def _totals(store: Formulas, rows: Formula, value: Formula, close: CloseBlock) -
     correlated = [one for one in reopened.block.conditions if not instances_of(one) <= own]
     pairs = [_key_pair(one, own) for one in correlated]
     opened, rest = reopened.open_total(value), [one for one in reopened.block.conditions if one not in correlated]
-    if not set(_aggregates(value)) <= _EMPTY_TOTALS:
+    if not {one.args[0] for one in aggregates_of(value)} <= _EMPTY_TOTALS:
         raise ForeignSourceError
     if not pairs or not instances_of(opened) <= own or any(rows_of(one).is_open for one in own):
         raise ForeignSourceError

@@ -1,63 +1,39 @@
 """A filter that all aggregates of one total share: it is a filter of the rows, since a total is one row anyway."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import reduce
 
+from whence.capture.sql.fingerprint.normal_forms.aggregates import aggregates_of, change_aggregates
 from whence.capture.sql.fingerprint.normal_forms.conditions import normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.functions import make_filtered
 from whence.capture.sql.fingerprint.normal_forms.logic import connect, formulas_of
 from whence.capture.sql.fingerprint.row_identity import Change
-from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
+from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _OF_VALUES = frozenset({"sum", "avg", "min", "max"})
 
 
 def shared_filter(store: Formulas, values: Sequence[Formula]) -> tuple[list[Formula], Change]:
     """The conditions that every aggregate of these values has, and a change that takes them out of a value."""
-    aggregates = [*dict.fromkeys(one for value in values for one in _outermost(value))]
+    aggregates = [*dict.fromkeys(one for value in values for one in aggregates_of(value))]
     filtered = {one: _filter_of(store, one) for one in aggregates}
     conditions = [[] if found is None else normalize_filter(store, [found[1]]) for found in filtered.values()]
     if not conditions or any(one.is_volatile for several in conditions for one in several):
         return [], _unchanged
     shared = reduce(lambda some, others: [one for one in some if one in others], conditions)
     rest = dict(zip(aggregates, ([one for one in several if one not in shared] for several in conditions), strict=True))
-    return shared, _Without(store, {one: found[0] for one, found in filtered.items() if found}, rest).change
 
+    def change(aggregate: Formula) -> Formula:
+        found = filtered[aggregate]
+        if found is None or not rest[aggregate]:
+            return aggregate if found is None else found[0]
+        return make_filtered(store, found[0], connect(store, "and", rest[aggregate]))
 
-class _Without:
-    """Values whose aggregates have only the rest of their conditions."""
-
-    def __init__(self, store: Formulas, plain: dict[Formula, Formula], rest: dict[Formula, list[Formula]]) -> None:
-        self.store = store
-        self._plain = plain
-        self._rest = rest
-
-    def change(self, value: Formula) -> Formula:
-        if value.op in BINDERS or not value.has_aggregate:
-            return value
-        if value.op != "aggregate":
-            return self.store.rebuild(value, self.change)
-        rest = self._rest[value]
-        return (
-            make_filtered(self.store, self._plain[value], connect(self.store, "and", rest))
-            if rest
-            else self._plain[value]
-        )
+    return shared, change_aggregates(store, change)
 
 
 def _unchanged(value: Formula) -> Formula:
     return value
-
-
-def _outermost(value: Formula) -> Iterator[Formula]:
-    """The aggregates of a value over the rows of its own query."""
-    if value.op in BINDERS or not value.has_aggregate:
-        return
-    if value.op == "aggregate":
-        yield value
-        return
-    for part in formulas_of(value):
-        yield from _outermost(part)
 
 
 def _filter_of(store: Formulas, aggregate: Formula) -> tuple[Formula, Formula] | None:
