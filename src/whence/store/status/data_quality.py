@@ -192,5 +192,6 @@ def _list_runs(connection: Connection, dataset_ids: Sequence[int], at: int | Non
     query = select(run_lineage.c.run_id, last).join(of_sets, of_sets.c.id == run_lineage.c.version)
     if at is not None:
         query = query.where(run_lineage.c.time <= at)
-    rows = connection.execute(query.group_by(run_lineage.c.run_id).order_by(last.desc()).limit(MOST_RUNS + 1)).all()
+    latest = (last.desc(), run_lineage.c.run_id.desc())
+    rows = connection.execute(query.group_by(run_lineage.c.run_id).order_by(*latest).limit(MOST_RUNS + 1)).all()
     return {row.run_id: row.last for row in rows}
