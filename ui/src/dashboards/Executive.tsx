@@ -7,6 +7,7 @@ import { Awaited, exact, Go, Icon, NodeLink, When } from "../components/elements
 import { words } from "../texts";
 import { usePages, type Covered, type Kpi, type Listed } from "../api";
 import { Chart, Key, type Series } from "../components/Chart";
+import { SeriesTable } from "../components/SeriesTable";
 import { Paged } from "./Paged";
 import { Bar, Tile } from "./Tile";
 import { boardAddress } from "./dashboardAddress";
@@ -137,7 +138,7 @@ const Trend = ({ kpis }: { kpis: readonly Kpi[] }) => {
       {isOnce && !isTable ? (
         <p className="quiet">{words.boards.trendOnce}</p>
       ) : isTable ? (
-        <TrendTable series={series} />
+        <SeriesTable series={series} label={words.boards.trend} times={words.boards.date} shown={ratio} />
       ) : (
         <>
           <Chart series={series} height={260} label={words.boards.trend} shown={percent} />
@@ -148,38 +149,7 @@ const Trend = ({ kpis }: { kpis: readonly Kpi[] }) => {
   );
 };
 
-const TrendTable = ({ series }: { series: readonly Series[] }) => {
-  const times = [...new Set(series.flatMap((one) => one.points.map((point) => point.at)))].sort().reverse();
-  const by = series.map((one) => new Map(one.points.map((point) => [point.at, point.value])));
-  return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={words.boards.trend}>
-      <table className="table plain">
-        <thead>
-          <tr>
-            <th scope="col">{words.boards.date}</th>
-            {series.map((one) => (
-              <th key={one.name} scope="col" className="number">
-                {one.name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {times.map((time) => (
-            <tr key={time}>
-              <th scope="row">{exact(time).slice(0, 16)}</th>
-              {by.map((values, place) => (
-                <td key={place} className="number">
-                  {shown("ratio", values.get(time) ?? null)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-};
+const ratio = (value: number | null): string => shown("ratio", value);
 
 const WHATS = ["lineage", "columns", "owner", "description"] as const;
 

@@ -47,7 +47,6 @@ export const node = {
   asRead: "as read",
   oneValue: "Measured once:",
   time: "Time",
-  value: "Value",
   chart: "As chart",
   table: "As table",
   namespace: "Namespace",

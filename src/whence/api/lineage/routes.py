@@ -40,6 +40,7 @@ def router(requests: GraphRequests) -> APIRouter:
     routes = APIRouter(prefix="/api/v2", tags=["ask"])
     _walks(routes, requests)
     _evidence(routes, requests)
+    _reports(routes, requests)
     _changes(routes, requests)
     return routes
 
@@ -87,6 +88,17 @@ def _walks(routes: APIRouter, requests: GraphRequests) -> None:
 
         return await requests.answer(request, query.terms(), ask, tagged=False)
 
+    @routes.get("/search", responses=documented("search"))
+    async def find(request: Request, query: Annotated[questions.Searched, Query()]) -> Response:
+        """Search datasets, fields and jobs by name, tag, owner and description."""
+
+        def ask(graph: QuestionGraph) -> Listing:
+            return listings.found_listing(search(narrowed(graph, query.only), query.q.replace("\0", " "), query.names))
+
+        return await requests.answer(request, query.terms(), ask)
+
+
+def _reports(routes: APIRouter, requests: GraphRequests) -> None:
     @routes.get("/measurements", responses=documented("measurements"))
     async def measurements_of(request: Request, query: Annotated[questions.Measured, Query()]) -> Response:
         """List the measurements of a dataset, a column or the runs of a job, the newest first."""
@@ -106,15 +118,6 @@ def _walks(routes: APIRouter, requests: GraphRequests) -> None:
             return listings.check_results_listing(check_results(graph, resolve(graph, query.node), at))
 
         return await requests.answer(request, query.terms(at), ask)
-
-    @routes.get("/search", responses=documented("search"))
-    async def find(request: Request, query: Annotated[questions.Searched, Query()]) -> Response:
-        """Search datasets, fields and jobs by name, tag, owner and description."""
-
-        def ask(graph: QuestionGraph) -> Listing:
-            return listings.found_listing(search(narrowed(graph, query.only), query.q.replace("\0", " "), query.names))
-
-        return await requests.answer(request, query.terms(), ask)
 
 
 def _evidence(routes: APIRouter, requests: GraphRequests) -> None:

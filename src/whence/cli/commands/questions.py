@@ -304,7 +304,7 @@ def measurements(
         list[str] | None, typer.Option("--metric", metavar="METRIC", help="Only it: rowCount, nullCount, duration")
     ] = None,
     as_of: AsOf = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="List so many as text")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="The most to list as text")] = 50,
     url: ServerUrl = None,
     profile: Profile = None,
     data: Data = None,
@@ -323,7 +323,7 @@ def checks(
     context: typer.Context,
     node: Node,
     as_of: AsOf = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="List so many as text")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="The most to list as text")] = 50,
     url: ServerUrl = None,
     profile: Profile = None,
     data: Data = None,

@@ -34,20 +34,11 @@ class Checked(TypedDict):
     checks: list[Check]
 
 
-class CheckResult(TypedDict):
-    """What a run found of an assertion on a dataset or on one of its columns. `severity` `warn` is not an error. What
-    was expected and found, and the number of failed rows, if the producer reports them.
-    """
+class CheckResult(Check):
+    """What one run found."""
 
     time: str
     dataset: str
-    assertion: str
-    column: str | None
-    held: bool
-    severity: str | None
-    expected: str | None
-    actual: str | None
-    failures: int | None
     run: str | None
     job: str | None
 
@@ -75,13 +66,7 @@ def check_result_document(one: Result) -> CheckResult:
     return {
         "time": iso(one.time),
         "dataset": str(one.dataset),
-        "assertion": one.assertion.name,
-        "column": one.assertion.column,
-        "held": one.assertion.held,
-        "severity": one.assertion.severity,
-        "expected": one.assertion.expected,
-        "actual": one.assertion.actual,
-        "failures": one.assertion.failures,
+        **_check(one.assertion),
         "run": None if one.run is None else str(one.run),
         "job": None if one.run is None else str(one.run.job),
     }

@@ -2,8 +2,9 @@
 
 import { lazy, Suspense, useMemo, useState } from "react";
 import { apiPath, useAnswer, type Envelope, type Measurement, type Measurements } from "../../api";
-import { Awaited, exact, Icon, When } from "../../components/elements";
+import { Awaited, Icon, When } from "../../components/elements";
 import { Section } from "../../components/Section";
+import { SeriesTable } from "../../components/SeriesTable";
 import { words } from "../../texts";
 
 // uPlot is loaded with the first chart.
@@ -46,7 +47,12 @@ export const MeasurementHistory = ({ node, asOf }: { node: string; asOf?: string
               {words.node.oneValue} <b>{shown(one.points[0]!.value)}</b> · <When time={one.points[0]!.at} />
             </p>
           ) : isTable ? (
-            <ValueTable of={one} />
+            <SeriesTable
+              series={[one]}
+              label={labelOf(one)}
+              times={words.node.time}
+              shown={(value) => shown(value ?? 0)}
+            />
           ) : (
             <Suspense fallback={<Awaited of={{ waiting: true }} />}>
               <LineOf one={one} />
@@ -63,7 +69,7 @@ interface Measured {
   points: { at: string; value: number }[];
 }
 
-/** The measurements by column and metric, the oldest point first. Both roles of a dataset are told apart. */
+/** The measurements by column and metric, the oldest point first. What was measured as a run read it has a name of its own. */
 const seriesOf = (several: readonly Measurement[]): Map<string, Measured> => {
   const found = Map.groupBy([...several].reverse(), nameOf);
   const sorted = [...found].sort(([one], [other]) => orderOf(one).localeCompare(orderOf(other)));
@@ -78,30 +84,9 @@ const nameOf = (one: Measurement) =>
 /** Row counts first, then what is measured of the whole dataset, then columns. */
 const orderOf = (name: string) => (name.startsWith("rowCount") ? 0 : name.includes(".") ? 2 : 1) + name;
 
+const labelOf = (one: Measured) => `${words.node.measurements}: ${one.name}`;
+
 const LineOf = ({ one }: { one: Measured }) => {
   const series = useMemo(() => [one], [one]);
-  return <Chart series={series} height={180} label={`${words.node.measurements}: ${one.name}`} shown={shown} />;
+  return <Chart series={series} height={180} label={labelOf(one)} shown={shown} />;
 };
-
-const ValueTable = ({ of }: { of: Measured }) => (
-  <div className="scroll" tabIndex={0} role="region" aria-label={`${words.node.measurements}: ${of.name}`}>
-    <table className="table plain">
-      <thead>
-        <tr>
-          <th scope="col">{words.node.time}</th>
-          <th scope="col" className="number">
-            {words.node.value}
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {of.points.toReversed().map((point, place) => (
-          <tr key={`${point.at} ${place}`}>
-            <th scope="row">{exact(point.at)}</th>
-            <td className="number">{shown(point.value)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-);
