@@ -60,6 +60,12 @@ _PLAIN_VALUE = re.compile(rf"({_WORD}[\w.-]{{0,40}}\s{{0,2}}=\s{{0,2}})(?!/)({_P
 _COLON_VALUE = re.compile(
     rf"((?:passw(?:or)?d|passwort|kennwort|passphrase|secret)[\w.-]{{0,40}}:\s{{0,2}})({_PLAIN})", _FLAGS
 )
+# `host=db password=x` of libpq (`dblink`, subscriptions): in SQL, comparisons never stand side by side.
+_SET_TO = r"\s{0,2}=\s{0,2}"
+_SET_VALUE = r"(?:''[^']{1,256}''|(?:(?!\$\$)[^\s\"'<>,;&(){}\\]){1,256})"
+_SETTING = rf"(?<![\w.-])[\w.-]{{1,60}}{_SET_TO}{_SET_VALUE}"
+_SETTINGS = re.compile(rf"{_SETTING}(?:\s{{1,8}}{_SETTING}){{1,40}}", _FLAGS)
+_SECRET_SETTING = re.compile(rf"({_WORD}[\w.-]{{0,40}}{_SET_TO}){_SET_VALUE}", _FLAGS)
 _OPTION_VALUE = re.compile(rf"(--[\w.-]{{0,40}}{_WORD}[\w.-]{{0,40}}\s{{1,2}})(?!-)({_PLAIN})", _FLAGS)
 _TIGHT_VALUE = re.compile(rf"({_WORD}[\w.-]{{0,40}}=)(?![/=])(?!\w+[.(\[])({_PLAIN})", _FLAGS)
 _IDENTIFIED = re.compile(
@@ -114,12 +120,16 @@ def _mask_values(text: str, language: Language) -> str:
     for pattern in (_ESCAPED_VALUE, _PARAMETER_VALUE):
         text = pattern.sub(rf"\1{MASK}", text)
     if language is Language.SQL:
-        return text
+        return _SETTINGS.sub(_mask_settings, text)
     if language is Language.CODE:
         return _TIGHT_VALUE.sub(rf"\1{MASK}", text)
     for pattern in (_OPTION_VALUE, _PLAIN_VALUE, _COLON_VALUE):
         text = pattern.sub(rf"\1{MASK}", text)
     return text
+
+
+def _mask_settings(match: re.Match[str]) -> str:
+    return _SECRET_SETTING.sub(rf"\1{MASK}", match[0])
 
 
 def _keep_quotes(match: re.Match[str]) -> str:
