@@ -49,6 +49,10 @@ class Node:
             raise self.mistake("write a list here")
         return tuple(Node(self.file, item) for item in self.raw.value)
 
+    def is_list(self) -> bool:
+        """Whether the value is a list."""
+        return isinstance(self.raw, yaml.SequenceNode)
+
     def is_null(self) -> bool:
         """Whether the value is null, or missing."""
         return self.raw.tag == _TAGS["null"]

@@ -1,0 +1,102 @@
+"""What happened to a dataset, as far as its objectives ask for it: what an evaluation reads."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from operator import attrgetter
+from typing import Protocol
+
+from whence.govern.contracts.evaluation.quality import CheckResult, Report
+from whence.model.names import RunName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """A completed run that wrote the dataset, and when (µs). `nominal`: the start of the period that it was for.
+    `rows`: how many it wrote, None if no run reports it.
+    """
+
+    time: int
+    run: RunName | None = None
+    nominal: int | None = None
+    rows: int | float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaSeen:
+    """Columns that were reported first at a time (µs): name → type, as sorted pairs."""
+
+    time: int
+    columns: tuple[tuple[str, str], ...]
+
+
+class _Timed(Protocol):
+    @property
+    def time(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What is known of a dataset, in any order. `since`: nothing that happened before is known (µs)."""
+
+    writes: tuple[Write, ...] = ()
+    reports: tuple[Report, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
+    schemas: tuple[SchemaSeen, ...] = ()
+    since: int = 0
+
+    def until(self, at: int) -> "Facts":
+        """What had happened at a time (µs)."""
+        kinds: tuple[Sequence[_Timed], ...] = (self.writes, self.reports, self.checks, self.schemas)
+        if all(one.time <= at for some in kinds for one in some):
+            return self
+        return Facts(
+            writes=tuple(one for one in self.writes if one.time <= at),
+            reports=tuple(one for one in self.reports if one.time <= at),
+            checks=tuple(one for one in self.checks if one.time <= at),
+            schemas=tuple(one for one in self.schemas if one.time <= at),
+            since=self.since,
+        )
+
+
+def refreshing(facts: Facts) -> list[Write]:
+    """The writes that bring newer data, in order: some rows, and not of an earlier period than one before.
+
+    A backfill, whose nominal time lies behind, refreshes nothing.
+    """
+    found = list[Write]()
+    newest: int | None = None
+    for one in _ordered(facts.writes):
+        if one.rows == 0:
+            continue
+        if one.nominal is not None:
+            if newest is not None and one.nominal < newest:
+                continue
+            newest = one.nominal
+        found.append(one)
+    return found
+
+
+def backfills(facts: Facts) -> frozenset[RunName]:
+    """The runs that wrote an earlier period than a run before them."""
+    found = set[RunName]()
+    newest: int | None = None
+    for one in _ordered(facts.writes):
+        if one.nominal is None:
+            continue
+        if newest is not None and one.nominal < newest and one.run is not None:
+            found.add(one.run)
+        newest = one.nominal if newest is None else max(newest, one.nominal)
+    return frozenset(found)
+
+
+def _ordered(writes: Iterable[Write]) -> Sequence[Write]:
+    """By time, and by all else where times are equal."""
+    found = sorted(writes, key=attrgetter("time"))
+    is_total = all(one.time < other.time for one, other in pairwise(found))
+    return found if is_total else sorted(found, key=_order)
+
+
+def _order(one: Write) -> tuple[int, int, float, str]:
+    nominal = -1 if one.nominal is None else one.nominal
+    return one.time, nominal, -1.0 if one.rows is None else float(one.rows), str(one.run)
