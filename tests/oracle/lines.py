@@ -29,6 +29,7 @@ def dump(bodies: Iterable[bytes]) -> list[str]:
         *_runs(readings),
         *_facets(readings),
         *_measurements(readings),
+        *_checked_datasets(readings),
         *_alias_lines(readings),
         *_schemas(readings),
         *_set_lines(readings),
@@ -164,6 +165,16 @@ def _measurements(readings: list[Reading]) -> Iterator[Line]:
         for column, metric, value in measured(facet, json.loads(payload)):
             line = {"facet": facet, "column": column, "metric": metric, "value": value}
             yield head | line | {"time": time, "rank": rank, "key": key}
+
+
+def _checked_datasets(readings: list[Reading]) -> Iterator[Line]:
+    times: dict[tuple[Node, Node], list[int]] = defaultdict(list)
+    for one in readings:
+        for dataset in one.checked():
+            times[one.owner, dataset].append(one.time)
+    for (job, dataset), some in times.items():
+        line = {"fact": "checked_dataset", "job": text(job), "dataset": text(dataset)}
+        yield line | {"first_seen": min(some)}
 
 
 def _alias_lines(readings: list[Reading]) -> Iterator[Line]:

@@ -44,6 +44,9 @@ MEASURING = (
 )
 """By role, the facets whose numbers are measurements."""
 
+CHECKING = ("input", "dataQualityAssertions")
+"""Role and name of the facet by which a run checks what it reads."""
+
 
 @dataclass
 class Reading:
@@ -77,6 +80,19 @@ class Reading:
         if self.kind == "dataset":
             own = [payload for node, _, _, name, payload in self.facets if name == "dataQualityMetrics" and payload]
             yield from (("", self.subject, "dataQualityMetrics", payload) for payload in own)
+
+    def checked(self) -> set[Node]:
+        """The inputs with a result of a check."""
+        reports = [(node, payload) for _, role, node, name, payload in self.facets if (role, name) == CHECKING]
+        return {node for node, payload in reports if node and payload and _has_result(json.loads(payload))}
+
+
+def _has_result(facet: object) -> bool:
+    results = facet.get("assertions") if isinstance(facet, dict) else None
+    return isinstance(results, list) and any(
+        isinstance(one, dict) and isinstance(one.get("assertion"), str) and isinstance(one.get("success"), bool)
+        for one in results
+    )
 
 
 def read(body: bytes) -> Reading:

@@ -89,7 +89,7 @@ class Lineage(Answer, frozen=True, kw_only=True):
     """
 
     _rows: ClassVar[str] = "nodes"
-    _columns: ClassVar[tuple[str, ...]] = ("node", "kind", "depth", "parent", "aliases", "via", "shown", "more")
+    _columns: ClassVar[tuple[str, ...]] = ("node", "kind", "depth", "parent", "aliases", "via", "shown", "more", "role")
 
     root: str
     direction: str
@@ -107,7 +107,8 @@ class Lineage(Answer, frozen=True, kw_only=True):
 
 class Impact(Answer, frozen=True, kw_only=True):
     """What breaks if `root` changes: counts of all affected nodes, the nodes by distance and name, and the nearest 100
-    jobs that derive one of them. `kinds=["job"]` has all jobs as nodes.
+    jobs that derive one of them. `kinds=["job"]` has all jobs as nodes. `checks`: the nearest 100 jobs that only check
+    one of them or the root, which are not affected.
     """
 
     _rows: ClassVar[str] = "nodes"
@@ -133,6 +134,7 @@ class Impact(Answer, frozen=True, kw_only=True):
     dropped_at: str | None
     completeness: Completeness
     nodes: tuple[Affected, ...]
+    checks: tuple[Affected, ...] = ()
 
     def _title(self) -> str:
         return f"impact of {self.root}: {_count(self.counts.nodes, 'node')}, {_completeness_text(self.completeness)}"

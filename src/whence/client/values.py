@@ -79,7 +79,7 @@ class Edge(msgspec.Struct, frozen=True, kw_only=True):
 
 class ReachedNode(msgspec.Struct, frozen=True, kw_only=True):
     """A reached node. `parent` and `edge` (an index into the answer's edges) are the last hop of one shortest path to
-    it, `via` is the composed transformation along that path.
+    it, `via` is the composed transformation along that path. `role` is `check` for a job that only checks data.
     """
 
     node: str
@@ -91,6 +91,7 @@ class ReachedNode(msgspec.Struct, frozen=True, kw_only=True):
     via: Transformation | None
     shown: bool
     more: bool
+    role: str | None = None
 
 
 class Gap(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,7 +132,9 @@ class Affected(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
-    """The numbers of affected nodes. An empty owner or tier counts nodes without one."""
+    """The numbers of affected nodes. An empty owner or tier counts nodes without one. `checks`: the jobs that only
+    check data, which no other number counts.
+    """
 
     nodes: int
     jobs: int
@@ -141,6 +144,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
     by_tier: dict[str, int]
     by_distance: dict[str, int]
     by_influence: dict[str, int]
+    checks: int = 0
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,7 +20,7 @@ def impact_lines(found: Impact, style: Style) -> Iterator[Text]:
     counts, nodes = found.counts, found.nodes
     jobs = () if any(node.kind == "job" for node in nodes) else found.jobs[:SHOWN]
     paths = [step for node in nodes for step in node.path] + [
-        step for job in (*jobs, *nodes) for step in (job.node, job.parent)
+        step for job in (*jobs, *found.checks[:SHOWN], *nodes) for step in (job.node, job.parent)
     ]
     labels = label((name_of(step) for step in [found.root, *paths] if step), style.glyphs.more)
     yield Text.assemble((labels.of(name_of(found.root)), "bold"), ("  impact", "dim"))
@@ -42,7 +42,17 @@ def impact_lines(found: Impact, style: Style) -> Iterator[Text]:
         yield line.append(_job_state(job, labels)).append(_owners_text(job.owners), style="cyan")
     if jobs and counts.jobs > len(jobs):
         yield Text(f"      and {number(counts.jobs - len(jobs), 'job')} more: --kind job", style="dim")
+    if counts.checks:
+        yield _checks_line(found, labels)
     yield closing_line(found.completeness)
+
+
+def _checks_line(found: Impact, labels: Labels) -> Text:
+    """The jobs that only check data. They are not affected."""
+    names = [labels.of(name_of(one.node)) for one in found.checks[:SHOWN]]
+    rest = found.counts.checks - len(names)
+    head = f"{number(found.counts.checks, 'job')} only check{'s' if found.counts.checks == 1 else ''} data: "
+    return Text.assemble((head, "dim"), ", ".join(names) + (f" and {rest:,} more: --output json" if rest else ""))
 
 
 def _job_state(one: Affected, labels: Labels) -> Text:

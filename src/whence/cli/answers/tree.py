@@ -267,7 +267,9 @@ def _branch_text(drawing: _Drawing, node: Node, branch: _Branch, room: int | Non
     upstream = drawing.answer.direction == "upstream"
     if isinstance(branch.far, JobName):
         run = run_of(branch.edges[0].evidence, drawing.style.now)
-        return Text(f"  job that {'writes' if upstream else 'reads'} it{glyphs.dot}{run}", "dim")
+        reached = drawing.nodes.get(branch.far)
+        reads = "checks" if reached and reached.role == "check" else "reads"
+        return Text(f"  job that {'writes' if upstream else reads} it{glyphs.dot}{run}", "dim")
     expression, types = transformation_text(branch.edges)
     notes = " ".join(filter(None, [types, _mark(branch), _part_text(drawing, node, branch)]))
     if not expression and not notes:

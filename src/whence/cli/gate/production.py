@@ -1,13 +1,13 @@
 """The gate's port to production, over the questions that a server and a store answer alike."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 from whence.cli.answers.ask import Questions
 from whence.client.answers import Lineage
 from whence.client.values import Edge, NodeFacts
-from whence.errors import AccessError, NodeNotFoundError
-from whence.govern.gate.impact import Facts, is_hidden, subject_of
+from whence.errors import NodeNotFoundError
+from whence.govern.gate.impact import Facts, subject_of
 from whence.govern.gate.production import GraphEdge, GraphGap, Subgraph
 from whence.model.names import DatasetName, JobName, Node, parse_node
 from whence.openlineage.json.times import parse_micros
@@ -22,8 +22,6 @@ class QueriedProduction:
 
     questions: Questions
     max_nodes: int = 5_000
-    _checkers: dict[Node, set[JobName]] = field(default_factory=dict)
-    """The jobs that check a dataset, of the datasets that were asked about."""
 
     def downstream(self, node: Node) -> Subgraph | None:
         """What is downstream of a node; None if no event has mentioned it. Raises ApiError, StoreError, AccessError."""
@@ -31,36 +29,7 @@ class QueriedProduction:
             found = self.questions.downstream(str(node), max_nodes=self.max_nodes, max_edges=self.max_nodes * 10)
         except NodeNotFoundError:
             return None
-        return self._without_checks(_subgraph(node, found))
-
-    def _without_checks(self, graph: Subgraph) -> Subgraph:
-        """Without the jobs that write nothing and check a dataset that they read: these are tests of it, no consumers.
-
-        A key that may not read all namespaces cannot tell them apart: they stay.
-        """
-        readers = {subject_of(one.source): None for one in graph.edges if isinstance(one.target, JobName)}
-        readers |= {subject_of(one.at): None for one in graph.gaps if not one.targets}
-        self._learn_checks([one for one in readers if isinstance(one, DatasetName) and not is_hidden(one)])
-        return replace(
-            graph,
-            edges=tuple(one for one in graph.edges if not self._is_check(one.source, one.target)),
-            gaps=tuple(one for one in graph.gaps if one.targets or not self._is_check(one.at, one.owner)),
-        )
-
-    def _learn_checks(self, datasets: Sequence[DatasetName]) -> None:
-        if new := [one for one in datasets if one not in self._checkers]:
-            self._checkers.update((one, set()) for one in new)
-            try:
-                found = self.questions.checks([str(one) for one in new])
-            except AccessError:
-                return
-            for one in found:
-                dataset, job = parse_node(one.dataset), parse_node(one.job)
-                if dataset is not None and isinstance(job, JobName):
-                    self._checkers.setdefault(dataset, set()).add(job)
-
-    def _is_check(self, dataset: Node, job: Node) -> bool:
-        return isinstance(job, JobName) and job in self._checkers.get(subject_of(dataset), ())
+        return _subgraph(node, found)
 
     def facts(self, nodes: Sequence[DatasetName | JobName]) -> Mapping[Node, Facts]:
         """What is asserted of datasets and jobs."""
@@ -74,9 +43,11 @@ def facts_of(questions: Questions, nodes: Sequence[DatasetName | JobName]) -> Ma
 
 
 def _subgraph(start: Node, found: Lineage) -> Subgraph:
+    """Without the jobs that only check data: these are tests of what they read, no consumers."""
     stopped_by = found.completeness.stopped_by
+    checks = {one.node for one in found.nodes if one.role == "check"}
     return Subgraph(
-        edges=tuple(edge for one in found.edges for edge in _graph_edges(one)),
+        edges=tuple(edge for one in found.edges if one.target not in checks for edge in _graph_edges(one)),
         gaps=tuple(_gaps(found)),
         aliases=tuple(dict.fromkeys(aliases_of(start, found))),
         stopped_by="" if stopped_by in _NO_BUDGET else str(stopped_by),

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from whence.derive.rows.checked_dataset_rows import make_checked_dataset_rows
 from whence.derive.rows.dataset_rows import FacetRow, Flat, make_name_row
 from whence.derive.rows.facet_rows import PackedFacets, make_sql_facet_row, pack_run_facets
 from whence.derive.rows.measurement_rows import make_measurement_rows
@@ -25,6 +26,7 @@ class FlatEvent:
     - `containers`: id, run id, id of the job, relation (bits)
     - `facets`: subject, name, hash of the payload, payload
     - `measurements`: dataset, number of role and facet, packed content
+    - `checked_datasets`: job, dataset
     """
 
     event: Event
@@ -38,6 +40,7 @@ class FlatEvent:
     facets: tuple[FacetRow, ...]
     run_facets: tuple[PackedFacets, ...]
     measurements: tuple[Flat, ...]
+    checked_datasets: tuple[Flat, ...]
 
 
 def flatten_event(event: Event, *, reads_sql: bool = True) -> FlatEvent:
@@ -59,6 +62,7 @@ def flatten_event(event: Event, *, reads_sql: bool = True) -> FlatEvent:
         facets=(*make_sql_facet_row(event), *make_end_rows(event)),
         run_facets=pack_run_facets(event),
         measurements=make_measurement_rows(event),
+        checked_datasets=make_checked_dataset_rows(event),
     )
 
 

@@ -148,6 +148,7 @@ def _add_facets(facts: ChunkFacts, reading: Reading, flat: FlatEvent) -> None:
             facts.tables["run_facets"].append(row)
     source = reading.event_id if flat.run is None else flat.run[0]
     facts.tables["measurement"] += [(source, *which, *asserted, content) for *which, content in flat.measurements]
+    facts.tables["checked_dataset"] += [(*one, flat.event.time) for one in flat.checked_datasets]
 
 
 def _add_lineage(facts: ChunkFacts, reading: Reading, flat: FlatEvent) -> None:

@@ -111,6 +111,7 @@ class AnswerNode:
     `aliases`: its other names. `parent` and `edge` (an index into the answer's edges) are the last hop of its witness,
     a deterministic shortest path from the root. `via` is the composed transformation along that path. `shown`: the node
     matches the question's filter; otherwise it is on the path to one that does. `more`: it belongs to the frontier.
+    `is_check`: it is a job that only checks data.
     """
 
     name: Node
@@ -121,6 +122,7 @@ class AnswerNode:
     via: Transformation | None = None
     shown: bool = True
     more: bool = False
+    is_check: bool = False
 
 
 class GapReason(StrEnum):

@@ -207,6 +207,12 @@ class Graph(Protocol):
         """The current payloads of the named facets of datasets and jobs; deleted ones are left out."""
         ...
 
+    def check_jobs(self, job_ids: Iterable[int], at: int | None) -> frozenset[int]:
+        """Which of these jobs only check data: they have checked all that they read, and write nothing. As of a time
+        (µs), None: now.
+        """
+        ...
+
     def events(self, ids: Iterable[int]) -> Mapping[int, tuple[AssertingEvent, int]]:
         """Stored events with their subjects (a run, a job or a dataset)."""
         ...

@@ -31,7 +31,9 @@ KINDS = {Kind.DATASET: "dataset", Kind.FIELD: "field", Kind.JOB: "job"}
 
 
 LISTED_JOBS = 100
-"""Of the affected jobs, so many of the nearest are in every answer. A filter by kind lists them all."""
+"""Of the affected jobs, and of those that check, so many of the nearest are in every answer. A filter by kind lists all
+affected ones.
+"""
 
 
 class LastRuns(Graph, Protocol):
@@ -78,11 +80,13 @@ class Counts:
     """The numbers of affected nodes, without the root. A node with two owners counts for both.
 
     An empty owner or tier counts nodes without one. `jobs`: the jobs that derive one of the nodes, or are one.
-    `by_influence`: by how directly they are affected.
+    `checks`: the jobs that only check one of the nodes or the root; no other number counts them. `by_influence`: by
+    how directly they are affected.
     """
 
     nodes: int
     jobs: int
+    checks: int
     by_kind: Mapping[str, int]
     by_type: Mapping[str, int]
     by_owner: Mapping[str, int]
@@ -94,7 +98,7 @@ class Counts:
 @dataclass(frozen=True, slots=True)
 class Impact:
     """All counts, and the affected nodes by distance and name, read in parts. `jobs`: the nearest jobs that derive one
-    of the nodes or are one, at most LISTED_JOBS.
+    of the nodes or are one, at most LISTED_JOBS. `checks`: the nearest jobs that only check data, as many at most.
     """
 
     root: Node
@@ -104,6 +108,7 @@ class Impact:
     completeness: Completeness
     order: NodeOrder
     jobs: Sequence[Affected]
+    checks: Sequence[Affected]
     _page: Callable[[Sequence[int]], Sequence[Affected]]
 
     def nodes(self, start: int = 0, limit: int | None = None) -> Sequence[Affected]:
@@ -114,22 +119,25 @@ class Impact:
 
 def impact(graph: LastRuns, root: Node, question: Question) -> Impact:
     """The nodes downstream of `root`. By default along DIRECT and INDIRECT edges; jobs are those that read
-    and write.
+    and write. Jobs that only check data are apart: a change affects no numbers of theirs.
     """
     types = question.types or BOTH
     walk, chosen = walked(graph, root, question, Direction.DOWNSTREAM, types)
     affected = walk.others()
     if not question.only.is_empty:
         affected = np.array(sorted(chosen - {walk.root}), np.int64)
+    checks = walk.check_jobs(affected)
+    affected = np.setdiff1d(affected, checks, assume_unique=True)
     reader = _Reader(graph, walk, TraitReader(walk.identity), grade_influences(walk))
     return Impact(
         root=names_of(walk, {walk.root})[walk.root],
         grain=grain_of(root),
         types=types,
-        counts=count(walk, affected, reader.traits, reader.influences),
+        counts=_count(walk, affected, checks, reader),
         completeness=completeness(walk, has_gaps=_has_gaps(walk, affected)),
         order=NodeOrder(walk, affected),
         jobs=reader.read(_nearest_jobs(walk, affected)),
+        checks=reader.read(NodeOrder(walk, checks)[:LISTED_JOBS]),
         _page=reader.read,
     )
 
@@ -149,8 +157,9 @@ def _has_gaps(walk: Traversal, affected: Ints) -> bool:
     return bool(read_gaps(walk, {walk.root, *nearest}))
 
 
-def count(walk: Traversal, ids: Ints, knowledge: TraitReader, influences: Influences) -> Counts:
-    """The counts of some nodes of a traversal."""
+def _count(walk: Traversal, ids: Ints, checks: Ints, reader: "_Reader") -> Counts:
+    """The counts of some nodes of a traversal, and of jobs that only check."""
+    knowledge = reader.traits
     found = count_nodes(walk, ids)
     subjects = [subject for _, subject, _ in found.unknown]
     walk.learn(subjects)
@@ -167,12 +176,13 @@ def count(walk: Traversal, ids: Ints, knowledge: TraitReader, influences: Influe
     return Counts(
         nodes=kinds.total(),
         jobs=found.jobs,
+        checks=len(checks),
         by_kind={KINDS[kind]: kinds[kind] for kind in sorted(kinds)},
         by_type=_largest_first(types),
         by_owner=_largest_first(owners),
         by_tier=dict(sorted(tiers.items())),
         by_distance=dict(sorted(found.distances.items())),
-        by_influence=influences.count(ids),
+        by_influence=reader.influences.count(ids),
     )
 
 

@@ -135,6 +135,7 @@ def _node(node: AnswerNode) -> documents.NodeReached:
         "via": None if node.via is None else transformation_document(node.via),
         "shown": node.shown,
         "more": node.more,
+        "role": "check" if node.is_check else None,
     }
 
 

@@ -90,7 +90,9 @@ class Edge(TypedDict):
 
 
 class NodeReached(TypedDict):
-    """A reached node. `parent` and `edge` (an index into `edges`) are the last hop of one shortest path to it."""
+    """A reached node. `parent` and `edge` (an index into `edges`) are the last hop of one shortest path to it. `role`:
+    `check` for a job that only checks data.
+    """
 
     node: str
     kind: str
@@ -101,6 +103,7 @@ class NodeReached(TypedDict):
     via: Transformation | None
     shown: bool
     more: bool
+    role: Literal["check"] | None
     direction: NotRequired[str | None]
 
 
@@ -155,10 +158,11 @@ class Affected(TypedDict):
 
 
 class Counts(TypedDict):
-    """The numbers of affected nodes."""
+    """The numbers of affected nodes. `checks`: the jobs that only check data; no other number counts them."""
 
     nodes: int
     jobs: int
+    checks: int
     by_kind: dict[str, int]
     by_type: dict[str, int]
     by_owner: dict[str, int]
@@ -168,13 +172,16 @@ class Counts(TypedDict):
 
 
 class Impact(TypedDict):
-    """The affected nodes if the root changes. `jobs`: the nearest 100 jobs that derive one of the nodes, or are one."""
+    """The affected nodes if the root changes. `jobs`: the nearest 100 jobs that derive one of the nodes, or are one.
+    `checks`: the nearest 100 jobs that only check one of the nodes or the root.
+    """
 
     root: str
     grain: str
     types: list[str]
     counts: Counts
     jobs: list[Affected]
+    checks: list[Affected]
     dropped_at: str | None
     nodes: list[Affected]
 

@@ -89,7 +89,7 @@ def lineage_listing(found: TraversalResult, dropped_at: int | None = None) -> Li
         head=reached_head(found, dropped_at),
         get_completeness=found.completeness,
         name="nodes",
-        columns=("node", "kind", "depth", "parent", "aliases", "via", "shown", "more"),
+        columns=("node", "kind", "depth", "parent", "aliases", "via", "shown", "more", "role"),
         keys=Keys(found.order),
         part=lambda start, end: answer_part(found.answer(start, end)),
     )
@@ -123,7 +123,7 @@ def both_listing(up: TraversalResult, down: TraversalResult, dropped_at: int | N
         head=head,
         get_completeness=lambda: combine_completeness([side.completeness() for side in sides]),
         name="nodes",
-        columns=("node", "kind", "direction", "depth", "parent", "aliases", "via", "shown", "more"),
+        columns=("node", "kind", "direction", "depth", "parent", "aliases", "via", "shown", "more", "role"),
         keys=Keys(up.order, down.order),
         part=part,
     )

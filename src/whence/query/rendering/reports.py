@@ -25,6 +25,7 @@ def impact_head(found: Impact) -> Json:
         "types": sorted(found.types),
         "counts": counts_document(found.counts),
         "jobs": [affected_document(one) for one in found.jobs],
+        "checks": [affected_document(one) for one in found.checks],
     }
 
 
@@ -33,6 +34,7 @@ def counts_document(counts: Counts) -> documents.Counts:
     return {
         "nodes": counts.nodes,
         "jobs": counts.jobs,
+        "checks": counts.checks,
         "by_kind": dict(counts.by_kind),
         "by_type": dict(counts.by_type),
         "by_owner": dict(counts.by_owner),

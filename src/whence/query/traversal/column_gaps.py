@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from whence.model.graph import Grain, Hop
+from whence.model.graph import Direction, Grain, Hop
 from whence.model.ids import Kind, kind_of
 from whence.query.answers.values import GapReason
 from whence.query.traversal.traversal import Traversal
@@ -54,4 +54,13 @@ def read_gaps(walk: Traversal, nodes: set[int]) -> dict[GapKey, list[int]]:
         others = [walk.identity.canonical(row.other_id)] if row.other_id else []
         for node in probes[row.near_id]:
             gaps.setdefault(GapKey(node, row.owner_id, reason), []).extend(others)
-    return gaps
+    return _without_checks(walk, gaps)
+
+
+def _without_checks(walk: Traversal, gaps: dict[GapKey, list[int]]) -> dict[GapKey, list[int]]:
+    """The gaps without jobs that only check data: nothing depends on the columns that they read."""
+    readers = {key.owner for key, others in gaps.items() if not others and kind_of(key.owner) is Kind.JOB}
+    if walk.spec.direction is not Direction.DOWNSTREAM or not readers:
+        return gaps
+    checks = walk.graph.check_jobs(sorted(readers), walk.spec.question.at)
+    return {key: others for key, others in gaps.items() if others or key.owner not in checks}

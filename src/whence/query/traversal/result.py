@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from whence.model.graph import Grain
 from whence.model.names import DatasetName, Node
 from whence.query.answers.completeness import Frontier, completeness_of
@@ -54,18 +56,19 @@ class TraversalResult:
         self._has_gaps = self._has_gaps or bool(gaps)
         named = {id_ for key, others in gaps.items() for id_ in (key.at, key.owner, *others)}
         edges = assemble_edges(self.walk, links, named, self.order.names)
+        checks = set(self.walk.check_jobs(np.array(sorted(ids), np.int64)).tolist())
         return Answer(
             root=self.order.name(self.root),
             direction=self.walk.spec.direction,
             grain=self.grain,
             types=self.walk.spec.types,
-            nodes=tuple(self._node(id_, edges) for id_ in self.order[start:end]),
+            nodes=tuple(self._node(id_, edges, is_check=id_ in checks) for id_ in self.order[start:end]),
             edges=edges.edges,
             gaps=_gaps(edges, gaps),
             completeness=self.completeness(),
         )
 
-    def _node(self, id_: int, edges: Edges) -> AnswerNode:
+    def _node(self, id_: int, edges: Edges, *, is_check: bool) -> AnswerNode:
         last = self.walk.via.get(id_)
         return AnswerNode(
             name=self.order.name(id_),
@@ -76,6 +79,7 @@ class TraversalResult:
             via=None if last is None else self._compose_transformation(id_),
             shown=id_ in self.chosen,
             more=id_ in self.walk.unfinished,
+            is_check=is_check,
         )
 
     def _compose_transformation(self, id_: int) -> Transformation:

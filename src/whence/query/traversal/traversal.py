@@ -93,6 +93,12 @@ class Traversal:
         found: Ints = self.adjacency.ids(several[self.adjacency.kinds(several) == Kind.JOB])
         return np.sort(found[found != self.root])
 
+    def check_jobs(self, ids: Ints) -> Ints:
+        """Those of some nodes that are jobs which only check data."""
+        jobs: Ints = ids[(ids & 3) == Kind.JOB]
+        found = self.graph.check_jobs(jobs.tolist(), self.spec.question.at) if len(jobs) else ()
+        return np.array(sorted(found), np.int64)
+
     def added_links(self, ids: Iterable[int]) -> Sequence[Link]:
         """The last hops of those of the nodes that `add_jobs` added."""
         return [self.via[id_].link for id_ in ids if id_ in self._deriving]

@@ -289,6 +289,11 @@ class VisibleGraph:
             if (one := found.get(real))
         }
 
+    def check_jobs(self, job_ids: Iterable[int], at: int | None) -> frozenset[int]:
+        """Only visible jobs: what a hidden one does is not shown."""
+        visible = [real for real in self.visible_ids.real(job_ids).values() if self.visible_ids.can_see(real)]
+        return self._graph.check_jobs(visible, at)
+
     def checks(self, dataset_ids: Iterable[int], at: int | None) -> ChecksPage:
         """None: checks may contain any names."""
         return ChecksPage(stopped_by="access")

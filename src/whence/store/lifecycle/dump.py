@@ -23,6 +23,7 @@ from whence.store.schema.tables import (
     FOREVER,
     alias,
     alias_group,
+    checked_dataset,
     containment,
     dataset,
     declaration,
@@ -192,6 +193,12 @@ def _measurements(state: _State) -> Iterator[Line]:
             yield {**head, "key": state.key[row.event_id], **measured}
 
 
+def _checked_datasets(state: _State) -> Iterator[Line]:
+    for row in state.rows(checked_dataset):
+        names = {"job": state.node[row.job_id], "dataset": state.node[row.dataset_id]}
+        yield {"fact": "checked_dataset", **names, "first_seen": row.first_seen}
+
+
 def _aliases(state: _State) -> Iterator[Line]:
     for row in state.rows(alias):
         names = {"dataset": state.node[row.dataset_id], "alias": state.node[row.alias_id], "type": row.type}
@@ -303,6 +310,7 @@ _PARTS: tuple[Callable[[_State], Iterator[Line]], ...] = (
     _containments,
     _facets,
     _measurements,
+    _checked_datasets,
     _aliases,
     _schemas,
     _sets,

@@ -177,6 +177,15 @@ measurement = Table(
     **COMPACT,
 )
 
+checked_dataset = Table(
+    "checked_dataset",
+    metadata,
+    fact_column("job_id", BigInteger, "key"),  # its runs reported results of checks of this input
+    fact_column("dataset_id", BigInteger, "key"),
+    fact_column("first_seen", BigInteger, "min"),
+    **COMPACT,
+)
+
 alias = Table(
     "alias",
     metadata,
@@ -281,7 +290,7 @@ declaration = Table(
 )
 
 _NAMED = (event, receipt, producer, dataset, field, job, run, containment)
-_REPORTED = (facet, facet_template, run_facets, measurement, alias, schema_version, schema_body)
+_REPORTED = (facet, facet_template, run_facets, measurement, checked_dataset, alias, schema_version, schema_body)
 _LINEAGE = (lineage_set, lineage_edge, unreported_column, lineage_version, run_lineage, declaration)
 FACTS: tuple[Table, ...] = (*_NAMED, *_REPORTED, *_LINEAGE)
 """In the order in which one transaction merges them: the same in every writer, so that two never deadlock."""

@@ -47,6 +47,7 @@ from whence.store.connection.revision import refuse_other_schema
 from whence.store.graph import history as graph_history
 from whence.store.graph import runs as graph_runs
 from whence.store.graph.blast_radius import find
+from whence.store.graph.check_jobs import read_check_jobs
 from whence.store.graph.edges import (
     PROBE,
     coarse_statement,
@@ -260,6 +261,10 @@ class StoreGraph:
     def checks(self, dataset_ids: Iterable[int], at: int | None) -> ChecksPage:
         """The checks of these datasets, by run, the latest first; as of a time."""
         return read_checks(self.connection, dataset_ids, at)
+
+    def check_jobs(self, job_ids: Iterable[int], at: int | None) -> frozenset[int]:
+        """Which of these jobs only check data; as of a time."""
+        return read_check_jobs(self.connection, job_ids, at)
 
     def ended_runs(self, job_id: int, at: int | None, limit: int) -> Sequence[RunRow]:
         """The runs of a job that started and ended, the latest end first, at most `limit`; as of a time."""
