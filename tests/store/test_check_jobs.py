@@ -16,8 +16,9 @@ from oracle import dump as oracle_dump
 from store.test_upgrade import FIRST, copy_content, migrate_to
 from whence.model.events import RunState
 from whence.model.ids import node_id
+from whence.model.lineage import Edge
 from whence.model.names import DatasetName, FieldName, JobName, RunName, parse_node
-from whence.openlineage.write import dataset, facet, job_event, run_event
+from whence.openlineage.write import dataset, facet, job_event, job_lineage, run_event
 from whence.store.connection.data_key import provide_key
 from whence.store.connection.engine import open_store, reading, sqlite_url, writing
 from whence.store.encryption.master_key import KEY_FILE, create_master
@@ -94,9 +95,10 @@ def test_every_order_gives_the_same(tmp_path: Path) -> None:
 
 
 def test_declared_lineage_counts_like_that_of_runs(store: Engine) -> None:
-    writes = job_event(6 * HOUR, SODA, inputs=[dataset(ORDERS)], outputs=[dataset(GOLD)])
-    apply_bodies(store, [*BODIES, json.dumps(writes).encode()])
-    assert [check_jobs(store, hour) for hour in (5, 6)] == [{"soda"}, set()]
+    reads = job_event(6 * HOUR, SODA, inputs=[dataset(ORDERS)])
+    writes = job_event(7 * HOUR, SODA, facets={"lineage": job_lineage([Edge(source=ORDERS, target=GOLD)])})
+    apply_bodies(store, [*BODIES, *(json.dumps(one).encode() for one in (reads, writes))])
+    assert [check_jobs(store, hour) for hour in (5, 6, 7)] == [{"soda"}, {"soda"}, set()]
 
 
 def test_a_run_that_failed_is_a_check_too(store: Engine) -> None:

@@ -1,17 +1,12 @@
-"""Jobs that read a dataset only to check it are tests of it: a change does not affect them."""
-
-from collections.abc import Sequence
-from dataclasses import dataclass
+"""Jobs that only check a dataset are tests of it: a change does not affect them."""
 
 import pytest
 from sqlalchemy import Engine
 
-from cli.gate.test_promotion import CLEAN, FEATURES, LINEAGE, checked, run, table
+from cli.gate.test_promotion import CLEAN, FEATURES, LINEAGE, RAW, checked, run, table
 from fixtures.stores_of_events import apply_bodies
 from whence.cli.answers.store import StoreQuestions
 from whence.cli.gate.production import QueriedProduction
-from whence.client.values import CheckedDataset
-from whence.errors import AccessError
 from whence.govern.gate.project import Project
 from whence.govern.gate.walk import assess
 from whence.model.changes import ChangeKind, ColumnChange
@@ -22,10 +17,13 @@ SODA, NOTEBOOK = JobName("prod", "soda"), JobName("prod", "notebook")
 
 @pytest.fixture
 def shop(sqlite_store: Engine) -> str:
-    """A clean table that a Soda scan checks, a notebook reads, and one job checks and writes on."""
+    """A clean table that a Soda scan checks, a notebook reads, one job checks and writes on, and one reads
+    beside a table that it checks.
+    """
     scans = [
         run("soda", [checked(CLEAN, held=True)], [], 7),
         run("notebook", [table(CLEAN, "a")], [], 8),
+        run("reads_and_checks", [table(CLEAN, "a"), checked(RAW, held=True)], [], 10),
         run("checks_and_writes", [checked(CLEAN, held=True)], [table(FEATURES, "x")], 9),
     ]
     apply_bodies(sqlite_store, [*LINEAGE, *scans])
@@ -43,16 +41,5 @@ def affected(questions: StoreQuestions, column: str | None) -> set[Node]:
 def test_a_job_that_only_checks_is_not_affected(shop: str, column: str | None) -> None:
     found = affected(StoreQuestions(shop), column)
     assert SODA not in found
-    assert {NOTEBOOK, FEATURES, JobName("prod", "checks_and_writes")} <= found
-
-
-@dataclass(frozen=True, slots=True)
-class Restricted(StoreQuestions):
-    """The questions of a key that may not read all namespaces."""
-
-    def checks(self, datasets: Sequence[str]) -> tuple[CheckedDataset, ...]:
-        raise AccessError("checks need all namespaces")
-
-
-def test_without_the_checks_such_a_job_stays(shop: str) -> None:
-    assert SODA in affected(Restricted(shop), "a")
+    others = {JobName("prod", name) for name in ("checks_and_writes", "reads_and_checks")}
+    assert {NOTEBOOK, FEATURES, *others} <= found

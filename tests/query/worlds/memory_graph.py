@@ -110,6 +110,9 @@ class MemoryGraph:
     def facet_matches(self, words: Sequence[str], limit: int) -> TextMatches:
         return TextMatches((), True)
 
+    def check_jobs(self, job_ids: Iterable[int], at: int | None) -> frozenset[int]:
+        return frozenset()  # no world has checks
+
     def evidence(self, set_ids: Iterable[int], at: int | None, runs: int) -> Mapping[int, Evidence]:
         wanted = set(set_ids)
         sets = (
