@@ -117,6 +117,11 @@ export const ListView = ({ explored, picture, lensed }: Props) => {
               <th scope="row">
                 <NodeLink id={box.id} lineage />
                 {lensed.marks.has(box.id) && <MarkView mark={lensed.marks.get(box.id)!} className="list-mark" />}
+                {box.isCheck && (
+                  <span className="chip" title={words.explorer.checkTitle}>
+                    {words.explorer.check}
+                  </span>
+                )}
                 {box.fate && <span className={`chip fate-${box.fate}`}>{words.fates[box.fate]}</span>}
                 {box.traced.length > 0 && (
                   <span className="traced-list">

@@ -22,6 +22,8 @@ export interface Box {
   beyond: Record<Side, Beyond>;
   writer?: string;
   run?: RunSeen;
+  /** It is a job that only checks data. */
+  isCheck?: boolean;
   only?: Only;
   fate?: Fate;
   faded: boolean;
@@ -155,7 +157,7 @@ const addHop = (draft: Draft, hop: Hop, picked: ReadonlySet<string>): void => {
   ] as const) {
     if (!walked) continue;
     const reached = others(walked).filter((one) => all || picked.has(one.node));
-    for (const one of reached) neighbour(draft, one.node, hop.side, one.more);
+    for (const one of reached) neighbour(draft, one, hop.side);
     const wanted = new Set(reached.map((one) => one.node));
     for (const edge of walked.data.edges) {
       const [source, target] = [boxOf(edge.source), boxOf(edge.target)];
@@ -165,9 +167,10 @@ const addHop = (draft: Draft, hop: Hop, picked: ReadonlySet<string>): void => {
   }
 };
 
-const neighbour = (draft: Draft, id: string, side: Side, more: boolean): void => {
-  const one = box(draft, id);
-  if (one.beyond[side] === "unknown") one.beyond[side] = more ? "more" : "none";
+const neighbour = (draft: Draft, reached: Reached, side: Side): void => {
+  const one = box(draft, reached.node);
+  if (reached.role === "check") one.isCheck = true;
+  if (one.beyond[side] === "unknown") one.beyond[side] = reached.more ? "more" : "none";
 };
 
 const addLine = (

@@ -6,6 +6,8 @@ export const explorer = {
   graph: "Graph",
   list: "List",
   impact: "Impact",
+  check: "only checks",
+  checkTitle: "This job only checks data: changes do not affect it",
   path: "Path to…",
   time: "Time",
   more: "More",

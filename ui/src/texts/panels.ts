@@ -44,6 +44,8 @@ export const impact = {
   markdown: "Markdown",
   copied: "Copied as Markdown",
   none: "Nothing depends on it.",
+  checks: (count: number) => `${counted(count, "job", "jobs")} only ${count === 1 ? "checks" : "check"} this data`,
+  checksMore: (count: number) => `and ${count.toLocaleString("en")} more`,
   more: (count: number) => `${count.toLocaleString("en")} more in the export`,
   filter: "Filter",
   hops: (count: number) => counted(count, "hop", "hops"),

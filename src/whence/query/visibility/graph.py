@@ -182,9 +182,8 @@ class VisibleGraph:
 
     def runs(self, ids: Iterable[int]) -> Sequence[RunRow]:
         """All runs read so far; those of hidden jobs without names."""
-        return [
-            self.visible_ids.runs[real] for real in self.visible_ids.real(ids).values() if real in self.visible_ids.runs
-        ]
+        known = self.visible_ids.runs
+        return [known[real] for real in self.visible_ids.real(ids).values() if real in known]
 
     def asserted_sets(self, run_ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
         """The sets of each run; the run's job owns them."""
@@ -350,10 +349,8 @@ class VisibleGraph:
 
     def _touching(self, rows: Sequence[RunTouch]) -> Sequence[RunTouch]:
         self._meet_all(id_ for row in rows for id_ in row[:2])
-        return [
-            RunTouch(self.visible_ids.shown(row.dataset_id), self.visible_ids.shown(row.run_id), row.time)
-            for row in rows
-        ]
+        shown = self.visible_ids.shown
+        return [RunTouch(shown(row.dataset_id), shown(row.run_id), row.time) for row in rows]
 
     def _visible_rows(self, rows: Sequence[EdgeRow], hop: Hop) -> Sequence[EdgeRow]:
         self.visible_ids.meet(id_ for row in rows for id_ in row[:5])

@@ -1,17 +1,6 @@
 """The tables: facts, and what is derived from them. Times are microseconds UTC, ids are `model.ids`."""
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    SmallInteger,
-    Table,
-    Text,
-    text,
-)
+from sqlalchemy import BigInteger, Boolean, Index, Integer, LargeBinary, MetaData, SmallInteger, Table, Text, text
 
 from whence.store.schema.columns import (
     COMPACT,

@@ -143,6 +143,11 @@ export const BoxView = memo(({ data }: NodeProps<BoxNode>) => {
           <span className="box-text">
             <span className="box-title">{title}</span>
             <span className="box-place">
+              {box.isCheck && (
+                <em className="box-role" title={words.explorer.checkTitle}>
+                  {words.explorer.check}
+                </em>
+              )}
               <WhereView id={box.id} isNarrow />
             </span>
           </span>

@@ -23,6 +23,7 @@ export const impactMarkdown = ({ data, completeness }: Envelope<Impact>, link: s
   );
   return [
     `**Impact of ${plain(shortName(data.root))}** (${plain(place(data.root))}): ${data.counts.nodes} ${words.impact.nodes}, ${words.impact.jobs(data.counts.jobs)}`,
+    data.counts.checks ? `\n${words.impact.checks(data.counts.checks)}.` : "",
     completeness?.complete ? "" : `\nIncomplete: stopped by ${completeness?.stopped_by}.`,
     "",
     "| Name | Where | Type | Owners | Tier | Hops |",

@@ -125,6 +125,24 @@ export const ImpactPanel = ({ node, explored }: { node: string; explored: Explor
             )}
           </>
         ))}
+      {impact && impact.counts.checks > 0 && <Checks impact={impact} />}
     </Panel>
   );
 };
+
+/** The jobs that only check data. They are not affected. */
+const Checks = ({ impact }: { impact: Impact }) => (
+  <section className="impact-checks">
+    <h3>{words.impact.checks(impact.counts.checks)}</h3>
+    <ul className="affected">
+      {impact.checks.map((one) => (
+        <li key={one.node}>
+          <NodeLink id={one.node} lineage />
+        </li>
+      ))}
+    </ul>
+    {impact.counts.checks > impact.checks.length && (
+      <p className="quiet">{words.impact.checksMore(impact.counts.checks - impact.checks.length)}</p>
+    )}
+  </section>
+);
