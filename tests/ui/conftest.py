@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_play
 
 from ui.browser.chromium import chromium
 from ui.stories.serve import prepared
+from whence.api.settings import Settings
 from whence.api.ui import FILES
 
 expect.set_options(timeout=20_000)  # of a busy machine; nothing waits longer than it must
@@ -30,7 +31,13 @@ serve(Settings(data=Path(sys.argv[1]), store_url=sys.argv[2], open=True), socket
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of an API over the story, without a slash at its end."""
-    settings = prepared(tmp_path_factory.mktemp("ui"))
+    with serving(prepared(tmp_path_factory.mktemp("ui"))) as address_of_api:
+        yield address_of_api
+
+
+@contextlib.contextmanager
+def serving(settings: Settings) -> Iterator[str]:
+    """Serve an API in a process of its own: its address, without a slash at its end."""
     with socket.create_server(("127.0.0.1", 0), backlog=64) as listening:
         fd = listening.fileno()
         command = [sys.executable, "-c", SERVE, str(settings.data), settings.store_url, str(fd)]
