@@ -24,6 +24,7 @@ JOB = {"namespace": "etl", "name": "daily"}
 RUN = {"runId": "0190b3a1-7d1e-7b3a-9c55-3f1f5b0c7a10"}
 PARENT = {**HEAD, "run": {"runId": "0190b3a1-7d1e-7b3a-9c55-3f1f5b0c7a11"}, "job": {"namespace": "etl", "name": "dag"}}
 ORDERS = {"namespace": "postgres://db:5432", "name": "shop.public.orders"}
+CHECKS = {**HEAD, "assertions": [{"assertion": "not_null", "success": True, "column": "amount"}]}
 DAILY = {
     "namespace": "s3://lake",
     "name": "daily",
@@ -39,7 +40,7 @@ EVENT: dict[str, Any] = {
     "producer": "https://example.org/p",
     "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
     "job": JOB,
-    "inputs": [ORDERS],
+    "inputs": [{**ORDERS, "inputFacets": {"dataQualityAssertions": CHECKS}}],
     "outputs": [DAILY],
 }
 STATES = ("START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER")

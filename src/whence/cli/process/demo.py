@@ -181,9 +181,6 @@ def _answer(tour: DemoRun, between: int) -> None:
     tour.title("What breaks if the last login changes?")
     tour.say(f"$ whence downstream {LOGIN}", "dim")
     show_downstream(command, LOGIN)
-    tour.say(
-        "(?: churn_checks reports that it reads the table, but not which columns; so it may use this one, too)", "dim"
-    )
     tour.title("What was that before the last run changed a join? (filters and join keys included)")
     tour.say(f"$ whence upstream {PREDICTION} --types both --as-of {iso(between)}", "dim")
     _show_change(tour, between)
