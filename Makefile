@@ -6,7 +6,7 @@ ARGS ?=
 quietly = { log=$$(mktemp); if { $(1); } >"$$log" 2>&1; then rm -f "$$log"; else cat "$$log"; rm -f "$$log"; exit 1; fi; }
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 
-.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-conformance nightly-mlflow nightly-properties lint accuracy accuracy-gate bench bench-sql bench-scale bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install bench-gate docs dist lock clean
+.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-conformance nightly-mlflow nightly-truths nightly-properties lint accuracy accuracy-gate bench bench-sql bench-scale bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install bench-gate docs dist lock clean
 
 help: ## Show what there is to make
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,11 @@ nightly-faults: .venv/ready-dev ## Fill the disk under a running Whence, in ever
 
 nightly-long: .venv/ready-dev ## Compare the SQL reader with DuckDB and Spark on all generated queries, send 100,000 mutated events, and look for hidden names in 10,000 verdicts (half an hour)
 	@$(BIN)/python -m pytest -n 2 --long tests/capture/sql/test_perturbation.py tests/capture/sql/test_spark_perturbation.py tests/chaos/test_fuzz.py tests/cli/gate/test_hidden_names.py tests/query/visibility $(ARGS)
+
+nightly-truths: .venv/ready-dev ## Execute every edit of the gate's corpora again, in DuckDB and in Spark; fails if a truth is not the committed one (half an hour)
+	@PYTHONPATH=tests $(BIN)/python -m capture.sql.gate_corpus.truth
+	@for one in tpcds tpch spark; do $(MAKE) --no-print-directory accuracy-gate ARGS="--truth $$one" || exit 1; done
+	@git diff --exit-code --stat tests/capture/sql/gate_corpus
 
 nightly-properties: .venv/ready-dev ## Try every property with examples that no run has tried (a quarter of an hour; again for others)
 	@$(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile explore $(ARGS)
