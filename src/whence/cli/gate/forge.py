@@ -19,7 +19,10 @@ _MOST_PAGES = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullRequest:
-    """A pull or merge request. `repository`: as the API names it; `base`, `head`: commits; `author`: who opened it."""
+    """A pull or merge request. `repository`: as the API names it; `base`, `head`: commits; `author`: who opened it.
+
+    `merged`: the commit that the forge made of `head` and `base`, with all that is before it in the queue; else empty.
+    """
 
     repository: str
     number: int
@@ -28,6 +31,12 @@ class PullRequest:
     author: str
     is_fork: bool
     url: str = ""
+    merged: str = ""
+
+    @property
+    def judged(self) -> str:
+        """The commit that is judged, and has the verdict's status."""
+        return self.merged or self.head
 
 
 class Published(Protocol):

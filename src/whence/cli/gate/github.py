@@ -4,9 +4,10 @@ A pull request from a fork is read and never written to: its code must not meet 
 """
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ MOST_ANNOTATIONS = 50
 
 _CONCLUSIONS = {Verdict.PASS: "success", Verdict.NOTE: "success", Verdict.BLOCKED: "failure"}
 _LEVELS = {Verdict.NOTE: "notice", Verdict.BLOCKED: "failure"}
+_QUEUED = re.compile(r"/pr-(\d+)-[0-9a-f]+$")
+"""The end of a ref that a merge queue makes: `refs/heads/gh-readonly-queue/main/pr-7-` and the commit before it."""
 _VERSION = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
 
 
@@ -71,13 +74,13 @@ class GitHub:
             self.forge.send("PATCH", f"/repos/{self.pull.repository}/issues/comments/{int(mine['id'])}", {"body": body})
 
     def write_check(self, judgement: Judgement, title: str, summary: str, link: str = "") -> None:
-        """Create the check run of the head, with an annotation for each finding. Raises ApiError."""
+        """Create the check run of the judged commit, with an annotation for each finding. Raises ApiError."""
         output = {"title": title[:250], "summary": summary}
         batches = list(_batches([_annotation(one) for one in findings_of(judgement)]))
         path = f"/repos/{self.pull.repository}/check-runs"
         body = {
             "name": CHECK,
-            "head_sha": self.pull.head,
+            "head_sha": self.pull.judged,
             "status": "completed",
             "conclusion": _CONCLUSIONS.get(judgement.verdict, "action_required"),
             "output": {**output, "annotations": batches[0] if batches else []},
@@ -103,10 +106,12 @@ class GitHub:
 def github_of(environment: Mapping[str, str] = os.environ) -> GitHub:
     """The pull request for which a GitHub workflow runs, as its environment says. Raises ArtifactError, ApiError."""
     path = environment.get("GITHUB_EVENT_PATH", "")
-    pull = _pull_request(_event(path), path)
+    event = _event(path)
     token = environment.get("GITHUB_TOKEN", "")
     headers = {**_VERSION, **({"Authorization": f"Bearer {token}"} if token else {})}
     forge = Forge(environment.get("GITHUB_API_URL") or "https://api.github.com", headers)
+    is_queued = isinstance(event, dict) and "merge_group" in event
+    pull = _queued_pull_request(event, path, forge) if is_queued else _pull_request(event, path)
     account = environment.get("WHENCE_GATE_ACCOUNT") or "github-actions[bot]"
     return GitHub(forge=forge, pull=pull, account=account)
 
@@ -133,6 +138,20 @@ def _pull_request(event: Any, path: str) -> PullRequest:
         )
     except (KeyError, TypeError, ValueError):
         raise ArtifactError(path, "it is not the event of a pull request: run this `on: pull_request`") from None
+
+
+def _queued_pull_request(event: Json, path: str, forge: Forge) -> PullRequest:
+    """The pull request for which a merge queue made a commit, on top of all that is before it there."""
+    try:
+        group, repository = event["merge_group"], event["repository"]["full_name"]
+        number = _QUEUED.search(group["head_ref"])
+        base, head = str(group["base_sha"]), str(group["head_sha"])
+    except (KeyError, TypeError):
+        number = None
+    if number is None:
+        raise ArtifactError(path, "it is not the event of a merge queue: run this `on: merge_group`")
+    pull = forge.send("GET", f"/repos/{repository}/pulls/{number[1]}")
+    return replace(_pull_request({"pull_request": pull}, path), base=base, merged=head)
 
 
 def _annotation(one: Finding) -> Json:

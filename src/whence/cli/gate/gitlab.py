@@ -75,7 +75,7 @@ class GitLab:
             **({"target_url": link} if link else {}),
             **({"pipeline_id": int(self.pipeline)} if self.pipeline.isdecimal() else {}),
         }
-        self.forge.send("POST", f"/projects/{self.pull.repository}/statuses/{self.pull.head}", body)
+        self.forge.send("POST", f"/projects/{self.pull.repository}/statuses/{self.pull.judged}", body)
 
     @property
     def _merge_request(self) -> str:
@@ -118,13 +118,16 @@ def gitlab_of(environment: Mapping[str, str] = os.environ) -> GitLab:
     forge = Forge(_variable(environment, "CI_API_V4_URL"), {"PRIVATE-TOKEN": token} if token else {})
     is_fork = _variable(environment, "CI_MERGE_REQUEST_SOURCE_PROJECT_ID") != project
     request: Json = {} if is_fork else forge.send("GET", f"/projects/{project}/merge_requests/{number}")
-    # In a pipeline for merged results the commit is a merge that GitLab made.
-    head = environment.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA") or _variable(environment, "CI_COMMIT_SHA")
+    commit = _variable(environment, "CI_COMMIT_SHA")
+    # These two are set in pipelines for merged results and in merge trains, where the commit is GitLab's merge.
+    source, target = (environment.get(f"CI_MERGE_REQUEST_{one}_BRANCH_SHA", "") for one in ("SOURCE", "TARGET"))
+    is_merged = bool(source) and source != commit
     pull = PullRequest(
         repository=project,
         number=int(number),
-        base=_variable(environment, "CI_MERGE_REQUEST_DIFF_BASE_SHA"),
-        head=head,
+        base=(target if is_merged else "") or _variable(environment, "CI_MERGE_REQUEST_DIFF_BASE_SHA"),
+        head=source or commit,
+        merged=commit if is_merged else "",
         author=str((request.get("author") or {}).get("username") or ""),
         is_fork=is_fork,
         url=str(request.get("web_url") or ""),

@@ -48,17 +48,22 @@ class Rulebook:
     notices: tuple[str, ...] = ()
 
 
-def change_between(folder: Path, base: str, head: str, authors: tuple[str, ...] = ()) -> Change:
-    """What a head changes since it left the branch `base`. Raises ArtifactError."""
+def change_between(folder: Path, base: str, head: str, authors: tuple[str, ...] = (), *, reviewed: str = "") -> Change:
+    """What a head changes since it left the branch `base`. Raises ArtifactError.
+
+    `reviewed`: the commit of which a forge made `head`. Who let it merge that, often a reviewer, is no author.
+    """
     repository = Repository(folder)
     merge_base, commit = repository.merge_base(base, head), repository.commit(head)
+    written = f"{commit}^@" if reviewed and repository.is_merge(commit) else commit
     return Change(
         repository=repository,
         merge_base=merge_base,
         head=Head(
             commit=commit,
             base=merge_base,
-            authors=repository.authors(merge_base, commit) | frozenset(authors),
+            authors=repository.authors(merge_base, written) | frozenset(authors),
+            reviewed=reviewed,
         ),
         files=repository.changed_files(merge_base, commit),
     )

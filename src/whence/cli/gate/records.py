@@ -60,7 +60,9 @@ def read_declared(questions: Questions, repository: str, head: Head, approvals: 
     """The given approvals, and what is recorded of a repository (empty: nothing). Raises what `questions` raises."""
     if not repository:
         return Declared(approvals=tuple(approvals))
-    found = (Approval(person=one.person, commit=one.commit) for one in questions.approvals(repository, head.commit))
+    commits = dict.fromkeys((head.commit, head.reviewed or head.commit))
+    recorded_approvals = (one for commit in commits for one in questions.approvals(repository, commit))
+    found = (Approval(person=one.person, commit=one.commit) for one in recorded_approvals)
     recorded = questions.waivers(repository)
     return Declared(
         approvals=(*approvals, *found),

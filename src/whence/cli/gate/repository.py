@@ -53,8 +53,12 @@ class Repository:
 
     def authors(self, base: str, head: str) -> frozenset[str]:
         """The names and addresses of who wrote and who committed what lies between two commits."""
-        text = self._git("log", "--no-show-signature", "--format=%an%n%ae%n%cn%n%ce", f"{base}..{head}")
+        text = self._git("log", "--no-show-signature", "--format=%an%n%ae%n%cn%n%ce", head, f"^{base}")
         return frozenset(line for line in text.splitlines() if line)
+
+    def is_merge(self, commit: str) -> bool:
+        """Whether a commit has more than one parent."""
+        return len(self._git("rev-list", "--parents", "--max-count=1", commit).split()) > 2
 
     def remote(self) -> str:
         """The address of `origin`; empty if there is none."""

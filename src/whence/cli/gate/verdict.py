@@ -114,12 +114,14 @@ def publish_to(forge: Publish | None) -> Published | None:
 
 def judge_head(wanted: Wanted, questions: Questions, pull: Published | None, approvals: Path | None) -> Judged:
     """Judge a head, of a pull request if there is one. Raises as `judge_change` does, and ArtifactError."""
-    given = read_approvals(approvals) if approvals else ()
+    given, reviewed = read_approvals(approvals) if approvals else (), ""
     if pull is not None:
-        base, head = wanted.base or pull.pull.base, wanted.head or pull.pull.head
+        base, head = wanted.base or pull.pull.base, wanted.head or pull.pull.judged
         wanted = replace(wanted, base=base, head=head, authors=(*wanted.authors, pull.pull.author))
         given += pull.approvals()
-    change = change_between(wanted.folder, wanted.base or "origin/HEAD", wanted.head or "HEAD", wanted.authors)
+        reviewed = pull.pull.head if pull.pull.merged else ""
+    base, head = wanted.base or "origin/HEAD", wanted.head or "HEAD"
+    change = change_between(wanted.folder, base, head, wanted.authors, reviewed=reviewed)
     repository = wanted.repository or address_of(change.repository.remote())
     declared = read_declared(questions, repository, change.head, given)
     code = _without(change, is_contract_name)

@@ -60,7 +60,7 @@ def judge(
         head=head,
         changes=tuple(sorted(changes, key=lambda one: (-one.verdict, one.change.file, one.id))),
         required=required,
-        stale=tuple(one for one in approvals if one.commit != head.commit) if required else (),
+        stale=tuple(one for one in approvals if not head.is_approved_by(one)) if required else (),
         lapsed=tuple(waivers[one.id] for one in changes if one.id in waivers and waivers[one.id].is_expired(today)),
         skipped=len(assessment.changes) - len(own),
         unjudged=unjudged,
@@ -130,7 +130,7 @@ def _with_approval(required: RequiredApproval, head: Head, approvals: Sequence[A
     """With who approved for this owner, if somebody did. Without listed people, anybody but an author may."""
     people = {one.casefold() for one in required.people}
     for approval in approvals:
-        if not head.commit or approval.commit != head.commit or head.is_author(approval.person):
+        if not head.is_approved_by(approval) or head.is_author(approval.person):
             continue
         if approval.person.casefold() in people or not people:
             return replace(required, approved_by=approval.person)

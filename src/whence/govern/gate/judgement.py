@@ -21,11 +21,19 @@ class Approval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """What is judged: a commit, who wrote it, and where it left the branch that it is to join."""
+    """What is judged: a commit, who wrote it, and where it left the branch that it is to join.
+
+    `reviewed`: the commit that people approve, if `commit` is what the forge made of it for its queue; else empty.
+    """
 
     commit: str = ""
     base: str = ""
     authors: frozenset[str] = frozenset()
+    reviewed: str = ""
+
+    def is_approved_by(self, approval: Approval) -> bool:
+        """Whether an approval is of this head, and not of an earlier one."""
+        return bool(self.commit) and approval.commit in (self.commit, self.reviewed or self.commit)
 
     def is_author(self, person: str) -> bool:
         """Whether a person wrote it, by the name at a forge, in Git, or as a user of Whence (`user:…`)."""

@@ -12,6 +12,18 @@ from urllib.parse import parse_qs, urlsplit
 Json = dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A request that changed something. `action`: create or edit (a comment), status, annotate; `text`: of the comment,
+    or the status's title; `commit`: which one has the status.
+    """
+
+    action: str
+    text: str = ""
+    state: str = ""
+    commit: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forge:
     """How a forge is asked. `answer`: of method, path below `prefix`, body, page and its size: status and JSON."""

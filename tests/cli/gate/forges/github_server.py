@@ -1,11 +1,12 @@
 """A local server that answers as GitHub's REST API documents, and refuses what that refuses."""
 
 import re
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-from cli.gate.forges.forge_server import Forge, Json, forge_server
+from cli.gate.forges.forge_server import Forge, Json, Write, forge_server
 
 TOKEN = "ghs_of_the_workflow"
 CONCLUSIONS = {
@@ -20,8 +21,12 @@ class GitHubState:
     comments: list[Json] = field(default_factory=list)
     reviews: list[Json] = field(default_factory=list)
     checks: list[Json] = field(default_factory=list)
-    written: list[str] = field(default_factory=list)
+    written: list[Write] = field(default_factory=list)
     can_write: bool = True
+    head: str = ""
+    """The commit of the pull request."""
+    has: Callable[[str], bool] = lambda _: True
+    """Whether the repository has a commit."""
 
     def review(self, login: str, commit: str, state: str = "APPROVED", type: str = "User") -> None:
         """Somebody reviews a commit."""
@@ -31,12 +36,24 @@ class GitHubState:
         """Somebody comments."""
         self.comments.append({"id": len(self.comments) + 1, "user": {"login": login}, "body": body})
 
+    def pull_request(self, repository: str = "shop/pipeline", base: str = "") -> Json:
+        """The pull request, as events and the API have it. `repository`: where its head is."""
+        return {
+            "number": 7,
+            "html_url": "https://github.example/shop/pipeline/pull/7",
+            "user": {"login": "ann"},
+            "base": {"ref": "main", "sha": base, "repo": {"full_name": "shop/pipeline"}},
+            "head": {"ref": "work", "sha": self.head, "repo": {"full_name": repository}},
+        }
+
     def answer(self, method: str, path: str, body: Json, page: int, size: int) -> tuple[int, Any]:
         """The status and JSON of one request."""
         if method != "GET" and not self.can_write:
             return 403, {"message": "Resource not accessible by integration"}
         start = (page - 1) * size
         match method, re.sub(r"/\d+(?=/|$)", "/N", path):
+            case "GET", "/repos/shop/pipeline/pulls/N":
+                return 200, self.pull_request()
             case "GET", "/repos/shop/pipeline/pulls/N/reviews":
                 return 200, self.reviews[start : start + size]
             case "GET", "/repos/shop/pipeline/issues/N/comments":
@@ -55,7 +72,7 @@ class GitHubState:
         text = body.get("body")
         if not isinstance(text, str) or not 0 < len(text) <= 65_536:
             return 422, {"message": "Validation Failed"}
-        self.written.append("create comment" if id_ is None else "edit comment")
+        self.written.append(Write("create" if id_ is None else "edit", text))
         if id_ is None:
             self.comment("github-actions[bot]", text)
             return 201, self.comments[-1]
@@ -77,11 +94,13 @@ class GitHubState:
         )
         if not is_right:
             return 422, {"message": "Invalid request."}
+        if id_ is None and not self.has(body["head_sha"]):
+            return 422, {"message": f"No commit found for SHA: {body['head_sha']}"}
         if id_ is None:
-            self.written.append(f"check {body['conclusion']}")
+            self.written.append(Write("status", output["title"], body["conclusion"], body["head_sha"]))
             self.checks.append({"id": len(self.checks) + 1, **body})
             return 201, self.checks[-1]
-        self.written.append("more annotations")
+        self.written.append(Write("annotate"))
         self.checks[id_ - 1]["output"]["annotations"] += annotations
         return 200, self.checks[id_ - 1]
 

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-from cli.gate.forges.forge_server import Forge, Json, forge_server
+from cli.gate.forges.forge_server import Forge, Json, Write, forge_server
 
 TOKEN = "glpat-of-the-project"
 BOT, AUTHOR = {"id": 1, "username": "project_17_bot"}, {"id": 2, "username": "ann"}
@@ -21,7 +21,9 @@ class GitLabState:
     approved_by: list[str] = field(default_factory=list)
     versions: list[Json] = field(default_factory=list)
     statuses: list[Json] = field(default_factory=list)
-    written: list[str] = field(default_factory=list)
+    written: list[Write] = field(default_factory=list)
+    pipelines: dict[int, str] = field(default_factory=dict)
+    """The commit of each pipeline."""
     asked: list[str] = field(default_factory=list)
     seconds: int = 0
 
@@ -67,7 +69,7 @@ class GitLabState:
             case "POST" | "PUT", "/projects/17/merge_requests/7/notes" | "/projects/17/merge_requests/7/notes/X":
                 return self._write_note(body, path)
             case "POST", "/projects/17/statuses/X":
-                return self._write_status(body)
+                return self._write_status(body, path.rsplit("/", 1)[1])
         return 404, {"message": "404 Not found"}
 
     def _write_note(self, body: Json, path: str) -> tuple[int, Any]:
@@ -75,16 +77,16 @@ class GitLabState:
         if not isinstance(text, str) or not 0 < len(text) <= 1_000_000:
             return 400, {"message": {"note": ["can't be blank"]}}
         if path.endswith("/notes"):
-            self.written.append("create note")
+            self.written.append(Write("create", text))
             return 201, self.note(BOT, text.strip())
         (found,) = [one for one in self.notes if one["id"] == int(path.rsplit("/", 1)[1])]
         if found["author"] != BOT or found["system"]:
             return 403, {"message": "403 Forbidden"}
-        self.written.append("edit note")
+        self.written.append(Write("edit", text))
         found["body"] = text.strip()
         return 200, found
 
-    def _write_status(self, body: Json) -> tuple[int, Any]:
+    def _write_status(self, body: Json, commit: str) -> tuple[int, Any]:
         is_right = (
             body.keys() <= _STATUS_MEMBERS
             and body.get("state") in ("pending", "running", "success", "failed", "canceled", "skipped")
@@ -95,7 +97,9 @@ class GitLabState:
             return 400, {"message": "400 Bad request"}
         if self.statuses and self.statuses[-1]["state"] == body["state"] and body["state"] in ("pending", "running"):
             return 400, {"message": "Cannot transition status via :enqueue from :pending"}
-        self.written.append(f"status {body['state']}")
+        if "pipeline_id" in body and self.pipelines.get(body["pipeline_id"]) != commit:
+            return 404, {"message": "404 Pipeline for pipeline_id, sha and ref Not Found"}
+        self.written.append(Write("status", body.get("description", ""), body["state"], commit))
         self.statuses.append(body)
         return 201, body
 

@@ -16,6 +16,7 @@ def judgement_document(judgement: Judgement, summary: Summary) -> Json:
     return {
         "verdict": judgement.verdict.text,
         "commit": judgement.head.commit or None,
+        "reviewed": judgement.head.reviewed or None,
         "base": judgement.head.base or None,
         "graph_version": judgement.graph_version,
         "changes": [_change(one) for one in judgement.changes],

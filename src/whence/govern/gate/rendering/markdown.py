@@ -5,7 +5,7 @@ It leads with the dashboards, models and certified datasets that are affected. F
 
 from collections.abc import Iterator, Sequence
 
-from whence.govern.gate.judgement import NOBODY, JudgedChange, Judgement, RequiredApproval
+from whence.govern.gate.judgement import NOBODY, Head, JudgedChange, Judgement, RequiredApproval
 from whence.govern.gate.policy import Verdict
 from whence.govern.gate.rendering.names import changed_name, code, name_of
 from whence.govern.gate.rendering.summary import NOT_JUDGED, Hit, Summary, headline, number
@@ -46,12 +46,18 @@ def _line(judgement: Judgement, summary: Summary, link: str) -> str:
     hidden = f" ({summary.hidden:,} hidden from this key)" if summary.hidden else ""
     parts = [f"{number(count, 'node')} downstream{hidden}"]
     if judgement.head.commit:
-        parts.append(f"commit {code(judgement.head.commit[:12])}")
+        parts.append(_commit(judgement.head))
     if judgement.graph_version:
         parts.append(f"graph {code(judgement.graph_version)}")
     if link:
         parts.append(f"[open the verdict](<{link}>)")
     return " · ".join(parts)
+
+
+def _commit(head: Head) -> str:
+    if not head.reviewed:
+        return f"commit {code(head.commit[:12])}"
+    return f"commit {code(head.reviewed[:12])}, merged as {code(head.commit[:12])}"
 
 
 class _Section:
