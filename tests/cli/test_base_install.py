@@ -103,7 +103,6 @@ QUESTIONS = {
     "impact": ("x",),
     "measurements": ("x",),
     "checks": ("x",),
-    "changes": ("x",),
     "history": ("x",),
     "search": ("x",),
     "path": ("x", "y"),

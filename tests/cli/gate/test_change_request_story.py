@@ -1,4 +1,4 @@
-"""The drama of a pull or merge request, steps once for every forge: real commits, and exactly what the gate writes."""
+"""The life of a pull or merge request, the same at every forge: real commits, and exactly what the gate writes."""
 
 import re
 from collections.abc import Iterator
@@ -91,7 +91,7 @@ def test_ten_pushes_with_approvals_a_waiver_and_rebases(story: Story, monkeypatc
         (story.push(clean("2")), ("edit", waiting, WAITS)),
     ]
     approved = story.request.approved(first)
-    stale = [f"- the approval of `{person}` was for `{approved}`: approve this commit" for person in OWNERS]
+    stale = [f"- `{person}` approved `{approved}`, not this commit: approve again" for person in OWNERS]
     assert story.notes() == stale
     steps += [
         (story.approve(*OWNERS), ("edit", passed, NOTE)),

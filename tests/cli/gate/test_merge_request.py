@@ -74,7 +74,7 @@ def test_a_fork_is_judged_and_nothing_is_asked_or_written(merge: Merge) -> None:
     result = merge.gate(**fork)
     assert result.exit_code == 7
     assert "nothing is written to a merge request from a fork" in result.stderr
-    assert (merge.take(), merge.state.asked) == ([], [])
+    assert (merge.take(), merge.state.exchanges) == ([], [])
 
 
 def test_notes_of_others_are_never_edited(merge: Merge) -> None:
@@ -84,7 +84,7 @@ def test_notes_of_others_are_never_edited(merge: Merge) -> None:
     merge.push("# other\n")
     merge.gate()
     merge.gate()
-    assert merge.take() == ["create", "status failed", "status failed"]
+    assert merge.take() == ["status failed", "create", "status failed"]
     assert merge.state.notes[0]["body"].endswith("all is well")
 
 

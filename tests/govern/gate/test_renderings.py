@@ -98,7 +98,7 @@ def test_approvals_and_what_is_stale_are_shown() -> None:
     )
     text = markdown(made, summarize(made, FACTS))
     assert "| `finance` | `bob` | — |" in text
-    assert "- the approval of `bob` was for `01d01d01d01d`: approve this commit" in text
+    assert "- `bob` approved `01d01d01d01d`, not this commit: approve again" in text
 
 
 def test_a_comment_has_at_most_60_000_characters_and_whole_rows() -> None:

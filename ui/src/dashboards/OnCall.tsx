@@ -2,7 +2,6 @@
 
 import { useAnswer, type RunOf, type Status, type Trouble, type Troubles } from "../api";
 import { explorerAddress, fresh } from "../address";
-import { changesAddress } from "../changes/address";
 import { shortName } from "../names";
 import { Go, Icon, NodeLink, runId, RunLink, When } from "../components/elements";
 import { words } from "../texts";
@@ -78,9 +77,6 @@ const Tiles = ({ status, troubles }: { status: Status | undefined; troubles: Tro
   );
 };
 
-/** The period of the changes that a trouble leads to. */
-const LOOKED_BACK = "7d";
-
 const TroubleView = ({ one }: { one: Trouble }) => {
   const output = one.outputs[0];
   const isFailing = one.trouble === "failing";
@@ -118,26 +114,16 @@ const TroubleView = ({ one }: { one: Trouble }) => {
           </dd>
         </div>
       </dl>
-      <p className="chips">
-        {output && (
-          <Go
-            to={explorerAddress({ ...fresh(output), lens: "run", panel: "impact" })}
-            className="link-button"
-            label={`${words.boards.impact}: ${shortName(output)}`}
-          >
-            {words.boards.impact}
-            <Icon name="right" size={13} />
-          </Go>
-        )}
+      {output && (
         <Go
-          to={changesAddress({ node: one.job, since: LOOKED_BACK })}
+          to={explorerAddress({ ...fresh(output), lens: "run", panel: "impact" })}
           className="link-button"
-          label={`${words.changes.open}: ${shortName(one.job)}`}
+          label={`${words.boards.impact}: ${shortName(output)}`}
         >
-          {words.changes.open}
+          {words.boards.impact}
           <Icon name="right" size={13} />
         </Go>
-      </p>
+      )}
     </li>
   );
 };

@@ -1,7 +1,6 @@
 // All texts of the UI, a file for each topic, so that they can be translated.
 
 import { admin } from "./admin";
-import { changes } from "./changes";
 import { boards } from "./dashboards";
 import { edit } from "./editing";
 import { explorer, image, keys, list } from "./explorer";
@@ -33,5 +32,4 @@ export const words = {
   admin,
   boards,
   gate,
-  changes,
 };

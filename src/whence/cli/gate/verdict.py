@@ -14,10 +14,10 @@ from whence.cli.gate.contracts.code import announced_datasets, review_contracts,
 from whence.cli.gate.contracts.files import is_contract_name
 from whence.cli.gate.contracts.review import Naming
 from whence.cli.gate.dbt_code import DbtTargets, compare_dbt
-from whence.cli.gate.forge import Published
+from whence.cli.gate.forges.forge import Published
+from whence.cli.gate.forges.github import github_of
+from whence.cli.gate.forges.gitlab import gitlab_of
 from whence.cli.gate.forms import Form, Publish
-from whence.cli.gate.github import github_of
-from whence.cli.gate.gitlab import gitlab_of
 from whence.cli.gate.heads import Change, Compared, change_between, compare_job_code, rules_at_base
 from whence.cli.gate.production import QueriedProduction
 from whence.cli.gate.records import NO_SERVER, Declared, add_waivers, read_declared, record_verdict

@@ -58,9 +58,9 @@ def judge(
     return Judgement(
         verdict=max((unjudged.verdict, *(one.verdict for one in changes))),
         head=head,
-        changes=tuple(sorted(changes, key=lambda one: (-one.verdict, one.change.file, one.id))),
+        changes=tuple(sorted(changes, key=lambda one: (-one.verdict, one.change.file, -len(one.reasons), one.id))),
         required=required,
-        stale=tuple(one for one in approvals if not head.is_approved_by(one)) if required else (),
+        stale=tuple(_stale(approvals, missing, head)),
         lapsed=tuple(waivers[one.id] for one in changes if one.id in waivers and waivers[one.id].is_expired(today)),
         skipped=len(assessment.changes) - len(own),
         unjudged=unjudged,
@@ -128,13 +128,22 @@ def _owners(reasons: Sequence[Reason]) -> Iterator[str]:
 
 def _with_approval(required: RequiredApproval, head: Head, approvals: Sequence[Approval]) -> RequiredApproval:
     """With who approved for this owner, if somebody did. Without listed people, anybody but an author may."""
-    people = {one.casefold() for one in required.people}
     for approval in approvals:
-        if not head.is_approved_by(approval) or head.is_author(approval.person):
-            continue
-        if approval.person.casefold() in people or not people:
+        if head.is_approved_by(approval) and _may_approve(approval.person, required, head):
             return replace(required, approved_by=approval.person)
     return required
+
+
+def _may_approve(person: str, required: RequiredApproval, head: Head) -> bool:
+    people = {one.casefold() for one in required.people}
+    return not head.is_author(person) and (not people or person.casefold() in people)
+
+
+def _stale(approvals: Sequence[Approval], missing: Sequence[RequiredApproval], head: Head) -> Iterator[Approval]:
+    """Those of an earlier head that are missing now: who approved what needs no approval is not asked again."""
+    for approval in approvals:
+        if not head.is_approved_by(approval) and any(_may_approve(approval.person, one, head) for one in missing):
+            yield approval
 
 
 def _lift(change: JudgedChange) -> JudgedChange:

@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 
 from typer.testing import CliRunner, Result
 
-from cli.gate.forges.forge_server import Write
+from cli.gate.forges.forge_server import Exchange, Failure, Write
 from cli.gate.forges.repositories import Repositories
 from whence.cli.commands.app import app
 
@@ -75,8 +75,20 @@ class ChangeRequest(Protocol):
         """The environment of a pipeline that checked out a commit."""
         ...
 
+    def end(self) -> None:
+        """Somebody merges the request."""
+        ...
+
+    def fail(self, failure: Failure) -> None:
+        """Let the forge fail once."""
+        ...
+
     def take(self) -> list[Write]:
         """What was written since the last time."""
+        ...
+
+    def exchanges(self) -> list[Exchange]:
+        """All that was asked since the last time."""
         ...
 
     def comments(self) -> list[str]:
@@ -134,7 +146,7 @@ class Story:
     def run(self, *options: str, kind: Pipeline = Pipeline.BRANCH) -> Step:
         """What a run writes: a comment or none, and then one status."""
         commit, result = self.gate(*options, kind=kind)
-        *comments, status = self.request.take()
+        status, *comments = self.request.take()
         assert len(comments) <= 1, comments
         assert (status.action, status.commit) == ("status", commit)
         for one in comments:
@@ -145,9 +157,12 @@ class Story:
             )
         return Step(comments[0].action if comments else "", status.state, status.text, result.exit_code)
 
-    def gate(self, *options: str, kind: Pipeline = Pipeline.BRANCH) -> tuple[str, Result]:
-        """Run the gate as a pipeline does: the commit that was checked out, and what the gate answered."""
-        commit = self.git.check_out(self.request.refs[kind])
+    def gate(self, *options: str, kind: Pipeline = Pipeline.BRANCH, again: str = "") -> tuple[str, Result]:
+        """Run the gate as a pipeline does: the commit that was checked out, and what the gate answered.
+
+        `again`: the commit of an earlier pipeline that somebody runs again.
+        """
+        commit = self.git.check_out(self.request.refs[kind], again)
         where = ["--repository", str(self.git.runner.folder), "--store", self.store, "--publish", self.request.forge]
         variables = {**self.request.variables(kind, commit), "WHENCE_URL": None}
         return commit, CliRunner().invoke(app, ["gate", *where, *options], env=variables)

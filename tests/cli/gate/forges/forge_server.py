@@ -1,10 +1,10 @@
-"""A local server of a forge's REST API: credentials, pages and JSON; what it answers is the forge's own."""
+"""A local server of a forge's REST API: credentials, pages, failures and JSON; what it answers is the forge's own."""
 
 import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -14,14 +14,36 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A request that changed something. `action`: create or edit (a comment), status, annotate; `text`: of the comment,
-    or the status's title; `commit`: which one has the status.
+    """A request that changed something. `action`: create, edit or delete (a comment), status, annotate; `text`: of the
+    comment, or the status's title; `commit`: which one has the status.
     """
 
     action: str
     text: str = ""
     state: str = ""
     commit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request and the status of its answer."""
+
+    method: str
+    path: str
+    body: Json
+    status: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An answer in the place of the forge's own, once. `path`: its end."""
+
+    method: str
+    path: str
+    status: int
+    headers: dict[str, str] = field(default_factory=dict)
+    is_done: bool = False
+    """Whether the forge does what was asked, and fails only then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +56,15 @@ class Forge:
     refusal: str
     page_size: int
     prefix: str = ""
+    failures: list[Failure] = field(default_factory=list)
+    exchanges: list[Exchange] = field(default_factory=list)
+
+    def failure(self, method: str, path: str) -> Failure | None:
+        """The next failure of a request."""
+        found = next((one for one in self.failures if one.method == method and path.endswith(one.path)), None)
+        if found:
+            self.failures.remove(found)
+        return found
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -43,21 +74,25 @@ class _Handler(BaseHTTPRequestHandler):
         forge, parts = self.forge, urlsplit(self.path)
         length = int(self.headers.get("content-length") or 0)
         body = json.loads(self.rfile.read(length)) if length else {}
-        status, document = 401, {"message": forge.refusal}
+        path = parts.path.removeprefix(forge.prefix)
+        failure = forge.failure(self.command, path)
+        status, document, headers = 401, {"message": forge.refusal}, {}
         header, value = forge.credential
-        if self.headers.get(header) == value:
+        if self.headers.get(header) == value and (failure is None or failure.is_done):
             query = parse_qs(parts.query)
             page, size = (int(query.get(name, [of])[0]) for name, of in (("page", 1), ("per_page", forge.page_size)))
-            path = parts.path.removeprefix(forge.prefix)
             status, document = forge.answer(self.command, path, body, page, size)
-        content = json.dumps(document).encode()
+        if failure is not None:
+            status, document, headers = failure.status, {"message": "not now"}, failure.headers
+        forge.exchanges.append(Exchange(self.command, path, body, status))
+        content = b"" if status == 204 else json.dumps(document).encode()
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
+        for name, text in {"Content-Type": "application/json", "Content-Length": str(len(content)), **headers}.items():
+            self.send_header(name, text)
         self.end_headers()
         self.wfile.write(content)
 
-    do_GET = do_POST = do_PUT = do_PATCH = _answer
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _answer
 
     def log_message(self, *_: object) -> None:
         """Quietly."""

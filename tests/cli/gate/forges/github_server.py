@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-from cli.gate.forges.forge_server import Forge, Json, Write, forge_server
+from cli.gate.forges.forge_server import Exchange, Failure, Forge, Json, Write, forge_server
 
 TOKEN = "ghs_of_the_workflow"
 CONCLUSIONS = {
@@ -23,8 +23,16 @@ class GitHubState:
     checks: list[Json] = field(default_factory=list)
     written: list[Write] = field(default_factory=list)
     can_write: bool = True
+    strangers: set[str] = field(default_factory=set)
+    """Who may read the repository, as everybody, and not write."""
+    failures: list[Failure] = field(default_factory=list)
+    exchanges: list[Exchange] = field(default_factory=list)
     head: str = ""
     """The commit of the pull request."""
+    state: str = "open"
+    title: str = "Clean the orders"
+    created: int = 0
+    """How many comments there ever were."""
     has: Callable[[str], bool] = lambda _: True
     """Whether the repository has a commit."""
 
@@ -34,12 +42,15 @@ class GitHubState:
 
     def comment(self, login: str, body: str) -> None:
         """Somebody comments."""
-        self.comments.append({"id": len(self.comments) + 1, "user": {"login": login}, "body": body})
+        self.created += 1
+        self.comments.append({"id": self.created, "user": {"login": login}, "body": body})
 
     def pull_request(self, repository: str = "shop/pipeline", base: str = "") -> Json:
         """The pull request, as events and the API have it. `repository`: where its head is."""
         return {
             "number": 7,
+            "state": self.state,
+            "title": self.title,
             "html_url": "https://github.example/shop/pipeline/pull/7",
             "user": {"login": "ann"},
             "base": {"ref": "main", "sha": base, "repo": {"full_name": "shop/pipeline"}},
@@ -52,6 +63,8 @@ class GitHubState:
             return 403, {"message": "Resource not accessible by integration"}
         start = (page - 1) * size
         match method, re.sub(r"/\d+(?=/|$)", "/N", path):
+            case "GET", _ if found := re.fullmatch(r"/repos/shop/pipeline/collaborators/([^/]+)/permission", path):
+                return 200, {"permission": "read" if found[1] in self.strangers else "write"}
             case "GET", "/repos/shop/pipeline/pulls/N":
                 return 200, self.pull_request()
             case "GET", "/repos/shop/pipeline/pulls/N/reviews":
@@ -62,6 +75,8 @@ class GitHubState:
                 return self._write_comment(body, None)
             case "PATCH", "/repos/shop/pipeline/issues/comments/N":
                 return self._write_comment(body, int(path.rsplit("/", 1)[1]))
+            case "DELETE", "/repos/shop/pipeline/issues/comments/N":
+                return self._delete_comment(int(path.rsplit("/", 1)[1]))
             case "POST", "/repos/shop/pipeline/check-runs":
                 return self._write_check(body, None)
             case "PATCH", "/repos/shop/pipeline/check-runs/N":
@@ -76,8 +91,16 @@ class GitHubState:
         if id_ is None:
             self.comment("github-actions[bot]", text)
             return 201, self.comments[-1]
-        self.comments[id_ - 1]["body"] = text
-        return 200, self.comments[id_ - 1]
+        (found,) = [one for one in self.comments if one["id"] == id_]
+        found["body"] = text
+        return 200, found
+
+    def _delete_comment(self, id_: int) -> tuple[int, Any]:
+        if not (found := [one for one in self.comments if one["id"] == id_]):
+            return 404, {"message": "Not Found"}
+        self.written.append(Write("delete"))
+        self.comments.remove(found[0])
+        return 204, None
 
     def _write_check(self, body: Json, id_: int | None) -> tuple[int, Any]:
         output = body.get("output") or {}
@@ -112,5 +135,7 @@ def github_server(state: GitHubState) -> AbstractContextManager[str]:
         credential=("authorization", f"Bearer {TOKEN}"),
         refusal="Bad credentials",
         page_size=30,
+        failures=state.failures,
+        exchanges=state.exchanges,
     )
     return forge_server(forge)

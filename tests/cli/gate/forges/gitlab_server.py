@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-from cli.gate.forges.forge_server import Forge, Json, Write, forge_server
+from cli.gate.forges.forge_server import Exchange, Failure, Forge, Json, Write, forge_server
 
 TOKEN = "glpat-of-the-project"
 BOT, AUTHOR = {"id": 1, "username": "project_17_bot"}, {"id": 2, "username": "ann"}
@@ -24,7 +24,12 @@ class GitLabState:
     written: list[Write] = field(default_factory=list)
     pipelines: dict[int, str] = field(default_factory=dict)
     """The commit of each pipeline."""
-    asked: list[str] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    exchanges: list[Exchange] = field(default_factory=list)
+    state: str = "opened"
+    title: str = "Clean the orders"
+    created: int = 0
+    """How many notes there ever were."""
     seconds: int = 0
 
     def push(self, commit: str) -> None:
@@ -43,13 +48,14 @@ class GitLabState:
 
     def note(self, author: Json, body: str, *, system: bool = False) -> Json:
         """Somebody writes a note, or GitLab does."""
-        id_ = len(self.notes) + 301
-        self.notes.append({"id": id_, "author": author, "body": body, "system": system, "created_at": self._now()})
+        self.created += 1
+        self.notes.append(
+            {"id": self.created + 300, "author": author, "body": body, "system": system, "created_at": self._now()}
+        )
         return self.notes[-1]
 
     def answer(self, method: str, path: str, body: Json, page: int, size: int) -> tuple[int, Any]:
         """The status and JSON of one request."""
-        self.asked.append(f"{method} {path}")
         start = (page - 1) * size
         match method, re.sub(r"[0-9a-f]{40}|(?<=/notes/)\d+", "X", path):
             case "GET", "/user":
@@ -57,6 +63,9 @@ class GitLabState:
             case "GET", "/projects/17/merge_requests/7":
                 return 200, {
                     "iid": 7,
+                    "state": self.state,
+                    "title": self.title,
+                    "sha": self.versions[-1]["head_commit_sha"] if self.versions else None,
                     "author": AUTHOR,
                     "web_url": "https://gitlab.example/shop/pipeline/-/merge_requests/7",
                 }
@@ -68,6 +77,8 @@ class GitLabState:
                 return 200, self.notes[::-1][start : start + size]
             case "POST" | "PUT", "/projects/17/merge_requests/7/notes" | "/projects/17/merge_requests/7/notes/X":
                 return self._write_note(body, path)
+            case "DELETE", "/projects/17/merge_requests/7/notes/X":
+                return self._delete_note(int(path.rsplit("/", 1)[1]))
             case "POST", "/projects/17/statuses/X":
                 return self._write_status(body, path.rsplit("/", 1)[1])
         return 404, {"message": "404 Not found"}
@@ -85,6 +96,13 @@ class GitLabState:
         self.written.append(Write("edit", text))
         found["body"] = text.strip()
         return 200, found
+
+    def _delete_note(self, id_: int) -> tuple[int, Any]:
+        if not (found := [one for one in self.notes if one["id"] == id_]):
+            return 404, {"message": "404 Not found"}
+        self.written.append(Write("delete"))
+        self.notes.remove(found[0])
+        return 204, None
 
     def _write_status(self, body: Json, commit: str) -> tuple[int, Any]:
         is_right = (
@@ -115,6 +133,8 @@ def gitlab_server(state: GitLabState) -> AbstractContextManager[str]:
         credential=("private-token", TOKEN),
         refusal="401 Unauthorized",
         page_size=20,
+        failures=state.failures,
+        exchanges=state.exchanges,
         prefix="/api/v4",
     )
     return forge_server(forge)

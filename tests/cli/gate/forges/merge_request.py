@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from cli.gate.forges.change_request import Outcome, Pipeline
-from cli.gate.forges.forge_server import Write
+from cli.gate.forges.forge_server import Exchange, Failure, Write
 from cli.gate.forges.gitlab_server import BOT, TOKEN, GitLabState
 from cli.gate.forges.repositories import Repositories
 
@@ -57,6 +57,16 @@ class GitLabRequest:
             "CI_COMMIT_SHA": commit,
             "CI_PIPELINE_ID": str(number),
         }
+
+    def end(self) -> None:
+        self.state.state = "merged"
+
+    def fail(self, failure: Failure) -> None:
+        self.state.failures.append(failure)
+
+    def exchanges(self) -> list[Exchange]:
+        asked, self.state.exchanges[:] = list(self.state.exchanges), []
+        return asked
 
     def take(self) -> list[Write]:
         written, self.state.written[:] = list(self.state.written), []

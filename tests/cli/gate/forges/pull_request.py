@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from cli.gate.forges.change_request import Outcome, Pipeline
-from cli.gate.forges.forge_server import Json, Write
+from cli.gate.forges.forge_server import Exchange, Failure, Json, Write
 from cli.gate.forges.github_server import TOKEN, GitHubState
 from cli.gate.forges.repositories import Repositories
 
@@ -46,6 +46,16 @@ class GitHubRequest:
         self.event.write_text(json.dumps(self._event(kind, commit)), "utf-8")
         return {"GITHUB_EVENT_PATH": str(self.event), "GITHUB_API_URL": self.url, "GITHUB_TOKEN": TOKEN}
 
+    def end(self) -> None:
+        self.state.state = "closed"
+
+    def fail(self, failure: Failure) -> None:
+        self.state.failures.append(failure)
+
+    def exchanges(self) -> list[Exchange]:
+        asked, self.state.exchanges[:] = list(self.state.exchanges), []
+        return asked
+
     def take(self) -> list[Write]:
         written, self.state.written[:] = list(self.state.written), []
         return written
@@ -64,4 +74,5 @@ class GitHubRequest:
             }
             return {"action": "checks_requested", "merge_group": group, "repository": {"full_name": "shop/pipeline"}}
         repository = "stranger/pipeline" if kind is Pipeline.FORK else "shop/pipeline"
-        return {"action": "synchronize", "pull_request": self.state.pull_request(repository, base)}
+        pull = self.state.pull_request(repository, base)
+        return {"action": "synchronize", "pull_request": pull | {"head": pull["head"] | {"sha": commit}}}

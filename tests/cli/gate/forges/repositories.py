@@ -49,10 +49,10 @@ class Repositories:
         self.colleague.git("push", "-q", "--force", "origin", f"HEAD:{ref}")
         return self.colleague.git("rev-parse", "HEAD")
 
-    def check_out(self, ref: str) -> str:
-        """What the runner does before the gate: fetch the branches and one ref, and check that out."""
+    def check_out(self, ref: str, commit: str = "") -> str:
+        """What the runner does before the gate: fetch the branches and one ref, and check that out, or a commit."""
         self.runner.git("fetch", "-q", "--prune", "origin", "+refs/heads/*:refs/remotes/origin/*", f"+{ref}:runner")
-        self.runner.git("checkout", "-q", "--detach", "runner")
+        self.runner.git("checkout", "-q", "--detach", commit or "runner")
         return self.runner.git("rev-parse", "HEAD")
 
     def main(self) -> str:

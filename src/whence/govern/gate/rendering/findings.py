@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from whence.govern.gate.judgement import JudgedChange, Judgement
 from whence.govern.gate.policy import Verdict
-from whence.govern.gate.rendering.names import changed_name, name_of, printable, shortened
+from whence.govern.gate.rendering.names import Names, names_of, printable, shortened
 from whence.govern.gate.rendering.summary import NOT_JUDGED
 from whence.model.changes import ChangeKind
 
@@ -38,8 +38,8 @@ class Finding:
 
 def findings_of(judgement: Judgement) -> Sequence[Finding]:
     """The changes that are worth a line and have a place, the worst first, and the files that nothing judged."""
-    unjudged = judgement.unjudged
-    found = [_of_change(one) for one in judgement.changes if one.verdict is not Verdict.PASS and one.change.file]
+    unjudged, names = judgement.unjudged, names_of(judgement)
+    found = [_of_change(one, names) for one in judgement.changes if one.verdict is not Verdict.PASS and one.change.file]
     found += [_of_file(file, unjudged.verdict) for file in unjudged.files if unjudged.verdict is not Verdict.PASS]
     return sorted(found, key=lambda one: -one.verdict)
 
@@ -86,13 +86,13 @@ def rdjson(judgement: Judgement) -> Json:
     }
 
 
-def _of_change(one: JudgedChange) -> Finding:
+def _of_change(one: JudgedChange, names: Names) -> Finding:
     change = one.change
     return Finding(
         id=one.id,
         rule=_rule(change.kind),
         title=f"{change.kind} ({one.id})",
-        message=_message(one),
+        message=_message(one, names),
         verdict=one.verdict,
         file=change.file,
         line=change.line,
@@ -105,11 +105,11 @@ def _of_file(file: str, verdict: Verdict) -> Finding:
     return Finding(id=id_, rule=_NOT_JUDGED_RULE, title="not judged", message=message, verdict=verdict, file=file)
 
 
-def _message(one: JudgedChange) -> str:
+def _message(one: JudgedChange, names: Names) -> str:
     """What is found, in one line of plain text."""
     why = "; ".join(reason.text for reason in one.reasons)
-    nearest = ", ".join(name_of(node.node) for node in one.impact.affected[:3])
-    text = f"{one.change.kind}: {changed_name(one.change)} ({one.verdict.text}): {why}"
+    nearest = ", ".join(names.of(node.node) for node in one.impact.affected[:3])
+    text = f"{one.change.kind}: {names.of_change(one.change)} ({one.verdict.text}): {why}"
     return printable(shortened(f"{text}. Affected: {nearest}" if nearest else text, 900))
 
 

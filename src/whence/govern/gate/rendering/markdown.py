@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from whence.govern.gate.judgement import NOBODY, Head, JudgedChange, Judgement, RequiredApproval
 from whence.govern.gate.policy import Verdict
-from whence.govern.gate.rendering.names import changed_name, code, name_of
+from whence.govern.gate.rendering.names import Names, code, names_of
 from whence.govern.gate.rendering.summary import NOT_JUDGED, Hit, Summary, headline, number
 
 MARKER = "<!-- whence:gate -->"
@@ -68,11 +68,12 @@ class _Section:
 
 
 def _sections(judgement: Judgement, summary: Summary) -> Iterator[_Section]:
+    names = names_of(judgement)
     if leading := summary.leading:
-        yield _Section("#### Affected first of all", _HIT_HEAD, [_hit_row(one) for one in leading[:_SHOWN_HITS]])
+        yield _Section("#### Affected first of all", _HIT_HEAD, [_hit_row(one, names) for one in leading[:_SHOWN_HITS]])
     shown = [one for one in judgement.changes if one.verdict is not Verdict.PASS]
     if shown:
-        yield _Section("#### Changes", _CHANGE_HEAD, [_change_row(one) for one in shown])
+        yield _Section("#### Changes", _CHANGE_HEAD, [_change_row(one, names) for one in shown])
     if files := judgement.unjudged.files:
         rows = [f"- {code(one)}: {NOT_JUDGED}" for one in files]
         yield _Section("#### Not judged", (), rows)
@@ -83,7 +84,7 @@ def _sections(judgement: Judgement, summary: Summary) -> Iterator[_Section]:
     if summary.hits:
         count = number(len(summary.hits), "named node")
         title = f"<details><summary>{'All ' if len(summary.hits) > 1 else ''}{count} downstream</summary>\n"
-        yield _Section(title, _HIT_HEAD, [_hit_row(one) for one in summary.hits], "\n</details>\n")
+        yield _Section(title, _HIT_HEAD, [_hit_row(one, names) for one in summary.hits], "\n</details>\n")
 
 
 _HIT_HEAD = ("| | node | by | changes | owners |", "|-|-|-|-|-|")
@@ -91,21 +92,21 @@ _CHANGE_HEAD = ("| change | what | verdict | why | first affected |", "|-|-|-|-|
 _APPROVAL_HEAD = ("| for | who may | approved by | changes |", "|-|-|-|-|")
 
 
-def _hit_row(hit: Hit) -> str:
+def _hit_row(hit: Hit, names: Names) -> str:
     tier = f", tier {hit.facts.tier}" if hit.facts.tier is not None else ""
     way = f"{hit.nearest.reach.text}, {number(hit.nearest.distance, 'hop')}"
-    node = code(name_of(hit.subject))
+    node = code(names.of(hit.subject))
     return f"| {hit.kind}{tier} | {node} | {way} | {_few(hit.changes)} | {_few(hit.facts.owners) or 'nobody'} |"
 
 
-def _change_row(one: JudgedChange) -> str:
+def _change_row(one: JudgedChange, names: Names) -> str:
     why = "; ".join(reason.text for reason in one.reasons) or "no one is affected"
     if one.waiver:
         why += f"; waived until {one.waiver.expires} by {code(one.waiver.owner)}: {code(one.waiver.reason)}"
-    what = f"{code(changed_name(one.change))} **{one.change.kind}**{_place(one)}"
+    what = f"{code(names.of_change(one.change))} **{one.change.kind}**{_place(one)}"
     if one.change.reason:
         what += f"<br>{code(one.change.reason)}"
-    nearest = [name_of(node.node) for node in one.impact.affected[:3]]
+    nearest = [names.of(node.node) for node in one.impact.affected[:3]]
     return f"| {code(one.id)} | {what} | {one.verdict.text} | {why} | {_few(nearest, 3)} |"
 
 
@@ -138,7 +139,7 @@ def _notes(judgement: Judgement) -> Iterator[str]:
     if judgement.skipped:
         yield f"- {number(judgement.skipped, 'change')} in files that `gate.yaml` leaves out"
     for stale in judgement.stale:
-        yield f"- the approval of {code(stale.person)} was for {code(stale.commit[:12])}: approve this commit"
+        yield f"- {code(stale.person)} approved {code(stale.commit[:12])}, not this commit: approve again"
     for lapsed in judgement.lapsed:
         yield f"- the waiver of {code(lapsed.change)} expired on {lapsed.expires}"
 

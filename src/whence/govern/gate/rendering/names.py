@@ -1,8 +1,11 @@
 """Names and other foreign texts, made harmless for one form of output."""
 
 import unicodedata
+from collections import Counter
+from dataclasses import dataclass
 
-from whence.govern.gate.impact import is_hidden
+from whence.govern.gate.impact import is_hidden, subject_of
+from whence.govern.gate.judgement import Judgement
 from whence.model.changes import ColumnChange
 from whence.model.names import FieldName, Node
 
@@ -32,19 +35,39 @@ def code(text: str) -> str:
     return f"`{shown.strip() or ' '}`"
 
 
-def name_of(node: Node) -> str:
-    """A node as people read it; a hidden one has no name."""
-    match node:
-        case _ if is_hidden(node):
+@dataclass(frozen=True, slots=True)
+class Names:
+    """How the nodes of one verdict are named: with their namespace if two of them would else have the same name.
+
+    Production, staging and development may be in one graph, where names differ by namespace alone.
+    """
+
+    shared: frozenset[str] = frozenset()
+
+    def of(self, node: Node) -> str:
+        """A node as people read it; a hidden one has no name."""
+        subject = subject_of(node)
+        if is_hidden(node):
             return HIDDEN_NAME
-        case FieldName(dataset, field):
-            return f"{dataset.name}.{field}"
-    return node.name
+        name = f"{subject.namespace}/{subject.name}" if subject.name in self.shared else subject.name
+        return f"{name}.{node.field}" if isinstance(node, FieldName) else name
+
+    def of_change(self, change: ColumnChange) -> str:
+        """What changed: a column, or a whole dataset."""
+        return self.of(change.dataset if change.column is None else FieldName(change.dataset, change.column))
 
 
-def changed_name(change: ColumnChange) -> str:
-    """What changed: a column, or a whole dataset."""
-    return name_of(change.dataset if change.column is None else FieldName(change.dataset, change.column))
+def names_of(judgement: Judgement) -> Names:
+    """The names of all that a verdict is about."""
+    changed = {one.change.dataset for one in judgement.changes}
+    affected = {subject_of(node.node) for one in judgement.changes for node in one.impact.affected}
+    counts = Counter(one.name for one in changed | affected if not is_hidden(one))
+    return Names(frozenset(name for name, count in counts.items() if count > 1))
+
+
+def name_of(node: Node) -> str:
+    """A node as people read it, without its namespace; a hidden one has no name."""
+    return Names().of(node)
 
 
 def _printable(letter: str) -> str:

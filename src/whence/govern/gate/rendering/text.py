@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from whence.govern.gate.judgement import JudgedChange, Judgement
 from whence.govern.gate.policy import Verdict
-from whence.govern.gate.rendering.names import changed_name, name_of, printable, shortened
+from whence.govern.gate.rendering.names import Names, names_of, printable, shortened
 from whence.govern.gate.rendering.summary import NOT_JUDGED, Hit, Summary, headline, number
 
 _SHOWN = 8
@@ -12,11 +12,12 @@ _SHOWN = 8
 
 def text_lines(judgement: Judgement, summary: Summary) -> Iterator[str]:
     """The verdict, what matters most, each change with its reasons, and what is needed to pass."""
+    names = names_of(judgement)
     yield headline(judgement, summary)
-    yield from _hit_lines(summary)
+    yield from _hit_lines(summary, names)
     for one in judgement.changes:
         if one.verdict is not Verdict.PASS:
-            yield from _change_lines(one)
+            yield from _change_lines(one, names)
     yield from _unjudged_lines(judgement)
     for required in judgement.required:
         people = ", ".join(map(_shown, required.people)) or "anybody but the author"
@@ -31,10 +32,10 @@ def text_lines(judgement: Judgement, summary: Summary) -> Iterator[str]:
     yield from (f"note: {_shown(one)}" for one in judgement.notices)
 
 
-def _hit_lines(summary: Summary) -> Iterator[str]:
+def _hit_lines(summary: Summary, names: Names) -> Iterator[str]:
     shown = summary.leading or summary.hits
     for hit in shown[:_SHOWN]:
-        yield f"  {_hit_text(hit)}"
+        yield f"  {_hit_text(hit, names)}"
     rest = len(summary.hits) - len(shown[:_SHOWN])
     if rest > 0:
         yield f"  and {number(rest, 'more node')}"
@@ -42,16 +43,17 @@ def _hit_lines(summary: Summary) -> Iterator[str]:
         yield f"  and {number(summary.hidden, 'node')} that this key may not see"
 
 
-def _hit_text(hit: Hit) -> str:
+def _hit_text(hit: Hit, names: Names) -> str:
     owners = f", {', '.join(map(_shown, hit.facts.owners))}" if hit.facts.owners else ""
     tier = f", tier {hit.facts.tier}" if hit.facts.tier is not None else ""
-    return f"{hit.kind}  {_shown(name_of(hit.subject))}  {hit.nearest.reach.text}{tier}{owners}"
+    return f"{hit.kind}  {_shown(names.of(hit.subject))}  {hit.nearest.reach.text}{tier}{owners}"
 
 
-def _change_lines(one: JudgedChange) -> Iterator[str]:
+def _change_lines(one: JudgedChange, names: Names) -> Iterator[str]:
     change = one.change
     place = f"{change.file}:{change.line}" if change.line else change.file
-    yield f"{one.id}  {one.verdict.text}  {_shown(changed_name(change))}  {change.kind}  {_shown(place)}".rstrip()
+    name = _shown(names.of_change(change))
+    yield f"{one.id}  {one.verdict.text}  {name}  {change.kind}  {_shown(place)}".rstrip()
     if change.before or change.after:
         yield f"    {_shown(change.before)} -> {_shown(change.after)}"
     if change.reason:

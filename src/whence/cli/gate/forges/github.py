@@ -10,15 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
-from whence.cli.gate.forge import Forge, Json, PullRequest
+from whence.cli.gate.forges.comments import Comments, warn_of_outdated
+from whence.cli.gate.forges.forge import Forge, Json, PullRequest
 from whence.errors import ArtifactError
 from whence.govern.gate.judgement import Approval, Judgement
 from whence.govern.gate.policy import Verdict
 from whence.govern.gate.rendering.findings import Finding, findings_of
-from whence.govern.gate.rendering.markdown import MARKER, markdown
+from whence.govern.gate.rendering.markdown import markdown
+from whence.govern.gate.rendering.names import printable
 from whence.govern.gate.rendering.summary import Summary, headline
 
 CHECK = "Whence gate"
@@ -41,16 +44,19 @@ class GitHub:
     account: str
 
     def approvals(self) -> tuple[Approval, ...]:
-        """Whose last word is an approval, and of which commit; bots have none. Raises ApiError."""
+        """Whose last word is an approval, and of which commit. Bots have none, nor has who may not write to the
+        repository: to a public one everybody may give a review. Raises ApiError.
+        """
         latest: dict[str, Json] = {}
         for review in self.forge.all(f"{self._pull}/reviews"):
             person, state = review.get("user") or {}, review.get("state")
             if person.get("type") == "User" and state in ("APPROVED", "CHANGES_REQUESTED", "DISMISSED"):
                 latest[str(person.get("login"))] = review
+        approved = {person: str(one.get("commit_id")) for person, one in latest.items() if one["state"] == "APPROVED"}
         return tuple(
-            Approval(person=person, commit=str(review.get("commit_id")))
-            for person, review in latest.items()
-            if review["state"] == "APPROVED"
+            Approval(person=person, commit=commit)
+            for person, commit in approved.items()
+            if commit != self.pull.head or self._can_write(person)
         )
 
     def publish(self, judgement: Judgement, summary: Summary, link: str = "") -> None:
@@ -62,16 +68,26 @@ class GitHub:
             sys.stderr.write("whence: nothing is written to a pull request from a fork; keep the files as artifacts\n")
             return
         text = markdown(judgement, summary, link)
-        self.write_comment(text, is_needed=judgement.verdict > Verdict.NOTE)
         self.write_check(judgement, headline(judgement, summary), text, link)
+        self.write_comment(text, is_needed=judgement.verdict > Verdict.NOTE)
 
     def write_comment(self, body: str, *, is_needed: bool) -> None:
-        """Create the gate's comment if it is needed, or bring it up to date if it is there. Raises ApiError."""
-        mine = next((one for one in self.forge.all(f"{self._issue}/comments") if self._is_mine(one)), None)
-        if mine is None and is_needed:
-            self.forge.send("POST", f"{self._issue}/comments", {"body": body})
-        elif mine is not None and mine.get("body") != body:
-            self.forge.send("PATCH", f"/repos/{self.pull.repository}/issues/comments/{int(mine['id'])}", {"body": body})
+        """Create the gate's comment if it is needed, or bring it up to date if it is there. Raises ApiError.
+
+        What another head than the pull request's last is worth, as when a job runs again, is no comment.
+        """
+        now = self.forge.send("GET", self._pull)
+        if (now.get("state"), (now.get("head") or {}).get("sha")) != ("open", self.pull.head):
+            warn_of_outdated(self.pull)
+            return
+        repository = f"/repos/{self.pull.repository}"
+        Comments(
+            forge=self.forge,
+            every=f"{repository}/issues/{self.pull.number}/comments",
+            one=f"{repository}/issues/comments",
+            edit="PATCH",
+            is_mine=self._is_mine,
+        ).write(body, is_needed=is_needed)
 
     def write_check(self, judgement: Judgement, title: str, summary: str, link: str = "") -> None:
         """Create the check run of the judged commit, with an annotation for each finding. Raises ApiError."""
@@ -94,13 +110,15 @@ class GitHub:
     def _pull(self) -> str:
         return f"/repos/{self.pull.repository}/pulls/{self.pull.number}"
 
-    @property
-    def _issue(self) -> str:
-        return f"/repos/{self.pull.repository}/issues/{self.pull.number}"
-
     def _is_mine(self, comment: Json) -> bool:
-        login = (comment.get("user") or {}).get("login")
-        return login == self.account and str(comment.get("body")).startswith(MARKER)
+        return (comment.get("user") or {}).get("login") == self.account
+
+    def _can_write(self, person: str) -> bool:
+        path = f"/repos/{self.pull.repository}/collaborators/{quote(person, safe='')}/permission"
+        if ((self.forge.find(path) or {}).get("permission")) in ("admin", "write"):
+            return True
+        sys.stderr.write(f"whence: the approval of {printable(person)} does not count: they may not write here\n")
+        return False
 
 
 def github_of(environment: Mapping[str, str] = os.environ) -> GitHub:

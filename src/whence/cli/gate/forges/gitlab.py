@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from whence.cli.gate.forge import Forge, Json, PullRequest
+from whence.cli.gate.forges.comments import Comments, warn_of_outdated
+from whence.cli.gate.forges.forge import Forge, Json, PullRequest
 from whence.errors import ArtifactError
 from whence.govern.gate.judgement import Approval, Judgement
 from whence.govern.gate.policy import Verdict
-from whence.govern.gate.rendering.markdown import MARKER, markdown
+from whence.govern.gate.rendering.markdown import markdown
 from whence.govern.gate.rendering.summary import Summary, headline
 
 STATUS = "Whence gate"
@@ -52,16 +53,21 @@ class GitLab:
         if self.pull.is_fork:
             sys.stderr.write("whence: nothing is written to a merge request from a fork; keep the files as artifacts\n")
             return
-        self.write_note(markdown(judgement, summary, link), is_needed=judgement.verdict > Verdict.NOTE)
         self.write_status(judgement.verdict, headline(judgement, summary), link)
+        self.write_note(markdown(judgement, summary, link), is_needed=judgement.verdict > Verdict.NOTE)
 
     def write_note(self, body: str, *, is_needed: bool) -> None:
-        """Create the gate's note if it is needed, or bring it up to date if it is there. Raises ApiError."""
-        mine = next((one for one in self._notes if self._is_mine(one)), None)
-        if mine is None and is_needed:
-            self.forge.send("POST", f"{self._merge_request}/notes", {"body": body})
-        elif mine is not None and str(mine.get("body")).strip() != body.strip():
-            self.forge.send("PUT", f"{self._merge_request}/notes/{int(mine['id'])}", {"body": body})
+        """Create the gate's note if it is needed, or bring it up to date if it is there. Raises ApiError.
+
+        What another head than the merge request's last is worth, as when a job runs again, is no note.
+        """
+        now = self.forge.send("GET", self._merge_request)
+        if (now.get("state"), now.get("sha")) != ("opened", self.pull.head):
+            warn_of_outdated(self.pull)
+            return
+        Comments(forge=self.forge, every=self._notes, one=self._notes, edit="PUT", is_mine=self._is_mine).write(
+            body, is_needed=is_needed
+        )
 
     def write_status(self, verdict: Verdict, title: str, link: str = "") -> None:
         """Set the status of the head. It has no state for "needs somebody", so all that must not merge is `failed`.
@@ -81,9 +87,9 @@ class GitLab:
     def _merge_request(self) -> str:
         return f"/projects/{self.pull.repository}/merge_requests/{self.pull.number}"
 
-    @cached_property
-    def _notes(self) -> tuple[Json, ...]:
-        return tuple(self.forge.all(f"{self._merge_request}/notes"))
+    @property
+    def _notes(self) -> str:
+        return f"{self._merge_request}/notes"
 
     @cached_property
     def _account(self) -> object:
@@ -100,15 +106,14 @@ class GitLab:
     def _approved_at(self) -> Mapping[str, str]:
         """When each person approved last, from the notes that GitLab itself writes."""
         found: dict[str, str] = {}
-        for one in self._notes:
+        for one in self.forge.all(self._notes):
             if one.get("system") is True and one.get("body") == _APPROVED:
                 person, at = str((one.get("author") or {}).get("username")), str(one.get("created_at"))
                 found[person] = max(found.get(person, ""), at)
         return found
 
     def _is_mine(self, note: Json) -> bool:
-        is_written = note.get("system") is not True and str(note.get("body")).startswith(MARKER)
-        return is_written and (note.get("author") or {}).get("id") == self._account
+        return note.get("system") is not True and (note.get("author") or {}).get("id") == self._account
 
 
 def gitlab_of(environment: Mapping[str, str] = os.environ) -> GitLab:

@@ -1,1 +1,0 @@
-"""What changed upstream of a node in a period, as one timeline: each source of changes is one module."""
