@@ -103,6 +103,7 @@ QUESTIONS = {
     "impact": ("x",),
     "measurements": ("x",),
     "checks": ("x",),
+    "changes": ("x",),
     "history": ("x",),
     "search": ("x",),
     "path": ("x", "y"),

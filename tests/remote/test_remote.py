@@ -56,6 +56,7 @@ ENDS = (
     ["orders", CHURN],
     ["", CHURN],
 )
+CHANGED = ("--since", str(NOW - 20_000_000_000), "--until", str(NOW))
 QUESTIONS: dict[str, tuple[list[str], ...]] = {
     "upstream": NODES,
     "downstream": NODES[2:8],
@@ -69,6 +70,15 @@ QUESTIONS: dict[str, tuple[list[str], ...]] = {
         ["none"],
     ),
     "checks": (["usage_logs"], [MINUTES], ["usage_logs", "--as-of", str(NOW)], ["job:churn:report"], ["none"]),
+    "changes": (
+        [CHURN, *CHANGED],
+        ["usage_logs", *CHANGED, "--limit", "1"],
+        [str(HOSTILE), *CHANGED, "--types", "direct"],
+        ["job:churn:build_features", "--since", "2h", "--as-of", str(NOW)],
+        ["model", *CHANGED, "--max-nodes", "1"],
+        ["none", *CHANGED],
+        ["model", "--since", str(NOW), "--until", str(NOW - 1)],
+    ),
     "path": (*ENDS, [MINUTES, CHURN, "--depth", "1"], ["usage_logs", "model", "--limit", "1"]),
     "why": (*ENDS[:2], ["usage_logs", "model", "--limit", "1"]),
     "why-not": ENDS[:-2],

@@ -23,6 +23,8 @@ PAGES = {
     "list": address("lineage", node=str(PREDICTIONS), col=CHURN, view="list"),
     "dataset": address("node", node=str(PREDICTIONS)),
     "job": address("node", node=str(SCORING.name)),
+    "changes": address("changes", node=str(OVERVIEW), since="7d"),
+    "changes of a column": address("changes", node=CHURN, since="7d"),
     "on call": address("board"),
     "overview": address("board", of="executive", lacking="owner", namespace="snowflake://acme"),
     "debug": address("board", of="debug", show="quarantine"),

@@ -3,7 +3,8 @@
 import { useSyncExternalStore } from "react";
 import { boxOf } from "./names";
 
-export type Page = "home" | "lineage" | "node" | "run" | "board" | "gates" | "verdict" | "admin" | "unknown";
+export type Page =
+  "home" | "lineage" | "node" | "changes" | "run" | "board" | "gates" | "verdict" | "admin" | "unknown";
 export type Side = "up" | "down";
 export type Lens = "run" | "fresh" | "quality" | "tags" | "owner" | "change" | "column";
 export const LENSES: readonly Lens[] = ["run", "fresh", "quality", "tags", "owner", "change", "column"];
@@ -47,7 +48,7 @@ const listen = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener);
 };
 
-const PAGES: readonly Page[] = ["home", "lineage", "node", "run", "board", "gates", "verdict", "admin"];
+const PAGES: readonly Page[] = ["home", "lineage", "node", "changes", "run", "board", "gates", "verdict", "admin"];
 
 export const useWhere = (): Where => {
   const href = useSyncExternalStore(listen, () => window.location.pathname + window.location.search);

@@ -6,6 +6,8 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { createRoot } from "react-dom/client";
 import { client } from "./api";
 import { explored, useWhere, type Page } from "./address";
+import { changesAsked } from "./changes/address";
+import { ChangesPage } from "./changes/ChangesPage";
 import { Explorer } from "./explorer/Explorer";
 import { isNodeId, shortName } from "./names";
 import { GatesPage } from "./gate/GatesPage";
@@ -26,7 +28,7 @@ const Boards = lazy(() => import("./dashboards/Dashboards"));
 
 /** No such page, or an invalid name. */
 const isLost = (page: Page, node: string, run: string): boolean => {
-  if (page === "lineage" || page === "node") return !isNodeId(node);
+  if (page === "lineage" || page === "node" || page === "changes") return !isNodeId(node);
   return page === "unknown" || (page === "run" && !run);
 };
 
@@ -62,6 +64,8 @@ const App = () => {
           <Explorer key={node} explored={seen} />
         ) : page === "node" && node ? (
           <NodePage key={node} node={node} asOf={query.get("as_of") ?? undefined} />
+        ) : page === "changes" && node ? (
+          <ChangesPage key={key} asked={changesAsked(query)} />
         ) : page === "run" && run ? (
           <RunPage key={run} run={run} versus={query.get("vs") ?? undefined} />
         ) : page === "board" ? (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from whence.api.http.rate_limits import RateSettings
 from whence.api.server.serve import serve
-from whence.api.settings import ProviderSettings, Settings
+from whence.api.settings import ProviderSettings, Settings, SlackSettings
 from whence.errors import LogError, WhenceError
 from whence.file_modes import restrict_new_files
 from whence.log.address import open_log
@@ -73,6 +73,7 @@ def main() -> None:
         open=options.open,
         security_url=options.security,
         provider=_provider(),
+        slack=_slack(),
         tls_cert=options.tls_cert,
         tls_key=options.tls_key,
         rates=RateSettings(**{name: getattr(options, name) for name in _RATES}),
@@ -101,6 +102,12 @@ def _provider() -> ProviderSettings | None:
         groups_claim=os.environ.get("WHENCE_OIDC_GROUPS", "groups"),
         public_url=os.environ.get("WHENCE_URL", "http://127.0.0.1:8080"),
     )
+
+
+def _slack() -> SlackSettings | None:
+    """Read the app of Slack from the environment, for the same reason."""
+    secret = os.environ.get("WHENCE_SLACK_SIGNING_SECRET", "").strip()
+    return SlackSettings(signing_secret=secret, public_url=os.environ.get("WHENCE_URL", "")) if secret else None
 
 
 def _rate(text: str) -> float:

@@ -28,6 +28,14 @@ class ProviderSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SlackSettings:
+    """An app of Slack whose slash command asks Whence. `public_url`: where browsers find Whence; empty: not known."""
+
+    signing_secret: str = field(repr=False)
+    public_url: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Locations of the data, and limits. Sizes are in bytes, after decompression; times in seconds."""
 
@@ -59,6 +67,8 @@ class Settings:
     """How long the last known policy applies to events while the security database does not respond."""
     provider: ProviderSettings | None = None
     """The provider for sign-in; None: API keys only."""
+    slack: SlackSettings | None = None
+    """The app of Slack; None: no slash command is answered."""
     session_seconds: float = 12 * 3_600
     session_idle_seconds: float = 3_600
     tls_cert: Path | None = None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from whence.client import data_frames, notebook
+from whence.client.timeline import ChangesNotKnown, ChangeUpstream
 from whence.client.values import (
     Affected,
     Change,
@@ -271,6 +272,32 @@ class CheckResults(Answer, frozen=True, kw_only=True):
 
     def _title(self) -> str:
         return f"{_number(self.checks, 'check result')} of {self.node}, {_completeness_text(self.completeness)}"
+
+
+class ChangesUpstream(Answer, frozen=True, kw_only=True):
+    """What changed at a node and upstream of it after `since` and not after `until`, the newest first.
+
+    `datasets` and `jobs`: how many were searched, the node included. `not_known`: why changes may be missing.
+    """
+
+    _rows: ClassVar[str] = "changes"
+    _columns: ClassVar[tuple[str, ...]] = (
+        *("time", "kind", "change", "node", "distance"),
+        *("parts", "job", "run", "event"),
+    )
+
+    node: str
+    since: str
+    until: str
+    datasets: int
+    jobs: int
+    not_known: tuple[ChangesNotKnown, ...]
+    completeness: Completeness
+    changes: tuple[ChangeUpstream, ...]
+
+    def _title(self) -> str:
+        several, period = _number(self.changes, "change"), f"from {self.since} to {self.until}"
+        return f"{several} upstream of {self.node} {period}, {_completeness_text(self.completeness)}"
 
 
 class Found(Answer, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ import msgspec
 
 from whence.client.answers import (
     Answer,
+    ChangesUpstream,
     CheckResults,
     Diff,
     Found,
@@ -122,6 +123,24 @@ class Client:
     def check_results(self, node: str, *, as_of: Time | None = None, limit: int | None = None) -> CheckResults:
         """What checks found of a dataset or a column: the newest `limit`, or all that are read."""
         return self._read("/check-results", {"node": node, "as_of": iso_text(as_of)}, CheckResults, "checks", limit)
+
+    def changes(
+        self,
+        node: str,
+        *,
+        since: Time = "24h",
+        until: Time | None = None,
+        limit: int | None = None,
+        max_changes: int = 1_000,
+        **bounds: Unpack[Bounds],
+    ) -> ChangesUpstream:
+        """What changed at a node and upstream of it in a period: the newest `limit`, or all up to `max_changes`.
+
+        `since`: a time, or how long before `until`: `24h`, `7d`.
+        """
+        period = {"since": iso_text(since), "until": iso_text(until), "max_changes": max_changes}
+        parameters = {"node": node, **period, **parameters_of(bounds)}
+        return self._read("/changes", parameters, ChangesUpstream, "changes", limit)
 
     def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> Found:
         """Search datasets, fields and jobs by the words of their names, tags, owners and descriptions."""

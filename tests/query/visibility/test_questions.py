@@ -12,10 +12,13 @@ from sqlalchemy import Connection, Engine, insert
 from query.worlds.random_policies import Policy, forbidden, policy, shown, spelled, world
 from query.worlds.random_worlds import World, load, nodes_of
 from whence.errors import NodeNotFoundError
+from whence.govern.contracts.evaluation.histories import EvaluatedContracts
 from whence.model.graph import Direction
 from whence.model.ids import hash64, node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.query.answers.values import Filter, Question
+from whence.query.history.changes.period import Period
+from whence.query.history.changes.timeline import upstream_changes
 from whence.query.history.diff import Side, diff
 from whence.query.history.edge_changes import EdgeChange
 from whence.query.history.history import history
@@ -38,17 +41,21 @@ from whence.query.rendering.listings import (
     runs_listing,
     why_not_answer,
 )
+from whence.query.rendering.timeline import changes_listing
 from whence.query.runs.run_lineage import resolve_run, run_lineage
-from whence.query.visibility.graph import seen_by
+from whence.query.visibility.catalog import VisibleCatalog, scope_of
+from whence.query.visibility.graph import VisibleGraph, seen_by
 from whence.query.visibility.visible_ids import QuestionGraph
 from whence.store.connection.engine import reading, writing
 from whence.store.schema.tables import facet, facet_body, schema_body, schema_version
+from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import StoreGraph
 
 WORLDS, WORLDS_LONG = 60, 120
 """Random worlds, ordinarily and with `--long`."""
 SECRET = b"of this installation"
 BEFORE = 5
+ALWAYS = Period(since=0, until=1_000_000, is_now=True)
 
 
 def test_no_question_tells_what_is_hidden(sqlite_store: Engine, pytestconfig: pytest.Config) -> None:
@@ -99,8 +106,18 @@ def _answers(graph: QuestionGraph, root: Node, other: Node) -> Iterator[Listing 
     yield why_not_answer(why_not(graph, str(root), str(other), question))
     yield history_listing(history(graph, root))
     yield diff_listing(diff(Side(graph, BEFORE), Side(graph)))
+    yield changes_listing(upstream_changes(graph, _contracts(graph), root, ALWAYS, question))
     for word in ("q", "col", "tbl", "job", "z"):
         yield found_listing(search(graph, word, 1_000))
+
+
+def _contracts(graph: QuestionGraph) -> EvaluatedContracts:
+    assert isinstance(graph, VisibleGraph)
+    truth = graph.visible_ids.graph
+    assert isinstance(truth, StoreGraph)
+    catalog = StoreCatalog(truth.connection)
+    scope = scope_of(graph.visible_ids.pseudonyms.viewer, catalog.every_namespace())
+    return EvaluatedContracts(VisibleCatalog(graph.visible_ids, replace(catalog, scope=scope)), graph)
 
 
 def _runs(graph: QuestionGraph, one: World, rule: Policy) -> Iterator[Listing]:

@@ -37,6 +37,7 @@ HIDING: tuple[tuple[str, dict[str, str], str], ...] = (
     ("lineage", {"node": str(FEATURES), "panel": "time"}, "Hidden job"),
     ("lineage", {"node": str(FEATURES), "at": str(FEATURES), "panel": "about"}, "features"),
     ("node", {"node": str(FEATURES)}, "Hidden dataset"),
+    ("changes", {"node": str(FEATURES), "since": "7d"}, "that you may not see"),
     ("", {}, "of hidden datasets and jobs"),
     ("board", {}, "hidden from you"),
     ("board", {"of": "debug"}, "Schema changes"),

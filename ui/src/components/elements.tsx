@@ -115,6 +115,7 @@ const SHAPES: Record<string, ReactNode> = {
   plus: <path d="M8 4v8M4 8h8" />,
   minus: <path d="M4 8h8" />,
   check: <path d="m3.500 8.500 3 3 6-7" />,
+  change: <path d="M4 2v12M7.500 4.500H13M7.500 8h4M7.500 11.500H13M4 4.500h.01M4 8h.01M4 11.500h.01" />,
   keys: <path d="M2.500 4.500h11v7h-11zM5 9.500h6M5 7h.01M8 7h.01M11 7h.01" />,
 };
 

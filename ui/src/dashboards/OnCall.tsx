@@ -2,6 +2,7 @@
 
 import { useAnswer, type RunOf, type Status, type Trouble, type Troubles } from "../api";
 import { explorerAddress, fresh } from "../address";
+import { changesAddress } from "../changes/address";
 import { shortName } from "../names";
 import { Go, Icon, NodeLink, runId, RunLink, When } from "../components/elements";
 import { words } from "../texts";
@@ -77,6 +78,9 @@ const Tiles = ({ status, troubles }: { status: Status | undefined; troubles: Tro
   );
 };
 
+/** The period of the changes that a trouble leads to. */
+const LOOKED_BACK = "7d";
+
 const TroubleView = ({ one }: { one: Trouble }) => {
   const output = one.outputs[0];
   const isFailing = one.trouble === "failing";
@@ -114,16 +118,26 @@ const TroubleView = ({ one }: { one: Trouble }) => {
           </dd>
         </div>
       </dl>
-      {output && (
+      <p className="chips">
+        {output && (
+          <Go
+            to={explorerAddress({ ...fresh(output), lens: "run", panel: "impact" })}
+            className="link-button"
+            label={`${words.boards.impact}: ${shortName(output)}`}
+          >
+            {words.boards.impact}
+            <Icon name="right" size={13} />
+          </Go>
+        )}
         <Go
-          to={explorerAddress({ ...fresh(output), lens: "run", panel: "impact" })}
+          to={changesAddress({ node: one.job, since: LOOKED_BACK })}
           className="link-button"
-          label={`${words.boards.impact}: ${shortName(output)}`}
+          label={`${words.changes.open}: ${shortName(one.job)}`}
         >
-          {words.boards.impact}
+          {words.changes.open}
           <Icon name="right" size={13} />
         </Go>
-      )}
+      </p>
     </li>
   );
 };

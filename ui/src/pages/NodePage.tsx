@@ -2,6 +2,7 @@
 
 import { entryPath, useAnswer, type Dataset, type Job } from "../api";
 import { lineageAddress } from "../address";
+import { changesAddress } from "../changes/address";
 import { boxOf, fullName, parseName, shortName } from "../names";
 import { Awaited, exact, Go, Icon, NodeGlyph, When } from "../components/elements";
 import { Facets, Section } from "../components/Section";
@@ -40,6 +41,10 @@ export const NodePage = ({ node, asOf }: { node: string; asOf?: string }) => {
             <WhereView id={box} />
           </p>
         </div>
+        <Go to={changesAddress({ node, asOf })} className="button">
+          <Icon name="change" />
+          {words.changes.open}
+        </Go>
         <Go to={lineageAddress(node)} className="button primary">
           <Icon name="graph" />
           {words.node.lineage}

@@ -73,6 +73,7 @@ export const explorer = {
     columns: "not all columns are reported",
     checks: "only checks of the latest runs were read",
     measurements: "only the latest measurements were read",
+    changes: "more changes than these",
     access: "checks are shown to who may read all namespaces",
     beginning: "nothing was recorded yet at that time",
   } as Record<string, string>,

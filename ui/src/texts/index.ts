@@ -1,6 +1,7 @@
 // All texts of the UI, a file for each topic, so that they can be translated.
 
 import { admin } from "./admin";
+import { changes } from "./changes";
 import { boards } from "./dashboards";
 import { edit } from "./editing";
 import { explorer, image, keys, list } from "./explorer";
@@ -32,4 +33,5 @@ export const words = {
   admin,
   boards,
   gate,
+  changes,
 };

@@ -54,6 +54,11 @@ Asker = Annotated[Viewer, Depends(viewer_of)]
 """The caller, as a parameter of routes: `viewer: Asker`."""
 
 
+def identify(request: Request, caller: Caller) -> None:
+    """Set the caller of a public route that authenticates by itself, before it reads anything."""
+    request.scope.setdefault("state", {})["known"] = caller
+
+
 def seen(request: Request, graph: QuestionGraph) -> QuestionGraph:
     """The graph that the caller may see."""
     viewer = viewer_of(request)

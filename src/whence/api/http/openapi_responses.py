@@ -5,7 +5,9 @@ from typing import Any
 from whence.api.http.problems import MEDIA_TYPE
 from whence.api.http.response_types import Envelope
 from whence.query.rendering import documents
+from whence.query.rendering.blast import Blast
 from whence.query.rendering.checks import CheckResults
+from whence.query.rendering.timeline import ChangesUpstream
 
 ENVELOPES: dict[str, Any] = {
     "lineage": Envelope[documents.Lineage],
@@ -18,7 +20,8 @@ ENVELOPES: dict[str, Any] = {
     "search": Envelope[documents.Found],
     "measurements": Envelope[documents.Measurements],
     "check-results": Envelope[CheckResults],
-    "blast": Envelope[documents.Blast],
+    "changes": Envelope[ChangesUpstream],
+    "blast": Envelope[Blast],
 }
 """The type of `data`, by question."""
 

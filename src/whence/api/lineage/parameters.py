@@ -8,8 +8,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from whence.api.http.envelopes import PAGE, Paging
 from whence.api.requests.graph import AnswerTerms
+from whence.errors import EventError
 from whence.query.answers.instants import instant, past_instant
 from whence.query.answers.values import TYPES, Filter, Question
+from whence.query.history.changes.period import DEFAULT, Period, read_period
+from whence.query.history.changes.timeline import MOST_CHANGES
 from whence.query.lookup.resolve import resolve
 from whence.query.visibility.visible_ids import QuestionGraph
 
@@ -151,6 +154,31 @@ class Checked(AtTime):
     """What checks found of a node."""
 
     node: Name
+
+
+class Changed(Page):
+    """What changed upstream of a node in a period."""
+
+    node: Name
+    since: str = Field(DEFAULT, max_length=100, description="After this time: `24h`, `7d`, `2026-11-20T06:00`")
+    until: Time | None = Field(None, description="Not after this time; now, or `as_of`, if not given")
+    as_of: Time | None = Field(None, description="As it was then; `since` counts back from it")
+    types: Literal["direct", "indirect", "both"] = Field("both", description="Edges to follow")
+    max_nodes: int = Field(5_000, ge=1, le=MOST_NODES, description="Stop after so many nodes")
+    max_edges: int = Field(50_000, ge=1, le=MOST_EDGES, description="Stop after so many edges")
+    max_changes: int = Field(MOST_CHANGES, ge=1, le=MOST_ROWS, description="Only so many changes, the newest")
+
+    def period(self, now: int) -> Period:
+        """The period. Raises EventError."""
+        try:
+            return read_period(self.since, self.until, self.as_of, now)
+        except (ValueError, OverflowError) as error:
+            raise EventError("/query/since", str(error), 422) from None
+
+    @property
+    def question(self) -> Question:
+        """The question, without its time."""
+        return Question(types=TYPES[self.types], max_nodes=self.max_nodes, max_edges=self.max_edges)
 
 
 class Between(Page):

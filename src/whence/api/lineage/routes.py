@@ -8,10 +8,13 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from whence.api.http.openapi_responses import documented
 from whence.api.http.path_names import Segment
 from whence.api.lineage import parameters as questions
+from whence.api.requests.catalog import catalog_over
 from whence.api.requests.graph import GraphQuestion, GraphRequests
 from whence.errors import EventError
+from whence.govern.contracts.evaluation.histories import EvaluatedContracts
 from whence.model.graph import Direction
 from whence.query.answers.instants import past_instant
+from whence.query.history.changes.timeline import upstream_changes
 from whence.query.history.diff import Side, diff
 from whence.query.history.history import history
 from whence.query.lookup.filtered_search import narrowed
@@ -28,6 +31,7 @@ from whence.query.questions.why import why
 from whence.query.questions.why_not import why_not
 from whence.query.rendering import listings
 from whence.query.rendering.listings import Listing, Whole
+from whence.query.rendering.timeline import changes_listing
 from whence.query.runs.resolve import resolve_run_name
 from whence.query.runs.run_lineage import resolve_run, run_lineage
 from whence.query.visibility.visible_ids import QuestionGraph
@@ -161,6 +165,20 @@ def _changes(routes: APIRouter, requests: GraphRequests) -> None:
             return listings.history_listing(history(graph, resolve(graph, query.node)))
 
         return await requests.answer(request, query.terms(), ask)
+
+    @routes.get("/changes", responses=documented("changes"))
+    async def changes_upstream(request: Request, query: Annotated[questions.Changed, Query()]) -> Response:
+        """List what changed upstream of a node in a period: schemas, lineage, contracts, checks, runs."""
+        period = query.period(time.time_ns() // 1_000)
+
+        def ask(graph: QuestionGraph) -> Listing:
+            contracts = EvaluatedContracts(catalog_over(request, graph), graph)
+            node = resolve(graph, query.node)
+            found = upstream_changes(graph, contracts, node, period, query.question, query.max_changes)
+            return changes_listing(found)
+
+        # A relative time differs with each request.
+        return await requests.answer(request, query.terms(period.until), ask, tagged=False)
 
     @routes.get("/diff", responses=documented("diff"))
     async def diff_between(request: Request, query: Annotated[questions.Between, Query()]) -> Response:

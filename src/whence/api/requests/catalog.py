@@ -21,7 +21,7 @@ from whence.query.visibility.events import shown_event
 from whence.query.visibility.expressions import Expressions
 from whence.query.visibility.graph import VisibleGraph
 from whence.query.visibility.pseudonyms import Pseudonyms
-from whence.query.visibility.visible_ids import VisibleIds
+from whence.query.visibility.visible_ids import QuestionGraph, VisibleIds
 from whence.store.snapshots.catalog import StoreCatalog, snapshot
 from whence.store.snapshots.graph import StoreGraph
 
@@ -77,6 +77,20 @@ def _build_view(request: Request, connection: Connection, pending: Pending) -> C
     scoped = replace(whole, scope=scope_of(viewer, whole.every_namespace()))
     hiding = VisibleCatalog(visible_ids, scoped), VisibleGraph(visible_ids, Expressions(visible_ids))
     return CatalogView(*hiding, whole, visible_ids, pending, viewer_tag(request))
+
+
+def catalog_over(request: Request, graph: QuestionGraph) -> Catalog:
+    """The catalog in the snapshot of a request's graph, restricted as the graph is."""
+    if isinstance(graph, VisibleGraph):
+        whole = _store_catalog(graph.visible_ids.graph)
+        scoped = replace(whole, scope=scope_of(viewer_of(request), whole.every_namespace()))
+        return VisibleCatalog(graph.visible_ids, scoped)
+    return _store_catalog(graph)
+
+
+def _store_catalog(graph: QuestionGraph) -> StoreCatalog:
+    assert isinstance(graph, StoreGraph)
+    return StoreCatalog(graph.connection)
 
 
 def _graph(request: Request, connection: Connection, pending: Pending) -> StoreGraph:

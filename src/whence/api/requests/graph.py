@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TypeVar
 
 from fastapi import Request, Response
 from sqlalchemy import Engine
@@ -43,6 +44,7 @@ def open_visible_graph(request: Request) -> Iterator[QuestionGraph]:
         raise StoreError(f"the store cannot be read: {str(error).splitlines()[0]}") from error
 
 
+Found = TypeVar("Found")
 GraphQuestion = Callable[[QuestionGraph], Listing | Whole]
 """A question: a function from the graph to its answer."""
 
@@ -73,17 +75,22 @@ class GraphRequests:
     ) -> Response:
         """Answer a request. `tagged`: the answer changes only with the graph and the requested time.
 
-        Raises StoreError, NotYetError, and the errors of the question.
+        Raises StoreError, NotYetError, QuestionsBusyError, and the errors of the question.
         """
+        return await self._run(terms, partial(_answer, request, terms, question, tagged))
+
+    async def read(self, request: Request, question: Callable[[QuestionGraph], Found]) -> Found:
+        """Ask the graph of a request, for an answer in another form. Raises the same errors as `answer`."""
+        return await self._run(AnswerTerms(), partial(_read, request, question))
+
+    async def _run(self, terms: AnswerTerms, work: Callable[[], Found]) -> Found:
         if self._open >= THREADS + WAITING:
             raise QuestionsBusyError
         self._open += 1
         try:
             if terms.wait_for and not await self._wait(terms.wait_for, terms.timeout):
                 raise NotYetError(terms.wait_for)
-            loop = asyncio.get_running_loop()
-            answering = partial(copy_context().run, _answer, request, terms, question, tagged)
-            return await loop.run_in_executor(self._threads, answering)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, partial(copy_context().run, work))
         finally:
             self._open -= 1
 
@@ -102,6 +109,11 @@ def _answer(request: Request, terms: AnswerTerms, question: GraphQuestion, tagge
         found = question(graph)
         answered(request, len(found.keys) if isinstance(found, Listing) else 1, export=wanted.form == CSV)
         return answer_response(found, terms.paging, wanted, tag)
+
+
+def _read(request: Request, question: Callable[[QuestionGraph], Found]) -> Found:
+    with spanning("answer"), open_visible_graph(request) as graph:
+        return question(graph)
 
 
 def etag(graph: QuestionGraph, at: int | None, viewer: str = "") -> str:

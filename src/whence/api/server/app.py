@@ -42,6 +42,8 @@ from whence.api.pending.assertions import PendingAssertions
 from whence.api.requests.graph import GraphRequests
 from whence.api.server.openapi import Described
 from whence.api.settings import Settings
+from whence.api.slack import routes as slack_routes
+from whence.api.slack.answers import SlackAnswers
 from whence.govern.lost_records import LostCount
 from whence.log import Log
 from whence.log.group_commit import GroupCommit
@@ -111,6 +113,9 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.include_router(needing(Action.READ, operation_routes.router(watch, collector)))
     for router in (*_catalog(), *_dashboards(settings, log, engine, clock)):
         app.include_router(needing(Action.READ, router))
+    if security and settings.slack:
+        slack = SlackAnswers(credentials=security.credentials, requests=requests, base=settings.slack.public_url)
+        app.include_router(slack_routes.router(settings.slack.signing_secret, slack, security.auditing))
     app.include_router(needing(Action.PUBLIC, ui.router()))  # files, the same for everybody
     for router in (
         *marquez.WRITES,

@@ -15,6 +15,7 @@ from whence.cli.answers.tree import ASCII, UNICODE, Style, tree
 from whence.cli.output.streams import Exit, Rows, print_csv, print_document, print_lines
 from whence.client.answers import (
     Answer,
+    ChangesUpstream,
     CheckResults,
     Diff,
     Found,
@@ -83,6 +84,19 @@ class Questions(Protocol):
 
     def check_results(self, node: str, *, as_of: Time | None = None, limit: int | None = None) -> CheckResults:
         """The results of the checks of a node: the newest `limit`, or all."""
+        ...
+
+    def changes(
+        self,
+        node: str,
+        *,
+        since: Time = "24h",
+        until: Time | None = None,
+        limit: int | None = None,
+        max_changes: int = 1_000,
+        **bounds: Unpack[Bounds],
+    ) -> ChangesUpstream:
+        """What changed at a node and upstream of it in a period: the newest `limit`, or all."""
         ...
 
     def history(self, node: str) -> History:

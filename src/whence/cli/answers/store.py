@@ -20,6 +20,8 @@ from whence.model.ids import Kind, node_id
 from whence.model.names import DatasetName, JobName, parse_node
 from whence.query.answers.instants import past_instant
 from whence.query.answers.values import TYPES, Filter, Question
+from whence.query.history.changes.period import read_period
+from whence.query.history.changes.timeline import upstream_changes
 from whence.query.history.diff import Side, diff
 from whence.query.history.history import history
 from whence.query.lookup.descriptions import describe_datasets, describe_jobs
@@ -41,6 +43,7 @@ from whence.query.rendering.answers import completeness_document
 from whence.query.rendering.catalog import facts_documents
 from whence.query.rendering.checks import checked_document
 from whence.query.rendering.listings import Listing, Whole
+from whence.query.rendering.timeline import changes_listing
 from whence.query.runs.resolve import resolve_run_name
 from whence.query.runs.run_lineage import resolve_run, run_lineage
 from whence.store.snapshots.catalog import StoreCatalog
@@ -145,6 +148,26 @@ class StoreQuestions:
         with self._open() as graph:
             found = check_results(graph, resolve(graph, node), at)
         return answer_of(listings.check_results_listing(found), answers.CheckResults, limit)
+
+    def changes(
+        self,
+        node: str,
+        *,
+        since: Time = "24h",
+        until: Time | None = None,
+        limit: int | None = None,
+        max_changes: int = 1_000,
+        **bounds: Unpack[Bounds],
+    ) -> answers.ChangesUpstream:
+        """What changed at a node and upstream of it in a period."""
+        from whence.govern.contracts.evaluation.histories import EvaluatedContracts
+
+        question = replace(question_of(bounds), at=None)
+        period = read_period(iso_text(since) or "", iso_text(until), iso_text(bounds.get("as_of")), _now())
+        with self._open() as graph:
+            contracts = EvaluatedContracts(StoreCatalog(graph.connection), graph)
+            found = upstream_changes(graph, contracts, resolve(graph, node), period, question, max_changes)
+        return answer_of(changes_listing(found), answers.ChangesUpstream, limit)
 
     def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> answers.Found:
         """The results of a search."""

@@ -126,3 +126,58 @@ def choice_option(choices: type[StrEnum], *names: str, help: str) -> Any:
 
 Form = Annotated[Output, choice_option(Output, "--output", "-o", help="The form of the answer")]
 RowsForm = Annotated[Rows, choice_option(Rows, "--output", "-o", help="The form of the answer; csv: its rows")]
+
+
+def parse_types(text: str) -> str:
+    """Parse types of edges."""
+    if text.lower() not in ("direct", "indirect", "both"):
+        raise typer.BadParameter("choose direct, indirect or both")
+    return text.lower()
+
+
+def is_given(text: str) -> str:
+    """The text, if it is not empty."""
+    if not text.strip():
+        raise typer.BadParameter("it is empty")
+    return text
+
+
+Node = Annotated[
+    str,
+    typer.Argument(help="A node id, or the end of a name: orders.total, gold.daily_revenue", callback=is_given),
+]
+Depth = Annotated[int | None, typer.Option("--depth", "-d", min=0, help="Hops; all if not given")]
+Types = Annotated[
+    str | None,
+    typer.Option(
+        "--types",
+        parser=parse_types,
+        metavar="direct|indirect|both",
+        help="Edges to follow; by default direct for upstream of a field, else both",
+    ),
+]
+AsOf = Annotated[
+    int | None,
+    typer.Option(
+        "--as-of",
+        parser=parse_past_instant,
+        metavar="TIME",
+        help="The graph at this time: 2026-11-20T06:00, 2h ago, yesterday (UTC)",
+    ),
+]
+MaxNodes = Annotated[int, typer.Option("--max-nodes", min=1, max=MOST, help="Stop after this number of nodes")]
+MaxEdges = Annotated[int, typer.Option("--max-edges", min=1, max=MOST, help="Stop after this number of edges")]
+Namespaces = Annotated[
+    list[str] | None,
+    typer.Option("--namespace", metavar="NAME", help="Only nodes in this namespace; may contain *; may be repeated"),
+]
+Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Only nodes with this tag: pii, pii=high")]
+Owners = Annotated[list[str] | None, typer.Option("--owner", metavar="OWNER", help="Only nodes of this owner")]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option("--kind", metavar="KIND", help="Only this kind: dataset, field, job, or a type: view, dashboard"),
+]
+Jobs = Annotated[
+    list[str] | None, typer.Option("--job", metavar="JOB", help="Only nodes that this job reads or writes")
+]
+Within = Annotated[bool, typer.Option("--within", help="Do not pass through nodes that the filter excludes")]

@@ -1,12 +1,34 @@
 """Question commands: each parses its arguments, and calls one function of `cli.answers`."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whence.cli.commands.options import MOST, Data, Profile, RowsForm, ServerUrl, Store, parse_past_instant
+from whence.cli.commands.options import (
+    MOST,
+    AsOf,
+    Data,
+    Depth,
+    Jobs,
+    Kinds,
+    MaxEdges,
+    MaxNodes,
+    Namespaces,
+    Node,
+    Owners,
+    Profile,
+    RowsForm,
+    ServerUrl,
+    Store,
+    Tags,
+    Types,
+    Within,
+    is_given,
+    parse_past_instant,
+)
 from whence.cli.commands.source import open_questions
 from whence.cli.output.streams import Rows, reporting
 from whence.query.answers.instants import iso
@@ -15,59 +37,7 @@ if TYPE_CHECKING:
     from whence.cli.answers.ask import QuestionCommand
     from whence.client.options import Bounds, Narrowing, Walk
     from whence.client.options import Types as FollowedTypes
-
-
-def _types(text: str) -> str:
-    if text.lower() not in ("direct", "indirect", "both"):
-        raise typer.BadParameter("choose direct, indirect or both")
-    return text.lower()
-
-
-def _is_given(text: str) -> str:
-    if not text.strip():
-        raise typer.BadParameter("it is empty")
-    return text
-
-
-Node = Annotated[
-    str,
-    typer.Argument(help="A node id, or the end of a name: orders.total, gold.daily_revenue", callback=_is_given),
-]
-Depth = Annotated[int | None, typer.Option("--depth", "-d", min=0, help="Hops; all if not given")]
-Types = Annotated[
-    str | None,
-    typer.Option(
-        "--types",
-        parser=_types,
-        metavar="direct|indirect|both",
-        help="Edges to follow; by default direct for upstream of a field, else both",
-    ),
-]
-AsOf = Annotated[
-    int | None,
-    typer.Option(
-        "--as-of",
-        parser=parse_past_instant,
-        metavar="TIME",
-        help="The graph at this time: 2026-11-20T06:00, 2h ago, yesterday (UTC)",
-    ),
-]
-MaxNodes = Annotated[int, typer.Option("--max-nodes", min=1, max=MOST, help="Stop after this number of nodes")]
-MaxEdges = Annotated[int, typer.Option("--max-edges", min=1, max=MOST, help="Stop after this number of edges")]
-Namespaces = Annotated[
-    list[str] | None,
-    typer.Option("--namespace", metavar="NAME", help="Only nodes in this namespace; may contain *; may be repeated"),
-]
-Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Only nodes with this tag: pii, pii=high")]
-Owners = Annotated[list[str] | None, typer.Option("--owner", metavar="OWNER", help="Only nodes of this owner")]
-Kinds = Annotated[
-    list[str] | None,
-    typer.Option("--kind", metavar="KIND", help="Only this kind: dataset, field, job, or a type: view, dashboard"),
-]
-Jobs = Annotated[
-    list[str] | None, typer.Option("--job", metavar="JOB", help="Only nodes that this job reads or writes")
-]
-Within = Annotated[bool, typer.Option("--within", help="Do not pass through nodes that the filter excludes")]
+    from whence.query.history.changes.period import Period
 
 
 def add_to(app: typer.Typer) -> None:
@@ -75,7 +45,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("upstream")(_follow("List the nodes upstream of a dataset, field or job: its sources.", down=False))
     depends = "List the nodes downstream of a dataset, field or job: what breaks if it changes."
     app.command("downstream")(_follow(depends, down=True))
-    for command in (impact, path, why, history, diff, runs, measurements, checks, search):
+    for command in (impact, path, why, history, changes, diff, runs, measurements, checks, search):
         app.command()(command)
     app.command("why-not")(why_not)
 
@@ -224,6 +194,47 @@ def history(
         raise typer.Exit(show_history(command, node))
 
 
+def changes(
+    context: typer.Context,
+    node: Node,
+    since: Annotated[
+        str, typer.Option("--since", metavar="TIME", help="After this time: 24h, 7d, 2026-11-20T06:00 (UTC)")
+    ] = "24h",
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="TIME", help="Not after this time; now if not given")
+    ] = None,
+    types: Types = None,
+    as_of: Annotated[
+        str | None,
+        typer.Option("--as-of", metavar="TIME", help="As it was at this time; --since counts back from it"),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="The most to list as text")] = 50,
+    max_nodes: MaxNodes = 5_000,
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    output: RowsForm = Rows.TEXT,
+) -> None:
+    """List what changed upstream of a dataset, column or job: schemas, lineage, contracts, checks, runs."""
+    from whence.cli.answers.timeline import show_changes
+
+    period = _period(since, until, as_of)
+    bounds = _bounds(types, None if as_of is None else period.until, max_nodes)
+    begin, end = iso(period.since), None if period.is_now else iso(period.until)
+    with _open_command(context, output) as command:
+        raise typer.Exit(show_changes(command, node, since=begin, until=end, limit=limit, **bounds))
+
+
+def _period(since: str, until: str | None, as_of: str | None) -> "Period":
+    from whence.query.history.changes.period import read_period
+
+    try:
+        return read_period(since, until, as_of, time.time_ns() // 1_000)
+    except (ValueError, OverflowError) as error:
+        raise typer.BadParameter(str(error)) from None
+
+
 def _state(text: str) -> str:
     """Parse a state: a run or a URL is unchanged, a time becomes ISO 8601."""
     if text.startswith("run:") or "://" in text:
@@ -278,7 +289,7 @@ def runs(
 
 def search(
     context: typer.Context,
-    text: Annotated[str, typer.Argument(help="Words of a name, a tag, an owner or a description", callback=_is_given)],
+    text: Annotated[str, typer.Argument(help="Words of a name, a tag, an owner or a description", callback=is_given)],
     namespace: Namespaces = None,
     tag: Tags = None,
     owner: Owners = None,

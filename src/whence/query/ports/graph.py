@@ -284,3 +284,17 @@ class Past(Runs, Names, Protocol):
     def described(self, since: int | None) -> Sequence[int]:
         """Datasets whose schema may have changed after a time; with None, all that have one."""
         ...
+
+
+class RunEnds(Past, Protocol):
+    """A graph with the ends of runs, and with the events that runs sent."""
+
+    def run_ends(self, job_ids: Iterable[int], since: int, until: int, limit: int) -> Sequence[RunRow]:
+        """The runs of these jobs that ended after `since` and not after `until`, the latest first, at most `limit`; and
+        the last run of each job that had ended by `since`.
+        """
+        ...
+
+    def run_events(self, times: Iterable[tuple[int, int]]) -> Mapping[tuple[int, int], AssertingEvent]:
+        """For each (run, time) the last event of the run that is not after the time."""
+        ...

@@ -11,7 +11,19 @@ from whence.query.answers.values import GapReason
 from whence.query.questions.why_not import Reason
 
 StoppedBy = Literal[
-    "depth", "nodes", "edges", "paths", "retention", "beginning", "columns", "measurements", "checks", "access"
+    "depth",
+    "nodes",
+    "edges",
+    "paths",
+    "retention",
+    "beginning",
+    "columns",
+    "measurements",
+    "checks",
+    "access",
+    "changes",
+    "contracts",
+    "runs",
 ]
 Influence = Literal["DIRECT", "UNKNOWN", "INDIRECT"]
 ChangeKind = Literal["added", "removed", "changed"]
@@ -368,29 +380,3 @@ class Measurements(TypedDict):
 
     node: str
     measurements: list[Measurement]
-
-
-class Count(TypedDict):
-    """A count, and its error."""
-
-    count: int
-    relative_error: float
-
-
-class DownstreamCounts(TypedDict):
-    """The numbers of downstream nodes."""
-
-    datasets: Count
-    fields: Count
-    jobs: Count
-    dashboards: Count
-    models: Count
-    computed_at: str
-    current: bool
-
-
-class Blast(TypedDict):
-    """A node and its blast radius."""
-
-    node: str
-    radius: DownstreamCounts | None

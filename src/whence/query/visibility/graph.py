@@ -48,6 +48,7 @@ from whence.query.visibility.adjacency import VisibleAdjacency
 from whence.query.visibility.expressions import Expressions
 from whence.query.visibility.facets import PLAIN, shown_facet, shown_schema
 from whence.query.visibility.pseudonyms import Pseudonyms
+from whence.query.visibility.run_reports import find_visible_ids, show_last_runs, show_measurements
 from whence.query.visibility.visible_ids import QuestionGraph, VisibleIds
 
 Named = TypeVar("Named", Hit, TextMatch)
@@ -279,14 +280,7 @@ class VisibleGraph:
 
     def last_runs(self, job_ids: Iterable[int], at: int | None) -> Mapping[int, JobRun]:
         """Only of jobs that may be seen; the jobs of runs that contain theirs as tokens, where they are hidden."""
-        known = {id_: real for id_, real in self.visible_ids.real(job_ids).items() if self.visible_ids.can_see(real)}
-        found = self._graph.last_runs(known.values(), at)
-        show = self.visible_ids.show_run
-        return {
-            id_: JobRun(show(one.run), *(None if row is None else show(row) for row in (one.parent, one.root)))
-            for id_, real in known.items()
-            if (one := found.get(real))
-        }
+        return show_last_runs(self.visible_ids, job_ids, at)
 
     def check_jobs(self, job_ids: Iterable[int], at: int | None) -> frozenset[int]:
         """Only visible jobs: what a hidden one does is not shown."""
@@ -301,18 +295,18 @@ class VisibleGraph:
         self, dataset_ids: Iterable[int], at: int | None, limit: int, facet: str = ""
     ) -> Sequence[MeasurementRow]:
         """Only of visible names, without hidden fields; runs of hidden jobs as pseudonyms."""
-        ids = self.visible_ids
-        visible = {real: id_ for id_, real in ids.real(dataset_ids).items() if ids.can_see(real)}
-        found = self._graph.measurements(visible, at, limit, facet)
-        ids.meet_runs(row.run_id for row in found if row.run_id)
-        return [
-            row._replace(
-                dataset_id=visible[row.dataset_id],
-                run_id=ids.shown(row.run_id),
-                values=tuple(one for one in row.values if not one[0] or ids.field(row.dataset_id, one[0]) == one[0]),
-            )
-            for row in found
-        ]
+        visible = find_visible_ids(self.visible_ids, dataset_ids)
+        return show_measurements(self.visible_ids, visible, self._graph.measurements(visible, at, limit, facet))
+
+    def run_ends(self, job_ids: Iterable[int], since: int, until: int, limit: int) -> Sequence[RunRow]:
+        """Only of visible jobs."""
+        return self._graph.run_ends(find_visible_ids(self.visible_ids, job_ids), since, until, limit)
+
+    def run_events(self, times: Iterable[tuple[int, int]]) -> Mapping[tuple[int, int], AssertingEvent]:
+        """Only of runs of visible jobs."""
+        wanted = list(times)
+        visible = find_visible_ids(self.visible_ids, (run for run, _ in wanted))
+        return self._graph.run_events([one for one in wanted if one[0] in visible])
 
     def ended_runs(self, job_id: int, at: int | None, limit: int) -> Sequence[RunRow]:
         """Only of a visible job."""

@@ -9,7 +9,7 @@ from whence.model.graph import RunRow
 from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node, RunName, parse_node
 from whence.query.answers.values import dataset_of
-from whence.query.ports.graph import Past
+from whence.query.ports.graph import RunEnds
 from whence.query.questions.blast_radius import Blasts
 from whence.query.questions.dropped_datasets import DroppedDatasets
 from whence.query.questions.impact import LastRuns
@@ -18,7 +18,7 @@ from whence.query.runs.resolve import JobRuns
 from whence.query.visibility.pseudonyms import Pseudonyms
 
 
-class QuestionGraph(Past, Blasts, DroppedDatasets, JobRuns, LastRuns, Measured, Protocol):
+class QuestionGraph(RunEnds, Blasts, DroppedDatasets, JobRuns, LastRuns, Measured, Protocol):
     """All ports of a graph that questions use."""
 
 

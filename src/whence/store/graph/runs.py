@@ -52,6 +52,7 @@ def read_last_runs(connection: Connection, job_ids: Iterable[int], at: int | Non
 
 
 _PARENT, _ROOT = 1, 2
+_ENDS = tuple(int(state) for state in RunState if state.rank == RunState.COMPLETE)
 
 
 def _containers(connection: Connection, run_ids: Iterable[int]) -> Mapping[int, Mapping[int, int]]:
@@ -70,6 +71,40 @@ def _state_at(row: RunRow, at: int | None) -> RunRow:
     if at is None or row.state_at <= at:
         return row
     return row._replace(state=RunState.RUNNING, state_at=row.seen_from or at, seen_to=at)
+
+
+def read_run_ends(
+    connection: Connection, job_ids: Iterable[int], since: int, until: int, limit: int
+) -> Sequence[RunRow]:
+    """The runs of jobs that ended in (since, until], the latest first, at most `limit`; and the last run of each job
+    that had ended by `since`.
+    """
+    wanted = integers(connection, ("id",), [(id_,) for id_ in job_ids])
+    latest = (run.c.state_at.desc(), run.c.id.desc())
+    ended = (run.c.job_id == wanted.c.id, run.c.state.in_(_ENDS))
+    inside = select(run.c.id).join(wanted, and_(*ended)).where(run.c.state_at > since, run.c.state_at <= until)
+    found = set(connection.execute(inside.order_by(*latest).limit(limit)).scalars())
+    before = select(run.c.id).where(*ended, run.c.state_at <= since).order_by(*latest).limit(1).correlate(wanted)
+    found |= set(connection.execute(select(before.scalar_subquery()).select_from(wanted)).scalars()) - {None}
+    return sorted(read_runs(connection, found), key=lambda row: (-row.state_at, row.id))
+
+
+def read_run_events(
+    connection: Connection, times: Iterable[tuple[int, int]]
+) -> Mapping[tuple[int, int], AssertingEvent]:
+    """For each (run, time) the last event of the run that is not after the time."""
+    wanted = integers(connection, ("run_id", "time"), sorted(set(times)))
+    last = (
+        select(event.c.id)
+        .where(event.c.subject_id == wanted.c.run_id, event.c.time <= wanted.c.time)
+        .order_by(event.c.time.desc(), event.c.state.desc(), event.c.id.desc())
+        .limit(1)
+        .correlate(wanted)
+        .scalar_subquery()
+    )
+    rows = connection.execute(select(wanted.c.run_id, wanted.c.time, last.label("event_id"))).all()
+    events = read_events(connection, {row.event_id for row in rows if row.event_id is not None})
+    return {(row.run_id, row.time): events[row.event_id][0] for row in rows if row.event_id in events}
 
 
 def read_asserted_sets(connection: Connection, run_ids: Iterable[int]) -> Mapping[int, tuple[int, ...]]:

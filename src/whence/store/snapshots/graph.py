@@ -270,6 +270,14 @@ class StoreGraph:
         """The runs of a job that started and ended, the latest end first, at most `limit`; as of a time."""
         return read_ended_runs(self.connection, job_id, at, limit)
 
+    def run_ends(self, job_ids: Iterable[int], since: int, until: int, limit: int) -> Sequence[RunRow]:
+        """The runs of jobs that ended in a period, the latest first, and the last run of each job before it."""
+        return graph_runs.read_run_ends(self.connection, job_ids, since, until, limit)
+
+    def run_events(self, times: Iterable[tuple[int, int]]) -> Mapping[tuple[int, int], AssertingEvent]:
+        """For each (run, time) the last event of the run that is not after the time."""
+        return graph_runs.read_run_events(self.connection, times)
+
     def facets(self, ids: Iterable[int], names: Sequence[str]) -> Sequence[FacetRow]:
         """The current payloads of the named facets of datasets and jobs; deleted ones are left out."""
         return graph_runs.read_facets(self.connection, ids, names)

@@ -3,6 +3,7 @@
 import { useState } from "react";
 import { entryPath, useAnswer, type Dataset, type Job } from "../../api";
 import { go, lineageAddress, pageAddress } from "../../address";
+import { changesAddress } from "../../changes/address";
 import { fieldId, isHiddenField, parseName, shortName, wholeName } from "../../names";
 import { Awaited, Go, HiddenColumns, Icon } from "../../components/elements";
 import { Runs } from "../../components/Runs";
@@ -40,6 +41,10 @@ export const AboutPanel = ({ node, lines }: Props) => {
           <Icon name="graph" />
           {words.explorer.startHere}
         </button>
+        <Go to={changesAddress({ node })} className="button">
+          <Icon name="change" />
+          {words.changes.open}
+        </Go>
       </div>
       <Awaited of={query} />
       <Lines node={node} lines={lines} />

@@ -3,8 +3,9 @@
 import { useContext } from "react";
 import { apiPath, useAnswer, type Change, type Envelope, type History, type Version } from "../../api";
 import { instantAgo, instantOf, type Explored } from "../../address";
+import { changesAddress } from "../../changes/address";
 import { boxOf, fullName, isHidden, placeOf, shortName, wholeName } from "../../names";
-import { Awaited, exact } from "../../components/elements";
+import { Awaited, exact, Go, Icon } from "../../components/elements";
 import { Instance } from "../../components/location";
 import { words } from "../../texts";
 import { ActionsContext, useActions } from "../actions";
@@ -58,6 +59,12 @@ export const TimePanel = ({ explored }: { explored: Explored }) => {
           </button>
         ))}
       </p>
+      <div className="panel-actions">
+        <Go to={changesAddress({ node: explored.focus ?? explored.node, asOf: explored.asOf })} className="button">
+          <Icon name="change" />
+          {words.changes.open}
+        </Go>
+      </div>
       <h3>{words.time.versions}</h3>
       {known?.first_seen && (
         <p>

@@ -4,6 +4,7 @@ The contract is evaluated, by the function that answers what holds now, at each 
 depends on. Nothing is stored, so a late event moves a transition as it moves every other answer about the past.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -44,19 +45,21 @@ class Transition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transitions:
-    """Transitions, the latest first. `complete`: there are no earlier ones."""
+    """Transitions, the latest first. `complete`: there are no others in the period."""
 
     found: tuple[Transition, ...] = ()
     complete: bool = True
 
 
-def find_transitions(graph: Observed, dataset: ContractedDataset, until: int) -> Transitions:
-    """The transitions of a dataset's contract until a time (µs)."""
+def find_transitions(graph: Observed, dataset: ContractedDataset, until: int, since: int | None = None) -> Transitions:
+    """The transitions of a dataset's contract until a time (µs), and only those after `since` if it is given."""
     times = _times(graph, dataset, until)
-    chosen = times[-MOST_TIMES:]
-    is_complete = len(chosen) == len(times)
+    # The last evaluation not after `since` is the state from which the first transition comes.
+    wanted = times if since is None else times[max(bisect_right(times, since) - 1, 0) :]
+    chosen = wanted[-MOST_TIMES:]
+    is_complete = len(chosen) == len(wanted)
     found = list[Transition]()
-    before: States | None = {} if is_complete else None
+    before: States | None = {} if len(chosen) == len(times) else None
     for time in chosen:
         after = _states(graph, dataset, time)
         if before is not None:

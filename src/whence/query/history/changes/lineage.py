@@ -1,0 +1,116 @@
+"""Edges that appeared, disappeared or changed their transformations on the way to a node."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from whence.model.graph import Grain, SetEdge, SpanRow
+from whence.model.ids import Kind, kind_of
+from whence.model.names import FieldName, JobName, Node
+from whence.query.answers.transformations import Transformation
+from whence.query.history.changes.scope import Scope
+from whence.query.history.changes.values import Change, ChangeKind, Part, Proof, UpstreamChange, joint_change
+from whence.query.history.edge_changes import Content, Differing, compare, content_of
+from whence.query.ports.graph import Past
+from whence.query.traversal.witnesses import Link
+
+Changed = tuple[SpanRow, Content, Content]
+"""An interval that began in the period, with the edges before and in it."""
+
+
+def lineage_changes(graph: Past, scope: Scope, since: int, until: int) -> list[UpstreamChange]:
+    """The changes of edges that end at nodes of the scope, one for each job, time and end."""
+    owners = {*graph.owners(scope.edge_ends), *scope.jobs}
+    spans = [one for one in graph.spans(owners) if one.valid_to > since and one.valid_from <= until]
+    changed = list(_changed(spans, _contents(graph, scope, spans), since))
+    ids = {id_ for _, *several in changed for content in several for link in content for id_ in link}
+    names = graph.nodes(sorted({*ids, *(span.owner_id for span, _, _ in changed)}))
+    return [one for found in changed for one in _entries(scope, names, *found)]
+
+
+def _contents(graph: Past, scope: Scope, spans: Sequence[SpanRow]) -> Mapping[int, Sequence[SetEdge]]:
+    """Version → its edges that are on the way."""
+    sets = graph.versions({span.version for span in spans})
+    edges: dict[int, list[SetEdge]] = {}
+    for edge in graph.content({set_id for several in sets.values() for set_id in several}):
+        if _is_on_the_way(scope, edge):
+            edges.setdefault(edge.set_id, []).append(edge)
+    return {version: [one for set_id in several for one in edges.get(set_id, ())] for version, several in sets.items()}
+
+
+def _is_on_the_way(scope: Scope, edge: SetEdge) -> bool:
+    if scope.grain is not Grain.FIELD:
+        return edge.target_dataset_id in scope.columns
+    if edge.target_id not in scope.edge_ends:
+        return False
+    # Influence on a whole dataset reaches each of its columns; lineage of whole datasets says nothing of a column.
+    is_whole = scope.columns.get(edge.target_id, frozenset()) is None
+    return is_whole or kind_of(edge.target_id) is Kind.FIELD or kind_of(edge.source_id) is Kind.FIELD
+
+
+def _changed(spans: Iterable[SpanRow], contents: Mapping[int, Sequence[SetEdge]], since: int) -> Iterator[Changed]:
+    for (owner, _), of_owner in groupby(spans, key=lambda span: (span.owner_id, span.aspect)):
+        before: Content = {}
+        for span in of_owner:
+            after = content_of((owner, edge) for edge in contents.get(span.version, ()))
+            if span.valid_from > since and before != after:
+                yield span, before, after
+            before = after
+
+
+def _entries(
+    scope: Scope, names: Mapping[int, Node], span: SpanRow, before: Content, after: Content
+) -> Iterator[UpstreamChange]:
+    differing = compare(before, after)
+    owner = names[span.owner_id]
+    by_end: dict[Node, list[Part]] = {}
+    for change, links in zip((Change.ADDED, Change.REMOVED, Change.CHANGED), differing.each, strict=True):
+        for link in _without_writers(differing, links):
+            end, part = _part(scope, names, link, change, before, after)
+            by_end.setdefault(end, []).append(part)
+    is_run = kind_of(span.statement_id) is Kind.RUN
+    proof = Proof(
+        run_id=span.statement_id if is_run else 0,
+        event_id=0 if is_run else span.statement_id,
+        time=span.valid_from,
+    )
+    for end, parts in by_end.items():
+        yield UpstreamChange(
+            time=span.valid_from,
+            kind=ChangeKind.LINEAGE,
+            change=joint_change(parts),
+            node=end,
+            distance=scope.distance(end),
+            parts=tuple(sorted(parts, key=lambda one: one.order)),
+            job=owner if isinstance(owner, JobName) else None,
+            proof=proof,
+        )
+
+
+def _without_writers(differing: Differing, links: Iterable[Link]) -> Iterator[Link]:
+    """The links but for those from a job to what it writes, if its inputs are known: those say more."""
+    fed = {link.target for link in differing.links if kind_of(link.source) is not Kind.JOB}
+    return (link for link in links if kind_of(link.source) is not Kind.JOB or link.target not in fed)
+
+
+def _part(
+    scope: Scope, names: Mapping[int, Node], link: Link, change: Change, before: Content, after: Content
+) -> tuple[Node, Part]:
+    target = names[link.target]
+    end: Node = target.dataset if scope.grain is not Grain.FIELD and isinstance(target, FieldName) else target
+    part = Part(
+        change=change,
+        name=target.field if isinstance(target, FieldName) and end != target else "",
+        end=names[link.source],
+        before=_text(before.get(link, ())),
+        after=_text(after.get(link, ())),
+    )
+    return end, part
+
+
+def _text(transformations: Iterable[Transformation]) -> str:
+    return "; ".join(sorted(map(_transformation_text, transformations)))
+
+
+def _transformation_text(one: Transformation) -> str:
+    words = " ".join(filter(None, (one.type, one.subtype, "masked" if one.masking else "")))
+    return f"{words}: {one.description}" if one.description else words
