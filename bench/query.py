@@ -128,6 +128,8 @@ def questions(made: Estate, seed: int = 1) -> dict[str, Target]:
         "path": path,
         "search": lambda: asked("search", q=f"mart{rng.randrange(97)}.table_{rng.randrange(len(made.datasets))}"),
         "field upstream, as of": lambda: asked("lineage/upstream", node=field(), depth=10, as_of=past),
+        "changes of a field": lambda: asked("changes", node=field(), since=past),
+        "changes of a dataset": lambda: asked("changes", node=dataset(), since=past),
         "diff of two days": lambda: asked("diff", before=past, after=iso(NOW)),
     }
 

@@ -20,7 +20,10 @@ Changed = tuple[SpanRow, Content, Content]
 def lineage_changes(graph: Past, scope: Scope, since: int, until: int) -> list[UpstreamChange]:
     """The changes of edges that end at nodes of the scope, one for each job, time and end."""
     owners = {*graph.owners(scope.edge_ends), *scope.jobs}
-    spans = [one for one in graph.spans(owners) if one.valid_to > since and one.valid_from <= until]
+    overlapping = [one for one in graph.spans(owners) if one.valid_to > since and one.valid_from <= until]
+    # Most owners did not change in the period: their lineage is not read.
+    begun = {(one.owner_id, one.aspect) for one in overlapping if one.valid_from > since}
+    spans = [one for one in overlapping if (one.owner_id, one.aspect) in begun]
     changed = list(_changed(spans, _contents(graph, scope, spans), since))
     ids = {id_ for _, *several in changed for content in several for link in content for id_ in link}
     names = graph.nodes(sorted({*ids, *(span.owner_id for span, _, _ in changed)}))
