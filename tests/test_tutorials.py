@@ -56,6 +56,22 @@ def test_the_quoted_code_is_that_of_the_job() -> None:
     assert quoted in (TUTORIAL / "spark_orders.py").read_text("utf-8")
 
 
+def test_the_objectives_on_their_page_are_judged_as_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = page("docs/how-to/slos.md")
+    shown = re.findall(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    how_to = TUTORIAL.parent / "how-to"
+    assert shown[0] == (how_to / "slos" / "slos.yaml").read_text("utf-8")
+    monkeypatch.setenv("WHENCE_DATA", str(tmp_path))
+    engine = open_store(sqlite_url(tmp_path / "store.db"))
+    migrate(engine)
+    events = json.loads((how_to / "contracts" / "load_orders.json").read_text("utf-8"))
+    apply_bodies(engine, [json.dumps(one).encode() for one in events])
+    engine.dispose()
+    for (command, printed), code in zip(steps(text), (0, 5), strict=True):
+        answer = CliRunner().invoke(app, command.split()[1:], prog_name="whence")
+        assert (answer.exit_code, answer.stdout) == (code, printed), answer.output
+
+
 def test_the_contract_on_its_page_is_the_one_to_try() -> None:
     (shown,) = re.findall(r"^```yaml\n(.*?)^```", page("docs/how-to/contracts.md"), re.MULTILINE | re.DOTALL)
     assert shown == page("docs/how-to/contracts/orders.odcs.yaml")

@@ -191,7 +191,7 @@ BURN = "      - {{{how}, longWindow: {long}, shortWindow: 5m, notify: page}}\n"
             "93%",
             "factor: 14.4",
             "1h",
-            "14.4, and with a target of 93.0000% the budget burns at most 14.29",
+            "14.4, and with a target of 93 % the budget burns at most 14.29",
         ),
         ("93%", "budget: 10%", "1h", "its factor is 19.2"),
         ("50%", "factor: 2.01", "1h", "its factor is 2.01"),

@@ -13,10 +13,11 @@ from typing import Annotated
 import typer
 
 from whence.cli.commands import access as guarding
-from whence.cli.commands import capture, contracts, encryption, gate, profiles, publishing, questions, sending
+from whence.cli.commands import capture, encryption, gate, profiles, publishing, questions, sending
 from whence.cli.commands import maintenance as upkeep
 from whence.cli.commands.log import log_commands
 from whence.cli.commands.options import COLUMNS, Archive, Data, EventLog, Form, Security, Store, parse_instant
+from whence.cli.commands.rules import contracts, slos
 from whence.cli.output.streams import Output, naming_missing_extra, reporting, until_reader_leaves
 from whence.cli.settings import archive_uri, data_directory, log_url, security_db, store_url
 from whence.file_modes import restrict_new_files
@@ -24,7 +25,7 @@ from whence.file_modes import restrict_new_files
 _EPILOG = (
     "Exit codes: 0 answered; 1 a mistake, such as no such node or an ambiguous name; 2 wrong usage; "
     "3 answered, but a budget cut the answer; 4 the store, the log or the API is unavailable; "
-    "5 to 7 are verdicts of `whence gate` and `whence contract`."
+    "5 to 7 are verdicts of `whence gate`, `whence contract` and `whence slo`."
 )
 
 _COLLECT_AFTER = 50_000
@@ -240,6 +241,7 @@ questions.add_to(app)
 gate.add_to(app)
 profiles.add_to(app)
 app.add_typer(contracts.app)
+app.add_typer(slos.app)
 app.add_typer(capture.app)
 app.command("run", context_settings={"ignore_unknown_options": True})(capture.run_job)
 upkeep.add_to(app)

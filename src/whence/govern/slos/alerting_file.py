@@ -113,8 +113,9 @@ def _why_never(rate: BurnRate, target: Fraction, open_time: Fraction) -> str:
         hours = float(open_time) / 3_600_000_000
         return f"the alert can never open: its long window is longer than the {hours:g} open hours of the time window"
     factor, most = (float(one) for one in (factor_of(rate, open_time), greatest_factor(target)))
+    share = 100 * float(target)
     return (
-        f"the alert can never open: its factor is {factor:.4g}, and with a target of {float(target):.4%} the budget "
+        f"the alert can never open: its factor is {factor:.4g}, and with a target of {share:g} % the budget "
         f"burns at most {most:.4g} times too fast; write a smaller budget, a longer window or a higher target"
     )
 

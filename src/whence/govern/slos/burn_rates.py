@@ -47,3 +47,8 @@ def alerts_that_can_open(target: Fraction, open_time: Fraction) -> Iterable[Burn
 def can_open(rate: BurnRate, target: Fraction, open_time: Fraction) -> bool:
     """Whether an alert opens at least when everything is bad."""
     return factor_of(rate, open_time) <= greatest_factor(target) and rate.long <= open_time
+
+
+def length_text(length: int) -> str:
+    """A duration (µs) in hours, or in minutes."""
+    return f"{length / _HOUR:g} h" if length >= _HOUR else f"{length * 60 / _HOUR:g} min"

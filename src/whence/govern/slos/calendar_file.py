@@ -137,7 +137,8 @@ def _maintenance(node: Node) -> Maintenance:
 
 def read_dataset(node: Node) -> DatasetName:
     """The dataset of a node id. Raises RulesFileError."""
-    name = parse_node(node.filled())
+    node.filled()
+    name = parse_node(node.string())  # not stripped: names may end in a blank
     if not isinstance(name, DatasetName) or not name.namespace or not name.name:
         raise node.mistake("write the node id of a dataset, such as dataset:postgres://shop:5432:shop.public.orders")
     return name

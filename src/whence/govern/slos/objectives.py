@@ -158,6 +158,11 @@ class Objective:
         """What the error budget counts."""
         return Budgeting.TIMESLICES if isinstance(self.indicator, Freshness) else Budgeting.OCCURRENCES
 
+    @property
+    def alerting(self) -> tuple[BurnRate | Misses, ...]:
+        """All its alerts."""
+        return (*self.burn_rates, *self.misses)
+
 
 def kind_of_indicator(indicator: Indicator) -> str:
     """The name of an indicator's kind, as in `slos.yaml`."""

@@ -38,13 +38,13 @@ def observe(
     graph: Observed, held: Mapping[DatasetName, ContractVersion], at: int | None
 ) -> Mapping[DatasetName, ObservedData]:
     """What is known of these datasets by all their names, as far as their contracts ask for it; as of a time (µs)."""
-    ids = _ids(graph, list(held))
+    ids = ids_of(graph, list(held))
     schemas = _schemas(graph, ids)
     return {
         name: ObservedData(
             columns=columns_of(schema_at(schemas[name], at)),
-            reports=tuple(_reports(graph, ids[name], at)) if _has_rules(version) else (),
-            checks=tuple(_checks(graph, ids[name], at)) if _has_rules(version) else (),
+            reports=tuple(read_reports(graph, ids[name], at, MOST_REPORTS)) if _has_rules(version) else (),
+            checks=tuple(read_checks(graph, ids[name], at)) if _has_rules(version) else (),
             written=_last_write(graph, ids[name], at) if version.levels else None,
         )
         for name, version in held.items()
@@ -53,12 +53,12 @@ def observe(
 
 def last_write(graph: Observed, name: DatasetName, at: int) -> LastWrite | None:
     """The last completed write of a dataset, by any of its names, not after a time (µs)."""
-    return _last_write(graph, _ids(graph, [name])[name], at)
+    return _last_write(graph, ids_of(graph, [name])[name], at)
 
 
 def times_of_reports(graph: Observed, name: DatasetName, until: int, limit: int) -> frozenset[int]:
     """When the columns of a dataset, its measurements or its checks were reported (µs), of each the latest."""
-    ids = _ids(graph, [name])[name]
+    ids = ids_of(graph, [name])[name]
     schemas = graph.schemas(ids)
     times = {time for row in schemas for time in (row.first_time, row.last_time)}
     times |= {row.time for row in graph.measurements(ids, until, limit + 1, METRICS)}
@@ -70,7 +70,8 @@ def _has_rules(version: ContractVersion) -> bool:
     return bool(version.rules) or any(one.required or one.unique for one in version.columns)
 
 
-def _ids(graph: Observed, names: Sequence[DatasetName]) -> Mapping[DatasetName, frozenset[int]]:
+def ids_of(graph: Observed, names: Sequence[DatasetName]) -> Mapping[DatasetName, frozenset[int]]:
+    """The ids of each dataset under all its names."""
     groups = graph.groups([node_id(one) for one in names])
     return {name: frozenset(node_id(one) for one in (name, *groups.get(node_id(name), ()))) for name in names}
 
@@ -80,9 +81,11 @@ def _schemas(graph: Observed, ids: Mapping[DatasetName, frozenset[int]]) -> Mapp
     return {name: [row for row in rows if row.dataset_id in some] for name, some in ids.items()}
 
 
-def _reports(graph: Observed, ids: frozenset[int], at: int | None) -> Iterator[Report]:
-    """Only `dataQualityMetrics` is about all rows of a dataset; other numbers are of what a run read or wrote."""
-    rows = graph.measurements(ids, at, MOST_REPORTS, METRICS)
+def read_reports(graph: Observed, ids: frozenset[int], at: int | None, limit: int) -> Iterator[Report]:
+    """What runs measured of a dataset, the latest first. Only `dataQualityMetrics` is about all of its rows; other
+    numbers are of what a run read or wrote.
+    """
+    rows = graph.measurements(ids, at, limit, METRICS)
     runs = _runs(graph, [row.run_id for row in rows])
     for row in rows:
         yield Report(time=row.time, run=runs.get(row.run_id), numbers=dict(_numbers(row)))
@@ -92,7 +95,8 @@ def _numbers(row: MeasurementRow) -> Iterator[tuple[tuple[str, str], int | float
     return (((column.casefold(), metric), value) for column, metric, value in row.values)
 
 
-def _checks(graph: Observed, ids: frozenset[int], at: int | None) -> Iterator[CheckResult]:
+def read_checks(graph: Observed, ids: frozenset[int], at: int | None) -> Iterator[CheckResult]:
+    """The results of the checks of a dataset, the latest first."""
     rows = graph.checks(ids, at).found
     runs = _runs(graph, [row.run_id for row in rows])
     return (one for row in rows for one in _results(row, runs.get(row.run_id)))

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from whence.govern.slos.burn_rates import factor_of, threshold
+from whence.govern.slos.burn_rates import factor_of, length_text, threshold
 from whence.govern.slos.evaluation.open_time import OpenTime, Times
 from whence.govern.slos.objectives import BurnRate, Misses, Notify
 
@@ -20,6 +20,16 @@ class Alert:
     end: int | None
     notify: Notify
     rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Burn:
+    """How fast a budget burns, in even rates: in the long and the short window of an alert that opens at `factor`."""
+
+    rate: BurnRate
+    factor: float
+    long: float
+    short: float
 
 
 RELEASE = Fraction(1, 2)
@@ -41,10 +51,18 @@ def burn_alerts(
     long = _burning(bad, rate.long, threshold(factor, rate.long, target), now)
     short = _burning(bad, rate.short, threshold(factor, rate.short, target), now)
     held = _burning(bad, rate.long, threshold(factor * RELEASE, rate.long, target), now)
-    rule = f"{float(factor):.4g} times the even burn rate for {_hours(rate.long)} and {_hours(rate.short)}"
+    rule = f"{float(factor):.4g} times the even burn rate for {length_text(rate.long)} and {length_text(rate.short)}"
     for start, end in _open_while(_both(long, short), held):
         first, last = hours.reached(np.array([start, end], dtype=np.int64)).tolist()
         yield Alert(start=first, end=last if end <= now else None, notify=rate.notify, rule=rule)
+
+
+def burn_at(rate: BurnRate, target: Fraction, open_time: Fraction, bad: Intervals, now: int) -> Burn:
+    """How fast the budget burns at a time (`now` in open time)."""
+    long, short = (
+        bad_between(bad, now - length, now) / float(length * (1 - target)) for length in (rate.long, rate.short)
+    )
+    return Burn(rate=rate, factor=float(factor_of(rate, open_time)), long=long, short=short)
 
 
 def _both(some: Sequence[Span], others: Sequence[Span]) -> Iterator[Span]:
@@ -122,8 +140,3 @@ def miss_alerts(rule: Misses, occurrences: Sequence[tuple[int, bool]]) -> Iterat
             start = None
     if start is not None:
         yield Alert(start=start, end=None, notify=rule.notify, rule=text)
-
-
-def _hours(length: int) -> str:
-    minutes = length / 60_000_000
-    return f"{minutes / 60:g} h" if minutes >= 60 else f"{minutes:g} min"

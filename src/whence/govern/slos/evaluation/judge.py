@@ -9,7 +9,7 @@ from enum import StrEnum
 from math import floor
 
 from whence.govern.slos.burn_rates import open_time_of
-from whence.govern.slos.evaluation.alerts import Alert, Intervals, bad_between, burn_alerts, miss_alerts
+from whence.govern.slos.evaluation.alerts import Alert, Burn, Intervals, bad_between, burn_alerts, burn_at, miss_alerts
 from whence.govern.slos.evaluation.facts import Facts, Write, backfills, refreshing
 from whence.govern.slos.evaluation.freshness import find_staleness
 from whence.govern.slos.evaluation.occurrences import Occurrence, find_occurrences
@@ -20,7 +20,6 @@ from whence.query.answers.instants import iso
 
 HISTORY = 90 * DAY
 """How far back an evaluation looks, and at least twice the time window."""
-_MOST_SUPPRESSED = 0.2
 
 
 class Outcome(StrEnum):
@@ -50,9 +49,10 @@ class Budget:
         return 1 - self.bad / self.allowed if self.allowed else None
 
     @property
-    def is_mostly_suppressed(self) -> bool:
-        """Whether so much was suppressed that it is to be reported."""
-        return self.suppressed > _MOST_SUPPRESSED * (self.total + self.suppressed)
+    def suppressed_share(self) -> float:
+        """The share of the time window that does not count, 0 to 1."""
+        whole = self.total + self.suppressed
+        return self.suppressed / whole if whole else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +70,7 @@ class Judgement:
     """What an objective says at a time `at` (µs). `since`: when the outcome became true, computed, None if unknown.
 
     `reason`: why nothing is evaluated, or what is still learned. `violations`, `alerts`: in order, all that are known.
+    `burns`: of each alert on a burn rate, how fast the budget burns now.
     """
 
     at: int
@@ -82,6 +83,7 @@ class Judgement:
     budget: Budget | None = None
     violations: tuple[Violation, ...] = ()
     alerts: tuple[Alert, ...] = ()
+    burns: tuple[Burn, ...] = ()
 
     @property
     def open_alerts(self) -> tuple[Alert, ...]:
@@ -119,13 +121,14 @@ def _judge_freshness(one: Objective, indicator: Freshness, facts: Facts, at: int
     return Judgement(
         at=at,
         outcome=Outcome.VIOLATED if is_bad else Outcome.HOLDS,
-        since=last.start if is_bad and last else writes[-1].time if last is None or last.end is None else last.end,
+        since=last.start if is_bad and last else since if last is None or last.end is None else last.end,
         observed=f"written last at {iso(writes[-1].time)}",
         expected=f"at most {_length(indicator.limit)} old ({indicator.age})",
         run=writes[-1].run,
         budget=_time_budget(one, bad, hours, max(since, at - one.window), at),
         violations=tuple(violations),
         alerts=_ordered(alerts),
+        burns=tuple(burn_at(rate, one.target, usual, bad, now) for rate in one.burn_rates),
     )
 
 

@@ -1,0 +1,1 @@
+"""Commands about rules in files next to the code: contracts, objectives."""
