@@ -1,8 +1,38 @@
 """Changes upstream of a node in answers: values."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 from whence.client.values import AssertingEvent
+
+_HAPPENED: Mapping[tuple[str, str], str] = {
+    ("column", "added"): "is new",
+    ("column", "removed"): "is gone",
+    ("column", "changed"): "has another type",
+    ("schema", "added"): "has new columns",
+    ("schema", "removed"): "lost columns",
+    ("schema", "changed"): "has other columns",
+    ("lineage", "added"): "has new inputs",
+    ("lineage", "removed"): "lost inputs",
+    ("lineage", "changed"): "has other inputs",
+    ("contract", "added"): "has a contract",
+    ("contract", "removed"): "has no contract any more",
+    ("contract", "changed"): "has another version of its contract",
+    ("contract", "violated"): "began to violate its contract",
+    ("contract", "fulfilled"): "no longer violates its contract",
+    ("quality", "failed"): "began to fail a check",
+    ("quality", "recovered"): "passes its check again",
+    ("run", "failed"): "began to fail",
+    ("run", "recovered"): "completed again",
+}
+"""What a change means for its node, by kind and change. `column`: the schema of a single column."""
+
+
+def describe_change(kind: str, change: str, node: str) -> str:
+    """What a change of a kind means for its node: `has new inputs`."""
+    is_column = kind == "schema" and node.startswith("datasetField:")
+    return _HAPPENED.get(("column" if is_column else kind, change), change)
 
 
 class ChangedPart(msgspec.Struct, frozen=True, kw_only=True):

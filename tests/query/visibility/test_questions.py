@@ -11,6 +11,8 @@ from sqlalchemy import Connection, Engine, insert
 
 from query.worlds.random_policies import Policy, forbidden, policy, shown, spelled, world
 from query.worlds.random_worlds import World, load, nodes_of
+from whence.api.slack.blocks import Message, document
+from whence.api.slack.messages import changes_message, impact_message, upstream_message
 from whence.errors import NodeNotFoundError
 from whence.govern.contracts.evaluation.histories import EvaluatedContracts
 from whence.model.graph import Direction
@@ -85,6 +87,7 @@ def _ask_all(engine: Engine, dice: random.Random) -> bool:
         graph = seen_by(rule.viewer, SECRET, truth)
         answers = list(_answers(graph, root, other)) + list(_runs(graph, one, rule))
         output = json.dumps([answer.document() for answer in answers]) + "".join(answer.csv() for answer in answers)
+        output += json.dumps([document(message) for message in _messages(graph, root)])
         assert not [text for text in _secrets(one, rule) if text in output]
         _check_numbers(one, rule, graph, truth, root)
         _check_the_unknown(one, rule, graph, root)
@@ -109,6 +112,13 @@ def _answers(graph: QuestionGraph, root: Node, other: Node) -> Iterator[Listing 
     yield changes_listing(upstream_changes(graph, _contracts(graph), root, ALWAYS, question))
     for word in ("q", "col", "tbl", "job", "z"):
         yield found_listing(search(graph, word, 1_000))
+
+
+def _messages(graph: QuestionGraph, root: Node) -> Iterator[Message]:
+    question, base = Question(), "https://whence.test"
+    yield changes_message(upstream_changes(graph, _contracts(graph), root, ALWAYS, question), base, "24h")
+    yield upstream_message(reach_upstream(graph, root, question), base)
+    yield impact_message(impact(graph, root, question), base)
 
 
 def _contracts(graph: QuestionGraph) -> EvaluatedContracts:

@@ -130,9 +130,7 @@ def test_a_person_reads_what_changed(slack: House) -> None:
     assert found.startswith("What changed upstream of gold.revenue.total\n1970-01-01 10:00 to ")
     assert "checks: only who may read all namespaces sees them" in found
     assert "quality" not in found
-    assert (
-        "1970-01-01 11:00 schema raw.orders.amount has other columns: amount int → varchar · 2 hops upstream" in found
-    )
+    assert "1970-01-01 11:00 schema raw.orders.amount has another type: amount int → varchar · 2 hops upstream" in found
     assert "nobody reports the columns of 1 node. raw.promo" in found
     link = message["blocks"][-1]["elements"][0]["elements"][0]
     assert link["url"].startswith("https://whence.test/ui/changes?node=datasetField%3Apostgres")

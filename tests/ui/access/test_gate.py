@@ -1,17 +1,22 @@
 """The page of a verdict and the lists of gates: what a commit hits, before and after, and one's own approval."""
 
+import contextlib
 import json
+import re
 import urllib.request
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import expect
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, expect
 
 from ui.access.signed_in import opened
-from ui.conftest import Screen
+from ui.conftest import Screen, address
 from ui.stories.datasets import CUSTOMERS, DASHBOARD, FEATURES, PREDICTIONS
-from ui.stories.guarded import House
+from ui.stories.guarded import House, sign_in
+from ui.test_accessibility import RULES
 from whence.model.names import FieldName
 
 COMMIT = "9f2c1e7" * 5 + "abcde"
@@ -67,6 +72,20 @@ def record(house: House, repository: str) -> None:
         "required_approvals": [{"owner": "team:success", "people": ["key:ada"], "changes": ["C-1f3a9c42d0"]}],
     }
     put(house, f"verdicts/{quote(repository, safe='')}/{COMMIT}", verdict)
+
+
+def promote(house: House, verdict: str, *findings: tuple[str, str]) -> None:
+    """A gate records the verdict on the promotion of the predictions."""
+    promotion = {
+        "verdict": verdict,
+        "node": str(PREDICTIONS),
+        "coverage": 0.8999 if findings else 1.0,
+        "findings": [
+            {"criterion": criterion, "text": text, "verdict": verdict, "nodes": [str(FEATURES)]}
+            for criterion, text in findings
+        ],
+    }
+    put(house, f"promotions/{quote(str(PREDICTIONS), safe='')}", promotion)
 
 
 def put(house: House, path: str, body: object) -> None:
@@ -150,3 +169,41 @@ def test_the_lists_of_a_gate(screen: Screen, house: House) -> None:
     page.get_by_role("link", name="All repositories").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Gate")
     expect(page.get_by_role("row", name="key:ada").first).to_be_visible()
+
+
+def test_the_last_verdict_on_a_promotion_is_listed(screen: Screen, house: House) -> None:
+    hostile = "the sources of 89.9% of the columns upstream are known, less than 95%<script>alert(1)</script>"
+    promote(house, "blocked", ("coverage", hostile), ("violation", "a check of not_null failed"))
+    page = opened(screen, house, "ada", "gates")
+    row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="predictions acme"))
+    for text in ("blocked", "89.9 %", f"coverage: {hostile}", "violation: a check of not_null failed", "key:ada"):
+        expect(row).to_contain_text(text)
+    promote(house, "pass")
+    page.reload()
+    expect(row).to_contain_text("pass")
+    expect(row).to_contain_text("100.0 %")
+    expect(row).to_contain_text("nothing")
+    expect(page.get_by_role("row", name="violation")).to_have_count(0)
+    row.get_by_role("link").click()
+    expect(page).to_have_url(re.compile(r"/ui/node\?"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, house: House, scheme: Literal["light", "dark"]) -> None:
+    repository = f"github.com/acme/{scheme}"
+    record(house, repository)
+    promote(house, "blocked", ("coverage", "the sources of 89.9% of the columns upstream are known, less than 95%"))
+    pages = {"verdict": {"repository": repository, "commit": COMMIT}, "gates": {}}
+    with contextlib.closing(browser.new_context(color_scheme=scheme, bypass_csp=True)) as context:
+        page = context.new_page()
+        for name, query in pages.items():
+            page.goto(f"{house.base}/ui/{address(name, **query)}")
+            if name == "verdict":
+                sign_in(page, house.keys["ada"])
+            expect(page.get_by_text("C-1f3a9c42d0" if name == "verdict" else "less than 95%").first).to_be_visible()
+            page.wait_for_load_state("networkidle")
+            found = Axe().run(page, options=RULES).response["violations"]
+            assert [(one["id"], node["target"]) for one in found for node in one["nodes"]] == [], name
+            page.set_viewport_size({"width": 390, "height": 844})
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
+            page.set_viewport_size({"width": 1280, "height": 720})

@@ -76,5 +76,6 @@ export type Listed<Row> = Omit<Schemas["Rows_Event_"], "data"> & { data: Row[] }
 export type PageOf<Data> = Omit<Schemas["PageOf_Covering_"], "data"> & { data: Data };
 export type RecordedVerdict = Schemas["RecordedVerdict"];
 export type VerdictRecord = Schemas["VerdictRecord"];
+export type PromotionRow = Schemas["PromotionRow"];
 export type VerdictRow = Schemas["VerdictRow"];
 export type WaiverRow = Schemas["WaiverRow"];

@@ -19,6 +19,8 @@ const toneOf = (change: string) => (BAD.has(change) ? "chip-bad" : GOOD.has(chan
 export const ChangeView = ({ one, root }: { one: ChangeUpstream; root: string }) => {
   const [isOpen, setOpen] = useState(false);
   const before = new Date(Date.parse(one.time) - 1_000).toISOString().slice(0, 19);
+  const isColumn = one.kind === "schema" && parseName(one.node).kind === "field";
+  const kind = isColumn ? "column" : one.kind;
   const event = one.event && !isHiddenKey(one.event.event) ? one.event : null;
   return (
     <li className={`timeline-entry kind-${one.kind}`}>
@@ -28,7 +30,7 @@ export const ChangeView = ({ one, root }: { one: ChangeUpstream; root: string })
         </time>
         <span className={`chip kind-${one.kind}`}>{words.changes.kinds[one.kind] ?? one.kind}</span>
         <NodeLink id={one.node} whole={parseName(one.node).kind === "field"} />
-        <span className={`chip ${toneOf(one.change)}`}>{words.changes.what[one.kind]?.[one.change] ?? one.change}</span>
+        <span className={`chip ${toneOf(one.change)}`}>{words.changes.what[kind]?.[one.change] ?? one.change}</span>
         <span className="quiet">{words.changes.hops(one.distance)}</span>
       </div>
       <Parts of={one} />

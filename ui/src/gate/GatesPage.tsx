@@ -1,7 +1,6 @@
-// The lists of gates: verdicts, approvals and waivers, of all repositories or of one.
+// The lists of gates: verdicts, approvals and waivers, of all repositories or of one, and promotions.
 
 import "../styles/gate.css";
-import type { ReactNode } from "react";
 import { usePages, type ApprovalRow, type Listed, type VerdictRow, type WaiverRow } from "../api";
 import { pageAddress } from "../address";
 import { Paged } from "../dashboards/Paged";
@@ -9,6 +8,8 @@ import { Go, When } from "../components/elements";
 import { Section } from "../components/Section";
 import { words } from "../texts";
 import { verdictAddress } from "./address";
+import { Promotions } from "./Promotions";
+import { Table } from "./Table";
 import { VerdictChip } from "./VerdictChip";
 import { EndWaiver } from "./Waivers";
 
@@ -30,27 +31,8 @@ export const GatesPage = ({ repository }: { repository: string }) => (
     <Verdicts repository={repository} />
     <ApprovalList repository={repository} />
     <Waivers repository={repository} />
+    {!repository && <Promotions />}
   </div>
-);
-
-interface TableProps {
-  heads: readonly string[];
-  children: ReactNode;
-}
-
-const Table = ({ heads, children }: TableProps) => (
-  <table className="table plain stacks">
-    <thead>
-      <tr>
-        {heads.map((one) => (
-          <th key={one} scope="col">
-            {one}
-          </th>
-        ))}
-      </tr>
-    </thead>
-    <tbody>{children}</tbody>
-  </table>
 );
 
 const Verdicts = ({ repository }: { repository: string }) => {

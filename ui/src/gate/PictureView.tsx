@@ -40,7 +40,7 @@ export const PictureView = ({ verdict }: { verdict: VerdictRecord }) => {
         <svg
           style={{ maxWidth: size.width, minWidth: size.width * SMALLEST }}
           viewBox={`${-margin} ${-margin} ${size.width} ${size.height}`}
-          role="img"
+          role="group"
           aria-label={words.gate.pictureOf(verdict.changes.length, verdict.affected.length)}
         >
           {picture.lines.map((one) => (

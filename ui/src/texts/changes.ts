@@ -25,6 +25,7 @@ export const changes = {
   } as Record<string, string>,
   onlyKind: "Show only",
   what: {
+    column: { added: "is new", removed: "is gone", changed: "has another type" },
     schema: { added: "has new columns", removed: "lost columns", changed: "has other columns" },
     lineage: { added: "has new inputs", removed: "lost inputs", changed: "has other inputs" },
     contract: {

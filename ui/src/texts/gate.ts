@@ -1,17 +1,23 @@
-// Texts of gates: verdicts, approvals, waivers.
+// Texts of gates: verdicts, approvals, waivers, promotions.
 
 import { counted } from "./counted";
 
 export const gate = {
   title: "Gate",
   open: "Gate",
-  about: "What pull requests change in production, who approved them, and what is waived.",
+  about: "What pull requests change in production, who approved them, what is waived, and what may be promoted.",
   verdicts: "Verdicts",
   verdictsNone: "No gate has recorded a verdict that you may see. Run it with --record.",
   approvals: "Approvals",
   approvalsNone: "Nobody has approved a commit here.",
   waivers: "Waivers",
   waiversNone: "No change is waived here. Waivers in gate.yaml are in their repository.",
+  promotions: "Promotions",
+  promotionsNone: "No promotion has a verdict that you may see. Run whence gate model or job with --record.",
+  coverage: "Columns explained",
+  covered: (share: number | null) => (share === null ? "–" : `${(Math.floor(share * 1000) / 10).toFixed(1)} %`),
+  findings: "Not met",
+  findingsNone: "nothing",
   repository: "Repository",
   everyRepository: "All repositories",
   commit: "Commit",

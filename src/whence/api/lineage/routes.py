@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
+from whence.api.http.clock import now_of
 from whence.api.http.openapi_responses import documented
 from whence.api.http.path_names import Segment
 from whence.api.lineage import parameters as questions
@@ -169,7 +170,7 @@ def _changes(routes: APIRouter, requests: GraphRequests) -> None:
     @routes.get("/changes", responses=documented("changes"))
     async def changes_upstream(request: Request, query: Annotated[questions.Changed, Query()]) -> Response:
         """List what changed upstream of a node in a period: schemas, lineage, contracts, checks, runs."""
-        period = query.period(time.time_ns() // 1_000)
+        period = query.period(now_of(request))
 
         def ask(graph: QuestionGraph) -> Listing:
             contracts = EvaluatedContracts(catalog_over(request, graph), graph)

@@ -1,12 +1,12 @@
 """Answers to slash commands, with the rights of the person and the channel."""
 
-import time
 from dataclasses import dataclass, replace
 
 from fastapi import Request
 
 from whence.api.auth.credentials import Caller, Credentials
 from whence.api.auth.guard import identify
+from whence.api.http.clock import now_of
 from whence.api.requests.catalog import catalog_over
 from whence.api.requests.graph import GraphRequests
 from whence.api.slack import messages
@@ -44,7 +44,7 @@ class SlackAnswers:
         if not viewer.is_allowed(Action.READ):
             return None
         identify(request, Caller(viewer, policy.secret))
-        period = _period(command.since)
+        period = _period(command.since, now_of(request))
 
         def ask(graph: QuestionGraph) -> Message:
             return _message(request, graph, command, period, self.base)
@@ -74,8 +74,8 @@ def _message(request: Request, graph: QuestionGraph, command: Command, period: P
     return messages.changes_message(found, base, command.since)
 
 
-def _period(since: str) -> Period:
+def _period(since: str, now: int) -> Period:
     try:
-        return read_period(since, None, None, time.time_ns() // 1_000)
+        return read_period(since, None, None, now)
     except (ValueError, OverflowError) as error:
         raise EventError("", str(error), 422) from None

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 from whence.api.slack.blocks import Block, Message, item, text
 from whence.api.slack.commands import Command, Sent
+from whence.client.timeline import describe_change
 from whence.errors import AmbiguousNodeError, NodeNotFoundError, WhenceError
 from whence.govern.gate.rendering.names import HIDDEN_NAME, name_of
 from whence.model.names import Node, parse_node
@@ -12,7 +13,6 @@ from whence.query.answers.instants import iso
 from whence.query.answers.values import Completeness
 from whence.query.history.changes.values import (
     Change,
-    ChangeKind,
     NotKnown,
     Part,
     Unknown,
@@ -25,23 +25,6 @@ from whence.query.traversal.result import TraversalResult
 MOST_ITEMS = 15
 _MOST_PARTS = 3
 _MOST_CANDIDATES = 8
-_WHAT = {
-    (ChangeKind.SCHEMA, Change.ADDED): "has new columns",
-    (ChangeKind.SCHEMA, Change.REMOVED): "lost columns",
-    (ChangeKind.SCHEMA, Change.CHANGED): "has other columns",
-    (ChangeKind.LINEAGE, Change.ADDED): "has new inputs",
-    (ChangeKind.LINEAGE, Change.REMOVED): "lost inputs",
-    (ChangeKind.LINEAGE, Change.CHANGED): "has other inputs",
-    (ChangeKind.CONTRACT, Change.ADDED): "has a contract",
-    (ChangeKind.CONTRACT, Change.REMOVED): "has no contract any more",
-    (ChangeKind.CONTRACT, Change.CHANGED): "has another version of its contract",
-    (ChangeKind.CONTRACT, Change.VIOLATED): "began to violate its contract",
-    (ChangeKind.CONTRACT, Change.FULFILLED): "no longer violates its contract",
-    (ChangeKind.QUALITY, Change.FAILED): "began to fail a check",
-    (ChangeKind.QUALITY, Change.RECOVERED): "passes its check again",
-    (ChangeKind.RUN, Change.FAILED): "began to fail",
-    (ChangeKind.RUN, Change.RECOVERED): "completed again",
-}
 _NOT_KNOWN = {
     Unknown.HIDDEN: "{count} upstream may not be seen here.",
     Unknown.COLUMNS: "column lineage ends at {count}.",
@@ -162,7 +145,7 @@ def _change(one: UpstreamChange) -> Block:
     return item(
         text(f"{_minute(one.time)} {one.kind} ", bold=True),
         text(name_of(one.node), code=True),
-        text(f" {_WHAT.get((one.kind, one.change), one.change)}"),
+        text(f" {describe_change(one.kind, one.change, str(one.node))}"),
         *([text(f": {details}")] if details else ()),
         *([text(f" · {_hops(one.distance)} upstream")] if one.distance else ()),
         *([text(by)] if by else ()),

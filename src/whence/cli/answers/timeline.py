@@ -13,10 +13,9 @@ from whence.cli.output.labels import Labels, label, name_of, short_run
 from whence.cli.output.streams import Exit, Rows, safe
 from whence.client.answers import ChangesUpstream
 from whence.client.options import Bounds, Time
-from whence.client.timeline import ChangedPart, ChangesNotKnown, ChangeUpstream
+from whence.client.timeline import ChangedPart, ChangesNotKnown, ChangeUpstream, describe_change
 
 _COLOURS = {"failed": "bold red", "violated": "bold red", "recovered": "green", "fulfilled": "green"}
-_BEGINS = {"failed": "began to fail", "violated": "began to be violated", "fulfilled": "is no longer violated"}
 _NOT_KNOWN = {
     "hidden": "{count} upstream that you may not see.",
     "no column lineage": "column lineage ends at {count}.",
@@ -72,7 +71,7 @@ def _nodes(found: ChangesUpstream) -> Iterator[str]:
 def _head(one: ChangeUpstream, labels: Labels) -> Text:
     line = Text(f"{one.time[:19]}  ", style="dim").append(f"{one.kind:<9}", style="cyan")
     line.append(labels.of(name_of(one.node)), style="bold")
-    line.append(f"  {_BEGINS.get(one.change, one.change)}", style=_COLOURS.get(one.change, "yellow"))
+    line.append(f"  {describe_change(one.kind, one.change, one.node)}", style=_COLOURS.get(one.change, "yellow"))
     states = [part for part in one.parts if not part.name and not part.end]
     line.append("".join(f"  {_turn(part)}" for part in states))
     return line.append(f"  {number(one.distance, 'hop')} upstream" if one.distance else "", style="dim")

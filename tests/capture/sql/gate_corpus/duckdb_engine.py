@@ -10,8 +10,8 @@ import duckdb
 
 from capture.sql.gate_corpus import shop
 from capture.sql.gate_corpus.execution import Database, StatementError, Table
-from capture.sql.gate_corpus.query_edits import TPCH
-from capture.sql.generated import tpcds, tpch
+from capture.sql.gate_corpus.query_edits import SUBSCRIPTIONS, TPCH
+from capture.sql.generated import subscriptions, tpcds, tpch
 from capture.sql.oracles.perturbation import Kind, text_of
 
 WITH_ROWS, WITHOUT_ROWS, TRIED = 24, 6, 300
@@ -32,6 +32,8 @@ class DuckDBEngine:
         name = statement.removeprefix("query ")
         if statement.startswith(TPCH):
             made = list(_useful((_tpch(seed, versions) for seed in range(TRIED)), versions[0]))
+        elif statement.startswith(SUBSCRIPTIONS):
+            made = list(_useful((_subscriptions(seed, versions) for seed in range(TRIED)), versions[0]))
         elif statement != name:
             made = list(_useful((_tpcds(name, seed, versions) for seed in range(TRIED)), versions[0]))
         else:
@@ -83,12 +85,18 @@ class DuckDBDatabase:
 def _useful(databases: Iterable[DuckDBDatabase], sql: str) -> Iterator[DuckDBDatabase]:
     missing = {True: WITH_ROWS, False: WITHOUT_ROWS}
     for database in databases:
-        has_rows = bool(database.run(sql).rows)
-        missing[has_rows] -= 1
-        if missing[has_rows] >= 0:
+        has_effect = _has_effect(database, sql)
+        missing[has_effect] -= 1
+        if missing[has_effect] >= 0:
             yield database
         if missing[True] <= 0:
             return
+
+
+def _has_effect(database: DuckDBDatabase, sql: str) -> bool:
+    """Whether a query has rows, or a statement changes the table that it writes."""
+    rows = database.run(sql).rows
+    return bool(rows) and (database.target not in database.tables or rows != database.run("SELECT 1").rows)
 
 
 def _tpcds(name: str, seed: int, versions: Sequence[str]) -> DuckDBDatabase:
@@ -108,3 +116,12 @@ def _shop(seed: int, statement: str) -> DuckDBDatabase:
     for sql in shop.scripts(Random(seed), "duckdb"):
         connection.execute(sql)
     return DuckDBDatabase(connection, shop.target_of(statement) or "", ("customers",))
+
+
+def _subscriptions(seed: int, versions: Sequence[str]) -> DuckDBDatabase:
+    connection = duckdb.connect(config={"threads": 1, "memory_limit": "500MB"})
+    connection.execute("SET timezone = 'UTC'")
+    for sql in subscriptions.scripts(seed, versions):
+        connection.execute(sql)
+    tables = tuple(subscriptions.tables_of("\n".join(versions)))
+    return DuckDBDatabase(connection, subscriptions.target_of(versions[0]), tables)
