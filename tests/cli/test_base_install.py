@@ -104,6 +104,7 @@ QUESTIONS = {
     "measurements": ("x",),
     "checks": ("x",),
     "changes": ("x",),
+    "sensitivity": ("x",),
     "history": ("x",),
     "search": ("x",),
     "path": ("x", "y"),

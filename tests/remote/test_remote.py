@@ -70,6 +70,15 @@ QUESTIONS: dict[str, tuple[list[str], ...]] = {
         ["none"],
     ),
     "checks": (["usage_logs"], [MINUTES], ["usage_logs", "--as-of", str(NOW)], ["job:churn:report"], ["none"]),
+    "sensitivity": (
+        [CHURN],
+        ["usage_logs", "--down", "--at-least", "influenced"],
+        ["customers", "--down", "--tag", "none of them", "--limit", "1"],
+        [str(HOSTILE), "--as-of", str(NOW)],
+        [MINUTES, "--down", "--max-nodes", "1"],
+        ["job:churn:report"],
+        ["none"],
+    ),
     "changes": (
         [CHURN, *CHANGED],
         ["usage_logs", *CHANGED, "--limit", "1"],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from whence.client import data_frames, notebook
+from whence.client.sensitivity import SensitivityLabel
 from whence.client.timeline import ChangesNotKnown, ChangeUpstream
 from whence.client.values import (
     Affected,
@@ -298,6 +299,30 @@ class ChangesUpstream(Answer, frozen=True, kw_only=True):
     def _title(self) -> str:
         several, period = _number(self.changes, "change"), f"from {self.since} to {self.until}"
         return f"{several} upstream of {self.node} {period}, {_completeness_text(self.completeness)}"
+
+
+class Sensitivity(Answer, frozen=True, kw_only=True):
+    """The sensitivity labels of a node (upstream), or those that its data gives to others: the highest grade first.
+
+    `counts`: the labels of every grade, also of those below `at_least`. `sources`: how many sensitive columns were
+    found. `gaps`: the owners that reported no columns where the search ended.
+    """
+
+    _rows: ClassVar[str] = "labels"
+    _columns: ClassVar[tuple[str, ...]] = ("node", "category", "grade", "assumed", "proven", "source", "path")
+
+    node: str
+    direction: str
+    at_least: str
+    counts: dict[str, int]
+    sources: int
+    gaps: tuple[str, ...]
+    completeness: Completeness
+    labels: tuple[SensitivityLabel, ...]
+
+    def _title(self) -> str:
+        way = "of" if self.direction == "upstream" else "downstream of"
+        return f"{_number(self.labels, 'sensitivity label')} {way} {self.node}, {_completeness_text(self.completeness)}"
 
 
 class Found(Answer, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from whence.client.answers import (
     Measurements,
     Paths,
     RunLineage,
+    Sensitivity,
     WhyNot,
 )
 from whence.client.connection import Connection, refused_key
@@ -26,6 +27,7 @@ from whence.client.gate_records import Approval, ApprovalsPage, RecordedWaiver, 
 from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text, parameters_of
 from whence.client.pages import Envelope, read_all
 from whence.client.profiles import choose_server
+from whence.client.sensitivity import SensitivityOptions
 from whence.client.values import (
     BlastRadius,
     CheckedDataset,
@@ -141,6 +143,12 @@ class Client:
         period = {"since": iso_text(since), "until": iso_text(until), "max_changes": max_changes}
         parameters = {"node": node, **period, **parameters_of(bounds)}
         return self._read("/changes", parameters, ChangesUpstream, "changes", limit)
+
+    def sensitivity(self, node: str, *, limit: int | None = None, **options: Unpack[SensitivityOptions]) -> Sensitivity:
+        """The sensitive data in a dataset or column; `down`: where its own data goes. The first `limit`, or all."""
+        way = "downstream" if options.pop("down", False) else "upstream"
+        parameters = {"node": node, "direction": way, **parameters_of(options)}
+        return self._read("/sensitivity", parameters, Sensitivity, "labels", limit)
 
     def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> Found:
         """Search datasets, fields and jobs by the words of their names, tags, owners and descriptions."""

@@ -7,6 +7,7 @@ from whence.api.http.response_types import Envelope
 from whence.query.rendering import documents
 from whence.query.rendering.blast import Blast
 from whence.query.rendering.checks import CheckResults
+from whence.query.rendering.sensitivity import SensitivityLabels
 from whence.query.rendering.timeline import ChangesUpstream
 
 ENVELOPES: dict[str, Any] = {
@@ -21,6 +22,7 @@ ENVELOPES: dict[str, Any] = {
     "measurements": Envelope[documents.Measurements],
     "check-results": Envelope[CheckResults],
     "changes": Envelope[ChangesUpstream],
+    "sensitivity": Envelope[SensitivityLabels],
     "blast": Envelope[Blast],
 }
 """The type of `data`, by question."""

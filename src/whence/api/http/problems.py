@@ -17,6 +17,7 @@ from whence.errors import (
     LogError,
     NodeNotFoundError,
     NotYetError,
+    QuestionError,
     QuestionsBusyError,
     RateLimitError,
     StoreError,
@@ -77,6 +78,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(AccessError, _on_access)
     app.add_exception_handler(EventError, _on_event)
     app.add_exception_handler(NodeNotFoundError, _on_unknown)
+    app.add_exception_handler(QuestionError, _on_question)
     app.add_exception_handler(AmbiguousNodeError, _on_ambiguous)
     app.add_exception_handler(CursorError, _on_cursor)
     app.add_exception_handler(ThingNotFoundError, _on_missing)
@@ -137,6 +139,11 @@ def _on_ambiguous(_: Request, error: Exception) -> Response:
     assert isinstance(error, AmbiguousNodeError)
     reason = f"{error.name!r} fits {len(error.candidates)} nodes; say which one"
     return problem(422, reason, candidates=error.candidates, also={"name": error.name})
+
+
+def _on_question(_: Request, error: Exception) -> Response:
+    assert isinstance(error, QuestionError)
+    return problem(422, error.reason, pointer=f"/query/{error.parameter}")
 
 
 def _on_cursor(_: Request, error: Exception) -> Response:

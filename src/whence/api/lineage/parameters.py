@@ -9,11 +9,15 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from whence.api.http.envelopes import PAGE, Paging
 from whence.api.requests.graph import AnswerTerms
 from whence.errors import EventError
+from whence.model.graph import Direction
+from whence.model.sensitivity import GradeWord
 from whence.query.answers.instants import instant, past_instant
 from whence.query.answers.values import TYPES, Filter, Question
 from whence.query.history.changes.period import DEFAULT, Period, read_period
 from whence.query.history.changes.timeline import MOST_CHANGES
 from whence.query.lookup.resolve import resolve
+from whence.query.rendering.sensitivity import grade_of
+from whence.query.sensitivity.labels import SensitivityQuestion
 from whence.query.visibility.visible_ids import QuestionGraph
 
 MOST_ROWS, MOST_NODES, MOST_EDGES = 10_000, 1_000_000, 10_000_000
@@ -179,6 +183,25 @@ class Changed(Page):
     def question(self) -> Question:
         """The question, without its time."""
         return Question(types=TYPES[self.types], max_nodes=self.max_nodes, max_edges=self.max_edges)
+
+
+class Labelled(AtTime):
+    """The sensitivity labels of a node, or those that its data gives to others."""
+
+    node: Name
+    direction: Literal["upstream", "downstream"] = Field("upstream", description="`downstream`: where its data goes")
+    tag: list[Text] = Field([], description="The tags that mark sensitive columns: `pii`, `class=secret`")
+    at_least: GradeWord = Field("partial", description="The lowest grade to list")
+    max_nodes: int = Field(5_000, ge=1, le=MOST_NODES, description="Stop after so many nodes")
+
+    def question(self, at: int | None) -> SensitivityQuestion:
+        """The question at a time."""
+        return SensitivityQuestion(
+            direction=Direction(self.direction),
+            range=Question(at=at, max_nodes=self.max_nodes),
+            tags=tuple(self.tag),
+            at_least=grade_of(self.at_least),
+        )
 
 
 class Between(Page):

@@ -32,9 +32,11 @@ from whence.query.questions.why import why
 from whence.query.questions.why_not import why_not
 from whence.query.rendering import listings
 from whence.query.rendering.listings import Listing, Whole
+from whence.query.rendering.sensitivity import sensitivity_listing
 from whence.query.rendering.timeline import changes_listing
 from whence.query.runs.resolve import resolve_run_name
 from whence.query.runs.run_lineage import resolve_run, run_lineage
+from whence.query.sensitivity.labels import sensitivity
 from whence.query.visibility.visible_ids import QuestionGraph
 
 _RUN = "Its id; `<id>@<job>` if several jobs claim it; or a job: its latest run"
@@ -46,6 +48,7 @@ def router(requests: GraphRequests) -> APIRouter:
     _walks(routes, requests)
     _evidence(routes, requests)
     _reports(routes, requests)
+    _sensitivity(routes, requests)
     _changes(routes, requests)
     return routes
 
@@ -121,6 +124,18 @@ def _reports(routes: APIRouter, requests: GraphRequests) -> None:
 
         def ask(graph: QuestionGraph) -> Listing:
             return listings.check_results_listing(check_results(graph, resolve(graph, query.node), at))
+
+        return await requests.answer(request, query.terms(at), ask)
+
+
+def _sensitivity(routes: APIRouter, requests: GraphRequests) -> None:
+    @routes.get("/sensitivity", responses=documented("sensitivity"))
+    async def sensitivity_of(request: Request, query: Annotated[questions.Labelled, Query()]) -> Response:
+        """List the sensitivity labels of a dataset or a column, or those that its data gives to others downstream."""
+        at = query.at
+
+        def ask(graph: QuestionGraph) -> Listing:
+            return sensitivity_listing(sensitivity(graph, resolve(graph, query.node), query.question(at)))
 
         return await requests.answer(request, query.terms(at), ask)
 

@@ -25,11 +25,13 @@ from whence.client.answers import (
     Measurements,
     Paths,
     RunLineage,
+    Sensitivity,
     WhyNot,
 )
 from whence.client.contracts import ContractedDataset, ContractHistory
 from whence.client.gate_records import Approval, RecordedWaiver
 from whence.client.options import Bounds, Narrowing, Time, Walk
+from whence.client.sensitivity import SensitivityOptions
 from whence.client.values import (
     BlastRadius,
     CheckedDataset,
@@ -97,6 +99,10 @@ class Questions(Protocol):
         **bounds: Unpack[Bounds],
     ) -> ChangesUpstream:
         """What changed at a node and upstream of it in a period: the newest `limit`, or all."""
+        ...
+
+    def sensitivity(self, node: str, *, limit: int | None = None, **options: Unpack[SensitivityOptions]) -> Sensitivity:
+        """The sensitivity labels of a node, or those that its data gives to others: the first `limit`, or all."""
         ...
 
     def history(self, node: str) -> History:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack, cast
 
 import msgspec
 
@@ -12,6 +12,7 @@ from whence.client import answers
 from whence.client.contracts import ContractedDataset, ContractHistory
 from whence.client.gate_records import Approval, RecordedWaiver
 from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text
+from whence.client.sensitivity import SensitivityOptions
 from whence.client.values import BlastRadius, CheckedDataset, KnownField, KnownJob, NodeFacts
 from whence.errors import NodeNotFoundError
 from whence.model.catalog import EntryFilter, Window, entry_sort_key
@@ -43,9 +44,11 @@ from whence.query.rendering.answers import completeness_document
 from whence.query.rendering.catalog import facts_documents
 from whence.query.rendering.checks import checked_document
 from whence.query.rendering.listings import Listing, Whole
+from whence.query.rendering.sensitivity import grade_of, sensitivity_listing
 from whence.query.rendering.timeline import changes_listing
 from whence.query.runs.resolve import resolve_run_name
 from whence.query.runs.run_lineage import resolve_run, run_lineage
+from whence.query.sensitivity.labels import SensitivityQuestion, sensitivity
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.checks import MOST_DATASETS, latest_check_reports
 from whence.store.snapshots.graph import StoreGraph, open_graph
@@ -169,6 +172,14 @@ class StoreQuestions:
             found = upstream_changes(graph, contracts, resolve(graph, node), period, question, max_changes)
         return answer_of(changes_listing(found), answers.ChangesUpstream, limit)
 
+    def sensitivity(
+        self, node: str, *, limit: int | None = None, **options: Unpack[SensitivityOptions]
+    ) -> answers.Sensitivity:
+        """The sensitivity labels of a node, or those that its data gives to others."""
+        with self._open() as graph:
+            found = sensitivity(graph, resolve(graph, node), _sensitivity_question(options))
+        return answer_of(sensitivity_listing(found), answers.Sensitivity, limit)
+
     def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> answers.Found:
         """The results of a search."""
         with self._open() as graph:
@@ -281,6 +292,16 @@ def question_of(options: Walk | Bounds | Narrowing) -> Question:
         at=None if as_of is None else past_instant(as_of, _now()),
         only=Filter(**only, within=within),
         **given,
+    )
+
+
+def _sensitivity_question(options: SensitivityOptions) -> SensitivityQuestion:
+    bounds = {name: options[name] for name in ("as_of", "max_nodes") if name in options}
+    return SensitivityQuestion(
+        direction=Direction.DOWNSTREAM if options.get("down") else Direction.UPSTREAM,
+        range=question_of(cast("Bounds", bounds)),
+        tags=tuple(options.get("tags", ())),
+        at_least=grade_of(options.get("at_least", "partial")),
     )
 
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -14,6 +14,9 @@ from whence.cli.settings import ARCHIVE, DATA, LOG, SECURITY, STORE, TABLES
 from whence.client.profiles import DEFAULT, PROFILE, URL, choose_server, read_profiles
 from whence.errors import ProfileError
 from whence.query.answers.instants import duration, instant, past_instant
+
+if TYPE_CHECKING:
+    from whence.query.history.changes.period import Period
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
@@ -181,3 +184,23 @@ Jobs = Annotated[
     list[str] | None, typer.Option("--job", metavar="JOB", help="Only nodes that this job reads or writes")
 ]
 Within = Annotated[bool, typer.Option("--within", help="Do not pass through nodes that the filter excludes")]
+
+
+class Grades(StrEnum):
+    """The grades of sensitivity labels that can be listed."""
+
+    INFLUENCED = "influenced"
+    STATISTIC = "statistic"
+    PARTIAL = "partial"
+    PSEUDONYMOUS = "pseudonymous"
+    FULL = "full"
+
+
+def period_of(since: str, until: str | None, as_of: str | None) -> "Period":
+    """The period of some options. Raises BadParameter."""
+    from whence.query.history.changes.period import read_period
+
+    try:
+        return read_period(since, until, as_of, time.time_ns() // 1_000)
+    except (ValueError, OverflowError) as error:
+        raise typer.BadParameter(str(error)) from None

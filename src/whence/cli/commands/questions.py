@@ -1,6 +1,5 @@
 """Question commands: each parses its arguments, and calls one function of `cli.answers`."""
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +11,7 @@ from whence.cli.commands.options import (
     AsOf,
     Data,
     Depth,
+    Grades,
     Jobs,
     Kinds,
     MaxEdges,
@@ -28,6 +28,7 @@ from whence.cli.commands.options import (
     Within,
     is_given,
     parse_past_instant,
+    period_of,
 )
 from whence.cli.commands.source import open_questions
 from whence.cli.output.streams import Rows, reporting
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from whence.cli.answers.ask import QuestionCommand
     from whence.client.options import Bounds, Narrowing, Walk
     from whence.client.options import Types as FollowedTypes
-    from whence.query.history.changes.period import Period
+    from whence.client.sensitivity import SensitivityOptions
 
 
 def add_to(app: typer.Typer) -> None:
@@ -45,7 +46,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("upstream")(_follow("List the nodes upstream of a dataset, field or job: its sources.", down=False))
     depends = "List the nodes downstream of a dataset, field or job: what breaks if it changes."
     app.command("downstream")(_follow(depends, down=True))
-    for command in (impact, path, why, history, changes, diff, runs, measurements, checks, search):
+    for command in (impact, path, why, history, changes, diff, runs, measurements, checks, sensitivity, search):
         app.command()(command)
     app.command("why-not")(why_not)
 
@@ -219,20 +220,11 @@ def changes(
     """List what changed upstream of a dataset, column or job: schemas, lineage, contracts, checks, runs."""
     from whence.cli.answers.timeline import show_changes
 
-    period = _period(since, until, as_of)
+    period = period_of(since, until, as_of)
     bounds = _bounds(types, None if as_of is None else period.until, max_nodes)
     begin, end = iso(period.since), None if period.is_now else iso(period.until)
     with _open_command(context, output) as command:
         raise typer.Exit(show_changes(command, node, since=begin, until=end, limit=limit, **bounds))
-
-
-def _period(since: str, until: str | None, as_of: str | None) -> "Period":
-    from whence.query.history.changes.period import read_period
-
-    try:
-        return read_period(since, until, as_of, time.time_ns() // 1_000)
-    except (ValueError, OverflowError) as error:
-        raise typer.BadParameter(str(error)) from None
 
 
 def _state(text: str) -> str:
@@ -347,6 +339,34 @@ def checks(
     time = None if as_of is None else iso(as_of)
     with _open_command(context, output) as command:
         raise typer.Exit(show_check_results(command, node, as_of=time, limit=limit))
+
+
+def sensitivity(
+    context: typer.Context,
+    node: Node,
+    down: Annotated[bool, typer.Option("--down", help="Where its data goes, instead of what is in it")] = False,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option("--tag", metavar="TAG", help="This tag marks sensitive columns: pii, class=secret"),
+    ] = None,
+    at_least: Annotated[Grades, typer.Option("--at-least", help="The lowest grade to list")] = Grades.PARTIAL,
+    as_of: AsOf = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="The most to list as text")] = 50,
+    max_nodes: MaxNodes = 5_000,
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    output: RowsForm = Rows.TEXT,
+) -> None:
+    """List the sensitive data in a dataset or column, how much of it is shown, and the way that it came."""
+    from whence.cli.answers.sensitivity import show_sensitivity
+
+    time = None if as_of is None else iso(as_of)
+    options: SensitivityOptions = {"down": down, "tags": tag or (), "at_least": at_least.value}
+    options |= {"as_of": time, "max_nodes": max_nodes}
+    with _open_command(context, output) as command:
+        raise typer.Exit(show_sensitivity(command, node, limit, **options))
 
 
 @contextmanager

@@ -1,0 +1,1 @@
+"""How much of a column's values an expression shows."""

@@ -1,0 +1,64 @@
+"""How much of its source an edge shows: by its transformations, and the expressions in them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from whence.capture.sql.disclosure.expressions import UNKNOWN, disclosure_of
+from whence.model.names import DatasetName, FieldName, Node
+from whence.model.sensitivity import Disclosure, Grade
+from whence.query.answers.transformations import Transformation
+from whence.query.answers.values import AnswerEdge
+
+INFLUENCED, STATISTIC, FULL = (Disclosure(grade) for grade in (Grade.INFLUENCED, Grade.STATISTIC, Grade.FULL))
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Values of `source` pass to `target`: at most so much of them, and `proven` of it for certain."""
+
+    source: Node
+    target: Node
+    at_most: Grade
+    proven: Grade
+
+
+def way_of(edge: AnswerEdge) -> Way:
+    """How much passes along an edge: the most of its transformations, which are beside each other.
+
+    What a whole dataset passes on is assumed to be any of its columns.
+    """
+    column = edge.source.field if isinstance(edge.source, FieldName) else ""
+    found = [disclosure(one, column) for one in edge.transformations] or [UNKNOWN]
+    if isinstance(edge.source, DatasetName):
+        found = [Disclosure(one.grade, assumed=True) for one in found]
+    return Way(edge.source, edge.target, _most(found), _most(one for one in found if not one.assumed))
+
+
+def disclosure(how: Transformation, column: str) -> Disclosure:
+    """How much of a column a transformation shows at most."""
+    match how.type, how.subtype:
+        case "INDIRECT", _:
+            return INFLUENCED
+        case "DIRECT", "IDENTITY":
+            return FULL
+        case "DIRECT", "AGGREGATION" if how.masking and not how.description:
+            return STATISTIC  # the aggregation that openlineage-spark calls masking is a count
+        case "DIRECT", subtype if how.description:
+            return _masked(_of_expression(how.description, column, subtype), how)
+    return _masked(UNKNOWN, how)
+
+
+def _of_expression(text: str, column: str, subtype: str) -> Disclosure:
+    """A column alone that was transformed is one of a query inside: what happened there is not in the text."""
+    found = disclosure_of(text, column)
+    is_alone = subtype != "IDENTITY" and text.strip('`"[]').casefold() == column.casefold()
+    return Disclosure(found.grade, assumed=True) if is_alone else found
+
+
+def _masked(found: Disclosure, how: Transformation) -> Disclosure:
+    """A producer that says `masking` has seen a hash or a mask on the way."""
+    return found.and_then(Disclosure(Grade.PSEUDONYMOUS)) if how.masking else found
+
+
+def _most(several: Iterable[Disclosure]) -> Grade:
+    return max((one.grade for one in several), default=Grade.NONE)
