@@ -26,9 +26,12 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "TPC-DS": {**_BARS, "harmless silent": 0.94, "known": 1.0, "exact columns": 0.83},
     "TPC-H": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 0.9},
     "Spark SQL": {**_BARS, "harmless silent": 0.95, "known": 1.0, "exact columns": 0.88},
-    WHOLE: _BARS,
+    "Subscriptions": {**_BARS, "harmless silent": 0.71, "exact columns": 0.83},
+    WHOLE: {**_BARS, "harmless silent": 0.87},
 }
-"""What a change of the reader may not fall below, of each corpus."""
+"""What a change of the reader may not fall below, of each corpus. The corpora before `Subscriptions` were in view when
+rules were written; of it no rule was written yet.
+"""
 
 
 def render(text: str) -> str:
@@ -94,6 +97,7 @@ CORPORA: Mapping[str, Callable[[], Iterator[Verdict]]] = {
     "TPC-DS": lambda: query_verdicts("tpcds"),
     "TPC-H": lambda: query_verdicts("tpch"),
     "Spark SQL": lambda: query_verdicts("spark"),
+    "Subscriptions": lambda: query_verdicts("subscriptions"),
 }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from capture.sql.fingerprint.verdicts import Verdict
 from capture.sql.gate_corpus import query_edits, shop
 from capture.sql.gate_corpus.query_edits import Edit, Truth
-from capture.sql.generated import tpcds, tpch
+from capture.sql.generated import subscriptions, tpcds, tpch
 from whence.capture.sql.fingerprint.code import Code, ProjectCode
 from whence.capture.sql.fingerprint.evaluation import Readings
 from whence.capture.sql.fingerprint.projects import compare_projects
@@ -20,13 +20,14 @@ def query_verdicts(corpus: str) -> Iterator[Verdict]:
     """The verdicts on one of `query_edits.CORPORA`."""
     readings, truths = Readings(), query_edits.truths(corpus)
     for edit in query_edits.edits(corpus):
-        changes = compare_projects(_project(edit, edit.before), _project(edit, edit.after), readings)
-        notable = (change for change in changes if not change.kind.is_harmless)
-        yield _verdict(edit, truths[edit.name], truths[edit.statement], tuple(notable))
+        make = _subscriptions if corpus == "subscriptions" else _project
+        changes = compare_projects(make(edit, edit.before), make(edit, edit.after), readings)
+        notable = tuple(change for change in changes if not change.kind.is_harmless)
+        dataset = subscriptions.target_of(edit.before) or _ANSWER.name if corpus == "subscriptions" else _dataset(edit)
+        yield _verdict(edit, dataset, truths[edit.name], truths[edit.statement], notable)
 
 
-def _verdict(edit: Edit, truth: Truth, statement: Truth, changes: tuple[ColumnChange, ...]) -> Verdict:
-    dataset = _dataset(edit)
+def _verdict(edit: Edit, dataset: str, truth: Truth, statement: Truth, changes: tuple[ColumnChange, ...]) -> Verdict:
     changed = frozenset((dataset, name) for name in truth.changed())
     return Verdict(
         title=edit.name,
@@ -52,3 +53,14 @@ def _project(edit: Edit, sql: str) -> ProjectCode:
     columns = {table: tuple(names) for table, names in {**shop.COLUMNS, **shop.TARGETS}.items()}
     code = Code(file="job.sql", sql=sql, content=sql)
     return ProjectCode(dialect="spark", namespace="spark", codes=(code,), columns=columns)
+
+
+def _subscriptions(edit: Edit, sql: str) -> ProjectCode:
+    """A query as the only model of a project, a statement that writes a table as its only script."""
+    every = {**subscriptions.TABLES, **subscriptions.TARGETS}
+    columns = {table: tuple(names) for table, names in every.items()}
+    if subscriptions.target_of(edit.before):
+        code = Code(file="job.sql", sql=sql, content=sql)
+    else:
+        code = Code(file="answer.sql", sql=sql, content=sql, builds=_ANSWER, table=_ANSWER.name)
+    return ProjectCode(dialect="duckdb", namespace="duckdb", codes=(code,), columns=columns)
