@@ -1,5 +1,5 @@
-"""`whence up` as a user has it: seconds until ready, event → queryable at a steady rate, and the memory of all its
-processes.
+"""`whence up` as a user has it: seconds until ready, event → queryable at a steady rate, and the memory and CPU of all
+its processes.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from bench.measures.process_tree import taking
 from bench.workloads.events import bodies
 from whence.cli.process.serve import OPEN, plan, running
 from whence.cli.settings import store_url
@@ -26,11 +27,14 @@ RATE, SECONDS, WARM = 50, 30, 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """What one `whence up` did. Latencies in seconds, sorted; memory in bytes (proportional set size)."""
+    """What one `whence up` did. Latencies in seconds, sorted; memory in bytes (proportional set size); cores
+    busy at the steady rate, on average.
+    """
 
     ready: float
     latencies: tuple[float, ...]
     peak_memory: int
+    cores: float
 
     def percentile(self, share: float) -> float:
         """A latency in milliseconds."""
@@ -121,9 +125,13 @@ def measure(store: str | None = None, rate: int = RATE, seconds: float = SECONDS
             _warm(url, target, root, events[:WARM])
             watch = Watch(target, root)
             watch.start()
-            _post_steadily(Poster(url), watch, events[WARM:], rate)
-            watch.finish()
-    return Served(ready=ready, latencies=tuple(sorted(watch.latencies)), peak_memory=watch.peak_memory)
+            started = time.perf_counter()
+            with taking(root) as taken:
+                _post_steadily(Poster(url), watch, events[WARM:], rate)
+                watch.finish()
+            cores = taken.cpu / (time.perf_counter() - started)
+    latencies = tuple(sorted(watch.latencies))
+    return Served(ready=ready, latencies=latencies, peak_memory=watch.peak_memory, cores=cores)
 
 
 def _warm(url: str, target: str, root: int, events: list[bytes]) -> None:
@@ -157,6 +165,7 @@ def main() -> None:
         f"ready      {served.ready:.1f} s after `whence up`\n"
         f"queryable  {latencies} after the event was sent, at {given.rate} events/s\n"
         f"memory     {served.peak_memory / 2**20:,.0f} MiB at most, all processes\n"
+        f"CPU        {served.cores:.2f} cores at {given.rate} events/s, all processes\n"
     )
 
 
