@@ -240,7 +240,8 @@ async def post(settings: Settings, path: str, body: bytes, passed: Passed) -> di
 
 def merge_log(log: Path, store: StoreAddress) -> None:
     """What Spark does with the log: plan the new part of it, and read each partition in an executor."""
-    options = {"path": str(log), "since": "0", "batchBytes": str(2**20), "tasks": "2"}
+    sizes = {"batchBytes": str(2**20), "tasks": "2"}
+    options = {"path": str(log), "since": "0", "passed": str(log.with_name("passed")), **sizes}
     source = bind_transform(LogSource, merge_into(store))(options)
     stream = source.streamReader(source.schema())
     first = stream.initialOffset()

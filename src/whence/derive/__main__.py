@@ -177,7 +177,8 @@ def _stream_once(given: argparse.Namespace, at: _Stations, stopping: Event) -> N
     with tempfile.TemporaryDirectory(prefix="whence-", ignore_cleanup_errors=True) as scratch:
         seals = at.log.list_seals()
         derive_restored(at.session, at.log, at.engine, seals)
-        query = run_stream(at.session, at.log, at.engine, Path(scratch) / "checkpoint")
+        ending = Event()
+        query = run_stream(at.session, at.log, at.engine, Path(scratch) / "checkpoint", ending)
         schedule = Schedule(at.session, at.engine, scheduled_jobs(at.log, given))
         schedule.start()
         signal.signal(signal.SIGTERM, lambda *_: stopping.set())
@@ -198,6 +199,7 @@ def _stream_once(given: argparse.Namespace, at: _Stations, stopping: Event) -> N
             if not (is_damage and at.log.seal_damage(resume_positions(at.log, read_progress(at.engine)))):
                 raise
         finally:
+            ending.set()
             preparation.stop()
             schedule.stop()
             query.stop()

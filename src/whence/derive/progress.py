@@ -49,3 +49,8 @@ def read_end_offset(checkpoint: Path, batch: int) -> str:
     The rows do not contain it: a topic has offsets without messages.
     """
     return (checkpoint / "offsets" / str(batch)).read_text("utf-8").splitlines()[-1]
+
+
+def write_position(file: Path, position: Position) -> None:
+    """Note how far the store is, for a source that Spark asks about records that are derived already."""
+    file.write_text(str(position.as_int), "utf-8")

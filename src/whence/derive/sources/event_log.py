@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
@@ -20,8 +21,10 @@ TASK_BYTES = 16 * 2**20
 class Source(Protocol):
     """A log as Spark reads it: a frame is what a transform returns for the records, applied in the executors."""
 
-    def stream(self, session: SparkSession, since: Lanes, transform: Transform) -> DataFrame:
-        """The records from these positions on, as they arrive."""
+    def stream(self, session: SparkSession, since: Lanes, transform: Transform, passed: Path) -> DataFrame:
+        """The records from these positions on, as they arrive; without those before the position in the file `passed`,
+        if there is one by then.
+        """
 
     def batch(
         self, session: SparkSession, lanes: Sequence[Lane], transform: Transform, task_bytes: int = PARTITION_BYTES
@@ -41,11 +44,12 @@ class SegmentSource:
 
     log: SegmentLog
 
-    def stream(self, session: SparkSession, since: Lanes, transform: Transform) -> DataFrame:
+    def stream(self, session: SparkSession, since: Lanes, transform: Transform, passed: Path) -> DataFrame:
         path, start = str(self.log.directory), since[LANE].as_int
         reader = session.readStream.format(register(session, LogSource, transform))
         cores = session.sparkContext.defaultParallelism
-        return reader.options(path=path, since=start, batchBytes=TASK_BYTES * cores, tasks=cores).load()
+        sizes = {"batchBytes": TASK_BYTES * cores, "tasks": cores}
+        return reader.options(path=path, since=start, passed=str(passed), **sizes).load()
 
     def batch(
         self, session: SparkSession, lanes: Sequence[Lane], transform: Transform, task_bytes: int = PARTITION_BYTES

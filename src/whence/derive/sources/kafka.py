@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -33,8 +34,8 @@ class KafkaSource:
     address: KafkaAddress
     trust: Trust = NOBODY
 
-    def stream(self, session: SparkSession, since: Lanes, transform: Transform) -> DataFrame:
-        """New messages. Partitions added to the topic later are read from their beginning."""
+    def stream(self, session: SparkSession, since: Lanes, transform: Transform, passed: Path) -> DataFrame:
+        """New messages. Partitions added to the topic later are read from their beginning. Nothing writes `passed`."""
         # An idle stream polls the brokers this often; by default it would a hundred times a second.
         session.conf.set("spark.sql.streaming.pollingDelay", "100ms")
         start = {"startingOffsets": _offsets(self.address, since), "maxOffsetsPerTrigger": str(BATCH_RECORDS)}

@@ -46,7 +46,7 @@ class LogSource(RecordSource):
     def streamReader(self, schema: StructType) -> "LogStream":
         path, since = Path(self.options["path"]), int(self.options["since"])
         batch_bytes, tasks = int(self.options["batchBytes"]), int(self.options["tasks"])
-        return LogStream(path, since, batch_bytes, tasks, self.transform)
+        return LogStream(path, since, Path(self.options["passed"]), batch_bytes, tasks, self.transform)
 
 
 class LogReader(DataSourceReader):
@@ -67,10 +67,14 @@ class LogReader(DataSourceReader):
 
 
 class LogStream(DataSourceStreamReader):
-    """The log from a position on. Offsets are positions; records that are not durable yet are not returned."""
+    """The log from a position on. Offsets are positions; records that are not durable yet are not returned, nor are
+    those before the position in the file `passed`: the driver derived them, and Spark has not heard of it.
+    """
 
-    def __init__(self, directory: Path, since: int, batch_bytes: int, tasks: int, transform: bytes) -> None:
-        self._directory, self._since = directory, since
+    def __init__(
+        self, directory: Path, since: int, passed: Path, batch_bytes: int, tasks: int, transform: bytes
+    ) -> None:
+        self._directory, self._since, self._passed = directory, since, passed
         self._batch_bytes, self._tasks, self._transform = batch_bytes, tasks, transform
 
     def initialOffset(self) -> dict[str, int]:
@@ -80,19 +84,24 @@ class LogStream(DataSourceStreamReader):
         return ReadMaxBytes(self._batch_bytes)
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:
-        end = committed_end(self._directory)
-        if isinstance(limit, ReadAllAvailable) or end.as_int <= start["position"]:
-            return {"position": max(end.as_int, start["position"])}
-        first = next(merge_ranges(self._directory, Position.from_int(start["position"]), end, self._batch_bytes), None)
+        end, since = committed_end(self._directory), self._skip_passed(start)
+        if isinstance(limit, ReadAllAvailable) or end <= since:
+            return {"position": max(end, since).as_int}
+        first = next(merge_ranges(self._directory, since, end, self._batch_bytes), None)
         return {"position": first[1].as_int if first else end.as_int}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[LogRange]:
-        since, until = Position.from_int(start["position"]), Position.from_int(end["position"])
+        until = Position.from_int(end["position"])
+        since = min(self._skip_passed(start), until)
         # The range may be completely damaged.
         pieces = list(plan_ranges(self._directory, since, until, PIECE_BYTES)) or [(since, until)]
         count = min(len(pieces), self._tasks)
         cuts = [len(pieces) * part // count for part in range(count + 1)]
         return [LogRange(pieces[low][0].as_int, pieces[high - 1][1].as_int) for low, high in pairwise(cuts)]
+
+    def _skip_passed(self, start: dict[str, int]) -> Position:
+        passed = int(self._passed.read_text("utf-8")) if self._passed.exists() else 0
+        return Position.from_int(max(start["position"], passed))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return apply_transform(self._transform, _records(self._directory, partition))

@@ -11,7 +11,7 @@ REGISTRY = CollectorRegistry()
 
 BATCH_SECONDS = Histogram(
     "whence_batch_seconds",
-    "Time that a micro-batch took to be written and settled",
+    "Time that a micro-batch, or a range that the driver derives, took to be written and settled",
     buckets=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300),
     registry=REGISTRY,
 )
