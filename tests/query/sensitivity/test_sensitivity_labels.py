@@ -66,6 +66,7 @@ def test_a_dataset_says_what_is_in_its_columns(graph: StoreGraph) -> None:
     assert [short(one) for one in found.labels] == [
         (of(FEATURES, "code"), "pii", "full", True),
         (of(FEATURES, "id"), "pii", "pseudonymous", False),
+        (of(FEATURES, "last_hash"), "pii", "pseudonymous", True),
         (of(FEATURES, "secret"), "pii", "pseudonymous", True),
         (of(FEATURES, "mean_salary"), "financial", "statistic", False),
     ]
@@ -107,6 +108,7 @@ def test_where_a_column_goes(graph: StoreGraph) -> None:
         (of(USERS, "email_hash"), "pseudonymous"),
         (of(FEATURES, "id"), "pseudonymous"),
         (of(FEATURES, "secret"), "pseudonymous"),
+        (of(FEATURES, "last_hash"), "pseudonymous"),
         (of(DEV, "contact"), "pseudonymous"),
     }
     assert found.counts[Grade.STATISTIC] == 1

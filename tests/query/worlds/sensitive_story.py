@@ -49,6 +49,8 @@ TO_FEATURES = [
     made(of(USERS, "contact"), of(FEATURES, "code"), "my_udf(contact)"),
     made(of(USERS, "contact"), of(FEATURES, "secret"), "vault_mask(contact)", masking=True),
     made(of(USERS, "city"), of(FEATURES, "city"), "UPPER(city)"),
+    # As Spark reports max(sha2(contact)), and count(contact) alike.
+    made(of(USERS, "contact"), of(FEATURES, "last_hash"), subtype="AGGREGATION", masking=True),
     shaped(of(USERS, "area"), FEATURES, "GROUP_BY"),
 ]
 TO_REPORT = [

@@ -9,7 +9,7 @@ from whence.model.sensitivity import Disclosure, Grade
 from whence.query.answers.transformations import Transformation
 from whence.query.answers.values import AnswerEdge
 
-INFLUENCED, STATISTIC, FULL = (Disclosure(grade) for grade in (Grade.INFLUENCED, Grade.STATISTIC, Grade.FULL))
+INFLUENCED, FULL = Disclosure(Grade.INFLUENCED), Disclosure(Grade.FULL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,6 @@ def disclosure(how: Transformation, column: str) -> Disclosure:
             return INFLUENCED
         case "DIRECT", "IDENTITY":
             return FULL
-        case "DIRECT", "AGGREGATION" if how.masking and not how.description:
-            return STATISTIC  # the aggregation that openlineage-spark calls masking is a count
         case "DIRECT", subtype if how.description:
             return _masked(_of_expression(how.description, column, subtype), how)
     return _masked(UNKNOWN, how)
@@ -56,7 +54,7 @@ def _of_expression(text: str, column: str, subtype: str) -> Disclosure:
 
 
 def _masked(found: Disclosure, how: Transformation) -> Disclosure:
-    """A producer that says `masking` has seen a hash or a mask on the way."""
+    """A producer that says `masking` has seen a hash, a mask or a count on the way: no more than a hash is left."""
     return found.and_then(Disclosure(Grade.PSEUDONYMOUS)) if how.masking else found
 
 
