@@ -88,6 +88,11 @@ class Settings:
         return self.tables_url or str(self.data / "tables")
 
     @property
+    def evidence_keys(self) -> Path:
+        """The directory with the keys that sign evidence packs."""
+        return self.data / "evidence-keys"
+
+    @property
     def run_file(self) -> Path:
         """The file in which the supervisor, if there is one, reports its processes."""
         return self.data / "run" / "whence.json"

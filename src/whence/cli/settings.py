@@ -50,6 +50,11 @@ def tables_uri(data: Path, given: str | None = None) -> str:
     return given or os.environ.get(TABLES) or str(data / "tables")
 
 
+def evidence_keys(data: Path) -> Path:
+    """The directory with the keys that sign evidence packs."""
+    return data / "evidence-keys"
+
+
 def target_url(given: str) -> str:
     """The store to build: a URL, or an SQLite file in a data directory, which is created."""
     if "://" in given:

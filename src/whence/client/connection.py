@@ -58,6 +58,12 @@ class Connection:
         given = {name: value for name, value in parameters.items() if value is not None}
         return self._patiently(lambda: self._http.get(self.url + path, params=given))
 
+    def get_bytes(self, path: str, parameters: Mapping[str, Any]) -> bytes:
+        """The body of an answer that is not JSON. Raises as `get`."""
+        given = {name: value for name, value in parameters.items() if value is not None}
+        content: bytes = self._patiently(lambda: self._http.get(self.url + path, params=given), _content)
+        return content
+
     def put(self, path: str, document: object) -> Any:
         """Replace what is at a path by a JSON document; the JSON of the answer. Raises as `get`."""
         content, headers = msgspec.json.encode(document), {"Content-Type": "application/json"}
@@ -67,13 +73,15 @@ class Connection:
         """Delete what is at a path; the JSON of the answer. Raises as `get`."""
         return self._patiently(lambda: self._http.delete(self.url + path))
 
-    def _patiently(self, send: Callable[[], httpx2.Response]) -> Any:
+    def _patiently(
+        self, send: Callable[[], httpx2.Response], read: Callable[[httpx2.Response, str], Any] | None = None
+    ) -> Any:
         give_up = time.monotonic() + self._patience
         while True:
             response = self._once(send)
             pause = _pause(response)
             if response.status_code != 503 or time.monotonic() + pause > give_up:
-                return self._read(response)
+                return self._read(response, read or _decoded)
             time.sleep(pause)
 
     def close(self) -> None:
@@ -86,14 +94,9 @@ class Connection:
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise ApiError(self.url, _explain(error)) from None
 
-    def _read(self, response: httpx2.Response) -> Any:
+    def _read(self, response: httpx2.Response, read: Callable[[httpx2.Response, str], Any]) -> Any:
         if response.status_code in (200, 202):
-            try:
-                return msgspec.json.decode(response.content)
-            except (msgspec.DecodeError, UnicodeDecodeError):
-                raise ServerVersionError(
-                    self.url, "its answer is not JSON; check that this is a Whence server"
-                ) from None
+            return read(response, self.url)
         try:
             problem = msgspec.json.decode(response.content, type=Problem)
         except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError):
@@ -118,6 +121,17 @@ class Connection:
             case Problem(status=400 | 422, reason=reason, pointer=pointer):
                 raise QuestionError(pointer.removeprefix("/query/").lstrip("/"), reason)
         raise ApiError(self.url, problem.reason or f"status {problem.status}")
+
+
+def _decoded(response: httpx2.Response, url: str) -> Any:
+    try:
+        return msgspec.json.decode(response.content)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise ServerVersionError(url, "its answer is not JSON; check that this is a Whence server") from None
+
+
+def _content(response: httpx2.Response, _url: str) -> bytes:
+    return response.content
 
 
 def refused_key(url: str, *, has_key: bool) -> AccessError:

@@ -39,6 +39,15 @@ class Walk(Bounds, Narrowing, total=False):
     within: bool
 
 
+class EvidenceWalk(TypedDict, total=False):
+    """The range of the lineage in an evidence pack: edges of these types, hops, and the most nodes and edges."""
+
+    types: Types | None
+    depth: int | None
+    max_nodes: int
+    max_edges: int
+
+
 _NAMES = {"namespaces": "namespace", "tags": "tag", "owners": "owner", "kinds": "kind", "jobs": "job"}
 """The API's names of the options that are lists."""
 

@@ -24,7 +24,7 @@ from whence.client.answers import (
 from whence.client.connection import Connection, refused_key
 from whence.client.contracts import ContractAnswer, ContractedDataset, ContractHistory, ContractPage
 from whence.client.gate_records import Approval, ApprovalsPage, RecordedWaiver, WaiversPage, WrittenPage
-from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text, parameters_of
+from whence.client.options import Bounds, EvidenceWalk, Narrowing, Time, Walk, iso_text, parameters_of
 from whence.client.pages import Envelope, read_all
 from whence.client.profiles import choose_server
 from whence.client.sensitivity import SensitivityOptions
@@ -230,6 +230,11 @@ class Client:
         path = f"/api/v2/nodes/{quote(dataset, safe='')}/contract"
         options = {"as_of": iso_text(as_of), "transitions": "true" if transitions else None}
         return self._converted(self._connection.get(path, options), ContractAnswer).data
+
+    def evidence(self, node: str, *, as_of: Time | None = None, **walk: Unpack[EvidenceWalk]) -> bytes:
+        """The evidence pack of a node, as a ZIP file: its lineage at a time (now), with the events that prove it."""
+        parameters = {"node": node, "as_of": iso_text(as_of), **parameters_of(walk)}
+        return self._connection.get_bytes("/api/v2/evidence", parameters)
 
     def whoami(self) -> CurrentUser | None:
         """The current user, or None if the server runs open, without keys."""

@@ -36,6 +36,7 @@ WhenceError
 ├── AddressError           `whence up` cannot listen at its address; carries it
 ├── ArtifactError          a file to capture from cannot be read
 │   └── RulesFileError     a file of rules (gate.yaml) has a mistake; carries its line
+├── EvidenceError          an evidence pack, or the keys that sign packs, cannot be read or written
 ├── SourceError            a server to capture from does not answer, or refuses
 ├── JavaNotFoundError      Spark needs a Java; the text has the command that installs one
 ├── SparkStartError        Spark's JVM ended, or could not be reached in time
@@ -44,7 +45,7 @@ WhenceError
 
 from whence.errors.access import AccessError, ApiError, AuditError, ProfileError, ServerVersionError
 from whence.errors.events import CollisionError, EventError, RateLimitError, ReceiptNotFoundError
-from whence.errors.files import ArtifactError, DialectError, RulesFileError, SchemaError, SourceError
+from whence.errors.files import ArtifactError, DialectError, EvidenceError, RulesFileError, SchemaError, SourceError
 from whence.errors.log import LogBusyError, LogCorruptError, LogError, LogGapError, TableBusyError, TableError
 from whence.errors.machine import AddressError, JarsNotFoundError, JavaNotFoundError, NotInstalledError, SparkStartError
 from whence.errors.questions import (
@@ -80,6 +81,7 @@ __all__ = [
     "DialectError",
     "EncryptionError",
     "EventError",
+    "EvidenceError",
     "JarsNotFoundError",
     "JavaNotFoundError",
     "LogBusyError",

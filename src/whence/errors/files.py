@@ -22,6 +22,17 @@ class RulesFileError(ArtifactError):
 
 
 @dataclass(eq=False)
+class EvidenceError(WhenceError):
+    """An evidence pack, or the directory of keys that sign packs, cannot be read or written. `place` is its path."""
+
+    place: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reason}"
+
+
+@dataclass(eq=False)
 class SourceError(WhenceError):
     """A server that lineage is to be captured from does not answer, or refuses. `address` has no secrets."""
 

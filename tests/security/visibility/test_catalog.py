@@ -1,90 +1,27 @@
 """What somebody may not see is in no answer of the catalog and of the Marquez API: not in a byte, not in a total."""
 
-import json
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
-from uuid import UUID
 
 import httpx
 import pytest
 from fastapi import FastAPI
 
 from fixtures.logs_of_events import fill
+from fixtures.random_estates import SPACES, Estate, forbidden
 from fixtures.stores_of_events import apply
 from security.conftest import House
 from whence.log.segments.log import SegmentLog
 from whence.log.segments.read import committed_end, read_records, start_position
 from whence.model.access import Grant, Hiding, Role
-from whence.model.events import RunState
-from whence.model.lineage import Edge
-from whence.model.names import DatasetName, FieldName, JobName, RunName
-from whence.openlineage.accept import Accepted, accept
-from whence.openlineage.write import column_lineage, dataset, dataset_event, facet, job, parent_facet, run_event
+from whence.model.names import DatasetName, JobName
 from whence.store.connection.engine import open_store
 from whence.store.security.database import write_security
 from whence.store.security.grants import add_grant, add_hidings
-
-SPACES = ("nsalpha", "nsbeta", "nsgamma")
-AT = 1_790_000_000_000_000
-
-
-class Estate:
-    """Random events in which every name is a word of its own."""
-
-    def __init__(self, seed: int) -> None:
-        self.dice = random.Random(seed)
-        self.datasets = [DatasetName(self.dice.choice(SPACES), f"tbl{letter}q") for letter in "abcd"]
-        self.jobs = [JobName(self.dice.choice(SPACES), f"job{letter}q") for letter in "jkl"]
-        self.runs = {one: RunName(str(UUID(int=self.dice.getrandbits(128))), one) for one in self.jobs}
-        self.events = {one.key: (about, one.payload) for about, one in self._events()}
-
-    @property
-    def names(self) -> list[DatasetName | JobName]:
-        return [*self.datasets, *self.jobs]
-
-    def fields(self, of: DatasetName) -> list[FieldName]:
-        return [FieldName(of, f"col{number}{of.name}") for number in (0, 1)]
-
-    def _events(self) -> Iterator[tuple[DatasetName | JobName, Accepted]]:
-        for place, name in enumerate(self.datasets):
-            event = dataset_event(AT + place, name, facets=self._facets(name))
-            yield name, accept(json.dumps(event).encode())
-        for place, owner in enumerate(self.jobs):
-            for state in (RunState.START, RunState.COMPLETE):
-                yield owner, accept(json.dumps(self._run(AT + 100 + place * 10 + state, owner, state)).encode())
-
-    def _run(self, at: int, name: JobName, state: RunState) -> dict[str, object]:
-        inputs, outputs = self.dice.sample(self.datasets, 2), self.dice.sample(self.datasets, 2)
-        read_datasets = [dataset(one, facets=self._facets(one)) for one in inputs]
-        written_datasets = [dataset(one, facets=self._facets(one) | self._columns(one, inputs)) for one in outputs]
-        other = self.dice.choice(self.jobs)
-        about = {"parent": parent_facet(self.runs[other])} if other != name else {}
-        event = run_event(at, state, self.runs[name], inputs=read_datasets, outputs=written_datasets)
-        event["run"] = {**event["run"], "facets": {**about, "free": {"text": self._everything()}}}
-        sql = facet("SQLJobFacet", query=f"select {self._everything()}")
-        event["job"] = job(name, {"sql": sql})
-        return event
-
-    def _columns(self, of: DatasetName, inputs: list[DatasetName]) -> dict[str, object]:
-        edges = [Edge(source=self.fields(one)[0], target=self.fields(of)[1], type="DIRECT") for one in inputs]
-        return {"columnLineage": column_lineage(edges)}
-
-    def _facets(self, of: DatasetName) -> dict[str, object]:
-        first, second = (one.field for one in self.fields(of))
-        tags = [{"key": f"tag{first}", "value": "true", "field": first}, {"key": "shared", "value": "true"}]
-        return {
-            "schema": facet("SchemaDatasetFacet", fields=[{"name": first, "type": "int"}, {"name": second}]),
-            "tags": facet("TagsDatasetFacet", tags=tags),
-            "documentation": facet("DocumentationDatasetFacet", description=self._everything()),
-            "ownership": facet("OwnershipDatasetFacet", owners=[{"name": "team-a"}]),
-        }
-
-    def _everything(self) -> str:
-        return " ".join([*SPACES, *(f"{one.name} col0{one.name}" for one in self.datasets)])
 
 
 def write(estate: Estate, house: House, base: Path) -> None:
@@ -207,17 +144,6 @@ def test_nothing_hidden_is_in_any_answer(seed: int, house: Callable[..., House],
 def is_of_catalog(operation: dict[str, Any]) -> bool:
     has_tag = bool({"marquez", "catalog", "facts"} & set(operation.get("tags", ())))
     return has_tag or str(operation.get("operationId", "")).startswith("find_")
-
-
-def forbidden(estate: Estate, spaces: frozenset[str], hidden: list[FieldName]) -> set[str]:
-    """Names of hidden things, ids of their runs, keys of events about them."""
-    words = {space for space in SPACES if space not in spaces} | {one.field for one in hidden}
-    for name in estate.names:
-        if name.namespace not in spaces:
-            words |= {name.name}
-            words |= {one.field for one in estate.fields(name)} if isinstance(name, DatasetName) else set()
-    words |= {run.run_id for name, run in estate.runs.items() if name.namespace not in spaces}
-    return words | {key for key, (about, _) in estate.events.items() if about.namespace not in spaces}
 
 
 async def versions_of(client: httpx.AsyncClient, key: dict[str, str], estate: Estate) -> dict[str, list[str]]:

@@ -22,6 +22,7 @@ from whence.api.collector.fast_path import PATHS, FastPath
 from whence.api.collector.openapi import BATCH, EVENT
 from whence.api.collector.response_types import Accepted, BatchAccepted
 from whence.api.dashboards import failed_checks, job_health, kpis, lost_records, stale_nodes
+from whence.api.evidence import routes as evidence_routes
 from whence.api.gate import promotions
 from whence.api.gate import routes as gate
 from whence.api.http import problems
@@ -116,6 +117,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     if security and settings.slack:
         slack = SlackAnswers(credentials=security.credentials, requests=requests, base=settings.slack.public_url)
         app.include_router(slack_routes.router(settings.slack.signing_secret, slack, security.auditing))
+    app.include_router(needing(Action.READ, evidence_routes.router(settings.evidence_keys)))
     app.include_router(needing(Action.PUBLIC, ui.router()))  # files, the same for everybody
     for router in (
         *marquez.WRITES,

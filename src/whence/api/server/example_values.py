@@ -32,7 +32,7 @@ _LATER_TIMES = (
         "last_seen",
         "nominalEndTime",
     ),
-    *("revoked_at", "until", "updatedAt", "used_at"),
+    *("retired_at", "revoked_at", "until", "updatedAt", "used_at"),
 )
 
 VALUES: Mapping[str, Any] = {
@@ -82,6 +82,9 @@ VALUES: Mapping[str, Any] = {
     "field": "total",
     "fields": "email",
     "column": "total",
+    # Keys that sign evidence packs
+    "EvidenceKey.id": "5d1b3a1ee4c0f2b86b4f6f0c1f9b6f0b7d6a1c2e3f405162738495a6b7c8d9e0",
+    "pem": "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA…\n-----END PUBLIC KEY-----\n",
     # Assertions
     "owners": "team:finance",
     "ownerName": "team:finance",

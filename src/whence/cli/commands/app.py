@@ -15,7 +15,7 @@ import typer
 from whence.cli.commands import access as guarding
 from whence.cli.commands import capture, encryption, gate, profiles, publishing, questions, sending
 from whence.cli.commands import maintenance as upkeep
-from whence.cli.commands.log import log_commands
+from whence.cli.commands.evidence import evidence
 from whence.cli.commands.options import COLUMNS, Archive, Data, EventLog, Form, Security, Store, parse_instant
 from whence.cli.commands.rules import contracts, slos
 from whence.cli.output.streams import Output, naming_missing_extra, reporting, until_reader_leaves
@@ -242,13 +242,13 @@ gate.add_to(app)
 profiles.add_to(app)
 app.add_typer(contracts.app)
 app.add_typer(slos.app)
+app.add_typer(evidence)
 app.add_typer(capture.app)
 app.command("run", context_settings={"ignore_unknown_options": True})(capture.run_job)
 upkeep.add_to(app)
 publishing.add_to(app)
 guarding.add_to(app)
 encryption.add_to(app)
-app.add_typer(log_commands)
 
 
 @app.command()

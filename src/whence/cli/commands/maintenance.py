@@ -1,4 +1,4 @@
-"""Maintenance commands: retention, decommissioning of jobs, backup and restore."""
+"""Maintenance commands: retention, decommissioning of jobs, backup and restore, repair of the log."""
 
 import time
 from pathlib import Path
@@ -11,11 +11,13 @@ from whence.cli.output.streams import Output, reporting
 from whence.cli.settings import archive_uri, data_directory, log_url, security_db, store_url
 
 retention = typer.Typer(name="retention", help="Retention: plan and apply deletions.", no_args_is_help=True)
+log_commands = typer.Typer(name="log", help="The event log: find damage, and repair it.", no_args_is_help=True)
 
 
 def add_to(app: typer.Typer) -> None:
     """Add these commands to the application."""
     app.add_typer(retention)
+    app.add_typer(log_commands)
     app.command()(decommission)
     app.command()(backup)
     app.command()(restore)
@@ -161,3 +163,28 @@ def restore(
         url, archived = store_url(place, store), archive_uri(place, archive)
         what = Addresses(store=url, log=log_url(place, log), archive=archived, security=security_db(url, security))
         raise typer.Exit(show_restored(directory, what, output))
+
+
+@log_commands.command()
+def repair(
+    accept_loss: Annotated[
+        bool, typer.Option("--accept-loss", help="Account the records that the archive lacks as lost, permanently")
+    ] = False,
+    data: Data = None,
+    store: Store = None,
+    log: EventLog = None,
+    archive: Archive = None,
+    output: Form = Output.TEXT,
+) -> None:
+    """Check the whole log for damage, and restore it from the archive. Exit code 1 if some damage remains."""
+    from whence.cli.administration.log_repair import Repairing, show_repaired
+
+    place = data_directory(data)
+    what = Repairing(
+        log=log_url(place, log),
+        archive=archive_uri(place, archive),
+        store=store_url(place, store),
+        accept_loss=accept_loss,
+    )
+    with reporting(output):
+        raise typer.Exit(show_repaired(what, output))

@@ -1,0 +1,1 @@
+"""Evidence packs over HTTP, and the public keys that verify them."""

@@ -1,0 +1,1 @@
+"""The content of a pack in other forms: a report for readers, and PROV-JSON."""

@@ -1,0 +1,351 @@
+"""Packs over real stores and logs: complete, equal bytes, no hidden byte, and no change of a byte goes unnoticed."""
+
+import json
+import random
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine
+
+from fixtures.random_estates import AT, SPACES, Estate, forbidden
+from govern.evidence.packs import make, sources_of, texts_in, write
+from whence.govern.evidence.archive import write_directory
+from whence.govern.evidence.pack import Signer
+from whence.govern.evidence.shipped_files import shipped_file
+from whence.govern.evidence.signing.envelope import (
+    Envelope,
+    Signature,
+    read_envelope,
+    signed_bytes,
+    write_envelope,
+)
+from whence.govern.evidence.signing.key_files import PublishedKey
+from whence.govern.evidence.signing.keys import Algorithm, PublicKey, SigningKey
+from whence.govern.evidence.statement import ENVELOPE, Files
+from whence.govern.evidence.verify import verify_files
+from whence.log.segments.files import list_segments, segment_path
+from whence.model.access import Grant, Hiding, Role, Viewer
+from whence.model.names import DatasetName, Node
+from whence.openlineage.accept import accept
+
+FLIPS = 1_000
+FLIPS_OF_SCRIPT = {Algorithm.ED25519: 16, Algorithm.P256: 4}
+"""One of each file; with the other kind of key some."""
+ESTATES, ESTATES_LONG = 4, 60
+TOOLS = ("sh", "jq", "base64", "sha256sum", "openssl", "mktemp", "rm")
+
+
+@dataclass(frozen=True)
+class Place:
+    """An estate in a store and a log."""
+
+    estate: Estate
+    engine: Engine
+    log: Path
+
+
+@pytest.fixture
+def place(sqlite_store: Engine, tmp_path: Path) -> Place:
+    """One estate."""
+    return placed(sqlite_store, tmp_path / "log", 3)
+
+
+def placed(engine: Engine, log: Path, seed: int) -> Place:
+    estate = Estate(seed)
+    write(estate, engine, log)
+    return Place(estate, engine, log)
+
+
+def signer(algorithm: Algorithm) -> tuple[Signer, PublicKey]:
+    """A new key, and what publishes it."""
+    key = SigningKey.generate(algorithm)
+    pem = key.public.pem.decode()
+    published = PublishedKey(
+        id=key.public.id, algorithm=algorithm, created_at="2026-11-20T06:00:00Z", retired_at=None, pem=pem
+    )
+    return Signer(key=key, published=(published,)), PublicKey.read(pem.encode())
+
+
+def written_dataset(estate: Estate) -> DatasetName:
+    """A dataset that a job writes, with something upstream of it."""
+    for _, payload in estate.events.values():
+        if outputs := json.loads(payload).get("outputs"):
+            return DatasetName(outputs[0]["namespace"], outputs[0]["name"])
+    raise AssertionError("no job writes anything")
+
+
+def lines(files: Files, name: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in files[name].splitlines()]
+
+
+@pytest.mark.parametrize("algorithm", Algorithm)
+def test_equal_sources_give_equal_bytes(algorithm: Algorithm, place: Place) -> None:
+    by, key = signer(algorithm)
+    root = written_dataset(place.estate)
+    with sources_of(place.engine, place.log) as sources:
+        first = make(sources, root, signer=by)
+    with sources_of(place.engine, place.log) as sources:
+        assert make(sources, root, signer=by) == first
+    found = verify_files(first, [key])
+    assert (found.problems, found.signed_by) == ((), (key.id,))
+
+
+def test_every_edge_has_its_events_as_they_were_sent(place: Place) -> None:
+    with sources_of(place.engine, place.log) as sources:
+        files = make(sources, written_dataset(place.estate))
+    lineage = json.loads(files["lineage.json"])
+    assert lineage["edges"]
+    named = {
+        one[seen]["event"]
+        for edge in lineage["edges"]
+        for one in edge["evidence"]
+        for seen in ("first_seen", "last_seen")
+    }
+    events = {str(one["event"]): one for one in lines(files, "events.jsonl")}
+    assert events.keys() == named
+    for key, one in events.items():
+        assert (one["state"], one["payload"]) == ("whole", json.loads(place.estate.events[key][1]))
+        assert accept(json.dumps(one["payload"]).encode()).key == key
+    runs = {one["run"] for one in json.loads(files["runs.json"])["runs"]}
+    assert runs == {run["run"] for edge in lineage["edges"] for one in edge["evidence"] for run in one["runs"]}
+
+
+def test_records_of_the_gate_are_those_of_its_nodes(place: Place) -> None:
+    root = written_dataset(place.estate)
+    with sources_of(place.engine, place.log) as sources:
+        late, early = make(sources, root), make(sources, root, AT + 499)
+    gate = json.loads(late["gate.json"])
+    lineage = json.loads(late["lineage.json"])
+    nodes = {lineage["root"], *(one["node"] for one in lineage["nodes"])}
+    assert {one["promotion"]["node"] for one in gate["promotions"]} == {one for one in nodes if "dataset:" in one}
+    assert len(gate["verdicts"]) == len(gate["approvals"]) == len(gate["waivers"]) == len(place.estate.datasets)
+    assert {one["person"] for one in gate["approvals"]} == {"ada"}
+    assert json.loads(early["gate.json"]) == {"verdicts": [], "approvals": [], "waivers": [], "promotions": []}
+
+
+def test_events_that_the_log_has_no_more_are_reported(place: Place) -> None:
+    with sources_of(place.engine, place.log) as sources:
+        before = make(sources, written_dataset(place.estate))
+        for number in list_segments(place.log):
+            segment_path(place.log, number).unlink()
+        after = make(sources, written_dataset(place.estate))
+    assert {one["state"] for one in lines(after, "events.jsonl")} == {"missing"}
+    assert after["lineage.json"] == before["lineage.json"]
+    assert verify_files(after, ()).problems == ()
+    assert b"does not have" in after["report.html"]
+
+
+def test_a_pack_of_the_past_has_what_was_known_then(place: Place) -> None:
+    with sources_of(place.engine, place.log) as sources:
+        files = make(sources, written_dataset(place.estate), AT - 1)
+    assert json.loads(files["lineage.json"])["edges"] == []
+    assert files["events.jsonl"] == b""
+    assert json.loads(files["lineage.json"])["completeness"]["stopped_by"] == "beginning"
+    assert verify_files(files, ()).problems == ()
+
+
+def policies(dice: random.Random, estate: Estate) -> Iterator[tuple[Viewer, set[str]]]:
+    """Random viewers, and the words that they may not see."""
+    for count in (1, 2, 3):
+        spaces = frozenset(dice.sample(SPACES, count))
+        hidden = [estate.fields(one)[0] for one in dice.sample(estate.datasets, 2)]
+        hidings = tuple(Hiding("ns*", one.dataset.name, "col0*") for one in hidden)
+        grants = tuple(Grant(Role.READER, one) for one in sorted(spaces))
+        yield Viewer(name="key:reader", grants=grants, hidings=hidings), forbidden(estate, spaces, hidden)
+
+
+def test_a_viewers_pack_has_no_hidden_byte(sqlite_store: Engine, tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    by, key = signer(Algorithm.ED25519)
+    made, cut = 0, 0
+    for seed in range(ESTATES_LONG if pytestconfig.getoption("--long") else ESTATES):
+        here = placed(sqlite_store, tmp_path / f"log{seed}", seed)
+        whole = whole_hashes(here)
+        for viewer, words in policies(random.Random(seed), here.estate):
+            visible: list[Node] = [one for one in here.estate.names if viewer.can_see(one)]
+            with sources_of(here.engine, here.log, viewer) as sources:
+                for root in visible:
+                    files = make(sources, root, signer=by)
+                    assert texts_in(files, words) == []
+                    assert verify_files(files, [key]).problems == ()
+                    events = lines(files, "events.jsonl")
+                    hashes = {str(one["event"]): one["hash"] for one in events if one["hash"]}
+                    assert hashes.items() <= whole.items()
+                    made += 1
+                    cut += sum(one["state"] == "cut" for one in events)
+    assert min(made, cut) > 10
+
+
+def whole_hashes(place: Place) -> dict[str, object]:
+    """The hash of each event in the packs of somebody who may see all: the cut ones must have the same."""
+    found: dict[str, object] = {}
+    with sources_of(place.engine, place.log) as sources:
+        for root in place.estate.names:
+            found |= {str(one["event"]): one["hash"] for one in lines(make(sources, root), "events.jsonl")}
+    return found
+
+
+@pytest.mark.parametrize("algorithm", Algorithm)
+def test_every_flipped_byte_is_found(algorithm: Algorithm, place: Place) -> None:
+    by, key = signer(algorithm)
+    with sources_of(place.engine, place.log) as sources:
+        files = make(sources, written_dataset(place.estate), signer=by)
+    dice = random.Random(f"flips {algorithm}")
+    assert verify_files(files, [key]).problems == ()
+    for name, changed in flips(files, dice, FLIPS // 2):
+        assert verify_files({**files, name: changed}, [key]).problems != (), name
+
+
+def flips(files: Files, dice: random.Random, count: int) -> Iterator[tuple[str, bytes]]:
+    """A file in turn, with one random byte of it changed."""
+    for number in range(count):
+        name = sorted(files)[number % len(files)]
+        content = bytearray(files[name])
+        content[dice.randrange(len(content))] ^= dice.randint(1, 255)
+        yield name, bytes(content)
+
+
+def test_files_that_come_or_go_are_found(place: Place) -> None:
+    by, key = signer(Algorithm.ED25519)
+    with sources_of(place.engine, place.log) as sources:
+        files = make(sources, written_dataset(place.estate), signer=by)
+    for name in files:
+        rest = {one: content for one, content in files.items() if one != name}
+        assert [one.file for one in verify_files(rest, [key]).problems] == [name]
+    assert verify_files({**files, "more.json": b"{}"}, [key]).problems != ()
+    _, other = signer(Algorithm.ED25519)
+    assert verify_files(files, [other]).signed_by == ()
+    assert verify_files(files, [other]).problems != ()
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> dict[str, str]:
+    """The environment of a machine that has the tools of the script, and nothing else: no Python."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in TOOLS:
+        found = shutil.which(name)
+        assert found, f"install {name}"
+        (tools / name).symlink_to(found)
+    return {"PATH": str(tools)}
+
+
+@dataclass(frozen=True)
+class Script:
+    """The shipped script, a directory to unpack into, and a public key."""
+
+    script: Path
+    directory: Path
+    key: Path
+    environment: dict[str, str]
+
+    def verify(self, files: Files) -> tuple[bool, str]:
+        """Whether the script verifies files, and what it prints."""
+        shutil.rmtree(self.directory, ignore_errors=True)
+        self.directory.mkdir()
+        for name, content in files.items():
+            (self.directory / name).write_bytes(content)
+        return self.run()
+
+    def run(self) -> tuple[bool, str]:
+        command = ["sh", str(self.script), str(self.directory), str(self.key)]
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)
+        assert done.returncode in (0, 1), done.stderr
+        return done.returncode == 0, done.stdout + done.stderr
+
+
+def script_of(key: PublicKey, base: Path, environment: dict[str, str]) -> Script:
+    (base / "key.pem").write_bytes(key.pem)
+    (base / "verify.sh").write_bytes(shipped_file("verify.sh"))
+    return Script(base / "verify.sh", base / "unpacked", base / "key.pem", environment)
+
+
+@pytest.mark.parametrize("algorithm", Algorithm)
+def test_the_script_finds_flipped_bytes_without_python(
+    algorithm: Algorithm, place: Place, tmp_path: Path, bare: dict[str, str]
+) -> None:
+    by, key = signer(algorithm)
+    with sources_of(place.engine, place.log) as sources:
+        files = make(sources, written_dataset(place.estate), signer=by)
+    script = script_of(key, tmp_path, bare)
+    verified, printed = script.verify(files)
+    assert verified, printed
+    assert f"signed by the key {key.id}" in printed
+    dice = random.Random(f"script {algorithm}")
+    envelopes = flips({ENVELOPE: files[ENVELOPE]}, dice, 3)
+    for name, changed in (*flips(files, dice, FLIPS_OF_SCRIPT[algorithm]), *envelopes):
+        verified, printed = script.verify({**files, name: changed})
+        assert not verified, (name, printed)
+        assert "NOT VERIFIED" in printed
+
+
+def test_the_script_verifies_what_is_left_of_events(sqlite_store: Engine, tmp_path: Path, bare: dict[str, str]) -> None:
+    by, key = signer(Algorithm.ED25519)
+    files = cut_pack(sqlite_store, tmp_path, by)
+    script = script_of(key, tmp_path, bare)
+    verified, printed = script.verify(files)
+    assert verified, printed
+    cut = [one for one in lines(files, "leaves.jsonl") if "leaves" in one]
+    assert cut
+    lied = by_a_liar(files, by)
+    assert {one.file for one in verify_files(lied, [key]).problems} == {"events.jsonl"}
+    verified, printed = script.verify(lied)
+    assert not verified
+    assert "an event in leaves.jsonl was changed" in printed
+
+
+def cut_pack(engine: Engine, base: Path, by: Signer) -> Files:
+    """A pack in which values are left out."""
+    for seed in range(20):
+        here = placed(engine, base / f"log{seed}", seed)
+        for viewer, _ in policies(random.Random(seed), here.estate):
+            with sources_of(here.engine, here.log, viewer) as sources:
+                for root in here.estate.datasets:
+                    if (
+                        viewer.can_see(root)
+                        and b'"leaves"' in (files := make(sources, root, signer=by))["leaves.jsonl"]
+                    ):
+                        return files
+    raise AssertionError("no pack is cut")
+
+
+def by_a_liar(files: Files, by: Signer) -> Files:
+    """A pack whose own Whence changed a value that it shows of a cut event, and signed that."""
+    assert by.key is not None
+    changed = {
+        **files,
+        "leaves.jsonl": files["leaves.jsonl"].replace(b'"/producer\\",\\"http', b'"/producer\\",\\"httq'),
+    }
+    assert changed != files
+    statement = json.loads(read_envelope(files[ENVELOPE]).payload)
+    for one in statement["subject"]:
+        one["digest"]["sha256"] = sha256(changed[one["name"]]).hexdigest()
+    payload = json.dumps(statement, sort_keys=True, separators=(",", ":")).encode()
+    signature = Signature(by.key.public.id, by.key.sign(signed_bytes(payload)))
+    return {**changed, ENVELOPE: write_envelope(Envelope(payload, (signature,)))}
+
+
+def test_other_entries_in_the_directory_are_found_by_the_script(
+    place: Place, tmp_path: Path, bare: dict[str, str]
+) -> None:
+    by, key = signer(Algorithm.P256)
+    with sources_of(place.engine, place.log) as sources:
+        files = make(sources, written_dataset(place.estate), signer=by)
+    script = script_of(key, tmp_path, bare)
+    write_directory(files, script.directory)
+    for name in ("more.json", ".hidden", "a\nb", "*"):
+        (script.directory / name).write_text("x")
+        assert not script.run()[0], name
+        (script.directory / name).unlink()
+    (script.directory / "lineage.json").rename(tmp_path / "elsewhere")
+    (script.directory / "lineage.json").symlink_to(tmp_path / "elsewhere")
+    assert not script.run()[0]
+    (script.directory / "lineage.json").unlink()
+    (tmp_path / "elsewhere").rename(script.directory / "lineage.json")
+    assert script.run()[0]
+    script.key.write_bytes(signer(Algorithm.P256)[1].pem)
+    assert "it is not signed by the key" in script.run()[1]
