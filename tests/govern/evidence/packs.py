@@ -1,6 +1,7 @@
 """Packs of random estates, over a real store and a real log, for whoever may see all, or for one viewer."""
 
 import json
+import random
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -32,7 +33,7 @@ from whence.model.gate_records import (
     verdict_dataset,
     waiver_dataset,
 )
-from whence.model.names import Node
+from whence.model.names import DatasetName, Node
 from whence.openlineage.accept import accept
 from whence.openlineage.authority.restrictions import PERSON
 from whence.query.answers.values import Question
@@ -110,3 +111,20 @@ def texts_in(files: Files, words: Iterable[str]) -> list[tuple[str, str]]:
     """Which of some words are in which file, in any spelling of JSON."""
     plain = {name: content.decode() for name, content in files.items()}
     return [(word, name) for word in words for name, text in plain.items() if word in text]
+
+
+def written_dataset(estate: Estate) -> DatasetName:
+    """A dataset that a job writes, with something upstream of it."""
+    for _, payload in estate.events.values():
+        if outputs := json.loads(payload).get("outputs"):
+            return DatasetName(outputs[0]["namespace"], outputs[0]["name"])
+    raise AssertionError("no job writes anything")
+
+
+def flips(files: Files, dice: random.Random, count: int) -> Iterator[tuple[str, bytes]]:
+    """A file in turn, with one random byte of it changed."""
+    for number in range(count):
+        name = sorted(files)[number % len(files)]
+        content = bytearray(files[name])
+        content[dice.randrange(len(content))] ^= dice.randint(1, 255)
+        yield name, bytes(content)

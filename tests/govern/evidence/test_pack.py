@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import Engine
 
 from fixtures.random_estates import AT, SPACES, Estate, forbidden
-from govern.evidence.packs import make, sources_of, texts_in, write
+from govern.evidence.packs import flips, make, sources_of, texts_in, write, written_dataset
 from whence.govern.evidence.archive import write_directory
 from whence.govern.evidence.pack import Signer
 from whence.govern.evidence.shipped_files import shipped_file
@@ -30,13 +30,13 @@ from whence.govern.evidence.statement import ENVELOPE, Files
 from whence.govern.evidence.verify import verify_files
 from whence.log.segments.files import list_segments, segment_path
 from whence.model.access import Grant, Hiding, Role, Viewer
-from whence.model.names import DatasetName, Node
+from whence.model.names import Node
 from whence.openlineage.accept import accept
 
 FLIPS = 1_000
-FLIPS_OF_SCRIPT = {Algorithm.ED25519: 16, Algorithm.P256: 4}
+FLIPS_OF_SCRIPT = {Algorithm.ED25519: 15, Algorithm.P256: 3}
 """One of each file; with the other kind of key some."""
-ESTATES, ESTATES_LONG = 4, 60
+ESTATES, ESTATES_LONG = 2, 60
 TOOLS = ("sh", "jq", "base64", "sha256sum", "openssl", "mktemp", "rm")
 
 
@@ -69,14 +69,6 @@ def signer(algorithm: Algorithm) -> tuple[Signer, PublicKey]:
         id=key.public.id, algorithm=algorithm, created_at="2026-11-20T06:00:00Z", retired_at=None, pem=pem
     )
     return Signer(key=key, published=(published,)), PublicKey.read(pem.encode())
-
-
-def written_dataset(estate: Estate) -> DatasetName:
-    """A dataset that a job writes, with something upstream of it."""
-    for _, payload in estate.events.values():
-        if outputs := json.loads(payload).get("outputs"):
-            return DatasetName(outputs[0]["namespace"], outputs[0]["name"])
-    raise AssertionError("no job writes anything")
 
 
 def lines(files: Files, name: str) -> list[dict[str, object]]:
@@ -200,15 +192,6 @@ def test_every_flipped_byte_is_found(algorithm: Algorithm, place: Place) -> None
         assert verify_files({**files, name: changed}, [key]).problems != (), name
 
 
-def flips(files: Files, dice: random.Random, count: int) -> Iterator[tuple[str, bytes]]:
-    """A file in turn, with one random byte of it changed."""
-    for number in range(count):
-        name = sorted(files)[number % len(files)]
-        content = bytearray(files[name])
-        content[dice.randrange(len(content))] ^= dice.randint(1, 255)
-        yield name, bytes(content)
-
-
 def test_files_that_come_or_go_are_found(place: Place) -> None:
     by, key = signer(Algorithm.ED25519)
     with sources_of(place.engine, place.log) as sources:
@@ -220,6 +203,22 @@ def test_files_that_come_or_go_are_found(place: Place) -> None:
     _, other = signer(Algorithm.ED25519)
     assert verify_files(files, [other]).signed_by == ()
     assert verify_files(files, [other]).problems != ()
+
+
+@pytest.mark.parametrize("name", ["events.jsonl", "leaves.jsonl", "lineage.json"])
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"{}", b"\xff", b"[" * 100_000])
+def test_signed_files_of_another_form_are_problems(name: str, content: bytes, place: Place) -> None:
+    by, key = signer(Algorithm.ED25519)
+    with sources_of(place.engine, place.log) as sources:
+        files = make(sources, written_dataset(place.estate), signer=by)
+    odd = signed_anew({**files, name: content}, by)
+    assert verify_files(odd, [key]).problems != ()
+    assert verify_files(odd, ()).problems != ()
+
+
+@pytest.mark.parametrize("payload", [b"", b"[]", b"{}", b'{"_type":"x"}', b"[" * 100_000, b"\xff"])
+def test_an_envelope_of_something_else_is_a_problem(payload: bytes) -> None:
+    assert verify_files({ENVELOPE: write_envelope(Envelope(payload))}, ()).predicate is None
 
 
 @pytest.fixture
@@ -315,13 +314,15 @@ def cut_pack(engine: Engine, base: Path, by: Signer) -> Files:
 
 def by_a_liar(files: Files, by: Signer) -> Files:
     """A pack whose own Whence changed a value that it shows of a cut event, and signed that."""
+    leaves = files["leaves.jsonl"].replace(b'"/producer\\",\\"http', b'"/producer\\",\\"httq')
+    assert leaves != files["leaves.jsonl"]
+    return signed_anew({**files, "leaves.jsonl": leaves}, by)
+
+
+def signed_anew(changed: Files, by: Signer) -> Files:
+    """Changed files with a statement that names them as they are, signed."""
     assert by.key is not None
-    changed = {
-        **files,
-        "leaves.jsonl": files["leaves.jsonl"].replace(b'"/producer\\",\\"http', b'"/producer\\",\\"httq'),
-    }
-    assert changed != files
-    statement = json.loads(read_envelope(files[ENVELOPE]).payload)
+    statement = json.loads(read_envelope(changed[ENVELOPE]).payload)
     for one in statement["subject"]:
         one["digest"]["sha256"] = sha256(changed[one["name"]]).hexdigest()
     payload = json.dumps(statement, sort_keys=True, separators=(",", ":")).encode()

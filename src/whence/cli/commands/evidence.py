@@ -9,16 +9,21 @@ import typer
 from typer.core import TyperGroup
 
 from whence.cli.commands.options import (
+    AsOf,
     Data,
+    Depth,
     EventLog,
     Form,
+    MaxEdges,
+    MaxNodes,
+    Node,
     Profile,
     Security,
     ServerUrl,
     Store,
+    Types,
     choice_option,
 )
-from whence.cli.commands.questions import AsOf, Depth, MaxEdges, MaxNodes, Node, Types
 from whence.cli.commands.source import open_questions
 from whence.cli.output.streams import Output, reporting
 from whence.cli.settings import data_directory, evidence_keys, log_url, security_db, store_url

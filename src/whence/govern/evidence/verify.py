@@ -59,7 +59,7 @@ def verify_files(files: Files, trusted: Sequence[VerifyingKey]) -> Verification:
     signers = tuple(key.id for key in trusted if _has_signed(key, envelope))
     problems = list(_wrong_signatures(envelope, trusted, signers))
     wrong = list(_wrong_files(files, statement))
-    problems += wrong or list(_wrong_content(files, statement["predicate"]))
+    problems += wrong or _problems_of_content(files, statement["predicate"])
     return Verification(
         problems=tuple(problems),
         signed_by=signers,
@@ -71,13 +71,20 @@ def verify_files(files: Files, trusted: Sequence[VerifyingKey]) -> Verification:
 
 def _statement(envelope: Envelope) -> Json:
     """The statement in an envelope. Raises ValueError."""
-    found = json.loads(envelope.payload)
+    try:
+        found = json.loads(envelope.payload)
+    except RecursionError:
+        raise ValueError("its payload is nested too deeply") from None
     match found:
         case {
             "_type": str(type_),
             "predicateType": str(predicate),
             "subject": [*_],
-            "predicate": {"events": {"hash": str()}},
+            "predicate": {
+                "question": {"node": str(), "as_of": str()},
+                "completeness": {"complete": bool(), "stopped_by": _, "hidden_nodes": int()},
+                "events": {"hash": str(), "whole": int(), "cut": int(), "missing": int(), "hidden": int()},
+            },
         } if (type_, predicate) == (STATEMENT_TYPE, PREDICATE_TYPE):
             statement: Json = found
             return statement
@@ -116,8 +123,16 @@ def _digests(statement: Json) -> Iterator[tuple[str, str]]:
                 yield name, digest
 
 
+def _problems_of_content(files: Files, predicate: Json) -> list[Problem]:
+    """The same as a list. A pack that is not by Whence can have any form, if no key is asked for."""
+    try:
+        return list(_wrong_content(files, predicate))
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        return [Problem("events.jsonl", "or a file that belongs to it has another form than Whence writes")]
+
+
 def _wrong_content(files: Files, predicate: Json) -> Iterator[Problem]:
-    """What does not fit together, although each file is the one that was signed."""
+    """What does not fit together, although each file is the one that the statement names."""
     events = {one["event"]: one for one in _lines(files["events.jsonl"])}
     leaves = {one["event"]: one for one in _lines(files["leaves.jsonl"])}
     for key, one in events.items():
