@@ -9,7 +9,7 @@ STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:75rem;padding:0 1rem;color:#1b1f24}"
     "table{border-collapse:collapse;width:100%;margin:.5rem 0 1.5rem;table-layout:auto}"
     "th,td{border:1px solid #d0d7de;padding:.3rem .5rem;text-align:left;vertical-align:top;overflow-wrap:anywhere}"
-    "th{background:#f6f8fa}dt{font-weight:600}dd{margin:0 0 .5rem;overflow-wrap:anywhere}"
+    "th{background:#f6f8fa;overflow-wrap:normal}dt{font-weight:600}dd{margin:0 0 .5rem;overflow-wrap:anywhere}"
     "code{font-family:ui-monospace,monospace;font-size:.92em}.note{color:#57606a}"
     ".warn{border-left:4px solid #bf8700;padding:.2rem .8rem;background:#fff8c5}"
 )
