@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Protocol
 
+from whence.errors import EventError
 from whence.govern.evidence.leaves import hash_event, hash_events, hash_line, leaves_of, values_in
 from whence.govern.evidence.signing.envelope import Envelope, read_envelope, signed_bytes
 from whence.govern.evidence.statement import ENVELOPE, PREDICATE_TYPE, STATEMENT_TYPE, Files
@@ -127,7 +128,7 @@ def _problems_of_content(files: Files, predicate: Json) -> list[Problem]:
     """The same as a list. A pack that is not by Whence can have any form, if no key is asked for."""
     try:
         return list(_wrong_content(files, predicate))
-    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+    except (EventError, LookupError, TypeError, ValueError, AttributeError, RecursionError):
         return [Problem("events.jsonl", "or a file that belongs to it has another form than Whence writes")]
 
 
