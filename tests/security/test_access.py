@@ -73,6 +73,7 @@ def test_every_route_says_what_it_needs(house: Make) -> None:
         "/redoc",
         "/api/v2/session",
         "/api/v2/session/ways",
+        "/api/v2/evidence/keys",  # the public halves, for who verifies a pack
     }
 
 
