@@ -1,6 +1,7 @@
 """Grades that are passed on, against a closure of all ways (Warshall's, with minima and maxima)."""
 
 from itertools import pairwise, product
+from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,10 +59,10 @@ def test_a_path_is_a_way_with_the_grade(passed: dict[tuple[Node, Node], Grade], 
 
 @given(widths, starts, st.randoms())
 def test_the_order_of_edges_changes_nothing(
-    passed: dict[tuple[Node, Node], Grade], begins: dict[Node, Grade], random: "st.DataObject"
+    passed: dict[tuple[Node, Node], Grade], begins: dict[Node, Grade], random: Random
 ) -> None:
     shuffled = list(passed.items())
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(shuffled)
     assert spread(dict(shuffled), begins) == spread(passed, begins)
 
 

@@ -1,4 +1,4 @@
-"""What the store knows of datasets, as the facts that their objectives ask for. Reports and checks are read as for
+"""The facts of datasets that their objectives need, read from the store. Reports and checks are read as for
 contracts.
 """
 
