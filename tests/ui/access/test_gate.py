@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from ui.access.signed_in import opened
 from ui.conftest import Screen, address
@@ -163,6 +163,9 @@ def test_the_lists_of_a_gate(screen: Screen, house: House) -> None:
     expect(page.get_by_role("row", name="the report moves on Monday")).to_contain_text(day)
     row = page.get_by_role("row", name="approval needed")
     expect(row).to_contain_text("3")
+    page.set_viewport_size({"width": 480, "height": 800})
+    labels = [_label(cell) for cell in row.get_by_role("cell").all()]
+    assert labels[2:5] == ['"Changes "', '"Affected "', '"Hidden "']  # numbers say nothing without
     row.get_by_role("link", name=COMMIT[:12]).click()
     expect(page.get_by_role("heading", name="What it hits")).to_be_visible()
     page.get_by_role("link", name="Verdicts").click()
@@ -186,6 +189,10 @@ def test_the_last_verdict_on_a_promotion_is_listed(screen: Screen, house: House)
     expect(page.get_by_role("row", name="violation")).to_have_count(0)
     row.get_by_role("link").click()
     expect(page).to_have_url(re.compile(r"/ui/node\?"))
+
+
+def _label(cell: Locator) -> str:
+    return str(cell.evaluate("one => getComputedStyle(one, '::before').content"))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -28,9 +28,11 @@ export const Approvals = ({ of }: { of: RecordedVerdict }) => {
             {required.map((one, at) => (
               <tr key={`${one.owner} ${at}`}>
                 <th scope="row">{one.owner ?? words.gate.ofNobody}</th>
-                <td>{one.people.join(", ") || words.gate.anybody}</td>
-                <td>{one.approved_by ?? words.gate.missing}</td>
-                <td className="mono">{one.changes.join(" ")}</td>
+                <td data-label={words.gate.mayApprove}>{one.people.join(", ") || words.gate.anybody}</td>
+                <td data-label={words.gate.approvedBy}>{one.approved_by ?? words.gate.missing}</td>
+                <td className="mono" data-label={words.gate.changes}>
+                  {one.changes.join(" ")}
+                </td>
               </tr>
             ))}
           </tbody>

@@ -56,9 +56,9 @@ const Verdicts = ({ repository }: { repository: string }) => {
                   {one.commit.slice(0, 12)}
                 </Go>
               </td>
-              <td>{one.changes}</td>
-              <td>{one.affected}</td>
-              <td>{one.hidden}</td>
+              <td data-label={changes}>{one.changes}</td>
+              <td data-label={affected}>{one.affected}</td>
+              <td data-label={hidden}>{one.hidden}</td>
               <td>
                 <When time={one.recorded_at} /> {words.gate.by} {one.recorded_by}
               </td>
@@ -111,9 +111,9 @@ const Waivers = ({ repository }: { repository: string }) => {
                 {one.change}
               </th>
               <td>{one.repository}</td>
-              <td>{one.owner}</td>
-              <td>{one.reason || "–"}</td>
-              <td>
+              <td data-label={owner}>{one.owner}</td>
+              <td data-label={reason}>{one.reason || "–"}</td>
+              <td data-label={expires}>
                 {one.expires}{" "}
                 {one.is_expired ? (
                   <span className="chip chip-warn">{words.gate.expired}</span>

@@ -26,8 +26,8 @@ export const Promotions = () => {
               <th scope="row">
                 <NodeLink id={one.node} whole />
               </th>
-              <td>{words.gate.covered(one.promotion.coverage ?? null)}</td>
-              <td>
+              <td data-label={coverage}>{words.gate.covered(one.promotion.coverage ?? null)}</td>
+              <td data-label={findings}>
                 <Findings of={one} />
               </td>
               <td>

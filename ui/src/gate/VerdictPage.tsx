@@ -115,12 +115,14 @@ const AffectedList = ({ verdict }: { verdict: VerdictRecord }) => (
               <th scope="row">
                 <NodeOrHidden id={one.node} />
               </th>
-              <td>{one.kind}</td>
-              <td>
+              <td data-label={words.gate.kind}>{one.kind}</td>
+              <td data-label={words.gate.how}>
                 {one.by}, {words.gate.hops(one.distance)}
               </td>
-              <td>{one.owners.join(", ") || words.gate.nobody}</td>
-              <td className="mono">{one.changes.join(" ")}</td>
+              <td data-label={words.gate.owners}>{one.owners.join(", ") || words.gate.nobody}</td>
+              <td className="mono" data-label={words.gate.changes}>
+                {one.changes.join(" ")}
+              </td>
             </tr>
           ))}
         </tbody>

@@ -36,7 +36,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An answer in the place of the forge's own, once. `path`: its end."""
+    """An answer in the place of the forge's own, once. `path`: its end; `status` 0: the connection ends unanswered."""
 
     method: str
     path: str
@@ -85,6 +85,9 @@ class _Handler(BaseHTTPRequestHandler):
         if failure is not None:
             status, document, headers = failure.status, {"message": "not now"}, failure.headers
         forge.exchanges.append(Exchange(self.command, path, body, status))
+        if not status:
+            self.close_connection = True
+            return
         content = b"" if status == 204 else json.dumps(document).encode()
         self.send_response(status)
         for name, text in {"Content-Type": "application/json", "Content-Length": str(len(content)), **headers}.items():

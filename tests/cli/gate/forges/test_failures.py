@@ -132,6 +132,26 @@ def test_what_a_forge_fails_to_read_is_asked_again(desk: Desk, clock: Clock) -> 
     assert clock.slept[3:] == [1, 2, 4, 8, 16, 32]
 
 
+def test_a_read_is_sent_again_after_a_dropped_connection(desk: Desk, clock: Clock) -> None:
+    desk.failures.extend([Failure("GET", desk.comments, 0)] * 2)
+    desk.write()
+    assert (clock.slept, len(desk.bodies())) == ([1, 2], 1)
+    desk.failures.extend([Failure("GET", desk.comments, 0)] * 7)
+    with pytest.raises(ApiError, match="disconnected"):
+        desk.write()
+    assert clock.slept[2:] == [1, 2, 4, 8, 16, 32]
+
+
+@pytest.mark.parametrize("is_done", [True, False])
+def test_a_write_is_not_sent_again_after_a_dropped_connection(desk: Desk, clock: Clock, is_done: bool) -> None:
+    desk.failures.append(Failure("POST", desk.comments, 0, is_done=is_done))
+    with pytest.raises(ApiError, match="disconnected"):
+        desk.write()
+    assert (clock.slept, len(desk.bodies())) == ([], is_done)
+    desk.write()
+    assert len(desk.bodies()) == 1
+
+
 @pytest.mark.parametrize("is_done", [True, False])
 def test_what_a_forge_may_have_written_is_not_written_again(desk: Desk, clock: Clock, is_done: bool) -> None:
     desk.failures.append(Failure("POST", desk.comments, 502, is_done=is_done))

@@ -104,17 +104,22 @@ class Forge:
             answer = self._send_once(method, path, body, parameters)
             pause = _pause(method, answer, attempt)
             if pause is None or time.monotonic() + pause > give_up:
-                return answer
+                break
             time.sleep(pause)
             attempt += 1
+        if isinstance(answer, httpx2.Response):
+            return answer
+        raise ApiError(self.url, str(answer) or type(answer).__name__)
 
     def _send_once(
         self, method: str, path: str, body: Json | None, parameters: Mapping[str, int] | None
-    ) -> httpx2.Response:
+    ) -> httpx2.Response | httpx2.TransportError:
         content = None if body is None else msgspec.json.encode(body)
         headers = {} if body is None else {"Content-Type": "application/json"}
         try:
             return self._http.request(method, self.url + path, content=content, headers=headers, params=parameters)
+        except httpx2.TransportError as error:
+            return error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise ApiError(self.url, str(error) or type(error).__name__) from None
 
@@ -146,11 +151,18 @@ def _reason(content: bytes) -> str:
     return f": {message}" if isinstance(message, str) else ""
 
 
-def _pause(method: str, answer: httpx2.Response, attempt: int) -> float | None:
+def _pause(method: str, answer: httpx2.Response | httpx2.TransportError, attempt: int) -> float | None:
     """Seconds until a request is sent again; None: never. What a forge failed to write it may have written."""
-    if _is_limit(answer):
+    if isinstance(answer, httpx2.Response) and _is_limit(answer):
         return _pause_of_limit(answer.headers)
-    return 2.0**attempt if method == "GET" and answer.status_code >= 500 else None
+    return 2.0**attempt if method == "GET" and _may_pass(answer) else None
+
+
+def _may_pass(answer: httpx2.Response | httpx2.TransportError) -> bool:
+    """Whether a failure may be gone soon: the forge's own, or a connection that ended; a wrong URL has none."""
+    if isinstance(answer, httpx2.Response):
+        return answer.status_code >= 500
+    return isinstance(answer, httpx2.ReadError | httpx2.WriteError | httpx2.ReadTimeout | httpx2.RemoteProtocolError)
 
 
 def _is_limit(answer: httpx2.Response) -> bool:
