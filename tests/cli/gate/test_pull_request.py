@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cli.gate.conftest import Checkout
+from cli.gate.forges.forge_server import Json
 from cli.gate.forges.github_server import TOKEN, GitHubState, github_server
 from whence.cli.commands.app import app
 
@@ -31,11 +32,23 @@ class Pull:
         head = self.checkout.git("rev-parse", "work")
         self.state.head = head
         pull = self.state.pull_request(base=self.checkout.git("rev-parse", "main"))
+        return self._run({"pull_request": pull}, *options, token=token)
+
+    def _run(self, event: Json, *options: str, token: str = TOKEN) -> Result:
         path = self.events / "event.json"
-        path.write_text(json.dumps({"pull_request": pull}))
+        path.write_text(json.dumps(event))
         environment = {"GITHUB_EVENT_PATH": str(path), "GITHUB_API_URL": self.url, "GITHUB_TOKEN": token}
         where = ["--repository", str(self.checkout.folder), "--store", self.store, "--publish", "github"]
         return CliRunner().invoke(app, ["gate", *where, *options], env={**environment, "WHENCE_URL": None})
+
+    def queue(self) -> Result:
+        """Run the gate as a workflow does on the commit that a merge queue made of both branches."""
+        self.state.head, base = self.checkout.git("rev-parse", "work"), self.checkout.git("rev-parse", "main")
+        self.checkout.git("switch", "-q", "--detach", "main")
+        self.checkout.git("merge", "-q", "--no-ff", "-m", "queued", "work")
+        ref = f"refs/heads/gh-readonly-queue/main/pr-7-{base}"
+        group = {"head_sha": self.checkout.git("rev-parse", "HEAD"), "head_ref": ref, "base_sha": base}
+        return self._run({"merge_group": group, "repository": {"full_name": "shop/pipeline"}})
 
     def approve(self, *people: str) -> None:
         for person in people:
@@ -47,6 +60,21 @@ def pull(checkout: Checkout, shop_store: str, tmp_path: Path) -> Iterator[Pull]:
     state = GitHubState()
     with github_server(state) as url:
         yield Pull(checkout, shop_store, state, url, tmp_path)
+
+
+def test_a_fork_in_a_merge_queue_has_a_check_run_and_no_comment(pull: Pull) -> None:
+    """Without the check run, which the queue may require, it would wait for ever."""
+    pull.state.source = "stranger/pipeline"
+    pull.checkout.commit({"jobs/clean.py": "# other\n"})
+    pull.approve("finance")
+    assert pull.queue().exit_code == 7
+    queued = pull.checkout.git("rev-parse", "HEAD")
+    assert [(one.action, one.state, one.commit) for one in pull.state.written] == [
+        ("status", "action_required", queued)
+    ]
+    pull.approve("shop-team")
+    assert pull.queue().exit_code == 0
+    assert [(one.action, one.state) for one in pull.state.written[1:]] == [("status", "success")]
 
 
 def test_reviews_that_are_no_approval(pull: Pull) -> None:

@@ -29,6 +29,8 @@ class GitHubState:
     exchanges: list[Exchange] = field(default_factory=list)
     head: str = ""
     """The commit of the pull request."""
+    source: str = "shop/pipeline"
+    """The repository where the head is: another one is a fork."""
     state: str = "open"
     title: str = "Clean the orders"
     created: int = 0
@@ -66,7 +68,7 @@ class GitHubState:
             case "GET", _ if found := re.fullmatch(r"/repos/shop/pipeline/collaborators/([^/]+)/permission", path):
                 return 200, {"permission": "read" if found[1] in self.strangers else "write"}
             case "GET", "/repos/shop/pipeline/pulls/N":
-                return 200, self.pull_request()
+                return 200, self.pull_request(self.source)
             case "GET", "/repos/shop/pipeline/pulls/N/reviews":
                 return 200, self.reviews[start : start + size]
             case "GET", "/repos/shop/pipeline/issues/N/comments":

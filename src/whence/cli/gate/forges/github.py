@@ -1,6 +1,7 @@
 """GitHub: the pull request that a workflow runs for, its reviews, one comment, and a check run.
 
-A pull request from a fork is read and never written to: its code must not meet a token that can write.
+A pull request from a fork is read and never written to: its code must not meet a token that can write. Once a member
+put it into the merge queue, the commit that the queue made has its check run, or the queue would wait for it.
 """
 
 import os
@@ -64,11 +65,13 @@ class GitHub:
 
         Raises ApiError.
         """
-        if self.pull.is_fork:
+        if self.pull.is_fork and not self.pull.merged:
             sys.stderr.write("whence: nothing is written to a pull request from a fork; keep the files as artifacts\n")
             return
         text = markdown(judgement, summary, link)
         self.write_check(judgement, headline(judgement, summary), text, link)
+        if self.pull.is_fork:
+            return
         self.write_comment(text, is_needed=judgement.verdict > Verdict.NOTE)
 
     def write_comment(self, body: str, *, is_needed: bool) -> None:
