@@ -21,7 +21,8 @@ They carry facets as all datasets do, but listings of datasets leave them out.
 
 class RegistryKind(StrEnum):
     """The kind of thing that a dataset of the registry represents. The dataset's name is `<kind>/<name>`; of what a
-    gate records, `<kind>/<keys>/<repository>`, with one quoted key for a commit, change or node, and one for a person.
+    gate records, `<kind>/<keys>/<repository>`, with one quoted key for a commit, change or node, and one for a person;
+    of objectives, `<kind>/<objective>/<declaration or transition>/<namespace>`, with ids.
     """
 
     NAMESPACE = "namespace"
@@ -31,6 +32,8 @@ class RegistryKind(StrEnum):
     APPROVAL = "gate-approval"
     WAIVER = "gate-waiver"
     PROMOTION = "gate-promotion"
+    SLO = "slo"
+    SLO_TRANSITION = "slo-transition"
 
     def dataset_of(self, name: str) -> DatasetName:
         """The dataset that represents the thing with this name."""
@@ -46,7 +49,14 @@ class RegistryKind(StrEnum):
         return _KEYS.get(self, 0)
 
 
-_KEYS = {RegistryKind.VERDICT: 1, RegistryKind.APPROVAL: 2, RegistryKind.WAIVER: 1, RegistryKind.PROMOTION: 1}
+_KEYS = {
+    RegistryKind.VERDICT: 1,
+    RegistryKind.APPROVAL: 2,
+    RegistryKind.WAIVER: 1,
+    RegistryKind.PROMOTION: 1,
+    RegistryKind.SLO: 2,
+    RegistryKind.SLO_TRANSITION: 2,
+}
 
 
 def namespace_of_registered(name: DatasetName) -> str:

@@ -69,13 +69,15 @@ class Violation:
 class Judgement:
     """What an objective says at a time `at` (µs). `since`: when the outcome became true, computed, None if unknown.
 
-    `reason`: why nothing is evaluated, or what is still learned. `violations`, `alerts`: in order, all that are known.
+    `reason`: why nothing is evaluated, or what is still learned. `violations`, `alerts`: in order, all that are known,
+    from `known_since` on (µs); None if nothing is.
     `burns`: of each alert on a burn rate, how fast the budget burns now.
     """
 
     at: int
     outcome: Outcome
     since: int | None = None
+    known_since: int | None = None
     observed: str = ""
     expected: str = ""
     reason: str = ""
@@ -122,6 +124,7 @@ def _judge_freshness(one: Objective, indicator: Freshness, facts: Facts, at: int
         at=at,
         outcome=Outcome.VIOLATED if is_bad else Outcome.HOLDS,
         since=last.start if is_bad and last else since if last is None or last.end is None else last.end,
+        known_since=since,
         observed=f"written last at {iso(writes[-1].time)}",
         expected=f"at most {_length(indicator.limit)} old ({indicator.age})",
         run=writes[-1].run,
@@ -163,6 +166,7 @@ def _judge_occurrences(one: Objective, facts: Facts, at: int) -> Judgement:
         at=at,
         outcome=Outcome.VIOLATED if is_bad else Outcome.HOLDS,
         since=violations[-1].start if is_bad else _good_since(judged, violations),
+        known_since=judged[0].time,
         observed=last.observed,
         expected=last.expected,
         run=last.run,
@@ -181,9 +185,12 @@ def _judge_occurrences(one: Objective, facts: Facts, at: int) -> Judgement:
 def _nothing_judged(one: Objective, found: Sequence[Occurrence], at: int) -> Judgement:
     if found:
         outcome = Outcome.LEARNING if found[-1].is_learning else Outcome.NOT_EVALUATED
-        return Judgement(at=at, outcome=outcome, observed=found[-1].observed, reason=found[-1].reason)
+        known = found[0].time
+        return Judgement(
+            at=at, outcome=outcome, known_since=known, observed=found[-1].observed, reason=found[-1].reason
+        )
     if isinstance(one.indicator, SchemaStability):
-        return Judgement(at=at, outcome=Outcome.HOLDS, reason="the columns have not changed")
+        return Judgement(at=at, outcome=Outcome.HOLDS, known_since=0, reason="the columns have not changed")
     return Judgement(at=at, outcome=Outcome.NOT_EVALUATED, reason="no run has reported it")
 
 
