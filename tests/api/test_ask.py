@@ -39,6 +39,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "history": ("history", {"node": str(FieldName(TABLE, "avg_minutes"))}),
     "checks": ("check-results", {"node": str(TABLE)}),
     "sensitivity": ("sensitivity", {"node": CHURN, "at_least": "influenced"}),
+    "subject": ("subject", {"tag": "pii"}),
     "changes": ("changes", {"node": CHURN, "since": str(NOW - 12 * HOUR), "until": str(NOW)}),
     "diff": ("diff", {"before": str(NOW - 6 * HOUR), "after": str(NOW)}),
     "runs": (f"runs/{RUN}/lineage", {}),

@@ -105,6 +105,7 @@ QUESTIONS = {
     "checks": ("x",),
     "changes": ("x",),
     "sensitivity": ("x",),
+    "subject": ("x",),
     "history": ("x",),
     "search": ("x",),
     "path": ("x", "y"),

@@ -79,6 +79,15 @@ QUESTIONS: dict[str, tuple[list[str], ...]] = {
         ["job:churn:report"],
         ["none"],
     ),
+    "subject": (
+        [],
+        ["customers"],
+        ["usage_logs", "--at-least", "influenced", "--limit", "1"],
+        ["--tag", "none of them"],
+        [str(HOSTILE), "--as-of", str(NOW)],
+        ["job:churn:report"],
+        ["none"],
+    ),
     "changes": (
         [CHURN, *CHANGED],
         ["usage_logs", *CHANGED, "--limit", "1"],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from whence.client import data_frames, notebook
-from whence.client.sensitivity import SensitivityLabel
+from whence.client.sensitivity import PlaceOfPersonalData, SensitivityLabel
 from whence.client.timeline import ChangesNotKnown, ChangeUpstream
 from whence.client.values import (
     Affected,
@@ -323,6 +323,31 @@ class Sensitivity(Answer, frozen=True, kw_only=True):
     def _title(self) -> str:
         way = "of" if self.direction == "upstream" else "downstream of"
         return f"{_number(self.labels, 'sensitivity label')} {way} {self.node}, {_completeness_text(self.completeness)}"
+
+
+class SubjectData(Answer, frozen=True, kw_only=True):
+    """Where the data of a person is, in the order in which to erase it: in `datasets` of them.
+
+    `starts`: the columns where it comes in; `more_starts`: how many more tagged datasets there are, from which the
+    answer did not start. `gaps`: the owners that reported no columns where the search ended.
+    """
+
+    _rows: ClassVar[str] = "places"
+    _columns: ClassVar[tuple[str, ...]] = (
+        *("step", "dataset", "grade", "columns", "types", "owners", "tier", "retention", "must_keep_days"),
+        *("last_written", "readers", "hidden_readers"),
+    )
+
+    starts: tuple[str, ...]
+    more_starts: int
+    at_least: str
+    datasets: int
+    gaps: tuple[str, ...]
+    completeness: Completeness
+    places: tuple[PlaceOfPersonalData, ...]
+
+    def _title(self) -> str:
+        return f"{_number(self.places, 'dataset')} with personal data, {_completeness_text(self.completeness)}"
 
 
 class Found(Answer, frozen=True, kw_only=True):

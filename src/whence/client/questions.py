@@ -19,6 +19,7 @@ from whence.client.answers import (
     Paths,
     RunLineage,
     Sensitivity,
+    SubjectData,
     WhyNot,
 )
 from whence.client.connection import Connection, refused_key
@@ -27,7 +28,7 @@ from whence.client.gate_records import Approval, ApprovalsPage, RecordedWaiver, 
 from whence.client.options import Bounds, EvidenceWalk, Narrowing, Time, Walk, iso_text, parameters_of
 from whence.client.pages import Envelope, read_all
 from whence.client.profiles import choose_server
-from whence.client.sensitivity import SensitivityOptions
+from whence.client.sensitivity import SensitivityOptions, SubjectOptions
 from whence.client.values import (
     BlastRadius,
     CheckedDataset,
@@ -149,6 +150,15 @@ class Client:
         way = "downstream" if options.pop("down", False) else "upstream"
         parameters = {"node": node, "direction": way, **parameters_of(options)}
         return self._read("/sensitivity", parameters, Sensitivity, "labels", limit)
+
+    def subject(
+        self, node: str | None = None, *, limit: int | None = None, **options: Unpack[SubjectOptions]
+    ) -> SubjectData:
+        """Where the data of a person is: from a dataset or column on, or from all that tags mark. The first `limit`
+        datasets in the order in which to erase them, or all.
+        """
+        parameters = {**({"node": node} if node else {}), **parameters_of(options)}
+        return self._read("/subject", parameters, SubjectData, "places", limit)
 
     def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> Found:
         """Search datasets, fields and jobs by the words of their names, tags, owners and descriptions."""

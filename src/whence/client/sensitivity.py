@@ -34,3 +34,37 @@ class SensitivityLabel(msgspec.Struct, frozen=True, kw_only=True):
     proven: str
     source: str
     path: tuple[str, ...]
+
+
+class SubjectOptions(TypedDict, total=False):
+    """`tags` mark personal data; by default those with words such as pii, phi, financial. `at_least`: the lowest grade
+    to list (influenced, statistic, partial, pseudonymous, full). At a time, over at most this number of nodes from each
+    dataset.
+    """
+
+    tags: Sequence[str]
+    at_least: str
+    as_of: Time | None
+    max_nodes: int
+
+
+class PlaceOfPersonalData(msgspec.Struct, frozen=True, kw_only=True):
+    """A dataset with data of a person: how much of it (`grade`: the most), in which columns, and who has to do with it.
+
+    `step`: when to erase it, after all earlier steps. `retention`: as its tag says it. `must_keep_days`: the shortest
+    retention of what it holds, if its own is longer or not said. `hidden_readers`: jobs that you may not see.
+    """
+
+    step: int
+    dataset: str
+    grade: str
+    columns: tuple[str, ...]
+    labels: tuple[SensitivityLabel, ...]
+    types: tuple[str, ...]
+    owners: tuple[str, ...]
+    tier: str | None
+    retention: str | None
+    must_keep_days: int | None
+    last_written: str | None
+    readers: tuple[str, ...]
+    hidden_readers: int

@@ -7,6 +7,7 @@ from whence.api.http.response_types import Envelope
 from whence.query.rendering import documents
 from whence.query.rendering.blast import Blast
 from whence.query.rendering.checks import CheckResults
+from whence.query.rendering.data_subject import PersonalData
 from whence.query.rendering.sensitivity import SensitivityLabels
 from whence.query.rendering.timeline import ChangesUpstream
 
@@ -23,6 +24,7 @@ ENVELOPES: dict[str, Any] = {
     "check-results": Envelope[CheckResults],
     "changes": Envelope[ChangesUpstream],
     "sensitivity": Envelope[SensitivityLabels],
+    "subject": Envelope[PersonalData],
     "blast": Envelope[Blast],
 }
 """The type of `data`, by question."""

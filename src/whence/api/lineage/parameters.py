@@ -204,6 +204,24 @@ class Labelled(AtTime):
         )
 
 
+class OfSubject(AtTime):
+    """The data of a person: from where it comes in on."""
+
+    node: Name | None = Field(None, description="A dataset or column with it; all that tags mark, if not given")
+    tag: list[Text] = Field([], description="The tags that mark it: `pii`, `class=secret`")
+    at_least: GradeWord = Field("partial", description="The lowest grade to list")
+    max_nodes: int = Field(5_000, ge=1, le=MOST_NODES, description="Stop after so many nodes from each dataset")
+
+    def question(self, at: int | None) -> SensitivityQuestion:
+        """The question at a time."""
+        return SensitivityQuestion(
+            direction=Direction.DOWNSTREAM,
+            range=Question(at=at, max_nodes=self.max_nodes),
+            tags=tuple(self.tag),
+            at_least=grade_of(self.at_least),
+        )
+
+
 class Between(Page):
     """Two states: times, or runs."""
 

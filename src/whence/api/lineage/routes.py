@@ -31,11 +31,13 @@ from whence.query.questions.paths import paths
 from whence.query.questions.why import why
 from whence.query.questions.why_not import why_not
 from whence.query.rendering import listings
+from whence.query.rendering.data_subject import subject_listing
 from whence.query.rendering.listings import Listing, Whole
 from whence.query.rendering.sensitivity import sensitivity_listing
 from whence.query.rendering.timeline import changes_listing
 from whence.query.runs.resolve import resolve_run_name
 from whence.query.runs.run_lineage import resolve_run, run_lineage
+from whence.query.sensitivity.data_subject import subject_data
 from whence.query.sensitivity.labels import sensitivity
 from whence.query.visibility.visible_ids import QuestionGraph
 
@@ -136,6 +138,17 @@ def _sensitivity(routes: APIRouter, requests: GraphRequests) -> None:
 
         def ask(graph: QuestionGraph) -> Listing:
             return sensitivity_listing(sensitivity(graph, resolve(graph, query.node), query.question(at)))
+
+        return await requests.answer(request, query.terms(at), ask)
+
+    @routes.get("/subject", responses=documented("subject"))
+    async def data_of_subject(request: Request, query: Annotated[questions.OfSubject, Query()]) -> Response:
+        """List where the data of a person is: who owns and reads it, how long it is kept, and when to erase it."""
+        at = query.at
+
+        def ask(graph: QuestionGraph) -> Listing:
+            root = None if query.node is None else resolve(graph, query.node)
+            return subject_listing(subject_data(catalog_over(request, graph), graph, root, query.question(at)))
 
         return await requests.answer(request, query.terms(at), ask)
 

@@ -26,12 +26,13 @@ from whence.client.answers import (
     Paths,
     RunLineage,
     Sensitivity,
+    SubjectData,
     WhyNot,
 )
 from whence.client.contracts import ContractedDataset, ContractHistory
 from whence.client.gate_records import Approval, RecordedWaiver
 from whence.client.options import Bounds, Narrowing, Time, Walk
-from whence.client.sensitivity import SensitivityOptions
+from whence.client.sensitivity import SensitivityOptions, SubjectOptions
 from whence.client.values import (
     BlastRadius,
     CheckedDataset,
@@ -103,6 +104,12 @@ class Questions(Protocol):
 
     def sensitivity(self, node: str, *, limit: int | None = None, **options: Unpack[SensitivityOptions]) -> Sensitivity:
         """The sensitivity labels of a node, or those that its data gives to others: the first `limit`, or all."""
+        ...
+
+    def subject(
+        self, node: str | None = None, *, limit: int | None = None, **options: Unpack[SubjectOptions]
+    ) -> SubjectData:
+        """Where the data of a person is: the first `limit` datasets, or all."""
         ...
 
     def history(self, node: str) -> History:

@@ -1,6 +1,6 @@
 """The work of `whence sensitivity`: labels with their ways, as text."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Unpack
 
 from rich.text import Text
@@ -12,6 +12,7 @@ from whence.cli.output.streams import Exit as ExitCode
 from whence.cli.output.streams import Rows, safe
 from whence.client.answers import Sensitivity
 from whence.client.sensitivity import SensitivityLabel, SensitivityOptions
+from whence.client.values import Completeness
 
 _STYLES = {"full": "bold red", "pseudonymous": "yellow", "partial": "yellow"}
 _WIDTH = len("pseudonymous") + 2
@@ -40,12 +41,17 @@ def _lines(found: Sensitivity, style: Style, limit: int) -> Iterator[Text]:
 
 
 def _head(one: SensitivityLabel, labels: Labels) -> Text:
-    line = Text.assemble((f"{one.grade:{_WIDTH}}", _STYLES.get(one.grade, "dim")), labels.of(name_of(one.node)))
+    line = Text.assemble(grade_text(one.grade), labels.of(name_of(one.node)))
     line.append(f"  {safe(one.category)}", style="cyan")
     if one.assumed:
         proven = "nothing" if one.proven == "none" else one.proven
         line.append(f"  assumed; proven: {proven}", style="dim")
     return line
+
+
+def grade_text(grade: str) -> Text:
+    """A grade, as wide as the longest."""
+    return Text(f"{grade:{_WIDTH}}", style=_STYLES.get(grade, "dim"))
 
 
 def _closing(found: Sensitivity, labels: Labels, limit: int) -> Iterator[Text]:
@@ -56,19 +62,24 @@ def _closing(found: Sensitivity, labels: Labels, limit: int) -> Iterator[Text]:
         yield Text("No sensitive data is known.")
     elif len(found.labels) < total:
         yield Text(f"{number(total, 'label')}: {_counted(found.counts)}. {_more(found, limit)}", style="dim")
-    if found.completeness.stopped_by == "nodes":
+    yield from unknown_lines(found.completeness, found.gaps, labels)
+
+
+def unknown_lines(known: Completeness, gaps: Sequence[str], labels: Labels) -> Iterator[Text]:
+    """What an answer about sensitive data does not know. `gaps`: the owners that reported no columns."""
+    if known.stopped_by == "nodes":
         yield Text.assemble(("Stopped by --max-nodes: ", "bold yellow"), "there may be more.")
-    if found.completeness.hidden_nodes:
-        hidden = number(found.completeness.hidden_nodes, "node")
+    if known.hidden_nodes:
+        hidden = number(known.hidden_nodes, "node")
         yield Text.assemble(
             ("Not all is known: ", "bold yellow"), f"{hidden} that you may not see: no tag of them counts."
         )
-    if found.gaps:
-        named = [labels.of(name_of(one)) for one in found.gaps]
+    if gaps:
+        named = [labels.of(name_of(one)) for one in gaps]
         rest = f" and {len(named) - _GAPS:,} more" if len(named) > _GAPS else ""
         listed = ", ".join(named[:_GAPS])
         yield Text.assemble(("Columns not known: ", "bold yellow"), f"not all are reported by {listed}{rest}.")
-    if notice := past_limit_text(found.completeness):
+    if notice := past_limit_text(known):
         yield notice
 
 

@@ -12,7 +12,7 @@ from whence.client import answers
 from whence.client.contracts import ContractedDataset, ContractHistory
 from whence.client.gate_records import Approval, RecordedWaiver
 from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text
-from whence.client.sensitivity import SensitivityOptions
+from whence.client.sensitivity import SensitivityOptions, SubjectOptions
 from whence.client.values import BlastRadius, CheckedDataset, KnownField, KnownJob, NodeFacts
 from whence.errors import NodeNotFoundError
 from whence.model.catalog import EntryFilter, Window, entry_sort_key
@@ -43,11 +43,13 @@ from whence.query.rendering import listings
 from whence.query.rendering.answers import completeness_document
 from whence.query.rendering.catalog import facts_documents
 from whence.query.rendering.checks import checked_document
+from whence.query.rendering.data_subject import subject_listing
 from whence.query.rendering.listings import Listing, Whole
 from whence.query.rendering.sensitivity import grade_of, sensitivity_listing
 from whence.query.rendering.timeline import changes_listing
 from whence.query.runs.resolve import resolve_run_name
 from whence.query.runs.run_lineage import resolve_run, run_lineage
+from whence.query.sensitivity.data_subject import subject_data
 from whence.query.sensitivity.labels import SensitivityQuestion, sensitivity
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.checks import MOST_DATASETS, latest_check_reports
@@ -179,6 +181,16 @@ class StoreQuestions:
         with self._open() as graph:
             found = sensitivity(graph, resolve(graph, node), _sensitivity_question(options))
         return answer_of(sensitivity_listing(found), answers.Sensitivity, limit)
+
+    def subject(
+        self, node: str | None = None, *, limit: int | None = None, **options: Unpack[SubjectOptions]
+    ) -> answers.SubjectData:
+        """Where the data of a person is."""
+        question = _sensitivity_question({**options, "down": True})
+        with self._open() as graph:
+            root = resolve(graph, node) if node else None
+            found = subject_data(StoreCatalog(graph.connection), graph, root, question)
+        return answer_of(subject_listing(found), answers.SubjectData, limit)
 
     def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> answers.Found:
         """The results of a search."""

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from whence.cli.commands import access as guarding
-from whence.cli.commands import capture, encryption, gate, profiles, publishing, questions, sending
+from whence.cli.commands import capture, encryption, gate, profiles, publishing, questions, sending, sensitive_data
 from whence.cli.commands import maintenance as upkeep
 from whence.cli.commands.evidence import evidence
 from whence.cli.commands.options import COLUMNS, Archive, Data, EventLog, Form, Security, Store, parse_instant
@@ -238,6 +238,7 @@ def sql(
 
 sending.add_to(app)
 questions.add_to(app)
+sensitive_data.add_to(app)
 gate.add_to(app)
 profiles.add_to(app)
 app.add_typer(contracts.app)

@@ -1,7 +1,6 @@
 """Question commands: each parses its arguments, and calls one function of `cli.answers`."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +10,6 @@ from whence.cli.commands.options import (
     AsOf,
     Data,
     Depth,
-    Grades,
     Jobs,
     Kinds,
     MaxEdges,
@@ -30,15 +28,13 @@ from whence.cli.commands.options import (
     parse_past_instant,
     period_of,
 )
-from whence.cli.commands.source import open_questions
-from whence.cli.output.streams import Rows, reporting
+from whence.cli.commands.source import open_question_command
+from whence.cli.output.streams import Rows
 from whence.query.answers.instants import iso
 
 if TYPE_CHECKING:
-    from whence.cli.answers.ask import QuestionCommand
     from whence.client.options import Bounds, Narrowing, Walk
     from whence.client.options import Types as FollowedTypes
-    from whence.client.sensitivity import SensitivityOptions
 
 
 def add_to(app: typer.Typer) -> None:
@@ -46,7 +42,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("upstream")(_follow("List the nodes upstream of a dataset, field or job: its sources.", down=False))
     depends = "List the nodes downstream of a dataset, field or job: what breaks if it changes."
     app.command("downstream")(_follow(depends, down=True))
-    for command in (impact, path, why, history, changes, diff, runs, measurements, checks, sensitivity, search):
+    for command in (impact, path, why, history, changes, diff, runs, measurements, checks, search):
         app.command()(command)
     app.command("why-not")(why_not)
 
@@ -78,7 +74,7 @@ def _follow(help_text: str, down: bool) -> Callable[..., None]:
 
         bounds, only = _bounds(types, as_of, max_nodes), _narrowing(namespace, tag, owner, kind)
         walk: Walk = {**bounds, **only, "depth": depth, "jobs": job or (), "within": within, "max_edges": max_edges}
-        with _open_command(context, output) as command:
+        with open_question_command(context, output) as command:
             raise typer.Exit((show_downstream if down else show_upstream)(command, node, **walk))
 
     follow.__doc__ = help_text
@@ -111,7 +107,7 @@ def impact(
 
     bounds, only = _bounds(types, as_of, max_nodes), _narrowing(namespace, tag, owner, kind)
     walk: Walk = {**bounds, **only, "depth": depth, "jobs": job or (), "within": within, "max_edges": max_edges}
-    with _open_command(context, output) as command:
+    with open_question_command(context, output) as command:
         raise typer.Exit(show_impact(command, node, limit, **walk))
 
 
@@ -134,7 +130,7 @@ def path(
     from whence.cli.answers.ask import show_paths
 
     bounds = _bounds(types, as_of, max_nodes)
-    with _open_command(context, output) as command:
+    with open_question_command(context, output) as command:
         raise typer.Exit(show_paths(command, source, target, limit=limit, depth=depth, **bounds))
 
 
@@ -155,7 +151,7 @@ def why(
     """Show the evidence that one node depends on another: the events and runs of every edge between them."""
     from whence.cli.answers.changes import show_why
 
-    with _open_command(context, output) as command:
+    with open_question_command(context, output) as command:
         raise typer.Exit(show_why(command, source, target, limit, **_bounds(types, as_of, max_nodes)))
 
 
@@ -175,7 +171,7 @@ def why_not(
     """Explain why no path leads from one node to another."""
     from whence.cli.answers.changes import show_why_not
 
-    with _open_command(context, output) as command:
+    with open_question_command(context, output) as command:
         raise typer.Exit(show_why_not(command, source, target, **_bounds(types, as_of, max_nodes)))
 
 
@@ -191,7 +187,7 @@ def history(
     """List the changes of a node's lineage and schema, each with its time, and its run or event."""
     from whence.cli.answers.changes import show_history
 
-    with _open_command(context, output) as command:
+    with open_question_command(context, output) as command:
         raise typer.Exit(show_history(command, node))
 
 
@@ -223,7 +219,7 @@ def changes(
     period = period_of(since, until, as_of)
     bounds = _bounds(types, None if as_of is None else period.until, max_nodes)
     begin, end = iso(period.since), None if period.is_now else iso(period.until)
-    with _open_command(context, output) as command:
+    with open_question_command(context, output) as command:
         raise typer.Exit(show_changes(command, node, since=begin, until=end, limit=limit, **bounds))
 
 
@@ -252,7 +248,7 @@ def diff(
 
     if before.startswith("run:") != after.startswith("run:"):
         raise typer.BadParameter("compare two times, two runs or two stores")
-    with _open_command(context, output) as command:
+    with open_question_command(context, output) as command:
         if "://" in before + after and isinstance(command.questions, Client):
             raise typer.BadParameter("a server compares times and runs; stores are compared with --store")
         raise typer.Exit(show_diff(command, before, after))
@@ -275,7 +271,7 @@ def runs(
     """List the runs that wrote a run's inputs, and so on, with their jobs and commits."""
     from whence.cli.answers.changes import show_runs
 
-    with _open_command(context, output) as command:
+    with open_question_command(context, output) as command:
         raise typer.Exit(show_runs(command, run, down=down, depth=depth, max_runs=max_runs))
 
 
@@ -296,7 +292,7 @@ def search(
     """Search datasets, fields and jobs by the words of their names, tags, owners and descriptions."""
     from whence.cli.answers.ask import show_found
 
-    with _open_command(context, output) as command:
+    with open_question_command(context, output) as command:
         raise typer.Exit(show_found(command, text, limit, **_narrowing(namespace, tag, owner, kind)))
 
 
@@ -318,7 +314,7 @@ def measurements(
     from whence.cli.answers.measurements import show_measurements
 
     time = None if as_of is None else iso(as_of)
-    with _open_command(context, output) as command:
+    with open_question_command(context, output) as command:
         raise typer.Exit(show_measurements(command, node, metrics=metric or (), as_of=time, limit=limit))
 
 
@@ -337,45 +333,8 @@ def checks(
     from whence.cli.answers.check_results import show_check_results
 
     time = None if as_of is None else iso(as_of)
-    with _open_command(context, output) as command:
+    with open_question_command(context, output) as command:
         raise typer.Exit(show_check_results(command, node, as_of=time, limit=limit))
-
-
-def sensitivity(
-    context: typer.Context,
-    node: Node,
-    down: Annotated[bool, typer.Option("--down", help="Where its data goes, instead of what is in it")] = False,
-    tag: Annotated[
-        list[str] | None,
-        typer.Option("--tag", metavar="TAG", help="This tag marks sensitive columns: pii, class=secret"),
-    ] = None,
-    at_least: Annotated[Grades, typer.Option("--at-least", help="The lowest grade to list")] = Grades.PARTIAL,
-    as_of: AsOf = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="The most to list as text")] = 50,
-    max_nodes: MaxNodes = 5_000,
-    url: ServerUrl = None,
-    profile: Profile = None,
-    data: Data = None,
-    store: Store = None,
-    output: RowsForm = Rows.TEXT,
-) -> None:
-    """List the sensitive data in a dataset or column, how much of it is shown, and the way that it came."""
-    from whence.cli.answers.sensitivity import show_sensitivity
-
-    time = None if as_of is None else iso(as_of)
-    options: SensitivityOptions = {"down": down, "tags": tag or (), "at_least": at_least.value}
-    options |= {"as_of": time, "max_nodes": max_nodes}
-    with _open_command(context, output) as command:
-        raise typer.Exit(show_sensitivity(command, node, limit, **options))
-
-
-@contextmanager
-def _open_command(context: typer.Context, output: Rows) -> Iterator["QuestionCommand"]:
-    """Open the server or store of a command, with errors in the requested form."""
-    from whence.cli.answers.ask import QuestionCommand
-
-    with reporting(output.output), open_questions(context) as questions:
-        yield QuestionCommand(questions=questions, output=output)
 
 
 def _bounds(types: str | None, as_of: int | None, max_nodes: int) -> "Bounds":

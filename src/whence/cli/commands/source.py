@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from whence.cli.output.streams import Rows, reporting
 from whence.cli.settings import data_directory, store_url
 from whence.client.profiles import DEFAULT, read_profiles
 
 if TYPE_CHECKING:
-    from whence.cli.answers.ask import Questions
+    from whence.cli.answers.ask import QuestionCommand, Questions
 
 _SERVER, _STORE = ("url", "profile"), ("store", "data")
 
@@ -32,6 +33,15 @@ def open_questions(context: typer.Context) -> Iterator["Questions"]:
             from whence.cli.answers.store import StoreQuestions
 
             yield StoreQuestions(store_url(data_directory(given["data"]), given["store"]))
+
+
+@contextmanager
+def open_question_command(context: typer.Context, output: Rows) -> Iterator["QuestionCommand"]:
+    """Open the server or store of a command, with errors in the requested form."""
+    from whence.cli.answers.ask import QuestionCommand
+
+    with reporting(output.output), open_questions(context) as questions:
+        yield QuestionCommand(questions=questions, output=output)
 
 
 def _named(context: typer.Context) -> str:

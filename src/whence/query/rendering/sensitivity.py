@@ -56,7 +56,7 @@ def sensitivity_listing(found: Sensitivity) -> Listing:
         name="labels",
         columns=("node", "category", "grade", "assumed", "proven", "source", "path"),
         keys=[one.order for one in several],
-        part=lambda start, end: {"labels": [_label(one) for one in several[start:end]]},
+        part=lambda start, end: {"labels": [label_document(one) for one in several[start:end]]},
     )
 
 
@@ -65,7 +65,8 @@ def grade_of(word: str) -> Grade:
     return Grade[word.upper()]
 
 
-def _label(one: Label) -> SensitivityLabel:
+def label_document(one: Label) -> SensitivityLabel:
+    """One label with its path."""
     return {
         "node": str(one.node),
         "category": one.category,

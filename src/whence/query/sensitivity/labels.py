@@ -74,10 +74,44 @@ class SensitivityQuestion:
     at_least: Grade = Grade.PARTIAL
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledGraph:
+    """The labels of every node around a root, those of its own columns (`own`) among them, in order; `flows`: how much
+    passes along each edge at most. The rest is as in `Sensitivity`.
+    """
+
+    root: Node
+    own: frozenset[Node]
+    labels: tuple[Label, ...]
+    flows: Widths
+    sources: tuple[Node, ...]
+    gaps: tuple[Node, ...]
+    completeness: Completeness
+
+
 def sensitivity(graph: Graph, root: Node, question: SensitivityQuestion) -> Sensitivity:
     """The sensitivity labels of a dataset or column, or those that its data gives to others.
 
     Tags are those of now, edges are those of the question's time. Raises QuestionError for a job.
+    """
+    found, is_upstream = label_graph(graph, root, question), question.direction is Direction.UPSTREAM
+    labels = [one for one in found.labels if (one.node in found.own) is is_upstream]
+    return Sensitivity(
+        root=found.root,
+        direction=question.direction,
+        at_least=question.at_least,
+        labels=tuple(one for one in labels if one.grade >= question.at_least),
+        counts=Counter(one.grade for one in labels),
+        sources=found.sources,
+        gaps=found.gaps,
+        completeness=found.completeness,
+    )
+
+
+def label_graph(graph: Graph, root: Node, question: SensitivityQuestion) -> LabelledGraph:
+    """The sensitivity labels of all that is upstream or downstream of a dataset or column.
+
+    Upstream every sensitive column counts, downstream those of the root. Raises QuestionError for a job.
     """
     if isinstance(root, JobName):
         raise QuestionError("node", "a job has no columns; ask for a dataset or a column")
@@ -93,16 +127,13 @@ def sensitivity(graph: Graph, root: Node, question: SensitivityQuestion) -> Sens
     marked = _marked(walk, names, own, question.tags)
     if question.direction is Direction.DOWNSTREAM:
         marked = _of_root(marked, own)
-    found = _labels(_ways(walk, names), marked)
-    is_wanted = own.__contains__ if question.direction is Direction.UPSTREAM else lambda node: node not in own
-    labels = sorted((one for one in found if is_wanted(one.node)), key=lambda one: one.order)
+    ways = _ways(walk, names)
     gaps = read_gaps(walk, set(walk.depth))
-    return Sensitivity(
+    return LabelledGraph(
         root=names[walk.root],
-        direction=question.direction,
-        at_least=question.at_least,
-        labels=tuple(one for one in labels if one.grade >= question.at_least),
-        counts=Counter(one.grade for one in labels),
+        own=own,
+        labels=tuple(sorted(_labels(ways, marked), key=lambda one: one.order)),
+        flows=ways[0],
         sources=tuple(sorted(marked, key=str)),
         gaps=tuple(sorted(names_of(walk, {key.owner for key in gaps}).values(), key=str)),
         completeness=completeness(walk, has_gaps=bool(gaps)),

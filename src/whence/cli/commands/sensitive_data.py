@@ -1,0 +1,93 @@
+"""Commands about sensitive data: what is in a column, and where the data of a person is."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from whence.cli.commands.options import (
+    MOST,
+    AsOf,
+    Data,
+    Grades,
+    MaxNodes,
+    Node,
+    Profile,
+    RowsForm,
+    ServerUrl,
+    Store,
+)
+from whence.cli.commands.source import open_question_command
+from whence.cli.output.streams import Rows
+from whence.query.answers.instants import iso
+
+if TYPE_CHECKING:
+    from whence.client.sensitivity import SensitivityOptions, SubjectOptions
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands to the application."""
+    for command in (sensitivity, subject):
+        app.command()(command)
+
+
+def sensitivity(
+    context: typer.Context,
+    node: Node,
+    down: Annotated[bool, typer.Option("--down", help="Where its data goes, instead of what is in it")] = False,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option("--tag", metavar="TAG", help="This tag marks sensitive columns: pii, class=secret"),
+    ] = None,
+    at_least: Annotated[Grades, typer.Option("--at-least", help="The lowest grade to list")] = Grades.PARTIAL,
+    as_of: AsOf = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="The most to list as text")] = 50,
+    max_nodes: MaxNodes = 5_000,
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    output: RowsForm = Rows.TEXT,
+) -> None:
+    """List the sensitive data in a dataset or column, how much of it is shown, and the way that it came."""
+    from whence.cli.answers.sensitivity import show_sensitivity
+
+    time = None if as_of is None else iso(as_of)
+    options: SensitivityOptions = {"down": down, "tags": tag or (), "at_least": at_least.value}
+    options |= {"as_of": time, "max_nodes": max_nodes}
+    with open_question_command(context, output) as command:
+        raise typer.Exit(show_sensitivity(command, node, limit, **options))
+
+
+def subject(
+    context: typer.Context,
+    node: Annotated[
+        str | None,
+        typer.Argument(
+            help="A dataset or column with the data, such as crm.customers; all that --tag marks, if not given"
+        ),
+    ] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option("--tag", metavar="TAG", help="This tag marks the data: pii, class=secret"),
+    ] = None,
+    at_least: Annotated[Grades, typer.Option("--at-least", help="The lowest grade to list")] = Grades.PARTIAL,
+    as_of: AsOf = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="The most datasets to list as text")] = 50,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="Write all as a report in Markdown, too")
+    ] = None,
+    max_nodes: MaxNodes = 5_000,
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    output: RowsForm = Rows.TEXT,
+) -> None:
+    """List where the data of a person is: who owns and reads it, how long it is kept, and when to erase it."""
+    from whence.cli.answers.data_subject import show_subject
+
+    time = None if as_of is None else iso(as_of)
+    options: SubjectOptions = {"tags": tag or (), "at_least": at_least.value, "as_of": time, "max_nodes": max_nodes}
+    with open_question_command(context, output) as command:
+        raise typer.Exit(show_subject(command, node, limit, report, **options))
