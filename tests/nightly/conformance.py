@@ -14,20 +14,24 @@ from typing import Any
 from capture.conformance.cases import CASES, SLOW, Case
 from capture.conformance.file_cases import FILE_CASES, SLOW_FILE_CASES, FileCase
 from capture.conformance.running import ROOT, WELL, Files, facts_of, release_of, run_job
+from capture.conformance.server_cases import SERVER_CASES, ServerCase
 from capture.conformance.wide_jobs import MEASURE, WIDE_JOBS
+from fixtures.captured_lineage import dataset_edges, store_events
 from fixtures.collectors import collecting
 from whence.store.connection.engine import open_store, sqlite_url
 from whence.store.migrations.migrate import migrate
 
 PAGE = ROOT / "docs/reference/captures.md"
-ALL: tuple[Case | FileCase, ...] = (*CASES, *SLOW, *FILE_CASES, *SLOW_FILE_CASES)
+AnyCase = Case | FileCase | ServerCase
+ALL: tuple[AnyCase, ...] = (*CASES, *SLOW, *FILE_CASES, *SLOW_FILE_CASES, *SERVER_CASES)
 
 HEAD = """# Captures
 
 `make nightly-conformance` writes this page (`ARGS="--only polars"`: only the lines of these captures). It runs one job
 for each capture as users do, `whence run -- python job.py` or `whence capture`, and sends the events to a collector.
 Then it compares the `DIRECT` column lineage in a store, and the checks of data, with what the job's code says, written
-by hand. *Announced* are columns whose source cannot be known: each has its reason in the lineage.
+by hand. Of a server that a capture polls it is the lineage between datasets, from recorded answers of a real one.
+*Announced* are columns whose source cannot be known: each has its reason in the lineage.
 
 *ms in the job* is the time that a capture's hooks take in the job's main thread: their sum, and the longest call. The
 next column has the same for a job with 300 columns. What runs in other threads is not in it: Spark's figures are those
@@ -45,7 +49,7 @@ they hold.
 """
 
 
-def row(case: Case | FileCase, folder: Path) -> str:
+def row(case: AnyCase, folder: Path) -> str:
     """The line of a capture: its job run once, and again to measure it."""
     match case:
         case Case():
@@ -57,6 +61,11 @@ def row(case: Case | FileCase, folder: Path) -> str:
             folder.mkdir()
             with collecting() as collector:
                 Files(folder, tuple(case.prepare(folder, False))).captured(collector)
+            return _line(case, case.edges, collector.events, sum(map(len, collector.bodies)), folder, "– | –")
+        case ServerCase():
+            folder.mkdir()
+            with case.serve() as url, collecting() as collector:
+                Files(folder, ("run", case.capture, "--set", f"url={url}")).captured(collector)
             return _line(case, case.edges, collector.events, sum(map(len, collector.bodies)), folder, "– | –")
 
 
@@ -75,24 +84,23 @@ def _refuse_failure(case: Case, code: int, errors: str) -> None:
         raise SystemExit(f"the job of {case.capture} ended with {code}")
 
 
-def _line(
-    case: Case | FileCase, facts: frozenset[str], events: Iterable[Any], sent: int, folder: Path, cost: str
-) -> str:
+def _line(case: AnyCase, facts: frozenset[str], events: Iterable[Any], sent: int, folder: Path, cost: str) -> str:
     kept = list(events)
-    found = facts_in_store(kept, folder)
+    found = facts_in_store(case, kept, folder)
     right, wrong, missing = len(found & facts), len(found - facts), len(facts - found)
     shares = f"{right / max(1, right + wrong):.2f} | {right / max(1, right + missing):.2f}"
-    counts = f"{right}, {wrong}, {missing} | {shares} | {len(case.unknown)} | {len(kept)} | {sent:,}"
+    unknown = 0 if isinstance(case, ServerCase) else len(case.unknown)
+    counts = f"{right}, {wrong}, {missing} | {shares} | {unknown} | {len(kept)} | {sent:,}"
     release = release_of(case) if isinstance(case, Case) else case.release
     return f"| {case.capture} | {release} | {counts} | {cost} | {case.lost} |"
 
 
-def facts_in_store(events: Iterable[Any], folder: Path) -> set[str]:
-    """The column lineage and checks of events in a store of its own."""
+def facts_in_store(case: AnyCase, events: Iterable[Any], folder: Path) -> set[str]:
+    """The column lineage and checks of events in a store of its own; of a server, the lineage between datasets."""
     engine = open_store(sqlite_url(folder / "store.db"))
     migrate(engine)
     try:
-        return facts_of(events, engine)
+        return dataset_edges(store_events(engine, events)) if isinstance(case, ServerCase) else facts_of(events, engine)
     finally:
         engine.dispose()
 

@@ -19,12 +19,17 @@ _WAIT_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Polled:
-    """What became of a poll. `flaws`: records that were not translated, and why, the first 100 of `unread`."""
+    """What became of a poll. `flaws`: records that were not translated, and why, the first 100 of `unread`.
+
+    `incomplete`: records whose events say in the facet `extractionError` that something is missing; `gaps` says what.
+    """
 
     records: int = 0
     events: int = 0
     unread: int = 0
     flaws: tuple[str, ...] = ()
+    incomplete: int = 0
+    gaps: tuple[str, ...] = ()
     problem: str = ""
     """Why it ended early; empty if it did not."""
 
@@ -96,13 +101,21 @@ class Poller:
 
 
 def _counted(done: Polled, events: list[Json], flaw: str) -> Polled:
+    gaps = _gaps(events)
     return replace(
         done,
+        incomplete=done.incomplete + bool(gaps),
+        gaps=tuple(dict.fromkeys((*done.gaps, *gaps))),
         records=done.records + 1,
         events=done.events + len(events),
         unread=done.unread + bool(flaw),
         flaws=(*done.flaws, flaw)[:100] if flaw else done.flaws,
     )
+
+
+def _gaps(events: list[Json]) -> tuple[str, ...]:
+    facets = (event.get("run", {}).get("facets", {}).get("extractionError", {}) for event in events)
+    return tuple(one["errorMessage"] for facet in facets for one in facet.get("errors", ()))
 
 
 def _latest(before: str, events: list[Json]) -> str:

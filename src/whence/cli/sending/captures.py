@@ -13,6 +13,7 @@ from rich.text import Text
 from whence.capture.polling.cursors import Cursors, Progress
 from whence.capture.polling.poll import Polled, Poller
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
+from whence.cli.sending.reports import SHOWN
 from whence_client.captures import Naming, RecordCapture, Window
 from whence_client.captures.contract import POLL
 from whence_client.captures.registry import Registered, registered_captures
@@ -130,7 +131,9 @@ def _report(name: str, done: Polled, is_sent: bool, outbox: Outbox, output: Outp
     if output is Output.JSON:
         print_document({"capture": name, **asdict(done), "sent": is_sent, "problem": problem})
         return
-    print_lines([Text(safe(flaw)) for flaw in done.flaws[:20]], Console(stderr=True, highlight=False))
+    problems = (*done.flaws[:SHOWN], *done.gaps[:SHOWN])
+    print_lines([Text(safe(one)) for one in problems], Console(stderr=True, highlight=False))
     unread = f", {done.unread} records not translated" if done.unread else ""
+    unread += f", {done.incomplete} records incomplete" if done.incomplete else ""
     waits = f"; {safe(problem)}" if problem else ""
     print_lines([Text(f"{safe(name)}: {done.events} events of {done.records} records{unread}{waits}")])

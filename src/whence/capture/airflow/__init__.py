@@ -1,0 +1,1 @@
+"""DAG runs, tries of tasks, and assets of an Airflow, polled over its REST API."""

@@ -1,0 +1,54 @@
+"""Captures that poll a server: each with the recorded answers of a real one, and the lineage that its jobs declare."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+
+from capture.airflow.replay import replaying
+
+
+@dataclass(frozen=True)
+class ServerCase:
+    """A capture, and a server of its system. `serve` gives the address while it is open.
+
+    `edges` are between datasets, by the last parts of their names. `failed` is a part of the message of a failure,
+    `killed` the job of a run whose process was killed, `table` a dataset named as other captures name it.
+    """
+
+    capture: str
+    serve: Callable[[], AbstractContextManager[str]]
+    edges: frozenset[str]
+    failed: str
+    killed: str
+    table: tuple[str, str]
+    lost: str
+    release: str
+
+
+@contextmanager
+def serve_airflow() -> Iterator[str]:
+    """An Airflow with the runs of tests/nightly/orchestrators/airflow_dags."""
+    with replaying() as replay:
+        yield replay.url
+
+
+def _airflow_edges() -> Iterator[str]:
+    for stage in ("prod", "staging"):
+        yield f"{stage}/raw.csv -> {stage}/clean; drop 1"
+        yield f"{stage}/clean; drop 1 -> shop.{stage}.orders"
+        yield f"{stage}/raw.csv -> {stage}/late.csv"
+    yield "shop.prod.orders -> assets/prod report"
+
+
+SERVER_CASES = (
+    ServerCase(
+        "airflow",
+        serve_airflow,
+        frozenset(_airflow_edges()),
+        "ValueError: kaput",
+        "prod.orders.killed",
+        ("postgres://db:5432", "shop.prod.orders"),
+        "columns, datasets that are no assets, what the API's user may not read (named)",
+        "Airflow 3.3.2",
+    ),
+)
