@@ -6,7 +6,7 @@ ARGS ?=
 quietly = { log=$$(mktemp); if { $(1); } >"$$log" 2>&1; then rm -f "$$log"; else cat "$$log"; rm -f "$$log"; exit 1; fi; }
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 
-.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-conformance nightly-mlflow nightly-airflow nightly-truths nightly-properties lint accuracy accuracy-gate bench bench-sql bench-scale bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install bench-gate docs dist lock clean
+.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-conformance nightly-mlflow nightly-airflow nightly-connect nightly-truths nightly-properties lint accuracy accuracy-gate bench bench-sql bench-scale bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install bench-gate docs dist lock clean
 
 help: ## Show what there is to make
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ nightly-mlflow: .venv/ready-dev ## Lead a score back to raw columns, model versi
 
 nightly-airflow: .venv/ready-dev ## Poll a real Airflow, with scheduler and triggerer (in an environment of its own), beside the events of its OpenLineage provider (five minutes)
 	@$(BIN)/python -m pytest tests/nightly/orchestrators/airflow_poll.py $(ARGS)
+
+nightly-connect: .venv/ready-dev ## Poll a real Kafka Connect with file connectors, beside a real broker (two minutes)
+	@$(BIN)/python -m pytest tests/nightly/connect/connect_poll.py $(ARGS)
 
 nightly-faults: .venv/ready-dev ## Fill the disk under a running Whence, in every way; it must be well 60 s after there is space again (minutes)
 	@unshare -rm $(BIN)/python -m pytest tests/nightly/full_disk.py --back 60 --log-cli-level=INFO $(ARGS)

@@ -1,6 +1,8 @@
 """A server that a capture polls over HTTP: requests that are tried again, and errors that name the page they are of."""
 
+import os
 import time
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -92,6 +94,15 @@ class HttpSource:
     def _send_once(self, method: str, path: str, sent: dict[str, Any]) -> httpx2.Response:
         client = self._client = self._client or httpx2.Client(timeout=_SECONDS)
         return client.request(method, f"{self.url.rstrip('/')}/{path}", headers=dict(self._headers or {}), **sent)
+
+
+def basic_login(user: str, password: str) -> Mapping[str, str]:
+    """The headers of a user and a password that environment variables have; none if they do not."""
+    name = os.environ.get(user)
+    if not name:
+        return {}
+    pair = f"{name}:{os.environ.get(password, '')}"
+    return {"Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
 
 
 def name_server(system: str, url: str) -> str:
