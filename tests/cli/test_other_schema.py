@@ -40,7 +40,10 @@ FURTHER = {
 }
 CONTRACT = Path(__file__).parents[1] / "govern/contracts/examples/orders-v3.1.0.odcs.yaml"
 EXPECTED = Path(__file__).parents[1] / "remote/expected.yaml"
-OBJECTIVES = Path(__file__).parents[2] / "docs/how-to/slos/slos.yaml"
+RULES = {
+    "slo": Path(__file__).parents[2] / "docs/how-to/slos/slos.yaml",
+    "policy": Path(__file__).parents[2] / "docs/how-to/policies/policies.yaml",
+}
 ADVICE = {
     "": "the store has no tables yet: `whence up` makes them",
     "0000": "the store is of an earlier release (revision 0000; this release of Whence needs",
@@ -83,7 +86,7 @@ def test_it_says_what_to_do(name: str, other: tuple[Path, str]) -> None:
     create_master(data / "key")
     (data / "new.yaml").write_text(CONTRACT.read_text().replace("name: ordered_on", "name: ordered_at"))
     required = [one.name for one in READING[name].params if one.param_type_name == "argument" and one.required]
-    rules = OBJECTIVES if name.startswith("slo ") else EXPECTED
+    rules = RULES.get(name.partition(" ")[0], EXPECTED)
     wanted = [
         {"before": "1h", "file": str(rules), "old": str(CONTRACT), "new": str(data / "new.yaml")}.get(one, "x")
         for one in required

@@ -23,15 +23,20 @@ class Way:
 
 
 def way_of(edge: AnswerEdge) -> Way:
-    """How much passes along an edge: the most of its transformations, which are beside each other.
+    """How much passes along an edge."""
+    return way_between(edge.source, edge.target, edge.transformations)
+
+
+def way_between(source: Node, target: Node, transformations: Iterable[Transformation]) -> Way:
+    """How much passes between two nodes: the most of the transformations, which are beside each other.
 
     What a whole dataset passes on is assumed to be any of its columns.
     """
-    column = edge.source.field if isinstance(edge.source, FieldName) else ""
-    found = [disclosure(one, column) for one in edge.transformations] or [UNKNOWN]
-    if isinstance(edge.source, DatasetName):
+    column = source.field if isinstance(source, FieldName) else ""
+    found = [disclosure(one, column) for one in transformations] or [UNKNOWN]
+    if isinstance(source, DatasetName):
         found = [Disclosure(one.grade, assumed=True) for one in found]
-    return Way(edge.source, edge.target, _most(found), _most(one for one in found if not one.assumed))
+    return Way(source, target, _most(found), _most(one for one in found if not one.assumed))
 
 
 def disclosure(how: Transformation, column: str) -> Disclosure:

@@ -1,7 +1,7 @@
 """The sensitive data in a dataset or column, and where the sensitive data of one goes."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from whence.errors import QuestionError
@@ -10,7 +10,7 @@ from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.model.sensitivity import Grade
 from whence.query.answers.values import BOTH, Completeness, Question
 from whence.query.ports.graph import Graph
-from whence.query.sensitivity.disclosures import way_of
+from whence.query.sensitivity.disclosures import Way, way_of
 from whence.query.sensitivity.marks import Mark, marks_of
 from whence.query.sensitivity.propagation import Widths, spread
 from whence.query.traversal.column_gaps import read_gaps
@@ -132,7 +132,7 @@ def label_graph(graph: Graph, root: Node, question: SensitivityQuestion) -> Labe
     return LabelledGraph(
         root=names[walk.root],
         own=own,
-        labels=tuple(sorted(_labels(ways, marked), key=lambda one: one.order)),
+        labels=tuple(sorted(labels_of(ways, marked), key=lambda one: one.order)),
         flows=ways[0],
         sources=tuple(sorted(marked, key=str)),
         gaps=tuple(sorted(names_of(walk, {key.owner for key in gaps}).values(), key=str)),
@@ -174,17 +174,22 @@ def _of_root(marked: Mapping[Node, frozenset[Mark]], own: frozenset[Node]) -> di
 def _ways(walk: Traversal, names: Mapping[int, Node]) -> tuple[Widths, Widths]:
     """How much passes between nodes at most, and how much for certain."""
     walk.read(walk.depth)
-    edges = assemble_edges(walk, walk.links, (), names).edges
+    return widths_of(map(way_of, assemble_edges(walk, walk.links, (), names).edges))
+
+
+def widths_of(ways: Iterable[Way]) -> tuple[Widths, Widths]:
+    """How much passes between nodes at most, and how much for certain, over all ways between the same two."""
     at_most: dict[tuple[Node, Node], Grade] = {}
     proven: dict[tuple[Node, Node], Grade] = {}
-    for way in map(way_of, edges):
+    for way in ways:
         ends = (way.source, way.target)
         at_most[ends] = max(at_most.get(ends, Grade.NONE), way.at_most)
         proven[ends] = max(proven.get(ends, Grade.NONE), way.proven)
     return at_most, proven
 
 
-def _labels(ways: tuple[Widths, Widths], marked: Mapping[Node, frozenset[Mark]]) -> Iterator[Label]:
+def labels_of(ways: tuple[Widths, Widths], marked: Mapping[Node, frozenset[Mark]]) -> Iterator[Label]:
+    """The labels of all nodes that sensitive columns reach."""
     for category in sorted({mark.category for marks in marked.values() for mark in marks}):
         own, any_ = {Mark(category, of_dataset=False)}, {Mark(category, one) for one in (False, True)}
         at_most, proven = (

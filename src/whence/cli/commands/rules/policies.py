@@ -1,0 +1,62 @@
+"""`whence policy`: rules about nodes and the sensitive data in them, next to the code."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from whence.cli.commands.options import Data, Form, Store, parse_past_instant
+from whence.cli.output.streams import Output, reporting
+from whence.cli.settings import data_directory, store_url
+
+app = typer.Typer(
+    name="policy",
+    help="Policies: what must hold of datasets, columns and the sensitive data in them.",
+    no_args_is_help=True,
+)
+
+_CHECK_EPILOG = "Exit codes: 0 the file is valid; 5 it has a mistake; 1 it cannot be read; 2 wrong usage."
+_TEST_EPILOG = "Exit codes: 0 every example comes out as it says; 5 one does not, or the file has a mistake; 1, 2."
+_EVALUATE_EPILOG = (
+    "Exit codes: 0 all hold; 5 one is violated, or not evaluated on a way to a certified dataset; 7 none is violated, "
+    "and one is not evaluated; 2 wrong usage, or a mistake in the file; 4 the store is unavailable."
+)
+
+File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="The policies, such as policies.yaml")]
+
+
+@app.command(epilog=_CHECK_EPILOG)
+def check(file: File, output: Form = Output.TEXT) -> None:
+    """Check a file of policies, and print them. A misspelt key or attribute is a mistake with its file and line."""
+    from whence.cli.policies.files import show_checked
+
+    with reporting(output):
+        raise typer.Exit(show_checked(file, output))
+
+
+@app.command("test", epilog=_TEST_EPILOG)
+def judge_examples(file: File, output: Form = Output.TEXT) -> None:
+    """Judge the examples of a file of policies, without a store: each comes out as it says, or is printed."""
+    from whence.cli.policies.files import show_tested
+
+    with reporting(output):
+        raise typer.Exit(show_tested(file, output))
+
+
+@app.command(epilog=_EVALUATE_EPILOG)
+def evaluate(
+    file: File,
+    as_of: Annotated[
+        int | None,
+        typer.Option("--as-of", parser=parse_past_instant, metavar="TIME", help="The lineage at this time: 2h ago"),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="The most findings to print as text")] = 50,
+    data: Data = None,
+    store: Store = None,
+    output: Form = Output.TEXT,
+) -> None:
+    """Evaluate the policies of a file against the store: of which nodes they do not hold, and by which way."""
+    from whence.cli.policies.evaluation import show_evaluated
+
+    with reporting(output):
+        raise typer.Exit(show_evaluated(file, store_url(data_directory(data), store), as_of, limit, output))

@@ -1,0 +1,1 @@
+"""Policies: what must hold of every node, by what it is and by the sensitive data in it."""

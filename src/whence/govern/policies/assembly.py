@@ -1,0 +1,152 @@
+"""From edges and tags to what policies judge: pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from whence.govern.policies.estate import NO_SOURCE_RETENTION, Estate, Retention, Shown, SourceRetention, Subject
+from whence.govern.policies.retention_tags import TAG, read_retention
+from whence.govern.policies.source_retention import shortest_retentions
+from whence.model.names import DatasetName, FieldName, Node
+from whence.model.traits import Traits
+from whence.query.answers.values import dataset_of
+from whence.query.sensitivity.disclosures import Way
+from whence.query.sensitivity.labels import labels_of, widths_of
+from whence.query.sensitivity.marks import Mark, marks_of
+from whence.query.sensitivity.propagation import Widths
+
+Categories = Mapping[str, frozenset[str]]
+Pairs = Iterable[tuple[Node, Node]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownGraph:
+    """How values pass between nodes, and what is asserted of datasets. `columns`: all that are known. `inputs`: pairs
+    of a dataset and one that is made of it. `hidden`: what the viewer may not see.
+    """
+
+    ways: tuple[Way, ...]
+    traits: Mapping[DatasetName, Traits]
+    columns: frozenset[FieldName]
+    inputs: frozenset[tuple[Node, Node]] = frozenset()
+    hidden: frozenset[Node] = frozenset()
+    complete: bool = True
+
+    @property
+    def pairs(self) -> frozenset[tuple[Node, Node]]:
+        """The inputs, and those that the ways between columns imply."""
+        ends = ((dataset_of(way.source), dataset_of(way.target)) for way in self.ways)
+        return self.inputs | {(source, target) for source, target in ends if source and target and source != target}
+
+
+def make_estate(known: KnownGraph, categories: Categories) -> Estate:
+    """The nodes that policies judge. `categories`: the tags of each category beside those known everywhere."""
+    widths, inputs = widths_of(known.ways), known.pairs
+    labels = _labels(widths, _marked(known, categories))
+    unknown = _downstream(known.hidden, widths[0], inputs)
+    kept = {one: _retention(of) for one, of in known.traits.items()}
+    sources = shortest_retentions({one: of.days for one, of in kept.items() if of.days is not None}, widths)
+    every = set[Node]((*known.traits, *known.columns)) - known.hidden
+    return Estate(
+        subjects={
+            one: _subject(one, known.traits, labels, kept, sources, unknown.get(one, ""))
+            for one in sorted(every, key=str)
+        },
+        inputs=_by_target(inputs),
+        hidden=len(known.hidden),
+        complete=known.complete,
+    )
+
+
+def _marked(known: KnownGraph, categories: Categories) -> dict[Node, frozenset[Mark]]:
+    """The sensitive columns, and the sensitive datasets of which no column is known."""
+    with_columns = {name.dataset for name in known.columns}
+    found: dict[Node, frozenset[Mark]] = {
+        one: _marks(known.traits[one.dataset], one.field, categories) for one in known.columns
+    }
+    found |= {one: _marks(of, "", categories) for one, of in known.traits.items() if one not in with_columns}
+    return {node: marks for node, marks in found.items() if marks}
+
+
+def _marks(traits: Traits, column: str, categories: Categories) -> frozenset[Mark]:
+    if not traits.tags:
+        return frozenset()
+    found = set(marks_of(traits, column, ()))
+    for category, tags in categories.items():
+        found |= {Mark(category, mark.of_dataset) for mark in marks_of(traits, column, sorted(tags))}
+    return frozenset(found)
+
+
+def _labels(widths: tuple[Widths, Widths], marked: Mapping[Node, frozenset[Mark]]) -> dict[Node, dict[str, Shown]]:
+    """The labels of nodes by category; a dataset has the highest of its columns."""
+    found: dict[Node, dict[str, Shown]] = {}
+    for label in labels_of(widths, marked):
+        shown = Shown(grade=label.grade, proven=label.proven, path=label.path)
+        for node in {label.node, dataset_of(label.node)}:
+            if node is not None:
+                own = found.setdefault(node, {})
+                own[label.category] = _higher(own.get(label.category), shown)
+    return found
+
+
+def _higher(one: Shown | None, other: Shown) -> Shown:
+    if one is None:
+        return other
+    best = max(one, other, key=lambda shown: (shown.grade, shown.proven, -len(shown.path)))
+    return Shown(grade=best.grade, proven=max(one.proven, other.proven), path=best.path)
+
+
+def _downstream(hidden: frozenset[Node], widths: Widths, inputs: Pairs) -> dict[Node, str]:
+    """Why more may reach each node that is downstream of a hidden one."""
+    targets: dict[Node, set[Node]] = {}
+    for source, target in (*widths, *inputs):
+        targets.setdefault(source, set()).add(target)
+    columns: dict[Node, set[Node]] = {}
+    for node in {end for ends in widths for end in ends}:
+        if isinstance(node, FieldName):
+            columns.setdefault(node.dataset, set()).add(node)
+    counts: Counter[Node] = Counter()
+    for start in hidden:
+        seen, frontier = {start}, [start]
+        while frontier:
+            beyond = {one for node in frontier for one in (*targets.get(node, ()), *columns.get(node, ()))}
+            frontier = list(beyond - seen)
+            seen |= beyond
+        counts.update(seen)
+    return {node: f"{count:,} node{'s' * (count != 1)} upstream may not be seen" for node, count in counts.items()}
+
+
+def _retention(traits: Traits) -> Retention:
+    return read_retention(value for key, value, on in traits.tags if key == TAG and not on)
+
+
+def _subject(
+    node: Node,
+    traits: Mapping[DatasetName, Traits],
+    labels: Mapping[Node, Mapping[str, Shown]],
+    kept: Mapping[DatasetName, Retention],
+    sources: Mapping[DatasetName, SourceRetention],
+    unknown: str,
+) -> Subject:
+    dataset = dataset_of(node)
+    assert dataset is not None
+    of = traits[dataset]
+    column = node.field if isinstance(node, FieldName) else ""
+    return Subject(
+        node=node,
+        tags=of.tags_of(column),
+        owners=of.owners,
+        types=of.types,
+        tier=int(of.tier) if of.tier.isdecimal() else None,
+        labels=labels.get(node, {}),
+        retention=kept[dataset],
+        sources=sources.get(dataset, NO_SOURCE_RETENTION),
+        unknown=unknown,
+    )
+
+
+def _by_target(pairs: Pairs) -> Mapping[Node, frozenset[Node]]:
+    found: dict[Node, set[Node]] = {}
+    for source, target in pairs:
+        found.setdefault(target, set()).add(source)
+    return {target: frozenset(sources) for target, sources in found.items()}

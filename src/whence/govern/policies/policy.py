@@ -1,0 +1,82 @@
+"""A policy, its examples, and what it says of a node."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from whence.govern.policies.conditions import Condition
+from whence.govern.policies.estate import Estate, Subject
+from whence.model.names import Node
+from whence.query.sensitivity.marks import CATEGORIES
+
+
+class Outcome(StrEnum):
+    """What a policy says of a node."""
+
+    OK = "ok"
+    VIOLATED = "violated"
+    NOT_EVALUATED = "not evaluated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A node, and what the policy must say of it."""
+
+    estate: Estate
+    subject: Subject
+    outcome: Outcome
+    place: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Each node of which `where` holds is a violation, if `required` does not hold and none of `unless` does. Without
+    `required`, `where` itself is what is forbidden.
+
+    `place`: where it is written.
+    """
+
+    name: str
+    reason: str
+    owner: str
+    where: Condition
+    required: Condition | None = None
+    unless: tuple[Condition, ...] = ()
+    examples: tuple[Example, ...] = ()
+    place: str = ""
+    scope: Condition = field(init=False)
+    """Which nodes it is about, whatever data they show."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scope", self.where.scope)
+
+
+Categories = dict[str, frozenset[str]]
+"""The tags that mark each category that the file adds, as `key` or `key=value`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyFile:
+    """The policies of a file."""
+
+    policies: tuple[Policy, ...] = ()
+    categories: Categories
+
+    @property
+    def known_categories(self) -> frozenset[str]:
+        """The categories that labels can have."""
+        return frozenset(CATEGORIES) | self.categories.keys()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A node of which a policy does not hold, or may not. `path`: the way that shows it. `unknown`: why it may not.
+
+    `blocks`: it is violated, or it is not evaluated and the node is on a way to a certified dataset.
+    """
+
+    policy: Policy
+    node: Node
+    outcome: Outcome
+    path: tuple[Node, ...] = ()
+    unknown: str = ""
+    blocks: bool = False

@@ -1,0 +1,89 @@
+"""Reading `policies.yaml`: a closed schema, so a misspelt key is an error with its line, never a policy that is off."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from whence.govern.policies.condition_file import choice, condition_reader, one_or_more, read_example_node
+from whence.govern.policies.policy import Example, Outcome, Policy, PolicyFile
+from whence.govern.yaml_nodes import Node, Reader, parse, read_members, read_version
+from whence.query.sensitivity.marks import CATEGORIES
+
+_LONGEST_NAME = 200
+
+
+def read_policies(text: str, file: str = "policies.yaml") -> PolicyFile:
+    """Read the policies of a file. Raises RulesFileError with file and line."""
+    root = parse(text, file) or parse("{}", file)
+    assert root is not None
+    stated = read_members(root, _TOP, ("version", "policies"))
+    categories = stated.get("categories", {})
+    reading = _Reading(frozenset(CATEGORIES) | categories.keys())
+    policies: dict[str, Policy] = {}
+    for node in stated["policies"]:
+        policy = reading.policy(node)
+        if policy.name in policies:
+            raise node.mistake(f"the name {policy.name!r} is here twice")
+        policies[policy.name] = policy
+    return PolicyFile(policies=tuple(policies.values()), categories=categories)
+
+
+def _categories(node: Node) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for key, value in node.items():
+        name = key.filled()
+        if name in found or name in CATEGORIES:
+            raise key.mistake(f"the category {name!r} is there already")
+        if not name.replace("_", "").replace("-", "").isalnum():
+            raise key.mistake("the name of a category has letters, digits, - and _ only")
+        found[name] = frozenset(one_or_more(Node.filled)(value))
+    return found
+
+
+_TOP: Mapping[str, Reader] = {"version": read_version, "categories": _categories, "policies": Node.list}
+
+
+def _name(node: Node) -> str:
+    if len(text := node.filled()) > _LONGEST_NAME:
+        raise node.mistake(f"a name has at most {_LONGEST_NAME} characters")
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """`categories`: those that labels can have."""
+
+    categories: frozenset[str]
+
+    def policy(self, node: Node) -> Policy:
+        read = condition_reader(self.categories)
+        readers: dict[str, Reader] = {
+            "name": _name,
+            "reason": Node.filled,
+            "owner": Node.filled,
+            "forbid": read,
+            "where": read,
+            "require": read,
+            "unless": one_or_more(read),
+            "examples": Node.list,
+        }
+        stated = read_members(node, readers, ("name", "reason", "owner"))
+        if ("forbid" in stated) == ("require" in stated) or ("where" in stated) != ("require" in stated):
+            raise node.mistake("write either forbid, or where and require")
+        return Policy(
+            name=stated["name"],
+            reason=stated["reason"],
+            owner=stated["owner"],
+            where=stated.get("forbid") or stated["where"],
+            required=stated.get("require"),
+            unless=stated.get("unless", ()),
+            examples=tuple(self.example(one) for one in stated.get("examples", ())),
+            place=node.place,
+        )
+
+    def example(self, node: Node) -> Example:
+        outcomes = tuple(Outcome)
+        readers: dict[str, Reader] = {"node": lambda one: one, "is": lambda one: Outcome(choice(one, outcomes))}
+        stated: dict[str, Any] = read_members(node, readers, ("node", "is"))
+        estate, subject = read_example_node(stated["node"], self.categories)
+        return Example(estate=estate, subject=subject, outcome=stated["is"], place=node.place)

@@ -1,0 +1,114 @@
+"""Files of policies: each misspelt word is an error with its line, and examples come out as they say."""
+
+import pytest
+
+from whence.errors import RulesFileError
+from whence.govern.policies.evaluation import failed_examples
+from whence.govern.policies.policy_file import read_policies
+
+FILE = """\
+version: 1
+categories:
+  secret: [class=secret, vault]
+policies:
+  - name: no personal data at the agency
+    reason: the contract with the agency forbids it
+    owner: privacy
+    forbid: {kind: column, namespace: "s3://agency*", label: pii>=pseudonymous}
+    unless: {tag: approved=privacy}
+    examples:
+      - {is: violated, node: {column: mail, namespace: s3://agency-eu, label: pii>=full}}
+      - {is: violated, node: {column: mail, namespace: s3://agency-eu, label: pii>=pseudonymous}}
+      - {is: ok, node: {column: mail, namespace: s3://agency-eu, label: pii>=full, tag: approved=privacy}}
+      - {is: ok, node: {column: mail, namespace: s3://agency-eu, label: pii>=partial}}
+      - {is: ok, node: {column: mail, namespace: s3://shop, label: pii>=full}}
+      - {is: not evaluated, node: {column: mail, namespace: s3://agency-eu, assumed: pii>=full}}
+      - {is: not evaluated, node: {column: mail, namespace: s3://agency-eu, unknown: 1 node may not be seen}}
+      - {is: ok, node: {namespace: s3://agency-eu, label: pii>=full}}
+  - name: masked columns stay masked
+    reason: the masking policy of the warehouse must follow the data
+    owner: privacy
+    where: {kind: column, label: [pii>=partial, secret>=partial]}
+    require: {tag: masking=mail}
+    examples:
+      - {is: violated, node: {column: a, label: pii>=full}}
+      - {is: violated, node: {column: a, label: secret>=full}}
+      - {is: ok, node: {column: a, label: pii>=full, tag: [x, masking=mail]}}
+      - {is: ok, node: {column: a, assumed: pii>=full, tag: masking=mail}}
+      - {is: not evaluated, node: {column: a, assumed: pii>=full}}
+  - name: boards of tier 1 read certified data
+    reason: a number that the board sees is vouched for
+    owner: bi
+    forbid: {type: dashboard, tier: 1, reads: {certified: false}}
+    examples:
+      - {is: violated, node: {type: DASHBOARD, tier: 1, reads: [{certified: true}, {name: raw}]}}
+      - {is: ok, node: {type: DASHBOARD, tier: 1, reads: [{certified: true}]}}
+      - {is: ok, node: {type: DASHBOARD, tier: 2, reads: [{name: raw}]}}
+      - {is: not evaluated, node: {type: DASHBOARD, tier: 1, reads: [{certified: true}], unknown: a node is hidden}}
+  - name: nothing is made of quarantined data
+    reason: it is wrong
+    owner: ops
+    forbid: {derived_from: {tag: quarantined}}
+    unless: [{owner: "team-o*"}, {owned: false, name: scratch}]
+    examples:
+      - {is: violated, node: {reads: [{name: b, reads: [{name: c, tag: quarantined}]}]}}
+      - {is: ok, node: {owner: team-ops, reads: [{name: c, tag: quarantined}]}}
+      - {is: ok, node: {name: scratch, reads: [{name: c, tag: quarantined}]}}
+  - name: kept no longer than its sources
+    reason: erased there, erased here
+    owner: privacy
+    forbid: {kind: dataset, outlives_sources: true}
+    examples:
+      - {is: violated, node: {tag: retention=P60D, source_retention: 30d}}
+      - {is: ok, node: {tag: retention=4w, source_retention: 30d}}
+      - {is: ok, node: {tag: retention=1y}}
+      - {is: not evaluated, node: {source_retention: 30d}}
+      - {is: not evaluated, node: {tag: retention=forever, source_retention: 30d}}
+"""
+
+
+def test_examples_come_out_as_they_say() -> None:
+    stated = read_policies(FILE)
+    assert [(one.name, list(failed_examples(one))) for one in stated.policies if list(failed_examples(one))] == []
+    assert sum(len(one.examples) for one in stated.policies) == 25
+
+
+def test_an_example_that_comes_out_otherwise_is_found_with_its_line() -> None:
+    wrong = FILE.replace("{is: ok, node: {tag: retention=4w", "{is: violated, node: {tag: retention=4w")
+    ((example, outcome),) = (pair for one in read_policies(wrong).policies for pair in failed_examples(one))
+    assert (outcome, example.place) == (
+        "ok",
+        f"policies.yaml:{wrong[: wrong.index('retention=4w')].count(chr(10)) + 1}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "says"),
+    [
+        ("policies:", "polices:", "did you mean 'policies'?"),
+        ("    reason: it is wrong", "    reson: it is wrong", "did you mean 'reason'?"),
+        ("tier: 1, reads: {certified: false}}\n", "teir: 1, reads: {certified: false}}\n", "did you mean 'tier'?"),
+        ("{kind: dataset, outlives", "{kind: datset, outlives", "did you mean 'dataset'?"),
+        ("outlives_sources: true", "outlive_sources: true", "did you mean 'outlives_sources'?"),
+        ("label: [pii>=partial, secret", "label: [pi>=partial, secret", "no category 'pi'"),
+        ("secret>=partial]", "secret>=partly]", "no grade 'partly'"),
+        ("secret>=partial]", "secret>partial]", "write CATEGORY>=GRADE"),
+        ("reads: {certified: false}}\n", "reads: {certifed: false}}\n", "did you mean 'certified'?"),
+        ("{owned: false, name: scratch}]", "{owned: no one, name: scratch}]", "write true or false"),
+        ("unless: [{owner", "unles: [{owner", "did you mean 'unless'?"),
+        ("{is: ok, node: {tag: retention=1y}}", "{is: okay, node: {tag: retention=1y}}", "did you mean 'ok'?"),
+        ("{is: ok, node: {tag: retention=1y}}", "{is: ok, node: {tags: retention=1y}}", "did you mean 'tag'?"),
+        ("    require: {tag: masking=mail}\n", "", "write either forbid, or where and require"),
+        ("    require: {tag: masking=mail}\n", "    require: {}\n", "a condition without attributes"),
+        ("name: masked columns stay masked", "name: nothing is made of quarantined data", "is here twice"),
+        ("  secret: [class=secret, vault]", "  pii: [class=secret, vault]", "is there already"),
+        ("    owner: bi\n", "", "'owner' is missing"),
+        ("version: 1", "version: 2", "this release of Whence reads version 1"),
+    ],
+)
+def test_every_misspelt_word_is_refused(right: str, wrong: str, says: str) -> None:
+    text = FILE.replace(right, wrong, 1)
+    assert text != FILE
+    with pytest.raises(RulesFileError, match=r"policies\.yaml:\d+") as caught:
+        read_policies(text)
+    assert says in str(caught.value)
