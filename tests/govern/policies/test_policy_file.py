@@ -83,7 +83,7 @@ def test_an_example_that_comes_out_otherwise_is_found_with_its_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong", "says"),
+    ("right", "wrong", "mistake"),
     [
         ("policies:", "polices:", "did you mean 'policies'?"),
         ("    reason: it is wrong", "    reson: it is wrong", "did you mean 'reason'?"),
@@ -106,9 +106,9 @@ def test_an_example_that_comes_out_otherwise_is_found_with_its_line() -> None:
         ("version: 1", "version: 2", "this release of Whence reads version 1"),
     ],
 )
-def test_every_misspelt_word_is_refused(right: str, wrong: str, says: str) -> None:
+def test_every_misspelt_word_is_refused(right: str, wrong: str, mistake: str) -> None:
     text = FILE.replace(right, wrong, 1)
     assert text != FILE
     with pytest.raises(RulesFileError, match=r"policies\.yaml:\d+") as caught:
         read_policies(text)
-    assert says in str(caught.value)
+    assert mistake in str(caught.value)
