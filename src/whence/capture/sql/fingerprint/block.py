@@ -5,10 +5,14 @@ from dataclasses import dataclass, field
 
 from whence.capture.sql.provenance.formulas import Formula
 
+NEAREST, NEAREST_OR_NONE = "nearest", "nearest or none"
+
 
 @dataclass(slots=True)
 class OuterJoin:
-    """LEFT: `right` may be missing. FULL: `left` may be missing too."""
+    """LEFT: `right` may be missing. FULL: `left` may be missing too. NEAREST: the one row of `right` that ASOF JOIN
+    finds for a row, which drops rows without one unless it is NEAREST_OR_NONE.
+    """
 
     kind: str
     right: "Block"

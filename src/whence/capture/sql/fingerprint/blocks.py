@@ -7,7 +7,7 @@ same as its sources and conditions in the query around it. `close_block` turns i
 from collections.abc import Sequence
 from dataclasses import replace
 
-from whence.capture.sql.fingerprint.block import Block, OuterJoin, rows_of
+from whence.capture.sql.fingerprint.block import NEAREST, NEAREST_OR_NONE, Block, OuterJoin, rows_of
 from whence.capture.sql.fingerprint.keys import unique_keys
 from whence.capture.sql.fingerprint.normal_forms.conditions import normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.equalities import merge_equalities
@@ -138,7 +138,7 @@ def _join_rows(closing: _Closing, join: OuterJoin) -> Formula:
     on = store.make("set", *(closing.close(condition) for condition in join.on))
     if left and join.left is not None:
         return store.make("full_join", store.make("bag", _nested_rows(closing, join.left), right), on)
-    return store.make("left_join", right, on)
+    return store.make("left_join", right, on) if join.kind == "left" else store.make("asof_join", join.kind, right, on)
 
 
 def _nested_rows(closing: _Closing, block: Block) -> Formula:
@@ -152,6 +152,8 @@ def _nested_rows(closing: _Closing, block: Block) -> Formula:
 
 def _keeps_rows(join: OuterJoin) -> bool:
     """Whether a LEFT JOIN finds at most one row: the condition gives a value for each column of a key."""
+    if join.kind == NEAREST_OR_NONE and _is_single(join.right):
+        return True
     if join.kind != "left" or not _is_single(join.right):
         return False
     (instance,) = join.right.sources
@@ -220,11 +222,12 @@ def _uses(
 
 def _label_joined(store: Formulas, join: OuterJoin, labels: dict[Formula, Formula]) -> None:
     """Label the sources of an outer join: a single one by its condition, so that its columns depend on it."""
-    if join.kind == "left" and _is_single(join.right):
+    if join.kind in ("left", NEAREST, NEAREST_OR_NONE) and _is_single(join.right):
         (one,) = join.right.sources
         closing = _Closing(store, {**labels, one: store.make("label", "self")})
         on = store.make("set", *(closing.close(condition) for condition in join.on))
-        _take_label(store, store.make("joined", closing.close(rows_of(one), 1), on), one, labels)
+        kind = () if join.kind == "left" else ("asof",)
+        _take_label(store, store.make("joined", closing.close(rows_of(one), 1), on, *kind), one, labels)
         return
     for side in (join.left, join.right):
         for one in side.instances() if side is not None else ():

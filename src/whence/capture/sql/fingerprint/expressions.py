@@ -4,6 +4,7 @@ A rule is allowed only if both spellings give the same value for every row, NULL
 keeps all of its arguments, so two formulas are never equal by omission.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -29,6 +30,8 @@ Existence = Callable[[Scope, tree.Node], Formula]
 """Whether a query gives a row."""
 Rule = Callable[["Expressions", Scope, tree.Node], Formula]
 
+_MIDNIGHT: Final = re.compile(r"\d{4}-\d\d-\d\d[ T]00:00(:00(\.0+)?)?")
+"""A day as a text with its first moment, which a timestamp has without it."""
 _VOLATILE: Final = words(
     "rand randn random uuid newid gen_random_uuid uuid_string generate_uuid generateuuidv4 nextval rand64 "
     "randcanonical setseed random_uuid uniform randstr seq1 seq2 seq4 seq8 uuid_generate_v4 clock_timestamp sys_guid "
@@ -274,6 +277,8 @@ def _cast(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     extra = [name for name, value in node.args.items() if value and name not in (tree.THIS, tree.TO, "safe")]
     if extra:
         return e.store.make(*e.parts(scope, node))
+    if inner.op == "string" and _MIDNIGHT.fullmatch(str(inner.args[0])) and str(kind.args[0]).startswith("timestamp"):
+        inner = e.store.make("string", str(inner.args[0])[:10])
     if inner.op in ("cast", "trycast") and inner.args[1] is kind and node.key == "cast":
         return inner
     return e.store.make(node.key, inner, kind)

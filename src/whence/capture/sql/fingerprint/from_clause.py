@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from whence.capture.sql.fingerprint.block import OUTER_VIEW, Block, OuterJoin
+from whence.capture.sql.fingerprint.block import NEAREST, NEAREST_OR_NONE, OUTER_VIEW, Block, OuterJoin
 from whence.capture.sql.fingerprint.blocks import close_block, copy_block
 from whence.capture.sql.fingerprint.meaning import Meaning, RelationMeanings, with_meaning
 from whence.capture.sql.fingerprint.normal_forms.existence import exists_in
@@ -22,6 +22,8 @@ _NAMED_ARGUMENTS: Final = frozenset(
     {tree.THIS, "db", "catalog", tree.ALIAS, tree.JOINS, tree.LATERALS, tree.PIVOTS, "hints"}
 )
 
+_NEAREST: Final = {"": NEAREST, "LEFT": NEAREST_OR_NONE}
+"""The kinds of ASOF JOIN, by side."""
 _OF_VIEWS: Final = ("view", "outer")
 
 
@@ -216,6 +218,9 @@ class FromMeaning:
             on += self.meanings.expressions.conditions(self.scope, condition)
         side, kind = (str(tree.arg(join, name) or "").upper() for name in (tree.SIDE, tree.KIND))
         method = str(tree.arg(join, tree.METHOD) or "").upper()
+        if method == "ASOF" and kind in _JOIN_KINDS[:4] and side in _NEAREST and id(join) not in self.merged:
+            left.outer_joins.append(OuterJoin(_NEAREST[side], right, on))
+            return left
         if kind not in _JOIN_KINDS or method not in ("", "NATURAL") or tree.arg(join, "match_condition") is not None:
             self.give_up(f"{method} {kind} JOIN".strip())
         if method == "NATURAL" and id(join) not in self.merged:

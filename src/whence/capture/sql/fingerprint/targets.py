@@ -6,7 +6,7 @@ from typing import Any
 
 from whence.capture.sql.fingerprint.blocks import close_block
 from whence.capture.sql.fingerprint.meaning import Meaning, Model
-from whence.capture.sql.fingerprint.normal_forms.merges import merge_text
+from whence.capture.sql.fingerprint.normal_forms.merges import ChangedRows, merge_text, read_changed_rows
 from whence.capture.sql.fingerprint.select import StatementMeanings
 from whence.capture.sql.lineage import Budget, ScriptLineage, Span, Table
 from whence.capture.sql.names.catalog import Catalog
@@ -112,7 +112,8 @@ class _Observer:
             self._add(self._target(node, text, effects, reading, move, span))
         for table in effects.writes:
             if table not in written:
-                rows = self._rows_of_text(node, text, grammar)
+                changed = self._changed(reading, node)
+                rows = changed.rows if changed is not None else self._rows_of_text(node, text, grammar)
                 self._add(Target(table=table, kind=effects.kind, rows=rows, columns=(), text=text, span=span))
 
     def _add(self, target: Target) -> None:
@@ -131,6 +132,11 @@ class _Observer:
             values = [self._formula(output) for output in outputs]
             rows, closed = close_block(self.store, move.meaning.block, [*values, *move.meaning.order])
             rows = self._decorated(node, rows, grammar)
+        elif (changed := self._changed(reading, node)) is not None and {one.name for one in outputs} <= set(
+            changed.columns
+        ):
+            outputs = list({one.name: one for one in outputs}.values())
+            rows, closed = changed.rows, [changed.columns[one.name] for one in outputs]
         else:
             rows = self._rows_of_text(node, text, grammar)
             closed = [self.store.make("of", rows, self.store.make("name", output.name)) for output in outputs]
@@ -152,6 +158,10 @@ class _Observer:
             problem=_problem(reading),
             is_temporary=reading.session.is_temporary(move.target),
         )
+
+    def _changed(self, reading: Reading, node: tree.Node | None) -> ChangedRows | None:
+        """What a statement changes, if it is an UPDATE, DELETE or MERGE of a form that is read."""
+        return read_changed_rows(self.store, reading, node, self.current.close) if self.current is not None else None
 
     def _formula(self, output: Output) -> Formula:
         if output.formula is not None:

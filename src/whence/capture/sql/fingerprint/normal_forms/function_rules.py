@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from whence.capture.sql.fingerprint.normal_forms.arithmetic import add, minus
-from whence.capture.sql.fingerprint.normal_forms.dates import make_interval, part_of, subtract_interval
+from whence.capture.sql.fingerprint.normal_forms.dates import add_interval, make_interval, part_of, subtract_interval
 from whence.capture.sql.fingerprint.normal_forms.functions import (
     count_where,
     make_case,
@@ -173,6 +173,15 @@ def _interval(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     return found if found is not None else e.store.make(*e.parts(scope, node))
 
 
+def _date_add(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """DuckDB's `date_add(x, interval)` is `x + interval`."""
+    inside, amount = e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION))
+    is_sum = scope.reading.dialect.name == "duckdb" and set(_given(node)) == {tree.THIS, tree.EXPRESSION}
+    if is_sum and amount.op == "interval":
+        return add_interval(e.store, [inside, amount])
+    return e.store.make(*e.parts(scope, node))
+
+
 def _date(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     """DuckDB's `date(x)` is a cast."""
     if scope.reading.dialect.name != "duckdb" or set(_given(node)) != {tree.THIS}:
@@ -261,6 +270,13 @@ def _sorted_array(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     return e.store.make(*parts[:asc], *parts[asc + 2 :]) if is_default else e.store.make(*parts)
 
 
+def _frame(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """A frame without an end ends with the current row."""
+    end = ("end", e.store.make("text", "CURRENT ROW")) if not tree.arg(node, "end") else ()
+    kind, *rest = e.parts(scope, node)
+    return e.store.make(kind, *end, *rest)
+
+
 def _given(node: tree.Node) -> Iterator[str]:
     return (name for name, value in node.args.items() if value)
 
@@ -290,6 +306,7 @@ FUNCTION_RULES: Final[Mapping[str, Callable[["Expressions", Scope, tree.Node], F
     "extract": _extract,
     "interval": _interval,
     "date": _date,
+    "dateadd": _date_add,
     "nullif": _nullif,
     "nvl2": _nvl2,
     "like": _like,
@@ -309,4 +326,5 @@ FUNCTION_RULES: Final[Mapping[str, Callable[["Expressions", Scope, tree.Node], F
     "if": _if,
     "count": _count,
     "filter": _filter,
+    "windowspec": _frame,
 }
