@@ -33,6 +33,8 @@ from whence.store.connection.engine import open_store, sqlite_url
 from whence.store.schema.tables import facet_body, run
 from whence.store.snapshots.graph import open_graph
 
+NAME = 'Zoë\'s "100%20" #1 日次'
+"""Of Whence's data directory, which nothing may take apart, escape or cut."""
 VARIANTS: tuple[Variant, ...] = ("first", "altered")
 PREDICTED = ("customer_id", "churn_probability", "churn_label")
 PIPELINE = JobName("demo", "churn_pipeline")
@@ -73,8 +75,10 @@ class Captured:
 @pytest.fixture(scope="module")
 def captured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Captured]:
     """Whence with everything that both runs of the pipeline said in its store."""
-    base = tmp_path_factory.mktemp("whence").resolve()
-    data, store_url = base / "churn", sqlite_url(base / "store.db")
+    data = tmp_path_factory.mktemp("pipeline").resolve() / "churn"
+    base = tmp_path_factory.mktemp("whence").resolve() / NAME
+    base.mkdir()
+    store_url = sqlite_url(base / "store.db")
     with running(plan(base, store_url, port=0, guard=OPEN)) as url:
         command = [sys.executable, "-m", "whence.demo.pipeline", "--data", str(data), "--url", url]
         done = subprocess.run([*command, "--run", *VARIANTS], capture_output=True, text=True, timeout=300, check=False)

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from whence.sqlite_files import sqlite_url
+
 DATA = "WHENCE_DATA"
 STORE = "WHENCE_STORE"
 LOG = "WHENCE_LOG"
@@ -28,7 +30,7 @@ def log_url(data: Path, given: str | None = None) -> str:
 
 def store_url(data: Path, given: str | None = None) -> str:
     """The store: `--store`, else WHENCE_STORE, else an SQLite file in the data directory."""
-    return given or os.environ.get(STORE) or f"sqlite:///{data / 'store.db'}"
+    return given or os.environ.get(STORE) or sqlite_url(data / "store.db")
 
 
 def security_db(store: str, given: str | None = None) -> str:
@@ -61,4 +63,4 @@ def target_url(given: str) -> str:
         return given
     directory = data_directory(Path(given))
     directory.mkdir(parents=True, exist_ok=True)
-    return f"sqlite:///{directory / 'store.db'}"
+    return sqlite_url(directory / "store.db")

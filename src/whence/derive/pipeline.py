@@ -46,7 +46,7 @@ def run_stream(
             end = tail.follow(reached[LANE], partial(_derive_range, tail.directory, engine))
             write_position(passed, end)
 
-    return merged.writeStream.foreachBatch(run).option("checkpointLocation", checkpoint.absolute().as_uri()).start()
+    return merged.writeStream.foreachBatch(run).option("checkpointLocation", f"file://{checkpoint.absolute()}").start()
 
 
 def _derive_range(directory: Path, engine: Engine, since: Position, until: Position) -> None:

@@ -103,9 +103,15 @@ def is_submitted() -> bool:
 
 def _of_one_machine(heap: str, jars: Sequence[Path]) -> SparkConf:
     scratch = tempfile.gettempdir()
-    java = f"{_JVM} -Djava.io.tmpdir={scratch}"
+    java = f"{_JVM} {_quoted(f'-Djava.io.tmpdir={scratch}')}"
     of_run = {"spark.driver.memory": heap, "spark.driver.extraJavaOptions": java, "spark.local.dir": scratch}
     return _with(SparkConf(), {**_TUNED, **_ON_ONE_MACHINE, **of_run, **_loading(jars)})
+
+
+def _quoted(option: str) -> str:
+    """One of several options of a JVM in a text: Spark's launcher takes it apart as a shell does."""
+    escaped = option.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _connect(conf: SparkConf, limits: JvmLimits, prepared: PreparedJvm | None = None) -> None:

@@ -5,23 +5,18 @@ SQLite).
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, event, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from whence.errors import StoreError
+from whence.sqlite_files import sqlite_url as sqlite_url
 from whence.store.connection.revision import refuse_other_schema
 from whence.store.connection.sqlite import WRITING, begin_sqlite, configure_sqlite
 from whence.store.encryption.keyring import OPTION, Keyring
 from whence.store.encryption.master_key import DataKey
 from whence.store.schema.tables import progress
-
-
-def sqlite_url(path: Path) -> str:
-    """The store URL of an SQLite file."""
-    return f"sqlite:///{path}"
 
 
 @dataclass(frozen=True, slots=True)
