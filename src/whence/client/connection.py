@@ -114,6 +114,8 @@ class Connection:
                 raise AccessError(f"{self.url}: {reason}", 403)
             case Problem(status=404, name=str(name), candidates=tuple(nearest)):
                 raise NodeNotFoundError(name, nearest)
+            case Problem(status=404, reason=reason) if reason.startswith("SLO "):
+                raise QuestionError("", reason)
             case Problem(status=404):
                 raise ServerVersionError(self.url, "it does not support this question")
             case Problem(status=422, name=str(name), candidates=tuple(candidates)):

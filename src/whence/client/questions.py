@@ -29,6 +29,7 @@ from whence.client.options import Bounds, EvidenceWalk, Narrowing, Time, Walk, i
 from whence.client.pages import Envelope, read_all
 from whence.client.profiles import choose_server
 from whence.client.sensitivity import SensitivityOptions, SubjectOptions
+from whence.client.slos import Slo, SloAnswer, SloDetail, Slos, SlosPage
 from whence.client.values import (
     BlastRadius,
     CheckedDataset,
@@ -240,6 +241,23 @@ class Client:
         path = f"/api/v2/nodes/{quote(dataset, safe='')}/contract"
         options = {"as_of": iso_text(as_of), "transitions": "true" if transitions else None}
         return self._converted(self._connection.get(path, options), ContractAnswer).data
+
+    def slos(self, *, dataset: str = "", as_of: Time | None = None) -> Slos:
+        """The declared objectives at a time, by service and name: all, or those of a dataset (its node id)."""
+        options: dict[str, Any] = {"dataset": dataset, "as_of": iso_text(as_of), "limit": _ROWS_AT_ONCE}
+        found: list[Slo] = []
+        while True:
+            page = self._converted(self._connection.get("/api/v2/slos", options), SlosPage)
+            found += page.data.slos
+            # All pages are of the same time.
+            options |= {"cursor": (page.page or {}).get("next"), "as_of": page.data.at}
+            if not options["cursor"]:
+                return Slos(at=page.data.at, slos=tuple(found), hidden=page.data.hidden)
+
+    def slo(self, name: str, *, as_of: Time | None = None, series: int = 0) -> SloDetail:
+        """An objective by its name, `service/name` or id, at a time; `series`: so many points of its time window."""
+        options = {"as_of": iso_text(as_of), "series": series}
+        return self._converted(self._connection.get(f"/api/v2/slos/{quote(name, safe='')}", options), SloAnswer).data
 
     def evidence(self, node: str, *, as_of: Time | None = None, **walk: Unpack[EvidenceWalk]) -> bytes:
         """The evidence pack of a node, as a ZIP file: its lineage at a time (now), with the events that prove it."""

@@ -56,8 +56,11 @@ KNOWN = {
     "position": ("1:0",),
     "repository": ("github.com/shop/pipeline",),
     "commit": ("0" * 40,),
+    "slo": ("fresh",),
 }
 CLOCKS = ("/metrics", "/api/v2/status", "/health", "/api/v2/session", "/api/v2/kpis")
+TIMED = ("/api/v2/evidence", "/api/v2/slos", "/api/v2/slos/{slo}")
+"""The time is in their answers."""
 PEOPLE: Mapping[str, tuple[Grant, ...]] = {
     "admin": (Grant(Role.ADMIN, "*"),),
     "steward": (Grant(Role.STEWARD, "*"),),
@@ -137,7 +140,7 @@ def _requests(app: FastAPI) -> Iterator[Asked]:
             given = {one["name"]: KNOWN[one["name"]][choice % len(KNOWN[one["name"]])] for one in needed}
             inside = {one["name"]: quote(given[one["name"]], safe="") for one in needed if one["in"] == "path"}
             asked = tuple((name, value) for name, value in given.items() if name not in inside)
-            asked += (("as_of", iso(DAY + 150 * HOUR)),) if path == "/api/v2/evidence" else ()  # the time is in it
+            asked += (("as_of", iso(DAY + 150 * HOUR)),) if path in TIMED else ()
             yield path.format(**inside), asked
 
 

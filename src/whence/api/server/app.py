@@ -45,6 +45,8 @@ from whence.api.server.openapi import Described
 from whence.api.settings import Settings
 from whence.api.slack import routes as slack_routes
 from whence.api.slack.answers import SlackAnswers
+from whence.api.slos import routes as slo_routes
+from whence.api.slos.recording import SloRecording, read_events_to_record
 from whence.govern.lost_records import LostCount
 from whence.log import Log
 from whence.log.group_commit import GroupCommit
@@ -74,12 +76,15 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     requests = GraphRequests(partial(wait_for_positions, log, progress))
     arrays = AdjacencyCache(settings.data / "edges.csr")
     builds = AdjacencyBuilds(engine, arrays)
+    recording = SloRecording(log, progress, collector, partial(read_events_to_record, engine))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await commit.probe()
         builds.start()
+        recording.start()
         yield
+        await recording.stop()
         await asyncio.to_thread(builds.stop)
         await commit.close()
         collector.close()
@@ -98,6 +103,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         telemetry={**TELEMETRY, "tracing": is_traced()},  # else FastAPI would look for a provider in each request
     )
     app.state.engine, app.state.log, app.state.arrays, app.state.clock = engine, log, arrays, clock
+    app.state.slos = recording
     app.state.pending = pending = PendingAssertions(log)
     app.state.scribe = AssertionWriter(collector, log, progress, engine, pending)
     app.add_middleware(EncodedPaths)
@@ -132,7 +138,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
 
 def _catalog() -> Iterator[APIRouter]:
     yield from (*marquez.READS, catalog_routes.routes, fact_routes.reads, contract_routes.routes, gate.reads)
-    yield promotions.reads
+    yield from (promotions.reads, slo_routes.routes)
     yield from (stale_nodes.routes, failed_checks.routes, node_traits.routes)
 
 

@@ -10,7 +10,8 @@ from rich.text import Text
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
 from whence.cli.slos.files import load_slos
 from whence.govern.slos.burn_rates import length_text
-from whence.govern.slos.evaluation.alerts import Alert, Burn
+from whence.govern.slos.documents import evaluation_document
+from whence.govern.slos.evaluation.alerts import Burn
 from whence.govern.slos.evaluation.judge import Budget, Judgement, Outcome, judge
 from whence.govern.slos.evaluation.observations import observe_datasets
 from whence.govern.slos.evaluation.transitions import Transition, replay
@@ -31,7 +32,7 @@ def show_evaluated(file: Path, url: str, as_of: int | None, output: Output) -> E
         facts = observe_datasets(StoreCatalog(graph.connection), graph, objectives, at, at)
     found = [(one, judge(one, facts[one.dataset], at)) for one in objectives]
     if output is Output.JSON:
-        print_document({"at": iso(at), "slos": [_document(*one) for one in found]})
+        print_document({"at": iso(at), "slos": [evaluation_document(*one) for one in found]})
     else:
         print_lines(Text(line) for one in found for line in _lines(*one))
     return _exit_of([judgement.outcome for _, judgement in found])
@@ -112,49 +113,6 @@ def _burn_text(burn: Burn) -> str:
     return (
         f"burns {burn.long:.3g} times in {long}, {burn.short:.3g} in {short}; {burn.rate.notify} at {burn.factor:.4g}"
     )
-
-
-def _document(one: Objective, found: Judgement) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "dataset": str(one.dataset),
-        "outcome": found.outcome.value,
-        "since": None if found.since is None else iso(found.since),
-        "observed": found.observed or None,
-        "expected": found.expected or None,
-        "reason": found.reason or None,
-        "run": None if found.run is None else str(found.run),
-        "budget": None if found.budget is None else _budget_document(one, found.budget),
-        "burn_rates": [_burn_document(burn) for burn in found.burns],
-        "alerts": [_alert_document(alert) for alert in found.open_alerts],
-    }
-
-
-def _budget_document(one: Objective, budget: Budget) -> dict[str, Any]:
-    """Seconds of open time, or occurrences."""
-    unit = 1_000_000 if one.budgeting is Budgeting.TIMESLICES else 1
-    return {
-        "budgeting_method": one.budgeting.value,
-        "total": budget.total / unit,
-        "allowed": budget.allowed / unit,
-        "bad": budget.bad / unit,
-        "suppressed": budget.suppressed / unit,
-        "suppressed_share": budget.suppressed_share,
-        "remaining": budget.remaining,
-    }
-
-
-def _burn_document(burn: Burn) -> dict[str, Any]:
-    return {
-        "notify": burn.rate.notify.value,
-        "factor": burn.factor,
-        "long_window": {"seconds": burn.rate.long / 1_000_000, "burn_rate": burn.long},
-        "short_window": {"seconds": burn.rate.short / 1_000_000, "burn_rate": burn.short},
-    }
-
-
-def _alert_document(alert: Alert) -> dict[str, Any]:
-    return {"notify": alert.notify.value, "since": iso(alert.start), "rule": alert.rule}
 
 
 def _transition(one: Transition) -> dict[str, Any]:

@@ -113,30 +113,41 @@ def last_transitions(transitions: Iterable[Transition]) -> Mapping[str, Transiti
     return {one.record.slo: one for one in transitions}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldSlo:
+    """An objective that holds, as far as it matters for whether another takes its place."""
+
+    service: str
+    name: str
+    dataset: DatasetName
+    version: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What its id is a hash of."""
+        return self.dataset.namespace, self.service, self.name
+
+
 def find_changes(
-    wanted: Sequence[Objective], held: Iterable[Declaration], *, prune: bool
+    wanted: Sequence[Objective], held: Iterable[HeldSlo], *, prune: bool
 ) -> Iterator[tuple[DeclarationRecord, str]]:
     """The declarations, each with its namespace, that make these objectives hold, in place of others that do.
 
-    An objective that moved to another namespace ends in the old one. `prune`: what else a service has ends, too.
+    An objective that moved to another namespace ends in the old one. `prune`: what else its service has ends, too.
     """
-    known = list(held)
-    same = {(one.id, one.record.dataset, one.record.text) for one in known}
-    ids = {slo_id(one.dataset.namespace, one.service, one.name) for one in wanted}
-    services, names = {one.service for one in wanted}, {(one.service, one.name) for one in wanted}
-    for one in wanted:
-        id_ = slo_id(one.dataset.namespace, one.service, one.name)
-        if (id_, str(one.dataset), one.text) not in same:
-            yield declaration_of(one), one.dataset.namespace
-    for old in known:
-        record = old.record
-        moved = (record.service, record.name) in names
-        if old.id not in ids and (moved or (prune and record.service in services)):
-            yield _ended(record), old.dataset.namespace
-
-
-def _ended(record: DeclarationRecord) -> DeclarationRecord:
-    return DeclarationRecord(service=record.service, name=record.name, dataset=record.dataset, ended=True)
+    known = frozenset(held)
+    new = [
+        HeldSlo(service=one.service, name=one.name, dataset=one.dataset, version=version_of(one.text)) for one in wanted
+    ]
+    for one, objective in zip(new, wanted, strict=True):
+        if one not in known:
+            yield declaration_of(objective), one.dataset.namespace
+    keys, names, services = ({one.key for one in new}, {one.key[1:] for one in new}, {one.service for one in new})
+    for old in sorted(known, key=lambda one: one.key):
+        is_left = old.key[1:] in names or (prune and old.service in services)
+        if is_left and old.key not in keys:
+            record = DeclarationRecord(service=old.service, name=old.name, dataset=str(old.dataset), ended=True)
+            yield record, old.dataset.namespace
 
 
 def _declaration(one: RegisteredFacet) -> Declaration | None:

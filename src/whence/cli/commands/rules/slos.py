@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from whence.cli.commands.options import Data, Form, Store, parse_age, parse_past_instant
+from whence.cli.commands.options import Data, Form, Store, Url, parse_age, parse_past_instant
 from whence.cli.output.streams import Output, reporting
 from whence.cli.settings import data_directory, store_url
 
@@ -24,6 +24,16 @@ _BACKTEST_EPILOG = (
     "Exit codes: 0 replayed, whatever was found; 2 wrong usage, or a mistake in the file; 4 the store is unavailable."
 )
 
+_STATUS_EPILOG = (
+    "Exit codes: 0 all hold, or still learn, or are suppressed; 5 one is violated; 7 none is violated, and one is not "
+    "evaluated; 1, 2 and 4 as everywhere."
+)
+
+AsOf = Annotated[
+    int | None,
+    typer.Option("--as-of", parser=parse_past_instant, metavar="TIME", help="What held at this time: 2h ago"),
+]
+Dataset = Annotated[str, typer.Option("--dataset", help="Only the objectives of this dataset: its node id")]
 File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="The objectives, such as slos.yaml")]
 
 
@@ -39,10 +49,7 @@ def check(file: File, output: Form = Output.TEXT) -> None:
 @app.command(epilog=_EVALUATE_EPILOG)
 def evaluate(
     file: File,
-    as_of: Annotated[
-        int | None,
-        typer.Option("--as-of", parser=parse_past_instant, metavar="TIME", help="What held at this time: 2h ago"),
-    ] = None,
+    as_of: AsOf = None,
     data: Data = None,
     store: Store = None,
     output: Form = Output.TEXT,
@@ -70,3 +77,57 @@ def backtest(
 
     with reporting(output):
         raise typer.Exit(show_backtest(file, store_url(data_directory(data), store), since, output))
+
+
+@app.command()
+def apply(
+    file: File,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="End the objectives of the file's service that are not in it")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would change")] = False,
+    *,
+    url: Url,
+    output: Form = Output.TEXT,
+) -> None:
+    """Declare the objectives of a file, as an event each. The server evaluates them from then on. Needs a steward."""
+    from whence.cli.slos.applied import show_applied
+
+    with reporting(output):
+        raise typer.Exit(show_applied(file, url, output, prune=prune, dry_run=dry_run))
+
+
+@app.command(name="list")
+def list_(dataset: Dataset = "", as_of: AsOf = None, *, url: Url, output: Form = Output.TEXT) -> None:
+    """List the declared objectives: state, and what is left of the budget."""
+    from whence.cli.slos.status import show_slos
+    from whence.client.questions import connect
+
+    with reporting(output), connect(url) as questions:
+        raise typer.Exit(show_slos(questions, dataset, as_of, output))
+
+
+@app.command(epilog=_STATUS_EPILOG)
+def status(dataset: Dataset = "", as_of: AsOf = None, *, url: Url, output: Form = Output.TEXT) -> None:
+    """Evaluate the declared objectives on the server: what holds, since when, budgets, burn rates and open alerts."""
+    from whence.cli.slos.status import show_status
+    from whence.client.questions import connect
+
+    with reporting(output), connect(url) as questions:
+        raise typer.Exit(show_status(questions, dataset, as_of, output))
+
+
+@app.command()
+def show(
+    slo: Annotated[str, typer.Argument(help="Its name, SERVICE/NAME, or its id")],
+    as_of: AsOf = None,
+    *,
+    url: Url,
+    output: Form = Output.TEXT,
+) -> None:
+    """Show a declared objective with the history of its state."""
+    from whence.cli.slos.status import show_slo
+    from whence.client.questions import connect
+
+    with reporting(output), connect(url) as questions:
+        raise typer.Exit(show_slo(questions, slo, as_of, output))

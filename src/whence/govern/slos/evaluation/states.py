@@ -50,6 +50,13 @@ def find_states(one: Objective, facts: Facts, since: int, until: int) -> Iterato
         last = state
 
 
+def state_of(one: Objective, found: Judgement) -> State:
+    """The state that an evaluation implies at its time."""
+    if found.outcome in (Outcome.LEARNING, Outcome.NOT_EVALUATED):
+        return next(_unjudged(one, found, found.at, found.at))
+    return _state_at(one, found, found.at)
+
+
 def _unjudged(one: Objective, found: Judgement, since: int, until: int) -> Iterator[State]:
     """The minute is as exact as it gets: nothing says when the last measurement was forgotten."""
     begin = max(since, found.known_since if found.known_since is not None else until - until % _MINUTE)

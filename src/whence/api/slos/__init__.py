@@ -1,0 +1,1 @@
+"""Service level objectives over HTTP, and the recording of their transitions."""

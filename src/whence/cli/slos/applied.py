@@ -1,0 +1,88 @@
+"""`whence slo apply`: the events that declare the objectives of a file, and end those that it no longer has."""
+
+import getpass
+import json
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.text import Text
+
+from whence.cli.client import Client as Collector
+from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
+from whence.cli.slos.files import load_slos
+from whence.client.questions import Client, connect
+from whence.errors import ApiError
+from whence.govern.slos.records import HeldSlo, declaration_event, find_changes
+from whence.govern.slos.slo_file import SloFile
+from whence.model.names import DatasetName, parse_node
+from whence.model.slo_records import DeclarationRecord
+from whence.openlineage.authority.restrictions import person_uri
+
+_WAIT_SECONDS = 5
+
+Change = tuple[DeclarationRecord, str]
+"""A declaration, and the namespace of its dataset."""
+
+
+def show_applied(file: Path, url: str, output: Output, *, prune: bool, dry_run: bool) -> Exit:
+    """Declare the objectives of a file, and print what changed. Raises RulesFileError, ArtifactError, ApiError."""
+    wanted = load_slos(file)
+    with connect(url) as questions:
+        sender = questions.whoami()
+        held = list(_held(questions))
+    changes = list(find_changes(wanted.objectives, held, prune=prune))
+    if not dry_run:
+        _send(changes, url, person_uri(sender.name if sender else getpass.getuser()))
+    _print(wanted, changes, held, output, dry_run=dry_run)
+    return Exit.OK
+
+
+def _held(questions: Client) -> Iterator[HeldSlo]:
+    for one in questions.slos().slos:
+        dataset = parse_node(one.dataset)
+        if isinstance(dataset, DatasetName):
+            yield HeldSlo(service=one.service, name=one.name, dataset=dataset, version=one.version)
+
+
+def _send(changes: Sequence[Change], url: str, producer: str) -> None:
+    """Send an event for each change, and wait a little until the answers have them. Raises ApiError, also if the key
+    lacks the role. `producer`: who the key belongs to.
+    """
+    at, position = time.time_ns() // 1_000, ""
+    collector = Collector(url)
+    try:
+        for record, namespace in changes:
+            event = declaration_event(record, namespace, at, producer)
+            reply = collector.post("/api/v1/lineage", json.dumps(event).encode())
+            if reply.status != 201:
+                reason = reply.json.get("reason") or reply.json.get("detail")
+                raise ApiError(url, f"{record.name}: {reason}")
+            position = str(reply.json.get("position") or position)
+        if position:
+            collector.get(f"/api/v2/progress?wait_for={position}&timeout={_WAIT_SECONDS}")
+    finally:
+        collector.close()
+
+
+def _print(
+    wanted: SloFile, changes: Sequence[Change], held: Sequence[HeldSlo], output: Output, *, dry_run: bool
+) -> None:
+    rows = [(_change(record, namespace, held), record) for record, namespace in changes]
+    changed = {(record.name, record.dataset) for record, _ in changes}
+    unchanged = [one for one in wanted.objectives if (one.name, str(one.dataset)) not in changed]
+    if output is Output.JSON:
+        slos = [{"change": change, "name": one.name, "dataset": one.dataset} for change, one in rows]
+        slos += [{"change": "unchanged", "name": one.name, "dataset": str(one.dataset)} for one in unchanged]
+        print_document({"service": wanted.service, "applied": not dry_run, "slos": slos})
+        return
+    lines = [f"{change}: {safe(one.name)}  {safe(one.dataset)}" for change, one in rows]
+    lines += [f"unchanged: {safe(one.name)}  {safe(str(one.dataset))}" for one in unchanged]
+    print_lines(map(Text, [*lines, *(["nothing was sent"] if dry_run else [])]))
+
+
+def _change(record: DeclarationRecord, namespace: str, held: Sequence[HeldSlo]) -> str:
+    if record.ended:
+        return "ended"
+    is_known = any(one.key == (namespace, record.service, record.name) for one in held)
+    return "changed" if is_known else "declared"

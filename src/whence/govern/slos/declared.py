@@ -1,0 +1,92 @@
+"""The declared objectives in a store: how they are evaluated at a time, and which transitions are to be recorded."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from whence.govern.contracts.evaluation.observations import Observed
+from whence.govern.slos.evaluation.facts import Facts
+from whence.govern.slos.evaluation.judge import Judgement, judge
+from whence.govern.slos.evaluation.observations import observe_datasets
+from whence.govern.slos.objectives import Objective
+from whence.govern.slos.recording import find_new_transitions
+from whence.govern.slos.records import (
+    Declaration,
+    Transition,
+    last_transitions,
+    list_declarations,
+    list_transitions,
+    transition_event,
+)
+from whence.model.names import DatasetName
+from whence.query.ports.catalog import Catalog
+
+Json = dict[str, Any]
+_AT_ONCE = 50
+"""Datasets whose facts are in memory at one time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluatedSlo:
+    """A declared objective, and what it says at a time. `judgement`: None if this version of Whence cannot read it."""
+
+    declaration: Declaration
+    judgement: Judgement | None
+
+
+def evaluate_declared(
+    catalog: Catalog, graph: Observed, declarations: Iterable[Declaration], at: int
+) -> Iterator[EvaluatedSlo]:
+    """Evaluate declarations at a time (µs), in the order of their datasets, by everything that is in the store."""
+    for some in _batches(declarations):
+        facts = observe_datasets(catalog, graph, list(_objectives(some)), at, at)
+        for one in some:
+            found = None if one.objective is None else judge(one.objective, facts[one.dataset], at)
+            yield EvaluatedSlo(declaration=one, judgement=found)
+
+
+def evaluate_series(
+    catalog: Catalog, graph: Observed, declaration: Declaration, at: int, points: int
+) -> Iterator[Judgement]:
+    """Evaluate an objective at so many times, evenly over the time window until `at` (µs), that included."""
+    one = declaration.objective
+    if one is None or not points:
+        return
+    facts = observe_datasets(catalog, graph, [one], at - one.window, at)[one.dataset]
+    for number in range(1, points + 1):
+        yield judge(one, facts, at - one.window + one.window * number // points)
+
+
+def find_events_to_record(catalog: Catalog, graph: Observed, now: int) -> Iterator[Json]:
+    """The events of the transitions until a time (µs) that the store lacks; of each objective in order."""
+    declared = list_declarations(catalog, now)
+    last = last_transitions(list_transitions(catalog))
+    open_ones = {id_: some for id_, some in declared.items() if not _is_over(some, last.get(id_))}
+    for batch in _batches(one for some in open_ones.values() for one in some[-1:]):
+        several = {one.id: open_ones[one.id] for one in batch}
+        objectives = list(_objectives(one for some in several.values() for one in some))
+        facts: Mapping[DatasetName, Facts] = observe_datasets(catalog, graph, objectives, now, now)
+        for id_, some in several.items():
+            for one in find_new_transitions(some, last.get(id_), facts, now):
+                yield transition_event(one.record, some[-1].dataset.namespace, one.time)
+
+
+def _is_over(some: Sequence[Declaration], last: Transition | None) -> bool:
+    return some[-1].record.ended and last is not None and last.record.after == "ended" and last.time >= some[-1].time
+
+
+def _objectives(some: Iterable[Declaration]) -> Iterator[Objective]:
+    return (one.objective for one in some if one.objective is not None)
+
+
+def _batches(declarations: Iterable[Declaration]) -> Iterator[list[Declaration]]:
+    """By dataset, so that the facts of each are read once."""
+    batch, datasets = list[Declaration](), set[DatasetName]()
+    for one in sorted(declarations, key=lambda one: (one.dataset, one.id)):
+        if len(datasets) == _AT_ONCE and one.dataset not in datasets:
+            yield batch
+            batch, datasets = [], set()
+        batch.append(one)
+        datasets.add(one.dataset)
+    if batch:
+        yield batch
