@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from whence.govern.policies.estate import NO_SOURCE_RETENTION, Estate, Retention, Shown, SourceRetention, Subject
-from whence.govern.policies.retention_tags import TAG, read_retention
+from whence.govern.policies.retention_tags import read_retention
 from whence.govern.policies.source_retention import shortest_retentions
 from whence.model.names import DatasetName, FieldName, Node
 from whence.model.traits import Traits
@@ -14,6 +14,7 @@ from whence.query.sensitivity.disclosures import Way
 from whence.query.sensitivity.labels import labels_of, widths_of
 from whence.query.sensitivity.marks import Mark, marks_of
 from whence.query.sensitivity.propagation import Widths
+from whence.query.sensitivity.retention import KEY
 
 Categories = Mapping[str, frozenset[str]]
 Pairs = Iterable[tuple[Node, Node]]
@@ -117,7 +118,7 @@ def _downstream(hidden: frozenset[Node], widths: Widths, inputs: Pairs) -> dict[
 
 
 def _retention(traits: Traits) -> Retention:
-    return read_retention(value for key, value, on in traits.tags if key == TAG and not on)
+    return read_retention(value for key, value, on in traits.tags if key == KEY and not on)
 
 
 def _subject(

@@ -24,13 +24,16 @@ class Retention:
 
 
 def retention_of(traits: Traits) -> Retention | None:
-    """The retention of a dataset; of several the shortest, since the strictest rule holds. None: no tag says it."""
+    """The retention of a dataset; of several the longest, since so long the data stays, and one that cannot be read may
+    be longer still. None: no tag says it.
+    """
     texts = sorted(value for key, value, on in traits.tags if key.casefold() == KEY and value and not on)
-    several = [Retention(text, _days_in(text)) for text in texts]
-    return min(several, key=lambda one: (one.days is None, one.days or 0), default=None)
+    several = [Retention(text, days_in(text)) for text in texts]
+    return max(several, key=lambda one: (one.days is None, one.days or 0), default=None)
 
 
-def _days_in(text: str) -> int | None:
+def days_in(text: str) -> int | None:
+    """The days of a period: `90d`, `6w`, `18 months`, `P7Y`. None if it is none."""
     found = _PERIOD.fullmatch(text.strip())
     if found is None:
         return None
