@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import time
@@ -138,7 +139,7 @@ def airflow(home: Path) -> Iterator[Airflow]:
             yield one
         finally:
             release.touch()
-            server.terminate()
+            os.killpg(server.pid, signal.SIGTERM)  # the scheduler would outlive `airflow standalone`
             server.wait(timeout=60)
 
 
