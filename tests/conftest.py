@@ -1,5 +1,6 @@
 """What all tests share: real stores of both kinds, real logs of both kinds, and one Spark session."""
 
+import gc
 import os
 import warnings
 from collections.abc import Iterator
@@ -11,12 +12,13 @@ from hypothesis import HealthCheck, settings
 from sqlalchemy import Engine
 
 from fixtures.both_logs import KINDS
+from fixtures.examples import FEW
+from fixtures.migrated_stores import migrated_database, open_migrated
 from services.kafka_broker import KafkaBroker
 from services.postgres import new_database, reachable_directory
 from whence.log import Log
 from whence.log.address import open_log
-from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
+from whence.store.connection.engine import sqlite_url
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,10 +27,14 @@ pytest.register_assert_rewrite("chaos.state")  # what they compare is shown when
 
 STORES = ("sqlite", "postgres")
 
-# A busy machine is no defect: no test of ours is timed. A change is judged by the same examples each time;
-# `make nightly-properties` looks for others.
-settings.register_profile("whence", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("explore", settings.get_profile("whence"), derandomize=False, print_blob=True)
+# A busy machine is no defect: no test of ours is timed. A change is judged by the same few examples each time;
+# `make nightly-properties` looks for others, and more of them.
+settings.register_profile(
+    "whence", max_examples=FEW, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "explore", settings.get_profile("whence"), max_examples=100, derandomize=False, print_blob=True
+)
 settings.load_profile("whence")
 
 
@@ -37,6 +43,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--schedules", type=int, help="how many schedules of chaos; not given, a few on each stack")
     parser.addoption("--seeds", help="of the schedules, only these: FIRST-LAST")
     parser.addoption("--back", type=float, default=540, help="seconds until all is well again; 60 on a quiet machine")
+
+
+def pytest_collection_finish() -> None:
+    # Ten thousand tests and all modules stay until the end: no collection of garbage need look at them.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -56,9 +68,10 @@ def postgres_server() -> Iterator[str]:
 
 
 @pytest.fixture
-def postgres_url(postgres_server: str) -> Iterator[str]:
-    """The URL of an empty database of its own."""
-    with new_database(postgres_server) as url:
+def postgres_url(request: pytest.FixtureRequest, postgres_server: str) -> Iterator[str]:
+    """The URL of a database of its own: empty, unless the test has a `store` in it."""
+    like = migrated_database(postgres_server) if "store" in request.fixturenames else ""
+    with new_database(postgres_server, like) as url:
         yield url
 
 
@@ -73,8 +86,7 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def store(store_url: str) -> Iterator[Engine]:
     """A store with empty tables, of each kind in turn."""
-    engine = open_store(store_url)
-    migrate(engine)
+    engine = open_migrated(store_url)
     yield engine
     engine.dispose()
 
@@ -82,8 +94,7 @@ def store(store_url: str) -> Iterator[Engine]:
 @pytest.fixture(scope="module")
 def sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """One SQLite store for all tests of a file: property tests fill it anew for each example."""
-    engine = open_store(sqlite_url(tmp_path_factory.mktemp("store") / "store.db"))
-    migrate(engine)
+    engine = open_migrated(sqlite_url(tmp_path_factory.mktemp("store") / "store.db"))
     yield engine
     engine.dispose()
 

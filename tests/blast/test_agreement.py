@@ -8,6 +8,7 @@ from sqlalchemy import Engine, delete, insert
 
 from blast.brute import Typed, counts
 from blast.combining import combined
+from fixtures.examples import examples
 from query.traversal.test_walk_oracle import DATASETS, JOBS, worlds
 from query.worlds.brute_force import one_name
 from query.worlds.random_worlds import World, load, nodes_of
@@ -33,7 +34,7 @@ typed = st.builds(
 )
 
 
-@settings(slow, max_examples=100)
+@settings(slow, max_examples=examples(100))
 @given(world=worlds(), typed=typed)
 def test_counts_what_downstream_answers(sqlite_store: Engine, world: World, typed: Typed) -> None:
     _check(sqlite_store, _without_fields_at_jobs(world), typed)

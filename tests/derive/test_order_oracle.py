@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
+from fixtures.examples import examples
 from fixtures.readings_of_events import arrive, empty, readings_of
 from generators import arrivals, body, governed_events, histories, sent, viewers
 from oracle import comparable
@@ -15,7 +16,7 @@ from whence.store.lifecycle.dump import dump
 SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture)
 
 
-@settings(max_examples=100, suppress_health_check=SLOW)
+@settings(max_examples=examples(100), suppress_health_check=SLOW)
 @given(data=st.data())
 def test_any_arrival_gives_the_oracles_state(sqlite_store: Engine, data: st.DataObject) -> None:
     history = data.draw(histories())

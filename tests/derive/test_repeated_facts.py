@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bench.workloads.events import bodies
+from fixtures.examples import examples
 from fixtures.readings_of_events import readings_of
 from generators import arrivals, body, histories
 from generators.events import run_events
@@ -53,7 +54,7 @@ def assert_same_in_one_chunk(readings: Sequence[Reading]) -> None:
     assert folded([collect_facts(readings)]) == folded(collect_facts([one]) for one in readings)
 
 
-@settings(max_examples=150, suppress_health_check=SLOW)
+@settings(max_examples=examples(150), suppress_health_check=SLOW)
 @given(st.data())
 def test_a_chunk_is_the_fold_of_its_events(data: st.DataObject) -> None:
     batches = data.draw(arrivals(data.draw(long_histories)))
@@ -86,7 +87,7 @@ def test_every_rule_is_decided_by_the_first_the_last_and_the_winner(asserted: li
     assert all(row[1] == DirtyKey.ALIAS for name, row in apart if name == dirty_key.name)
 
 
-@settings(max_examples=150, suppress_health_check=SLOW)
+@settings(max_examples=examples(150), suppress_health_check=SLOW)
 @given(st.lists(long_histories, min_size=1, max_size=2))
 def test_rows_that_are_known_are_those_made_anew(given_histories: list[list[dict[str, Any]]]) -> None:
     for one in (event for history in given_histories for event in history):

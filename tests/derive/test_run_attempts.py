@@ -4,6 +4,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
+from fixtures.examples import examples
 from fixtures.readings_of_events import empty
 from fixtures.stores_of_events import apply_bodies
 from generators import body
@@ -27,7 +28,7 @@ events = st.builds(
 
 
 def test_any_arrival_of_attempts_gives_the_oracles_state(store: Engine) -> None:
-    @settings(max_examples=60, derandomize=True, deadline=None, suppress_health_check=SLOW)
+    @settings(max_examples=examples(60), derandomize=True, deadline=None, suppress_health_check=SLOW)
     @given(history=st.lists(events, min_size=2, max_size=8), split=st.integers(1, 8))
     def check(history: list[Json], split: int) -> None:
         bodies = [body(event) for event in history]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixtures.examples import examples
 from whence.errors import LogCorruptError, LogError
 from whence.log import Kind, Position, Record
 from whence.log.record import Draft
@@ -88,7 +89,7 @@ def lose(path: Path, _at: int) -> None:
 DAMAGES: list[Callable[[Path, int], None]] = [flip, zero, os.truncate, lose]
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(data=st.data())
 def test_whatever_is_damaged_the_rest_is_served_and_all_comes_back_from_a_copy(
     whole: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixtures.examples import examples
 from whence.errors import LogBusyError, LogError
 from whence.log import Kind, Position
 from whence.log.record import Draft
@@ -50,7 +51,7 @@ def filled(directory: Path, sizes: Sequence[int], log: SegmentSettings = USUAL) 
     return ends
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.data(), st.lists(st.integers(0, 60), min_size=1, max_size=6))
 def test_cut_anywhere_after_the_mark(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, sizes: list[int]
@@ -81,7 +82,7 @@ def test_every_prefix_recovers(tmp_path: Path) -> None:
         assert served(directory) == list(range(sum(end.offset <= cut for end in ends[1:]))), cut
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.data())
 def test_a_flipped_byte_is_cut_after_the_mark_and_sealed_before_it(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

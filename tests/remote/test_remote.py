@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from itertools import product
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -174,9 +174,11 @@ def test_all_commands_that_ask_a_store_are_asked_here() -> None:
 
 
 def test_a_server_gives_the_bytes_that_its_store_gives(server: Api) -> None:
-    codes = set()
+    """In every form over SQLite; over PostgreSQL, whose answers are printed as those are, in each form in turn."""
+    codes, is_each = set(), server.store_url.startswith("sqlite")
+    turn = cycle(Rows)
     for name, several in QUESTIONS.items():
-        for arguments, form in product(several, Rows):
+        for arguments, form in ((one, form) for one in several for form in (Rows if is_each else [next(turn)])):
             words = (name, *arguments, "--output", form)
             here = whence(*words, "--store", server.store_url)
             there = whence(*words, "--url", url_of(server))

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, select
 
+from fixtures.examples import examples
 from fixtures.readings_of_events import empty, readings_of
 from fixtures.stores_of_events import apply_bodies
 from generators import body, histories
@@ -87,7 +88,7 @@ def measured(state: Iterable[Line], gone: set[str]) -> list[str]:
     )
 
 
-@settings(max_examples=60, suppress_health_check=SLOW)
+@settings(max_examples=examples(60), suppress_health_check=SLOW)
 @given(data=st.data())
 def test_forgetting_changes_nothing_that_is_still_remembered(small: Engine, data: st.DataObject) -> None:
     bodies = [body(event) for event in data.draw(histories(14))]

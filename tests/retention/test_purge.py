@@ -29,7 +29,7 @@ from whence.store.snapshots.graph import StoreGraph
 from whence.store.status.ledger import read_ledger
 from whence.store.status.overview import read_overview
 
-EVENTS, JOBS = 16_000, 10
+EVENTS, JOBS = 6_000, 10
 DAYS = EVENTS // JOBS * 10 // 23
 HORIZON = RetentionHorizon(runs=FIRST_DAY + DAYS * 9 // 10 * DAY, keep=5, history=FIRST_DAY + DAYS // 2 * DAY)
 
@@ -38,7 +38,7 @@ Json = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> SegmentLog:
-    """A log of some days more than a year."""
+    """A log of most of a year."""
     return log_of(tmp_path_factory.mktemp("log"), bodies(EVENTS, JOBS))
 
 

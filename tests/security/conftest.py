@@ -12,6 +12,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import Engine
 
+from fixtures.migrated_stores import open_migrated
 from query.worlds.churn_story import WORLD
 from query.worlds.random_worlds import load
 from whence.api.http.clock import Clock, system_clock
@@ -20,7 +21,6 @@ from whence.api.settings import ProviderSettings, Settings
 from whence.govern.api_keys import create_key
 from whence.model.access import SCOPES, Action, Grant, Role
 from whence.store.connection.engine import open_store, sqlite_url
-from whence.store.migrations.migrate import migrate
 from whence.store.security.database import open_security, read_security, write_security
 from whence.store.security.grants import add_grant
 
@@ -82,8 +82,7 @@ def house(tmp_path: Path) -> Iterator[Callable[..., House]]:
 
     def make(provider: ProviderSettings | None = None, **more: Any) -> House:
         url = sqlite_url(tmp_path / "store.db")
-        engines.append(open_store(url))
-        migrate(engines[0])
+        engines.append(open_migrated(url))
         security_url = sqlite_url(tmp_path / "security.db")
         engines.append(open_security(security_url))
         settings = Settings(data=tmp_path, store_url=url, security_url=security_url, provider=provider, **more)

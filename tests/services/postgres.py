@@ -111,16 +111,17 @@ def reachable_directory() -> Iterator[Path]:
 
 
 @contextmanager
-def new_database(server: str) -> Iterator[str]:
-    """The URL of an empty database on a server, which is dropped at the end."""
-    yield (url := make_database(server))
+def new_database(server: str, like: str = "") -> Iterator[str]:
+    """The URL of an empty database on a server, or of a copy of another there, which is dropped at the end."""
+    yield (url := make_database(server, like))
     _execute(server, f"DROP DATABASE {make_url(url).database} WITH (FORCE)")
 
 
-def make_database(server: str) -> str:
-    """The URL of an empty database on a server."""
+def make_database(server: str, like: str = "") -> str:
+    """The URL of an empty database on a server, or of a copy of another there that nobody is connected to."""
     name = f"t{uuid4().hex}"
-    _execute(server, f"CREATE DATABASE {name} ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0")
+    template = make_url(like).database if like else "template0"
+    _execute(server, f"CREATE DATABASE {name} ENCODING 'UTF8' LOCALE 'C' TEMPLATE {template}")
     return make_url(server).set(database=name).render_as_string(hide_password=False)
 
 

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
+from fixtures.examples import examples
 from fixtures.readings_of_events import empty
 from fixtures.stores_of_events import apply_bodies
 from oracle import comparable
@@ -59,7 +60,7 @@ def _events(draw: st.DrawFn) -> Json:
     return of_job(draw(st.sampled_from(JOBS)), event)
 
 
-@settings(max_examples=60, suppress_health_check=SLOW)
+@settings(max_examples=examples(60), suppress_health_check=SLOW)
 @given(events=st.lists(_events(), min_size=2, max_size=12), seed=st.integers(0, 2**32))
 def test_any_arrival_of_drops_and_renames_gives_the_oracles_state(
     sqlite_store: Engine, events: list[Json], seed: int

@@ -10,13 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, Table, delete, select
 
+from fixtures.examples import examples
 from whence.errors import CollisionError
 from whence.store.connection.engine import reading, writing
 from whence.store.schema.columns import merge_rules, written_columns
 from whence.store.schema.merge import Row, fold, merge
 from whence.store.schema.tables import FACTS, dataset, facet, run
 
-ANY_SETTINGS = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ANY_SETTINGS = settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 times = st.integers(0, 5)
 maybe_times = st.none() | times

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
+from fixtures.examples import examples
 from fixtures.readings_of_events import empty
 from fixtures.stores_of_events import apply_bodies
 from oracle import comparable
@@ -77,7 +78,7 @@ def link(of: DatasetName, other: DatasetName, type_: str) -> bytes:
 
 
 def test_any_arrival_of_symlinks_gives_the_oracles_groups(store: Engine) -> None:
-    @settings(max_examples=150, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=examples(150), derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(history=st.lists(links | links | links | words, min_size=1, max_size=6), split=st.integers(0, 6))
     def check(history: list[bytes], split: int) -> None:
         expected = comparable(oracle_dump(history))

@@ -7,6 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from ui.browser.axe import options
 from ui.conftest import address
 from ui.stories.datasets import DATES, FEATURES, HOSTILE, OVERVIEW, PREDICTIONS, USAGE
 from ui.stories.story import SCORING, building_run, failed_run
@@ -65,7 +66,7 @@ def test_axe_finds_nothing(browser: Browser, served: str, scheme: Literal["light
         for name, where in PAGES.items():
             settled(page, f"{served}/ui/{where}")
             page.add_style_tag(content=FLAT)
-            found = Axe().run(page, options=RULES).response["violations"]
+            found = Axe().run(page, options=options(scheme, RULES)).response["violations"]
             assert [(one["id"], node["target"]) for one in found for node in one["nodes"]] == [], name
 
 

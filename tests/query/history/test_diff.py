@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from sqlalchemy import Engine
 
+from fixtures.examples import examples
 from query.traversal.test_walk_oracle import slow, worlds
 from query.worlds.random_worlds import Statement, World, load
 from whence.model.lineage import Edge, Origin
@@ -75,7 +76,7 @@ def found_by(one: Diff) -> Expected:
     return Expected(set(one.added), set(one.removed), keys(edges.added), keys(edges.removed), keys(edges.changed))
 
 
-@settings(slow, max_examples=100)
+@settings(slow, max_examples=examples(100))
 @given(world=worlds())
 def test_two_instants(sqlite_store: Engine, world: World) -> None:
     load(sqlite_store, world)

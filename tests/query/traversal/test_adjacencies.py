@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, Engine
 
+from fixtures.examples import examples
 from query.traversal.test_filters import assertions_of, with_facets
 from query.traversal.test_walk_oracle import DATASETS, FIELDS, JOBS, PASSED_BY, TYPES, Y, edges, slow, worlds
 from query.worlds.random_worlds import Statement, World, load, nodes_of
@@ -97,7 +98,7 @@ def test_arrays_answer_as_tables_do(
 
 
 def test_arrays_answer_as_tables_do_on_each_store(store: Engine, tmp_path: Path) -> None:
-    @slow
+    @settings(slow, max_examples=examples(50))
     @given(world=worlds_with_facets, later=changes, tiers=retold, questions=st.lists(asked, min_size=1, max_size=4))
     def run(world: World, later: Later, tiers: Tiers, questions: list[Asked]) -> None:
         _check(store, tmp_path / "edges.csr", world, later, tiers, questions)
@@ -162,7 +163,7 @@ def test_arrays_have_no_more_of_the_past_than_there_is_room_for(
 def test_paths_through_dense_worlds(sqlite_store: Engine) -> None:
     """Between all pairs of few nodes with many edges: long paths, also by whole datasets and their fields."""
     longest = 0
-    for seed in range(40):
+    for seed in range(examples(40)):
         dice = random.Random(seed)
         columns = [_column(dice) for _ in range(dice.randint(4, 14))]
         world = World(statements=(Statement(owner=JOBS[0], edges=tuple(columns)),), groups=(DATASETS[2:4],))

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
+from fixtures.examples import examples
 from query.worlds.random_worlds import Statement, World, load
 from whence.model.graph import Direction
 from whence.model.ids import node_id
@@ -77,7 +78,7 @@ def expected(world: World, root: Node, depth: int) -> set[Node]:
     return found
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(world=worlds(), root=st.sampled_from([*DATASETS, *JOBS]), depth=st.integers(0, 4))
 def test_what_is_connected(engine: Engine, world: World, root: DatasetName | JobName, depth: int) -> None:
     load(engine, world)

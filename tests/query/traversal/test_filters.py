@@ -10,6 +10,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
+from fixtures.examples import examples
 from query.traversal.test_walk_oracle import DATASETS, JOBS, questions, slow, worlds
 from query.worlds.adjacencies import adjacencies, graph_over
 from query.worlds.brute_force import Brute, ask, holding, meets, one_name, whole
@@ -85,7 +86,7 @@ def fits(world: World, node: Node, only: Filter) -> bool:
     )
 
 
-@settings(slow, max_examples=300)
+@settings(slow, max_examples=examples(300))
 @given(
     world=worlds(),
     assertions=st.lists(assertions_of, min_size=9, max_size=9),
@@ -231,7 +232,7 @@ def _grade(type_: str) -> int:
     return GRADES.index(type_) if type_ in GRADES else 1
 
 
-@settings(slow, max_examples=100)
+@settings(slow, max_examples=examples(100))
 @given(
     world=worlds(),
     assertions=st.lists(assertions_of, min_size=9, max_size=9),

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
+from fixtures.examples import examples
 from query.worlds.adjacencies import adjacencies, graph_over
 from query.worlds.brute_force import ask, one_name
 from query.worlds.random_worlds import Statement, World, load
@@ -101,7 +102,7 @@ PASSED_BY = World(
 BEYOND = {"root": Y, "direction": "downstream", "types": {"DIRECT"}, "depth": 1, "at": None}
 
 
-@settings(slow, max_examples=1_000)
+@settings(slow, max_examples=examples(1_000))
 @given(world=worlds(), question=questions, over=adjacencies)
 @example(world=PASSED_BY, question=BEYOND, over="tables")
 @example(world=PASSED_BY, question=BEYOND, over="arrays")
@@ -162,7 +163,7 @@ def _check_witnesses(answer: Answer) -> None:
         assert touches(node.parent, near)
 
 
-@settings(slow, max_examples=150)
+@settings(slow, max_examples=examples(150))
 @given(world=worlds(), question=questions, max_nodes=st.integers(1, 6), max_edges=st.integers(1, 8), over=adjacencies)
 def test_budgets_are_kept_and_admitted(
     sqlite_store: Engine, world: World, question: dict[str, Any], max_nodes: int, max_edges: int, over: str
@@ -181,7 +182,7 @@ def test_budgets_are_kept_and_admitted(
     assert set(answer.completeness.frontier) <= set(reached)
 
 
-@settings(slow, max_examples=150)
+@settings(slow, max_examples=examples(150))
 @given(world=worlds(), ends=st.tuples(*[st.sampled_from(FIELDS + FIELDS + DATASETS + JOBS)] * 2), over=adjacencies)
 def test_paths_are_all_simple_paths(sqlite_store: Engine, world: World, ends: tuple[Node, Node], over: str) -> None:
     load(sqlite_store, world)

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
+from fixtures.examples import examples
 from fixtures.readings_of_events import empty
 from fixtures.stores_of_events import apply_bodies
 from oracle import dump as oracle_dump
@@ -145,7 +146,7 @@ EVENTS = st.builds(
 )
 
 
-@settings(max_examples=100, suppress_health_check=(HealthCheck.function_scoped_fixture,))
+@settings(max_examples=examples(100), suppress_health_check=(HealthCheck.function_scoped_fixture,))
 @given(bodies=st.lists(EVENTS, min_size=1, max_size=5))
 def test_any_history_gives_the_jobs_that_its_dump_implies(sqlite_store: Engine, bodies: list[bytes]) -> None:
     empty(sqlite_store)

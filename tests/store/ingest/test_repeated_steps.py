@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fixtures.confidential_events import facet_with
+from fixtures.examples import examples
 from fixtures.stores_of_events import apply_bodies
 from oracle import dump as oracle_dump
 from whence.store.connection.engine import open_store, sqlite_url
@@ -45,7 +46,7 @@ def body(number: int, run: Run) -> bytes:
 @given(runs, st.integers(0, 8))
 @example([("START", 0), ("START", 0), ("COMPLETE", 0)], 0)
 @example([("COMPLETE", 3), ("START", 3), ("COMPLETE", 3), ("FAIL", 0)], 2)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_a_history_of_repetitions_is_the_oracles(history: list[Run], early: int) -> None:
     bodies = [body(number, run) for number, run in enumerate(history)]
     with TemporaryDirectory() as directory:
