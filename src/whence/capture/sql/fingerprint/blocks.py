@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from whence.capture.sql.fingerprint.block import NEAREST, NEAREST_OR_NONE, Block, OuterJoin, rows_of
 from whence.capture.sql.fingerprint.keys import unique_keys
-from whence.capture.sql.fingerprint.normal_forms.conditions import normalize_filter
+from whence.capture.sql.fingerprint.normal_forms.conditions import known_values, normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.equalities import merge_equalities
 from whence.capture.sql.fingerprint.normal_forms.existence import semi_joins
 from whence.capture.sql.fingerprint.normal_forms.outer_joins import filter_right_sides, inner_views, normalize_joins
@@ -31,6 +31,8 @@ def close_block(
     block, values = inner_views(store, block, values)
     block, values = normalize_sources(store, _normalize_conditions(store, block), values)
     block = semi_joins(store, block, values, close_block)
+    values = known_values(store, block.conditions, values)
+    block = replace(block, conditions=_without_certain(store, block))
     block = replace(block, conditions=merge_equalities(store, block.conditions))
     if block.is_plain:
         (only,) = block.sources
@@ -46,6 +48,29 @@ def close_block(
 def _normalize_conditions(store: Formulas, block: Block) -> Block:
     joins = [replace(join, on=normalize_filter(store, join.on)) for join in block.outer_joins]
     return replace(block, outer_joins=joins, conditions=normalize_filter(store, block.conditions))
+
+
+def _without_certain(store: Formulas, block: Block) -> list[Formula]:
+    """The conditions without those that each group has at least one row."""
+    one = store.make("number", "1")
+    rows = store.make("aggregate", "count", store.make("star"))
+    grouped = [source for source in block.sources if rows_of(source).op == "group" and _has_keys(rows_of(source))]
+
+    def is_certain(condition: Formula) -> bool:
+        if condition.op != "lte" or condition.args[0] is not one:
+            return False
+        (value,) = (arg for arg in condition.args[1:] if isinstance(arg, Formula))
+        inside = value.args[1] if value.op == "of" and value.args[0] in grouped else None
+        if isinstance(inside, Formula) and inside.op == "aggregate" and inside.args[0] == "over":
+            inside = inside.args[1]
+        return inside is rows
+
+    return [condition for condition in block.conditions if not is_certain(condition)]
+
+
+def _has_keys(group: Formula) -> bool:
+    keys = group.args[1]
+    return isinstance(keys, Formula) and keys.op == "set" and bool(keys.args)
 
 
 def copy_block(store: Formulas, block: Block, values: Sequence[Formula]) -> tuple[Block, list[Formula]]:

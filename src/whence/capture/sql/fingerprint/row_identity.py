@@ -5,7 +5,7 @@ from itertools import combinations
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, rows_of
 from whence.capture.sql.fingerprint.keys import first_windows, unique_keys
-from whence.capture.sql.provenance.formulas import Formula, Formulas
+from whence.capture.sql.provenance.formulas import PUSHED_SIZE, ROW_BOUND, Formula, Formulas
 
 Change = Callable[[Formula], Formula]
 
@@ -72,7 +72,11 @@ def first_value(
     """A value of the first row of each group, in an order. `number`: the value that numbers the rows, which is 1."""
     if value in keys:
         return value
-    return store.make("number", "1") if value is number else store.make("aggregate", "first_row", value, order)
+    if value is number:
+        return store.make("number", "1")
+    if value.op in ROW_BOUND or value.size > PUSHED_SIZE or value.is_volatile:
+        return store.make("aggregate", "first_row", value, order)
+    return store.rebuild(value, lambda part: first_value(store, part, keys, order, number))
 
 
 def _repeated(store: Formulas, block: Block, same: Sequence[Formula]) -> Iterator[Found]:

@@ -198,7 +198,7 @@ class SelectMeaning(FromMeaning):
 
     def _apply_limit(self, rows: Rows, node: tree.Node) -> None:
         make = self.store.make
-        limits = [tree.arg(node, name) for name in (tree.LIMIT, tree.OFFSET)]
+        limits = [tree.arg(node, name) for name in (tree.LIMIT, tree.OFFSET) if not _is_nothing(tree.arg(node, name))]
         parts = [self._limit(limit) for limit in limits if limit is not None]
         if parts:
             rows.wrap(
@@ -206,6 +206,13 @@ class SelectMeaning(FromMeaning):
                     "limit", inside, make("list", *(lists.get("order") or lists["inherited"])), *parts
                 )
             )
+
+
+def _is_nothing(limit: tree.Node | None) -> bool:
+    """Whether a clause is OFFSET 0."""
+    return (
+        limit is not None and limit.key == "offset" and tree.text_of(tree.arg(limit, tree.EXPRESSION)) == ("0", False)
+    )
 
 
 def _subsets(places: Sequence[int]) -> list[list[int]]:

@@ -7,6 +7,7 @@ from whence.capture.sql.fingerprint.blocks import close_block, mentions
 from whence.capture.sql.fingerprint.keys import reads_only, unique_keys
 from whence.capture.sql.fingerprint.normal_forms.aggregates import aggregates_of, change_aggregates
 from whence.capture.sql.fingerprint.normal_forms.conditions import normalize_filter, rejects_null
+from whence.capture.sql.fingerprint.normal_forms.functions import sum_of_some
 from whence.capture.sql.fingerprint.normal_forms.outer_joins import normalize_joins
 from whence.capture.sql.fingerprint.normal_forms.reopened_rows import without_groups
 from whence.capture.sql.fingerprint.normal_forms.total_filters import shared_filter
@@ -97,8 +98,10 @@ class Rows:
 
         def simplify(part: Formula) -> Formula:
             match part.args:
-                case ("max" | "min", "this", Formula() as value) if value in keys:
+                case ("max" | "min" | "anyvalue", "this", Formula() as value) if value in keys:
                     return value
+                case ("sum", "this", Formula() as value) if keys and (some := sum_of_some(self.store, value)):
+                    return some
                 case ("count", Formula() as value) if any(rejects_null(one, value) for one in conditions):
                     return self.store.make("aggregate", "count", self.store.make("star"))
             return part

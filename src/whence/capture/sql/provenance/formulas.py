@@ -128,7 +128,7 @@ class Formulas:
         def visit(part: Formula) -> Formula:
             found = memo.get(part)
             if found is None:
-                inside = part.op not in _ROW_BOUND and part.size <= PUSHED_SIZE
+                inside = part.op not in ROW_BOUND and part.size <= PUSHED_SIZE
                 inside = inside or (windows and part.has_window)
                 found = memo[part] = self.rebuild(part, visit) if inside else self.make("of", instance, part)
             return found
@@ -144,7 +144,7 @@ def is_strict(formula: Formula) -> bool:
     return is_small and formula.op in STRICT and any(is_strict(arg) for arg in formula.args if isinstance(arg, Formula))
 
 
-_ROW_BOUND: Final = BINDERS | {"name", "up", "aggregate", "window", "src", "inst", "union_column", "unresolved"}
+ROW_BOUND: Final = BINDERS | {"name", "up", "aggregate", "window", "src", "inst", "union_column", "unresolved"}
 """Operations that need the rows of their own query."""
 
 

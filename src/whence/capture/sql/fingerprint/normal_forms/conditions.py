@@ -11,6 +11,7 @@ from whence.capture.sql.fingerprint.normal_forms.logic import (
     integer_of,
     null_tested,
 )
+from whence.capture.sql.fingerprint.row_identity import change_everywhere
 from whence.capture.sql.provenance.formulas import STRICT, Formula, Formulas
 
 STRICT_CONDITIONS: Final = COMPARISONS | {"like", "ilike", "startswith", "contains"}
@@ -43,6 +44,24 @@ def rejects_null(condition: Formula, value: Formula) -> bool:
         return False
     is_strict = parts[0].op in STRICT_CONDITIONS
     return null_tested(parts[0]) is value or (is_strict and rejects_null(parts[0], value))
+
+
+def known_values(store: Formulas, conditions: Sequence[Formula], values: Sequence[Formula]) -> list[Formula]:
+    """The values of rows for which the conditions hold, without a default of what is not NULL in them."""
+
+    def simplify(part: Formula) -> Formula:
+        if part.op != "coalesce" or not all(map(_is_plain_default, formulas_of(part)[1:])):
+            return part
+        value = formulas_of(part)[0]
+        return value if any(rejects_null(one, value) for one in conditions) else part
+
+    visit = change_everywhere(store, simplify) if conditions else None
+    return list(values) if visit is None else [visit(value) for value in values]
+
+
+def _is_plain_default(value: Formula) -> bool:
+    """Whether a default does not decide on the type: a number with a fraction would."""
+    return value.op == "string" or integer_of(value) is not None
 
 
 def _is_null_with(part: Formula, value: Formula) -> bool:

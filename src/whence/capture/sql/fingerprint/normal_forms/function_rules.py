@@ -11,6 +11,7 @@ from whence.capture.sql.fingerprint.normal_forms.functions import (
     make_coalesce,
     make_concat,
     make_count,
+    make_extreme,
     make_filtered,
 )
 from whence.capture.sql.fingerprint.normal_forms.logic import compare, integer_of, is_null, negate
@@ -109,7 +110,7 @@ def _offset(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     default = tree.arg(node, "default")
     offset = tree.arg(node, "offset")
     distance = e.value(scope, offset) if offset is not None else e.store.make("number", "1")
-    rest = [e.value(scope, default)] if default is not None else []
+    rest = [e.value(scope, default)] if default is not None and default.key != "null" else []
     return e.store.make(node.key, e.inside(scope, node), distance, *rest)
 
 
@@ -155,6 +156,15 @@ def _extract(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     if not _is_shared(scope, part):
         return e.store.make(*e.parts(scope, node))
     return e.store.make("extract", part, e.value(scope, tree.arg(node, tree.EXPRESSION)))
+
+
+def list_item(scope: Scope, name: str, arguments: Sequence[Formula]) -> Formula | None:
+    """DuckDB's `list_extract(x, 1)` as `x[1]`, whose place the parser counts from 0."""
+    place = integer_of(arguments[1]) if len(arguments) == 2 else None
+    if scope.reading.dialect.name != "duckdb" or name not in ("list_extract", "list_element") or not place or place < 0:
+        return None
+    make = arguments[0].store.make
+    return make("bracket", "expressions", make("list", make("number", str(place - 1))), tree.THIS, arguments[0])
 
 
 def date_part(scope: Scope, name: str, arguments: Sequence[Formula]) -> Formula | None:
@@ -241,7 +251,40 @@ def _greatest(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     """GREATEST and LEAST: their arguments have no order."""
     values = [e.inside(scope, node), *(e.value(scope, item) for item in tree.items(node))]
     flags = [f"{name} {value}" for name, value in sorted(node.args.items()) if isinstance(value, bool)]
-    return e.store.make(node.key, e.store.make("set", *values), *flags)
+    return make_extreme(e.store, node.key, values, flags)
+
+
+def _letters(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """LOWER and UPPER: blanks at the ends have no case, so that TRIM may come before or after."""
+    inside = e.inside(scope, node)
+    if set(_given(node)) != {tree.THIS} or inside.op == node.key:
+        return inside if inside.op == node.key else e.store.make(*e.parts(scope, node))
+    if inside.op == "trim" and len(inside.args) == 2 and isinstance(inside.args[1], Formula):
+        return e.store.make("trim", inside.args[0], e.store.make(node.key, tree.THIS, inside.args[1]))
+    return e.store.make(node.key, tree.THIS, inside)
+
+
+def _is(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """IS NULL of a function that is NULL for NULL alone is one of its argument."""
+    tested = e.value(scope, tree.arg(node, tree.EXPRESSION))
+    if tested.op != "null" or set(_given(node)) != {tree.THIS, tree.EXPRESSION}:
+        return e.store.make(*e.parts(scope, node))
+    return is_null(e.inside(scope, node))
+
+
+def _ignore_nulls(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """DuckDB's `any_value` takes no NULL, which its parser writes out."""
+    inside = e.inside(scope, node)
+    is_known = inside.op == "aggregate" and inside.args[0] == "anyvalue" and scope.reading.dialect.name == "duckdb"
+    return inside if is_known else e.store.make(*e.parts(scope, node))
+
+
+def _extreme_by(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """The value for which itself is smallest or greatest."""
+    value = e.inside(scope, node)
+    if set(_given(node)) == {tree.THIS, tree.EXPRESSION} and value is e.value(scope, tree.arg(node, tree.EXPRESSION)):
+        return e.store.make("aggregate", node.key.removeprefix("arg"), tree.THIS, value)
+    return e.store.make("aggregate", *e.parts(scope, node))
 
 
 def _divide(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
@@ -256,8 +299,15 @@ def _divide(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 
 
 def _bracket(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    """A value of a map by a text; `element_at` is the same."""
+    """A value of a map by a text; `element_at` is the same. DuckDB's structs have their fields so too."""
     keys = [e.value(scope, item) for item in tree.items(node)]
+    inside = tree.this(node)
+    if (
+        scope.reading.dialect.name == "duckdb"
+        and [key.op for key in keys] == ["string"]
+        and isinstance(inside, c.Column)
+    ):
+        return e.store.make("field", e.inside(scope, node), str(keys[0].args[0]).lower())
     if [key.op for key in keys] != ["string"]:
         return e.store.make(*e.parts(scope, node))
     return e.store.make("bracket", e.inside(scope, node), *keys)
@@ -316,6 +366,12 @@ FUNCTION_RULES: Final[Mapping[str, Callable[["Expressions", Scope, tree.Node], F
     "trim": _trim,
     "max": _extreme,
     "min": _extreme,
+    "argmax": _extreme_by,
+    "argmin": _extreme_by,
+    "ignorenulls": _ignore_nulls,
+    "is": _is,
+    "lower": _letters,
+    "upper": _letters,
     "greatest": _greatest,
     "least": _greatest,
     "div": _divide,

@@ -5,29 +5,46 @@ A rule is allowed only if both spellings give the same value for every row, NULL
 
 import re
 from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from itertools import pairwise, product
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.logic import (
+    LITERALS,
     as_filter,
     connect,
     formulas_of,
     integer_of,
     negate,
+    null_source,
     null_tested,
 )
-from whence.capture.sql.provenance.formulas import Formula, Formulas
+from whence.capture.sql.provenance.formulas import COMMUTATIVE, IDEMPOTENT, Formula, Formulas
 
 _FILTERED: Final = frozenset({"sum", "avg", "min", "max"})
+_NUMBERINGS: Final = ("rownumber", "rank", "denserank")
 _TOTAL: Final = frozenset({"exists", "nullsafeeq", "nullsafeneq"})
 
 
 def make_coalesce(store: Formulas, parts: Sequence[Formula]) -> Formula:
     """The first value that is not NULL; nested calls are one, and nothing comes after a value that is never NULL."""
     flat = [one for part in parts for one in (formulas_of(part) if part.op == "coalesce" else (part,))]
+    flat = [_without_own_default(store, one, flat[place + 1 :]) for place, one in enumerate(flat)]
     kept = list(dict.fromkeys(one for one in flat if one.op != "null")) or [store.make("null")]
     last = next((place for place, one in enumerate(kept) if is_never_null(one)), len(kept))
     kept = kept[: last + 1]
     return store.make("coalesce", *kept) if len(kept) > 1 else kept[0]
+
+
+def _without_own_default(store: Formulas, value: Formula, rest: Sequence[Formula]) -> Formula:
+    """A column of an outer join without the default that follows anyway."""
+    inside = value.args[1] if value.op == "of" else None
+    if not isinstance(inside, Formula) or inside.op != "coalesce" or len(rest) != 1 or len(inside.args) != 2:
+        return value
+    column, default = formulas_of(inside)
+    instance = value.args[0]
+    assert isinstance(instance, Formula)
+    return store.push(column, instance, whole=True) if default is rest[0] and default.op in LITERALS else value
 
 
 def is_never_null(value: Formula) -> bool:
@@ -36,7 +53,11 @@ def is_never_null(value: Formula) -> bool:
     if value.op == "coalesce":
         return any(map(is_never_null, parts))
     if value.op in ("aggregate", "window"):
-        return value.args[0] == "count"
+        return value.args[0] in ("count", *_NUMBERINGS) and value.args[:1] != ("over",)
+    if value.op in ("add", "mul", "neg"):
+        return all(map(is_never_null, parts))
+    if value.op == "case":
+        return all(map(is_never_null, (*parts[1::2], parts[-1])))
     return value.op in ("string", "number", "boolean", "concat") or _is_total(value)
 
 
@@ -94,7 +115,41 @@ def _single_case(store: Formulas, condition: Formula, value: Formula, default: F
         return _single_case(store, inner_condition, default, value)
     if (opposite := _opposite_test(store, condition)) is not None:
         return _single_case(store, opposite, default, value)
-    return store.make("case", condition, value, default)
+    return _extreme_case(store, condition, value, default) or store.make("case", condition, value, default)
+
+
+def _extreme_case(store: Formulas, condition: Formula, value: Formula, default: Formula) -> Formula | None:
+    """`CASE WHEN a <= b THEN a ELSE b END`, for which `<` gives the same; LEAST or GREATEST if neither is ever NULL.
+
+    Numbers alone: texts that a collation holds equal may differ.
+    """
+    is_numeric = any(map(_is_number, (value, default)))
+    if condition.op not in ("lt", "lte") or set(condition.args) != {value, default} or not is_numeric:
+        return None
+    if is_never_null(value) and is_never_null(default):
+        return store.make("least" if condition.args[0] is value else "greatest", store.make("set", value, default))
+    return store.make("case", store.make("lt", *condition.args), value, default)
+
+
+def _is_number(value: Formula) -> bool:
+    """Whether a value is known to be a number."""
+    if value.op in ("coalesce", "of"):
+        return any(map(_is_number, formulas_of(value)))
+    is_total = value.op == "aggregate" and value.args[0] in ("sum", "count", "avg")
+    return is_total or value.op in ("number", "mul", "neg")
+
+
+def make_extreme(store: Formulas, name: str, values: Sequence[Formula], flags: Sequence[str]) -> Formula:
+    """GREATEST or LEAST: their arguments have no order. `flags`: what they do with NULL, if one may be NULL."""
+    different = list(dict.fromkeys(values))
+    unsure = [one for one in different if not is_never_null(one)]
+    if not unsure:
+        return store.make(name, store.make("set", *different))
+    if len(different) == 2 and len(unsure) == 1 and "ignore_nulls True" in flags:
+        (known,) = (one for one in different if one not in unsure)
+        order = (unsure[0], known) if name == "least" else (known, unsure[0])
+        return make_case(store, [(store.make("lt", *order), unsure[0])], known)
+    return store.make(name, store.make("set", *values), *flags)
 
 
 def _opposite_test(store: Formulas, condition: Formula) -> Formula | None:
@@ -102,8 +157,9 @@ def _opposite_test(store: Formulas, condition: Formula) -> Formula | None:
     parts = formulas_of(condition)
     for test, compared in (parts, reversed(parts)) if condition.op == "or" and len(parts) == 2 else ():
         value = null_tested(test)
-        if value is not None and compared.op == "neq" and value in compared.args:
-            rest = [arg for arg in formulas_of(compared) if arg is not value]
+        tested = [arg for arg in formulas_of(compared) if null_source(arg) is value]
+        if value is not None and compared.op == "neq" and tested:
+            rest = [arg for arg in formulas_of(compared) if arg is not tested[0]]
             if len(rest) == 1 and rest[0].op in ("number", "string"):
                 return negate(store, compared)
     return None
@@ -121,13 +177,60 @@ def _is_total(condition: Formula) -> bool:
 
 
 def _in_order(branches: Sequence[tuple[Formula, Formula]]) -> Sequence[tuple[Formula, Formula]]:
-    """Branches that compare one value with different literals exclude each other, so that they have no order."""
-    pairs = [_compared(condition) for condition, _ in branches]
-    values, literals = {pair[0] for pair in pairs if pair}, [pair[1] for pair in pairs if pair]
-    is_of_one_kind = len({type(one) for one in literals}) == 1 and len(set(literals)) == len(branches)
-    if len(branches) < 2 or len(values) != 1 or not is_of_one_kind:
+    """Branches in an order of their own, as far as they exclude each other: neighbours that do may change places."""
+    rest, ordered = list(branches), list[tuple[Formula, Formula]]()
+    if not any(_excludes(one[0], other[0]) for one, other in pairwise(branches)):
         return branches
-    return [branch for _, branch in sorted(zip(map(str, literals), branches, strict=True), key=lambda pair: pair[0])]
+    shapes = _Shapes()
+    while rest:
+        free = [one for place, one in enumerate(rest) if all(_excludes(one[0], other[0]) for other in rest[:place])]
+        ordered.append(min(free, key=lambda branch: shapes.of(branch[0])))
+        rest.remove(ordered[-1])
+    return ordered
+
+
+class _Shapes:
+    """Digests of formulas that do not depend on which sources they read, since these are numbered as they are read."""
+
+    def __init__(self) -> None:
+        self._known: dict[Formula, bytes] = {}
+
+    def of(self, formula: Formula) -> bytes:
+        if not formula.is_open:
+            return formula.digest
+        if formula.op == "inst":
+            return b""
+        found = self._known.get(formula)
+        if found is None:
+            parts = [self.of(arg) if isinstance(arg, Formula) else repr(arg).encode() for arg in formula.args]
+            ordered = sorted(parts) if formula.op in COMMUTATIVE | IDEMPOTENT else parts
+            found = self._known[formula] = blake2b(b"\0".join((formula.op.encode(), *ordered)), digest_size=16).digest()
+        return found
+
+
+def _excludes(one: Formula, other: Formula) -> bool:
+    """Whether two conditions are never true together: one value is compared with different literals, or two values
+    are smaller, greater or equal.
+    """
+    return any(_contradicts(*pair) for pair in product(_conjuncts(one), _conjuncts(other)))
+
+
+def _conjuncts(condition: Formula) -> list[Formula]:
+    return formulas_of(condition) if condition.op == "and" else [condition]
+
+
+def _contradicts(one: Formula, other: Formula) -> bool:
+    if one.op == "or" or other.op == "or":
+        alternatives = (formulas_of(part) if part.op == "or" else [part] for part in (one, other))
+        return all(_excludes(*pair) for pair in product(*alternatives))
+    first, second = _compared(one), _compared(other)
+    if first is not None and second is not None:
+        return first[0] is second[0] and type(first[1]) is type(second[1]) and first[1] != second[1]
+    if {one.op, other.op} == {"lt"}:
+        return one.args == other.args[::-1]
+    if {one.op, other.op} == {"lt", "lte"}:
+        return one.args == other.args[::-1]
+    return {one.op, other.op} == {"lt", "eq"} and set(one.args) == set(other.args)
 
 
 def _compared(condition: Formula) -> tuple[Formula, int | str] | None:
@@ -143,7 +246,9 @@ def _compared(condition: Formula) -> tuple[Formula, int | str] | None:
 def _distinct_literal(value: Formula) -> int | str | None:
     """A whole number, or a text of letters and digits without case: different ones are equal in no collation."""
     text = str(value.args[0]) if value.op == "string" else ""
-    return text.lower() if text.isascii() and text.isalnum() else integer_of(value)
+    is_number = text.isdigit() and text[0] != "0"
+    is_plain = text.isascii() and text.isalnum() and (text[0].isalpha() or is_number)
+    return text.lower() if is_plain else integer_of(value)
 
 
 def make_filtered(store: Formulas, aggregate: Formula, condition: Formula) -> Formula:
@@ -182,6 +287,15 @@ def make_count(store: Formulas, value: Formula) -> Formula:
         if (tested := _not_null(parts[0])) is not None:
             return make_count(store, tested)
     return store.make("aggregate", "count", value)
+
+
+def sum_of_some(store: Formulas, value: Formula) -> Formula | None:
+    """`coalesce(sum(x) FILTER (WHERE c), 0)` for the sum of a CASE with ELSE 0 over a group, which has a row."""
+    parts = formulas_of(value)
+    if value.op != "case" or len(parts) != 3 or integer_of(parts[2]) != 0 or not is_never_null(parts[1]):
+        return None
+    some = make_case(store, [(parts[0], parts[1])], store.make("null"))
+    return make_coalesce(store, [store.make("aggregate", "sum", "this", some), parts[2]])
 
 
 def make_concat(store: Formulas, parts: Sequence[Formula], skips_null: bool) -> Formula:

@@ -15,6 +15,8 @@ _SWAPPED: Final = {"gt": "lt", "gte": "lte"}
 _NEGATED: Final = {"eq": "neq", "neq": "eq", "lt": "gte", "lte": "gt", "gt": "lte", "gte": "lt"}
 _OPPOSITES: Final = {"nullsafeeq": "nullsafeneq", "nullsafeneq": "nullsafeeq"}
 _COMPUTED: Final[dict[str, Callable[[Any, Any], Any]]] = {"eq": eq, "neq": ne, "lt": lt, "lte": le}
+_COUNTS: Final = ("count", "rownumber", "rank", "denserank", "ntile")
+_WHOLE_PARTS: Final = ("year", "quarter", "month", "day", "hour", "minute", "dayofweek", "dayofyear")
 COMPARISONS: Final = frozenset(_COMPUTED)
 INTEGER = re.compile(r"-?\d{1,9}")
 LITERALS: Final = frozenset({"number", "string", "boolean"})
@@ -75,12 +77,53 @@ def compare(store: Formulas, operation: str, left: Formula, right: Formula) -> F
     """A comparison of two values, written from the smaller to the greater one."""
     if operation in _SWAPPED:
         operation, left, right = _SWAPPED[operation], right, left
+    operation, left, right = _whole_bound(store, operation, left, right)
     if operation in _COMPUTED and (computed := _compare_literals(operation, left, right)) is not None:
         return store.make("boolean", str(computed).lower())
     false = store.make("boolean", "false")
     if operation == "eq" and false in (left, right):
         return negate(store, right if left is false else left)
     return _as_exists(store, operation, left, right) or store.make(operation, left, right)
+
+
+def _whole_bound(store: Formulas, operation: str, left: Formula, right: Formula) -> tuple[str, Formula, Formula]:
+    """`2 <= count(*)` for `1 < count(*)`, since counts are whole numbers, `0 = count(*)` for `count(*) < 1`."""
+    low, high = integer_of(left), integer_of(right)
+    value, number = (right, low) if high is None else (left, high)
+    if number is None or not is_whole(value):
+        return operation, left, right
+    if operation == "lt":
+        operation, number = "lte", number + (1 if value is right else -1)
+    if is_count(value) and (operation, number) == ("lte", 0) and value is left:
+        return "eq", store.make("number", "0"), value
+    if is_count(value) and (operation, number) == ("neq", 0):
+        return "lte", store.make("number", "1"), value
+    made = store.make("number", str(number))
+    return (operation, made, value) if value is right else (operation, value, made)
+
+
+def is_whole(value: Formula) -> bool:
+    """Whether a value is a whole number, or NULL."""
+    return is_count(value) or value.op == "datediff" or (value.op == "extract" and value.args[0] in _WHOLE_PARTS)
+
+
+def is_count(value: Formula) -> bool:
+    """Whether a value is a number of rows or characters."""
+    if value.op == "of" and isinstance(value.args[1], Formula):
+        return is_count(value.args[1])
+    if value.op == "coalesce":
+        parts = formulas_of(value)
+        return is_count(parts[0]) and all((integer_of(one) or 0) >= 0 and one.op == "number" for one in parts[1:])
+    if value.op == "aggregate" and value.args[0] == "over" and isinstance(value.args[1], Formula):
+        return is_count(value.args[1])
+    return value.op == "length" or (value.op in ("aggregate", "window") and value.args[0] in _COUNTS)
+
+
+def null_source(value: Formula) -> Formula:
+    """What decides whether a value is NULL."""
+    while value.op in ("lower", "upper", "neg") and len(formulas_of(value)) == 1:
+        (value,) = formulas_of(value)
+    return value
 
 
 def _compare_literals(operation: str, left: Formula, right: Formula) -> bool | None:
@@ -115,7 +158,7 @@ def _counted(value: Formula) -> Formula | None:
 def is_null(value: Formula) -> Formula:
     """IS NULL."""
     store = value.store
-    return store.make("is", "expression", store.make("null"), "this", value)
+    return store.make("is", "expression", store.make("null"), "this", null_source(value))
 
 
 def null_tested(condition: Formula) -> Formula | None:
@@ -182,7 +225,30 @@ def _filter_comparison(store: Formulas, condition: Formula) -> Formula:
                 order = (value, other) if one is left else (other, value)
                 compared = compare(store, condition.op, *order)
                 return connect(store, "or", [compared, is_null(value)]) if computed else compared
-    return condition
+    return _with_default(store, condition, left, right) or condition
+
+
+def _with_default(store: Formulas, condition: Formula, left: Formula, right: Formula) -> Formula | None:
+    """`x < coalesce(y, 1)` as `x < y OR (y IS NULL AND x < 1)`."""
+    for one, other in ((left, right), (right, left)):
+        if one.op != "coalesce" or len(one.args) != 2 or other.op == "coalesce" or is_literal(other):
+            continue
+        value, default = formulas_of(one)
+        if is_literal(default):
+            compared, instead = (
+                compare(store, condition.op, *((side, other) if one is left else (other, side)))
+                for side in (value, default)
+            )
+            missing = connect(store, "and", [is_null(value), instead])
+            return connect(store, "or", [as_filter(store, compared), missing])
+    return None
+
+
+def is_literal(value: Formula) -> bool:
+    """Whether a value is a literal, perhaps with its type."""
+    if value.op == "cast" and isinstance(value.args[0], Formula):
+        return value.args[0].op in LITERALS
+    return value.op in LITERALS
 
 
 def _compare_defaults(operation: str, left: Formula, right: Formula) -> bool | None:
