@@ -4,6 +4,8 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from whence.capture.dbt.artifacts.connection import Warehouse
 from whence.capture.dbt.artifacts.files import project as project_of
 from whence.capture.dbt.code import project_code
@@ -194,3 +196,21 @@ def test_tests_declare_keys_as_the_dialect_folds_them() -> None:
     assert {table: [(one.columns, one.is_complete) for one in keys] for table, keys in code.keys.items()} == {
         '"shop"."main"."uses"': [(("id",), True), (("double",), False), (("id", "double"), False)]
     }
+
+
+@pytest.mark.parametrize(("kind", "kinds"), [("DATE", []), ("TIMESTAMP", [ChangeKind.ROWS]), ("", [ChangeKind.ROWS])])
+def test_the_types_of_a_source_in_the_catalog_tell_whether_a_column_has_days(
+    kind: str, kinds: list[ChangeKind]
+) -> None:
+    columns = {name: {"name": name, "type": kind, "index": 1} for name in ("id", "day")}
+    catalog = {"sources": {"source.shop.raw.orders": {"columns": columns}}, "nodes": {}}
+    versions = []
+    for condition in ("day < date '2024-02-01'", "day <= '2024-01-31'"):
+        version = manifest()
+        source = version["sources"]["source.shop.raw.orders"]["relation_name"]
+        version["nodes"]["model.shop.typed"] = node(
+            "typed", f"select id from {source} where {condition}", ("source.shop.raw.orders",)
+        )
+        versions.append(project_code(project_of(version, catalog, {}, {}, Path("target")), WAREHOUSE))
+    found = [one.kind for one in compare_projects(*versions) if one.dataset.name.endswith("typed")]
+    assert found == kinds

@@ -52,7 +52,15 @@ def project_code(project: Project, warehouse: Warehouse) -> ProjectCode:
         codes=tuple(codes),
         columns=dict(_columns(project)),
         keys=declared_keys(project, warehouse.dialect),
+        types=dict(_types(project)),
     )
+
+
+def _types(project: Project) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """The types of the columns of sources, as the warehouse has them."""
+    for node in project.nodes.values():
+        if node.kind == "source" and node.relation and node.in_catalog:
+            yield node.relation, {column.name: column.type for column in node.columns if column.type}
 
 
 def _columns(project: Project) -> Iterator[tuple[str, tuple[str, ...]]]:

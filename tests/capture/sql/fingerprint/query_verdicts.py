@@ -63,4 +63,4 @@ def _subscriptions(edit: Edit, sql: str) -> ProjectCode:
         code = Code(file="job.sql", sql=sql, content=sql)
     else:
         code = Code(file="answer.sql", sql=sql, content=sql, builds=_ANSWER, table=_ANSWER.name)
-    return ProjectCode(dialect="duckdb", namespace="duckdb", codes=(code,), columns=columns)
+    return ProjectCode(dialect="duckdb", namespace="duckdb", codes=(code,), columns=columns, types=every)

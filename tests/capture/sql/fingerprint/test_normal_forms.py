@@ -18,6 +18,7 @@ from whence.model.names import DatasetName
 
 TABLES = ("t", "u", "v")
 COLUMNS = {**dict.fromkeys(TABLES, ("a", "b", "c", "f")), "w": ("a", "d", "e", "s")}
+TYPES = {"w": {"d": "DATE", "e": "DATE", "s": "TIMESTAMP"}}
 SPELLINGS = Path(__file__).parent / "spellings.txt"
 JOINED = "SELECT t.a, t.c, u.b FROM t LEFT JOIN u ON t.a = u.a "
 CASES = [
@@ -174,6 +175,7 @@ def is_silent(one: str, other: str) -> bool:
             namespace="duckdb",
             codes=(Code(file="m.sql", sql=sql, content=sql, builds=DatasetName("duckdb", "m"), table="m"),),
             columns=COLUMNS,
+            types=TYPES,
         )
         for sql in (one, other)
     )

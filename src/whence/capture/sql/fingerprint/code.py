@@ -72,6 +72,8 @@ class ProjectCode:
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     defaults: tuple[str, ...] = ()
     keys: Mapping[str, tuple[UniqueKey, ...]] = field(default_factory=dict)
+    types: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Types of columns of tables that it does not build, by the names of both in SQL: as far as they are certain."""
 
 
 def code_of_files(

@@ -12,7 +12,7 @@ from whence.capture.sql.fingerprint.targets import ScriptTargets, Target, Target
 from whence.capture.sql.lineage import RESULT, Span, Table
 from whence.capture.sql.names.catalog import Catalog
 from whence.capture.sql.names.names import parse_name_parts
-from whence.capture.sql.provenance.formulas import Formulas, RowKey
+from whence.capture.sql.provenance.formulas import Formula, Formulas, RowKey
 from whence.capture.sql.provenance.relations import STAR
 from whence.capture.sql.scripts.script import read_script
 from whence.model.names import DatasetName
@@ -89,9 +89,20 @@ class _Evaluation:
         self.columns.update(known.tables)
         self.functions.update(_functions(self.project.codes))
         self.readings.store.keys.clear()
+        self.readings.store.types = self._types()
         self.keys = {_table(name, self.project.dialect): keys for name, keys in self.project.keys.items()}
         for table in self.keys:
             self._declare_keys(table, Model(self.readings.store.make("table", str(table)), {}))
+
+    def _types(self) -> dict[Formula, Mapping[str, str]]:
+        """The types of columns by the rows of their tables. Oracle's dates have a time."""
+        dialect, make = self.project.dialect, self.readings.store.make
+        if dialect == "oracle":
+            return {}
+        return {
+            make("table", str(_table(name, dialect))): {column: kind.lower() for column, kind in types.items()}
+            for name, types in self.project.types.items()
+        }
 
     def _declare_keys(self, table: Table, model: Model) -> None:
         """Make the keys of a table known to those that join its rows. A key of unknown columns is left out."""
@@ -140,6 +151,7 @@ class _Evaluation:
             return None
         parts: list[object] = [self.project.dialect, self.project.defaults, code.sql, *sorted(self.functions.items())]
         parts += sorted(self.project.keys.items(), key=str)
+        parts.append(str(sorted(self.project.types.items(), key=str)))
         for name in code.parents:
             table = _table(name, self.project.dialect)
             model = models.get(table)

@@ -126,10 +126,6 @@ def _boolean(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     return e.store.make("boolean", str(bool(tree.this(node))).lower())
 
 
-def _data_type(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
-    return e.store.make("type", tree.source_text(node, scope.reading.dialect.parser).lower())
-
-
 def _identifier(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     return e.store.make("identifier", column_name(scope.reading.dialect, node))
 
@@ -363,7 +359,6 @@ _RULES: Final[Mapping[str, Rule]] = {
     "where": _inside,
     "literal": _literal,
     "boolean": _boolean,
-    "datatype": _data_type,
     "identifier": _identifier,
     "column": _column,
     "dot": _dot,

@@ -53,10 +53,12 @@ class RelationMeanings:
         rows, values = self._close_distinct(relation)
         meaning, columns = relation.meaning, [self.formula(output) for output in relation.outputs]
         is_computed_later = any(one.has_window or one.has_aggregate for one in (value, *columns))
-        if not isinstance(meaning, Meaning) or len(columns) != 1 or is_computed_later:
+        wanted = _members(value) if len(columns) > 1 else [value]
+        if not isinstance(meaning, Meaning) or len(columns) != len(wanted) or is_computed_later:
             return rows, values, None
-        block, equal = meaning.block, self.store.make("eq", value, columns[0])
-        matching = Block([*block.sources], [*block.outer_joins], [*block.conditions, equal])
+        block = meaning.block
+        equal = [self.store.make("eq", *pair) for pair in zip(wanted, columns, strict=True)]
+        matching = Block([*block.sources], [*block.outer_joins], [*block.conditions, *equal])
         return rows, values, exists_in(self.store, matching, close_block)
 
     def exists_in(self, scope: Scope, node: tree.Node) -> Formula:
@@ -189,6 +191,12 @@ class RelationMeanings:
         made = [self.store.make("branch", rows, self.store.make("list", *values)) for rows, values in closed]
         kind = "all" if node.args.get(tree.DISTINCT) is False else "distinct"
         return self.named_rows(relation, self.store.make("recursive", kind, name, self.store.make("bag", *made)))
+
+
+def _members(value: Formula) -> list[Formula]:
+    """The values of a row of values."""
+    parts = [arg for arg in value.args if isinstance(arg, Formula)]
+    return [one for one in parts[0].args if isinstance(one, Formula)] if value.op == "tuple" and len(parts) == 1 else []
 
 
 def _place(output: Output, place: int) -> str:

@@ -23,7 +23,7 @@ def compare_projects(
     `readings` may be shared by comparisons. Raises DialectError.
     """
     readings = readings or Readings()
-    base, head = _with_common_keys(base, head)
+    base, head = _with_common_types(*_with_common_keys(base, head))
     own_before, own_after = (evaluate(project, readings, through=False) for project in (base, head))
     before = evaluate(base, readings, through=True)
     after = evaluate(head, readings, through=True, gone=own_before.tables - own_after.tables)
@@ -39,6 +39,16 @@ def _with_common_keys(base: ProjectCode, head: ProjectCode) -> tuple[ProjectCode
         if name in head.keys
     }
     return replace(base, keys=common), replace(head, keys=common)
+
+
+def _with_common_types(base: ProjectCode, head: ProjectCode) -> tuple[ProjectCode, ProjectCode]:
+    """Both versions with the types of columns that both know."""
+    common = {
+        table: {name: kind for name, kind in types.items() if head.types[table].get(name) == kind}
+        for table, types in base.types.items()
+        if table in head.types
+    }
+    return replace(base, types=common), replace(head, types=common)
 
 
 Versions = Mapping[DatasetName, DatasetVersion]

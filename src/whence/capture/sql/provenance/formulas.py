@@ -8,7 +8,7 @@ number (`is_open`). When the query is complete, its instances become `src` formu
 (de Bruijn's method: `depth` counts the queries between a reference and its source). So aliases never matter.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import blake2b
 from typing import Final, NamedTuple
 
@@ -75,13 +75,15 @@ class RowKey(NamedTuple):
 class Formulas:
     """All formulas of one comparison. `len` is the number of distinct ones, the measure of memory."""
 
-    __slots__ = ("_known", "_serial", "keys")
+    __slots__ = ("_known", "_serial", "keys", "types")
 
     def __init__(self) -> None:
         self._known: dict[tuple[Argument, ...], Formula] = {}
         self._serial = 0
         self.keys: dict[Formula, tuple[RowKey, ...]] = {}
         """The declared keys of tables and models, by their rows."""
+        self.types: dict[Formula, Mapping[str, str]] = {}
+        """The types of the columns of tables, by their rows: as far as they are certain, in lower case."""
 
     def __len__(self) -> int:
         return len(self._known)
@@ -97,6 +99,16 @@ class Formulas:
         if found is None:
             found = self._known[key] = Formula(self, op, args)  # type: ignore[index]
         return found
+
+    def type_of(self, column: Formula) -> str:
+        """The type of a column of a table, perhaps through groups; empty if it is not known."""
+        instance, name = column.args
+        rows = instance.args[1] if isinstance(instance, Formula) and instance.op == "inst" else None
+        while isinstance(rows, Formula) and rows.op in ("group", "limit"):
+            rows = rows.args[0]
+        is_column = isinstance(name, Formula) and name.op == "name"
+        known = self.types.get(rows, {}) if isinstance(rows, Formula) and is_column else {}
+        return known.get(str(name.args[0]), "") if isinstance(name, Formula) else ""
 
     def instance(self, rows: Formula) -> Formula:
         """A new item of FROM over these rows."""

@@ -14,6 +14,7 @@ from whence.capture.sql.fingerprint.normal_forms.logic import (
 from whence.capture.sql.fingerprint.row_identity import change_everywhere
 from whence.capture.sql.provenance.formulas import STRICT, Formula, Formulas
 
+_NUMBERINGS: Final = ("rownumber", "rank", "denserank")
 STRICT_CONDITIONS: Final = COMPARISONS | {"like", "ilike", "startswith", "contains"}
 """Conditions that are NULL if any argument is NULL."""
 
@@ -79,12 +80,12 @@ def _turned(store: Formulas, comparison: Formula) -> Formula:
 
 
 def _first_row(store: Formulas, condition: Formula) -> Formula:
-    """`row_number() <= 1` and `< 2`: row numbers begin with 1. `row_number() < 3` is `<= 2`, they are whole numbers."""
+    """`row_number() <= 1` and `< 2` as `= 1`: row numbers and ranks begin with 1. `< 3` is `<= 2`: they are whole."""
     if condition.op not in ("lt", "lte"):
         return condition
     value, number = condition.args
     window = value.args[1] if isinstance(value, Formula) and value.op == "of" else value
-    is_row_number = isinstance(window, Formula) and window.op == "window" and window.args[0] == "rownumber"
+    is_row_number = isinstance(window, Formula) and window.op == "window" and window.args[0] in _NUMBERINGS
     last = integer_of(number)
     if not is_row_number or last is None:
         return condition

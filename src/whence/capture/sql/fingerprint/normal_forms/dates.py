@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Final
 
-from whence.capture.sql.fingerprint.normal_forms.logic import connect, integer_of
+from whence.capture.sql.fingerprint.normal_forms.logic import compare, connect, date_of, integer_of, make_date
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _UNITS: Final = {"week": ("day", 7), "quarter": ("month", 3), "year": ("month", 12)}
@@ -57,22 +57,6 @@ def _moved(day: date | None, amount: int, unit: str) -> date | None:
         return None
 
 
-def date_of(value: Formula) -> date | None:
-    """The day that a literal date is."""
-    if value.op != "cast" or value.args[1] is not value.store.make("type", "date"):
-        return None
-    inside = value.args[0]
-    text = str(inside.args[0]) if isinstance(inside, Formula) and inside.op == "string" else ""
-    try:
-        return date.fromisoformat(text) if len(text) == 10 else None
-    except ValueError:
-        return None
-
-
-def make_date(store: Formulas, day: date) -> Formula:
-    return store.make("cast", store.make("string", day.isoformat()), store.make("type", "date"))
-
-
 def _add_months(day: date, months: int) -> date:
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
@@ -91,5 +75,5 @@ def year_test(store: Formulas, operation: str, left: Formula, right: Formula) ->
             inside = value.args[1]
             assert isinstance(inside, Formula)
             first, after = (make_date(store, date(one, 1, 1)) for one in (year, year + 1))
-            return connect(store, "and", [store.make("lte", first, inside), store.make("lt", inside, after)])
+            return connect(store, "and", [compare(store, "lte", first, inside), compare(store, "lt", inside, after)])
     return None

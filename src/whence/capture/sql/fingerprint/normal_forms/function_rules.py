@@ -272,6 +272,13 @@ def _is(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     return is_null(e.inside(scope, node))
 
 
+def _data_type(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """A type. Oracle's dates have a time, so that rules on days are not for them."""
+    name = tree.source_text(node, scope.reading.dialect.parser).lower()
+    has_time = name == "date" and scope.reading.dialect.name == "oracle"
+    return e.store.make("type", "date with a time" if has_time else name)
+
+
 def _ignore_nulls(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     """DuckDB's `any_value` takes no NULL, which its parser writes out."""
     inside = e.inside(scope, node)
@@ -307,7 +314,7 @@ def _bracket(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
         and [key.op for key in keys] == ["string"]
         and isinstance(inside, c.Column)
     ):
-        return e.store.make("field", e.inside(scope, node), str(keys[0].args[0]).lower())
+        return e.store.make("field", e.inside(scope, node), str(keys[0].args[0]))
     if [key.op for key in keys] != ["string"]:
         return e.store.make(*e.parts(scope, node))
     return e.store.make("bracket", e.inside(scope, node), *keys)
@@ -368,6 +375,7 @@ FUNCTION_RULES: Final[Mapping[str, Callable[["Expressions", Scope, tree.Node], F
     "min": _extreme,
     "argmax": _extreme_by,
     "argmin": _extreme_by,
+    "datatype": _data_type,
     "ignorenulls": _ignore_nulls,
     "is": _is,
     "lower": _letters,

@@ -113,9 +113,17 @@ def _single_case(store: Formulas, condition: Formula, value: Formula, default: F
     if condition.op == "not" and _is_total(condition):
         (inner_condition,) = formulas_of(condition)
         return _single_case(store, inner_condition, default, value)
+    if default.op == "null" and _is_nullif(condition, value):
+        return store.make("case", negate(store, condition), default, value)
     if (opposite := _opposite_test(store, condition)) is not None:
         return _single_case(store, opposite, default, value)
     return _extreme_case(store, condition, value, default) or store.make("case", condition, value, default)
+
+
+def _is_nullif(condition: Formula, value: Formula) -> bool:
+    """Whether `CASE WHEN a <> 1 THEN a END` is `nullif(a, 1)`: with two columns, NULL of the other one would count."""
+    rest = [arg for arg in formulas_of(condition) if arg is not value]
+    return condition.op == "neq" and len(rest) == 1 and rest[0].op in ("number", "string")
 
 
 def _extreme_case(store: Formulas, condition: Formula, value: Formula, default: Formula) -> Formula | None:

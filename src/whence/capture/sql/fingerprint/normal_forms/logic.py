@@ -6,6 +6,7 @@ counts as false in them: `as_filter` has the rules for those.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from datetime import date, timedelta
 from operator import eq, le, lt, ne
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ _COUNTS: Final = ("count", "rownumber", "rank", "denserank", "ntile")
 _WHOLE_PARTS: Final = ("year", "quarter", "month", "day", "hour", "minute", "dayofweek", "dayofyear")
 COMPARISONS: Final = frozenset(_COMPUTED)
 INTEGER = re.compile(r"-?\d{1,9}")
+TIME: Final = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d)?")
 LITERALS: Final = frozenset({"number", "string", "boolean"})
 
 
@@ -77,13 +79,74 @@ def compare(store: Formulas, operation: str, left: Formula, right: Formula) -> F
     """A comparison of two values, written from the smaller to the greater one."""
     if operation in _SWAPPED:
         operation, left, right = _SWAPPED[operation], right, left
-    operation, left, right = _whole_bound(store, operation, left, right)
+    left, right = _with_day(store, right, left), _with_day(store, left, right)
+    operation, left, right = _day_bound(store, *_whole_bound(store, operation, left, right))
     if operation in _COMPUTED and (computed := _compare_literals(operation, left, right)) is not None:
         return store.make("boolean", str(computed).lower())
     false = store.make("boolean", "false")
     if operation == "eq" and false in (left, right):
         return negate(store, right if left is false else left)
     return _as_exists(store, operation, left, right) or store.make(operation, left, right)
+
+
+def date_of(value: Formula) -> date | None:
+    """The day that a literal date is."""
+    if value.op != "cast" or value.args[1] is not value.store.make("type", "date"):
+        return None
+    inside = value.args[0]
+    text = str(inside.args[0]) if isinstance(inside, Formula) and inside.op == "string" else ""
+    try:
+        return date.fromisoformat(text) if len(text) == 10 else None
+    except ValueError:
+        return None
+
+
+def make_date(store: Formulas, day: date) -> Formula:
+    return store.make("cast", store.make("string", day.isoformat()), store.make("type", "date"))
+
+
+def is_day(value: Formula) -> bool:
+    """Whether a value is a day without a time, or NULL."""
+    parts = formulas_of(value)
+    if value.op in ("cast", "trycast"):
+        return value.args[1] is value.store.make("type", "date")
+    if value.op == "of":
+        return is_day(parts[1]) or value.store.type_of(value) == "date"
+    if value.op == "aggregate":
+        return value.args[0] in ("min", "max") and len(parts) == 1 and is_day(parts[0])
+    return value.op == "coalesce" and all(map(is_day, parts))
+
+
+def _with_day(store: Formulas, value: Formula, text: Formula) -> Formula:
+    """A text that is compared with a day or a time as what it is."""
+    if text.op != "string":
+        return text
+    is_time = value.op == "of" and store.type_of(value) == "timestamp" and TIME.fullmatch(str(text.args[0]))
+    if is_time:
+        return store.make(
+            "cast", store.make("string", without_midnight(str(text.args[0]))), store.make("type", "timestamp")
+        )
+    if not is_day(value):
+        return text
+    made = store.make("cast", text, store.make("type", "date"))
+    return made if date_of(made) is not None else text
+
+
+def without_midnight(text: str) -> str:
+    """A time as a text, without the time if it is the first moment of a day."""
+    return text[:10] if re.fullmatch(r"[ T]00:00(:00(\.0+)?)?", text[10:]) else text
+
+
+def _day_bound(store: Formulas, operation: str, left: Formula, right: Formula) -> tuple[str, Formula, Formula]:
+    """`d <= DATE '2024-01-31'` for `d < DATE '2024-02-01'`, if d is a day."""
+    low, high = date_of(left), date_of(right)
+    if operation != "lt" or (low is None) == (high is None):
+        return operation, left, right
+    if high is not None and is_day(left) and high > date.min:
+        return "lte", left, make_date(store, high - timedelta(days=1))
+    if low is not None and is_day(right) and low < date.max:
+        return "lte", make_date(store, low + timedelta(days=1)), right
+    return operation, left, right
 
 
 def _whole_bound(store: Formulas, operation: str, left: Formula, right: Formula) -> tuple[str, Formula, Formula]:
@@ -131,7 +194,8 @@ def _compare_literals(operation: str, left: Formula, right: Formula) -> bool | N
     numbers = integer_of(left), integer_of(right)
     if None not in numbers:
         return bool(_COMPUTED[operation](*numbers))
-    return True if operation == "eq" and left is right and left.op in ("number", "string") else None
+    is_same = left is right and left.op in ("number", "string")
+    return operation == "eq" if is_same and operation in ("eq", "neq") else None
 
 
 def _as_exists(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula | None:
