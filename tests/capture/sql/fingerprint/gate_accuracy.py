@@ -26,8 +26,8 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "TPC-DS": {**_BARS, "harmless silent": 0.94, "known": 1.0, "exact columns": 0.83},
     "TPC-H": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 0.9},
     "Spark SQL": {**_BARS, "harmless silent": 0.95, "known": 1.0, "exact columns": 0.88},
-    "Subscriptions": {**_BARS, "harmless silent": 0.75, "known": 1.0, "exact columns": 0.9},
-    WHOLE: {**_BARS, "harmless silent": 0.88, "known": 1.0, "exact columns": 0.88},
+    "Subscriptions": {**_BARS, "harmless silent": 0.88, "known": 1.0, "exact columns": 0.9},
+    WHOLE: {**_BARS, "harmless silent": 0.93, "known": 1.0, "exact columns": 0.88},
 }
 """What a change of the reader may not fall below, of each corpus. The corpora before `Subscriptions` were in view when
 rules were written; so was it since, when it had 0.71.
