@@ -212,5 +212,5 @@ def test_the_types_of_a_source_in_the_catalog_tell_whether_a_column_has_days(
             "typed", f"select id from {source} where {condition}", ("source.shop.raw.orders",)
         )
         versions.append(project_code(project_of(version, catalog, {}, {}, Path("target")), WAREHOUSE))
-    found = [one.kind for one in compare_projects(*versions) if one.dataset.name.endswith("typed")]
+    found = [one.kind for one in compare_projects(versions[0], versions[1]) if one.dataset.name.endswith("typed")]
     assert found == kinds
