@@ -10,12 +10,14 @@ import duckdb
 
 from capture.sql.gate_corpus import shop
 from capture.sql.gate_corpus.execution import Database, StatementError, Table
-from capture.sql.gate_corpus.query_edits import SUBSCRIPTIONS, TPCH
-from capture.sql.generated import subscriptions, tpcds, tpch
+from capture.sql.gate_corpus.query_edits import CARE, SUBSCRIPTIONS, TPCH
+from capture.sql.generated import care, subscriptions, tpcds, tpch
 from capture.sql.oracles.perturbation import Kind, text_of
 
 WITH_ROWS, WITHOUT_ROWS, TRIED = 24, 6, 300
 """How many databases to have where a query has an answer and where it has none, out of how many."""
+CARE_WITH_ROWS = 80
+"""So many show every column that an edit of `care` changes."""
 _BASE = {
     "i": Kind("INTEGER", (1, 0, 3, 7, 40, -2)),
     "t": Kind("VARCHAR", ("x", "Y ", "", "é'\"x", "z")),
@@ -34,6 +36,8 @@ class DuckDBEngine:
             made = list(_useful((_tpch(seed, versions) for seed in range(TRIED)), versions[0]))
         elif statement.startswith(SUBSCRIPTIONS):
             made = list(_useful((_subscriptions(seed, versions) for seed in range(TRIED)), versions[0]))
+        elif statement.startswith(CARE):
+            made = list(_useful((_care(seed, versions) for seed in range(TRIED)), versions[0], CARE_WITH_ROWS))
         elif statement != name:
             made = list(_useful((_tpcds(name, seed, versions) for seed in range(TRIED)), versions[0]))
         else:
@@ -82,8 +86,8 @@ class DuckDBDatabase:
         return (self.tables[self.emptied % len(self.tables)],) if self.emptied else self.tables
 
 
-def _useful(databases: Iterable[DuckDBDatabase], sql: str) -> Iterator[DuckDBDatabase]:
-    missing = {True: WITH_ROWS, False: WITHOUT_ROWS}
+def _useful(databases: Iterable[DuckDBDatabase], sql: str, with_rows: int = WITH_ROWS) -> Iterator[DuckDBDatabase]:
+    missing = {True: with_rows, False: WITHOUT_ROWS}
     for database in databases:
         has_effect = _has_effect(database, sql)
         missing[has_effect] -= 1
@@ -125,3 +129,12 @@ def _subscriptions(seed: int, versions: Sequence[str]) -> DuckDBDatabase:
         connection.execute(sql)
     tables = tuple(subscriptions.tables_of("\n".join(versions)))
     return DuckDBDatabase(connection, subscriptions.target_of(versions[0]), tables)
+
+
+def _care(seed: int, versions: Sequence[str]) -> DuckDBDatabase:
+    connection = duckdb.connect(config={"threads": 1, "memory_limit": "500MB"})
+    connection.execute("SET timezone = 'UTC'")
+    for sql in care.scripts(seed, versions):
+        connection.execute(sql)
+    tables = tuple(care.tables_of("\n".join(versions)))
+    return DuckDBDatabase(connection, care.target_of(versions[0]), tables)
