@@ -16,7 +16,7 @@ from capture.sql.oracles.perturbation import Kind, text_of
 
 WITH_ROWS, WITHOUT_ROWS, TRIED = 24, 6, 300
 """How many databases to have where a query has an answer and where it has none, out of how many."""
-CARE_WITH_ROWS = 80
+CARE_WITH_ROWS = 48
 """So many show every column that an edit of `care` changes."""
 _BASE = {
     "i": Kind("INTEGER", (1, 0, 3, 7, 40, -2)),

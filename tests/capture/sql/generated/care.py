@@ -208,13 +208,16 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """The primary keys, which are unique and never NULL."""
 _NULLS = (0.03, 0.1, 0.25)
+_OFTEN_NULL = {"valid_to": 0.25, "birth_date": 0.25, "full_name": 0.6, "dim_patients.country": 0.5}
+"""Columns, or those of one table, that are NULL at least this often."""
 _COUNTS = {
+    "dim_patients": (8, 14, 24),
     "hospitals": (2, 4),
     "patients": (3, 6, 9),
     "wards": (3, 6, 9),
     "encounters": (5, 12, 18),
     "vitals": (6, 14, 24),
-    "lab_results_raw": (6, 12, 20),
+    "lab_results_raw": (6, 16, 36),
     "portal_events": (10, 24, 60),
     "stock_movements": (6, 14, 24),
     "diagnoses": (5, 12, 18),
@@ -228,7 +231,7 @@ _TEXTS: Mapping[str, Sequence[str]] = {
     "region": ("north", "south", "Île", "NORTH"),
     "ward_code": ("ICU-1", "ICU-2", "ICU_1", "ER", "er", "MAT-10"),
     "specialty": ("cardiology", "Cardiology", "surgery", "paediatrics", "icu"),
-    "mrn": ("000123", "123", "A-77", " a-77", "CH-9"),
+    "mrn": ("000123", "123", "A-77 ", " a-77", "CH-9"),
     "first_name": ("Zoë", "José", "jose", "Ann ", "Ann", "O'Neil", ""),
     "last_name": ("Müller", "Muller", "de la Cruz", "ÉTIENNE", "Smith", ""),
     "sex": ("F", "M", "X", "f"),
@@ -239,10 +242,10 @@ _TEXTS: Mapping[str, Sequence[str]] = {
     "metric": ("hr", "hr", "spo2", "temp"),
     "device": ("m1", "m2", "M1"),
     "result_id": ("r1", "r2", "r3", "r4"),
-    "lab_results_raw.patient_id": ("1", "2", " 2", "03", "x"),
-    "test_code": ("HBA1C", "hba1c", "GLU", "CRP"),
+    "lab_results_raw.patient_id": ("1", "1", "2", " 2", "03", "x"),
+    "test_code": ("HBA1C", "HBA1C", "hba1c", "GLU"),
     "result_value": ("5.4", "7", " 7 ", "<0.1", "n/a", "6.50", "126", "-1", ""),
-    "unit": ("mg/dL", "mmol/L", "MG/DL", "%"),
+    "unit": ("%", "%", "mg/dL", "MG/DL"),
     "insurer": ("Helsana", "CSS", "css", "AXA"),
     "plan": ("basic", "plus", "Plus", "private"),
     "claims.status": ("submitted", "approved", "approved", "denied", "paid", "Paid"),
@@ -250,7 +253,7 @@ _TEXTS: Mapping[str, Sequence[str]] = {
     "currency": ("EUR", "CHF", "USD", "eur"),
     "denial_code": ("D1", "D2", "D10", ""),
     "channel": ("sepa", "card", "cheque"),
-    "sku": ("GL-100", "GL-100X", "gl-100", "SY_5", "SY-5", "MASK"),
+    "sku": ("GL-100", "GL-10 X", "gl-100", "SY_5", "SY-5", "MASK"),
     "item_name": ("Gants stériles", "gants steriles", "Syringe 5ml", "Mask 50%", "Mask 50"),
     "category": ("consumable", "drug", "device", "Drug"),
     "stock_movements.kind": ("in", "in", "out", "adjust", "waste"),
@@ -287,21 +290,8 @@ _TEXTS: Mapping[str, Sequence[str]] = {
 _WORDS = ("latex", "penicillin", "Latex", "sterile", "")
 _TIMES = ("00:00:00", "00:00:00", "09:30:00", "10:00:00", "10:29:59", "10:30:00", "10:30:59", "22:30:00", "23:59:59")
 _OFFSETS = ("+00", "+00", "+02", "-05")
-_DAYS = tuple(
-    date(*day)
-    for day in (
-        (2023, 12, 31),
-        (2024, 1, 1),
-        (2024, 1, 2),
-        (2024, 1, 31),
-        (2024, 2, 28),
-        (2024, 2, 29),
-        (2024, 3, 1),
-        (2024, 3, 31),
-        (2024, 4, 1),
-        (2024, 12, 30),
-    )
-)
+_DAYS = tuple(date(2023, 12, 31) + timedelta(days) for days in (0, 1, 2, 31, 59, 60, 61, 91, 92, 365))
+"""The ends and beginnings of months, a leap day, and a day that is in the first week of the next year."""
 _BIRTHS = ("1931-05-01", "1959-03-01", "1960-02-29", "2006-03-01", "2006-04-01", "2019-12-31", "2024-01-01")
 
 
@@ -358,10 +348,15 @@ def _pools(text: str, random: Random) -> Mapping[str, Sequence[str]]:
     days += random.sample(near, min(len(near), random.choice((2, 4, 6))))
     first = random.choice(days)
     days += [first + timedelta(days=shift) for shift in random.sample((1, 2, 3, 6, 7, 8, 29, 30, 31, 365), 3)]
+    spans = re.findall(r"(?i)\binterval '?(\d+) days?\b", text)
+    for span in spans:
+        days += [first, first, *(first + timedelta(days=int(span) + shift) for shift in (0, 0, 1, 1))]
     numbers = {int(number) for number in re.findall(r"(?<![-.\w:'])\d{1,4}(?![-.\w:'])", text)}
     near_numbers = sorted({number + shift for number in numbers for shift in (-1, 0, 1)})
     chosen = list(map(str, random.sample(near_numbers, min(len(near_numbers), 5))))
     times = random.sample(_TIMES, random.choice((2, 4)))
+    if spans and random.random() < 0.6:
+        times = times[:1]
     moments = [f"{day} {time}" for day in days for time in times]
     all_texts = random.random() < 0.6
     return {
@@ -381,7 +376,7 @@ def _pools(text: str, random: Random) -> Mapping[str, Sequence[str]]:
 
 
 def _cell(random: Random, pools: Mapping[str, Sequence[str]], nulls: float, table: str, column: str, kind: str) -> str:
-    if random.random() < nulls:
+    if random.random() < max(nulls, _OFTEN_NULL.get(f"{table}.{column}", _OFTEN_NULL.get(column, 0))):
         return "NULL"
     texts = pools.get(f"{table}.{column}") or pools.get(column)
     if texts:
