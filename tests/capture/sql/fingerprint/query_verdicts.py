@@ -1,11 +1,12 @@
-"""The verdicts on single statements: the corpora of TPC-DS, TPC-H and Spark SQL."""
+"""The verdicts on single statements: the corpora of TPC-DS, TPC-H, Spark SQL, subscriptions and care."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from capture.sql.fingerprint.verdicts import Verdict
 from capture.sql.gate_corpus import query_edits, shop
 from capture.sql.gate_corpus.query_edits import Edit, Truth
-from capture.sql.generated import subscriptions, tpcds, tpch
+from capture.sql.generated import care, subscriptions, tpcds, tpch
 from whence.capture.sql.fingerprint.code import Code, ProjectCode
 from whence.capture.sql.fingerprint.evaluation import Readings
 from whence.capture.sql.fingerprint.projects import compare_projects
@@ -16,14 +17,37 @@ _ANSWER = DatasetName("duckdb", "answer")
 """The dataset that a query of a benchmark is the model of."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Schema:
+    """The types of columns, by table. `target_of`: the table that a statement writes; empty for a query."""
+
+    types: Mapping[str, Mapping[str, str]]
+    target_of: Callable[[str], str]
+
+    @property
+    def columns(self) -> Mapping[str, tuple[str, ...]]:
+        """The columns of each table."""
+        return {table: tuple(names) for table, names in self.types.items()}
+
+
+_SCHEMAS: Mapping[str, _Schema] = {
+    name: _Schema({**made.TABLES, **made.TARGETS}, made.target_of)
+    for name, made in (("subscriptions", subscriptions), ("care", care))
+}
+
+
 def query_verdicts(corpus: str) -> Iterator[Verdict]:
     """The verdicts on one of `query_edits.CORPORA`."""
     readings, truths = Readings(), query_edits.truths(corpus)
     for edit in query_edits.edits(corpus):
-        make = _subscriptions if corpus == "subscriptions" else _project
-        changes = compare_projects(make(edit, edit.before), make(edit, edit.after), readings)
+        schema = _SCHEMAS.get(corpus)
+        before, after = (
+            _project(edit, sql) if schema is None else _of_schema(schema, edit, sql)
+            for sql in (edit.before, edit.after)
+        )
+        changes = compare_projects(before, after, readings)
         notable = tuple(change for change in changes if not change.kind.is_harmless)
-        dataset = subscriptions.target_of(edit.before) or _ANSWER.name if corpus == "subscriptions" else _dataset(edit)
+        dataset = _dataset(edit) if schema is None else schema.target_of(edit.before) or _ANSWER.name
         yield _verdict(edit, dataset, truths[edit.name], truths[edit.statement], notable)
 
 
@@ -55,12 +79,10 @@ def _project(edit: Edit, sql: str) -> ProjectCode:
     return ProjectCode(dialect="spark", namespace="spark", codes=(code,), columns=columns)
 
 
-def _subscriptions(edit: Edit, sql: str) -> ProjectCode:
+def _of_schema(schema: _Schema, edit: Edit, sql: str) -> ProjectCode:
     """A query as the only model of a project, a statement that writes a table as its only script."""
-    every = {**subscriptions.TABLES, **subscriptions.TARGETS}
-    columns = {table: tuple(names) for table, names in every.items()}
-    if subscriptions.target_of(edit.before):
+    if schema.target_of(edit.before):
         code = Code(file="job.sql", sql=sql, content=sql)
     else:
         code = Code(file="answer.sql", sql=sql, content=sql, builds=_ANSWER, table=_ANSWER.name)
-    return ProjectCode(dialect="duckdb", namespace="duckdb", codes=(code,), columns=columns, types=every)
+    return ProjectCode(dialect="duckdb", namespace="duckdb", codes=(code,), columns=schema.columns, types=schema.types)
