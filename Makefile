@@ -6,7 +6,7 @@ ARGS ?=
 quietly = { log=$$(mktemp); if { $(1); } >"$$log" 2>&1; then rm -f "$$log"; else cat "$$log"; rm -f "$$log"; exit 1; fi; }
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 
-.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-conformance nightly-mlflow nightly-airflow nightly-connect nightly-truths nightly-properties lint accuracy accuracy-gate bench bench-sql bench-scale bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install bench-gate docs dist lock clean
+.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-conformance nightly-mlflow nightly-airflow nightly-connect nightly-truths nightly-properties lint accuracy accuracy-gate bench bench-sql bench-scale bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install bench-gate bench-rca docs dist lock clean
 
 help: ## Show what there is to make
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -83,6 +83,9 @@ accuracy-gate: .venv/ready-dev ## Score the fingerprint of changes on the corpor
 bench-gate: .venv/ready-dev ## Measure a verdict on 500 models, and which injected faults the smaller set of tests would miss (two minutes)
 	@PYTHONPATH=tests $(BIN)/python -m bench.gate.scale $(ARGS)
 	@PYTHONPATH=tests $(BIN)/python -m bench.gate.tests
+
+bench-rca: .venv/ready-dev ## Rank the causes of simulated incidents beside baselines (an hour; ARGS="--estates 10" for less)
+	@$(BIN)/python -m bench.rca.report $(ARGS)
 
 bench: .venv/ready-dev ## Measure throughput, latency, start and memory (minutes)
 	@$(BIN)/python -m bench $(ARGS)

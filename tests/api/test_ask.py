@@ -41,6 +41,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "sensitivity": ("sensitivity", {"node": CHURN, "at_least": "influenced"}),
     "subject": ("subject", {"tag": "pii"}),
     "changes": ("changes", {"node": CHURN, "since": str(NOW - 12 * HOUR), "until": str(NOW)}),
+    "diagnose": ("diagnose", {"node": CHURN, "since": str(NOW - 12 * HOUR), "until": str(NOW)}),
     "diff": ("diff", {"before": str(NOW - 6 * HOUR), "after": str(NOW)}),
     "runs": (f"runs/{RUN}/lineage", {}),
     "search": ("search", {"q": "churn"}),

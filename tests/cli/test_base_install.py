@@ -104,6 +104,7 @@ QUESTIONS = {
     "measurements": ("x",),
     "checks": ("x",),
     "changes": ("x",),
+    "diagnose": ("x",),
     "sensitivity": ("x",),
     "subject": ("x",),
     "history": ("x",),

@@ -24,6 +24,7 @@ from whence.client.answers import (
 )
 from whence.client.connection import Connection, refused_key
 from whence.client.contracts import ContractAnswer, ContractedDataset, ContractHistory, ContractPage
+from whence.client.diagnosis import RootCauses
 from whence.client.gate_records import Approval, ApprovalsPage, RecordedWaiver, WaiversPage, WrittenPage
 from whence.client.options import Bounds, EvidenceWalk, Narrowing, Time, Walk, iso_text, parameters_of
 from whence.client.pages import Envelope, read_all
@@ -160,6 +161,26 @@ class Client:
         """
         parameters = {**({"node": node} if node else {}), **parameters_of(options)}
         return self._read("/subject", parameters, SubjectData, "places", limit)
+
+    def diagnose(
+        self,
+        node: str,
+        *,
+        since: Time = "24h",
+        until: Time | None = None,
+        symptom: str | None = None,
+        limit: int | None = None,
+        **bounds: Unpack[Bounds],
+    ) -> RootCauses:
+        """The possible causes of what is wrong at a dataset or column, the most probable first: the first `limit`, or
+        all.
+
+        `since`: when it began, or how long before `until`: `24h`, `7d`. `symptom`: nulls, volume, late or values; what
+        deviates most at the node if not given.
+        """
+        period = {"since": iso_text(since), "until": iso_text(until), "symptom": symptom}
+        parameters = {"node": node, **period, **parameters_of(bounds)}
+        return self._read("/diagnose", parameters, RootCauses, "causes", limit)
 
     def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> Found:
         """Search datasets, fields and jobs by the words of their names, tags, owners and descriptions."""

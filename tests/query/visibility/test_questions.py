@@ -19,6 +19,7 @@ from whence.model.graph import Direction
 from whence.model.ids import hash64, node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.query.answers.values import Filter, Question
+from whence.query.diagnosis.diagnosis import diagnose
 from whence.query.history.changes.period import Period
 from whence.query.history.changes.timeline import upstream_changes
 from whence.query.history.diff import Side, diff
@@ -30,6 +31,7 @@ from whence.query.questions.lineage import reach_downstream, reach_upstream
 from whence.query.questions.paths import paths
 from whence.query.questions.why import why
 from whence.query.questions.why_not import why_not
+from whence.query.rendering.diagnosis import diagnosis_listing
 from whence.query.rendering.listings import (
     Listing,
     Whole,
@@ -110,6 +112,8 @@ def _answers(graph: QuestionGraph, root: Node, other: Node) -> Iterator[Listing 
     yield history_listing(history(graph, root))
     yield diff_listing(diff(Side(graph, BEFORE), Side(graph)))
     yield changes_listing(upstream_changes(graph, _contracts(graph), root, ALWAYS, question))
+    if not isinstance(root, JobName):
+        yield diagnosis_listing(diagnose(graph, _contracts(graph), root, ALWAYS, question))
     for word in ("q", "col", "tbl", "job", "z"):
         yield found_listing(search(graph, word, 1_000))
 

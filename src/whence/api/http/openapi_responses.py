@@ -8,6 +8,7 @@ from whence.query.rendering import documents
 from whence.query.rendering.blast import Blast
 from whence.query.rendering.checks import CheckResults
 from whence.query.rendering.data_subject import PersonalData
+from whence.query.rendering.diagnosis import RootCauses
 from whence.query.rendering.sensitivity import SensitivityLabels
 from whence.query.rendering.timeline import ChangesUpstream
 
@@ -23,6 +24,7 @@ ENVELOPES: dict[str, Any] = {
     "measurements": Envelope[documents.Measurements],
     "check-results": Envelope[CheckResults],
     "changes": Envelope[ChangesUpstream],
+    "diagnose": Envelope[RootCauses],
     "sensitivity": Envelope[SensitivityLabels],
     "subject": Envelope[PersonalData],
     "blast": Envelope[Blast],

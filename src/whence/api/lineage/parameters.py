@@ -11,6 +11,7 @@ from whence.api.requests.graph import AnswerTerms
 from whence.errors import EventError
 from whence.model.graph import Direction
 from whence.model.sensitivity import GradeWord
+from whence.model.symptom import Symptom, SymptomWord
 from whence.query.answers.instants import instant, past_instant
 from whence.query.answers.values import TYPES, Filter, Question
 from whence.query.history.changes.period import DEFAULT, Period, read_period
@@ -174,15 +175,46 @@ class Changed(Page):
 
     def period(self, now: int) -> Period:
         """The period. Raises EventError."""
-        try:
-            return read_period(self.since, self.until, self.as_of, now)
-        except (ValueError, OverflowError) as error:
-            raise EventError("/query/since", str(error), 422) from None
+        return _period(self.since, self.until, self.as_of, now)
 
     @property
     def question(self) -> Question:
         """The question, without its time."""
         return Question(types=TYPES[self.types], max_nodes=self.max_nodes, max_edges=self.max_edges)
+
+
+class Diagnosed(Page):
+    """What is wrong at a node, since when."""
+
+    node: Name
+    since: str = Field(DEFAULT, max_length=100, description="It began after this time: `24h`, `7d`, `2026-11-20T06:00`")
+    until: Time | None = Field(None, description="Not after this time; now, or `as_of`, if not given")
+    as_of: Time | None = Field(None, description="As it was then; `since` counts back from it")
+    symptom: SymptomWord | None = Field(None, description="What is wrong; what deviates most at the node if not given")
+    types: Literal["direct", "indirect", "both"] = Field("both", description="Edges to follow")
+    max_nodes: int = Field(5_000, ge=1, le=MOST_NODES, description="Stop after so many nodes")
+    max_edges: int = Field(50_000, ge=1, le=MOST_EDGES, description="Stop after so many edges")
+
+    @property
+    def expected(self) -> Symptom | None:
+        """The symptom, if it is given."""
+        return None if self.symptom is None else Symptom(self.symptom)
+
+    def period(self, now: int) -> Period:
+        """The period. Raises EventError."""
+        return _period(self.since, self.until, self.as_of, now)
+
+    @property
+    def question(self) -> Question:
+        """The question, without its time."""
+        return Question(types=TYPES[self.types], max_nodes=self.max_nodes, max_edges=self.max_edges)
+
+
+def _period(since: str, until: str | None, as_of: str | None, now: int) -> Period:
+    try:
+        return read_period(since, until, as_of, now)
+    except (ValueError, OverflowError) as error:
+        raise EventError("/query/since", str(error), 422) from None
 
 
 class Labelled(AtTime):

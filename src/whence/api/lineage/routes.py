@@ -15,6 +15,7 @@ from whence.errors import EventError
 from whence.govern.contracts.evaluation.histories import EvaluatedContracts
 from whence.model.graph import Direction
 from whence.query.answers.instants import past_instant
+from whence.query.diagnosis.diagnosis import diagnose
 from whence.query.history.changes.timeline import upstream_changes
 from whence.query.history.diff import Side, diff
 from whence.query.history.history import history
@@ -32,6 +33,7 @@ from whence.query.questions.why import why
 from whence.query.questions.why_not import why_not
 from whence.query.rendering import listings
 from whence.query.rendering.data_subject import subject_listing
+from whence.query.rendering.diagnosis import diagnosis_listing
 from whence.query.rendering.listings import Listing, Whole
 from whence.query.rendering.sensitivity import sensitivity_listing
 from whence.query.rendering.timeline import changes_listing
@@ -205,6 +207,19 @@ def _changes(routes: APIRouter, requests: GraphRequests) -> None:
             node = resolve(graph, query.node)
             found = upstream_changes(graph, contracts, node, period, query.question, query.max_changes)
             return changes_listing(found)
+
+        # A relative time differs with each request.
+        return await requests.answer(request, query.terms(period.until), ask, tagged=False)
+
+    @routes.get("/diagnose", responses=documented("diagnose"))
+    async def diagnose_node(request: Request, query: Annotated[questions.Diagnosed, Query()]) -> Response:
+        """Rank the possible causes of what is wrong at a dataset or column, each with its evidence and path."""
+        period = query.period(time.time_ns() // 1_000)
+
+        def ask(graph: QuestionGraph) -> Listing:
+            contracts = EvaluatedContracts(catalog_over(request, graph), graph)
+            node = resolve(graph, query.node)
+            return diagnosis_listing(diagnose(graph, contracts, node, period, query.question, query.expected))
 
         # A relative time differs with each request.
         return await requests.answer(request, query.terms(period.until), ask, tagged=False)

@@ -30,6 +30,7 @@ from whence.client.answers import (
     WhyNot,
 )
 from whence.client.contracts import ContractedDataset, ContractHistory
+from whence.client.diagnosis import RootCauses
 from whence.client.gate_records import Approval, RecordedWaiver
 from whence.client.options import Bounds, Narrowing, Time, Walk
 from whence.client.sensitivity import SensitivityOptions, SubjectOptions
@@ -110,6 +111,19 @@ class Questions(Protocol):
         self, node: str | None = None, *, limit: int | None = None, **options: Unpack[SubjectOptions]
     ) -> SubjectData:
         """Where the data of a person is: the first `limit` datasets, or all."""
+        ...
+
+    def diagnose(
+        self,
+        node: str,
+        *,
+        since: Time = "24h",
+        until: Time | None = None,
+        symptom: str | None = None,
+        limit: int | None = None,
+        **bounds: Unpack[Bounds],
+    ) -> RootCauses:
+        """The possible causes of what is wrong at a node: the first `limit`, or all."""
         ...
 
     def history(self, node: str) -> History:

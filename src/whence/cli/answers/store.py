@@ -10,6 +10,7 @@ import msgspec
 
 from whence.client import answers
 from whence.client.contracts import ContractedDataset, ContractHistory
+from whence.client.diagnosis import RootCauses
 from whence.client.gate_records import Approval, RecordedWaiver
 from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text
 from whence.client.sensitivity import SensitivityOptions, SubjectOptions
@@ -19,8 +20,10 @@ from whence.model.catalog import EntryFilter, Window, entry_sort_key
 from whence.model.graph import Direction
 from whence.model.ids import Kind, node_id
 from whence.model.names import DatasetName, JobName, parse_node
+from whence.model.symptom import Symptom
 from whence.query.answers.instants import past_instant
 from whence.query.answers.values import TYPES, Filter, Question
+from whence.query.diagnosis.diagnosis import diagnose
 from whence.query.history.changes.period import read_period
 from whence.query.history.changes.timeline import upstream_changes
 from whence.query.history.diff import Side, diff
@@ -44,6 +47,7 @@ from whence.query.rendering.answers import completeness_document
 from whence.query.rendering.catalog import facts_documents
 from whence.query.rendering.checks import checked_document
 from whence.query.rendering.data_subject import subject_listing
+from whence.query.rendering.diagnosis import diagnosis_listing
 from whence.query.rendering.listings import Listing, Whole
 from whence.query.rendering.sensitivity import grade_of, sensitivity_listing
 from whence.query.rendering.timeline import changes_listing
@@ -173,6 +177,27 @@ class StoreQuestions:
             contracts = EvaluatedContracts(StoreCatalog(graph.connection), graph)
             found = upstream_changes(graph, contracts, resolve(graph, node), period, question, max_changes)
         return answer_of(changes_listing(found), answers.ChangesUpstream, limit)
+
+    def diagnose(
+        self,
+        node: str,
+        *,
+        since: Time = "24h",
+        until: Time | None = None,
+        symptom: str | None = None,
+        limit: int | None = None,
+        **bounds: Unpack[Bounds],
+    ) -> RootCauses:
+        """The possible causes of what is wrong at a node."""
+        from whence.govern.contracts.evaluation.histories import EvaluatedContracts
+
+        question = replace(question_of(bounds), at=None)
+        period = read_period(iso_text(since) or "", iso_text(until), iso_text(bounds.get("as_of")), _now())
+        expected = None if symptom is None else Symptom(symptom)
+        with self._open() as graph:
+            contracts = EvaluatedContracts(StoreCatalog(graph.connection), graph)
+            found = diagnose(graph, contracts, resolve(graph, node), period, question, expected)
+        return answer_of(diagnosis_listing(found), RootCauses, limit)
 
     def sensitivity(
         self, node: str, *, limit: int | None = None, **options: Unpack[SensitivityOptions]

@@ -52,12 +52,12 @@ def _lines(found: ChangesUpstream, limit: int, style: Style) -> Iterator[Text]:
         yield Text(f"The newest {limit:,} changes {searched}. There may be more: --limit, --output csv", style="bold")
     else:
         yield Text(f"{number(len(found.changes), 'change')} {searched}.", style="bold")
-    yield from (_not_known_line(one, labels) for one in found.not_known)
-    if not found.completeness.complete and found.completeness.stopped_by not in _EXPLAINED:
+    yield from (not_known_line(one, labels) for one in found.not_known)
+    if not found.completeness.complete and found.completeness.stopped_by not in EXPLAINED:
         yield closing_line(found.completeness)
 
 
-_EXPLAINED = ("access", "checks", "contracts", "runs", "columns")
+EXPLAINED = ("access", "checks", "contracts", "runs", "columns")
 """Reasons for an incomplete answer that the lines about what is not known explain."""
 
 
@@ -97,7 +97,8 @@ def _by(one: ChangeUpstream, labels: Labels) -> str:
     return f"by {found}" if found else ""
 
 
-def _not_known_line(one: ChangesNotKnown, labels: Labels) -> Text:
+def not_known_line(one: ChangesNotKnown, labels: Labels) -> Text:
+    """Why changes may be missing."""
     text = _NOT_KNOWN.get(one.reason, f"{safe(one.reason)}.").format(count=number(one.total, "node"))
     named = ", ".join(labels.of(name_of(node)) for node in one.nodes[:_NAMED])
     more = ", …" if one.total > _NAMED and named else ""

@@ -30,6 +30,7 @@ from whence.cli.commands.options import (
 )
 from whence.cli.commands.source import open_question_command
 from whence.cli.output.streams import Rows
+from whence.model.symptom import Symptom
 from whence.query.answers.instants import iso
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("upstream")(_follow("List the nodes upstream of a dataset, field or job: its sources.", down=False))
     depends = "List the nodes downstream of a dataset, field or job: what breaks if it changes."
     app.command("downstream")(_follow(depends, down=True))
-    for command in (impact, path, why, history, changes, diff, runs, measurements, checks, search):
+    for command in (impact, path, why, history, changes, diagnose, diff, runs, measurements, checks, search):
         app.command()(command)
     app.command("why-not")(why_not)
 
@@ -221,6 +222,44 @@ def changes(
     begin, end = iso(period.since), None if period.is_now else iso(period.until)
     with open_question_command(context, output) as command:
         raise typer.Exit(show_changes(command, node, since=begin, until=end, limit=limit, **bounds))
+
+
+def diagnose(
+    context: typer.Context,
+    node: Node,
+    since: Annotated[
+        str, typer.Option("--since", metavar="TIME", help="It began after this time: 24h, 7d, 2026-11-20T06:00 (UTC)")
+    ] = "24h",
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="TIME", help="Not after this time; now if not given")
+    ] = None,
+    symptom: Annotated[
+        Symptom | None,
+        typer.Option("--symptom", help="What is wrong; what deviates most at the node if not given"),
+    ] = None,
+    types: Types = None,
+    as_of: Annotated[
+        str | None,
+        typer.Option("--as-of", metavar="TIME", help="As it was at this time; --since counts back from it"),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=MOST, help="The most to list as text")] = 5,
+    max_nodes: MaxNodes = 5_000,
+    url: ServerUrl = None,
+    profile: Profile = None,
+    data: Data = None,
+    store: Store = None,
+    output: RowsForm = Rows.TEXT,
+) -> None:
+    """List the possible causes of what is wrong at a dataset or column: probabilities, evidence, what is not known."""
+    from whence.cli.answers.diagnosis import show_diagnosis
+
+    period = period_of(since, until, as_of)
+    bounds = _bounds(types, None if as_of is None else period.until, max_nodes)
+    begin, end = iso(period.since), None if period.is_now else iso(period.until)
+    word = None if symptom is None else symptom.value
+    with open_question_command(context, output) as command:
+        found = show_diagnosis(command, node, since=begin, until=end, symptom=word, limit=limit, **bounds)
+        raise typer.Exit(found)
 
 
 def _state(text: str) -> str:

@@ -80,7 +80,7 @@ def changes_listing(found: UpstreamChanges) -> Listing:
             "until": iso(found.until),
             "datasets": found.datasets,
             "jobs": found.jobs,
-            "not_known": [_not_known(one) for one in found.not_known],
+            "not_known": [not_known_document(one) for one in found.not_known],
         },
         get_completeness=lambda: found.completeness,
         name="changes",
@@ -114,5 +114,6 @@ def _part(one: Part) -> ChangedPart:
     }
 
 
-def _not_known(one: NotKnown) -> ChangesNotKnown:
+def not_known_document(one: NotKnown) -> ChangesNotKnown:
+    """Why changes may be missing."""
     return {"reason": one.reason.value, "total": one.total, "nodes": [str(name) for name in one.nodes]}

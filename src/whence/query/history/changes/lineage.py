@@ -35,12 +35,13 @@ def _contents(graph: Past, scope: Scope, spans: Sequence[SpanRow]) -> Mapping[in
     sets = graph.versions({span.version for span in spans})
     edges: dict[int, list[SetEdge]] = {}
     for edge in graph.content({set_id for several in sets.values() for set_id in several}):
-        if _is_on_the_way(scope, edge):
+        if is_on_the_way(scope, edge):
             edges.setdefault(edge.set_id, []).append(edge)
     return {version: [one for set_id in several for one in edges.get(set_id, ())] for version, several in sets.items()}
 
 
-def _is_on_the_way(scope: Scope, edge: SetEdge) -> bool:
+def is_on_the_way(scope: Scope, edge: SetEdge) -> bool:
+    """Whether an edge is part of a way to the requested node."""
     if scope.grain is not Grain.FIELD:
         return edge.target_dataset_id in scope.columns
     if edge.target_id not in scope.edge_ends:

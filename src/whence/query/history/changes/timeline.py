@@ -11,7 +11,7 @@ from whence.query.history.changes.contracts import ContractHistories, contract_c
 from whence.query.history.changes.lineage import lineage_changes
 from whence.query.history.changes.period import Period
 from whence.query.history.changes.schemas import schema_changes
-from whence.query.history.changes.scope import scope_of
+from whence.query.history.changes.scope import Scope, scope_of
 from whence.query.history.changes.transitions import TimelineGraph, check_changes, run_changes
 from whence.query.history.changes.values import NotKnown, Unknown, UpstreamChange, UpstreamChanges
 from whence.query.ports.graph import RunEnds
@@ -40,7 +40,13 @@ def upstream_changes(
 
     A node is upstream if it was so when the period began or when it ended. By default along DIRECT and INDIRECT edges.
     """
-    scope = scope_of(graph, node, question, period.ends)
+    return changes_in(graph, contracts, scope_of(graph, node, question, period.ends), period, most)
+
+
+def changes_in(
+    graph: TimelineGraph, contracts: ContractHistories, scope: Scope, period: Period, most: int = MOST_CHANGES
+) -> UpstreamChanges:
+    """What changed at the nodes of a scope in a period."""
     since, until = period.since, period.until
     found = lineage_changes(graph, scope, since, until)
     not_known = list(scope.not_known)
@@ -55,7 +61,7 @@ def upstream_changes(
     ordered = sorted(found, key=lambda one: one.order)
     past = completeness_of(graph, since)
     return UpstreamChanges(
-        node=node,
+        node=scope.root,
         since=since,
         until=until,
         datasets=scope.count(Kind.DATASET),

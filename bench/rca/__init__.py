@@ -1,0 +1,1 @@
+"""The benchmark of `whence diagnose`: simulated estates with known causes, baselines, training."""

@@ -1,0 +1,196 @@
+"""Reads a case from a graph: the datasets upstream of a node with their writes, measurements and changes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from whence.errors import QuestionError
+from whence.model.events import RunState
+from whence.model.ids import Kind, kind_of, node_id
+from whence.model.names import DatasetName, JobName, Node
+from whence.model.symptom import Symptom
+from whence.query.answers.values import Completeness, Question, dataset_of
+from whence.query.diagnosis.case import Candidate, Case, Change, ChangeKind
+from whence.query.diagnosis.change_texts import change_text
+from whence.query.diagnosis.measured_series import series_of
+from whence.query.history.changes import values
+from whence.query.history.changes.contracts import ContractHistories
+from whence.query.history.changes.lineage import is_on_the_way
+from whence.query.history.changes.period import Period
+from whence.query.history.changes.scope import Scope, scope_of
+from whence.query.history.changes.timeline import changes_in
+from whence.query.history.changes.transitions import TimelineGraph
+from whence.query.questions.measurements import MOST_REPORTS
+from whence.query.runs.commits import FACET
+
+MOST_CANDIDATES = 300
+"""Datasets that one question ranks: the nearest."""
+MOST_RUNS = 10_000
+"""Runs whose ends one question reads: the latest."""
+
+_KINDS: Mapping[values.ChangeKind, ChangeKind] = {
+    values.ChangeKind.SCHEMA: ChangeKind.SCHEMA,
+    values.ChangeKind.LINEAGE: ChangeKind.LINEAGE,
+    values.ChangeKind.CONTRACT: ChangeKind.CHECK,
+    values.ChangeKind.QUALITY: ChangeKind.CHECK,
+    values.ChangeKind.RUN: ChangeKind.FAILURE,
+}
+_HARMLESS = (values.Change.RECOVERED, values.Change.FULFILLED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadCase:
+    """A case, the datasets that its keys stand for, and the changes of each with their proofs."""
+
+    case: Case
+    datasets: tuple[DatasetName, ...]
+    changes: Mapping[int, Sequence[values.UpstreamChange]]
+    not_known: tuple[values.NotKnown, ...]
+    completeness: Completeness
+
+
+@dataclass(slots=True)
+class _Ways:
+    """How datasets are derived: from which, and by which jobs."""
+
+    parents: dict[DatasetName, set[DatasetName]] = field(default_factory=dict)
+    writers: dict[DatasetName, set[int]] = field(default_factory=dict)
+
+
+def read_case(
+    graph: TimelineGraph,
+    contracts: ContractHistories,
+    node: Node,
+    period: Period,
+    question: Question,
+    symptom: Symptom | None,
+) -> ReadCase:
+    """The case of a dataset or column in a period. Raises QuestionError for a job."""
+    root = dataset_of(node)
+    if root is None:
+        raise QuestionError("node", "a job has no data; ask for a dataset or a column that it writes")
+    scope = scope_of(graph, node, question, period.ends)
+    changed = changes_in(graph, contracts, scope, period)
+    chosen, is_cut = _nearest(scope)
+    ways = _read_ways(graph, scope, chosen, period)
+    changes = _changes_by_dataset(changed.changes, ways)
+    candidates, is_short = _candidates(graph, scope, chosen, ways, changes, period)
+    stopped_by = "nodes" if is_cut else "measurements" if is_short else None
+    known = changed.completeness
+    return ReadCase(
+        case=Case(since=period.since, until=period.until, symptom=symptom, candidates=candidates),
+        datasets=tuple(chosen),
+        changes={key: changes.get(name, ()) for key, name in enumerate(chosen)},
+        not_known=changed.not_known,
+        completeness=known if stopped_by is None else replace(known, complete=False, stopped_by=stopped_by),
+    )
+
+
+def _nearest(scope: Scope) -> tuple[list[DatasetName], bool]:
+    """The datasets of a scope, the requested one first, and whether there are more."""
+    distances: dict[DatasetName, int] = {}
+    for id_ in scope.datasets:
+        name = scope.names[id_]
+        assert isinstance(name, DatasetName)
+        distances[name] = min(scope.distances[id_], distances.get(name, scope.distances[id_]))
+    ordered = sorted(distances, key=lambda name: (distances[name], str(name)))
+    return ordered[:MOST_CANDIDATES], len(ordered) > MOST_CANDIDATES
+
+
+def _read_ways(graph: TimelineGraph, scope: Scope, chosen: Iterable[DatasetName], period: Period) -> _Ways:
+    """The edges that were valid when the period began, or when it ended."""
+    known, ways = set(chosen), _Ways()
+    owners = graph.owners(sorted({*scope.edge_ends, *scope.datasets}))
+    owner_of = {row.set_id: row.owner_id for at in period.ends for row in graph.held(at, owners)}
+    for edge in graph.content(owner_of):
+        target = scope.names.get(edge.target_dataset_id)
+        if not isinstance(target, DatasetName) or target not in known:
+            continue
+        owner = owner_of[edge.set_id]
+        if kind_of(owner) is Kind.JOB:
+            ways.writers.setdefault(target, set()).add(owner)
+        source = scope.names.get(edge.source_dataset_id)
+        if isinstance(source, DatasetName) and source != target and source in known and is_on_the_way(scope, edge):
+            ways.parents.setdefault(target, set()).add(source)
+    return ways
+
+
+def _changes_by_dataset(
+    changes: Iterable[values.UpstreamChange], ways: _Ways
+) -> dict[DatasetName, list[values.UpstreamChange]]:
+    """The changes of each dataset, and of the jobs that write it."""
+    written: dict[int, list[DatasetName]] = {}
+    for name, jobs in ways.writers.items():
+        for job in jobs:
+            written.setdefault(job, []).append(name)
+    found: dict[DatasetName, list[values.UpstreamChange]] = {}
+    for one in changes:
+        if one.change in _HARMLESS:
+            continue
+        dataset = dataset_of(one.node)
+        for name in [dataset] if dataset is not None else written.get(node_id(one.node), ()):
+            found.setdefault(name, []).append(one)
+    return found
+
+
+def _candidates(
+    graph: TimelineGraph,
+    scope: Scope,
+    chosen: Sequence[DatasetName],
+    ways: _Ways,
+    changes: Mapping[DatasetName, Sequence[values.UpstreamChange]],
+    period: Period,
+) -> tuple[tuple[Candidate, ...], bool]:
+    keys = {name: key for key, name in enumerate(chosen)}
+    ids: dict[DatasetName, list[int]] = {}
+    for id_ in scope.datasets:
+        name = scope.names[id_]
+        if isinstance(name, DatasetName) and name in keys:
+            ids.setdefault(name, []).append(id_)
+    wanted = sorted(id_ for several in ids.values() for id_ in several)
+    rows = graph.measurements(wanted, period.until, MOST_REPORTS + 1)
+    by_id: dict[int, list[int]] = {}
+    for place, row in enumerate(rows[:MOST_REPORTS]):
+        by_id.setdefault(row.dataset_id, []).append(place)
+    jobs = {job for several in ways.writers.values() for job in several}
+    writes = _completions(graph, jobs, period.until)
+    versioned = {row.subject_id for row in graph.facets(sorted(jobs), (FACET,))}
+    found = tuple(
+        Candidate(
+            key=key,
+            distance=min(scope.distances[id_] for id_ in ids[name]),
+            parents=tuple(sorted(keys[one] for one in ways.parents.get(name, ()))),
+            columns=_columns(scope, ids[name]),
+            series=series_of([rows[place] for id_ in ids[name] for place in by_id.get(id_, ())]),
+            writes=tuple(sorted({time for job in ways.writers.get(name, ()) for time in writes.get(job, ())})),
+            changes=tuple(map(_change, changes.get(name, ()))),
+            has_commits=bool(ways.writers.get(name, set()) & versioned),
+        )
+        for name, key in keys.items()
+    )
+    return found, len(rows) > MOST_REPORTS
+
+
+def _completions(graph: TimelineGraph, jobs: Iterable[int], until: int) -> Mapping[int, Sequence[int]]:
+    found: dict[int, list[int]] = {}
+    for row in graph.run_ends(sorted(jobs), 0, until, MOST_RUNS):
+        if row.state is RunState.COMPLETE:
+            found.setdefault(_job_id(row.name.job), []).append(row.state_at)
+    return found
+
+
+def _job_id(job: JobName) -> int:
+    return node_id(job)
+
+
+def _columns(scope: Scope, ids: Sequence[int]) -> tuple[str, ...]:
+    """The columns on the way; none if all are."""
+    several = [scope.columns[id_] for id_ in ids]
+    if any(columns is None for columns in several):
+        return ()
+    return tuple(sorted({name for columns in several for name in columns or ()}))
+
+
+def _change(one: values.UpstreamChange) -> Change:
+    # A new column, or a new source of the schema, breaks nothing that was derived before it.
+    is_addition = one.kind is values.ChangeKind.SCHEMA and one.change is values.Change.ADDED
+    return Change(kind=_KINDS[one.kind], time=one.time, text=change_text(one), is_relevant=not is_addition)
