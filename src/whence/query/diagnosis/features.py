@@ -154,7 +154,9 @@ class _Features:
         late_total = max(float(self.own[:, _DELAY].sum()), 1e-9)
         explained_late = below @ self.own[:, _DELAY] / late_total
         is_later = self._last_writes()[None, :] >= self.onsets[:, None]
-        exposed = np.asarray(below & is_later & ~np.eye(len(below), dtype=bool) & self.is_measured[None, :])
+        others = below & ~np.eye(len(below), dtype=bool)
+        measured_later = np.asarray(is_later, bool) & np.asarray(self.is_measured, bool)[None, :]
+        exposed: Bools = np.logical_and(others, measured_later)
         cold = exposed @ (self.of_data < 0.1).astype(float) / np.maximum(exposed.sum(axis=1), 1)
         hot = exposed @ self.of_data / np.maximum(exposed.sum(axis=1), 1)
         lead = np.clip((self.first_seen - self.onsets) / self.window, -1, 1)
