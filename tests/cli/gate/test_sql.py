@@ -94,6 +94,17 @@ def test_a_formula_that_nobody_reads_is_silent(models: Checkout, production: str
     assert (kinds(found), found["affected"]) == ([("note", "values")], [])
 
 
+def test_a_statement_that_cannot_be_read_is_not_judged(models: Checkout, production: str, tmp_path: Path) -> None:
+    """Not even what it writes is known, so that no change of a dataset tells of it."""
+    odd = "merge into shop.odd using shop.orders on id = = other when matched then update set amount = {}\n"
+    models.git("switch", "-q", "main")
+    models.commit({"sql/odd.sql": odd.format(1), "sql/untouched.sql": odd.format(3)})
+    models.git("switch", "-q", "work")
+    models.git("rebase", "-q", "main")
+    found = judged(models, production, tmp_path, {"sql/odd.sql": odd.format(2)}, 7)
+    assert (found["verdict"], found["unjudged"], found["changes"]) == ("unknown", ["sql/odd.sql"], [])
+
+
 def test_another_filter_changes_the_rows_of_all(models: Checkout, production: str, tmp_path: Path) -> None:
     text = "create view shop.paid as select id, amount, day, note from shop.orders where ok and amount > 0\n"
     found = judged(models, production, tmp_path, {"sql/paid.sql": text}, 6)

@@ -9,7 +9,8 @@ import msgspec
 
 from whence.capture.sql import Catalog
 from whence.capture.sql.fingerprint.code import Code, ProjectCode
-from whence.capture.sql.fingerprint.projects import compare_projects
+from whence.capture.sql.fingerprint.evaluation import Readings
+from whence.capture.sql.fingerprint.projects import compare_projects, unread_files
 from whence.capture.sql_log import Settings
 from whence.capture.sql_log.events import script_event
 from whence.cli.gate.heads import Change, Compared
@@ -60,10 +61,11 @@ def compare_sql(change: Change, folder: SqlFolder) -> Compared:
     if not any(map(folder.has, change.files)):
         return Compared(changes=(), project=Project())
     base, head = (_files(change, commit, folder) for commit in (change.merge_base, change.head.commit))
-    changes = compare_projects(_project(base, folder), _project(head, folder))
+    versions, readings = (_project(base, folder), _project(head, folder)), Readings()
+    changes, unread = compare_projects(*versions, readings), unread_files(*versions, readings)
     read = lru_cache(maxsize=None)(partial(_edges, _settings(folder)))  # most files are the same in both
     edges = (tuple(edge for file in sorted(files.items()) for edge in read(*file)) for files in (base, head))
-    return Compared(changes=changes, project=Project(*edges))
+    return Compared(changes=changes, project=Project(*edges), unread=unread)
 
 
 def read_columns(path: Path) -> Mapping[str, tuple[str, ...]]:

@@ -31,6 +31,19 @@ def compare_projects(
     return tuple(dict.fromkeys(change for name in comparison.order for change in comparison.changes_of(name)))
 
 
+def unread_files(base: ProjectCode, head: ProjectCode, readings: Readings | None = None) -> tuple[str, ...]:
+    """The files that differ between two versions, have a statement that is not read, and build no known dataset: no
+    change tells of them. Raises DialectError.
+    """
+    readings = readings or Readings()
+    before, after = (evaluate(project, readings, through=False) for project in (base, head))
+    texts = ({code.file: code.content for code in project.codes} for project in (base, head))
+    old, new = texts
+    known = {one.code.file for version in (before, after) for one in version.datasets.values()}
+    problems = before.problems.keys() | after.problems.keys()
+    return tuple(sorted(file for file in problems - known if old.get(file) != new.get(file)))
+
+
 def _with_common_keys(base: ProjectCode, head: ProjectCode) -> tuple[ProjectCode, ProjectCode]:
     """Both versions with the keys that both declare: a head does not vouch for itself by a test that it brings."""
     common = {
