@@ -131,7 +131,7 @@ VALUES: Mapping[str, Any] = {
     "PlaceOfPersonalData.must_keep_days": 90,
     "PlaceOfPersonalData.last_written": "2026-11-20T06:00:00Z",
     "PlaceOfPersonalData.readers": ["job:spark://prod:train"],
-    "DecidingMeasurement.metrics": "nullCount of total",
+    "DecidingMeasurement.metrics": ["nullCount of total"],
     "DecidingMeasurement.probability": 0.61,
     "PossibleCauseOfSymptom.probability": 0.61,
     "CauseEvidence.text": "column amount changed from int to varchar",
