@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from govern.gate.cases import BOARD, JOB, ORDERS, REVENUE, STAGING, change
@@ -221,6 +221,7 @@ EDGES = st.lists(
 )
 
 
+@settings(max_examples=100)
 @given(EDGES, EDGES, EDGES)
 def test_every_affected_column_is_found_by_its_best_way(
     ran: list[GraphEdge], base: list[GraphEdge], head: list[GraphEdge]
