@@ -28,6 +28,8 @@ MOST_QUESTIONS = 1_000
 """Asked of production for one head."""
 
 _REACHES = {"DIRECT": Reach.VALUE, "INDIRECT": Reach.INFLUENCE}
+State = tuple[Node, Reach]
+"""A node, and how surely a way affects it."""
 _ASSUMED = "ASSUMED"
 """The type of an edge that a job without column lineage may have."""
 
@@ -158,42 +160,46 @@ def _of_whole_dataset(start: Node, found: Impact, graph: UnionGraph) -> Impact:
 
 
 def _search(start: Node, graph: UnionGraph) -> Impact:
+    """Of each node the surest way, and of those the shortest. That may lead through a node by a shorter way than the
+    surest to it, so the shortest way of each reach is followed.
+    """
     start = graph.canonical(start)
-    reached: dict[Node, tuple[Reach, int]] = {start: (Reach.VALUE, 0)}
-    parents: dict[Node, Node] = {}
+    distances: dict[State, int] = {(start, Reach.VALUE): 0}
+    parents: dict[State, State] = {}
     queue: list[tuple[Reach, int, str, Node]] = [(Reach.VALUE, 0, str(start), start)]
-    done: dict[Node, None] = {}
+    surest: dict[Node, Reach] = {}
+    nearest: dict[Node, int] = {}
     while queue:
         reach, distance, _, node = heapq.heappop(queue)
-        if node in done:
+        if nearest.get(node, distance + 1) <= distance:  # a way at least as sure is no longer
             continue
-        done[node] = None
+        nearest[node] = distance
+        surest.setdefault(node, reach)
         if not isinstance(node, JobName) and not is_hidden(node):
             graph.ask(node)
         for edge in graph.edges_at(node):
-            way = (max(reach, _REACHES.get(edge.type, Reach.ASSUMED)), distance + 1)
-            target = graph.canonical(edge.target)
-            if target not in reached or way < reached[target]:
-                reached[target], parents[target] = way, node
-                heapq.heappush(queue, (*way, str(target), target))
+            state = graph.canonical(edge.target), max(reach, _REACHES.get(edge.type, Reach.ASSUMED))
+            if distance + 1 < distances.get(state, distance + 2):
+                distances[state], parents[state] = distance + 1, (node, reach)
+                heapq.heappush(queue, (state[1], distance + 1, str(state[0]), state[0]))
     own = subject_of(start)
     affected = tuple(
-        Affected(node=node, reach=reached[node][0], path=_path(node, parents))
-        for node in done
+        Affected(node=node, reach=reach, path=_path((node, reach), parents))
+        for node, reach in surest.items()
         if subject_of(node) != own
     )
     return Impact(
         affected=tuple(sorted(affected, key=lambda one: (one.distance, one.reach, str(one.node)))),
         readers=tuple(_readers(start, graph)),
-        incomplete=graph.incomplete(tuple(done)),
+        incomplete=graph.incomplete(tuple(surest)),
     )
 
 
-def _path(node: Node, parents: dict[Node, Node]) -> tuple[Node, ...]:
-    path = [node]
+def _path(state: State, parents: Mapping[State, State]) -> tuple[Node, ...]:
+    path = [state]
     while path[-1] in parents:
         path.append(parents[path[-1]])
-    return tuple(reversed(path))
+    return tuple(node for node, _ in reversed(path))
 
 
 def _readers(start: Node, graph: UnionGraph) -> Iterator[Reader]:
