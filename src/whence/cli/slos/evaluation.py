@@ -5,22 +5,24 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from rich.text import Text
 
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
+from whence.cli.slos.budget_text import budget_text
 from whence.cli.slos.files import load_slos
+from whence.client.slos import SloBudget
 from whence.govern.slos.burn_rates import length_text
-from whence.govern.slos.documents import evaluation_document
+from whence.govern.slos.documents import budget_document, evaluation_document
 from whence.govern.slos.evaluation.alerts import Burn
-from whence.govern.slos.evaluation.judge import Budget, Judgement, Outcome, judge
+from whence.govern.slos.evaluation.judge import Judgement, Outcome, judge
 from whence.govern.slos.evaluation.observations import observe_datasets
 from whence.govern.slos.evaluation.transitions import Transition, replay
-from whence.govern.slos.objectives import Budgeting, Notify, Objective
+from whence.govern.slos.objectives import Notify, Objective
 from whence.query.answers.instants import iso
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.graph import open_graph
 
-_HOUR = 3_600_000_000
 Judged = tuple[Objective, Judgement]
 
 
@@ -87,25 +89,9 @@ def _lines(one: Objective, found: Judgement) -> Iterator[str]:
     if any(details):
         yield f"  {safe(', '.join(part for part in details if part))}"
     if found.budget is not None:
-        yield f"  {_budget_text(one, found.budget)}"
+        yield f"  {budget_text(msgspec.convert(budget_document(one, found.budget), SloBudget))}"
     yield from (f"  {_burn_text(burn)}" for burn in found.burns)
     yield from (f"  {alert.notify} since {_second(alert.start)}: {alert.rule}" for alert in found.open_alerts)
-
-
-def _budget_text(one: Objective, budget: Budget) -> str:
-    if one.budgeting is Budgeting.TIMESLICES:
-        bad, allowed, total = (part / _HOUR for part in (budget.bad, budget.allowed, budget.total))
-        text = f"budget: {bad:.2f} of {allowed:.2f} h bad, in {total:.2f} open hours"
-    else:
-        text = f"budget: {budget.bad} of {budget.allowed:.0f} bad, in {budget.total} occurrences"
-    suppressed = f"; {budget.suppressed_share:.1%} of the time window is suppressed" if budget.suppressed else ""
-    return f"{text}; {_remaining_text(budget)}{suppressed}"
-
-
-def _remaining_text(budget: Budget) -> str:
-    if budget.remaining is None:
-        return "nothing may be bad"
-    return f"{budget.remaining:.1%} left" if budget.remaining >= 0 else f"overdrawn by {-budget.remaining:.1%}"
 
 
 def _burn_text(burn: Burn) -> str:

@@ -6,8 +6,9 @@ import msgspec
 from rich.text import Text
 
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
+from whence.cli.slos.budget_text import budget_text, remaining_text
 from whence.client.questions import Client
-from whence.client.slos import Slo, SloBudget, SloDetail, Slos, SloTransition
+from whence.client.slos import Slo, SloDetail, Slos, SloTransition
 from whence.query.answers.instants import iso
 
 _MOST_TRANSITIONS = 20
@@ -55,7 +56,7 @@ def _print_all(found: Slos, lines: Sequence[str], output: Output) -> None:
 
 
 def _summary(one: Slo) -> Iterator[str]:
-    left = _remaining(one.budget) if one.budget else ""
+    left = remaining_text(one.budget) if one.budget else ""
     parts = (f"{_named(one)}: {_state(one)}", left, safe(one.dataset))
     yield "  ".join(filter(None, parts))
 
@@ -67,7 +68,7 @@ def _lines(one: Slo) -> Iterator[str]:
     if any(details):
         yield f"  {safe(', '.join(part for part in details if part))}"
     if one.budget:
-        yield f"  {_budget(one.budget)}"
+        yield f"  {budget_text(one.budget)}"
     for burn in one.burn_rates:
         long, short = (
             f"{window.burn_rate:.3g} in {_length(window.seconds)}" for window in (burn.long_window, burn.short_window)
@@ -100,22 +101,6 @@ def _named(one: Slo) -> str:
 
 def _state(one: Slo) -> str:
     return f"{one.state}, {one.notify}" if one.notify else one.state
-
-
-def _budget(budget: SloBudget) -> str:
-    if budget.budgeting_method == "Timeslices":
-        bad, allowed, total = (part / _HOUR for part in (budget.bad, budget.allowed, budget.total))
-        text = f"budget: {bad:.2f} of {allowed:.2f} h bad, in {total:.2f} open hours"
-    else:
-        text = f"budget: {budget.bad:g} of {budget.allowed:g} bad, in {budget.total:g} occurrences"
-    suppressed = f"; {budget.suppressed_share:.1%} of the time window is suppressed" if budget.suppressed else ""
-    return f"{text}; {_remaining(budget)}{suppressed}"
-
-
-def _remaining(budget: SloBudget) -> str:
-    if budget.remaining is None:
-        return "nothing may be bad"
-    return f"{budget.remaining:.1%} left" if budget.remaining >= 0 else f"overdrawn by {-budget.remaining:.1%}"
 
 
 def _length(seconds: float) -> str:
