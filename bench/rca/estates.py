@@ -40,7 +40,7 @@ class Setting:
     """Relative rates of the kinds of faults, in the order of `faults.FAULTS`."""
     strength: float = 1.0
     hops: int = 2
-    """The symptom is at least so many hops from the cause, if it can be."""
+    """The minimum number of hops from the cause to the symptom, where the estate has such a path."""
 
 
 PUBLISHED = Setting()

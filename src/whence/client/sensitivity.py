@@ -52,7 +52,7 @@ class PlaceOfPersonalData(msgspec.Struct, frozen=True, kw_only=True):
     """A dataset with data of a person: how much of it (`grade`: the most), in which columns, and who has to do with it.
 
     `step`: when to erase it, after all earlier steps. `retention`: as its tag says it. `must_keep_days`: the shortest
-    retention of what it holds, if its own is longer or not said. `hidden_readers`: jobs that you may not see.
+    retention of what it holds, if its own is longer or not set. `hidden_readers`: jobs that you may not see.
     """
 
     step: int

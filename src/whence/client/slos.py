@@ -90,7 +90,7 @@ class SloTransition(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SloPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """An objective at one time: the share of the budget that was left, and how fast the long windows burnt."""
+    """An objective at one time: the share of the budget that was left, and the burn rates in the long windows."""
 
     at: str
     remaining: float | None

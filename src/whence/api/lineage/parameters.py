@@ -242,7 +242,7 @@ class OfSubject(AtTime):
     node: Name | None = Field(None, description="A dataset or column with it; all that tags mark, if not given")
     tag: list[Text] = Field([], description="The tags that mark it: `pii`, `class=secret`")
     at_least: GradeWord = Field("partial", description="The lowest grade to list")
-    max_nodes: int = Field(5_000, ge=1, le=MOST_NODES, description="Stop after so many nodes from each dataset")
+    max_nodes: int = Field(5_000, ge=1, le=MOST_NODES, description="Stop after this number of nodes from each dataset")
 
     def question(self, at: int | None) -> SensitivityQuestion:
         """The question at a time."""

@@ -72,7 +72,7 @@ def _kept(one: PlaceOfPersonalData) -> Text:
     kept = "" if one.retention is None else f"  kept {safe(one.retention)}"
     if one.must_keep_days is None:
         return Text(kept, style="dim")
-    own = "no retention is said" if one.retention is None else f"kept {safe(one.retention)}"
+    own = "no retention set" if one.retention is None else f"kept {safe(one.retention)}"
     return Text(f"  {own}, its sources {number(one.must_keep_days, 'day')}", style="yellow")
 
 

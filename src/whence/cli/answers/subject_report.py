@@ -50,7 +50,7 @@ def _lines(found: SubjectData) -> Iterator[str]:
 def _row(one: PlaceOfPersonalData) -> str:
     columns = ", ".join(map(code, one.columns)) or "the whole dataset"
     owners = ", ".join(map(code, one.owners)) or "nobody"
-    kept = "not said" if one.retention is None else code(one.retention)
+    kept = "not set" if one.retention is None else code(one.retention)
     if one.must_keep_days is not None:
         kept += f" (its sources: {number(one.must_keep_days, 'day')})"
     readers = [*map(code, one.readers), *([f"{one.hidden_readers:,} hidden"] if one.hidden_readers else [])]

@@ -106,7 +106,7 @@ class SloTransition(TypedDict):
 
 
 class SloPoint(TypedDict):
-    """An objective at one time: the share of the budget that was left, and how fast the alerts' long windows burnt."""
+    """An objective at one time: the share of the budget that was left, and the burn rates in its long windows."""
 
     at: str
     remaining: float | None

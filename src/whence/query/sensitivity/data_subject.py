@@ -8,7 +8,7 @@ from whence.model.graph import Direction, Grain, Hop
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, JobName, Node
 from whence.model.sensitivity import Grade
-from whence.model.traits import NO_TRAITS, Traits, parse_traits
+from whence.model.traits import Traits, parse_traits
 from whence.query.answers.completeness import combine_completeness, graph_version
 from whence.query.answers.values import Completeness, dataset_of
 from whence.query.ports.catalog import Catalog
@@ -17,7 +17,7 @@ from whence.query.sensitivity.erasure_order import erasure_steps
 from whence.query.sensitivity.labels import Label, LabelledGraph, SensitivityQuestion, label_graph
 from whence.query.sensitivity.marks import marks_of
 from whence.query.sensitivity.retention import Retention, retention_of
-from whence.query.traversal.representatives import canonical_root
+from whence.query.traversal.representatives import Representatives, canonical_root
 from whence.query.traversal.traits import TraitReader
 
 MOST_STARTS = 200
@@ -31,7 +31,7 @@ class PlaceOfData:
     """A dataset with data of the person. `step`: when to erase it. `labels`: of its columns, or of the dataset.
 
     `last_written`: µs, None if no run is known. `readers`: jobs; `hidden_readers`: jobs that the viewer may not see.
-    `must_keep_days`: the shortest retention of what it holds enough of, if its own is longer or not said.
+    `must_keep_days`: the shortest retention of what it holds enough of, if its own is longer or not set.
     """
 
     dataset: DatasetName
@@ -100,13 +100,17 @@ def tagged_datasets(catalog: Catalog, tags: Sequence[str]) -> list[Node]:
 
 def _highest(labels: Iterable[Label]) -> list[Label]:
     """One label for each node and category: the highest grade, and of two alike the shorter way."""
-    best: dict[tuple[Node, str], Label] = {}
-    for one in sorted(labels, key=lambda one: (len(one.path), *map(str, one.path))):
-        key = (one.node, one.category)
-        known = best.get(key, one)
-        best[key] = one if one.grade > known.grade else known
-        best[key] = replace(best[key], proven=max(known.proven, one.proven))
-    return sorted(best.values(), key=lambda one: one.order)
+    several: dict[tuple[Node, str], list[Label]] = defaultdict(list)
+    for one in labels:
+        several[one.node, one.category].append(one)
+    best = (
+        replace(
+            min(alike, key=lambda one: (-one.grade, len(one.path), *map(str, one.path))),
+            proven=max(one.proven for one in alike),
+        )
+        for alike in several.values()
+    )
+    return sorted(best, key=lambda one: one.order)
 
 
 def _places(
@@ -118,12 +122,13 @@ def _places(
             of_dataset[dataset].append(one)
     between = {(dataset_of(source), dataset_of(target)) for source, target in flows}
     steps = erasure_steps(of_dataset, ((one, other) for one, other in between if one and other))
-    traits = {dataset: _traits(graph, dataset) for dataset in of_dataset}
+    known = {dataset: canonical_root(graph, dataset) for dataset in of_dataset}
+    traits = {dataset: _traits(*found) for dataset, found in known.items()}
     kept = {dataset: retention_of(one) for dataset, one in traits.items()}
     written = catalog.last_write_times([node_id(one) for one in of_dataset])
     places = []
     for dataset, own in of_dataset.items():
-        readers, hidden = _readers(graph, dataset, at)
+        readers, hidden = _readers(*known[dataset], at)
         place = PlaceOfData(
             dataset=dataset,
             step=steps[dataset],
@@ -141,17 +146,16 @@ def _places(
     return tuple(sorted(places, key=lambda one: (one.step, str(one.dataset))))
 
 
-def _traits(graph: Graph, dataset: DatasetName) -> Traits:
-    identity, id_ = canonical_root(graph, dataset)
+def _traits(identity: Representatives, dataset: int) -> Traits:
     reader = TraitReader(identity)
-    reader.learn_subjects([id_])
-    return reader.of_subject(id_) or NO_TRAITS
+    reader.learn_subjects([dataset])
+    return reader.of_subject(dataset)
 
 
-def _readers(graph: Graph, dataset: DatasetName, at: int | None) -> tuple[tuple[JobName, ...], int]:
+def _readers(identity: Representatives, dataset: int, at: int | None) -> tuple[tuple[JobName, ...], int]:
     """The jobs that read a dataset under any of its names, and how many more the viewer may not see."""
-    identity, id_ = canonical_root(graph, dataset)
-    rows = graph.edges(identity.members(id_), Hop(Direction.DOWNSTREAM, Grain.DATASET, at), MOST_READS)
+    graph = identity.graph
+    rows = graph.edges(identity.members(dataset), Hop(Direction.DOWNSTREAM, Grain.DATASET, at), MOST_READS)
     jobs = {row.far_id for row in rows if not row.far_dataset_id}
     hidden = graph.hidden(jobs)
     names = graph.nodes(sorted(jobs - hidden)).values()

@@ -17,7 +17,7 @@ from airflow.sdk.exceptions import AirflowSkipException
 SECRET = "hush-4711"
 
 
-class Deferred(BaseOperator):  # type: ignore[misc]
+class Deferred(BaseOperator):  # type: ignore[misc]  # Airflow is in an environment of its own
     """Gives its worker back, and goes on after some seconds."""
 
     def __init__(self, *, seconds: int, **options: Any) -> None:
