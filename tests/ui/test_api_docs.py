@@ -33,7 +33,7 @@ def test_the_docs_render_with_the_network_cut_off(screen: Screen) -> None:
     expect(impact.get_by_role("row", name=re.compile("^node"))).to_be_visible()
     assert screen.complaints == []  # violations of the policy among them
     page.reload()  # the address names the open operation
-    expect(page.get_by_role("button", name="Try it out")).to_have_count(1)
+    expect(page.get_by_role("button", name="Try it out")).to_have_count(1, timeout=60_000)
     # Swagger UI says this of each address whose operation has "_" in its id.
     screen.complaints[:] = [one for one in screen.complaints if "escaping deep link whitespace" not in one]
     assert [one for one in asked if not one.startswith((screen.base + "/", "data:"))] == []

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +21,7 @@ from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName, Node
 from whence.model.traits import read_traits
 from whence.query.answers.values import Filter, Question
-from whence.query.questions.impact import Impact, impact
+from whence.query.questions.impact import Affected, Impact, impact
 from whence.query.questions.lineage import downstream, upstream
 from whence.store.connection.engine import reading
 from whence.store.snapshots.graph import StoreGraph
@@ -269,7 +270,7 @@ def test_impact_is_what_is_downstream(
         expected = influences(made, question, brute)
         assert {node.name: node.influence for node in nodes} == {node.name: expected[node.name] for node in nodes}
         assert {job.name: job.influence for job in found.jobs} == {job.name: expected[job.name] for job in found.jobs}
-    _check_jobs(found, deriving(brute) if only.is_empty else None)
+    _check_jobs(found, nodes, deriving(brute) if only.is_empty else None)
     assert dict(found.counts.by_influence) == dict(Counter(node.influence for node in nodes))
     owners = Counter(owner for node in nodes for owner in node.owners or ("",))
     assert dict(found.counts.by_owner) == dict(owners)
@@ -282,7 +283,7 @@ def test_impact_is_what_is_downstream(
     )
 
 
-def _check_jobs(found: Impact, expected: dict[Node, int] | None) -> None:
+def _check_jobs(found: Impact, nodes: Sequence[Affected], expected: dict[Node, int] | None) -> None:
     """The jobs are those that derive one of the nodes, and those that are one, by distance and name."""
     assert found.counts.jobs == len(found.jobs)
     assert [(job.distance, str(job.name)) for job in found.jobs] == sorted(
@@ -292,7 +293,7 @@ def _check_jobs(found: Impact, expected: dict[Node, int] | None) -> None:
         (job.path[0], job.path[-1], len(job.path)) == (found.root, job.name, job.distance + 1) for job in found.jobs
     )
     if expected is not None:
-        ends = {node.name: node.distance for node in found.nodes() if isinstance(node.name, JobName)}
+        ends = {node.name: node.distance for node in nodes if isinstance(node.name, JobName)}
         listed = {job.name: job.distance for job in found.jobs}
         assert listed == {job: depth for job, depth in (expected | ends).items() if job != found.root}
 

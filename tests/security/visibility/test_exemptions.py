@@ -59,7 +59,7 @@ KNOWN = {
     "slo": ("fresh",),
 }
 CLOCKS = ("/metrics", "/api/v2/status", "/health", "/api/v2/session", "/api/v2/kpis")
-TIMED = ("/api/v2/evidence", "/api/v2/slos", "/api/v2/slos/{slo}")
+TIMED = ("/api/v2/diagnose", "/api/v2/evidence", "/api/v2/slos", "/api/v2/slos/{slo}")
 """The time is in their answers."""
 PEOPLE: Mapping[str, tuple[Grant, ...]] = {
     "admin": (Grant(Role.ADMIN, "*"),),
