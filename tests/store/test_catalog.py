@@ -129,6 +129,12 @@ def test_writes_of_datasets_newest_first(catalog: StoreCatalog, bodies: list[byt
         assert catalog.count_writes(node_id(name)) == len(runs)
         assert last[node_id(name)].time == found[0].time
         assert catalog.write(node_id(name), found[-1].run.id) == found[-1]
+    each = [one for name in reported.writes for one in catalog.writes(node_id(name), Window(limit=100))]
+    newest = sorted(each, key=lambda one: (-one.time, -one.run.id, one.dataset_id))
+    ids = [node_id(name) for name in reported.datasets]
+    assert list(catalog.writes_of_all(ids, Window(limit=1_000))) == newest
+    assert list(catalog.writes_of_all(ids, Window(limit=2, offset=1))) == newest[1:3]
+    assert not catalog.writes_of_all([], Window(limit=1))
 
 
 def test_events_by_time(catalog: StoreCatalog, bodies: list[bytes]) -> None:

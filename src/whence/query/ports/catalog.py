@@ -133,6 +133,10 @@ class Catalog(Protocol):
         """The runs that wrote a dataset, newest first."""
         ...
 
+    def writes_of_all(self, dataset_ids: Iterable[int], window: Window) -> Sequence[Write]:
+        """The runs that wrote these datasets, newest first; one that wrote several, once for each."""
+        ...
+
     def count_writes(self, dataset_id: int) -> int:
         """The number of runs that wrote a dataset."""
         ...

@@ -193,6 +193,10 @@ class VisibleCatalog:
         """All runs; those of hidden jobs as pseudonyms."""
         return self._writes(self.catalog.writes(dataset_id, window)) if self._visible([dataset_id]) else ()
 
+    def writes_of_all(self, dataset_ids: Iterable[int], window: Window) -> Sequence[Write]:
+        """All runs of visible datasets; those of hidden jobs as pseudonyms."""
+        return self._writes(self.catalog.writes_of_all(self._visible(dataset_ids), window))
+
     def count_writes(self, dataset_id: int) -> int:
         """All runs are counted."""
         return self.catalog.count_writes(dataset_id) if self._visible([dataset_id]) else 0

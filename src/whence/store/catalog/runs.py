@@ -163,21 +163,27 @@ def _write(dataset_id: int, row: Any) -> Write:
 
 def list_writes(connection: Connection, dataset_id: int, window: Window) -> Sequence[Write]:
     """The runs that wrote a dataset, newest first."""
-    writing = _writing_runs(connection, dataset_id).subquery()
-    query = _runs().add_columns(writing.c.time).join(writing, writing.c.run_id == run.c.id)
-    query = query.order_by(writing.c.time.desc(), run.c.id.desc()).limit(window.limit).offset(window.offset)
-    return [Write(dataset_id, _run(row[:-1]), row.time) for row in connection.execute(query)]
+    return list_writes_of_all(connection, [dataset_id], window)
+
+
+def list_writes_of_all(connection: Connection, dataset_ids: Iterable[int], window: Window) -> Sequence[Write]:
+    """The runs that wrote these datasets, newest first; one that wrote several, once for each."""
+    writing = _writing_runs(connection, dataset_ids).subquery()
+    query = _runs().add_columns(writing.c.dataset_id, writing.c.time).join(writing, writing.c.run_id == run.c.id)
+    newest = (writing.c.time.desc(), run.c.id.desc(), writing.c.dataset_id)
+    rows = connection.execute(query.order_by(*newest).limit(window.limit).offset(window.offset))
+    return [Write(dataset_id, _run(entry), time) for *entry, dataset_id, time in rows]
 
 
 def count_writes(connection: Connection, dataset_id: int) -> int:
     """Count the runs that `list_writes` lists."""
-    writing = _writing_runs(connection, dataset_id).subquery()
+    writing = _writing_runs(connection, [dataset_id]).subquery()
     return int(connection.execute(select(func.count()).select_from(writing)).scalar_one())
 
 
 def read_write(connection: Connection, dataset_id: int, run_id: int) -> Write | None:
     """The write of a dataset by a run, or None."""
-    writing = _writing_runs(connection, dataset_id).subquery()
+    writing = _writing_runs(connection, [dataset_id]).subquery()
     query = _runs().add_columns(writing.c.time).join(writing, writing.c.run_id == run.c.id).where(run.c.id == run_id)
     row = connection.execute(query).one_or_none()
     return None if row is None else Write(dataset_id, _run(row[:-1]), row.time)
@@ -217,13 +223,16 @@ def _writing_sets_query(dataset_ids: Subquery) -> Select[Any]:
     )
 
 
-def _writing_runs(connection: Connection, dataset_id: int) -> Select[Any]:
-    sets = integers(connection, ("id",), [(one,) for one in _writing_sets(connection, [dataset_id])])
-    of_sets = select(lineage_version.c.id).join(sets, sets.c.id == lineage_version.c.set_id).distinct()
-    versions = integers(connection, ("id",), [(value,) for value in connection.execute(of_sets).scalars()])
-    query = select(run_lineage.c.run_id, run_lineage.c.time).join(versions, versions.c.id == run_lineage.c.version)
-    rows = query.subquery()
-    return select(rows.c.run_id, func.max(rows.c.time).label("time")).group_by(rows.c.run_id)
+def _writing_runs(connection: Connection, dataset_ids: Iterable[int]) -> Select[Any]:
+    pairs = list(_writing_sets(connection, dataset_ids).items())
+    sets = integers(connection, ("id", "dataset_id"), pairs)
+    of_sets = select(lineage_version.c.id, sets.c.dataset_id).join(sets, sets.c.id == lineage_version.c.set_id)
+    found = [tuple(row) for row in connection.execute(of_sets.distinct())]
+    versions = integers(connection, ("id", "dataset_id"), found)
+    query = select(versions.c.dataset_id, run_lineage.c.run_id, run_lineage.c.time)
+    rows = query.join(versions, versions.c.id == run_lineage.c.version).subquery()
+    of_run = (rows.c.dataset_id, rows.c.run_id)
+    return select(*of_run, func.max(rows.c.time).label("time")).group_by(*of_run)
 
 
 def _runs() -> Select[Any]:

@@ -149,6 +149,9 @@ class StoreCatalog:
     def writes(self, dataset_id: int, window: Window) -> Sequence[Write]:
         return runs.list_writes(self.connection, dataset_id, window)
 
+    def writes_of_all(self, dataset_ids: Iterable[int], window: Window) -> Sequence[Write]:
+        return runs.list_writes_of_all(self.connection, dataset_ids, window)
+
     def count_writes(self, dataset_id: int) -> int:
         return runs.count_writes(self.connection, dataset_id)
 

@@ -3,7 +3,8 @@ contracts.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from whence.govern.contracts.evaluation.observations import Observed, ids_of, read_checks, read_reports
@@ -13,6 +14,7 @@ from whence.govern.slos.objectives import Check, Measured, Objective, Quality, S
 from whence.model.catalog import Window
 from whence.model.catalog import Write as StoredWrite
 from whence.model.events import RunState
+from whence.model.graph import MeasurementRow
 from whence.model.ids import node_id
 from whence.model.names import DatasetName
 from whence.query.answers.instants import instant
@@ -21,6 +23,8 @@ from whence.query.ports.catalog import Catalog
 
 MOST_WRITES = 20_000
 """Writes, and measurements, that are read for one dataset: the latest."""
+_AT_ONCE = 20_000
+"""Writes, and measurements, that are read for several datasets together. If they have more, each is read for itself."""
 _PAGE = 1_000
 _ROWS = "outputStatistics"
 
@@ -33,27 +37,33 @@ def observe_datasets(
     for one in objectives:
         wanted.setdefault(one.dataset, []).append(one)
     ids = ids_of(graph, list(wanted))
+    begins = {name: min(history_since(one, since) for one in some) for name, some in wanted.items()}
+    written = {name: (ids[name], begins[name]) for name, some in wanted.items() if _needs_writes(some)}
+    writes = _writes(catalog, graph, written, until)
     return {
-        name: _facts(catalog, graph, name, ids[name], some, min(history_since(one, since) for one in some), until)
+        name: _facts(graph, name, ids[name], some, begins[name], until, writes.get(name, ()))
         for name, some in wanted.items()
     }
 
 
+def _needs_writes(objectives: Sequence[Objective]) -> bool:
+    """Backfills are known by their writes, whatever the indicator."""
+    return any(one.maintenance or not isinstance(one.indicator, SchemaStability | Check) for one in objectives)
+
+
 def _facts(
-    catalog: Catalog,
     graph: Observed,
     name: DatasetName,
     ids: frozenset[int],
     objectives: Sequence[Objective],
     since: int,
     until: int,
+    writes: tuple[Write, ...],
 ) -> Facts:
     kinds = {type(one.indicator) for one in objectives}
     reports = read_reports(graph, ids, until, MOST_WRITES) if kinds & {Quality, Measured} else ()
-    # Backfills are known by their writes, whatever the indicator.
-    needs_writes = kinds - {SchemaStability, Check} or any(one.maintenance for one in objectives)
     return Facts(
-        writes=tuple(_writes(catalog, graph, ids, since, until)) if needs_writes else (),
+        writes=writes,
         reports=tuple(one for one in reports if one.time >= since),
         checks=tuple(one for one in read_checks(graph, ids, until) if one.time >= since) if Check in kinds else (),
         schemas=tuple(_schemas(graph, name, until)) if SchemaStability in kinds else (),
@@ -67,37 +77,76 @@ def _schemas(graph: Observed, name: DatasetName, until: int) -> Iterator[SchemaS
             yield SchemaSeen(time=row.first_time, columns=tuple(sorted(columns_of(row).items())))
 
 
-def _writes(catalog: Catalog, graph: Observed, ids: frozenset[int], since: int, until: int) -> Iterator[Write]:
-    """The completed writes, and the last one before them."""
-    found = [one for id_ in sorted(ids) for one in _completed(catalog, id_, since)]
-    rows = _rows(graph, ids, until)
-    for page in range(0, len(found), _PAGE):
-        part = found[page : page + _PAGE]
-        nominal = _nominal_times(catalog, [one.run.id for one in part])
-        for one in part:
-            yield Write(
+def _writes(
+    catalog: Catalog, graph: Observed, wanted: Mapping[DatasetName, tuple[frozenset[int], int]], until: int
+) -> Mapping[DatasetName, tuple[Write, ...]]:
+    """The completed writes of datasets, by their ids and from a time (µs) on; of each the last one before them, too."""
+    every = {id_ for ids, _ in wanted.values() for id_ in ids}
+    stored = _stored_writes(catalog, every)
+    found = {
+        name: [one for id_ in sorted(ids) for one in _completed(stored(id_), since)]
+        for name, (ids, since) in wanted.items()
+    }
+    nominal = _nominal_times(catalog, [one.run.id for some in found.values() for one in some])
+    rows = _rows(graph, [ids for ids, _ in wanted.values()], until)
+    return {
+        name: tuple(
+            Write(
                 time=max(one.time, one.run.state_at),
                 run=one.run.name,
                 nominal=nominal.get(one.run.id),
-                rows=rows.get(one.run.id),
+                rows=counts.get(one.run.id),
             )
+            for one in some
+        )
+        for (name, some), counts in zip(found.items(), rows, strict=True)
+    }
 
 
-def _completed(catalog: Catalog, dataset_id: int, since: int) -> Iterator[StoredWrite]:
+def _stored_writes(catalog: Catalog, ids: Iterable[int]) -> Callable[[int], Iterable[StoredWrite]]:
+    """Reads the writes of one dataset, the latest first: from those of all, unless they are too many."""
+    together = catalog.writes_of_all(ids, Window(limit=_AT_ONCE))
+    if len(together) == _AT_ONCE:
+        return partial(_paged_writes, catalog)
+    by_id: dict[int, list[StoredWrite]] = {}
+    for one in together:
+        by_id.setdefault(one.dataset_id, []).append(one)
+    return lambda id_: by_id.get(id_, ())
+
+
+def _paged_writes(catalog: Catalog, dataset_id: int) -> Iterator[StoredWrite]:
     for offset in range(0, MOST_WRITES, _PAGE):
         page = catalog.writes(dataset_id, Window(limit=_PAGE, offset=offset))
-        for one in page:
-            if one.run.state is RunState.COMPLETE:
-                yield one
-                if one.time < since:
-                    return
+        yield from page
         if len(page) < _PAGE:
             return
 
 
-def _rows(graph: Observed, ids: Iterable[int], until: int) -> Mapping[int, int | float]:
-    """The rows that runs wrote, by run."""
-    found = graph.measurements(ids, until, MOST_WRITES, _ROWS)
+def _completed(stored: Iterable[StoredWrite], since: int) -> Iterator[StoredWrite]:
+    for one in stored:
+        if one.run.state is RunState.COMPLETE:
+            yield one
+            if one.time < since:
+                return
+
+
+def _rows(graph: Observed, wanted: Sequence[frozenset[int]], until: int) -> Sequence[Mapping[int, int | float]]:
+    """The rows that runs wrote to each dataset, which may have several ids; by run."""
+    together = graph.measurements({id_ for ids in wanted for id_ in ids}, until, _AT_ONCE, _ROWS)
+    if len(together) == _AT_ONCE:
+        return [_row_counts(graph.measurements(ids, until, MOST_WRITES, _ROWS)) for ids in wanted]
+    owners: dict[int, list[int]] = {}
+    for place, ids in enumerate(wanted):
+        for id_ in ids:
+            owners.setdefault(id_, []).append(place)
+    of_each: list[list[MeasurementRow]] = [[] for _ in wanted]
+    for row in together:
+        for place in owners[row.dataset_id]:
+            of_each[place].append(row)
+    return [_row_counts(some) for some in of_each]
+
+
+def _row_counts(found: Iterable[MeasurementRow]) -> Mapping[int, int | float]:
     return {
         row.run_id: value
         for row in found
@@ -108,10 +157,11 @@ def _rows(graph: Observed, ids: Iterable[int], until: int) -> Mapping[int, int |
 
 def _nominal_times(catalog: Catalog, run_ids: Sequence[int]) -> Mapping[int, int]:
     found: dict[int, int] = {}
-    for run_id, facets in catalog.run_facets(run_ids).items():
-        for one in facets:
-            if not one.role and one.key == "nominalTime" and (time := _start(one.payload)) is not None:
-                found[run_id] = time
+    for page in range(0, len(run_ids), _PAGE):
+        for run_id, facets in catalog.run_facets(run_ids[page : page + _PAGE]).items():
+            for one in facets:
+                if not one.role and one.key == "nominalTime" and (time := _start(one.payload)) is not None:
+                    found[run_id] = time
     return found
 
 
