@@ -195,3 +195,47 @@ def test_a_mistake_has_its_line(data: Path, tmp_path: Path) -> None:
         assert "did you mean 'target'?" in result.stderr
     hostile = whence("check", ALL.replace("version: 1", 'version: 1\n"\\e[2J": x'), tmp_path)
     assert (hostile.exit_code, "\x1b" in hostile.stdout) == (5, False)
+
+
+def suggest(data: Path, *words: str) -> Result:
+    return CliRunner().invoke(app, ["slo", "suggest", *words, "--data", str(data), "--as-of", iso_hour(216)])
+
+
+def test_suggestions_are_kept_and_no_higher_ones_are(data: Path, tmp_path: Path) -> None:
+    result = suggest(data, "--service", "shop")
+    assert result.exit_code == 0, result.output
+    # Production was late in its outage; development, and the table with the evil name, were written only once.
+    assert result.stdout.count("  - name:") == 4
+    asked = ("--data", str(data), "--as-of", iso_hour(216), "-o", "json")
+    assert whence("check", result.stdout, tmp_path).exit_code == 0
+    found = json.loads(whence("evaluate", result.stdout, tmp_path, *asked).stdout)["slos"]
+    budgets = {one["name"]: one["budget"] for one in found}
+    assert list(budgets) == [
+        "postgres://prod:5432 shop.revenue is fresh",
+        "postgres://prod:5432 shop.revenue has its rows",
+        "postgres://staging:5432 shop.revenue is fresh",
+        "postgres://staging:5432 shop.revenue has its rows",
+    ]
+    assert all(one["bad"] <= one["allowed"] for one in budgets.values())
+    # Two hours after hour 199 until hour 206: 5 of 216 hours. And one run wrote no rows.
+    assert budgets["postgres://prod:5432 shop.revenue is fresh"]["bad"] == 5 * 3_600
+    assert [line for line in result.stdout.splitlines() if "target" in line] == [
+        f'    objective: {{"target": "{target}%"}}' for target in ("95", "99", "99.5", "99.5")
+    ]
+    higher = result.stdout.replace('"95%"', '"98%"')
+    (late, *_) = json.loads(whence("evaluate", higher, tmp_path, *asked).stdout)["slos"]
+    assert late["budget"]["bad"] > late["budget"]["allowed"]
+
+
+def test_suggestions_for_named_datasets(data: Path) -> None:
+    staging = suggest(data, str(STAGING))
+    assert (staging.exit_code, staging.stdout.count("postgres://prod")) == (0, 0)
+    assert staging.stdout.count(f'dataset: "{STAGING}"') == 2
+    assert (suggest(data, str(DEV)).exit_code, suggest(data, str(DEV)).stdout) == (
+        0,
+        'version: 1\nservice: "suggested"\nslos: []\n',
+    )
+    for unknown in ("shop.none", str(LOAD)):
+        result = suggest(data, unknown)
+        assert (result.exit_code, result.stdout) == (1, "")
+    assert suggest(data, "--service", " ").exit_code == 2

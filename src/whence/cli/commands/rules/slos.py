@@ -24,6 +24,10 @@ _BACKTEST_EPILOG = (
     "Exit codes: 0 replayed, whatever was found; 2 wrong usage, or a mistake in the file; 4 the store is unavailable."
 )
 
+_SUGGEST_EPILOG = (
+    "Exit codes: 0 printed, even if there is nothing to suggest; 1 no such dataset; 2 wrong usage; 4 the store is "
+    "unavailable."
+)
 _STATUS_EPILOG = (
     "Exit codes: 0 all hold, or still learn, or are suppressed; 5 one is violated; 7 none is violated, and one is not "
     "evaluated; 1, 2 and 4 as everywhere."
@@ -77,6 +81,21 @@ def backtest(
 
     with reporting(output):
         raise typer.Exit(show_backtest(file, store_url(data_directory(data), store), since, output))
+
+
+@app.command(epilog=_SUGGEST_EPILOG)
+def suggest(
+    dataset: Annotated[list[str] | None, typer.Argument(help="Datasets; without any, those seen last")] = None,
+    service: Annotated[str, typer.Option("--service", help="The service of the file")] = "suggested",
+    as_of: AsOf = None,
+    data: Data = None,
+    store: Store = None,
+) -> None:
+    """Suggest objectives that the last 30 days would have kept, and print them as a file for `whence slo apply`."""
+    from whence.cli.slos.suggested import show_suggested
+
+    with reporting(Output.TEXT):
+        raise typer.Exit(show_suggested(dataset or [], store_url(data_directory(data), store), service, as_of))
 
 
 @app.command()

@@ -1,0 +1,115 @@
+"""Objectives that the last 30 days of a dataset would have kept, as a file `slos.yaml`.
+
+docs/reference/slos.md states the rule.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil
+from typing import Any
+
+from whence.govern.slos.evaluation.facts import Facts, refreshing
+from whence.govern.slos.evaluation.judge import judge
+from whence.govern.slos.objectives import DAY
+from whence.govern.slos.slo_file import read_slos
+from whence.model.ids import node_id
+from whence.model.names import DatasetName
+
+PERIOD = 30 * DAY
+"""Of what happened in it, objectives are suggested: the time window that they have, too."""
+_MINUTE, _HOUR = 60_000_000, 3_600_000_000
+_LEAST_WRITES = 10
+"""Fewer say too little."""
+_LEAST_ROWS = 28
+"""Runs with a number of rows: twice the history of the rule of volume."""
+_LIMITS = (15, 30, 60, 120, 180, 240, 360, 480, 720, 1_560, 3_000, 10_080)
+"""Minutes: a quarter of an hour to a week; a daily table has 26 hours."""
+_SLACK = 1.05
+"""A limit is at least so many times the gap that 95 % of the gaps do not exceed."""
+_TARGETS = ("99.5", "99", "98", "95", "90", "80")
+"""Per cent. Higher ones are for people to choose."""
+_LONGEST_NAME = 150
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """An objective as it is written, and why."""
+
+    name: str
+    dataset: DatasetName
+    indicator: Mapping[str, Any]
+    target: str
+    reason: str
+
+    @property
+    def members(self) -> Mapping[str, Any]:
+        """Its members in the file."""
+        about = {"name": self.name, "dataset": str(self.dataset), "description": self.reason}
+        return {**about, "indicator": self.indicator, "objective": {"target": f"{self.target}%"}}
+
+
+def suggest_objectives(dataset: DatasetName, facts: Facts, at: int) -> Iterator[Suggestion]:
+    """Suggest objectives for a dataset by what happened in the `PERIOD` until a time (µs)."""
+    writes = [one for one in refreshing(facts.until(at)) if at - PERIOD <= one.time]
+    if len(writes) < _LEAST_WRITES:
+        return
+    gaps = sorted(later.time - earlier.time for earlier, later in pairwise(writes))
+    usual = gaps[ceil(len(gaps) * 0.95) - 1]
+    limit = next((one for one in _LIMITS if one * _MINUTE >= _SLACK * usual), None)
+    if limit is not None:
+        reason = f"95 % of {len(gaps)} gaps between writes were at most {_length_text(usual)}"
+        yield from _with_target(dataset, ("is fresh", {"freshness": {"limit": _limit_text(limit)}}, reason), facts, at)
+    counted = sum(one.rows is not None for one in writes)
+    if counted >= _LEAST_ROWS:
+        yield from _with_target(dataset, ("has its rows", {"volume": {}}, f"{counted} runs say their rows"), facts, at)
+
+
+def write_suggestions(service: str, some: Sequence[Suggestion]) -> str:
+    """The file: YAML whose values are JSON. Raises RulesFileError if `service` is blank or too long."""
+    lines = ["version: 1", f"service: {_json(service)}", "slos:" if some else "slos: []"]
+    for one in some:
+        members = [f"{key}: {_json(value)}" for key, value in one.members.items()]
+        lines += [f"{'    ' if place else '  - '}{line}" for place, line in enumerate(members)]
+    text = "\n".join(lines) + "\n"
+    read_slos(text, "suggestions")
+    return text
+
+
+def _with_target(
+    dataset: DatasetName, wanted: tuple[str, Mapping[str, Any], str], facts: Facts, at: int
+) -> Iterator[Suggestion]:
+    """The suggestion with the highest target that was kept; none if not even the lowest one was."""
+    what, indicator, reason = wanted
+    for target in _TARGETS:
+        found = Suggestion(
+            name=f"{_short_name(dataset)} {what}", dataset=dataset, indicator=indicator, target=target, reason=reason
+        )
+        (one,) = read_slos(json.dumps({"version": 1, "service": "suggested", "slos": [found.members]})).objectives
+        budget = judge(one, facts, at).budget
+        if budget is not None and budget.total and budget.bad <= budget.allowed:
+            yield found
+            return
+
+
+def _short_name(dataset: DatasetName) -> str:
+    """The namespace, since production and staging have the same tables; a hash where a name cannot be written."""
+    text = f"{dataset.namespace} {dataset.name}"
+    if len(text) <= _LONGEST_NAME and text.isprintable() and text == " ".join(text.split()):
+        return text
+    return f"{text[:_LONGEST_NAME].strip()} {node_id(dataset) % 2**64:016x}"
+
+
+def _json(value: object) -> str:
+    """A value as JSON that is YAML, too: what cannot be printed is escaped."""
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(letter if letter.isprintable() else f"\\U{ord(letter):08x}" for letter in text)
+
+
+def _limit_text(minutes: int) -> str:
+    return f"{minutes}m" if minutes % 60 else f"{minutes // 60}h"
+
+
+def _length_text(micros: int) -> str:
+    return f"{micros / _HOUR:.3g} h" if micros >= _HOUR else f"{micros / _MINUTE:.3g} min"
