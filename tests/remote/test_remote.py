@@ -27,6 +27,7 @@ from whence.store.migrations.migrate import migrate
 
 CHURN, MINUTES = str(column("predictions", "churn_probability")), str(column("silver/sessions", "minutes"))
 EXPECTED = Path(__file__).with_name("expected.yaml")
+POLICIES = Path(__file__).with_name("policies.yaml")
 RUN = "22222222-0000-4000-8000-000000000000"
 NODES = (
     [CHURN],
@@ -138,6 +139,14 @@ QUESTIONS: dict[str, tuple[list[str], ...]] = {
     ),
     "expect": ([str(EXPECTED)],),
 }
+IN_GROUPS: dict[str, tuple[list[str], ...]] = {
+    "policy": (
+        ["evaluate", str(POLICIES)],
+        ["evaluate", str(POLICIES), "--limit", "1"],
+        ["evaluate", str(POLICIES), "--as-of", str(NOW - 20_000_000_000)],
+        ["evaluate", str(EXPECTED)],
+    )
+}
 
 
 @pytest.fixture
@@ -186,7 +195,7 @@ def test_a_server_gives_the_bytes_that_its_store_gives(server: Api) -> None:
     """In every form over SQLite; over PostgreSQL, whose answers are printed as those are, in each form in turn."""
     codes, is_each = set(), server.store_url.startswith("sqlite")
     turn = cycle(Rows)
-    for name, several in QUESTIONS.items():
+    for name, several in (QUESTIONS | IN_GROUPS).items():
         for arguments, form in ((one, form) for one in several for form in (Rows if is_each else [next(turn)])):
             words = (name, *arguments, "--output", form)
             here = whence(*words, "--store", server.store_url)

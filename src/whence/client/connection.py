@@ -69,6 +69,11 @@ class Connection:
         content, headers = msgspec.json.encode(document), {"Content-Type": "application/json"}
         return self._patiently(lambda: self._http.put(self.url + path, content=content, headers=headers))
 
+    def post(self, path: str, document: object) -> Any:
+        """Ask with a JSON document; the JSON of the answer. Raises as `get`."""
+        content, headers = msgspec.json.encode(document), {"Content-Type": "application/json"}
+        return self._patiently(lambda: self._http.post(self.url + path, content=content, headers=headers))
+
     def delete(self, path: str) -> Any:
         """Delete what is at a path; the JSON of the answer. Raises as `get`."""
         return self._patiently(lambda: self._http.delete(self.url + path))

@@ -29,7 +29,7 @@ from whence.client.gate_records import Approval, ApprovalsPage, RecordedWaiver, 
 from whence.client.options import Bounds, EvidenceWalk, Narrowing, Time, Walk, iso_text, parameters_of
 from whence.client.pages import Envelope, read_all
 from whence.client.profiles import choose_server
-from whence.client.sensitivity import SensitivityOptions, SubjectOptions
+from whence.client.sensitivity import PolicyAnswer, PolicyEvaluation, SensitivityOptions, SubjectOptions
 from whence.client.slos import Slo, SloAnswer, SloDetail, Slos, SlosPage
 from whence.client.values import (
     BlastRadius,
@@ -56,6 +56,9 @@ _FACTS_AT_ONCE = 50
 _CHECKS_AT_ONCE = 20
 
 _ROWS_AT_ONCE = 1_000
+
+MOST_FINDINGS = 100_000
+"""The most findings of policies that a server sends."""
 
 
 class Client:
@@ -279,6 +282,17 @@ class Client:
         """An objective by its name, `service/name` or id, at a time; `series`: so many points of its time window."""
         options = {"as_of": iso_text(as_of), "series": series}
         return self._converted(self._connection.get(f"/api/v2/slos/{quote(name, safe='')}", options), SloAnswer).data
+
+    def evaluate_policies(
+        self, policies: str, *, file: str = "policies.yaml", as_of: Time | None = None, limit: int = MOST_FINDINGS
+    ) -> PolicyEvaluation:
+        """Of which nodes the policies in a text do not hold, or may not, at a time: the first `limit`.
+
+        `file`: the name that places in the text have. Raises QuestionError for a mistake in it.
+        """
+        document = {"policies": policies, "file": file, "as_of": iso_text(as_of), "limit": limit}
+        answer = self._connection.post("/api/v2/policies/evaluation", document)
+        return self._converted(answer, PolicyAnswer).data
 
     def evidence(self, node: str, *, as_of: Time | None = None, **walk: Unpack[EvidenceWalk]) -> bytes:
         """The evidence pack of a node, as a ZIP file: its lineage at a time (now), with the events that prove it."""

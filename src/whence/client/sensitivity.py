@@ -1,4 +1,4 @@
-"""Sensitivity labels in answers: values."""
+"""Sensitivity labels, and what policies say of them, in answers: values."""
 
 from collections.abc import Sequence
 from typing import TypedDict
@@ -68,3 +68,45 @@ class PlaceOfPersonalData(msgspec.Struct, frozen=True, kw_only=True):
     last_written: str | None
     readers: tuple[str, ...]
     hidden_readers: int
+
+
+class PolicyFinding(msgspec.Struct, frozen=True, kw_only=True):
+    """A node of which a policy does not hold (`violated`), or may not (`not evaluated`, with the reason `unknown`).
+
+    `blocks`: it is violated, or not evaluated on a way to a certified dataset. `path`: the way that shows it.
+    `place`: the file and line of the policy.
+    """
+
+    policy: str
+    node: str
+    outcome: str
+    blocks: bool
+    reason: str
+    owner: str
+    unknown: str | None
+    path: tuple[str, ...]
+    place: str
+
+
+class PolicyEvaluation(msgspec.Struct, frozen=True, kw_only=True):
+    """What policies say of all nodes that the key may see. `counts`: the nodes of each outcome, over all policies.
+
+    `hidden`: nodes upstream that the key may not see. `complete`: whether all lineage was read. `idle`: policies that
+    are about no node. `findings`: violations first, the first of `total`.
+    """
+
+    as_of: str | None
+    outcome: str
+    blocks: bool
+    counts: dict[str, int]
+    hidden: int
+    complete: bool
+    idle: tuple[str, ...]
+    total: int
+    findings: tuple[PolicyFinding, ...]
+
+
+class PolicyAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of a server."""
+
+    data: PolicyEvaluation

@@ -12,7 +12,10 @@ from whence.errors import RulesFileError
 
 _TAGS = {"int": "tag:yaml.org,2002:int", "bool": "tag:yaml.org,2002:bool", "null": "tag:yaml.org,2002:null"}
 _STRINGS = ("tag:yaml.org,2002:str",)
-_DEEPEST = 20
+_DEEPEST = 100
+_MOST_VALUES = 1_000_000
+"""More come only of aliases that repeat one another."""
+_LONGEST_NUMBER = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,8 @@ class Node:
         """A whole number."""
         if self.raw.tag != _TAGS["int"] or not self.text.lstrip("+-").isdecimal():
             raise self.mistake("write a whole number here")
+        if len(self.text) > _LONGEST_NUMBER:
+            raise self.mistake("the number is too large")
         return int(self.text)
 
     def boolean(self) -> bool:
@@ -73,6 +78,8 @@ class Node:
         """A text; a number or a date counts as the text that is written."""
         if not isinstance(self.raw, yaml.ScalarNode) or self.is_null():
             raise self.mistake("write a text here")
+        if any("\ud800" <= letter <= "\udfff" for letter in self.text):
+            raise self.mistake("the text has half of a character (an escape such as \\ud800)")
         return self.text
 
     def filled(self) -> str:
@@ -98,7 +105,36 @@ def parse(text: str, file: str) -> Node | None:
         raise RulesFileError(f"{file}:{line}", f"it is not YAML: {error.problem}") from None
     except (yaml.YAMLError, RecursionError) as error:
         raise RulesFileError(f"{file}:1", f"it is not YAML: {type(error).__name__}") from None
-    return None if root is None or root.tag == _TAGS["null"] else Node(file, root)
+    if root is None or root.tag == _TAGS["null"]:
+        return None
+    _check_size(Node(file, root), [], {})
+    return Node(file, root)
+
+
+def _check_size(node: Node, above: list[yaml.Node], sizes: dict[yaml.Node, int]) -> int:
+    """The number of values below a value, where an alias counts as often as it is written.
+
+    Raises RulesFileError for a value that contains itself, and for a document that is too deep or too large to read.
+    """
+    if node.raw in above:
+        raise node.mistake("the value contains itself")
+    if len(above) > _DEEPEST:
+        raise node.mistake(f"values are nested {_DEEPEST} deep at most")
+    if node.raw not in sizes:
+        above.append(node.raw)
+        sizes[node.raw] = 1 + sum(_check_size(Node(node.file, one), above, sizes) for one in _inner(node.raw))
+        above.pop()
+    if sizes[node.raw] > _MOST_VALUES:
+        raise node.mistake(f"the aliases repeat too much: these are more than {_MOST_VALUES:,} values")
+    return sizes[node.raw]
+
+
+def _inner(raw: yaml.Node) -> Iterator[yaml.Node]:
+    match raw:
+        case yaml.MappingNode():
+            yield from (one for pair in raw.value for one in pair)
+        case yaml.SequenceNode():
+            yield from raw.value
 
 
 Reader = Callable[[Node], Any]

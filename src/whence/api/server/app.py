@@ -40,6 +40,7 @@ from whence.api.operations.progress import ProgressWatch, has_reached, least_pro
 from whence.api.operations.response_types import LiveDocument, ProgressDocument, ReadyDocument
 from whence.api.operations.status import StatusWatch
 from whence.api.pending.assertions import PendingAssertions
+from whence.api.policies import routes as policy_routes
 from whence.api.requests.graph import GraphRequests
 from whence.api.server.openapi import Described
 from whence.api.settings import Settings
@@ -123,6 +124,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     if security and settings.slack:
         slack = SlackAnswers(credentials=security.credentials, requests=requests, base=settings.slack.public_url)
         app.include_router(slack_routes.router(settings.slack.signing_secret, slack, security.auditing))
+    app.include_router(needing(Action.READ, policy_routes.router(requests)))
     app.include_router(needing(Action.READ, evidence_routes.router(settings.evidence_keys)))
     app.include_router(needing(Action.PUBLIC, ui.router()))  # files, the same for everybody
     for router in (

@@ -82,6 +82,12 @@ VALUES: Mapping[str, Any] = {
     "field": "total",
     "fields": "email",
     "column": "total",
+    # Policies
+    **{f"PolicyEvaluation.{one}": value for one, value in (("counts", {"violated": 1}), ("idle", ["no mail"]))},
+    "PolicyFinding.policy": "no personal data in marketing",
+    "PolicyFinding.owner": "privacy",
+    "PolicyFinding.unknown": None,
+    "PolicyFinding.place": "policies.yaml:3",
     # Keys that sign evidence packs
     "EvidenceKey.id": "5d1b3a1ee4c0f2b86b4f6f0c1f9b6f0b7d6a1c2e3f405162738495a6b7c8d9e0",
     "pem": "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA…\n-----END PUBLIC KEY-----\n",

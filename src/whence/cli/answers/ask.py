@@ -33,7 +33,7 @@ from whence.client.contracts import ContractedDataset, ContractHistory
 from whence.client.diagnosis import RootCauses
 from whence.client.gate_records import Approval, RecordedWaiver
 from whence.client.options import Bounds, Narrowing, Time, Walk
-from whence.client.sensitivity import SensitivityOptions, SubjectOptions
+from whence.client.sensitivity import PolicyEvaluation, SensitivityOptions, SubjectOptions
 from whence.client.values import (
     BlastRadius,
     CheckedDataset,
@@ -172,6 +172,12 @@ class Questions(Protocol):
 
     def waivers(self, repository: str) -> Sequence[RecordedWaiver]:
         """The recorded waivers of a repository."""
+        ...
+
+    def evaluate_policies(
+        self, policies: str, *, file: str = "policies.yaml", as_of: Time | None = None
+    ) -> PolicyEvaluation:
+        """Of which nodes the policies of a file (its text) do not hold, or may not."""
         ...
 
     def jobs(self) -> Iterator[KnownJob]:

@@ -13,6 +13,8 @@ from whence.model.names import DatasetName, FieldName, JobName
 from whence.model.names import Node as NodeName
 from whence.model.sensitivity import Grade
 
+MOST_NESTED = 8
+"""How deep `reads` and `derived_from` can be inside each other."""
 KINDS = ("dataset", "column", "job")
 _LABEL = re.compile(r"\s*([^\s>=]+)\s*>=\s*(\S+)\s*")
 _GRADES = {one.word: one for one in Grade}
@@ -21,8 +23,16 @@ _GRADES = {one.word: one for one in Grade}
 def condition_reader(categories: frozenset[str]) -> Reader:
     """Reads a condition whose labels have one of these categories."""
 
+    depth = 0
+
     def read(node: Node) -> Condition:
-        return _condition(read_members(node, readers), node)
+        nonlocal depth
+        if depth > MOST_NESTED:
+            raise node.mistake(f"conditions are nested {MOST_NESTED} deep at most")
+        depth += 1
+        stated = read_members(node, readers)
+        depth -= 1
+        return _condition(stated, node)
 
     readers: dict[str, Reader] = {
         "kind": one_or_more(lambda one: choice(one, KINDS)),

@@ -77,6 +77,14 @@ def holds(condition: Condition, subject: Subject, estate: Estate) -> Truth:
     return every(_attributes(condition, subject, estate))
 
 
+def _truth(condition: Condition, subject: Subject, estate: Estate) -> Truth:
+    """The same, remembered: a dataset is asked once for each that reads it, and on every level of nesting."""
+    known = estate.truths.setdefault(condition, {})
+    if subject.node not in known:
+        known[subject.node] = holds(condition, subject, estate)
+    return known[subject.node]
+
+
 def _attributes(condition: Condition, subject: Subject, estate: Estate) -> Iterator[Truth]:
     """The truth of each attribute that is stated, the cheapest first."""
     if condition.kinds:
@@ -105,7 +113,7 @@ def _attributes(condition: Condition, subject: Subject, estate: Estate) -> Itera
         truth = _outlives(subject)
         yield truth if condition.outlives_sources else inverse(truth)
     if condition.reads is not None:
-        found = some(holds(condition.reads, one, estate) for one in estate.inputs_of(subject))
+        found = some(_truth(condition.reads, one, estate) for one in estate.inputs_of(subject))
         yield None if found is False and subject.unknown else found
     if condition.derived_from is not None:
         yield _derived(condition.derived_from, subject, estate)

@@ -95,6 +95,8 @@ class Estate:
         default_factory=dict, init=False, repr=False, compare=False
     )
     """By condition: the datasets that are made of one of which it holds, or may hold."""
+    truths: dict[Hashable, dict[Node, bool | None]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """By condition: whether it holds of the datasets that were asked about."""
     _targets: dict[Node, list[Node]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -6,11 +6,13 @@ from typing import TypeVar
 
 from whence.govern.policies.assembly import Categories, KnownGraph, make_estate
 from whence.govern.policies.estate import Estate
+from whence.model.catalog import Entry, EntryFilter, Window, entry_sort_key
 from whence.model.graph import Direction, EdgeRow, GapRow, Grain, Hop
 from whence.model.ids import Kind, kind_of
 from whence.model.names import DatasetName, FieldName, Node
 from whence.model.sensitivity import Grade
 from whence.model.traits import Traits
+from whence.query.ports.catalog import Catalog
 from whence.query.ports.graph import Graph
 from whence.query.sensitivity.disclosures import Way, way_between
 from whence.query.traversal.edges import transformations_of
@@ -19,8 +21,21 @@ from whence.query.traversal.traits import TraitReader
 
 MOST_EDGES = 2_000_000
 """Edges that are read of a graph; more are a budget that cuts the answer."""
+_PAGE = 5_000
 
 _Row = TypeVar("_Row", EdgeRow, GapRow)
+
+
+def read_whole_estate(catalog: Catalog, graph: Graph, categories: Categories, at: int | None = None) -> Estate:
+    """The estate of all datasets that a catalog lists, and all that is upstream of them; the rest as `read_estate`."""
+    return read_estate(graph, (one.id for one in _datasets(catalog)), categories, at)
+
+
+def _datasets(catalog: Catalog) -> Iterator[Entry]:
+    after = None
+    while page := catalog.listed(Kind.DATASET, EntryFilter(), Window(limit=_PAGE, after=after)):
+        yield from page
+        after = entry_sort_key(page[-1])
 
 
 def read_estate(graph: Graph, datasets: Iterable[int], categories: Categories, at: int | None = None) -> Estate:

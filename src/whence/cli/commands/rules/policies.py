@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from whence.cli.commands.options import Data, Form, Store, parse_past_instant
+from whence.cli.commands.options import Data, Form, Profile, ServerUrl, Store, parse_past_instant
+from whence.cli.commands.source import open_questions
 from whence.cli.output.streams import Output, reporting
-from whence.cli.settings import data_directory, store_url
 
 app = typer.Typer(
     name="policy",
@@ -19,7 +19,7 @@ _CHECK_EPILOG = "Exit codes: 0 the file is valid; 5 it has a mistake; 1 it canno
 _TEST_EPILOG = "Exit codes: 0 every example comes out as it says; 5 one does not, or the file has a mistake; 1, 2."
 _EVALUATE_EPILOG = (
     "Exit codes: 0 all hold; 5 one is violated, or not evaluated on a way to a certified dataset; 7 none is violated, "
-    "and one is not evaluated; 2 wrong usage, or a mistake in the file; 4 the store is unavailable."
+    "and one is not evaluated; 2 wrong usage, or a mistake in the file; 4 the server or store is unavailable."
 )
 
 File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="The policies, such as policies.yaml")]
@@ -45,18 +45,24 @@ def judge_examples(file: File, output: Form = Output.TEXT) -> None:
 
 @app.command(epilog=_EVALUATE_EPILOG)
 def evaluate(
+    context: typer.Context,
     file: File,
     as_of: Annotated[
         int | None,
         typer.Option("--as-of", parser=parse_past_instant, metavar="TIME", help="The lineage at this time: 2h ago"),
     ] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="The most findings to print as text")] = 50,
+    url: ServerUrl = None,
+    profile: Profile = None,
     data: Data = None,
     store: Store = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """Evaluate the policies of a file against the store: of which nodes they do not hold, and by which way."""
+    """Evaluate the policies of a file: of which datasets and columns they do not hold, and by which way.
+
+    Of a server's, those that the key may see.
+    """
     from whence.cli.policies.evaluation import show_evaluated
 
-    with reporting(output):
-        raise typer.Exit(show_evaluated(file, store_url(data_directory(data), store), as_of, limit, output))
+    with reporting(output), open_questions(context) as questions:
+        raise typer.Exit(show_evaluated(questions, file, as_of, limit, output))

@@ -1,0 +1,85 @@
+"""The route that evaluates policies which the caller sends (http-api.md): it stores nothing."""
+
+from collections.abc import Callable
+from threading import BoundedSemaphore
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from whence.api.auth.guard import answered
+from whence.api.http.clock import now_of
+from whence.api.http.response_types import One
+from whence.api.http.responses import MISSING, answer
+from whence.api.lineage.parameters import Text, Time
+from whence.api.requests.catalog import catalog_over
+from whence.api.requests.graph import GraphRequests
+from whence.errors import EventError, QuestionsBusyError, RulesFileError
+from whence.govern.policies.documents import PolicyEvaluation, evaluation_document
+from whence.govern.policies.evaluation import evaluate
+from whence.govern.policies.policy import PolicyFile
+from whence.govern.policies.policy_file import read_policies
+from whence.govern.policies.reading import read_whole_estate
+from whence.query.answers.instants import past_instant
+from whence.query.visibility.visible_ids import QuestionGraph
+
+AT_ONCE = 2
+"""The most evaluations at a time: each has the names of all datasets and columns in memory."""
+LONGEST = 200_000
+"""Characters in a file of policies."""
+MOST_FINDINGS = 100_000
+
+
+class Policies(BaseModel):
+    """A file of policies, and the time at which to judge by it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    policies: str = Field(max_length=LONGEST, description="The text of a file `policies.yaml`")
+    file: Text = Field("policies.yaml", description="The name of the file, as places in answers have it")
+    as_of: Time | None = Field(None, description="The lineage at this time: `2026-11-20T06:00`, `2h ago`")
+    limit: int = Field(1_000, ge=1, le=MOST_FINDINGS, description="The most findings to list")
+
+
+def router(requests: GraphRequests) -> APIRouter:
+    """Create the route, under `/api/v2`."""
+    routes = APIRouter(prefix="/api/v2/policies", tags=["policies"], responses=MISSING)
+    places = BoundedSemaphore(AT_ONCE)
+
+    @routes.post("/evaluation", response_model=One[PolicyEvaluation])
+    async def evaluate_policies(request: Request, body: Policies) -> Response:
+        """Evaluate policies: of which datasets and columns that the caller may see they do not hold, or may not."""
+        stated = _read(body)
+        at = None if body.as_of is None else past_instant(body.as_of, now_of(request))
+
+        def ask(graph: QuestionGraph) -> PolicyEvaluation:
+            estate = read_whole_estate(catalog_over(request, graph), graph, stated.categories, at)
+            return evaluation_document(evaluate(stated.policies, estate), at, body.limit)
+
+        found = await requests.read(request, _in_place(places, ask))
+        answered(request, found["total"])
+        return answer({"data": found, "page": None})
+
+    return routes
+
+
+def _read(body: Policies) -> PolicyFile:
+    try:
+        return read_policies(body.policies, body.file)
+    except RulesFileError as error:
+        raise EventError("/policies", str(error), 422) from None
+
+
+def _in_place(
+    places: BoundedSemaphore, ask: Callable[[QuestionGraph], PolicyEvaluation]
+) -> Callable[[QuestionGraph], PolicyEvaluation]:
+    """The question, asked in one of the places; it raises QuestionsBusyError if there is none."""
+
+    def answer_in_place(graph: QuestionGraph) -> PolicyEvaluation:
+        if not places.acquire(blocking=False):
+            raise QuestionsBusyError
+        try:
+            return ask(graph)
+        finally:
+            places.release()
+
+    return answer_in_place

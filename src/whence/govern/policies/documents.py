@@ -1,0 +1,75 @@
+"""Evaluations of policies as JSON: for the API and the command line alike."""
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from whence.govern.policies.evaluation import Evaluation
+from whence.govern.policies.policy import Finding
+from whence.query.answers.instants import iso
+
+OutcomeWord = Literal["ok", "violated", "not evaluated"]
+
+
+class PolicyFinding(TypedDict):
+    """A node of which a policy does not hold, or may not: whom to ask (`owner`), and the way that shows it (`path`).
+
+    `unknown`: why the policy is not evaluated. `place`: the file and line of the policy.
+    """
+
+    policy: str
+    node: str
+    outcome: OutcomeWord
+    blocks: bool
+    reason: str
+    owner: str
+    unknown: str | None
+    path: list[str]
+    place: str
+
+
+class PolicyEvaluation(TypedDict):
+    """What policies say of the nodes that the caller may see, at a time. `counts`: the nodes of each outcome, over all
+    policies. `hidden`: nodes upstream that the caller may not see. `complete`: whether all lineage was read. `idle`:
+    policies that are about no node. `findings`: violations first, at most as many as were asked for; `total`: of how
+    many.
+    """
+
+    as_of: str | None
+    outcome: OutcomeWord
+    blocks: bool
+    counts: dict[str, int]
+    hidden: int
+    complete: bool
+    idle: list[str]
+    total: int
+    findings: list[PolicyFinding]
+
+
+def evaluation_document(found: Evaluation, as_of: int | None, limit: int | None = None) -> PolicyEvaluation:
+    """An evaluation at a time (µs; None: now) with its first `limit` findings, or all."""
+    return {
+        "as_of": None if as_of is None else iso(as_of),
+        "outcome": found.outcome.value,
+        "blocks": found.blocks,
+        "counts": {outcome.value: count for outcome, count in found.counts.items()},
+        "hidden": found.hidden,
+        "complete": found.complete,
+        "idle": list(found.idle),
+        "total": len(found.findings),
+        "findings": [_finding(one) for one in found.findings[:limit]],
+    }
+
+
+def _finding(one: Finding) -> PolicyFinding:
+    return {
+        "policy": one.policy.name,
+        "node": str(one.node),
+        "outcome": one.outcome.value,
+        "blocks": one.blocks,
+        "reason": one.policy.reason,
+        "owner": one.policy.owner,
+        "unknown": one.unknown or None,
+        "path": [str(node) for node in one.path],
+        "place": one.policy.place,
+    }
