@@ -22,9 +22,9 @@ def write(engine: Engine, *entries: Entry) -> Head:
         return append_entries(connection, entries)
 
 
-def checked(engine: Engine, *anchors: Head) -> Head:
+def checked(engine: Engine, *earlier: Head) -> Head:
     with read_security(engine) as connection:
-        return verify_log(connection, anchors)
+        return verify_log(connection, earlier)
 
 
 def test_what_was_written_is_verified_and_read_newest_first(security: Engine) -> None:
@@ -54,7 +54,7 @@ def _swap(connection: Connection) -> None:
 
 
 def _cut(connection: Connection) -> None:
-    """Take the last rows away, and the head with them: what nobody sees without an anchor."""
+    """Take the last rows away, and the head with them: what nobody sees without an earlier head."""
     connection.execute(delete(audit).where(audit.c.number > 7))
     last = connection.execute(select(audit.c.number, audit.c.hash).where(audit.c.number == 7)).one()
     connection.execute(update(audit_head).values(number=last.number, hash=last.hash))
@@ -95,13 +95,15 @@ def test_a_row_that_was_changed_removed_or_moved_is_found(
 
 
 @pytest.mark.parametrize("tamper", [_cut, _write_anew])
-def test_an_anchor_finds_what_was_cut_or_written_anew(security: Engine, tamper: Callable[[Connection], object]) -> None:
-    anchor = write(security, *map(entry, range(10)))
+def test_an_earlier_head_finds_what_was_cut_or_written_anew(
+    security: Engine, tamper: Callable[[Connection], object]
+) -> None:
+    head = write(security, *map(entry, range(10)))
     with write_security(security) as connection:
         tamper(connection)
     checked(security)
     with pytest.raises(AuditError):
-        checked(security, anchor)
+        checked(security, head)
 
 
 def test_many_writers_make_one_chain(security: Engine) -> None:

@@ -107,6 +107,9 @@ class Log(Protocol):
         Raises LogError.
         """
 
+    def scan_records(self, since: Position, before: Position) -> Iterator[Record]:
+        """All records of one lane, in order, from the one at `since` to `before` (excluded). Raises LogError."""
+
     def find_events(self, text: bytes, since: Position, before: Position) -> Iterator[Record]:
         """The events of one lane whose payload contains `text`, in order, from `since` to `before` (excluded).
 

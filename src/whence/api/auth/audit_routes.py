@@ -114,7 +114,7 @@ def list_audit(request: Request, viewer: Asker, query: Annotated[Filter, Query()
 
 @routes.get("/audit/verification", response_model=One[Verification])
 def verify_audit(request: Request, viewer: Asker) -> Response:
-    """Verify the hash chain of the whole audit log. Keep `head` elsewhere, as an anchor.
+    """Verify the hash chain of the whole audit log. `whence audit sign` keeps its head, signed.
 
     If it is not intact, `wrong` is the number of the first wrong row, and `problem` its fault.
     """

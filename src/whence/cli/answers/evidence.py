@@ -10,7 +10,6 @@ from typing import Any
 from rich.text import Text
 
 from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
-from whence.errors import EvidenceError
 from whence.govern.evidence.archive import read_directory, write_directory
 from whence.govern.evidence.statement import ENVELOPE, Files
 from whence.govern.evidence.verify import Verification, verify_files
@@ -58,14 +57,11 @@ def make_pack_here(places: Places, node: str, at: int, options: dict[str, Any]) 
 @contextmanager
 def _open_security(url: str) -> Iterator[tuple[bytes, Callable[[Sequence[str], int], Sequence[Any]] | None]]:
     """The secret of this installation, and its audit log. Neither, if it runs open: it is not created."""
-    from sqlalchemy import make_url
-
     from whence.govern.evidence.sources import read_changes
-    from whence.store.security.database import open_security, read_security
+    from whence.store.security.database import has_security, open_security, read_security
     from whence.store.security.policy import read_policy
 
-    parsed = make_url(url)
-    if parsed.get_backend_name() == "sqlite" and not (parsed.database and Path(parsed.database).is_file()):
+    if not has_security(url):
         yield b"", None
         return
     engine = open_security(url)
@@ -87,7 +83,9 @@ def write_pack(files: Files, directory: Path) -> Exit:
 
 def show_verified(directory: Path, key_files: Sequence[Path], *, unsigned: bool, output: Output) -> Exit:
     """Verify a pack, and print the result. Raises EvidenceError if it, or a key, cannot be read."""
-    keys = [_read_key(path) for path in key_files]
+    from whence.govern.evidence.signing.key_files import read_public_key
+
+    keys = [read_public_key(path) for path in key_files]
     found = verify_files(read_directory(directory), keys)
     is_sound = not found.problems and (unsigned or bool(found.signed_by))
     if output is Output.JSON:
@@ -95,17 +93,6 @@ def show_verified(directory: Path, key_files: Sequence[Path], *, unsigned: bool,
     else:
         print_lines(_verdict(found, directory, is_sound=is_sound))
     return Exit.OK if is_sound else Exit.MISTAKE
-
-
-def _read_key(path: Path) -> Any:
-    from whence.govern.evidence.signing.keys import PublicKey
-
-    try:
-        return PublicKey.read(path.read_bytes())
-    except OSError as error:
-        raise EvidenceError(str(path), f"it cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise EvidenceError(str(path), str(error)) from None
 
 
 def _document(found: Verification, *, is_sound: bool) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from whence.cli.commands.options import MOST, Data, Form, Security, Store, parse_age
+from whence.cli.commands.options import MOST, Data, EventLog, Form, Security, Store, parse_age
 from whence.cli.output.streams import Output, reporting
-from whence.cli.settings import data_directory, security_db, store_url
+from whence.cli.settings import data_directory, evidence_keys, log_url, security_db, store_url
 from whence.model.access import SCOPES, Action, Role
 
 keys = typer.Typer(name="keys", help="API keys: create, list, rotate, revoke.", no_args_is_help=True)
@@ -78,7 +78,7 @@ def create(
     output: Form = Output.TEXT,
 ) -> None:
     """Create a key, and print it: only now, since only its hash is stored."""
-    from whence.cli.administration.keys import show_created
+    from whence.cli.administration.access.keys import show_created
     from whence.govern.grants import KeyRequest
 
     wanted = KeyRequest(
@@ -91,7 +91,7 @@ def create(
 @keys.command("list")
 def list_keys(data: Data = None, store: Store = None, security: Security = None, output: Form = Output.TEXT) -> None:
     """List all keys without their secrets: name, scopes, expiry, last use."""
-    from whence.cli.administration.keys import show_keys
+    from whence.cli.administration.access.keys import show_keys
 
     with reporting(output):
         show_keys(_url(data, store, security), _now(), output)
@@ -110,7 +110,7 @@ def rotate(
     output: Form = Output.TEXT,
 ) -> None:
     """Replace a key with a new one with the same grants and scopes, and print it."""
-    from whence.cli.administration.keys import show_rotated
+    from whence.cli.administration.access.keys import show_rotated
 
     with reporting(output):
         show_rotated(_url(data, store, security), name, overlap, expires_in, _now(), output)
@@ -124,7 +124,7 @@ def revoke(
     security: Security = None,
 ) -> None:
     """Revoke a key. It takes effect within a second."""
-    from whence.cli.administration.keys import show_revoked
+    from whence.cli.administration.access.keys import show_revoked
 
     with reporting(Output.TEXT):
         show_revoked(_url(data, store, security), key, _now())
@@ -140,7 +140,7 @@ def grant(
     security: Security = None,
 ) -> None:
     """Grant a role in the namespaces that match a pattern."""
-    from whence.cli.administration.grants import grant_role
+    from whence.cli.administration.access.grants import grant_role
 
     with reporting(Output.TEXT):
         grant_role(_url(data, store, security), subject, role, namespaces)
@@ -155,7 +155,7 @@ def revoke_grant(
     security: Security = None,
 ) -> None:
     """Revoke the grant that has exactly this pattern."""
-    from whence.cli.administration.grants import revoke_role
+    from whence.cli.administration.access.grants import revoke_role
 
     with reporting(Output.TEXT):
         revoke_role(_url(data, store, security), subject, namespaces)
@@ -173,7 +173,7 @@ def hide(
     security: Security = None,
 ) -> None:
     """Hide fields from everybody but the stewards of their namespace."""
-    from whence.cli.administration.grants import hide_or_show
+    from whence.cli.administration.access.grants import hide_or_show
     from whence.model.access import Hiding
 
     with reporting(Output.TEXT):
@@ -183,7 +183,7 @@ def hide(
 @access.command("list")
 def list_access(data: Data = None, store: Store = None, security: Security = None, output: Form = Output.TEXT) -> None:
     """List all grants and hidden fields."""
-    from whence.cli.administration.grants import show_access
+    from whence.cli.administration.access.grants import show_access
 
     with reporting(output):
         show_access(_url(data, store, security), output)
@@ -197,33 +197,65 @@ def sign_out(
     security: Security = None,
 ) -> None:
     """End all sessions of a user immediately."""
-    from whence.cli.administration.grants import end_sessions
+    from whence.cli.administration.access.grants import end_sessions
 
     with reporting(Output.TEXT):
         end_sessions(_url(data, store, security), subject, _now())
 
 
 @audit.command()
-def verify(
-    anchor: Annotated[
-        Path | None,
-        typer.Option("--anchor", dir_okay=False, help="A file of earlier heads: each must be in the log"),
-    ] = None,
-    export: Annotated[
-        bool, typer.Option("--export", help="Then append the head to the anchor file; keep that file elsewhere")
-    ] = False,
+def verify(data: Data = None, store: Store = None, security: Security = None, output: Form = Output.TEXT) -> None:
+    """Verify the whole audit log: detects rows that were changed, removed or moved."""
+    from whence.cli.administration.access.audit import show_verified
+
+    with reporting(output):
+        show_verified(_url(data, store, security), output)
+
+
+@audit.command()
+def sign(
+    file: Annotated[Path, typer.Argument(dir_okay=False, help="The file of signed heads; keep a copy elsewhere")],
     data: Data = None,
     store: Store = None,
+    log: EventLog = None,
     security: Security = None,
     output: Form = Output.TEXT,
 ) -> None:
-    """Verify the whole audit log: detects rows that were changed, removed or moved."""
-    from whence.cli.administration.audit import show_verified
+    """Sign what the audit log and the event log are now, and append it to a file: for `whence audit prove`."""
+    from whence.cli.administration.access.signed_heads import show_signed
+    from whence.query.answers.instants import iso
 
-    if export and anchor is None:
-        raise typer.BadParameter("--export needs --anchor FILE")
+    where = data_directory(data)
     with reporting(output):
-        show_verified(_url(data, store, security), anchor, export, output)
+        url, keys = _url(data, store, security), evidence_keys(where)
+        show_signed(file, keys, url, log_url(where, log), iso(_now()), output)
+
+
+@audit.command()
+def prove(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A file of signed heads")],
+    key: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--key",
+            exists=True,
+            dir_okay=False,
+            help="A public key that you trust (PEM); may be repeated. Those of the data directory if not given",
+        ),
+    ] = None,
+    data: Data = None,
+    store: Store = None,
+    log: EventLog = None,
+    security: Security = None,
+    output: Form = Output.TEXT,
+) -> None:
+    """Prove that nothing that was signed was changed in, or cut from, the audit log and the event log."""
+    from whence.cli.administration.access.signed_heads import show_proof
+
+    where = data_directory(data)
+    with reporting(output):
+        url, keys = _url(data, store, security), evidence_keys(where)
+        raise typer.Exit(show_proof(file, keys, key or (), url, log_url(where, log), output))
 
 
 @audit.command("list")
@@ -240,7 +272,7 @@ def list_audit(
     output: Form = Output.TEXT,
 ) -> None:
     """List the newest entries of the audit log."""
-    from whence.cli.administration.audit import show_audit
+    from whence.cli.administration.access.audit import show_audit
     from whence.store.security.audit import AuditFilter
 
     with reporting(output):

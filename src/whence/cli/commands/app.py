@@ -83,7 +83,7 @@ def up(
     tls_key: TlsKey = None,
 ) -> None:
     """Run collector, pipeline and API until Ctrl-C. The first start prints an administrator's key."""
-    from whence.cli.administration import keys
+    from whence.cli.administration.access import keys
     from whence.cli.process import serve
 
     directory = data_directory(data)

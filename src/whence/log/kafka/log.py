@@ -65,6 +65,9 @@ class KafkaLog:
         found = _read_at(self, sorted(set(held)))
         return [found.get(one) for one in positions]
 
+    def scan_records(self, since: Position, before: Position) -> Iterator[Record]:
+        return _read_range(self, since, before, lambda _: True)
+
     def find_events(self, text: bytes, since: Position, before: Position) -> Iterator[Record]:
         found = _read_range(self, since, before, lambda value: text in value)
         return (one for one in found if one.kind is Kind.EVENT)

@@ -59,6 +59,9 @@ class SegmentLog:
     def read_records(self, positions: Sequence[Position]) -> Sequence[Record | None]:
         return read_records_at(self.directory, positions)
 
+    def scan_records(self, since: Position, before: Position) -> Iterator[Record]:
+        return read_records(self.directory, since, before)
+
     def find_events(self, text: bytes, since: Position, before: Position) -> Iterator[Record]:
         return find_events(self.directory, text, since, before)
 

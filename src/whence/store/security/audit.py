@@ -1,7 +1,7 @@
 """The audit log: each row has a hash of itself and of the row before, in the order of commits.
 
-The hashes need no secret: anybody can verify them, offline. A writer of the whole table could recompute them. So export
-its head from time to time (an anchor): a rewritten table does not contain it.
+The hashes need no secret: anybody can verify them, offline. A writer of the whole table could recompute them. So sign
+its head from time to time (`govern.signed_heads`): a rewritten table does not contain it.
 """
 
 import json
@@ -55,7 +55,7 @@ class AuditFilter:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The last row: its number and its hash. Exported, it is an anchor."""
+    """The last row: its number and its hash."""
 
     number: int
     hash: str
@@ -80,13 +80,13 @@ def make_head(connection: Connection) -> None:
     connection.execute(insert(audit_head).values(id=0, number=0, hash=NOTHING))
 
 
-def verify_log(connection: Connection, anchors: Sequence[Head] = ()) -> Head:
-    """Read the whole log. Returns its head if every row is unchanged, and every anchor is in it.
+def verify_log(connection: Connection, earlier: Sequence[Head] = ()) -> Head:
+    """Read the whole log. Returns its head if every row is unchanged, and every earlier head is in it.
 
     Raises AuditError with the number of the changed, removed or moved row.
     """
     number, before = 0, NOTHING
-    wanted = {anchor.number: anchor.hash for anchor in anchors}
+    wanted = {head.number: head.hash for head in earlier}
     for row in _rows(connection):
         number += 1
         if row.number != number:
@@ -95,7 +95,7 @@ def verify_log(connection: Connection, anchors: Sequence[Head] = ()) -> Head:
         if row.hash != before:
             raise AuditError(number, "is not what was written, or not in its place")
         if wanted.pop(number, before) != before:
-            raise AuditError(number, "is not the one that was anchored: the log was written anew")
+            raise AuditError(number, "is not the one of an earlier head: the log was written anew")
     head = connection.execute(select(audit_head.c.number, audit_head.c.hash)).one_or_none()
     if head is None or (head.number, head.hash) != (number, before) or any(wanted):
         raise AuditError(number + 1, "is missing: the log was cut")

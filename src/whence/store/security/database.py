@@ -30,6 +30,12 @@ def security_url(store_url: str) -> str:
     return sqlite_url(Path(url.database).with_suffix(".security.db"))
 
 
+def has_security(url: str) -> bool:
+    """Whether there can be a security database at this URL. One that runs open has no file, and none is created."""
+    parsed = make_url(url)
+    return parsed.get_backend_name() != "sqlite" or bool(parsed.database and Path(parsed.database).is_file())
+
+
 def open_security(url: str) -> Engine:
     """Open the security database with upgraded tables. Raises StoreError."""
     engine = open_store(url)

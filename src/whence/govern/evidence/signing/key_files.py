@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from whence.errors import EvidenceError
-from whence.govern.evidence.signing.keys import Algorithm, SigningKey
+from whence.govern.evidence.signing.keys import Algorithm, PublicKey, SigningKey
 
 _LIST = "keys.json"
 
@@ -62,6 +62,16 @@ def current_key(directory: Path) -> SigningKey | None:
     if key.public.id != current.id:
         raise EvidenceError(str(path), "it is another key than its name says; run `whence evidence key rotate`")
     return key
+
+
+def read_public_key(path: Path) -> PublicKey:
+    """Read a public key from a file in PEM. Raises EvidenceError."""
+    try:
+        return PublicKey.read(path.read_bytes())
+    except OSError as error:
+        raise EvidenceError(str(path), f"it cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise EvidenceError(str(path), str(error)) from None
 
 
 def create_key(directory: Path, algorithm: Algorithm, now: str) -> PublishedKey:

@@ -2,7 +2,7 @@
 
 from rich.text import Text
 
-from whence.cli.administration.keys import read, recorded
+from whence.cli.administration.access.keys import read, recorded
 from whence.cli.output.streams import Output, print_document, print_lines, safe
 from whence.govern.access_document import grants_document
 from whence.govern.grants import give_role, hide_fields, show_fields, take_role
