@@ -86,7 +86,7 @@ def _with_target(
         found = Suggestion(
             name=f"{_short_name(dataset)} {what}", dataset=dataset, indicator=indicator, target=target, reason=reason
         )
-        (one,) = read_slos(json.dumps({"version": 1, "service": "suggested", "slos": [found.members]})).objectives
+        (one,) = read_slos(_json({"version": 1, "service": "suggested", "slos": [found.members]})).objectives
         budget = judge(one, facts, at).budget
         if budget is not None and budget.total and budget.bad <= budget.allowed:
             yield found
