@@ -114,7 +114,7 @@ def edges_in(models: Mapping[str, str]) -> tuple[GraphEdge, ...]:
         catalog=Catalog.from_columns(known, "duckdb"),
     )
     scripts = {name: f"create table {name} as {truth.render(text)}" for name, text in models.items()}
-    return edges_of(script_event(text, name, settings) for name, text in scripts.items())
+    return edges_of(script_event(text, name, settings) for name, text in scripts.items()).graph
 
 
 def raw_columns() -> Mapping[str, tuple[str, ...]]:

@@ -29,7 +29,14 @@ from whence.client.gate_records import Approval, ApprovalsPage, RecordedWaiver, 
 from whence.client.options import Bounds, EvidenceWalk, Narrowing, Time, Walk, iso_text, parameters_of
 from whence.client.pages import Envelope, read_all
 from whence.client.profiles import choose_server
-from whence.client.sensitivity import PolicyAnswer, PolicyEvaluation, SensitivityOptions, SubjectOptions
+from whence.client.sensitivity import (
+    PolicyAnswer,
+    PolicyEvaluation,
+    PolicyOptions,
+    Proposal,
+    SensitivityOptions,
+    SubjectOptions,
+)
 from whence.client.slos import Slo, SloAnswer, SloDetail, Slos, SlosPage
 from whence.client.values import (
     BlastRadius,
@@ -284,13 +291,14 @@ class Client:
         return self._converted(self._connection.get(f"/api/v2/slos/{quote(name, safe='')}", options), SloAnswer).data
 
     def evaluate_policies(
-        self, policies: str, *, file: str = "policies.yaml", as_of: Time | None = None, limit: int = MOST_FINDINGS
+        self, policies: str, *, proposal: Proposal | None = None, **options: Unpack[PolicyOptions]
     ) -> PolicyEvaluation:
-        """Of which nodes the policies in a text do not hold, or may not, at a time: the first `limit`.
+        """Of which nodes the policies in a text do not hold, or may not. Raises QuestionError for a mistake in it.
 
-        `file`: the name that places in the text have. Raises QuestionError for a mistake in it.
+        With a proposal: of which nodes they would not hold, and do hold now.
         """
-        document = {"policies": policies, "file": file, "as_of": iso_text(as_of), "limit": limit}
+        given = {**options, "as_of": iso_text(options.get("as_of")), "proposal": msgspec.to_builtins(proposal)}
+        document = {"policies": policies, "limit": MOST_FINDINGS, **given}
         answer = self._connection.post("/api/v2/policies/evaluation", document)
         return self._converted(answer, PolicyAnswer).data
 

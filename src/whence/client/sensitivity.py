@@ -70,6 +70,14 @@ class PlaceOfPersonalData(msgspec.Struct, frozen=True, kw_only=True):
     hidden_readers: int
 
 
+class PolicyOptions(TypedDict, total=False):
+    """`file`: the name that places in the text have. `as_of`: the time of the lineage. `limit`: the most findings."""
+
+    file: str
+    as_of: Time | None
+    limit: int
+
+
 class PolicyFinding(msgspec.Struct, frozen=True, kw_only=True):
     """A node of which a policy does not hold (`violated`), or may not (`not evaluated`, with the reason `unknown`).
 
@@ -104,6 +112,26 @@ class PolicyEvaluation(msgspec.Struct, frozen=True, kw_only=True):
     idle: tuple[str, ...]
     total: int
     findings: tuple[PolicyFinding, ...]
+
+
+class ProposedEdge(msgspec.Struct, frozen=True, kw_only=True):
+    """An edge that code would make: node ids, and the transformation as in an event."""
+
+    source: str
+    target: str
+    type: str = "UNKNOWN"
+    subtype: str = ""
+    masking: bool = False
+    description: str = ""
+
+
+class Proposal(msgspec.Struct, frozen=True, kw_only=True):
+    """What code changes of the lineage. `gone`: sources and targets (node ids) whose edges no longer count; `edges`:
+    all that it has instead.
+    """
+
+    gone: tuple[tuple[str, str], ...] = ()
+    edges: tuple[ProposedEdge, ...] = ()
 
 
 class PolicyAnswer(msgspec.Struct, frozen=True, kw_only=True):

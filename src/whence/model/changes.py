@@ -27,6 +27,8 @@ class ChangeKind(StrEnum):
     """The contract of the dataset has another version, or is gone. `before` and `after` are the versions."""
     BROKEN_REFERENCE = "broken reference"
     """The head refers to a table or column that no longer exists, perhaps in a file that nobody changed."""
+    POLICY = "policy"
+    """A policy no longer holds of it, or may not. `after` is the name of the policy."""
     UNKNOWN = "unknown"
     """The two versions could not be compared. This is never "no change"."""
 

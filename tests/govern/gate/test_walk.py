@@ -210,7 +210,7 @@ def test_one_question_is_enough_for_all_that_it_tells() -> None:
 def test_the_edges_of_a_project_are_those_of_its_events() -> None:
     facets = {"columnLineage": column_lineage([Edge(source=AMOUNT, target=TOTAL, type="DIRECT")])}
     event = job_event(0, JOB, inputs=[dataset(ORDERS)], outputs=[dataset(REVENUE, facets=facets)])
-    assert {(one.source, one.target, one.type) for one in edges_of([event])} >= {(AMOUNT, TOTAL, "DIRECT")}
+    assert {(one.source, one.target, one.type) for one in edges_of([event]).graph} >= {(AMOUNT, TOTAL, "DIRECT")}
 
 
 COLUMNS = [FieldName(DatasetName("ns", f"d{number}"), name) for number in range(5) for name in ("a", "b")]

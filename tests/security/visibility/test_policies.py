@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 
 from fixtures.stores_of_events import apply_bodies
-from query.worlds.sensitive_story import BODIES, CRM, FEATURES, REPORT, STAGING, USERS, of
+from query.worlds.sensitive_story import BODIES, CRM, DEV, FEATURES, REPORT, STAGING, USERS, of
 from security.conftest import House
 from whence.model.access import SCOPES, Action, Role
 from whence.store.connection.engine import open_store
@@ -75,6 +75,19 @@ def test_findings_are_limited_and_counted(story: House) -> None:
     (all_, two) = answers(story, (ada, {"policies": POLICIES}), (ada, {"policies": POLICIES, "limit": 2}))
     assert two.json()["data"] == {**all_.json()["data"], "findings": all_.json()["data"]["findings"][:2]}
     assert all_.json()["data"]["total"] == len(all_.json()["data"]["findings"]) > 2
+
+
+def test_a_proposal_is_judged_and_what_is_new_is_listed(story: House) -> None:
+    ada = story.key("ada", Role.READER)
+    target = of(DEV, "mail")
+    edge = {"source": str(of(USERS, "contact")), "target": str(target), "type": "DIRECT", "subtype": "IDENTITY"}
+    gone = [[str(of(USERS, "contact")), str(of(STAGING, "contact"))]]
+    asked = ({"edges": [edge], "gone": gone}, {"gone": gone}, {"edges": [{**edge, "source": "job:prod:load"}]})
+    new, nothing, wrong = answers(story, *((ada, {"policies": POLICIES, "proposal": one}) for one in asked))
+    (one,) = new.json()["data"]["findings"]
+    assert (one["node"], one["path"][0]) == (str(target), str(of(CRM, "email")))
+    assert nothing.json()["data"]["findings"] == []
+    assert (wrong.status_code, wrong.json()["pointer"]) == (422, "/proposal")
 
 
 def test_the_past_is_judged(story: House) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from threading import BoundedSemaphore
+from typing import cast
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,12 +14,11 @@ from whence.api.http.responses import MISSING, answer
 from whence.api.lineage.parameters import Text, Time
 from whence.api.requests.catalog import catalog_over
 from whence.api.requests.graph import GraphRequests
-from whence.errors import EventError, QuestionsBusyError, RulesFileError
-from whence.govern.policies.documents import PolicyEvaluation, evaluation_document
-from whence.govern.policies.evaluation import evaluate
+from whence.errors import EventError, QuestionError, QuestionsBusyError, RulesFileError
+from whence.govern.policies.documents import PolicyEvaluation, ProposalDocument, evaluation_document, read_proposal
 from whence.govern.policies.policy import PolicyFile
 from whence.govern.policies.policy_file import read_policies
-from whence.govern.policies.reading import read_whole_estate
+from whence.govern.policies.proposal import Proposal, evaluate_graph
 from whence.query.answers.instants import past_instant
 from whence.query.visibility.visible_ids import QuestionGraph
 
@@ -27,6 +27,32 @@ AT_ONCE = 2
 LONGEST = 200_000
 """Characters in a file of policies."""
 MOST_FINDINGS = 100_000
+MOST_EDGES = 100_000
+"""Edges that a proposal may have."""
+
+
+class ProposedEdge(BaseModel):
+    """An edge that code would make: node ids, and the transformation as in an event."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    source: Text
+    target: Text
+    type: str = Field("UNKNOWN", max_length=100)
+    subtype: str = Field("", max_length=100)
+    masking: bool = False
+    description: str = Field("", max_length=LONGEST)
+
+
+class Proposed(BaseModel):
+    """What code changes of the lineage. `gone`: sources and targets whose edges no longer count; `edges`: all that it
+    has instead.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    gone: list[tuple[Text, Text]] = Field([], max_length=MOST_EDGES)
+    edges: list[ProposedEdge] = Field([], max_length=MOST_EDGES)
 
 
 class Policies(BaseModel):
@@ -37,6 +63,7 @@ class Policies(BaseModel):
     policies: str = Field(max_length=LONGEST, description="The text of a file `policies.yaml`")
     file: Text = Field("policies.yaml", description="The name of the file, as places in answers have it")
     as_of: Time | None = Field(None, description="The lineage at this time: `2026-11-20T06:00`, `2h ago`")
+    proposal: Proposed | None = Field(None, description="Judge the graph with this change, and list what is new")
     limit: int = Field(1_000, ge=1, le=MOST_FINDINGS, description="The most findings to list")
 
 
@@ -48,12 +75,12 @@ def router(requests: GraphRequests) -> APIRouter:
     @routes.post("/evaluation", response_model=One[PolicyEvaluation])
     async def evaluate_policies(request: Request, body: Policies) -> Response:
         """Evaluate policies: of which datasets and columns that the caller may see they do not hold, or may not."""
-        stated = _read(body)
+        stated, proposal = _read(body), _proposal(body)
         at = None if body.as_of is None else past_instant(body.as_of, now_of(request))
 
         def ask(graph: QuestionGraph) -> PolicyEvaluation:
-            estate = read_whole_estate(catalog_over(request, graph), graph, stated.categories, at)
-            return evaluation_document(evaluate(stated.policies, estate), at, body.limit)
+            found = evaluate_graph(stated, catalog_over(request, graph), graph, at, proposal)
+            return evaluation_document(found, at, body.limit)
 
         found = await requests.read(request, _in_place(places, ask))
         answered(request, found["total"])
@@ -67,6 +94,13 @@ def _read(body: Policies) -> PolicyFile:
         return read_policies(body.policies, body.file)
     except RulesFileError as error:
         raise EventError("/policies", str(error), 422) from None
+
+
+def _proposal(body: Policies) -> Proposal:
+    try:
+        return read_proposal(None if body.proposal is None else cast(ProposalDocument, body.proposal.model_dump()))
+    except QuestionError as error:
+        raise EventError("/proposal", error.reason, 422) from None
 
 
 def _in_place(

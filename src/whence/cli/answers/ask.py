@@ -33,7 +33,7 @@ from whence.client.contracts import ContractedDataset, ContractHistory
 from whence.client.diagnosis import RootCauses
 from whence.client.gate_records import Approval, RecordedWaiver
 from whence.client.options import Bounds, Narrowing, Time, Walk
-from whence.client.sensitivity import PolicyEvaluation, SensitivityOptions, SubjectOptions
+from whence.client.sensitivity import PolicyEvaluation, PolicyOptions, Proposal, SensitivityOptions, SubjectOptions
 from whence.client.values import (
     BlastRadius,
     CheckedDataset,
@@ -175,7 +175,7 @@ class Questions(Protocol):
         ...
 
     def evaluate_policies(
-        self, policies: str, *, file: str = "policies.yaml", as_of: Time | None = None
+        self, policies: str, *, proposal: Proposal | None = None, **options: Unpack[PolicyOptions]
     ) -> PolicyEvaluation:
         """Of which nodes the policies of a file (its text) do not hold, or may not."""
         ...

@@ -13,7 +13,7 @@ from whence.client.contracts import ContractedDataset, ContractHistory
 from whence.client.diagnosis import RootCauses
 from whence.client.gate_records import Approval, RecordedWaiver
 from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text
-from whence.client.sensitivity import PolicyEvaluation, SensitivityOptions, SubjectOptions
+from whence.client.sensitivity import PolicyEvaluation, PolicyOptions, Proposal, SensitivityOptions, SubjectOptions
 from whence.client.values import BlastRadius, CheckedDataset, KnownField, KnownJob, NodeFacts
 from whence.errors import NodeNotFoundError
 from whence.model.catalog import EntryFilter, Window, entry_sort_key
@@ -218,20 +218,20 @@ class StoreQuestions:
         return answer_of(subject_listing(found), answers.SubjectData, limit)
 
     def evaluate_policies(
-        self, policies: str, *, file: str = "policies.yaml", as_of: Time | None = None
+        self, policies: str, *, proposal: Proposal | None = None, **options: Unpack[PolicyOptions]
     ) -> PolicyEvaluation:
-        """Of which nodes the policies of a file do not hold, or may not. Raises RulesFileError."""
-        from whence.govern.policies.documents import evaluation_document
-        from whence.govern.policies.evaluation import evaluate
+        """Of which nodes the policies of a file do not hold, or may not. Raises RulesFileError, QuestionError."""
+        from whence.govern.policies.documents import evaluation_document, read_proposal
         from whence.govern.policies.policy_file import read_policies
-        from whence.govern.policies.reading import read_whole_estate
+        from whence.govern.policies.proposal import evaluate_graph
 
-        at = None if as_of is None else past_instant(iso_text(as_of) or "", _now())
-        stated = read_policies(policies, file)
+        as_of = iso_text(options.get("as_of"))
+        at = None if as_of is None else past_instant(as_of, _now())
+        stated = read_policies(policies, options.get("file", "policies.yaml"))
+        proposed = read_proposal(msgspec.to_builtins(proposal))
         with self._open() as graph:
-            estate = read_whole_estate(StoreCatalog(graph.connection), graph, stated.categories, at)
-            found = evaluate(stated.policies, estate)
-        return msgspec.convert(evaluation_document(found, at), PolicyEvaluation)
+            found = evaluate_graph(stated, StoreCatalog(graph.connection), graph, at, proposed)
+        return msgspec.convert(evaluation_document(found, at, options.get("limit")), PolicyEvaluation)
 
     def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> answers.Found:
         """The results of a search."""

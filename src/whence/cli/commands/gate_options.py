@@ -23,6 +23,9 @@ Checkout = Annotated[
 RulesPath = Annotated[
     str, typer.Option("--rules", help="The path of the rules in the repository; whence/gate.yaml or gate.yaml")
 ]
+PoliciesPath = Annotated[
+    str, typer.Option("--policies", help="The path of the policies there; whence/policies.yaml or policies.yaml")
+]
 Approvals = Annotated[
     Path | None,
     typer.Option("--approvals", exists=True, dir_okay=False, help='JSON: [{"person": …, "commit": …}]'),

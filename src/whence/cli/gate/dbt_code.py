@@ -8,8 +8,7 @@ from whence.capture.dbt.code import project_code
 from whence.capture.dbt.source import Artifacts, DbtProject
 from whence.capture.sql.fingerprint.projects import compare_projects
 from whence.cli.gate.heads import Compared
-from whence.govern.gate.production import GraphEdge
-from whence.govern.gate.project import Project, edges_of
+from whence.govern.gate.project import CodeEdges, edges_of, project_of
 from whence_client.captures import Naming
 
 _JOBS = "dbt"
@@ -49,7 +48,7 @@ def compare_dbt(targets: DbtTargets) -> Compared:
     """What a project changes. Raises ArtifactError without a manifest, or if the warehouse is unknown."""
     base, head = (read_target(target, targets.namespace) for target in (targets.base, targets.head))
     changes = compare_projects(project_code(base.project, base.warehouse), project_code(head.project, head.warehouse))
-    project = Project(base=_edges(targets.base, base), head=_edges(targets.head, head))
+    project = project_of([_edges(targets.base, base)], [_edges(targets.head, head)])
     return Compared(changes=changes, project=project)
 
 
@@ -58,5 +57,5 @@ def read_target(target: Path, namespace: str) -> Artifacts:
     return DbtProject(target=target, namespace=namespace or None).read()
 
 
-def _edges(target: Path, artifacts: Artifacts) -> tuple[GraphEdge, ...]:
+def _edges(target: Path, artifacts: Artifacts) -> CodeEdges:
     return edges_of(DbtProject(target=target).translate(artifacts, Naming(_JOBS)))

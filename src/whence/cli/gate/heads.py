@@ -18,6 +18,8 @@ from whence.model.names import DatasetName, JobName, parse_node
 
 RULES_FILES = ("whence/gate.yaml", "gate.yaml")
 """Where the rules of a repository are looked for."""
+POLICIES_FILES = ("whence/policies.yaml", "policies.yaml")
+"""Where its policies are looked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,14 +76,23 @@ def rules_at_base(change: Change, path: str = "") -> Rulebook:
 
     `path`: where they are in the repository; by default the first of `RULES_FILES` that is there.
     """
-    for place in (path,) if path else RULES_FILES:
+    return _file_at_base(change, (path,) if path else RULES_FILES)
+
+
+def policies_at_base(change: Change, path: str = "") -> Rulebook:
+    """The policies as they are at the merge base, for the same reason; by default the first of `POLICIES_FILES`."""
+    return _file_at_base(change, (path,) if path else POLICIES_FILES)
+
+
+def _file_at_base(change: Change, places: tuple[str, ...]) -> Rulebook:
+    for place in places:
         text = change.repository.file_at(change.merge_base, place)
         if place in change.files:
             notice = f"{place} changes: this head is judged by the rules of its base"
             return Rulebook(text=text or "", place=place, notices=(notice,))
         if text is not None:
             return Rulebook(text=text, place=place)
-    return Rulebook(text="", place=path or RULES_FILES[0])
+    return Rulebook(text="", place=places[0])
 
 
 def compare_job_code(change: Change, questions: Questions, runs: HeadRuns = NO_RUNS) -> Compared:
@@ -102,6 +113,8 @@ def compare_job_code(change: Change, questions: Questions, runs: HeadRuns = NO_R
         project=Project(
             base=tuple(edge for run in compared for edge in _graph_edges(run.before, run.job)),
             head=tuple(edge for run in compared for edge in _graph_edges(run.after, run.job)),
+            base_lineage=tuple(edge for run in compared for edge in run.before.edges),
+            head_lineage=tuple(edge for run in compared for edge in run.after.edges),
         ),
         unread=found.unclaimed,
     )

@@ -15,8 +15,7 @@ from whence.capture.sql_log import Settings
 from whence.capture.sql_log.events import script_event
 from whence.cli.gate.heads import Change, Compared
 from whence.errors import ArtifactError
-from whence.govern.gate.production import GraphEdge
-from whence.govern.gate.project import Project, edges_of
+from whence.govern.gate.project import CodeEdges, Project, edges_of, project_of
 
 SUFFIX = ".sql"
 
@@ -64,8 +63,8 @@ def compare_sql(change: Change, folder: SqlFolder) -> Compared:
     versions, readings = (_project(base, folder), _project(head, folder)), Readings()
     changes, unread = compare_projects(*versions, readings), unread_files(*versions, readings)
     read = lru_cache(maxsize=None)(partial(_edges, _settings(folder)))  # most files are the same in both
-    edges = (tuple(edge for file in sorted(files.items()) for edge in read(*file)) for files in (base, head))
-    return Compared(changes=changes, project=Project(*edges), unread=unread)
+    of_base, of_head = ([read(*file) for file in sorted(files.items())] for files in (base, head))
+    return Compared(changes=changes, project=project_of(of_base, of_head), unread=unread)
 
 
 def read_columns(path: Path) -> Mapping[str, tuple[str, ...]]:
@@ -90,7 +89,7 @@ def _project(files: Mapping[str, str], folder: SqlFolder) -> ProjectCode:
     )
 
 
-def _edges(settings: Settings, path: str, text: str) -> tuple[GraphEdge, ...]:
+def _edges(settings: Settings, path: str, text: str) -> CodeEdges:
     return edges_of([script_event(text, path, settings)])
 
 

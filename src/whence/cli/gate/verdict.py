@@ -19,6 +19,7 @@ from whence.cli.gate.forges.github import github_of
 from whence.cli.gate.forges.gitlab import gitlab_of
 from whence.cli.gate.forms import Form, Publish
 from whence.cli.gate.heads import Change, Compared, change_between, compare_job_code, rules_at_base
+from whence.cli.gate.policies import judge_policies
 from whence.cli.gate.production import QueriedProduction
 from whence.cli.gate.records import NO_SERVER, Declared, add_waivers, read_declared, record_verdict
 from whence.cli.gate.run_events import NO_RUNS, HeadRuns
@@ -89,6 +90,7 @@ class Wanted:
     head: str = ""
     authors: tuple[str, ...] = ()
     rules: str = ""
+    policies: str = ""
     sql: SqlFolder | None = None
     dbt: DbtTargets | None = None
     runs: HeadRuns = NO_RUNS
@@ -151,6 +153,8 @@ def _together(parts: Sequence[Compared]) -> Compared:
         project=Project(
             base=tuple(edge for part in parts for edge in part.project.base),
             head=tuple(edge for part in parts for edge in part.project.head),
+            base_lineage=tuple(edge for part in parts for edge in part.project.base_lineage),
+            head_lineage=tuple(edge for part in parts for edge in part.project.head_lineage),
         ),
         unread=tuple(one for part in parts for one in part.unread),
     )
@@ -168,14 +172,21 @@ def judge_change(
     contracts = review_contracts(change, wanted.naming, questions, read.readers_within_days)
     assessed = assess(compared.changes, QueriedProduction(questions=questions), compared.project)
     assessment = replace(with_promised_columns(assessed, questions), announced=announced_datasets(contracts))
+    policies = judge_policies(change, compared.project.proposal, compared.changes, questions, read, wanted.policies)
     judgement = judge(
         assessment,
         read,
         change.head,
         declared.approvals,
         now=time.time_ns() // 1_000,
-        notices=(*rulebook.notices, *declared.notices, *_unknown_code(compared.unread, read)),
+        notices=(
+            *rulebook.notices,
+            *policies.notices,
+            *declared.notices,
+            *_unknown_code(compared.unread, read),
+        ),
         contracts=contracts,
+        policies=policies.cases,
         unread=compared.unread,
     )
     summary = summarize(judgement, assessment.facts)

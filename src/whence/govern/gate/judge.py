@@ -20,6 +20,7 @@ from whence.govern.gate.judgement import (
     Unjudged,
 )
 from whence.govern.gate.policy import Rules, Verdict, Waiver
+from whence.govern.gate.policy_findings import PolicyCase
 from whence.model.changes import ChangeKind, ColumnChange
 from whence.model.ids import netstrings
 
@@ -35,19 +36,22 @@ def judge(
     now: int,
     notices: tuple[str, ...] = (),
     contracts: Sequence[ContractCase] = (),
+    policies: Sequence[PolicyCase] = (),
     unread: Sequence[str] = (),
 ) -> Judgement:
     """The verdict on a head. `now`: µs UTC; it decides about readers and waivers, and nothing else does.
 
     Approvals count for this commit alone, from somebody who did not write it. They never lift what is blocked.
     `notices`: what could not be judged, in the gate's words. `contracts`: the contracts that the head changes.
+    `policies`: those that would no longer hold.
     `unread`: the changed files that nothing reads, and that are no known job's code.
     """
     own = [one for one in assessment.changes if rules.judges(one.change.file)]
+    beside: tuple[ContractCase | PolicyCase, ...] = (*contracts, *policies)
     judged, waivers = _without_consequences(own), {one.change: one for one in rules.waivers}
     today = datetime.fromtimestamp(now / 1_000_000, UTC).date()
     changes = tuple(_judge_change(Case(one, assessment, rules, now), waivers, today) for one in judged)
-    changes += tuple(_judge(one.change, Impact(), one.reasons, waivers, today) for one in contracts)
+    changes += tuple(_judge(one.change, Impact(), one.reasons, waivers, today) for one in beside)
     unjudged = _unjudged(unread, rules)
     required = tuple(_with_approval(one, head, approvals) for one in _required(changes, unjudged, rules))
     missing = [one for one in required if not one.approved_by]

@@ -80,6 +80,7 @@ class Rules:
     on_unknown: Reaction = Reaction.UNKNOWN
     on_incomplete: Reaction = Reaction.UNKNOWN
     on_unjudged: Reaction = Reaction.UNKNOWN
+    on_policy: Reaction = Reaction.BLOCK
     readers_within_days: int = 90
     approvers: Mapping[str, frozenset[str]] = field(default_factory=dict)
     only_paths: tuple[str, ...] = ()

@@ -108,6 +108,7 @@ _TOP: Mapping[str, Reader] = {
     "on_unknown": _reaction(*_ANY),
     "on_incomplete": _reaction(*_ANY),
     "on_unjudged": _reaction(*_ANY),
+    "on_policy": _reaction(*_KNOWN),
     "readers_within_days": _days,
     "approvers": _approvers,
     "paths": lambda node: read_members(node, {"only": _strings, "ignore": _strings, "code": _strings}),

@@ -23,7 +23,8 @@ Pairs = Iterable[tuple[Node, Node]]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownGraph:
     """How values pass between nodes, and what is asserted of datasets. `columns`: all that are known. `inputs`: pairs
-    of a dataset and one that is made of it. `hidden`: what the viewer may not see.
+    of a dataset and one that is made of it. `hidden`: what the viewer may not see. `unknown`: datasets that code reads,
+    and of which nothing is known, perhaps because the viewer may not see them.
     """
 
     ways: tuple[Way, ...]
@@ -31,6 +32,7 @@ class KnownGraph:
     columns: frozenset[FieldName]
     inputs: frozenset[tuple[Node, Node]] = frozenset()
     hidden: frozenset[Node] = frozenset()
+    unknown: frozenset[Node] = frozenset()
     complete: bool = True
 
     @property
@@ -44,7 +46,8 @@ def make_estate(known: KnownGraph, categories: Categories) -> Estate:
     """The nodes that policies judge. `categories`: the tags of each category beside those known everywhere."""
     widths, inputs = widths_of(known.ways), known.pairs
     labels = _labels(widths, _marked(known, categories))
-    unknown = _downstream(known.hidden, widths[0], inputs)
+    unknown = _why_open(_downstream(known.unknown, widths[0], inputs), "is not known, or may not be seen")
+    unknown |= _why_open(_downstream(known.hidden, widths[0], inputs), "may not be seen")
     kept = {one: _retention(of) for one, of in known.traits.items()}
     sources = shortest_retentions({one: of.days for one, of in kept.items() if of.days is not None}, widths)
     every = set[Node]((*known.traits, *known.columns)) - known.hidden
@@ -97,8 +100,13 @@ def _higher(one: Shown | None, other: Shown) -> Shown:
     return Shown(grade=best.grade, proven=max(one.proven, other.proven), path=best.path)
 
 
-def _downstream(hidden: frozenset[Node], widths: Widths, inputs: Pairs) -> dict[Node, str]:
-    """Why more may reach each node that is downstream of a hidden one."""
+def _why_open(counts: Mapping[Node, int], what: str) -> dict[Node, str]:
+    """Why more may reach each node that is downstream of others."""
+    return {node: f"{count:,} node{'s' * (count != 1)} upstream {what}" for node, count in counts.items()}
+
+
+def _downstream(starts: frozenset[Node], widths: Widths, inputs: Pairs) -> Mapping[Node, int]:
+    """Of how many of some nodes each other node is downstream."""
     targets: dict[Node, set[Node]] = {}
     for source, target in (*widths, *inputs):
         targets.setdefault(source, set()).add(target)
@@ -107,14 +115,14 @@ def _downstream(hidden: frozenset[Node], widths: Widths, inputs: Pairs) -> dict[
         if isinstance(node, FieldName):
             columns.setdefault(node.dataset, set()).add(node)
     counts: Counter[Node] = Counter()
-    for start in hidden:
+    for start in starts:
         seen, frontier = {start}, [start]
         while frontier:
             beyond = {one for node in frontier for one in (*targets.get(node, ()), *columns.get(node, ()))}
             frontier = list(beyond - seen)
             seen |= beyond
         counts.update(seen)
-    return {node: f"{count:,} node{'s' * (count != 1)} upstream may not be seen" for node, count in counts.items()}
+    return counts
 
 
 def _retention(traits: Traits) -> Retention:

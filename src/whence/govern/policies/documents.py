@@ -1,11 +1,16 @@
 """Evaluations of policies as JSON: for the API and the command line alike."""
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from whence.errors import QuestionError
 from whence.govern.policies.evaluation import Evaluation
 from whence.govern.policies.policy import Finding
+from whence.govern.policies.proposal import NOTHING, Proposal
+from whence.model.lineage import Edge
+from whence.model.names import JobName, Node, parse_node
 from whence.query.answers.instants import iso
 
 OutcomeWord = Literal["ok", "violated", "not evaluated"]
@@ -44,6 +49,53 @@ class PolicyEvaluation(TypedDict):
     idle: list[str]
     total: int
     findings: list[PolicyFinding]
+
+
+class ProposedEdge(TypedDict):
+    """An edge that code would make: node ids, and the transformation as in an event."""
+
+    source: str
+    target: str
+    type: NotRequired[str]
+    subtype: NotRequired[str]
+    masking: NotRequired[bool]
+    description: NotRequired[str]
+
+
+class ProposalDocument(TypedDict):
+    """What code changes of the lineage. `gone`: sources and targets whose edges no longer count; `edges`: all that it
+    has instead.
+    """
+
+    gone: Sequence[tuple[str, str]]
+    edges: Sequence[ProposedEdge]
+
+
+def read_proposal(document: ProposalDocument | None) -> Proposal:
+    """A proposal, or the empty one. Raises QuestionError for a text that is no node id."""
+    if document is None:
+        return NOTHING
+    return Proposal(
+        gone=frozenset((_node(source), _node(target)) for source, target in document["gone"]),
+        edges=tuple(_edge(one) for one in document["edges"]),
+    )
+
+
+def _edge(one: ProposedEdge) -> Edge:
+    return Edge(
+        source=_node(one["source"]),
+        target=_node(one["target"]),
+        type=one.get("type", "UNKNOWN").upper(),
+        subtype=one.get("subtype", "").upper(),
+        masking=one.get("masking", False),
+        description=one.get("description", ""),
+    )
+
+
+def _node(text: str) -> Node:
+    if (node := parse_node(text)) is None or isinstance(node, JobName):
+        raise QuestionError("proposal", f"{text!r} is no node id of a dataset or column")
+    return node
 
 
 def evaluation_document(found: Evaluation, as_of: int | None, limit: int | None = None) -> PolicyEvaluation:

@@ -8,7 +8,7 @@ from whence.govern.policies.assembly import Categories, KnownGraph, make_estate
 from whence.govern.policies.estate import Estate
 from whence.model.catalog import Entry, EntryFilter, Window, entry_sort_key
 from whence.model.graph import Direction, EdgeRow, GapRow, Grain, Hop
-from whence.model.ids import Kind, kind_of
+from whence.model.ids import Kind, kind_of, node_id
 from whence.model.names import DatasetName, FieldName, Node
 from whence.model.sensitivity import Grade
 from whence.model.traits import Traits
@@ -26,9 +26,18 @@ _PAGE = 5_000
 _Row = TypeVar("_Row", EdgeRow, GapRow)
 
 
-def read_whole_estate(catalog: Catalog, graph: Graph, categories: Categories, at: int | None = None) -> Estate:
-    """The estate of all datasets that a catalog lists, and all that is upstream of them; the rest as `read_estate`."""
-    return read_estate(graph, (one.id for one in _datasets(catalog)), categories, at)
+def read_whole_graph(catalog: Catalog, graph: Graph, at: int | None = None) -> KnownGraph:
+    """What is known of all datasets that a catalog lists, and of all that is upstream of them."""
+    return _read(graph, (one.id for one in _datasets(catalog)), at)
+
+
+def read_names(graph: Graph, datasets: Iterable[DatasetName]) -> Mapping[DatasetName, DatasetName]:
+    """The name that the graph gives to each dataset of which it knows another one."""
+    ids = {node_id(one): one for one in datasets}
+    identity = Representatives(graph)
+    identity.learn([(id_, id_) for id_ in ids])
+    canonical = {one: identity.names.get(identity.canonical(id_)) for id_, one in ids.items()}
+    return {one: name for one, name in canonical.items() if isinstance(name, DatasetName)}
 
 
 def _datasets(catalog: Catalog) -> Iterator[Entry]:
@@ -43,9 +52,13 @@ def read_estate(graph: Graph, datasets: Iterable[int], categories: Categories, a
 
     `categories`: the tags of each category beside those that are known everywhere.
     """
+    return make_estate(_read(graph, datasets, at), categories)
+
+
+def _read(graph: Graph, datasets: Iterable[int], at: int | None) -> KnownGraph:
     found = _Reading(graph, at)
     found.read(sorted(set(datasets)))
-    return make_estate(found.known(), categories)
+    return found.known()
 
 
 @dataclass(slots=True)

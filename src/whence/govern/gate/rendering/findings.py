@@ -107,7 +107,8 @@ def _of_file(file: str, verdict: Verdict) -> Finding:
 
 def _message(one: JudgedChange, names: Names) -> str:
     """What is found, in one line of plain text."""
-    why = "; ".join(reason.text for reason in one.reasons)
+    ways = [one.change.reason] if one.change.kind is ChangeKind.POLICY else []
+    why = "; ".join((*(reason.text for reason in one.reasons), *ways))
     nearest = ", ".join(names.of(node.node) for node in one.impact.affected[:3])
     text = f"{one.change.kind}: {names.of_change(one.change)} ({one.verdict.text}): {why}"
     return printable(shortened(f"{text}. Affected: {nearest}" if nearest else text, 900))
@@ -141,6 +142,7 @@ _RULES = {
     ChangeKind.METADATA: "A description, a tag or a test changes",
     ChangeKind.CONTRACT: "A data contract changes",
     ChangeKind.BROKEN_REFERENCE: "A table or column that is read does not exist",
+    ChangeKind.POLICY: "A policy does not hold",
     ChangeKind.UNKNOWN: "What changes could not be found out",
 }
 
