@@ -35,6 +35,8 @@ PAGES = {
     "column lens": address("lineage", node=str(PREDICTIONS), col=CHURN, lens="column"),
     "twins": address("lineage", node=str(OVERVIEW)),
     "hostile": address("node", node=str(HOSTILE)),
+    "objectives": address("slos"),
+    "objective": address("slo", slo="billing/charges are fresh"),
     "run": address("run", run=failed_run()),
     "compared runs": address("run", run=building_run(4), vs=building_run(24)),
     "no such name": address("lineage", node=f"{FEATURES}x"),

@@ -4,7 +4,18 @@ import { useSyncExternalStore } from "react";
 import { boxOf } from "./names";
 
 export type Page =
-  "home" | "lineage" | "node" | "changes" | "run" | "board" | "gates" | "verdict" | "admin" | "unknown";
+  | "home"
+  | "lineage"
+  | "node"
+  | "changes"
+  | "run"
+  | "board"
+  | "gates"
+  | "verdict"
+  | "slos"
+  | "slo"
+  | "admin"
+  | "unknown";
 export type Side = "up" | "down";
 export type Lens = "run" | "fresh" | "quality" | "tags" | "owner" | "change" | "column";
 export const LENSES: readonly Lens[] = ["run", "fresh", "quality", "tags", "owner", "change", "column"];
@@ -48,7 +59,19 @@ const listen = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener);
 };
 
-const PAGES: readonly Page[] = ["home", "lineage", "node", "changes", "run", "board", "gates", "verdict", "admin"];
+const PAGES: readonly Page[] = [
+  "home",
+  "lineage",
+  "node",
+  "changes",
+  "run",
+  "board",
+  "gates",
+  "verdict",
+  "slos",
+  "slo",
+  "admin",
+];
 
 export const useWhere = (): Where => {
   const href = useSyncExternalStore(listen, () => window.location.pathname + window.location.search);

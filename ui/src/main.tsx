@@ -10,6 +10,7 @@ import { changesAsked } from "./changes/address";
 import { ChangesPage } from "./changes/ChangesPage";
 import { Explorer } from "./explorer/Explorer";
 import { isNodeId, shortName } from "./names";
+import { SlosPage } from "./slos/SlosPage";
 import { GatesPage } from "./gate/GatesPage";
 import { VerdictPage } from "./gate/VerdictPage";
 import { Admin } from "./admin/Admin";
@@ -25,11 +26,12 @@ import { words } from "./texts";
 
 // Charts are loaded on demand.
 const Boards = lazy(() => import("./dashboards/Dashboards"));
+const SloPage = lazy(() => import("./slos/SloPage"));
 
 /** No such page, or an invalid name. */
-const isLost = (page: Page, node: string, run: string): boolean => {
+const isLost = (page: Page, node: string, run: string, slo: string): boolean => {
   if (page === "lineage" || page === "node" || page === "changes") return !isNodeId(node);
-  return page === "unknown" || (page === "run" && !run);
+  return page === "unknown" || (page === "run" && !run) || (page === "slo" && !slo);
 };
 
 const App = () => {
@@ -40,10 +42,13 @@ const App = () => {
   const seen = useMemo(() => explored(query), [key]);
   const node = query.get("node") ?? "";
   const run = query.get("run") ?? "";
+  const slo = query.get("slo") ?? "";
   const titles: Partial<Record<typeof page, string>> = {
     board: words.boards.title,
     gates: words.gate.title,
     verdict: words.gate.verdict,
+    slos: words.slos.title,
+    slo: words.slos.name,
     admin: words.admin.title,
   };
   const subject = titles[page] ?? (page === "run" ? shortRunId(run) : node && shortName(node));
@@ -53,7 +58,7 @@ const App = () => {
   return (
     <Shell page={page}>
       {(openSearch) =>
-        isLost(page, node, run) ? (
+        isLost(page, node, run, slo) ? (
           <NotFound
             title={page === "unknown" ? words.problem.noPage : undefined}
             requested={page === "unknown" ? undefined : node}
@@ -76,6 +81,12 @@ const App = () => {
           <GatesPage key={query.get("repository")} repository={query.get("repository") ?? ""} />
         ) : page === "verdict" ? (
           <VerdictPage key={key} repository={query.get("repository") ?? ""} commit={query.get("commit") ?? ""} />
+        ) : page === "slos" ? (
+          <SlosPage />
+        ) : page === "slo" ? (
+          <Suspense fallback={<Awaited of={{ waiting: true }} />}>
+            <SloPage key={key} slo={slo} />
+          </Suspense>
         ) : page === "admin" ? (
           <Admin query={query} />
         ) : (

@@ -4,6 +4,7 @@ With `--keys` it asks for keys, and prints some.
 """
 
 import dataclasses
+import json
 import socket
 import sys
 import tempfile
@@ -20,9 +21,11 @@ from sqlalchemy import Engine, select
 
 from fixtures.logs_of_events import fill
 from fixtures.stores_of_events import apply, applying
+from ui.stories.objectives import declared
 from ui.stories.story import NOW, REFUSED, bodies
 from whence.api.server.serve import serve
 from whence.api.settings import Settings
+from whence.api.slos.recording import read_events_to_record
 from whence.derive.delta.table import table_uri
 from whence.derive.kpis.series import kpis
 from whence.derive.lineage_tables.schema import KPI
@@ -52,11 +55,14 @@ DAYS = 60
 def prepared(base: Path) -> Settings:
     """A data directory whose log, store and tables have the story."""
     log, store = base / "data" / "log", sqlite_url(base / "store.db")
-    fill(SegmentLog(log), bodies())
+    fill(SegmentLog(log), [*bodies(), *(json.dumps(one).encode() for one in declared(NOW))])
     _refuse(SegmentLog(log))
     engine = open_store(store)
     migrate(engine)
-    apply(engine, list(read_records(log, start_position(log), committed_end(log))), committed_end(log))
+    end = committed_end(log)
+    apply(engine, list(read_records(log, start_position(log), end)), end)
+    fill(SegmentLog(log), [json.dumps(one).encode() for one in read_events_to_record(engine, NOW)])
+    apply(engine, list(read_records(log, end, committed_end(log))), committed_end(log))
     _count_downstream(engine)
     engine.dispose()
     settings = Settings(data=base / "data", store_url=store, open=True)

@@ -9,6 +9,7 @@ import { Facets, Section } from "../components/Section";
 import { WhereView } from "../components/location";
 import { Description, Owners, TagsEditor, Trust } from "../facts/editors";
 import { useMay } from "../session";
+import { SlosOf } from "../slos/SlosPage";
 import { words } from "../texts";
 import { Contract } from "./node/Contract";
 import { CheckHistory } from "./node/CheckHistory";
@@ -86,6 +87,7 @@ export const NodePage = ({ node, asOf }: { node: string; asOf?: string }) => {
               <Trust node={one.node} facts={one} mayEdit={mayEdit} />
             </Section>
             {"contract_version" in one && (one.contract_version || asOf) && <Contract node={one.node} asOf={asOf} />}
+            {kind === "dataset" && <SlosOf node={one.node} />}
             <dl className="facts">
               <dt>{words.node.namespace}</dt>
               <dd className="mono breaks">{one.namespace}</dd>

@@ -12,6 +12,7 @@ import { lenses } from "./lenses";
 import { contract, node, runs } from "./nodes";
 import { evidence, impact, time } from "./panels";
 import { roles, session } from "./session";
+import { slos } from "./slos";
 
 export const words = {
   ...general,
@@ -34,4 +35,5 @@ export const words = {
   boards,
   gate,
   changes,
+  slos,
 };
