@@ -27,11 +27,11 @@ FLOORS: Mapping[str, Mapping[str, float]] = {
     "TPC-H": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 0.9},
     "Spark SQL": {**_BARS, "harmless silent": 0.95, "known": 1.0, "exact columns": 0.88},
     "Subscriptions": {**_BARS, "harmless silent": 0.88, "known": 1.0, "exact columns": 0.9},
-    "Care": {**_BARS, "harmless silent": 0.55, "known": 1.0, "exact columns": 0.89},
-    WHOLE: {**_BARS, "harmless silent": 0.79, "known": 1.0, "exact columns": 0.88},
+    "Care": {**_BARS, "harmless silent": 0.58, "known": 1.0, "exact columns": 0.89},
+    WHOLE: {**_BARS, "harmless silent": 0.8, "known": 1.0, "exact columns": 0.88},
 }
 """What a change of the reader may not fall below, of each corpus. The corpora before `Subscriptions` were in view when
-rules were written; so was it since, when it had 0.71.
+rules were written; so was it since, when it had 0.71, and `Care`, when it had 0.57.
 """
 
 

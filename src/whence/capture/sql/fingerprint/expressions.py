@@ -10,8 +10,14 @@ from typing import Any, Final
 
 from whence.capture.sql.dialects.functions import AGGREGATES, COUNTING, words
 from whence.capture.sql.fingerprint.normal_forms.arithmetic import add, fold_numbers, minus
-from whence.capture.sql.fingerprint.normal_forms.dates import add_interval, fold_date, year_test
-from whence.capture.sql.fingerprint.normal_forms.function_rules import FUNCTION_RULES, date_part, list_item
+from whence.capture.sql.fingerprint.normal_forms.dates import (
+    add_interval,
+    at_time_zone,
+    date_part,
+    fold_date,
+    year_test,
+)
+from whence.capture.sql.fingerprint.normal_forms.function_rules import FUNCTION_RULES, list_item
 from whence.capture.sql.fingerprint.normal_forms.functions import bind_parameters, is_default_frame, turn_lead
 from whence.capture.sql.fingerprint.normal_forms.logic import compare, connect, negate
 from whence.capture.sql.fingerprint.normal_forms.texts import prefix_test
@@ -288,9 +294,10 @@ def _call(e: Expressions, scope: Scope, node: tree.Node) -> Formula:
     """A function without a class in the parser, for instance one that a user wrote."""
     name = str(tree.this(node)).lower()
     arguments = [e.value(scope, item) for item in tree.items(node)]
-    known = date_part(scope, name, arguments) or list_item(scope, name, arguments) if name not in e.functions else None
-    if known is not None:
-        return known
+    for rule in () if name in e.functions else (date_part, at_time_zone, list_item):
+        known = rule(scope.reading.dialect.name, name, arguments)
+        if known is not None:
+            return known
     kind = "aggregate" if name in AGGREGATES or name in COUNTING else "volatile" if _is_volatile(name) else "call"
     body = [e.store.make("body", e.functions[name])] if name in e.functions else []
     return e.store.make(kind, name, *body, *arguments)

@@ -10,6 +10,9 @@ from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _UNITS: Final = {"week": ("day", 7), "quarter": ("month", 3), "year": ("month", 12)}
 _PARTS: Final = {"dayofmonth": "day", "doy": "dayofyear", "dow": "dayofweek", "isodow": "isodow"}
+_DATE_PARTS: Final = frozenset({"year", "quarter", "month", "day"})
+_MORE_PARTS: Final = frozenset({"hour", "minute", "dayofweek", "dayofyear"})
+"""Parts that not all dialects count in the same way under EXTRACT and as a function."""
 
 
 def make_interval(store: Formulas, amount: Formula, unit: str) -> Formula | None:
@@ -77,3 +80,24 @@ def year_test(store: Formulas, operation: str, left: Formula, right: Formula) ->
             first, after = (make_date(store, date(one, 1, 1)) for one in (year, year + 1))
             return connect(store, "and", [compare(store, "lte", first, inside), compare(store, "lt", inside, after)])
     return None
+
+
+def is_shared_part(dialect: str, part: str) -> bool:
+    """Whether a part of a date is the same as a function and under EXTRACT."""
+    return part in _DATE_PARTS or (part in _MORE_PARTS and dialect in ("spark", "databricks", "hive", "duckdb"))
+
+
+def date_part(dialect: str, name: str, arguments: Sequence[Formula]) -> Formula | None:
+    """`date_part('year', x)`, where the parser leaves it as a call."""
+    if name not in ("date_part", "datepart") or len(arguments) != 2 or arguments[0].op != "string":
+        return None
+    part = part_of(str(arguments[0].args[0]))
+    return arguments[1].store.make("extract", part, arguments[1]) if is_shared_part(dialect, part) else None
+
+
+def at_time_zone(dialect: str, name: str, arguments: Sequence[Formula]) -> Formula | None:
+    """`timezone(zone, x)`, the function that `x AT TIME ZONE zone` calls."""
+    if name != "timezone" or len(arguments) != 2 or dialect not in ("duckdb", "postgres"):
+        return None
+    zone, value = arguments
+    return value.store.make("attimezone", "this", value, "zone", zone)

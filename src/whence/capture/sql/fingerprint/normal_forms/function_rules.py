@@ -4,7 +4,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from whence.capture.sql.fingerprint.normal_forms.arithmetic import add, minus
-from whence.capture.sql.fingerprint.normal_forms.dates import add_interval, make_interval, part_of, subtract_interval
+from whence.capture.sql.fingerprint.normal_forms.dates import (
+    add_interval,
+    is_shared_part,
+    make_interval,
+    part_of,
+    subtract_interval,
+)
 from whence.capture.sql.fingerprint.normal_forms.functions import (
     count_where,
     make_case,
@@ -14,7 +20,7 @@ from whence.capture.sql.fingerprint.normal_forms.functions import (
     make_extreme,
     make_filtered,
 )
-from whence.capture.sql.fingerprint.normal_forms.logic import compare, integer_of, is_null, negate
+from whence.capture.sql.fingerprint.normal_forms.logic import compare, integer_of, is_condition, is_null, negate
 from whence.capture.sql.fingerprint.normal_forms.texts import like
 from whence.capture.sql.provenance.formulas import Formula
 from whence.capture.sql.queries.scopes import Scope
@@ -25,9 +31,8 @@ if TYPE_CHECKING:
     from whence.capture.sql.fingerprint.expressions import Expressions
 
 _HIVE_FAMILY: Final = frozenset({"spark", "databricks", "hive"})
-_DATE_PARTS: Final = frozenset({"year", "quarter", "month", "day"})
-_MORE_PARTS: Final = frozenset({"hour", "minute", "dayofweek", "dayofyear"})
-"""Parts that not all dialects count in the same way under EXTRACT and as a function."""
+_ORDERED_BOOLEANS: Final = frozenset({"duckdb", "spark", "databricks"})
+"""Dialects in which `max` and `min` take booleans, of which true is the greater."""
 
 
 def _subtract(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
@@ -138,7 +143,7 @@ def _is_date(value: Formula) -> bool:
 
 def _date_part(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     """`year(x)` as `EXTRACT(YEAR FROM x)`; the parser of Spark adds a cast to the first alone."""
-    if set(_given(node)) != {tree.THIS} or not _is_shared(scope, part_of(node.key)):
+    if set(_given(node)) != {tree.THIS} or not is_shared_part(scope.reading.dialect.name, part_of(node.key)):
         return e.store.make(*e.parts(scope, node))
     inside = e.inside(scope, node)
     if scope.reading.dialect.name in _HIVE_FAMILY and tree.this(node).key == "tsordstodate" and _is_date(inside):
@@ -146,33 +151,20 @@ def _date_part(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     return e.store.make("extract", part_of(node.key), inside)
 
 
-def _is_shared(scope: Scope, part: str) -> bool:
-    """Whether a part of a date is the same as a function and under EXTRACT."""
-    return part in _DATE_PARTS or (part in _MORE_PARTS and scope.reading.dialect.name in (*_HIVE_FAMILY, "duckdb"))
-
-
 def _extract(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     part = part_of(str(tree.this(tree.this(node)))) if isinstance(tree.this(node), c.Var) else ""
-    if not _is_shared(scope, part):
+    if not is_shared_part(scope.reading.dialect.name, part):
         return e.store.make(*e.parts(scope, node))
     return e.store.make("extract", part, e.value(scope, tree.arg(node, tree.EXPRESSION)))
 
 
-def list_item(scope: Scope, name: str, arguments: Sequence[Formula]) -> Formula | None:
+def list_item(dialect: str, name: str, arguments: Sequence[Formula]) -> Formula | None:
     """DuckDB's `list_extract(x, 1)` as `x[1]`, whose place the parser counts from 0."""
     place = integer_of(arguments[1]) if len(arguments) == 2 else None
-    if scope.reading.dialect.name != "duckdb" or name not in ("list_extract", "list_element") or not place or place < 0:
+    if dialect != "duckdb" or name not in ("list_extract", "list_element") or not place or place < 0:
         return None
     make = arguments[0].store.make
     return make("bracket", "expressions", make("list", make("number", str(place - 1))), tree.THIS, arguments[0])
-
-
-def date_part(scope: Scope, name: str, arguments: Sequence[Formula]) -> Formula | None:
-    """`date_part('year', x)`, where the parser leaves it as a call."""
-    if name not in ("date_part", "datepart") or len(arguments) != 2 or arguments[0].op != "string":
-        return None
-    part = part_of(str(arguments[0].args[0]))
-    return arguments[1].store.make("extract", part, arguments[1]) if _is_shared(scope, part) else None
 
 
 def _interval(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
@@ -240,11 +232,22 @@ def _trim(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 
 
 def _extreme(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    """`max` and `min`: DISTINCT says nothing."""
+    """`max` and `min`: DISTINCT says nothing. Of conditions they are `bool_or` and `bool_and`."""
     inside = tree.this(node)
-    if not isinstance(inside, c.Distinct) or len(tree.items(inside)) != 1 or set(_given(node)) != {tree.THIS}:
+    is_distinct = isinstance(inside, c.Distinct) and len(tree.items(inside)) == 1
+    if set(_given(node)) != {tree.THIS} or (isinstance(inside, c.Distinct) and not is_distinct):
         return e.store.make("aggregate", *e.parts(scope, node))
-    return e.store.make("aggregate", node.key, tree.THIS, e.value(scope, tree.items(inside)[0]))
+    value = e.value(scope, tree.items(inside)[0] if is_distinct else inside)
+    is_boolean = scope.reading.dialect.name in _ORDERED_BOOLEANS and is_condition(value)
+    kind = {"max": "logicalor", "min": "logicaland"}[node.key] if is_boolean else node.key
+    return e.store.make("aggregate", kind, tree.THIS, value)
+
+
+def _array_size(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """DuckDB's `array_length(x)` is `len(x)`, which it has for lists too."""
+    if scope.reading.dialect.name != "duckdb" or set(_given(node)) != {tree.THIS}:
+        return e.store.make(*e.parts(scope, node))
+    return e.store.make("length", tree.THIS, e.inside(scope, node))
 
 
 def _greatest(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
@@ -373,6 +376,7 @@ FUNCTION_RULES: Final[Mapping[str, Callable[["Expressions", Scope, tree.Node], F
     "trim": _trim,
     "max": _extreme,
     "min": _extreme,
+    "arraysize": _array_size,
     "argmax": _extreme_by,
     "argmin": _extreme_by,
     "datatype": _data_type,

@@ -21,7 +21,7 @@ from whence.capture.sql.fingerprint.normal_forms.logic import (
 )
 from whence.capture.sql.provenance.formulas import COMMUTATIVE, IDEMPOTENT, Formula, Formulas
 
-_FILTERED: Final = frozenset({"sum", "avg", "min", "max"})
+_FILTERED: Final = frozenset({"sum", "avg", "min", "max", "logicalor", "logicaland"})
 _NUMBERINGS: Final = ("rownumber", "rank", "denserank")
 _TOTAL: Final = frozenset({"exists", "nullsafeeq", "nullsafeneq"})
 

@@ -241,6 +241,15 @@ def integer_of(value: object) -> int | None:
     return int(str(value.args[0]))
 
 
+def is_condition(value: Formula) -> bool:
+    """Whether a value is true, false or NULL."""
+    parts = formulas_of(value)
+    if value.op == "case":
+        values = [part for part in (*parts[1:-1:2], parts[-1]) if part.op != "null"]
+        return bool(values) and all(map(is_condition, values))
+    return value.op in COMPARISONS | {"and", "or", "not", "is", "boolean"}
+
+
 def formulas_of(value: Formula) -> list[Formula]:
     """The arguments that are formulas."""
     return [arg for arg in value.args if isinstance(arg, Formula)]

@@ -10,7 +10,7 @@ from whence.capture.sql.fingerprint.normal_forms.logic import connect, formulas_
 from whence.capture.sql.fingerprint.row_identity import Change
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
-_OF_VALUES = frozenset({"sum", "avg", "min", "max"})
+_OF_VALUES = frozenset({"sum", "avg", "min", "max", "logicalor", "logicaland"})
 
 
 def shared_filter(store: Formulas, values: Sequence[Formula]) -> tuple[list[Formula], Change]:
