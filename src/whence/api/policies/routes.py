@@ -18,7 +18,8 @@ from whence.errors import EventError, QuestionError, QuestionsBusyError, RulesFi
 from whence.govern.policies.documents import PolicyEvaluation, ProposalDocument, evaluation_document, read_proposal
 from whence.govern.policies.policy import PolicyFile
 from whence.govern.policies.policy_file import read_policies
-from whence.govern.policies.proposal import Proposal, evaluate_graph
+from whence.govern.policies.proposal import Proposal
+from whence.govern.policies.proposed_estate import evaluate_graph
 from whence.query.answers.instants import past_instant
 from whence.query.visibility.visible_ids import QuestionGraph
 

@@ -223,7 +223,7 @@ class StoreQuestions:
         """Of which nodes the policies of a file do not hold, or may not. Raises RulesFileError, QuestionError."""
         from whence.govern.policies.documents import evaluation_document, read_proposal
         from whence.govern.policies.policy_file import read_policies
-        from whence.govern.policies.proposal import evaluate_graph
+        from whence.govern.policies.proposed_estate import evaluate_graph
 
         as_of = iso_text(options.get("as_of"))
         at = None if as_of is None else past_instant(as_of, _now())
