@@ -81,7 +81,7 @@ class PolicyOptions(TypedDict, total=False):
 class PolicyFinding(msgspec.Struct, frozen=True, kw_only=True):
     """A node of which a policy does not hold (`violated`), or may not (`not evaluated`, with the reason `unknown`).
 
-    `blocks`: it is violated, or not evaluated on a way to a certified dataset. `path`: the way that shows it.
+    `blocks`: it is violated, or not evaluated on a path to a certified dataset. `path`: the path that shows it.
     `place`: the file and line of the policy.
     """
 

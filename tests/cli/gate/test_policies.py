@@ -25,7 +25,7 @@ POLICIES = """\
 version: 1
 policies:
   - name: no addresses in marketing
-    reason: the contract with the agency says so
+    reason: the contract with the agency forbids it
     owner: privacy
     forbid: {kind: column, name: "*.marketing", label: pii>=pseudonymous}
 """
@@ -118,7 +118,7 @@ def test_the_text_names_the_way_the_reason_and_whom_to_ask(models: Checkout, pro
     assert "blocked  shop.marketing.contact  policy  sql/marketing.sql" in result.stdout
     assert (
         "shop.crm.email → shop.users.contact → shop.marketing.contact: "
-        "the contract with the agency says so; ask privacy" in result.stdout
+        "the contract with the agency forbids it; ask privacy" in result.stdout
     )
     sarif = run(models, tmp_path, {"note.md": "again"}, "--store", production, "-o", "sarif")
     (found,) = json.loads(sarif.stdout)["runs"][0]["results"]
@@ -213,7 +213,7 @@ def key_of(api: Api, name: str, namespaces: str) -> str:
 def test_a_restricted_key_is_never_told_that_all_is_well(
     models: Checkout, api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who may not see the source is not told of it, and not that the policy holds."""
+    """Who may not see the source learns neither of it nor that the policy holds."""
     found = {}
     keys = {"all": key_of(api, "all", "*"), "staging": key_of(api, "staging", "postgres://staging*")}
     api.up()

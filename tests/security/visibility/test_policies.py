@@ -18,7 +18,7 @@ POLICIES = """\
 version: 1
 policies:
   - name: no addresses
-    reason: the contract says so
+    reason: the contract forbids it
     owner: privacy
     forbid: {kind: column, label: pii>=pseudonymous}
 """

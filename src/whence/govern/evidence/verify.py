@@ -4,28 +4,15 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Any
 
 from whence.errors import EventError
 from whence.govern.evidence.leaves import hash_event, hash_events, hash_line, leaves_of, values_in
-from whence.govern.evidence.signing.envelope import Envelope, read_envelope, signed_bytes
+from whence.govern.evidence.signing.envelope import Envelope, VerifyingKey, has_signed, read_envelope
 from whence.govern.evidence.statement import ENVELOPE, PREDICATE_TYPE, STATEMENT_TYPE, Files
 from whence.openlineage.json.wire import decode, encode_canonical, event_key
 
 Json = dict[str, Any]
-
-
-class VerifyingKey(Protocol):
-    """A key that the verifier trusts (`signing.PublicKey`)."""
-
-    @property
-    def id(self) -> str:
-        """Its id."""
-        ...
-
-    def is_signature(self, signature: bytes, of: bytes) -> bool:
-        """Whether the key's owner made a signature of some bytes."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +44,7 @@ def verify_files(files: Files, trusted: Sequence[VerifyingKey]) -> Verification:
         return Verification(problems=(Problem(ENVELOPE, "is missing"),))
     except ValueError as error:
         return Verification(problems=(Problem(ENVELOPE, str(error)),))
-    signers = tuple(key.id for key in trusted if _has_signed(key, envelope))
+    signers = tuple(key.id for key in trusted if has_signed(key, envelope))
     problems = list(_wrong_signatures(envelope, trusted, signers))
     wrong = list(_wrong_files(files, statement))
     problems += wrong or _problems_of_content(files, statement["predicate"])
@@ -90,11 +77,6 @@ def _statement(envelope: Envelope) -> Json:
             statement: Json = found
             return statement
     raise ValueError("its payload is not a statement about a pack")
-
-
-def _has_signed(key: VerifyingKey, envelope: Envelope) -> bool:
-    of = signed_bytes(envelope.payload)
-    return any(one.key_id == key.id and key.is_signature(one.value, of) for one in envelope.signatures)
 
 
 def _wrong_signatures(envelope: Envelope, trusted: Sequence[VerifyingKey], signers: Sequence[str]) -> Iterator[Problem]:

@@ -13,9 +13,9 @@ from whence.query.answers.values import dataset_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyFinding:
-    """A node of which a policy would not hold, or may not (`unknown` says why). `path`: the way that shows it.
+    """A node of which a policy would not hold, or may not (`unknown` says why). `path`: the path that shows it.
 
-    `blocks`: it is violated, or not evaluated on a way to a certified dataset. `place`: where the policy is written.
+    `blocks`: it is violated, or not evaluated on a path to a certified dataset. `place`: where the policy is written.
     """
 
     policy: str
@@ -55,8 +55,8 @@ def cases_of_findings(
 
 
 def _change(finding: PolicyFinding, dataset: DatasetName, place: tuple[str, int]) -> ColumnChange:
-    way = " → ".join(map(_shown, finding.path))
-    parts = (way, finding.unknown, f"{finding.reason}; ask {finding.owner}")
+    path = " → ".join(map(_shown, finding.path))
+    parts = (path, finding.unknown, f"{finding.reason}; ask {finding.owner}")
     return ColumnChange(
         dataset=dataset,
         column=finding.node.field if isinstance(finding.node, FieldName) else None,

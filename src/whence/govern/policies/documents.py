@@ -17,7 +17,7 @@ OutcomeWord = Literal["ok", "violated", "not evaluated"]
 
 
 class PolicyFinding(TypedDict):
-    """A node of which a policy does not hold, or may not: whom to ask (`owner`), and the way that shows it (`path`).
+    """A node of which a policy does not hold, or may not: whom to ask (`owner`), and the path that shows it (`path`).
 
     `unknown`: why the policy is not evaluated. `place`: the file and line of the policy.
     """

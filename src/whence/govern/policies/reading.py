@@ -27,7 +27,7 @@ _Row = TypeVar("_Row", EdgeRow, GapRow)
 
 
 def read_whole_graph(catalog: Catalog, graph: Graph, at: int | None = None) -> KnownGraph:
-    """What is known of all datasets that a catalog lists, and of all that is upstream of them."""
+    """The graph of all datasets that a catalog lists, with everything upstream of them."""
     return _read(graph, (one.id for one in _datasets(catalog)), at)
 
 

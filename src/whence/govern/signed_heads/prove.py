@@ -1,28 +1,14 @@
-"""Prove that both logs still have what their signed heads say."""
+"""Prove that the event log still has what its signed heads say."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from whence.errors import LogCorruptError
-from whence.govern.evidence.signing.envelope import signed_bytes
+from whence.govern.evidence.signing.envelope import VerifyingKey, has_signed
 from whence.govern.signed_heads.ranges import read_range
 from whence.govern.signed_heads.statement import Range, SignedHead
-from whence.log import Log, Position
+from whence.log import Log
 from whence.log.port import Lane
-
-
-class VerifyingKey(Protocol):
-    """A key that whoever proves trusts (`evidence.signing.keys.PublicKey`)."""
-
-    @property
-    def id(self) -> str:
-        """Its id."""
-        ...
-
-    def is_signature(self, signature: bytes, of: bytes) -> bool:
-        """Whether the key's owner made a signature of some bytes."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,59 +32,51 @@ class Proof:
     problems: tuple[Problem, ...] = ()
 
 
-@dataclass(slots=True)
-class _Count:
-    records: int = 0
-    deleted: int = 0
-    until: dict[str, Position] = field(default_factory=dict)
-
-
 def prove_events(log: Log, heads: Sequence[SignedHead], trusted: Sequence[VerifyingKey]) -> Proof:
     """Compare the event log with its signed heads, and verify these: their signatures, and that none of them is
     missing between two. Raises LogError.
     """
-    lanes, count = {lane.name: lane for lane in log.list_lanes()}, _Count()
-    problems = [*_wrong_heads(heads, trusted), *_wrong_ranges(log, lanes, heads, count)]
-    return Proof(records=count.records, deleted=count.deleted, problems=tuple(problems))
+    lanes = {lane.name: lane for lane in log.list_lanes()}
+    ranges = [(number, one) for number, head in enumerate(heads, 1) for one in head.heads.ranges]
+    deleted = [one for _, one in ranges if _is_deleted(lanes, one)]
+    kept = [(number, one, _find_fault(log, lanes, one)) for number, one in ranges if one not in deleted]
+    wrong = [
+        Problem(number, f"signed {one.records:,} records of the event log from {one.since} to {one.until}: {fault}")
+        for number, one, fault in kept
+        if fault
+    ]
+    return Proof(
+        records=sum(one.records for _, one, fault in kept if not fault),
+        deleted=sum(one.records for one in deleted),
+        problems=(*_wrong_heads(heads, trusted), *wrong),
+    )
 
 
 def _wrong_heads(heads: Sequence[SignedHead], trusted: Sequence[VerifyingKey]) -> Iterator[Problem]:
     previous: str | None = None
     for number, head in enumerate(heads, 1):
-        if not any(_has_signed(key, head) for key in trusted):
+        if not any(has_signed(key, head.envelope) for key in trusted):
             yield Problem(number, "is not signed by a key that you trust, or was changed after it was signed")
         if head.heads.previous != previous:
             yield Problem(number, "does not follow the head before it: one was removed, added or moved")
         previous = head.digest
 
 
-def _has_signed(key: VerifyingKey, head: SignedHead) -> bool:
-    of = signed_bytes(head.envelope.payload)
-    return any(one.key_id == key.id and key.is_signature(one.value, of) for one in head.envelope.signatures)
+def _is_deleted(lanes: Mapping[str, Lane], signed: Range) -> bool:
+    """Whether the log begins after a signed range does, and is not shorter than it."""
+    lane = lanes.get(signed.lane)
+    return lane is not None and signed.since < lane.start and signed.until <= lane.end
 
 
-def _wrong_ranges(log: Log, lanes: Mapping[str, Lane], heads: Iterable[SignedHead], count: _Count) -> Iterator[Problem]:
-    for number, head in enumerate(heads, 1):
-        for signed in head.heads.ranges:
-            if text := _wrong_range(log, lanes.get(signed.lane), signed, count):
-                yield Problem(number, f"signed {signed.records:,} records of the event log {text}")
-
-
-def _wrong_range(log: Log, lane: Lane | None, signed: Range, count: _Count) -> str:
+def _find_fault(log: Log, lanes: Mapping[str, Lane], signed: Range) -> str:
     """What is wrong with a signed range; empty if nothing is."""
-    place = f"from {signed.since} to {signed.until}"
+    lane = lanes.get(signed.lane)
     if lane is None:
-        return f"{place}: {signed.lane} is gone"
+        return f"{signed.lane} is gone"
     if lane.end < signed.until:
-        return f"{place}: it ends at {lane.end} now, so it was cut, or is an older copy"
-    if signed.since < lane.start:
-        count.deleted += signed.records
-        return ""
+        return f"the log ends at {lane.end} now, so it was cut, or is an older copy"
     try:
         found = read_range(log, signed.lane, signed.since, signed.until)
     except LogCorruptError as error:
-        return f"{place}: {error}"
-    if found != signed:
-        return f"{place}: {found.records:,} are there now, and they are not the ones that were signed"
-    count.records += signed.records
-    return ""
+        return str(error)
+    return "" if found == signed else f"{found.records:,} are there now, and they are not the ones that were signed"

@@ -27,7 +27,7 @@ _LEAST_ROWS = 28
 _LIMITS = (15, 30, 60, 120, 180, 240, 360, 480, 720, 1_560, 3_000, 10_080)
 """Minutes: a quarter of an hour to a week; a daily table has 26 hours."""
 _SLACK = 1.05
-"""A limit is at least so many times the gap that 95 % of the gaps do not exceed."""
+"""A limit is at least the 95th percentile of the gaps times this."""
 _TARGETS = ("99.5", "99", "98", "95", "90", "80")
 """Per cent. Higher ones are for people to choose."""
 _LONGEST_NAME = 150

@@ -95,7 +95,7 @@ def verify_log(connection: Connection, earlier: Sequence[Head] = ()) -> Head:
         if row.hash != before:
             raise AuditError(number, "is not what was written, or not in its place")
         if wanted.pop(number, before) != before:
-            raise AuditError(number, "is not the one of an earlier head: the log was written anew")
+            raise AuditError(number, "does not match an earlier head: the log was rewritten")
     head = connection.execute(select(audit_head.c.number, audit_head.c.hash)).one_or_none()
     if head is None or (head.number, head.hash) != (number, before) or any(wanted):
         raise AuditError(number + 1, "is missing: the log was cut")

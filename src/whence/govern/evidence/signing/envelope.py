@@ -8,9 +8,22 @@ import binascii
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
+
+
+class VerifyingKey(Protocol):
+    """A key that the verifier trusts (`keys.PublicKey`)."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        ...
+
+    def is_signature(self, signature: bytes, of: bytes) -> bool:
+        """Whether the key's owner made a signature of some bytes."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +45,12 @@ class Envelope:
 def signed_bytes(payload: bytes) -> bytes:
     """The bytes that are signed: DSSE's pre-authentication encoding."""
     return b"DSSEv1 %d %s %d %s" % (len(PAYLOAD_TYPE), PAYLOAD_TYPE.encode(), len(payload), payload)
+
+
+def has_signed(key: VerifyingKey, envelope: Envelope) -> bool:
+    """Whether a signature of the envelope is by this key."""
+    of = signed_bytes(envelope.payload)
+    return any(one.key_id == key.id and key.is_signature(one.value, of) for one in envelope.signatures)
 
 
 def write_envelope(envelope: Envelope) -> bytes:

@@ -107,8 +107,8 @@ def _of_file(file: str, verdict: Verdict) -> Finding:
 
 def _message(one: JudgedChange, names: Names) -> str:
     """What is found, in one line of plain text."""
-    ways = [one.change.reason] if one.change.kind is ChangeKind.POLICY else []
-    why = "; ".join((*(reason.text for reason in one.reasons), *ways))
+    paths = [one.change.reason] if one.change.kind is ChangeKind.POLICY else []
+    why = "; ".join((*(reason.text for reason in one.reasons), *paths))
     nearest = ", ".join(names.of(node.node) for node in one.impact.affected[:3])
     text = f"{one.change.kind}: {names.of_change(one.change)} ({one.verdict.text}): {why}"
     return printable(shortened(f"{text}. Affected: {nearest}" if nearest else text, 900))
