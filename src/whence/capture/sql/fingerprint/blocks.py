@@ -9,11 +9,15 @@ from dataclasses import replace
 
 from whence.capture.sql.fingerprint.block import NEAREST, NEAREST_OR_NONE, Block, OuterJoin, rows_of
 from whence.capture.sql.fingerprint.keys import unique_keys
-from whence.capture.sql.fingerprint.normal_forms.conditions import known_values, normalize_filter
-from whence.capture.sql.fingerprint.normal_forms.equalities import merge_equalities
-from whence.capture.sql.fingerprint.normal_forms.existence import semi_joins
-from whence.capture.sql.fingerprint.normal_forms.outer_joins import filter_right_sides, inner_views, normalize_joins
-from whence.capture.sql.fingerprint.normal_forms.scalars import join_scalars, join_totals
+from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import known_values, normalize_filter
+from whence.capture.sql.fingerprint.normal_forms.conditions.equalities import merge_equalities
+from whence.capture.sql.fingerprint.normal_forms.sources.existence import semi_joins
+from whence.capture.sql.fingerprint.normal_forms.sources.outer_joins import (
+    filter_right_sides,
+    inner_views,
+    normalize_joins,
+)
+from whence.capture.sql.fingerprint.normal_forms.sources.scalars import join_scalars, join_totals
 from whence.capture.sql.fingerprint.row_identity import normalize_sources
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 

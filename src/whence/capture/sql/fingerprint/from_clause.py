@@ -6,8 +6,8 @@ from typing import Final
 from whence.capture.sql.fingerprint.block import NEAREST, NEAREST_OR_NONE, OUTER_VIEW, Block, OuterJoin
 from whence.capture.sql.fingerprint.blocks import close_block, copy_block
 from whence.capture.sql.fingerprint.meaning import Meaning, RelationMeanings, with_meaning
-from whence.capture.sql.fingerprint.normal_forms.existence import exists_in
-from whence.capture.sql.fingerprint.normal_forms.logic import negate
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import negate
+from whence.capture.sql.fingerprint.normal_forms.sources.existence import exists_in
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.provenance.formulas import Formula
 from whence.capture.sql.provenance.relations import Base, Output, Relation

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from whence.capture.sql.fingerprint.block import Block
 from whence.capture.sql.fingerprint.blocks import close_block
 from whence.capture.sql.fingerprint.expressions import Expressions
-from whence.capture.sql.fingerprint.normal_forms.existence import exists_in
-from whence.capture.sql.fingerprint.normal_forms.reopened_rows import without_groups
+from whence.capture.sql.fingerprint.normal_forms.sources.existence import exists_in
+from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import without_groups
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 from whence.capture.sql.provenance.relations import STAR, Output, Relation

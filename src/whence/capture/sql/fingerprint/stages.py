@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of, rows_of
 from whence.capture.sql.fingerprint.blocks import close_block, mentions
 from whence.capture.sql.fingerprint.keys import reads_only, unique_keys
-from whence.capture.sql.fingerprint.normal_forms.aggregates import aggregates_of, change_aggregates
-from whence.capture.sql.fingerprint.normal_forms.conditions import normalize_filter, rejects_null
-from whence.capture.sql.fingerprint.normal_forms.functions import sum_of_some
-from whence.capture.sql.fingerprint.normal_forms.outer_joins import normalize_joins
-from whence.capture.sql.fingerprint.normal_forms.reopened_rows import without_groups
-from whence.capture.sql.fingerprint.normal_forms.total_filters import shared_filter
+from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import sum_of_some
+from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of, change_aggregates
+from whence.capture.sql.fingerprint.normal_forms.aggregates.total_filters import shared_filter
+from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter, rejects_null
+from whence.capture.sql.fingerprint.normal_forms.sources.outer_joins import normalize_joins
+from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import without_groups
 from whence.capture.sql.fingerprint.row_identity import Change, change_everywhere, first_order, first_value
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 from whence.capture.sql.syntax import tree

@@ -6,7 +6,8 @@ from typing import Any
 
 from whence.capture.sql.fingerprint.blocks import close_block
 from whence.capture.sql.fingerprint.meaning import Meaning, Model
-from whence.capture.sql.fingerprint.normal_forms.changed_rows import ChangedRows, merge_text, read_changed_rows
+from whence.capture.sql.fingerprint.normal_forms.statements.changed_rows import ChangedRows, read_changed_rows
+from whence.capture.sql.fingerprint.normal_forms.statements.merge_texts import merge_text
 from whence.capture.sql.fingerprint.select import StatementMeanings
 from whence.capture.sql.lineage import Budget, ScriptLineage, Span, Table
 from whence.capture.sql.names.catalog import Catalog

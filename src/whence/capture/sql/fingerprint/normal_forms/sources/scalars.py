@@ -4,13 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of, rows_of
-from whence.capture.sql.fingerprint.normal_forms.aggregates import aggregates_of
-from whence.capture.sql.fingerprint.normal_forms.functions import make_coalesce
-from whence.capture.sql.fingerprint.normal_forms.reopened_rows import ForeignSourceError, Reopened
+from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of
+from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import ForeignSourceError, Reopened
+from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.provenance.formulas import BINDERS, PUSHED_SIZE, Formula, Formulas
 
 _EMPTY_TOTALS = frozenset({"count", "sum", "avg", "min", "max", "logicalor", "logicaland"})
 """Aggregates of which it is known what they are without rows: 0 for `count`, NULL for the others."""
+
+
 CloseBlock = Callable[[Formulas, Block, Sequence[Formula]], tuple[Formula, list[Formula]]]
 
 

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Final
 
-from whence.capture.sql.fingerprint.normal_forms.logic import compare, connect, date_of, integer_of, make_date
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, connect
+from whence.capture.sql.fingerprint.normal_forms.terms.days import date_of, make_date
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _UNITS: Final = {"week": ("day", 7), "quarter": ("month", 3), "year": ("month", 12)}

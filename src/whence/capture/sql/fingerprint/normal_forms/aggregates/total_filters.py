@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from functools import reduce
 
-from whence.capture.sql.fingerprint.normal_forms.aggregates import aggregates_of, change_aggregates
-from whence.capture.sql.fingerprint.normal_forms.conditions import normalize_filter
-from whence.capture.sql.fingerprint.normal_forms.functions import make_filtered
-from whence.capture.sql.fingerprint.normal_forms.logic import connect, formulas_of
+from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import make_filtered
+from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of, change_aggregates
+from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import connect
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.row_identity import Change
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from whence.capture.sql.fingerprint.normal_forms.logic import formulas_of
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.fingerprint.row_identity import Change
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 

@@ -3,7 +3,8 @@
 import re
 from typing import Final
 
-from whence.capture.sql.fingerprint.normal_forms.logic import integer_of, negate
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import negate
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _EXACT: Final = frozenset({"duckdb", "postgres", "redshift", "spark", "databricks", "hive", "bigquery", "snowflake"})

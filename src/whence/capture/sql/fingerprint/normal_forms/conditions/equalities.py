@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from whence.capture.sql.fingerprint.normal_forms.logic import LITERALS, formulas_of
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import LITERALS, formulas_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from whence.capture.sql.fingerprint.block import Block, instances_of, rows_of
 from whence.capture.sql.fingerprint.keys import unique_keys
-from whence.capture.sql.fingerprint.normal_forms.reopened_rows import without_groups
+from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import without_groups
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 CloseBlock = Callable[[Formulas, Block, Sequence[Formula]], tuple[Formula, list[Formula]]]

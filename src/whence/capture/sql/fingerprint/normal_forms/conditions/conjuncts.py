@@ -4,13 +4,10 @@ from collections.abc import Iterator, Sequence
 from operator import le, lt
 from typing import Final
 
-from whence.capture.sql.fingerprint.normal_forms.logic import (
-    COMPARISONS,
-    as_filter,
-    formulas_of,
-    integer_of,
-    null_tested,
-)
+from whence.capture.sql.fingerprint.normal_forms.conditions.filters import as_filter
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.nulls import null_tested
 from whence.capture.sql.fingerprint.row_identity import change_everywhere
 from whence.capture.sql.provenance.formulas import STRICT, Formula, Formulas
 

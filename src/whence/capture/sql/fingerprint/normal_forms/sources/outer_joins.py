@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from whence.capture.sql.fingerprint.block import OUTER_VIEW, Block, OuterJoin, instances_of, rows_of
-from whence.capture.sql.fingerprint.normal_forms.conditions import STRICT_CONDITIONS
-from whence.capture.sql.fingerprint.normal_forms.existence import exists_in
-from whence.capture.sql.fingerprint.normal_forms.logic import null_tested
-from whence.capture.sql.fingerprint.normal_forms.scalars import is_total
+from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import STRICT_CONDITIONS
+from whence.capture.sql.fingerprint.normal_forms.sources.existence import exists_in
+from whence.capture.sql.fingerprint.normal_forms.sources.scalars import is_total
+from whence.capture.sql.fingerprint.normal_forms.terms.nulls import null_tested
 from whence.capture.sql.fingerprint.row_identity import change_block, change_everywhere
 from whence.capture.sql.provenance.formulas import STRICT, Formula, Formulas
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import prod
 
-from whence.capture.sql.fingerprint.normal_forms.logic import INTEGER, formulas_of, integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import INTEGER, formulas_of, integer_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 

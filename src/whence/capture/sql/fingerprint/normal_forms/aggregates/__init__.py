@@ -1,0 +1,1 @@
+"""Aggregates and windows in their normal forms."""

@@ -1,0 +1,57 @@
+"""Aggregates of some rows: FILTER, CASE, counts and sums of conditions."""
+
+from typing import Final
+
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
+from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case, not_null
+from whence.capture.sql.fingerprint.normal_forms.values.defaults import is_never_null, make_coalesce
+from whence.capture.sql.provenance.formulas import Formula, Formulas
+
+_FILTERED: Final = frozenset({"sum", "avg", "min", "max", "logicalor", "logicaland"})
+
+
+def make_filtered(store: Formulas, aggregate: Formula, condition: Formula) -> Formula:
+    """An aggregate with FILTER: of the values for which the condition is true, else NULL, which it leaves out."""
+    null = store.make("null")
+    match aggregate.args:
+        case ("count", Formula(op="star")):
+            return count_where(store, condition)
+        case ("count", Formula() as value) if value.op != "distinct":
+            return store.make("aggregate", "count", make_case(store, [(condition, value)], null))
+        case (str() as name, "this", Formula() as value) if name in _FILTERED and value.op != "distinct":
+            return store.make("aggregate", name, "this", make_case(store, [(condition, value)], null))
+        case ("count", Formula(op="distinct") as value) if (only := _distinct_value(value)) is not None:
+            found = store.make("list", make_case(store, [(condition, only)], null))
+            return store.make("aggregate", "count", store.make("distinct", "expressions", found))
+    return store.make("aggregate", "filter", aggregate, condition)
+
+
+def _distinct_value(distinct: Formula) -> Formula | None:
+    """The one value of which DISTINCT counts the different ones."""
+    parts = formulas_of(distinct)
+    is_single = distinct.args[:1] == ("expressions",) and len(parts) == 1 and len(parts[0].args) == 1
+    return formulas_of(parts[0])[0] if is_single else None
+
+
+def count_where(store: Formulas, condition: Formula) -> Formula:
+    """The number of rows for which a condition is true."""
+    return make_count(store, make_case(store, [(condition, store.make("number", "1"))], store.make("null")))
+
+
+def make_count(store: Formulas, value: Formula) -> Formula:
+    """The number of values that are not NULL: which literal a CASE gives does not matter."""
+    parts = formulas_of(value)
+    if value.op == "case" and len(parts) == 3 and parts[2].op == "null" and parts[1].op in ("number", "string"):
+        value = store.make("case", parts[0], store.make("number", "1"), parts[2])
+        if (tested := not_null(parts[0])) is not None:
+            return make_count(store, tested)
+    return store.make("aggregate", "count", value)
+
+
+def sum_of_some(store: Formulas, value: Formula) -> Formula | None:
+    """`coalesce(sum(x) FILTER (WHERE c), 0)` for the sum of a CASE with ELSE 0 over a group, which has a row."""
+    parts = formulas_of(value)
+    if value.op != "case" or len(parts) != 3 or integer_of(parts[2]) != 0 or not is_never_null(parts[1]):
+        return None
+    some = make_case(store, [(parts[0], parts[1])], store.make("null"))
+    return make_coalesce(store, [store.make("aggregate", "sum", "this", some), parts[2]])

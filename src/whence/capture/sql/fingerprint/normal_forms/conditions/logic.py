@@ -1,0 +1,120 @@
+"""AND, OR, NOT and comparisons in a normal form that holds for true, false and NULL."""
+
+from collections.abc import Callable, Iterable, Sequence
+from operator import eq, le, lt, ne
+from typing import Any, Final
+
+from whence.capture.sql.fingerprint.normal_forms.terms.days import day_bound, with_day
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.whole_numbers import whole_bound
+from whence.capture.sql.provenance.formulas import Formula, Formulas
+
+_SWAPPED: Final = {"gt": "lt", "gte": "lte"}
+_NEGATED: Final = {"eq": "neq", "neq": "eq", "lt": "gte", "lte": "gt", "gt": "lte", "gte": "lt"}
+_OPPOSITES: Final = {"nullsafeeq": "nullsafeneq", "nullsafeneq": "nullsafeeq"}
+_COMPUTED: Final[dict[str, Callable[[Any, Any], Any]]] = {"eq": eq, "neq": ne, "lt": lt, "lte": le}
+COMPARISONS: Final = frozenset(_COMPUTED)
+
+
+def connect(store: Formulas, op: str, parts: Iterable[Formula]) -> Formula:
+    """AND or OR: what all branches of an OR share stands outside of it, and parts that another implies are left out."""
+    is_and = op == "and"
+    neutral, fixed = (store.make("boolean", str(value).lower()) for value in (is_and, not is_and))
+    flat = _operands(store.connect(op, [neutral, *parts]), op)
+    kept = [one for one in flat if one is not neutral]
+    if not kept or fixed in kept:
+        return fixed if kept else neutral
+    dual = "or" if is_and else "and"
+    sets = [frozenset(_operands(one, dual)) for one in kept]
+    kept = [one for one, own in zip(kept, sets, strict=True) if not any(other < own for other in sets)]
+    return store.connect(op, kept) if is_and else _factor(store, _with_equal(store, kept))
+
+
+def _factor(store: Formulas, branches: Sequence[Formula]) -> Formula:
+    """`(a AND b) OR (a AND c)` as `a AND (b OR c)`."""
+    sets = [dict.fromkeys(_operands(one, "and")) for one in branches]
+    common = [one for one in sets[0] if all(one in other for other in sets)]
+    if not common or len(branches) == 1:
+        return store.connect("or", branches)
+    rests = [store.connect("and", [one for one in own if one not in common]) for own in sets]
+    return store.connect("and", [*common, connect(store, "or", rests)])
+
+
+def _with_equal(store: Formulas, branches: Sequence[Formula]) -> list[Formula]:
+    """`a < b OR a = b` as `a <= b`."""
+    known = set(branches)
+    both = {one: store.make("eq", *one.args) for one in branches if one.op == "lt"}
+    both = {one: equal for one, equal in both.items() if equal in known}
+    gone = set(both.values())
+    return [store.make("lte", *one.args) if one in both else one for one in branches if one not in gone]
+
+
+def _operands(value: Formula, op: str) -> list[Formula]:
+    return formulas_of(value) if value.op == op else [value]
+
+
+def negate(store: Formulas, value: Formula) -> Formula:
+    """NOT of a condition: inside of AND, OR and comparisons, which holds for NULLs too."""
+    parts = formulas_of(value)
+    if value.op in ("and", "or"):
+        return connect(store, "or" if value.op == "and" else "and", [negate(store, part) for part in parts])
+    if value.op in _NEGATED:
+        return compare(store, _NEGATED[value.op], *parts)
+    if value.op in _OPPOSITES:
+        return store.make(_OPPOSITES[value.op], *value.args)
+    if value.op == "boolean":
+        return store.make("boolean", "false" if value.args[0] == "true" else "true")
+    return parts[0] if value.op == "not" else store.make("not", value)
+
+
+def compare(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula:
+    """A comparison of two values, written from the smaller to the greater one."""
+    if operation in _SWAPPED:
+        operation, left, right = _SWAPPED[operation], right, left
+    left, right = with_day(store, right, left), with_day(store, left, right)
+    operation, left, right = day_bound(store, *whole_bound(store, operation, left, right))
+    if operation in _COMPUTED and (computed := compare_literals(operation, left, right)) is not None:
+        return store.make("boolean", str(computed).lower())
+    false = store.make("boolean", "false")
+    if operation == "eq" and false in (left, right):
+        return negate(store, right if left is false else left)
+    return _as_exists(store, operation, left, right) or store.make(operation, left, right)
+
+
+def compare_literals(operation: str, left: Formula, right: Formula) -> bool | None:
+    """A comparison of two whole numbers, or of a text with itself."""
+    numbers = integer_of(left), integer_of(right)
+    if None not in numbers:
+        return bool(_COMPUTED[operation](*numbers))
+    is_same = left is right and left.op in ("number", "string")
+    return operation == "eq" if is_same and operation in ("eq", "neq") else None
+
+
+def _as_exists(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula | None:
+    """`(SELECT count(*) …) > 0` as EXISTS."""
+    if operation == "eq":
+        left, right = (left, right) if left.op == "number" else (right, left)
+    number, rows = integer_of(left), _counted(right)
+    if rows is None or (operation, number) not in (("lt", 0), ("lte", 1), ("eq", 0)):
+        return None
+    exists = store.make("exists", rows)
+    return store.make("not", exists) if operation == "eq" else exists
+
+
+def _counted(value: Formula) -> Formula | None:
+    """The rows whose number a value is."""
+    if value.op != "scalar" or len(value.args) != 2:
+        return None
+    rows, count = formulas_of(value)
+    is_count = count is value.store.make("aggregate", "count", value.store.make("star"))
+    is_total = rows.op == "group" and rows.args[1] == "all rows"
+    return formulas_of(rows)[0] if is_count and is_total else None
+
+
+def is_condition(value: Formula) -> bool:
+    """Whether a value is true, false or NULL."""
+    parts = formulas_of(value)
+    if value.op == "case":
+        values = [part for part in (*parts[1:-1:2], parts[-1]) if part.op != "null"]
+        return bool(values) and all(map(is_condition, values))
+    return value.op in COMPARISONS | {"and", "or", "not", "is", "boolean"}

@@ -1,0 +1,1 @@
+"""Joins and subqueries in their normal forms."""

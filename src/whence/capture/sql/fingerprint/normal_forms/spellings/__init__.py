@@ -1,0 +1,1 @@
+"""How the normal forms are read from a syntax tree: one rule for each class of the parser."""

@@ -1,0 +1,83 @@
+"""Aggregates in the syntax tree."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import count_where, make_count, make_filtered
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import is_condition
+from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import HIVE_FAMILY, Rule, given
+from whence.capture.sql.provenance.formulas import Formula
+from whence.capture.sql.queries.scopes import Scope
+from whence.capture.sql.syntax import classes as c
+from whence.capture.sql.syntax import tree
+
+if TYPE_CHECKING:
+    from whence.capture.sql.fingerprint.expressions import Expressions
+
+
+_ORDERED_BOOLEANS: Final = frozenset({"duckdb", "spark", "databricks"})
+"""Dialects in which `max` and `min` take booleans, of which true is the greater."""
+
+
+def _count(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    inside = tree.this(node)
+    is_all = isinstance(inside, c.Star) or (isinstance(inside, c.Literal) and not tree.items(node)) or inside is None
+    if is_all:
+        return e.store.make("aggregate", "count", e.store.make("star"))
+    values = [e.value(scope, item) for item in (inside, *tree.items(node))]
+    return make_count(e.store, values[0]) if len(values) == 1 else e.store.make("aggregate", "count", *values)
+
+
+def _filter(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    return make_filtered(e.store, e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION)))
+
+
+def _count_if(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """Spark's counts true values, 0 without any; DuckDB's is a sum, which is NULL then, and of another type."""
+    if scope.reading.dialect.name not in HIVE_FAMILY:
+        return e.store.make("aggregate", *e.parts(scope, node))
+    return count_where(e.store, e.inside(scope, node))
+
+
+def _extreme(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """`max` and `min`: DISTINCT says nothing. Of conditions they are `bool_or` and `bool_and`."""
+    inside = tree.this(node)
+    is_distinct = isinstance(inside, c.Distinct) and len(tree.items(inside)) == 1
+    if set(given(node)) != {tree.THIS} or (isinstance(inside, c.Distinct) and not is_distinct):
+        return e.store.make("aggregate", *e.parts(scope, node))
+    value = e.value(scope, tree.items(inside)[0] if is_distinct else inside)
+    is_boolean = scope.reading.dialect.name in _ORDERED_BOOLEANS and is_condition(value)
+    kind = {"max": "logicalor", "min": "logicaland"}[node.key] if is_boolean else node.key
+    return e.store.make("aggregate", kind, tree.THIS, value)
+
+
+def _ignore_nulls(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """DuckDB's `any_value` takes no NULL, which its parser writes out."""
+    inside = e.inside(scope, node)
+    is_known = inside.op == "aggregate" and inside.args[0] == "anyvalue" and scope.reading.dialect.name == "duckdb"
+    return inside if is_known else e.store.make(*e.parts(scope, node))
+
+
+def _extreme_by(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """The value for which itself is smallest or greatest."""
+    value = e.inside(scope, node)
+    if set(given(node)) == {tree.THIS, tree.EXPRESSION} and value is e.value(scope, tree.arg(node, tree.EXPRESSION)):
+        return e.store.make("aggregate", node.key.removeprefix("arg"), tree.THIS, value)
+    return e.store.make("aggregate", *e.parts(scope, node))
+
+
+def _within_group(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    return e.store.make("aggregate", *e.parts(scope, node))
+
+
+RULES: Final[Mapping[str, Rule]] = {
+    "ignorenulls": _ignore_nulls,
+    "max": _extreme,
+    "min": _extreme,
+    "argmax": _extreme_by,
+    "argmin": _extreme_by,
+    "count": _count,
+    "filter": _filter,
+    "countif": _count_if,
+    "withingroup": _within_group,
+}

@@ -1,0 +1,137 @@
+"""Conditions in the syntax tree."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, connect, negate
+from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, _inside, given
+from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null
+from whence.capture.sql.fingerprint.normal_forms.values.dates import fold_date, year_test
+from whence.capture.sql.fingerprint.normal_forms.values.text_tests import prefix_test
+from whence.capture.sql.names.names import column_name
+from whence.capture.sql.provenance.formulas import Formula
+from whence.capture.sql.queries.conditions import conjuncts
+from whence.capture.sql.queries.scopes import Scope
+from whence.capture.sql.syntax import classes as c
+from whence.capture.sql.syntax import tree
+
+if TYPE_CHECKING:
+    from whence.capture.sql.fingerprint.expressions import Expressions
+
+
+def _null_safe(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    left, right = e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION))
+    return e.store.make(node.key, e.store.make("bag", left, right))
+
+
+def _is(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """IS NULL of a function that is NULL for NULL alone is one of its argument."""
+    tested = e.value(scope, tree.arg(node, tree.EXPRESSION))
+    if tested.op != "null" or set(given(node)) != {tree.THIS, tree.EXPRESSION}:
+        return e.store.make(*e.parts(scope, node))
+    return is_null(e.inside(scope, node))
+
+
+def _connector(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    parts = [e.value(scope, part) for part in conjuncts(node, type(node))]
+    return connect(e.store, node.key, parts)
+
+
+def _not(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    return negate(e.store, _inside(e, scope, node))
+
+
+def _compare(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    quantified = tree.arg(node, tree.EXPRESSION)
+    if (node.key, quantified.key) in (("eq", "any"), ("neq", "all")) and (found := _member(e, scope, node)) is not None:
+        return found if node.key == "eq" else negate(e.store, found)
+    left, right = (fold_date(e.store, side) for side in (_inside(e, scope, node), e.value(scope, quantified)))
+    found = prefix_test(e.store, scope.reading.dialect.name, node.key, left, right)
+    found = found or year_test(e.store, node.key, left, right)
+    return found if found is not None else compare(e.store, node.key, left, right)
+
+
+def _member(e: "Expressions", scope: Scope, node: tree.Node) -> Formula | None:
+    """`= ANY (…)` as IN."""
+    inside = tree.this(tree.arg(node, tree.EXPRESSION))
+    query = tree.query_in(inside) if not isinstance(inside, c.Query) else inside
+    if query is not None:
+        return _in_query(e, scope, query, _inside(e, scope, node))
+    array = inside.unnest()
+    if not isinstance(array, c.Array) or not tree.items(array):
+        return None
+    return _in_items(e, _inside(e, scope, node), [e.value(scope, item) for item in tree.items(array)])
+
+
+def _between(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    if tree.arg(node, "symmetric"):
+        return e.store.make(*e.parts(scope, node))
+    value, low, high = (fold_date(e.store, e.value(scope, tree.arg(node, name))) for name in (tree.THIS, "low", "high"))
+    if low is high:
+        return compare(e.store, "eq", value, low)
+    return connect(e.store, "and", [compare(e.store, "lte", low, value), compare(e.store, "lte", value, high)])
+
+
+def _in(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    query = tree.arg(node, "query")
+    value = _inside(e, scope, node)
+    if query is not None:
+        return _in_query(e, scope, tree.query_in(query) or query, value)
+    if not tree.items(node) or any(tree.arg(node, name) for name in ("field", "unnest", "is_global")):
+        return e.store.make(*e.parts(scope, node))
+    return _in_items(e, value, [e.value(scope, item) for item in tree.items(node)])
+
+
+def _in_query(e: "Expressions", scope: Scope, query: tree.Node, value: Formula) -> Formula:
+    rows, values, matching = e.matching_rows(scope, query, value)
+    found = e.store.make("in", value, e.store.make("in_query", rows, *values))
+    if matching is not None:
+        e.matches[found] = matching
+    return found
+
+
+def _in_items(e: "Expressions", value: Formula, items: list[Formula]) -> Formula:
+    return connect(e.store, "or", [compare(e.store, "eq", value, item) for item in items])
+
+
+def _exists(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    inside = tree.query_in(tree.this(node))
+    if inside is None:
+        return _exists_in_array(e, scope, node)
+    return e.existence(scope, inside)
+
+
+def _exists_in_array(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """`exists(array, x -> x = literal)` of Spark: array_contains, NULL if neither is found and an element is NULL."""
+    test = tree.arg(node, tree.EXPRESSION)
+    equality = tree.this(test) if isinstance(test, c.Lambda) and len(tree.items(test)) == 1 else None
+    if isinstance(equality, c.EQ) and scope.reading.dialect.name in ("spark", "databricks"):
+        name = column_name(scope.reading.dialect, tree.items(test)[0])
+        sides = [tree.this(equality), tree.arg(equality, tree.EXPRESSION)]
+        for side, other in (sides, sides[::-1]):
+            is_parameter = (
+                isinstance(side, c.Identifier | c.Column) and column_name(scope.reading.dialect, side) == name
+            )
+            if is_parameter and isinstance(other, c.Literal):
+                array = e.value(scope, tree.this(node))
+                return e.store.make("arraycontains", "expression", e.value(scope, other), "this", array)
+    return e.store.make(*e.parts(scope, node))
+
+
+RULES: Final[Mapping[str, Rule]] = {
+    "nullsafeeq": _null_safe,
+    "nullsafeneq": _null_safe,
+    "is": _is,
+    "eq": _compare,
+    "neq": _compare,
+    "lt": _compare,
+    "lte": _compare,
+    "gt": _compare,
+    "gte": _compare,
+    "and": _connector,
+    "or": _connector,
+    "in": _in,
+    "between": _between,
+    "not": _not,
+    "exists": _exists,
+}

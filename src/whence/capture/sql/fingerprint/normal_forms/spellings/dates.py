@@ -1,0 +1,90 @@
+"""Dates and their parts in the syntax tree."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import HIVE_FAMILY, Rule, given
+from whence.capture.sql.fingerprint.normal_forms.values.dates import (
+    add_interval,
+    is_shared_part,
+    make_interval,
+    part_of,
+)
+from whence.capture.sql.provenance.formulas import Formula
+from whence.capture.sql.queries.scopes import Scope
+from whence.capture.sql.syntax import classes as c
+from whence.capture.sql.syntax import tree
+
+if TYPE_CHECKING:
+    from whence.capture.sql.fingerprint.expressions import Expressions
+
+
+def _to_date(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """Spark's and Hive's `to_date(x)` without a pattern is a cast."""
+    if scope.reading.dialect.name not in HIVE_FAMILY or set(given(node)) - {tree.THIS, "safe"}:
+        return e.store.make(*e.parts(scope, node))
+    inside = e.inside(scope, node)
+    return inside if _is_date(inside) else e.store.make("trycast", inside, e.store.make("type", "date"))
+
+
+def _is_date(value: Formula) -> bool:
+    return value.op in ("cast", "trycast") and value.args[1] is value.store.make("type", "date")
+
+
+def _date_part(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """`year(x)` as `EXTRACT(YEAR FROM x)`; the parser of Spark adds a cast to the first alone."""
+    if set(given(node)) != {tree.THIS} or not is_shared_part(scope.reading.dialect.name, part_of(node.key)):
+        return e.store.make(*e.parts(scope, node))
+    inside = e.inside(scope, node)
+    if scope.reading.dialect.name in HIVE_FAMILY and tree.this(node).key == "tsordstodate" and _is_date(inside):
+        (inside,) = (arg for arg in inside.args[:1] if isinstance(arg, Formula))
+    return e.store.make("extract", part_of(node.key), inside)
+
+
+def _extract(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    part = part_of(str(tree.this(tree.this(node)))) if isinstance(tree.this(node), c.Var) else ""
+    if not is_shared_part(scope.reading.dialect.name, part):
+        return e.store.make(*e.parts(scope, node))
+    return e.store.make("extract", part, e.value(scope, tree.arg(node, tree.EXPRESSION)))
+
+
+def _interval(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    unit, amount = tree.arg(node, "unit"), node.args.get(tree.THIS)
+    found = None
+    if isinstance(unit, c.Var) and isinstance(amount, tree.Node):
+        found = make_interval(e.store, e.value(scope, amount), str(tree.this(unit)))
+    return found if found is not None else e.store.make(*e.parts(scope, node))
+
+
+def _date_add(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """DuckDB's `date_add(x, interval)` is `x + interval`."""
+    inside, amount = e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION))
+    is_sum = scope.reading.dialect.name == "duckdb" and set(given(node)) == {tree.THIS, tree.EXPRESSION}
+    if is_sum and amount.op == "interval":
+        return add_interval(e.store, [inside, amount])
+    return e.store.make(*e.parts(scope, node))
+
+
+def _date(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """DuckDB's `date(x)` is a cast."""
+    if scope.reading.dialect.name != "duckdb" or set(given(node)) != {tree.THIS}:
+        return e.store.make(*e.parts(scope, node))
+    return e.store.make("cast", e.inside(scope, node), e.store.make("type", "date"))
+
+
+RULES: Final[Mapping[str, Rule]] = {
+    "tsordstodate": _to_date,
+    "dateadd": _date_add,
+    "date": _date,
+    "interval": _interval,
+    "year": _date_part,
+    "quarter": _date_part,
+    "month": _date_part,
+    "day": _date_part,
+    "dayofmonth": _date_part,
+    "hour": _date_part,
+    "minute": _date_part,
+    "dayofweek": _date_part,
+    "dayofyear": _date_part,
+    "extract": _extract,
+}

@@ -1,0 +1,60 @@
+"""Lists and maps in the syntax tree."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, given
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
+from whence.capture.sql.provenance.formulas import Formula
+from whence.capture.sql.queries.scopes import Scope
+from whence.capture.sql.syntax import classes as c
+from whence.capture.sql.syntax import tree
+
+if TYPE_CHECKING:
+    from whence.capture.sql.fingerprint.expressions import Expressions
+
+
+def list_item(dialect: str, name: str, arguments: Sequence[Formula]) -> Formula | None:
+    """DuckDB's `list_extract(x, 1)` as `x[1]`, whose place the parser counts from 0."""
+    place = integer_of(arguments[1]) if len(arguments) == 2 else None
+    if dialect != "duckdb" or name not in ("list_extract", "list_element") or not place or place < 0:
+        return None
+    make = arguments[0].store.make
+    return make("bracket", "expressions", make("list", make("number", str(place - 1))), tree.THIS, arguments[0])
+
+
+def _array_size(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """DuckDB's `array_length(x)` is `len(x)`, which it has for lists too."""
+    if scope.reading.dialect.name != "duckdb" or set(given(node)) != {tree.THIS}:
+        return e.store.make(*e.parts(scope, node))
+    return e.store.make("length", tree.THIS, e.inside(scope, node))
+
+
+def _bracket(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """A value of a map by a text; `element_at` is the same. DuckDB's structs have their fields so too."""
+    keys = [e.value(scope, item) for item in tree.items(node)]
+    inside = tree.this(node)
+    if (
+        scope.reading.dialect.name == "duckdb"
+        and [key.op for key in keys] == ["string"]
+        and isinstance(inside, c.Column)
+    ):
+        return e.store.make("field", e.inside(scope, node), str(keys[0].args[0]))
+    if [key.op for key in keys] != ["string"]:
+        return e.store.make(*e.parts(scope, node))
+    return e.store.make("bracket", e.inside(scope, node), *keys)
+
+
+def _sorted_array(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    parts = tuple(e.parts(scope, node))
+    asc = parts.index("asc") if "asc" in parts else -1
+    is_default = asc >= 0 and parts[asc + 1] is e.true
+    return e.store.make(*parts[:asc], *parts[asc + 2 :]) if is_default else e.store.make(*parts)
+
+
+RULES: Final[Mapping[str, Rule]] = {
+    "arraysize": _array_size,
+    "bracket": _bracket,
+    "arraysort": _sorted_array,
+    "sortarray": _sorted_array,
+}

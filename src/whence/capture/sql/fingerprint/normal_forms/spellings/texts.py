@@ -1,0 +1,87 @@
+"""Functions on texts in the syntax tree."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import negate
+from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, given
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
+from whence.capture.sql.fingerprint.normal_forms.values.text_tests import like
+from whence.capture.sql.fingerprint.normal_forms.values.texts import make_concat
+from whence.capture.sql.provenance.formulas import Formula
+from whence.capture.sql.queries.scopes import Scope
+from whence.capture.sql.syntax import tree
+
+if TYPE_CHECKING:
+    from whence.capture.sql.fingerprint.expressions import Expressions
+
+
+def _concat(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    skips_null = bool(node.args.get("coalesce"))
+    return make_concat(e.store, [e.value(scope, item) for item in tree.items(node)], skips_null)
+
+
+def _join_texts(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    parts = (e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION)))
+    return make_concat(e.store, parts, skips_null=False)
+
+
+def _left(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """The first characters, as `substring` from the first one has them."""
+    length = e.value(scope, tree.arg(node, tree.EXPRESSION))
+    if (integer_of(length) or 0) <= 0:
+        return e.store.make(*e.parts(scope, node))
+    first = e.store.make("number", "1")
+    return e.store.make("substring", "length", length, "start", first, "this", e.inside(scope, node))
+
+
+def _like(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """LIKE and ILIKE; NOT LIKE is NOT of it."""
+    value, pattern = e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION))
+    found = like(e.store, scope.reading.dialect.name, value, pattern) if node.key == "like" else None
+    if set(given(node)) - {tree.THIS, tree.EXPRESSION, "negate"}:
+        return e.store.make(*e.parts(scope, node))
+    made = found if found is not None else e.store.make(node.key, "expression", pattern, "this", value)
+    return negate(e.store, made) if node.args.get("negate") else made
+
+
+def _search(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """`starts_with` and `contains`."""
+    if set(given(node)) != {tree.THIS, tree.EXPRESSION}:
+        return e.store.make(*e.parts(scope, node))
+    return e.store.make(node.key, e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION)))
+
+
+def _trim(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """TRIM of both sides, also as one of each side."""
+    if set(given(node)) - {tree.THIS, "position"}:
+        return e.store.make(*e.parts(scope, node))
+    position, inside = str(node.args.get("position") or "BOTH").upper(), e.inside(scope, node)
+    turned = {"LEADING": "TRAILING", "TRAILING": "LEADING"}.get(position)
+    if inside.op == "trim" and inside.args[0] == turned:
+        return e.store.make("trim", "BOTH", *(arg for arg in inside.args[1:]))
+    return e.store.make("trim", position, inside)
+
+
+def _letters(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """LOWER and UPPER: blanks at the ends have no case, so that TRIM may come before or after."""
+    inside = e.inside(scope, node)
+    if set(given(node)) != {tree.THIS} or inside.op == node.key:
+        return inside if inside.op == node.key else e.store.make(*e.parts(scope, node))
+    if inside.op == "trim" and len(inside.args) == 2 and isinstance(inside.args[1], Formula):
+        return e.store.make("trim", inside.args[0], e.store.make(node.key, tree.THIS, inside.args[1]))
+    return e.store.make(node.key, tree.THIS, inside)
+
+
+RULES: Final[Mapping[str, Rule]] = {
+    "concat": _concat,
+    "lower": _letters,
+    "upper": _letters,
+    "left": _left,
+    "dpipe": _join_texts,
+    "like": _like,
+    "ilike": _like,
+    "trim": _trim,
+    "startswith": _search,
+    "contains": _search,
+}

@@ -1,0 +1,1 @@
+"""Statements that change rows, as queries for these."""

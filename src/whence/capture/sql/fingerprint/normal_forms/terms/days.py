@@ -1,0 +1,70 @@
+"""Days: dates without a time, and bounds of them."""
+
+import re
+from datetime import date, timedelta
+from typing import Final
+
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
+from whence.capture.sql.provenance.formulas import Formula, Formulas
+
+TIME: Final = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d)?")
+
+
+def date_of(value: Formula) -> date | None:
+    """The day that a literal date is."""
+    if value.op != "cast" or value.args[1] is not value.store.make("type", "date"):
+        return None
+    inside = value.args[0]
+    text = str(inside.args[0]) if isinstance(inside, Formula) and inside.op == "string" else ""
+    try:
+        return date.fromisoformat(text) if len(text) == 10 else None
+    except ValueError:
+        return None
+
+
+def make_date(store: Formulas, day: date) -> Formula:
+    return store.make("cast", store.make("string", day.isoformat()), store.make("type", "date"))
+
+
+def is_day(value: Formula) -> bool:
+    """Whether a value is a day without a time, or NULL."""
+    parts = formulas_of(value)
+    if value.op in ("cast", "trycast"):
+        return value.args[1] is value.store.make("type", "date")
+    if value.op == "of":
+        return is_day(parts[1]) or value.store.type_of(value) == "date"
+    if value.op == "aggregate":
+        return value.args[0] in ("min", "max") and len(parts) == 1 and is_day(parts[0])
+    return value.op == "coalesce" and all(map(is_day, parts))
+
+
+def with_day(store: Formulas, value: Formula, text: Formula) -> Formula:
+    """A text that is compared with a day or a time as what it is."""
+    if text.op != "string":
+        return text
+    is_time = value.op == "of" and store.type_of(value) == "timestamp" and TIME.fullmatch(str(text.args[0]))
+    if is_time:
+        return store.make(
+            "cast", store.make("string", without_midnight(str(text.args[0]))), store.make("type", "timestamp")
+        )
+    if not is_day(value):
+        return text
+    made = store.make("cast", text, store.make("type", "date"))
+    return made if date_of(made) is not None else text
+
+
+def without_midnight(text: str) -> str:
+    """A time as a text, without the time if it is the first moment of a day."""
+    return text[:10] if re.fullmatch(r"[ T]00:00(:00(\.0+)?)?", text[10:]) else text
+
+
+def day_bound(store: Formulas, operation: str, left: Formula, right: Formula) -> tuple[str, Formula, Formula]:
+    """`d <= DATE '2024-01-31'` for `d < DATE '2024-02-01'`, if d is a day."""
+    low, high = date_of(left), date_of(right)
+    if operation != "lt" or (low is None) == (high is None):
+        return operation, left, right
+    if high is not None and is_day(left) and high > date.min:
+        return "lte", left, make_date(store, high - timedelta(days=1))
+    if low is not None and is_day(right) and low < date.max:
+        return "lte", make_date(store, low + timedelta(days=1)), right
+    return operation, left, right

@@ -1,0 +1,1 @@
+"""Values of one row in their normal forms."""
