@@ -22,7 +22,8 @@ They carry facets as all datasets do, but listings of datasets leave them out.
 class RegistryKind(StrEnum):
     """The kind of thing that a dataset of the registry represents. The dataset's name is `<kind>/<name>`; of what a
     gate records, `<kind>/<keys>/<repository>`, with one quoted key for a commit, change or node, and one for a person;
-    of objectives, `<kind>/<objective>/<declaration or transition>/<namespace>`, with ids.
+    of objectives and incidents, `<kind>/<objective or incident>/<declaration, act or transition>/<namespace>`, with
+    ids.
     """
 
     NAMESPACE = "namespace"
@@ -34,6 +35,8 @@ class RegistryKind(StrEnum):
     PROMOTION = "gate-promotion"
     SLO = "slo"
     SLO_TRANSITION = "slo-transition"
+    INCIDENT_ACT = "incident-act"
+    INCIDENT_TRANSITION = "incident-transition"
 
     def dataset_of(self, name: str) -> DatasetName:
         """The dataset that represents the thing with this name."""
@@ -56,6 +59,8 @@ _KEYS = {
     RegistryKind.PROMOTION: 1,
     RegistryKind.SLO: 2,
     RegistryKind.SLO_TRANSITION: 2,
+    RegistryKind.INCIDENT_ACT: 2,
+    RegistryKind.INCIDENT_TRANSITION: 2,
 }
 
 

@@ -23,6 +23,7 @@ from whence.model.gate_records import (
 )
 from whence.model.names import DatasetName
 from whence.query.ports.catalog import Catalog
+from whence.query.visibility.incident_records import shown_incident_record
 from whence.query.visibility.slo_records import shown_slo_record
 
 Record = TypeVar("Record", VerdictRecord, WaiverRecord, PromotionRecord)
@@ -60,7 +61,7 @@ def _payload(one: RegisteredFacet, facet: str, find_visible: FindVisible) -> str
         case gate_records.PROMOTION if promotion := read_record(one.payload, PromotionRecord):
             shown = find_visible(nodes_of_promotion(promotion))
             return write_record(visible_promotion(promotion, shown)) if promotion.node in shown else ""
-    return shown_slo_record(one.payload, facet)
+    return shown_slo_record(one.payload, facet) or shown_incident_record(one.payload, facet)
 
 
 def nodes_of(verdict: VerdictRecord) -> AbstractSet[str]:

@@ -1,0 +1,1 @@
+"""Incidents: what is wrong now, with one incident for each root, and what people do about it."""
