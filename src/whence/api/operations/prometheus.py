@@ -17,7 +17,7 @@ from whence.store.status.overview import ProducerCounts, StoreOverview, merge_pr
 def exposition(meters: CollectorMetrics, status: Status, *, names: bool) -> bytes:
     """All metrics, in Prometheus' text format; without `names` the producers are one: URIs may contain job names."""
     found = chain(meters.registry.collect(), families(status))
-    return generate_latest(_Families(found if names else map(_nameless, found)))
+    return generate_latest(Families(found if names else map(_nameless, found)))
 
 
 def as_one(producers: Sequence[ProducerCounts]) -> tuple[ProducerCounts, ...]:
@@ -41,7 +41,7 @@ def _nameless(metric: Metric) -> Metric:
     return nameless
 
 
-class _Families:
+class Families:
     """What `generate_latest` takes for a registry."""
 
     def __init__(self, families: Iterable[Metric]) -> None:

@@ -1,5 +1,8 @@
 """Routes for the status: for Prometheus, and for people."""
 
+import asyncio
+from collections.abc import Callable
+
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
@@ -15,15 +18,18 @@ from whence.api.operations.response_types import (
     StatusDocument,
     StoreStatus,
 )
+from whence.api.operations.slo_metrics import SloExposition
 from whence.api.operations.status import Status, StatusWatch
 from whence.govern.contracts.evaluation.answers import ContractCounts
+from whence.govern.slos.declared import Evaluation
 from whence.log import Amount, Seal
 from whence.model.access import Viewer
 from whence.store.status.sql_disagreements import Disagreements
 
 
-def router(watch: StatusWatch, collector: Collector) -> APIRouter:
-    """`/metrics` and `/api/v2/status`."""
+def router(watch: StatusWatch, collector: Collector, last: Callable[[], Evaluation | None]) -> APIRouter:
+    """`/metrics` and `/api/v2/status`. `last`: the last evaluation of objectives."""
+    slos = SloExposition(last)
     routes = APIRouter(tags=["status"])
 
     @routes.get("/metrics", include_in_schema=False)
@@ -31,7 +37,8 @@ def router(watch: StatusWatch, collector: Collector) -> APIRouter:
         """All metrics. Raises LogError."""
         status = await watch.read()
         text = exposition(collector.meters, status, names=viewer.can_see_all)
-        return Response(text, media_type=CONTENT_TYPE_LATEST)
+        objectives = await asyncio.to_thread(slos.read, viewer)
+        return Response(text + objectives, media_type=CONTENT_TYPE_LATEST)
 
     @routes.get("/api/v2/status", response_model=StatusDocument)
     async def status(viewer: Asker) -> Response:

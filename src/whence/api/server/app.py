@@ -47,7 +47,7 @@ from whence.api.settings import Settings
 from whence.api.slack import routes as slack_routes
 from whence.api.slack.answers import SlackAnswers
 from whence.api.slos import routes as slo_routes
-from whence.api.slos.recording import SloRecording, read_events_to_record
+from whence.api.slos.recording import SloRecording, evaluate_store
 from whence.govern.lost_records import LostCount
 from whence.log import Log
 from whence.log.group_commit import GroupCommit
@@ -77,7 +77,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     requests = GraphRequests(partial(wait_for_positions, log, progress))
     arrays = AdjacencyCache(settings.data / "edges.csr")
     builds = AdjacencyBuilds(engine, arrays)
-    recording = SloRecording(log, progress, collector, partial(read_events_to_record, engine))
+    recording = SloRecording(log, progress, collector, partial(evaluate_store, engine))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -118,7 +118,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     count_lost = None if isinstance(log, SegmentLog) else LostCount(log, engine).count
     contracts = ContractWatch(partial(read_contract_counts, engine))
     watch = StatusWatch(log, progress, partial(read_overview, engine), count_lost, contracts)
-    app.include_router(needing(Action.READ, operation_routes.router(watch, collector)))
+    app.include_router(needing(Action.READ, operation_routes.router(watch, collector, lambda: recording.last)))
     for router in (*_catalog(), *_dashboards(settings, log, engine, clock)):
         app.include_router(needing(Action.READ, router))
     if security and settings.slack:

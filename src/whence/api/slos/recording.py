@@ -17,7 +17,7 @@ from sqlalchemy import Engine
 from whence.api.collector.collect import Collector
 from whence.api.operations.progress import ProgressWatch, has_reached
 from whence.errors import EventError, LogError, StoreBusyError, StoreError
-from whence.govern.slos.declared import find_events_to_record
+from whence.govern.slos.declared import Evaluation, evaluate_all
 from whence.log import Log
 from whence.openlineage.authority.restrictions import FULL
 from whence.store.connection.lock import hold_slo_lock
@@ -34,21 +34,24 @@ Json = dict[str, Any]
 log = logging.getLogger(__name__)
 
 
-def read_events_to_record(engine: Engine, now: int) -> Sequence[Json]:
+def evaluate_store(engine: Engine, now: int) -> Evaluation:
     """Evaluate all declared objectives. Raises StoreError; StoreBusyError if another instance does."""
     with hold_slo_lock(engine), snapshot(engine) as connection:
-        return list(find_events_to_record(StoreCatalog(connection), StoreGraph(connection), now))
+        return evaluate_all(StoreCatalog(connection), StoreGraph(connection), now)
 
 
 class SloRecording:
     """Evaluates and records, in at most `_SHARE` of the time, until it is stopped. For one event loop."""
 
     def __init__(
-        self, event_log: Log, progress: ProgressWatch, collector: Collector, read: Callable[[int], Sequence[Json]]
+        self, event_log: Log, progress: ProgressWatch, collector: Collector, read: Callable[[int], Evaluation]
     ) -> None:
         self._log, self._progress, self._collector = event_log, progress, collector
         self.read = read
-        """Evaluates at a time (µs): the events to record."""
+        """Evaluates at a time (µs)."""
+        self.last: Evaluation | None = None
+        """The last evaluation: what `/metrics` serves."""
+        self._alone = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self.took = 0.0
         """Seconds of the last evaluation."""
@@ -70,18 +73,23 @@ class SloRecording:
 
         Raises StoreError, LogError, EventError.
         """
-        if not await self._is_current():
-            return 0
+        async with self._alone:
+            return await self._record() if await self._is_current() else 0
+
+    async def _record(self) -> int:
         began = time.time()
         try:
-            events = await asyncio.to_thread(self.read, int(began * 1e6))
+            self.last = await asyncio.to_thread(self.read, int(began * 1e6))
         except StoreBusyError:
             return 0
         self.took, self.evaluated_at = time.time() - began, began
+        await self._append(self.last.events)
+        return len(self.last.events)
+
+    async def _append(self, events: Sequence[Json]) -> None:
         for first in range(0, len(events), _AT_ONCE):
             bodies = [json.dumps(one, ensure_ascii=False).encode() for one in events[first : first + _AT_ONCE]]
             await self._collector.take(bodies, FULL)
-        return len(events)
 
     async def _is_current(self) -> bool:
         """Whether everything in the log is in the store."""
@@ -92,7 +100,6 @@ class SloRecording:
     async def _work(self) -> None:
         complaint = ""
         while True:
-            await asyncio.sleep(max(LOOK_SECONDS, self.took / _SHARE))
             try:
                 await self.record()
                 complaint = ""
@@ -100,3 +107,4 @@ class SloRecording:
                 before, complaint = complaint, str(error)
                 if complaint != before:
                     log.warning("objectives are not evaluated: %s", complaint)
+            await asyncio.sleep(max(LOOK_SECONDS, self.took / _SHARE))

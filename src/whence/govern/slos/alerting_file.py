@@ -11,6 +11,8 @@ from whence.govern.slos.objectives import BurnRate, Misses, Notify
 from whence.govern.yaml_nodes import Node, Reader, read_members
 
 _MOST_OCCURRENCES = 1_000
+_MOST_ALERTS = 16
+"""Of one objective: each has metrics of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ class Alerts:
 def read_alerting(node: Node) -> Alerts:
     """Read a list of alerts; an empty one has none. Raises RulesFileError."""
     rates, misses = list[StatedBurnRate](), list[StatedMisses]()
+    if len(node.list()) > _MOST_ALERTS:
+        raise node.mistake(f"write at most {_MOST_ALERTS} alerts")
     for item in node.list():
         if any(key.text in ("bad", "of") for key, _ in item.items()):
             misses.append(_misses(item))

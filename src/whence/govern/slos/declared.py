@@ -40,9 +40,7 @@ def evaluate_declared(
     """Evaluate declarations at a time (µs), in the order of their datasets, by everything that is in the store."""
     for some in _batches(declarations):
         facts = observe_datasets(catalog, graph, list(_objectives(some)), at, at)
-        for one in some:
-            found = None if one.objective is None else judge(one.objective, facts[one.dataset], at)
-            yield EvaluatedSlo(declaration=one, judgement=found)
+        yield from (_evaluated(one, facts, at) for one in some)
 
 
 def evaluate_series(
@@ -57,18 +55,39 @@ def evaluate_series(
         yield judge(one, facts, at - one.window + one.window * number // points)
 
 
-def find_events_to_record(catalog: Catalog, graph: Observed, now: int) -> Iterator[Json]:
-    """The events of the transitions until a time (µs) that the store lacks; of each objective in order."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """All objectives that hold at a time `at` (µs), and the events of the transitions until then that the store lacks:
+    of each objective in order.
+    """
+
+    at: int
+    slos: tuple[EvaluatedSlo, ...] = ()
+    events: tuple[Json, ...] = ()
+
+
+def evaluate_all(catalog: Catalog, graph: Observed, now: int) -> Evaluation:
+    """Evaluate all declared objectives at a time (µs)."""
     declared = list_declarations(catalog, now)
     last = last_transitions(list_transitions(catalog))
     open_ones = {id_: some for id_, some in declared.items() if not _is_over(some, last.get(id_))}
+    slos, events = list[EvaluatedSlo](), list[Json]()
     for batch in _batches(one for some in open_ones.values() for one in some[-1:]):
         several = {one.id: open_ones[one.id] for one in batch}
         objectives = list(_objectives(one for some in several.values() for one in some))
         facts: Mapping[DatasetName, Facts] = observe_datasets(catalog, graph, objectives, now, now)
         for id_, some in several.items():
-            for one in find_new_transitions(some, last.get(id_), facts, now):
-                yield transition_event(one.record, some[-1].dataset.namespace, one.time)
+            current = _evaluated(some[-1], facts, now)
+            if not some[-1].record.ended:
+                slos.append(current)
+            changes = find_new_transitions(some, last.get(id_), facts, now, current.judgement)
+            events += (transition_event(one.record, some[-1].dataset.namespace, one.time) for one in changes)
+    return Evaluation(at=now, slos=tuple(slos), events=tuple(events))
+
+
+def _evaluated(one: Declaration, facts: Mapping[DatasetName, Facts], at: int) -> EvaluatedSlo:
+    found = None if one.objective is None else judge(one.objective, facts[one.dataset], at)
+    return EvaluatedSlo(declaration=one, judgement=found)
 
 
 def _is_over(some: Sequence[Declaration], last: Transition | None) -> bool:

@@ -31,6 +31,19 @@ class Burn:
     long: float
     short: float
 
+    @property
+    def windows(self) -> tuple[tuple[int, float], tuple[int, float]]:
+        """Each window (µs of open time), and how fast the budget burns in it."""
+        return (self.rate.long, self.long), (self.rate.short, self.short)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missed:
+    """How many of the last `rule.of` occurrences were bad."""
+
+    rule: Misses
+    bad: int
+
 
 RELEASE = Fraction(1, 2)
 """An alert closes when the long window burns less than this share of its factor. Writes that are a little late all the
@@ -125,6 +138,11 @@ def bad_between(bad: Intervals, since: int, until: int) -> int:
         return 0
     before, after = _bad_before(bad, np.array([since, until], dtype=np.int64)).tolist()
     return int(after - before)
+
+
+def missed_of(rule: Misses, occurrences: Sequence[tuple[int, bool]]) -> Missed:
+    """The bad ones of the last occurrences: (time, whether it was good), in order."""
+    return Missed(rule=rule, bad=sum(not good for _, good in occurrences[-rule.of :]))
 
 
 def miss_alerts(rule: Misses, occurrences: Sequence[tuple[int, bool]]) -> Iterator[Alert]:

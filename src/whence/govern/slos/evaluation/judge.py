@@ -9,7 +9,17 @@ from enum import StrEnum
 from math import floor
 
 from whence.govern.slos.burn_rates import open_time_of
-from whence.govern.slos.evaluation.alerts import Alert, Burn, Intervals, bad_between, burn_alerts, burn_at, miss_alerts
+from whence.govern.slos.evaluation.alerts import (
+    Alert,
+    Burn,
+    Intervals,
+    Missed,
+    bad_between,
+    burn_alerts,
+    burn_at,
+    miss_alerts,
+    missed_of,
+)
 from whence.govern.slos.evaluation.facts import Facts, Write, backfills, refreshing
 from whence.govern.slos.evaluation.freshness import find_staleness
 from whence.govern.slos.evaluation.occurrences import Occurrence, find_occurrences
@@ -71,7 +81,7 @@ class Judgement:
 
     `reason`: why nothing is evaluated, or what is still learned. `violations`, `alerts`: in order, all that are known,
     from `known_since` on (µs); None if nothing is.
-    `burns`: of each alert on a burn rate, how fast the budget burns now.
+    `burns`: of each alert on a burn rate, how fast the budget burns now. `missed`: of each alert on occurrences.
     """
 
     at: int
@@ -86,6 +96,7 @@ class Judgement:
     violations: tuple[Violation, ...] = ()
     alerts: tuple[Alert, ...] = ()
     burns: tuple[Burn, ...] = ()
+    missed: tuple[Missed, ...] = ()
 
     @property
     def open_alerts(self) -> tuple[Alert, ...]:
@@ -162,6 +173,7 @@ def _judge_occurrences(one: Objective, facts: Facts, at: int) -> Judgement:
         return _nothing_judged(one, counted, at)
     violations = tuple(_streaks(judged, at))
     last, is_bad = judged[-1], bool(violations) and violations[-1].end is None
+    results = [(each.time, bool(each.good)) for each in judged]
     return Judgement(
         at=at,
         outcome=Outcome.VIOLATED if is_bad else Outcome.HOLDS,
@@ -172,13 +184,8 @@ def _judge_occurrences(one: Objective, facts: Facts, at: int) -> Judgement:
         run=last.run,
         budget=_count_budget(one, judged, suppressed, at),
         violations=violations,
-        alerts=_ordered(
-            [
-                alert
-                for rule in one.misses
-                for alert in miss_alerts(rule, [(each.time, bool(each.good)) for each in judged])
-            ]
-        ),
+        alerts=_ordered([alert for rule in one.misses for alert in miss_alerts(rule, results)]),
+        missed=tuple(missed_of(rule, results) for rule in one.misses),
     )
 
 

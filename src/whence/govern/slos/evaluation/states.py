@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from whence.govern.slos.calendars import Maintenance
 from whence.govern.slos.evaluation.alerts import Alert
-from whence.govern.slos.evaluation.facts import Facts
-from whence.govern.slos.evaluation.judge import Judgement, Outcome, Violation, judge
+from whence.govern.slos.evaluation.judge import Judgement, Outcome, Violation
 from whence.govern.slos.objectives import Notify, Objective
 from whence.model.names import RunName
 from whence.model.slo_records import NotifyText, StateText
@@ -32,12 +31,13 @@ class State:
         return self.state, self.notify
 
 
-def find_states(one: Objective, facts: Facts, since: int, until: int) -> Iterator[State]:
-    """The states of an objective from a time (µs), or from when something is known, until another; each a change.
+def find_states(one: Objective, found: Judgement, since: int) -> Iterator[State]:
+    """The states of an objective from a time (µs), or from when something is known, until the time of its evaluation;
+    each a change.
 
     Only the last ones are certain: events that arrive late change the past.
     """
-    found = judge(one, facts, until)
+    until = found.at
     if found.outcome in (Outcome.LEARNING, Outcome.NOT_EVALUATED):
         yield from _unjudged(one, found, since, until)
         return
