@@ -272,6 +272,29 @@ class TestSchemas:
         found = judge(objective(SchemaStability()), Facts(schemas=seen[:1]), MONDAY + 3 * DAY)
         assert found.outcome is Outcome.HOLDS
 
+    def test_a_change_is_bad_until_the_columns_are_back(self) -> None:
+        before, after = self.columns(a="int", b="text"), self.columns(a="int")
+        seen = (
+            SchemaSeen(time=MONDAY, columns=before, last=MONDAY + 5 * DAY),
+            SchemaSeen(time=MONDAY + DAY, columns=after, last=MONDAY + 2 * DAY),
+        )
+        written = tuple(Write(time=MONDAY + day * DAY, run=run(day), rows=100) for day in range(6))
+        found = judge(objective(SchemaStability()), Facts(schemas=seen, writes=written), MONDAY + 5 * DAY)
+        assert (found.outcome, found.since) == (Outcome.HOLDS, MONDAY + 3 * DAY)
+        assert [(one.start, one.end) for one in found.violations] == [(MONDAY + DAY, MONDAY + 3 * DAY)]
+        assert not found.open_alerts
+        found = judge(objective(SchemaStability()), Facts(schemas=seen, writes=written), MONDAY + 2 * DAY)
+        assert (found.outcome, found.since) == (Outcome.VIOLATED, MONDAY + DAY)
+
+    def test_further_changes_are_compared_with_the_last_good_columns(self) -> None:
+        seen = (
+            SchemaSeen(time=MONDAY, columns=self.columns(a="int", b="text"), last=MONDAY),
+            SchemaSeen(time=MONDAY + DAY, columns=self.columns(a="int"), last=MONDAY + DAY),
+            SchemaSeen(time=MONDAY + 2 * DAY, columns=self.columns(a="int", c="int"), last=MONDAY + 3 * DAY),
+        )
+        found = judge(objective(SchemaStability()), Facts(schemas=seen), MONDAY + 3 * DAY)
+        assert (found.outcome, found.since, found.observed) == (Outcome.VIOLATED, MONDAY + DAY, "b is missing")
+
 
 def test_a_short_history_is_still_learned() -> None:
     written = tuple(Write(time=MONDAY + day * DAY, run=run(day), rows=100) for day in range(10))

@@ -24,10 +24,11 @@ class Write:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaSeen:
-    """Columns that were reported first at a time (µs): name → type, as sorted pairs."""
+    """Columns that were reported first at a time (µs), and until now last at `last`: name → type, as sorted pairs."""
 
     time: int
     columns: tuple[tuple[str, str], ...]
+    last: int = 0
 
 
 class _Timed(Protocol):

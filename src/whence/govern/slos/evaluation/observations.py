@@ -48,7 +48,7 @@ def observe_datasets(
 
 def _needs_writes(objectives: Sequence[Objective]) -> bool:
     """Backfills are known by their writes, whatever the indicator."""
-    return any(one.maintenance or not isinstance(one.indicator, SchemaStability | Check) for one in objectives)
+    return any(one.maintenance or not isinstance(one.indicator, Check) for one in objectives)
 
 
 def _facts(
@@ -74,7 +74,8 @@ def _facts(
 def _schemas(graph: Observed, name: DatasetName, until: int) -> Iterator[SchemaSeen]:
     for row in graph.schemas([node_id(name)]):
         if row.first_time <= until:
-            yield SchemaSeen(time=row.first_time, columns=tuple(sorted(columns_of(row).items())))
+            columns = tuple(sorted(columns_of(row).items()))
+            yield SchemaSeen(time=row.first_time, columns=columns, last=min(row.last_time, until))
 
 
 def _writes(

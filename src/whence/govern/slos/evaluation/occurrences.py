@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 
 from whence.govern.contracts.evaluation.quality import Report, judge_quality
 from whence.govern.contracts.evaluation.verdicts import Outcome, Range, RuleVerdict, fulfils
@@ -45,7 +44,7 @@ class Occurrence:
 
 def find_occurrences(one: Objective, facts: Facts, until: int) -> tuple[Occurrence, ...]:
     """The occurrences of an objective until a time (µs), in order. `facts`: what had happened by then."""
-    found = _find(one, facts, until)
+    found = (each for each in _find(one, facts, until) if each.time <= until)
     return tuple(sorted(found, key=lambda each: (each.time, str(each.run), each.observed, each.good is not False)))
 
 
@@ -62,7 +61,7 @@ def _find(one: Objective, facts: Facts, until: int) -> Iterator[Occurrence]:
         case Volume():
             yield from _volumes(one.indicator, facts)
         case SchemaStability():
-            yield from _schemas(one.indicator, facts.schemas)
+            yield from _schemas(one.indicator, facts)
         case Freshness():
             return
 
@@ -174,16 +173,31 @@ def _write_order(one: Write) -> tuple[int, str, float]:
     return one.time, str(one.run), float(one.rows or 0)
 
 
-def _schemas(indicator: SchemaStability, schemas: Sequence[SchemaSeen]) -> Iterator[Occurrence]:
-    ordered = sorted(schemas, key=lambda one: (one.time, one.columns))
-    for before, after in pairwise(ordered):
-        lost = _differences(before, after, added=indicator.added)
+def _schemas(indicator: SchemaStability, facts: Facts) -> Iterator[Occurrence]:
+    """Each new schema, compared with the last one that was good, and each return of that one."""
+    ordered = sorted(facts.schemas, key=lambda one: (one.time, one.columns))
+    held = ordered[0] if ordered else None
+    for after in ordered[1:]:
+        assert held is not None
+        lost = _differences(held, after, added=indicator.added)
         yield Occurrence(
             time=after.time,
             good=not lost,
             observed="; ".join(lost) or "columns were added",
             expected="the columns and types of before",
         )
+        if not lost:
+            held = after
+        elif held.last > after.last:
+            yield Occurrence(time=_return_after(after.last, held.last, facts), good=True, observed="they are as before")
+
+
+def _return_after(other: int, last: int, facts: Facts) -> int:
+    """When a schema was back that was reported last at `last` (µs), and another one at `other` before.
+
+    Of each schema only the first and the last report are known, so it is the first write after the other schema.
+    """
+    return min((one.time for one in facts.writes if other < one.time <= last), default=last)
 
 
 def _differences(before: SchemaSeen, after: SchemaSeen, *, added: bool) -> list[str]:
