@@ -30,6 +30,7 @@ WhenceError
 ├── AccessError            the caller is unknown, or lacks the permission
 ├── ApiError               the API cannot be reached, or is overloaded
 │   └── ServerVersionError its answers have another form: it has another version, or is not Whence
+├── DeliveryError          a notification cannot be delivered; carries when to try again
 ├── QuestionError          the API rejects a parameter of a question; carries its name
 ├── ProfileError           no server is named, or the file of profiles cannot be read or written
 ├── NotInstalledError      a required package is not installed; carries it, and the command to install it
@@ -43,7 +44,7 @@ WhenceError
 └── JarsNotFoundError      Spark needs Java libraries that cannot be fetched; carries them
 """
 
-from whence.errors.access import AccessError, ApiError, AuditError, ProfileError, ServerVersionError
+from whence.errors.access import AccessError, ApiError, AuditError, DeliveryError, ProfileError, ServerVersionError
 from whence.errors.events import CollisionError, EventError, RateLimitError, ReceiptNotFoundError
 from whence.errors.files import ArtifactError, DialectError, EvidenceError, RulesFileError, SchemaError, SourceError
 from whence.errors.log import LogBusyError, LogCorruptError, LogError, LogGapError, TableBusyError, TableError
@@ -78,6 +79,7 @@ __all__ = [
     "BackupError",
     "CollisionError",
     "CursorError",
+    "DeliveryError",
     "DialectError",
     "EncryptionError",
     "EventError",

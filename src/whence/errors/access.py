@@ -42,6 +42,20 @@ class ApiError(WhenceError):
         return f"{self.url}: {self.reason}"
 
 
+@dataclass(eq=False)
+class DeliveryError(WhenceError):
+    """A notification cannot be delivered. `place` has no secrets; `pause`: seconds until the receiver wants the next
+    attempt, None if it has no wish.
+    """
+
+    place: str
+    reason: str
+    pause: float | None = None
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reason}"
+
+
 class ServerVersionError(ApiError):
     """The API's answers have another form: it is of another version, or is not Whence."""
 

@@ -11,10 +11,10 @@ from sqlalchemy import Connection, Engine, insert
 
 from query.worlds.random_policies import Policy, forbidden, policy, shown, spelled, world
 from query.worlds.random_worlds import World, load, nodes_of
-from whence.api.slack.blocks import Message, document
 from whence.api.slack.messages import changes_message, impact_message, upstream_message
 from whence.errors import NodeNotFoundError
 from whence.govern.contracts.evaluation.histories import EvaluatedContracts
+from whence.govern.slack_blocks import Message, document
 from whence.model.graph import Direction
 from whence.model.ids import hash64, node_id
 from whence.model.names import DatasetName, FieldName, JobName, Node

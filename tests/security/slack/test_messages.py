@@ -7,11 +7,11 @@ import subprocess
 import pytest
 
 from security.slack.shown_text import words
-from whence.api.slack.blocks import document
 from whence.api.slack.commands import Command, Verb, parse
 from whence.api.slack.messages import changes_message, help_message
 from whence.api.slack.signature import sign, verify
 from whence.errors import AccessError
+from whence.govern.slack_blocks import document
 from whence.model.names import DatasetName, JobName
 from whence.query.answers.values import Completeness
 from whence.query.history.changes.values import (

@@ -20,7 +20,7 @@ def chromium() -> str | None:
 
 def install() -> bool:
     """Install a browser: Debian's where the user may, else Playwright's. Returns whether there is one afterwards."""
-    if shutil.which("apt-get") and (prefix := _privilege()) is not None:
+    if shutil.which("apt-get") and (prefix := privilege()) is not None:
         done = all(subprocess.run([*prefix, *command], check=False).returncode == 0 for command in _APT)
         if done and chromium():
             return True
@@ -28,7 +28,7 @@ def install() -> bool:
     return chromium() is not None
 
 
-def _privilege() -> tuple[str, ...] | None:
+def privilege() -> tuple[str, ...] | None:
     """What stands before a command to run it as root without being asked for a password; None if that is impossible."""
     if os.geteuid() == 0:
         return ("env", "DEBIAN_FRONTEND=noninteractive")

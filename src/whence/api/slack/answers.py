@@ -10,10 +10,10 @@ from whence.api.http.clock import now_of
 from whence.api.requests.catalog import catalog_over
 from whence.api.requests.graph import GraphRequests
 from whence.api.slack import messages
-from whence.api.slack.blocks import Message
 from whence.api.slack.commands import Command, Sent, Verb
 from whence.errors import EventError
 from whence.govern.contracts.evaluation.histories import EvaluatedContracts
+from whence.govern.slack_blocks import Message
 from whence.model.access import Action, Viewer
 from whence.query.answers.values import Question
 from whence.query.history.changes.period import Period, read_period

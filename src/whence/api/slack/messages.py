@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlencode
 
-from whence.api.slack.blocks import Block, Message, item, text
 from whence.api.slack.commands import Command, Sent
 from whence.client.timeline import describe_change
 from whence.errors import AmbiguousNodeError, NodeNotFoundError, WhenceError
 from whence.govern.gate.rendering.names import HIDDEN_NAME, name_of
+from whence.govern.slack_blocks import Block, Message, item, text
 from whence.model.names import Node, parse_node
 from whence.query.answers.instants import iso
 from whence.query.answers.values import Completeness

@@ -17,10 +17,10 @@ from whence.api.auth.permissions import needs
 from whence.api.http.problems import problem
 from whence.api.slack import messages
 from whence.api.slack.answers import SlackAnswers
-from whence.api.slack.blocks import Message, document
 from whence.api.slack.commands import Command, Sent, Verb, parse, read_sent
 from whence.api.slack.signature import verify
 from whence.errors import AccessError, WhenceError
+from whence.govern.slack_blocks import Message, document
 from whence.model.access import Action
 from whence.store.security.audit import Entry
 

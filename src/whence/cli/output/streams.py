@@ -18,6 +18,7 @@ from whence.errors import (
     AddressError,
     AmbiguousNodeError,
     ApiError,
+    DeliveryError,
     DialectError,
     LogError,
     NodeNotFoundError,
@@ -107,7 +108,7 @@ def reporting(output: Output) -> Iterator[None]:
 def exit_code(error: WhenceError) -> Exit:
     """The exit code of a command that ended with this error (docs/reference/errors.md)."""
     match error:
-        case StoreError() | LogError() | TableError() | ApiError() | AddressError() | SourceError():
+        case StoreError() | LogError() | TableError() | ApiError() | AddressError() | SourceError() | DeliveryError():
             return Exit.OUT_OF_SERVICE
         case DialectError() | NotInstalledError() | QuestionError() | RulesFileError():
             return Exit.USAGE

@@ -30,6 +30,13 @@ def document(message: Message, *, in_channel: bool = False) -> Block:
     """The answer to a slash command: for the person who sent it, or for the whole channel."""
     return {
         "response_type": "in_channel" if in_channel else "ephemeral",
+        **content(message),
+    }
+
+
+def content(message: Message) -> Block:
+    """The blocks of a message, and the text in their place where there are none: in notifications of a phone."""
+    return {
         "text": escape(clean(message.title, _LONGEST_HEADER), quote=False),
         "blocks": [*_blocks(message)],
     }

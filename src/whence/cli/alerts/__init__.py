@@ -1,0 +1,1 @@
+"""`whence alert`: files of receivers, and notifications on trial."""
