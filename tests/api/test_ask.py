@@ -14,15 +14,16 @@ from sqlalchemy import Engine, event
 from typer.testing import CliRunner
 
 from api.asked import Client, asking
-from query.worlds.churn_story import HOUR, MODEL, NOW, PREDICTIONS, TABLE, USAGE, WORLD, column
+from query.worlds.churn_story import CRM, HOUR, MODEL, NOW, PREDICTIONS, TABLE, USAGE, WORLD, column
 from query.worlds.random_worlds import POSITION, Statement, World, load
 from whence.cli.commands.app import app as command_line
 from whence.errors import NodeNotFoundError
+from whence.model.ids import node_id
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName
 from whence.query.lookup.resolve import resolve
 from whence.store.connection.engine import reading, sqlite_url, writing
-from whence.store.schema.tables import progress
+from whence.store.schema.tables import facet_body, progress
 from whence.store.snapshots.graph import StoreGraph
 
 CHURN = str(column("predictions", "churn_probability"))
@@ -46,6 +47,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "runs": (f"runs/{RUN}/lineage", {}),
     "search": ("search", {"q": "churn"}),
     "search, narrowed": ("search", {"q": "churn", "kind": "field", "namespace": "file"}),
+    "search, labelled": ("search", {"q": "label:pii>=partial"}),
     "blast": ("blast", {"node": CHURN}),
 }
 
@@ -53,8 +55,17 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
 @pytest.fixture
 def client(store: Engine, store_url: str, tmp_path: Path) -> Iterator[Client]:
     load(store, WORLD)
+    _tag_email(store, "true")
     with asking(tmp_path / "data", store_url) as made:
         yield made
+
+
+def _tag_email(store: Engine, value: str) -> None:
+    payload = json.dumps({"tags": [{"key": "pii", "value": value, "field": "email"}]})
+    row = {"subject_id": node_id(CRM), "name": "tags", "body_id": 1, "payload": payload}
+    with writing(store) as connection:
+        connection.execute(facet_body.delete().where(facet_body.c.subject_id == row["subject_id"]))
+        connection.execute(facet_body.insert(), row)
 
 
 def test_every_question_is_answered_as_documented(client: Client) -> None:
@@ -66,7 +77,18 @@ def test_every_question_is_answered_as_documented(client: Client) -> None:
 
 
 def test_pages_together_are_the_whole(client: Client) -> None:
-    for name in ("upstream", "downstream", "both", "impact", "paths", "history", "diff", "runs", "search"):
+    for name in (
+        "upstream",
+        "downstream",
+        "both",
+        "impact",
+        "paths",
+        "history",
+        "diff",
+        "runs",
+        "search",
+        "search, labelled",
+    ):
         path, parameters = QUESTIONS[name]
         whole = client.get(f"/api/v2/{path}", limit=10_000, **parameters).json
         assert whole["page"]["next"] is None
@@ -223,6 +245,7 @@ def test_the_command_line_gives_the_same_rows(client: Client, store_url: str) ->
         "runs": ["runs", RUN],
         "search": ["search", "churn"],
         "search, narrowed": ["search", "churn", "--kind", "field", "--namespace", "file"],
+        "search, labelled": ["search", "label:pii>=partial"],
     }
     for name, words in arguments.items():
         path, parameters = QUESTIONS[name]
@@ -284,3 +307,18 @@ def test_the_description_of_the_api_has_every_question(client: Client) -> None:
         assert set(operation["responses"]) == {"200", "304", "400", "401", "403", "404", "422", "503"}
         assert {"application/json", "text/csv"} == set(operation["responses"]["200"]["content"])
         assert {one["name"] for one in operation["parameters"]} >= {"limit", "cursor", "wait_for", "timeout", "format"}
+
+
+def test_labels_are_those_of_the_present_graph_and_misspelt_ones_are_refused(client: Client, store: Engine) -> None:
+    found = client.get("/api/v2/search", q="label:pii>=pseudonymous").json["data"]["nodes"]
+    assert {one["by"] for one in found} == {"label"}
+    assert (found[0]["node"], found[0]["labels"]) == (
+        str(CRM),
+        [{"category": "pii", "grade": "full", "assumed": False}],
+    )
+    wrong = client.get("/api/v2/search", q="label:pii>=mostly")
+    assert (wrong.status, "there are influenced" in wrong.json["detail"]) == (422, True)
+    _tag_email(store, "false")
+    with writing(store) as connection:
+        connection.execute(progress.update().values(position=POSITION + 1))
+    assert client.get("/api/v2/search", q="label:pii>=pseudonymous").json["data"]["nodes"] == []

@@ -155,7 +155,7 @@ customers.email
 
 Complete: 1 path from customers.email to model."""
     )
-    assert [line.plain for line in found_lines(named)] == [
+    assert [line.plain for line in found_lines(named, 50)] == [
         "field   datasetField:file:/lake/predictions:churn_probability"
     ]
 
@@ -185,7 +185,7 @@ def test_hostile_names_cannot_command_a_terminal(sqlite_store: Engine) -> None:
         print_lines(tree(of_walk(reach_upstream(graph, FieldName(evil, "y"), Question())), STYLE), console)
         between = paths(graph, FieldName(evil, HOSTILE), FieldName(evil, "y"), Question())
         print_lines(path_lines(answer_of(paths_listing(between), answers.Paths), STYLE), console)
-        print_lines(found_lines(answer_of(found_listing(search(graph, "bold")), answers.Found)), console)
+        print_lines(found_lines(answer_of(found_listing(search(graph, "bold")), answers.Found), 50), console)
     shown = out.getvalue()
     assert "[bold]not bold[/bold]" in shown
     assert r"\x1b[31mred\x1b[0m\r\n" in shown

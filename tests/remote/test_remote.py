@@ -134,6 +134,8 @@ QUESTIONS: dict[str, tuple[list[str], ...]] = {
         ["orders", "--namespace", EAST, "--kind", "dataset"],
         ["churm"],
         ["nothing like it"],
+        ["label:pii>=statistic", "--limit", "2"],
+        ["label:pii>=most"],
         ["[bold]"],
         [" "],
     ),

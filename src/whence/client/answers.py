@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from whence.client import data_frames, notebook
-from whence.client.sensitivity import PlaceOfPersonalData, SensitivityLabel
+from whence.client.sensitivity import FoundNode, PlaceOfPersonalData, SensitivityLabel
 from whence.client.timeline import ChangesNotKnown, ChangeUpstream
 from whence.client.values import (
     Affected,
@@ -18,7 +18,6 @@ from whence.client.values import (
     Completeness,
     Counts,
     Edge,
-    FoundNode,
     Gap,
     Handover,
     Measurement,
@@ -351,13 +350,16 @@ class SubjectData(Answer, frozen=True, kw_only=True):
 
 
 class Found(Answer, frozen=True, kw_only=True):
-    """The results of a search, the best first. `complete`: there are no others."""
+    """The results of a search, the best first. `complete`: there are no others. `not_labelled`: how many more columns
+    may have the labels that it asked for, because of what is not known.
+    """
 
     _rows: ClassVar[str] = "nodes"
-    _columns: ClassVar[tuple[str, ...]] = ("node", "kind", "by")
+    _columns: ClassVar[tuple[str, ...]] = ("node", "kind", "by", "labels")
 
     text: str
     complete: bool
+    not_labelled: int = 0
     nodes: tuple[FoundNode, ...]
 
     def _title(self) -> str:

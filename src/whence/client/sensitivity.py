@@ -1,4 +1,4 @@
-"""Sensitivity labels, and what policies say of them, in answers: values."""
+"""Sensitivity labels and what policies say of them, and the results of searches, in answers: values."""
 
 from collections.abc import Sequence
 from typing import TypedDict
@@ -138,3 +138,23 @@ class PolicyAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The answer of a server."""
 
     data: PolicyEvaluation
+
+
+class FoundLabel(msgspec.Struct, frozen=True, kw_only=True):
+    """A sensitivity label that the search asked for. `assumed`: it may be less."""
+
+    category: str
+    grade: str
+    assumed: bool
+
+
+class FoundNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A search result: its matching part is its `name`, a `tag`, its `owner` or `description`, or its `label`.
+
+    `labels`: the sensitivity labels that the search asked for.
+    """
+
+    node: str
+    kind: str
+    by: str
+    labels: tuple[FoundLabel, ...] = ()

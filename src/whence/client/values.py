@@ -233,14 +233,6 @@ class Handover(msgspec.Struct, frozen=True, kw_only=True):
     at: str
 
 
-class FoundNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A search result: its matching part is its `name`, a `tag`, its `owner` or `description`."""
-
-    node: str
-    kind: str
-    by: str
-
-
 class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     """A number that a run or a dataset event (`run` is None) reported of a dataset or of one of its columns; or the
     `duration` of a run in seconds.

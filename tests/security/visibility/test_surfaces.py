@@ -94,7 +94,7 @@ def _requests(case: Case) -> Iterator[tuple[str, dict[str, str]]]:
             yield from ((f"/api/v2/{question}", {"node": one, **form}) for question in OF_ONE)
             yield from ((f"/api/v2/{question}", {"source": one, "target": other, **form}) for question in OF_TWO)
             yield "/api/v2/diff", {"before": "1970-01-02", "after": "now", **form}
-            yield from (("/api/v2/search", {"q": text, **form}) for text in ("q", "col", "tbl", "job", "ns"))
+            yield from (("/api/v2/search", {"q": text, **form}) for text in ("q", "col", "tbl", "job", "label:pii"))
         yield "/api/v2/impact", {"node": one, "cursor": "made-up"}
         yield "/api/v2/impact", {"node": one, "job": str(dice.choice(_nodes(case.world)))}
     for node in dice.sample(case.hidden, min(3, len(case.hidden))):

@@ -23,7 +23,7 @@ export const Search = ({ onChoose, onClose, hint = words.search.hint }: Props) =
   const [text, setText] = useState("");
   const [kind, setKind] = useState("");
   const [chosen, setChosen] = useState(0);
-  const { nodes, complete, failed, waiting } = useFound(text, kind);
+  const { nodes, complete, notLabelled, failed, waiting } = useFound(text, kind);
   const [isWished, setWished] = useState(false);
   const id = useId();
   useEffect(() => dialog.current?.showModal(), []);
@@ -123,6 +123,11 @@ export const Search = ({ onChoose, onClose, hint = words.search.hint }: Props) =
                 <WhereView id={one.node} drawn={(part) => <Marked text={part} words={text} />} />
               </span>
             </span>
+            {one.labels.map((label) => (
+              <span key={label.category} className="palette-label">
+                {words.labels.of(label.category, label.grade, label.assumed)}
+              </span>
+            ))}
             <span className="palette-kind">{words.types[typeOf(one.node)]}</span>
           </li>
         ))}
@@ -136,9 +141,11 @@ export const Search = ({ onChoose, onClose, hint = words.search.hint }: Props) =
               ? waiting
                 ? words.search.waiting
                 : words.search.none(words.search.noneOf[kind] ?? "", text.trim())
-              : complete
-                ? words.search.keys
-                : words.search.more}
+              : notLabelled
+                ? words.labels.notKnown(notLabelled)
+                : complete
+                  ? words.search.keys
+                  : words.search.more}
       </footer>
     </dialog>
   );
@@ -149,6 +156,8 @@ interface Held {
   of: string;
   nodes: Found["nodes"];
   complete: boolean;
+  /** How many columns may have the searched labels, too. */
+  notLabelled?: number;
   failed?: string;
 }
 
@@ -162,7 +171,8 @@ const useFound = (text: string, kind: string): Held & { waiting: boolean } => {
     const request = new AbortController();
     const timer = setTimeout(() => {
       get<Envelope<Found>>(apiPath("search", { q: wanted, kind, limit: SHOWN }), request.signal).then(
-        ({ data, page }) => setHeld({ of, nodes: data.nodes, complete: page?.next === null }),
+        ({ data, page }) =>
+          setHeld({ of, nodes: data.nodes, complete: page?.next === null, notLabelled: data.not_labelled }),
         (error: Error) => {
           if (!request.signal.aborted) setHeld({ of, nodes: [], complete: true, failed: error.message });
         },

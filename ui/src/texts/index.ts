@@ -8,6 +8,7 @@ import { explorer, image, keys, list } from "./explorer";
 import { gate } from "./gate";
 import { general } from "./general";
 import { home } from "./home";
+import { labels } from "./labels";
 import { lenses } from "./lenses";
 import { contract, node, runs } from "./nodes";
 import { evidence, impact, time } from "./panels";
@@ -24,6 +25,7 @@ export const words = {
   evidence,
   impact,
   time,
+  labels,
   lenses,
   node,
   contract,

@@ -1,6 +1,7 @@
 """Routes that query the graph: lineage, impact, paths, why, history, diff, runs, search."""
 
 import time
+from functools import partial
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -10,6 +11,7 @@ from whence.api.http.openapi_responses import documented
 from whence.api.http.path_names import Segment
 from whence.api.lineage import parameters as questions
 from whence.api.requests.catalog import catalog_over
+from whence.api.requests.estate_labels import labels_for
 from whence.api.requests.graph import GraphQuestion, GraphRequests
 from whence.errors import EventError
 from whence.govern.contracts.evaluation.histories import EvaluatedContracts
@@ -19,9 +21,7 @@ from whence.query.diagnosis.diagnosis import diagnose
 from whence.query.history.changes.timeline import upstream_changes
 from whence.query.history.diff import Side, diff
 from whence.query.history.history import history
-from whence.query.lookup.filtered_search import narrowed
 from whence.query.lookup.resolve import resolve
-from whence.query.lookup.search import search
 from whence.query.questions.blast_radius import blast_document, blast_radius
 from whence.query.questions.check_results import check_results
 from whence.query.questions.dropped_datasets import dropped_at
@@ -40,6 +40,7 @@ from whence.query.rendering.timeline import changes_listing
 from whence.query.runs.resolve import resolve_run_name
 from whence.query.runs.run_lineage import resolve_run, run_lineage
 from whence.query.sensitivity.data_subject import subject_data
+from whence.query.sensitivity.labelled_search import search_nodes
 from whence.query.sensitivity.labels import sensitivity
 from whence.query.visibility.visible_ids import QuestionGraph
 
@@ -102,10 +103,13 @@ def _walks(routes: APIRouter, requests: GraphRequests) -> None:
 
     @routes.get("/search", responses=documented("search"))
     async def find(request: Request, query: Annotated[questions.Searched, Query()]) -> Response:
-        """Search datasets, fields and jobs by name, tag, owner and description."""
+        """Search datasets, fields and jobs by name, tag, owner, description and sensitivity label."""
 
         def ask(graph: QuestionGraph) -> Listing:
-            return listings.found_listing(search(narrowed(graph, query.only), query.q.replace("\0", " "), query.names))
+            labels = partial(labels_for, request, graph)
+            return listings.found_listing(
+                search_nodes(graph, query.only, query.q.replace("\0", " "), query.names, labels)
+            )
 
         return await requests.answer(request, query.terms(), ask)
 

@@ -41,6 +41,7 @@ from whence.api.operations.response_types import LiveDocument, ProgressDocument,
 from whence.api.operations.status import StatusWatch
 from whence.api.pending.assertions import PendingAssertions
 from whence.api.policies import routes as policy_routes
+from whence.api.requests.estate_labels import EstateLabelsCache
 from whence.api.requests.graph import GraphRequests
 from whence.api.server.openapi import Described
 from whence.api.settings import Settings
@@ -104,7 +105,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         telemetry={**TELEMETRY, "tracing": is_traced()},  # else FastAPI would look for a provider in each request
     )
     app.state.engine, app.state.log, app.state.arrays, app.state.clock = engine, log, arrays, clock
-    app.state.slos = recording
+    app.state.slos, app.state.estate_labels = recording, EstateLabelsCache()
     app.state.pending = pending = PendingAssertions(log)
     app.state.scribe = AssertionWriter(collector, log, progress, engine, pending)
     app.add_middleware(EncodedPaths)

@@ -41,6 +41,7 @@ VALUES: Mapping[str, Any] = {
     **dict.fromkeys(_LATER_TIMES, _LATER),
     # Names
     "node": _DATASET,
+    "FoundLabel.category": "pii",
     "nodeId": _DATASET,
     "root": _DATASET,
     "target": _DATASET,

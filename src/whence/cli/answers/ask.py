@@ -232,7 +232,7 @@ def show_paths(
 def show_found(command: QuestionCommand, text: str, limit: int, **narrowing: Unpack[Narrowing]) -> Exit:
     """Print the results of a search."""
     found = command.questions.search(text, limit=limit, **narrowing)
-    return show(command, found, lambda _: found_lines(found))
+    return show(command, found, lambda _: found_lines(found, limit))
 
 
 def show(command: QuestionCommand, answer: Answer, draw: Draw, beside: dict[str, Any] | None = None) -> Exit:

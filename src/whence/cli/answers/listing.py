@@ -8,6 +8,7 @@ from whence.cli.answers.tree import Style, past_limit_text, transformation_text
 from whence.cli.output.labels import Labels, age, label, name_of, run_of
 from whence.cli.output.streams import safe
 from whence.client.answers import Found, Paths
+from whence.client.sensitivity import FoundLabel
 from whence.client.values import BlastRadius, Path, Step
 from whence.model.blast_radius import COUNTED
 from whence.model.names import FieldName
@@ -48,15 +49,28 @@ def _plus_or_minus(error: float) -> str:
     return f" ±{error:.0%}" if error else ""
 
 
-def found_lines(found: Found) -> Iterator[Text]:
+def found_lines(found: Found, limit: int) -> Iterator[Text]:
     """One line for each name: its kind, and its node id."""
     for one in found.nodes:
-        why = "" if one.by == "name" else f"  by its {one.by}"
-        yield Text.assemble((f"{one.kind:8}", "dim"), _last_part_bold(one.node), (why, "dim"))
+        why = "" if one.by in {"name", "label"} else f"  by its {one.by}"
+        labels = "".join(map(_label_text, one.labels))
+        yield Text.assemble((f"{one.kind:8}", "dim"), _last_part_bold(one.node), (why, "dim"), (labels, "cyan"))
     if not found.nodes:
-        yield Text(f"Nothing is named like {safe(found.text)!r}.", style="yellow")
-    elif not found.complete:
+        yield Text(f"Nothing is found for {safe(found.text)!r}.", style="yellow")
+    elif not found.complete and not (found.not_labelled and len(found.nodes) < limit):
         yield Text(f"There is more: these are the first {len(found.nodes)}.", style="yellow")
+    if found.not_labelled:
+        yield Text(not_labelled_text(found.not_labelled), style="yellow")
+
+
+def not_labelled_text(count: int) -> str:
+    """How many columns may have labels that could not be computed, and why."""
+    columns = f"{count:,} more column{'s' * (count != 1)}"
+    return f"Not known for {columns}: a job upstream reports no columns, or a node upstream may not be seen."
+
+
+def _label_text(one: FoundLabel) -> str:
+    return f"  {one.category} {one.grade}{' assumed' * one.assumed}"
 
 
 def _title(number: int, path: Path) -> Text:

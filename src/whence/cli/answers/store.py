@@ -29,9 +29,7 @@ from whence.query.history.changes.timeline import upstream_changes
 from whence.query.history.diff import Side, diff
 from whence.query.history.history import history
 from whence.query.lookup.descriptions import describe_datasets, describe_jobs
-from whence.query.lookup.filtered_search import narrowed
 from whence.query.lookup.resolve import resolve
-from whence.query.lookup.search import search
 from whence.query.ports.graph import Names
 from whence.query.questions.blast_radius import blast_document, blast_radius
 from whence.query.questions.check_results import check_results
@@ -54,6 +52,8 @@ from whence.query.rendering.timeline import changes_listing
 from whence.query.runs.resolve import resolve_run_name
 from whence.query.runs.run_lineage import resolve_run, run_lineage
 from whence.query.sensitivity.data_subject import subject_data
+from whence.query.sensitivity.estate_labels import label_estate
+from whence.query.sensitivity.labelled_search import search_nodes
 from whence.query.sensitivity.labels import SensitivityQuestion, sensitivity
 from whence.store.snapshots.catalog import StoreCatalog
 from whence.store.snapshots.checks import MOST_DATASETS, latest_check_reports
@@ -236,7 +236,8 @@ class StoreQuestions:
     def search(self, text: str, *, limit: int = 50, **narrowing: Unpack[Narrowing]) -> answers.Found:
         """The results of a search."""
         with self._open() as graph:
-            found = search(narrowed(graph, question_of(narrowing).only), text, limit)
+            catalog, only = StoreCatalog(graph.connection), question_of(narrowing).only
+            found = search_nodes(graph, only, text, limit, lambda: label_estate(catalog, graph))
         return answer_of(listings.found_listing(found), answers.Found)
 
     def facts(self, nodes: Sequence[str]) -> tuple[NodeFacts, ...]:

@@ -316,7 +316,7 @@ def runs(
 
 def search(
     context: typer.Context,
-    text: Annotated[str, typer.Argument(help="Words of a name, a tag, an owner or a description", callback=is_given)],
+    text: Annotated[str, typer.Argument(help="Words of names, tags, …; label:pii>=partial", callback=is_given)],
     namespace: Namespaces = None,
     tag: Tags = None,
     owner: Owners = None,
@@ -328,7 +328,7 @@ def search(
     store: Store = None,
     output: RowsForm = Rows.TEXT,
 ) -> None:
-    """Search datasets, fields and jobs by the words of their names, tags, owners and descriptions."""
+    """Search datasets, fields and jobs by the words of their names, tags, owners and descriptions, and by labels."""
     from whence.cli.answers.ask import show_found
 
     with open_question_command(context, output) as command:

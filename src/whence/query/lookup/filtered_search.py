@@ -36,18 +36,19 @@ class Narrowed:
         """As in the port."""
         if not self._may_be(kind):
             return Candidates((), True)
-        return Candidates(*until_enough(lambda most: self.graph.find(clue, kind, most), self._fitting, limit))
+        return Candidates(*until_enough(lambda most: self.graph.find(clue, kind, most), self.fitting, limit))
 
     def facet_matches(self, words: Sequence[str], limit: int) -> TextMatches:
         """As in the port."""
-        return TextMatches(*until_enough(lambda most: self.graph.facet_matches(words, most), self._fitting, limit))
+        return TextMatches(*until_enough(lambda most: self.graph.facet_matches(words, most), self.fitting, limit))
 
     def _may_be(self, kind: Kind) -> bool:
         """Whether nodes of a kind may match: a field has a fixed kind, but facets may call a dataset or job a VIEW."""
         wanted = {_PLAIN.get(one.lower()) for one in self.only.kinds}
         return not wanted or kind in wanted or (None in wanted and kind is not Kind.FIELD)
 
-    def _fitting(self, found: Sequence[Named]) -> list[Named]:
+    def fitting(self, found: Sequence[Named]) -> list[Named]:
+        """Those of some names that match the filter."""
         spaces = self.only.namespaces
         near = [one for one in found if not spaces or in_namespace(one.name, spaces)]
         identity = self.knowledge.identity

@@ -15,6 +15,7 @@ from whence.model.graph import SearchTerms, TextMatch
 from whence.model.ids import Kind
 from whence.model.names import FieldName, JobName, Node
 from whence.model.search_words import max_edits, split_words
+from whence.model.sensitivity import Grade
 from whence.query.ports.graph import Words
 
 _KINDS = (Kind.DATASET, Kind.FIELD, Kind.JOB)
@@ -28,17 +29,32 @@ Rank = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HitLabel:
+    """A sensitivity label of a search result that the search asked for: its grade, and how much of it is certain."""
+
+    category: str
+    grade: Grade
+    proven: Grade
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Search results, best first, with their ranks. `complete`: there are no others."""
+    """Search results, best first, with their ranks. `complete`: there are no others.
+
+    `labels`: those of each result that the search asked for; empty if it asked for none. `not_labelled`: how many more
+    columns may have them, because of what is not known.
+    """
 
     text: str
     names: tuple[Node, ...]
     ranks: tuple[Rank, ...]
     complete: bool
+    labels: tuple[tuple[HitLabel, ...], ...] = ()
+    not_labelled: int = 0
 
     @property
     def by(self) -> tuple[str, ...]:
-        """The matching part of each result: `name`, `tag`, `owner` or `description`."""
+        """The matching part of each result: `name`, `tag`, `owner`, `description`, or `label`."""
         return tuple(str(rank[1]) for rank in self.ranks)
 
 

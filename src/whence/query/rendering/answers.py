@@ -8,7 +8,7 @@ from whence.model.names import Node
 from whence.query.answers.instants import iso
 from whence.query.answers.transformations import Transformation
 from whence.query.answers.values import Answer, AnswerEdge, AnswerNode, Completeness, Gap, Path, Paths, Step, kind
-from whence.query.lookup.search import Found
+from whence.query.lookup.search import Found, HitLabel
 from whence.query.rendering import documents
 
 Json = dict[str, Any]
@@ -56,13 +56,26 @@ def paths_head(paths: Paths) -> Json:
 
 def found_document(found: Found) -> documents.Found:
     """Search results."""
-    named = zip(found.names, found.by, strict=True)
-    return {"text": found.text, "complete": found.complete, "nodes": [hit_document(*one) for one in named]}
+    return {
+        "text": found.text,
+        "complete": found.complete,
+        "not_labelled": found.not_labelled,
+        "nodes": hit_documents(found, 0, None),
+    }
 
 
-def hit_document(name: Node, by: str) -> documents.Named:
-    """A search result: a node and its matching part."""
-    return {"node": str(name), "kind": kind(name), "by": by}
+def hit_documents(found: Found, start: int, end: int | None) -> list[documents.Named]:
+    """Some search results: each a node with its matching part, and the labels that the search asked for."""
+    labels = found.labels or [()] * len(found.names)
+    rows = [*zip(found.names, found.by, labels, strict=True)][start:end]
+    return [
+        {"node": str(name), "kind": kind(name), "by": by, "labels": [_found_label(one) for one in several]}
+        for name, by, several in rows
+    ]
+
+
+def _found_label(one: HitLabel) -> documents.FoundLabel:
+    return {"category": one.category, "grade": one.grade.word, "assumed": one.proven < one.grade}
 
 
 def name_document(name: Node) -> Json:

@@ -7,6 +7,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from whence.model.sensitivity import GradeWord
 from whence.query.answers.values import GapReason
 from whence.query.questions.why_not import Reason
 
@@ -343,19 +344,32 @@ class RunLineage(TypedDict):
     handovers: list[Handover]
 
 
+class FoundLabel(TypedDict):
+    """A sensitivity label that the search asked for. `assumed`: it may be less."""
+
+    category: str
+    grade: GradeWord
+    assumed: bool
+
+
 class Named(TypedDict):
-    """A search result: its matching part is its `name`, a `tag`, its `owner` or `description`."""
+    """A search result: its matching part is its `name`, a `tag`, its `owner` or `description`, or its `label`.
+
+    `labels`: the sensitivity labels that the search asked for.
+    """
 
     node: str
     kind: str
     by: str
+    labels: list[FoundLabel]
 
 
 class Found(TypedDict):
-    """Search results."""
+    """Search results. `not_labelled`: how many more columns may have the labels, because of what is not known."""
 
     text: str
     complete: bool
+    not_labelled: int
     nodes: list[Named]
 
 

@@ -21,7 +21,7 @@ from whence.query.rendering.answers import (
     Json,
     answer_part,
     completeness_document,
-    hit_document,
+    hit_documents,
     path_document,
     paths_head,
 )
@@ -253,14 +253,12 @@ def diff_listing(found: Diff) -> Listing:
 def found_listing(found: Found) -> Listing:
     """Names, the best first."""
     return Listing(
-        head={"text": found.text, "complete": found.complete},
+        head={"text": found.text, "complete": found.complete, "not_labelled": found.not_labelled},
         get_completeness=lambda: None,
         name="nodes",
-        columns=("node", "kind", "by"),
+        columns=("node", "kind", "by", "labels"),
         keys=found.ranks,
-        part=lambda start, end: {
-            "nodes": [hit_document(*one) for one in zip(found.names[start:end], found.by[start:end], strict=True)]
-        },
+        part=lambda start, end: {"nodes": hit_documents(found, start, end)},
     )
 
 
