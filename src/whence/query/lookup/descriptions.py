@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from whence.model.catalog import Entry, FacetRecord, RunDatasets, RunEntry, RunFacet, SchemaRecord, Write
@@ -23,6 +24,9 @@ Ends = Mapping[int, tuple[DatasetName, ...]]
 
 MOST_EDGES = 200_000
 """The most column edges to read for one page of datasets."""
+
+_BY_NAME = attrgetter("namespace", "name")
+"""The order of dataset names. Their own comparison is written in Python, and takes three times as long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +224,7 @@ def _described_run(
 
 
 def _named(names: Mapping[int, DatasetName], ids: Iterable[int]) -> tuple[DatasetName, ...]:
-    return tuple(sorted(names[one] for one in ids if one in names))
+    return tuple(sorted([names[one] for one in ids if one in names], key=_BY_NAME))
 
 
 def _ends(graph: Graph, jobs: Sequence[int], way: Direction) -> Ends:
@@ -232,7 +236,7 @@ def _ends(graph: Graph, jobs: Sequence[int], way: Direction) -> Ends:
         name = names.get(dataset)
         if isinstance(name, DatasetName):
             found.setdefault(job, set()).add(name)
-    return {job: tuple(sorted(some)) for job, some in found.items()}
+    return {job: tuple(sorted(some, key=_BY_NAME)) for job, some in found.items()}
 
 
 def _inputs(graph: Graph, datasets: Sequence[int]) -> Mapping[int, Mapping[str, tuple[Input, ...]]]:

@@ -97,20 +97,21 @@ def read_touched(connection: Connection, ids: Iterable[int]) -> Mapping[int, Run
 def read_members(connection: Connection, versions: Iterable[int]) -> Mapping[int, RunDatasets]:
     """The datasets that each version of a job's lineage reads and writes."""
     wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(versions)])
-    sets = connection.execute(
-        select(lineage_version.c.id, lineage_version.c.set_id, lineage_set.c.output_id)
+    of_inputs = and_(lineage_edge.c.set_id == lineage_set.c.id, lineage_set.c.output_id == 0)
+    rows = connection.execute(
+        select(lineage_version.c.id, lineage_set.c.output_id, lineage_edge.c.source_id)
         .join(wanted, wanted.c.id == lineage_version.c.id)
         .join(lineage_set, lineage_set.c.id == lineage_version.c.set_id)
+        .outerjoin(lineage_edge, of_inputs)
         .where(lineage_set.c.origin == Origin.BOUNDARY)
     ).all()
-    sources = _sources(connection, [set_id for _, set_id, output in sets if not output])
     found: dict[int, tuple[set[int], set[int]]] = {}
-    for id_, set_id, output in sets:
+    for id_, output, source in rows:
         inputs, outputs = found.get(id_) or found.setdefault(id_, (set(), set()))
         if output:
             outputs.add(output)
-        else:
-            inputs.update(sources.get(set_id, ()))
+        elif source is not None:
+            inputs.add(source)
     return {id_: RunDatasets(id_, tuple(sorted(ins)), tuple(sorted(outs))) for id_, (ins, outs) in found.items()}
 
 
@@ -196,15 +197,6 @@ def _merge_members(versions: Sequence[int], members: Mapping[int, RunDatasets]) 
     inputs = {dataset for part in parts for dataset in part.inputs}
     outputs = {output for part in parts for output in part.outputs}
     return RunDatasets(versions[-1], tuple(sorted(inputs)), tuple(sorted(outputs)))
-
-
-def _sources(connection: Connection, set_ids: Iterable[int]) -> Mapping[int, Sequence[int]]:
-    wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(set_ids)])
-    query = select(lineage_edge.c.set_id, lineage_edge.c.source_id).join(wanted, wanted.c.id == lineage_edge.c.set_id)
-    found: dict[int, list[int]] = {}
-    for set_id, source in connection.execute(query).all():
-        found.setdefault(set_id, []).append(source)
-    return found
 
 
 def _writing_sets(connection: Connection, dataset_ids: Iterable[int]) -> dict[int, int]:

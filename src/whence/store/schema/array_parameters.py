@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 from sqlalchemy import ARRAY, BigInteger, BindParameter, Connection, Subquery, Text, bindparam, func, select
 
 
@@ -33,9 +34,8 @@ def _as_json(rows: Sequence[Sequence[int]]) -> str:
     """Encode rows as JSON. Rows of one column become plain numbers, since SQLite would parse every inner array
     again.
     """
-    if rows and len(rows[0]) == 1:
-        return json.dumps([number for (number,) in rows])
-    return json.dumps([list(row) for row in rows])
+    numbers = [number for (number,) in rows] if rows and len(rows[0]) == 1 else rows
+    return msgspec.json.encode(numbers).decode()
 
 
 def given(dialect: str, *columns: str) -> Subquery:
