@@ -10,20 +10,17 @@ from prometheus_client import generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from whence.api.operations.prometheus import Families
-from whence.govern.gate.rendering.names import printable, shortened
 from whence.govern.slos.declared import EvaluatedSlo, Evaluation
 from whence.govern.slos.evaluation.judge import Budget
 from whence.govern.slos.evaluation.states import SUPPRESSED, state_of
 from whence.govern.slos.export import series
-from whence.govern.slos.export.series import STATES, state_label, window_label
+from whence.govern.slos.export.series import STATES, label_text, state_label, window_label
 from whence.govern.slos.objectives import Budgeting, Notify, Objective, kind_of_indicator
 from whence.model.access import Viewer
 from whence.model.slo_records import StateText
 
 MOST_SLOS = 1_000
 """The most objectives with series of their own: the first by service, name and id."""
-_LONGEST = 200
-"""Characters of a label."""
 _MOST_VIEWERS = 16
 """Viewers whose text is kept until the next evaluation."""
 _BY = (series.ID, series.SERVICE, series.NAME)
@@ -81,11 +78,6 @@ def _counts(counts: Mapping[StateText, int], hidden: int) -> Metric:
     return family
 
 
-def _label(text: str) -> str:
-    """Prometheus reads any UTF-8, and people read labels in terminals."""
-    return shortened(printable(text), _LONGEST)
-
-
 def _family(name: str, meaning: str, *more: str) -> GaugeMetricFamily:
     return GaugeMetricFamily(name, meaning, labels=(*_BY, *more))
 
@@ -111,9 +103,9 @@ class _Families:
     def add(self, found: EvaluatedSlo, state: StateText) -> None:
         """Add the series of an objective."""
         record, one = found.declaration.record, found.declaration.objective
-        labels = found.declaration.id, _label(record.service), _label(record.name)
+        labels = found.declaration.id, label_text(record.service), label_text(record.name)
         indicator = kind_of_indicator(one.indicator) if one else ""
-        self._add(series.INFO, 1, *labels, _label(record.dataset), indicator)
+        self._add(series.INFO, 1, *labels, label_text(record.dataset), indicator)
         for each in STATES:
             self._add(series.STATE, float(each == state), *labels, state_label(each))
         if one is not None:

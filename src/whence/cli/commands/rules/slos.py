@@ -28,6 +28,7 @@ _SUGGEST_EPILOG = (
     "Exit codes: 0 printed, even if there is nothing to suggest; 1 no such dataset; 2 wrong usage; 4 the store is "
     "unavailable."
 )
+_EXPORT_EPILOG = "Exit codes: 0 written; 1 a file cannot be read or written; 2 wrong usage, or a mistake in the file."
 _STATUS_EPILOG = (
     "Exit codes: 0 all hold, or still learn, or are suppressed; 5 one is violated; 7 none is violated, and one is not "
     "evaluated; 1, 2 and 4 as everywhere."
@@ -96,6 +97,31 @@ def suggest(
 
     with reporting(Output.TEXT):
         raise typer.Exit(show_suggested(dataset or [], store_url(data_directory(data), store), service, as_of))
+
+
+Target = Path | None
+
+
+@app.command(epilog=_EXPORT_EPILOG)
+def export(
+    file: File,
+    prometheus: Annotated[
+        Target, typer.Option("--prometheus", metavar="OUT", help="Alerting rules for Prometheus; `-` prints them")
+    ] = None,
+    grafana: Annotated[
+        Target, typer.Option("--grafana", metavar="OUT", help="A dashboard for Grafana, as JSON; `-` prints it")
+    ] = None,
+) -> None:
+    """Write the objectives of a file for other systems. The rules and the dashboard read `/metrics` of the server on
+    which the objectives are declared.
+    """
+    from whence.cli.slos.exported import export_slos
+
+    targets = {form: target for form, target in (("prometheus", prometheus), ("grafana", grafana)) if target}
+    if not targets:
+        raise typer.BadParameter("write --prometheus OUT, --grafana OUT or both")
+    with reporting(Output.TEXT):
+        raise typer.Exit(export_slos(file, targets))
 
 
 @app.command()

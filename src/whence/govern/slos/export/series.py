@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from whence.govern.gate.rendering.names import printable, shortened
 from whence.model.slo_records import StateText
 
 ID, SERVICE, NAME = "id", "service", "slo"
@@ -26,10 +27,14 @@ STATES: tuple[StateText, ...] = ("holds", "violated", "learning", "not evaluated
 HIDDEN: Final = "hidden"
 """Objectives that the caller may not see: they are only counted."""
 
-LONGEST_SCRAPE_SECONDS = 300
-"""How long Prometheus keeps the last value of a series."""
-
+_LONGEST = 200
+"""Characters of a label."""
 _UNITS = ((3_600_000_000, "h"), (60_000_000, "m"), (1_000_000, "s"))
+
+
+def label_text(text: str) -> str:
+    """A foreign text as a label. Prometheus reads any UTF-8, but people read labels in terminals."""
+    return shortened(printable(text), _LONGEST)
 
 
 def state_label(state: StateText) -> str:
