@@ -9,7 +9,8 @@ from ui.stories.datasets import CHARGES, DATES, HOSTILE
 
 
 def test_the_list_has_states_and_budgets(screen: Screen) -> None:
-    screen.open("slos")
+    screen.open("board")
+    screen.page.get_by_role("banner").get_by_role("link", name="Objectives").click()
     rows = screen.page.locator("tbody tr")
     expect(rows).to_have_count(3)
     late = rows.filter(has_text="charges are fresh")

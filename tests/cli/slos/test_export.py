@@ -60,7 +60,7 @@ class Running:
 
     prometheus: Prometheus
     objectives: tuple[Objective, ...]
-    rules: Path
+    openslo: list[dict[str, Any]]
     dashboard: dict[str, Any]
     states: dict[str, dict[str, Any]]
 
@@ -77,6 +77,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     rules, dashboard = directory / "rules.yml", directory / "dashboard.json"
     result = export(directory, "--prometheus", str(rules), "--grafana", str(dashboard))
     assert (result.exit_code, result.output) == (0, "")
+    assert export(directory, "--openslo", str(directory / "openslo.yaml")).exit_code == 0
     objectives = read_slos(TEXT).objectives
     api = Api(directory, sqlite_url(directory / "store.db"), {})
     try:
@@ -88,7 +89,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
             made.wait_for('ALERTS{alertname="WhenceSloBurnRate"}', least=6)
             rows = api.ask("GET", "/api/v2/slos").json["data"]["slos"]
             states = {one["id"]: one for one in rows}
-            yield Running(made, objectives, rules, json.loads(dashboard.read_text("utf-8")), states)
+            openslo = list(yaml.safe_load_all((directory / "openslo.yaml").read_text("utf-8")))
+            yield Running(made, objectives, openslo, json.loads(dashboard.read_text("utf-8")), states)
     finally:
         api.down()
         api.listening.close()
@@ -154,6 +156,19 @@ def test_prometheus_answers_every_expression_of_the_dashboard(running: Running) 
     assert [one for one in panels_of_one if "id=" not in one] == []
 
 
+def test_prometheus_answers_the_queries_of_openslo(running: Running) -> None:
+    slos = [one["spec"] for one in running.openslo if one["kind"] == "SLO"]
+    values = {}
+    for one in slos:
+        metric = one["indicator"]["spec"]
+        source = metric.get("thresholdMetric") or metric["ratioMetric"]["raw"]
+        values[one["description"]] = [
+            value for _, value in running.prometheus.query(source["metricSource"]["spec"]["query"])
+        ]
+    # Of the slices of a minute, production's are bad now, and staging's good. All runs of production have nulls.
+    assert (values["prod"], values["staging"], values["nulls"], values["columns"]) == ([1], [0], [0], [])
+
+
 def listed(running: Running, variable: dict[str, Any]) -> dict[str, str]:
     """The values and texts of a variable, as Grafana reads them: of each series as text, by a regular expression."""
     (query,) = re.findall(r"^query_result\((.*)\)$", variable["query"]["query"])
@@ -191,6 +206,9 @@ def test_forms_are_printed_and_mistakes_are_said(tmp_path: Path) -> None:
     assert printed.exit_code == 0
     assert len(yaml.safe_load(printed.stdout)["groups"][0]["rules"]) == 3 * 4 + 2 + 2 * 6 + 1
     assert export(tmp_path).exit_code == 2
+    openslo = export(tmp_path, "--openslo", "-")
+    assert [one["kind"] for one in yaml.safe_load_all(openslo.stdout)].count("SLO") == 6
+    assert "OpenSLO has no words for exact times: slices of a minute are counted (4 of 6)" in openslo.stderr
     nowhere = export(tmp_path, "--grafana", str(tmp_path / "none" / "x.json"))
     assert (nowhere.exit_code, "name a file in a folder that exists" in nowhere.output) == (1, True)
     (tmp_path / "bad.yaml").write_text("version: 1\nservice: x\nslos: [{}]\n")

@@ -25,7 +25,7 @@ from ui.stories.objectives import declared
 from ui.stories.story import NOW, REFUSED, bodies
 from whence.api.server.serve import serve
 from whence.api.settings import Settings
-from whence.api.slos.recording import read_events_to_record
+from whence.api.slos.recording import evaluate_store
 from whence.derive.delta.table import table_uri
 from whence.derive.kpis.series import kpis
 from whence.derive.lineage_tables.schema import KPI
@@ -61,7 +61,7 @@ def prepared(base: Path) -> Settings:
     migrate(engine)
     end = committed_end(log)
     apply(engine, list(read_records(log, start_position(log), end)), end)
-    fill(SegmentLog(log), [json.dumps(one).encode() for one in read_events_to_record(engine, NOW)])
+    fill(SegmentLog(log), [json.dumps(one).encode() for one in evaluate_store(engine, NOW).events])
     apply(engine, list(read_records(log, end, committed_end(log))), committed_end(log))
     _count_downstream(engine)
     engine.dispose()

@@ -57,14 +57,9 @@ export const Shell = ({ children, page }: { children: (openSearch: () => void) =
           <span>{words.search.open}</span>
           <kbd>/</kbd>
         </button>
-        <Go to="./board" className="top-link" label={words.boards.open}>
-          <Icon name="board" />
-          <span>{words.boards.open}</span>
-        </Go>
-        <Go to="./gates" className="top-link" label={words.gate.open}>
-          <Icon name="shield" />
-          <span>{words.gate.open}</span>
-        </Go>
+        <TopLink to="board" icon="board" text={words.boards.open} isCurrent={page === "board"} />
+        <TopLink to="gates" icon="shield" text={words.gate.open} isCurrent={page === "gates" || page === "verdict"} />
+        <TopLink to="slos" icon="flag" text={words.slos.title} isCurrent={page === "slos" || page === "slo"} />
         <Age />
         <Theme />
         <Account />
@@ -84,6 +79,13 @@ export const Shell = ({ children, page }: { children: (openSearch: () => void) =
     </div>
   );
 };
+
+const TopLink = ({ to, icon, text, isCurrent }: { to: string; icon: string; text: string; isCurrent: boolean }) => (
+  <Go to={`./${to}`} className="top-link" label={text} isCurrent={isCurrent}>
+    <Icon name={icon} />
+    <span>{text}</span>
+  </Go>
+);
 
 const THEME = "whence.theme";
 const isDark = (): boolean => {

@@ -1,17 +1,26 @@
 """`whence slo export`: the objectives of a file for Prometheus, Grafana and OpenSLO."""
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from whence.cli.output.streams import Exit
+from rich.console import Console
+from rich.text import Text
+
+from whence.cli.output.streams import Exit, print_lines, safe
 from whence.cli.slos.files import load_slos
 from whence.errors import ArtifactError
 from whence.govern.slos.export.grafana import grafana_dashboard
+from whence.govern.slos.export.openslo import losses, openslo_documents
 from whence.govern.slos.export.prometheus import prometheus_rules
 from whence.govern.slos.slo_file import SloFile
 
-FORMS: Mapping[str, Callable[[SloFile], str]] = {"prometheus": prometheus_rules, "grafana": grafana_dashboard}
+FORMS: Mapping[str, Callable[[SloFile], str]] = {
+    "prometheus": prometheus_rules,
+    "grafana": grafana_dashboard,
+    "openslo": openslo_documents,
+}
 """What writes each form."""
 
 
@@ -20,7 +29,17 @@ def export_slos(file: Path, targets: Mapping[str, Path]) -> Exit:
     found = load_slos(file)
     for form, target in targets.items():
         _write(target, FORMS[form](found))
+    if "openslo" in targets:
+        _say_losses(found)
     return Exit.OK
+
+
+def _say_losses(file: SloFile) -> None:
+    lost = Counter(loss for one in file.objectives for loss in losses(one))
+    lines = (
+        f"OpenSLO has no words for {safe(loss)} ({count} of {len(file.objectives)})" for loss, count in lost.items()
+    )
+    print_lines(map(Text, lines), Console(stderr=True))
 
 
 def _write(target: Path, text: str) -> None:

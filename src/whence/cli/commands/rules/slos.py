@@ -111,15 +111,19 @@ def export(
     grafana: Annotated[
         Target, typer.Option("--grafana", metavar="OUT", help="A dashboard for Grafana, as JSON; `-` prints it")
     ] = None,
+    openslo: Annotated[
+        Target, typer.Option("--openslo", metavar="OUT", help="Documents of OpenSLO v1; `-` prints them")
+    ] = None,
 ) -> None:
-    """Write the objectives of a file for other systems. The rules and the dashboard read `/metrics` of the server on
-    which the objectives are declared.
+    """Write the objectives of a file for other systems. All of them read `/metrics` of the server on which the
+    objectives are declared. What OpenSLO has no words for is printed.
     """
     from whence.cli.slos.exported import export_slos
 
-    targets = {form: target for form, target in (("prometheus", prometheus), ("grafana", grafana)) if target}
+    every = {"prometheus": prometheus, "grafana": grafana, "openslo": openslo}
+    targets = {form: target for form, target in every.items() if target}
     if not targets:
-        raise typer.BadParameter("write --prometheus OUT, --grafana OUT or both")
+        raise typer.BadParameter("write --prometheus OUT, --grafana OUT or --openslo OUT")
     with reporting(Output.TEXT):
         raise typer.Exit(export_slos(file, targets))
 
