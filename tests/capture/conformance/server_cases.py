@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from capture.airflow.replay import replaying
+from capture.dagster.replay import replaying as replaying_dagster
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,24 @@ def _airflow_edges() -> Iterator[str]:
     yield "shop.prod.orders -> assets/prod report"
 
 
+@contextmanager
+def serve_dagster() -> Iterator[str]:
+    """A Dagster with the runs of tests/nightly/orchestrators/dagster_shop.py."""
+    with replaying_dagster() as replay:
+        yield replay.url
+
+
+def _dagster_edges() -> Iterator[str]:
+    for stage in ("prod", "staging"):
+        yield f"{stage}.feed -> {stage}/raw ü.csv"
+        yield f"{stage}/raw ü.csv -> shop.sales.orders"
+        yield f"shop.sales.orders -> {stage}/top; drop 1"
+        yield f"{stage}/raw ü.csv -> shop.{stage}.flop"
+        yield f"{stage}/top; drop 1 -> {stage}/report"
+        yield f"shop.sales.orders -> {stage}/retried.csv"
+    yield "shop.sales.orders -> prod/days"
+
+
 SERVER_CASES = (
     ServerCase(
         "airflow",
@@ -50,5 +69,15 @@ SERVER_CASES = (
         ("postgres://db:5432", "shop.prod.orders"),
         "columns, datasets that are no assets, what the API's user may not read (named)",
         "Airflow 3.3.2",
+    ),
+    ServerCase(
+        "dagster",
+        serve_dagster,
+        frozenset(_dagster_edges()),
+        "ValueError: kaput",
+        "shop.prod_broken.prod__killed",
+        ("duckdb:///lake/prod/shop.duckdb", "shop.sales.orders"),
+        "what ops read and write beside assets, the place of assets that name none (named)",
+        "Dagster 1.13.27",
     ),
 )
