@@ -21,6 +21,7 @@ from whence.errors import NodeNotFoundError
 from whence.model.ids import node_id
 from whence.model.lineage import Edge, Origin
 from whence.model.names import DatasetName, FieldName, JobName
+from whence.model.sensitivity import Grade
 from whence.query.lookup.resolve import resolve
 from whence.store.connection.engine import reading, sqlite_url, writing
 from whence.store.schema.tables import facet_body, progress
@@ -322,3 +323,16 @@ def test_labels_are_those_of_the_present_graph_and_misspelt_ones_are_refused(cli
     with writing(store) as connection:
         connection.execute(progress.update().values(position=POSITION + 1))
     assert client.get("/api/v2/search", q="label:pii>=pseudonymous").json["data"]["nodes"] == []
+
+
+def test_the_lens_has_the_labels_of_each_column(client: Client) -> None:
+    node = str(TABLE)
+    plain = client.get("/api/v2/traits", node=node).json["data"][0]
+    assert plain["labels"] == []
+    labels = client.get("/api/v2/traits", node=node, label="pii").json["data"][0]["labels"]
+    by_column = {one["column"]: (one["grade"], one["assumed"]) for one in labels}
+    assert by_column["email_hash"] == ("pseudonymous", False)
+    assert by_column[""] == max(by_column.values(), key=lambda one: Grade[one[0].upper()])
+    assert client.get("/api/v2/traits", node=node, label="secret").status == 422
+    before = client.get("/api/v2/traits", node=node, label="pii", as_of="1970-01-02").json["data"][0]
+    assert before["labels"] == []

@@ -9,11 +9,12 @@ from playwright.sync_api import Browser, Page, expect
 
 from ui.browser.axe import options
 from ui.conftest import address
-from ui.stories.datasets import DATES, FEATURES, HOSTILE, OVERVIEW, PREDICTIONS, USAGE
+from ui.stories.datasets import CLEAN, DATES, FEATURES, HOSTILE, OVERVIEW, PREDICTIONS, USAGE
 from ui.stories.story import SCORING, building_run, failed_run
 from whence.model.names import FieldName
 
 CHURN = str(FieldName(PREDICTIONS, "churn_probability"))
+EMAIL_HASH = str(FieldName(CLEAN, "email_hash"))
 PAGES = {
     "home": address(""),
     "lineage": address("lineage", node=str(FEATURES), columns=str(FEATURES), at=str(FEATURES), panel="about"),
@@ -33,6 +34,10 @@ PAGES = {
     "lost": address("board", of="debug", show="lost"),
     "lens": address("lineage", node=str(FEATURES), lens="quality"),
     "column lens": address("lineage", node=str(PREDICTIONS), col=CHURN, lens="column"),
+    "labels": address("lineage", node=str(CLEAN), lens="pii", columns=str(CLEAN)),
+    "way of a label": address("lineage", node=str(CLEAN), lens="pii", col=EMAIL_HASH, panel="label", shut="down"),
+    "list of labels": address("lineage", node=str(CLEAN), lens="pii", view="list"),
+    "dataset with labels": address("node", node=str(CLEAN)),
     "twins": address("lineage", node=str(OVERVIEW)),
     "hostile": address("node", node=str(HOSTILE)),
     "objectives": address("slos"),

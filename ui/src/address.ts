@@ -17,9 +17,12 @@ export type Page =
   | "admin"
   | "unknown";
 export type Side = "up" | "down";
-export type Lens = "run" | "fresh" | "quality" | "tags" | "owner" | "change" | "column";
-export const LENSES: readonly Lens[] = ["run", "fresh", "quality", "tags", "owner", "change", "column"];
-export type Panel = "impact" | "edge" | "time" | "about";
+export const LENSES = [
+  ...(["run", "fresh", "quality", "tags", "owner", "change", "column"] as const),
+  ...(["pii", "phi", "financial", "sensitive"] as const),
+] as const;
+export type Lens = (typeof LENSES)[number];
+export type Panel = "impact" | "edge" | "time" | "about" | "label";
 
 export interface Explored {
   node: string;
@@ -143,7 +146,7 @@ export const explorerAddress = (one: Explored): string => {
   return `./lineage?${query}`;
 };
 
-const PANELS: readonly Panel[] = ["impact", "edge", "time", "about"];
+const PANELS: readonly Panel[] = ["impact", "edge", "time", "about", "label"];
 
 export const explored = (query: URLSearchParams): Explored => {
   const side = (name: Side) => query.getAll(name).map((node) => ({ side: name, node }));

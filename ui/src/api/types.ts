@@ -61,6 +61,7 @@ export type SloList = Schemas["SloList"];
 export type SloRow = Schemas["SloRow"];
 export type Status = Schemas["StatusDocument"];
 export type Tag = Schemas["Tag"];
+export type Sensitivity = Schemas["SensitivityLabels"];
 export type Traits = Schemas["Traits"];
 export type Transformation = Schemas["Transformation"];
 export type Trouble = Schemas["Trouble"];

@@ -2,7 +2,7 @@
 
 import { ReactFlowProvider } from "@xyflow/react";
 import { useMemo, useRef, useState } from "react";
-import { explorerAddress, go, type Explored, type Side } from "../address";
+import { explorerAddress, go, type Explored, type Panel, type Side } from "../address";
 import { Tagged } from "../facts/badges";
 import { useTraits } from "../facts/traits";
 import type { Point } from "../graph/placement";
@@ -10,6 +10,7 @@ import { NotFound } from "../pages/NotFound";
 import { Trouble } from "../components/elements";
 import { Search } from "../components/Search";
 import { useKeys } from "../components/Shell";
+import { isCategory } from "../sensitivity/grades";
 import { words } from "../texts";
 import { ActionsContext, hopToggled, toggled, type Actions } from "./actions";
 import { useKnown, useSeen } from "./answers";
@@ -24,6 +25,7 @@ import { ListView } from "./ListView";
 import { AboutPanel } from "./panels/AboutPanel";
 import { EvidencePanel } from "./panels/EvidencePanel";
 import { ImpactPanel } from "./panels/ImpactPanel";
+import { LabelPanel } from "./panels/LabelPanel";
 import { TimePanel } from "./panels/TimePanel";
 import { Picker } from "./Picker";
 import { Toolbar } from "./Toolbar";
@@ -34,11 +36,18 @@ export const Explorer = ({ explored }: { explored: Explored }) => (
   </ReactFlowProvider>
 );
 
+/** The panel beside a column that is traced: under the lens of labels it says why the column has one. */
+const panelOf = (explored: Explored, field: string | undefined): Panel | undefined => {
+  if (isCategory(explored.lens)) return field ? "label" : undefined;
+  return explored.panel === "edge" ? undefined : explored.panel;
+};
+
 const Exploring = ({ explored }: { explored: Explored }) => {
   const plain = useSeen(explored);
   const traits = useTraits(
     plain.picture.boxes.slice(0, MOST_BOXES).map((box) => box.id),
     explored.asOf,
+    isCategory(explored.lens) ? explored.lens : undefined,
   );
   const seen = useKnown(plain, traits);
   const lensed = useLens(explored, seen.picture, traits);
@@ -55,8 +64,7 @@ const Exploring = ({ explored }: { explored: Explored }) => {
       change,
       toggleHop: (node, side, open) => change(hopToggled(explored, node, side, open)),
       toggleColumns: (node) => change({ columns: toggled(explored.columns, node) }),
-      focus: (field) =>
-        change({ focus: field, edge: undefined, panel: explored.panel === "edge" ? undefined : explored.panel }),
+      focus: (field) => change({ focus: field, edge: undefined, panel: panelOf(explored, field) }),
       select: (node) => change({ selected: node, panel: "about", edge: undefined }),
       pick: (node, side) => setPicking({ node, side }),
     };
@@ -126,6 +134,9 @@ const Exploring = ({ explored }: { explored: Explored }) => {
         )}
         {explored.panel === "about" && (
           <AboutPanel key={explored.selected} node={explored.selected ?? explored.node} lines={seen.picture.lines} />
+        )}
+        {explored.panel === "label" && isCategory(explored.lens) && (
+          <LabelPanel node={explored.focus ?? explored.node} category={explored.lens} asOf={explored.asOf} />
         )}
         {explored.panel === "time" && <TimePanel explored={explored} />}
         <CompletenessBar seen={seen} explored={explored} />

@@ -2,7 +2,7 @@
 
 import { useMemo } from "react";
 import type { Explored, Side } from "../address";
-import { fieldId, isHiddenField, shortName } from "../names";
+import { boxOf, fieldId, isHiddenField, parseName, shortName } from "../names";
 import type { Box, Line, Picture } from "../graph/model";
 import { HiddenColumns, Icon, NodeLink, State, When } from "../components/elements";
 import { words } from "../texts";
@@ -50,6 +50,16 @@ export const entries = (picture: Picture, root: string): Entry[] => {
       (a.side === "up" ? b.hops - a.hops : a.hops - b.hops) ||
       a.box.id.localeCompare(b.box.id),
   );
+};
+
+const MOST_MARKED = 40;
+
+/** The traced columns, and the first of those that the lens marks. */
+const columnsOf = (box: Box, lensed: Lensed): string[] => {
+  const marked = [...lensed.columns]
+    .filter(([id, mark]) => boxOf(id) === box.id && mark.tone !== "none")
+    .map(([id]) => parseName(id).field!);
+  return [...new Set([...box.traced, ...marked.slice(0, MOST_MARKED)])];
 };
 
 const SIDES = { up: words.list.up, down: words.list.down, both: words.list.both, start: words.list.start };
@@ -123,9 +133,9 @@ export const ListView = ({ explored, picture, lensed }: Props) => {
                   </span>
                 )}
                 {box.fate && <span className={`chip fate-${box.fate}`}>{words.fates[box.fate]}</span>}
-                {box.traced.length > 0 && (
+                {columnsOf(box, lensed).length > 0 && (
                   <span className="traced-list">
-                    {box.traced
+                    {columnsOf(box, lensed)
                       .filter((field) => !isHiddenField(field))
                       .map((field) => (
                         <button
@@ -136,6 +146,9 @@ export const ListView = ({ explored, picture, lensed }: Props) => {
                           onClick={() => focus(fieldId(box.id, field))}
                         >
                           {field}
+                          {lensed.columns.has(fieldId(box.id, field)) && (
+                            <MarkView mark={lensed.columns.get(fieldId(box.id, field))!} className="list-mark" />
+                          )}
                         </button>
                       ))}
                     <HiddenColumns count={box.traced.filter(isHiddenField).length} />

@@ -5,6 +5,8 @@ import { apiPath, useAnswer, type Change, type Diff, type Envelope, type Traits 
 import { instantAgo, type Explored, type Lens } from "../address";
 import type { Box, Line, Picture } from "../graph/model";
 import { boxOf, fieldId, parseName } from "../names";
+import { isCategory } from "../sensitivity/grades";
+import { labelled } from "../sensitivity/lens";
 import { words } from "../texts";
 
 export type Tone = "good" | "warn" | "bad" | "busy" | "violet" | "teal" | "indigo" | "none";
@@ -15,6 +17,8 @@ export interface Mark {
   text: string;
   /** Under which the legend counts it, if that is not its text. */
   kind?: string;
+  /** Whether it may be less. */
+  isAssumed?: boolean;
 }
 
 export interface Lensed {
@@ -42,7 +46,7 @@ const SHAPES = {
 };
 
 export const MarkView = ({ mark, className }: { mark: Mark; className: string }) => (
-  <span className={`mark tone-${mark.tone} ${className}`} title={mark.text}>
+  <span className={`mark tone-${mark.tone} ${mark.isAssumed ? "assumed " : ""}${className}`} title={mark.text}>
     <svg className="icon" viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
       <path d={SHAPES[mark.icon]} />
     </svg>
@@ -66,6 +70,7 @@ export const useLens = (
   return useMemo(() => {
     if (!lens) return NONE;
     if (lens === "column") return evolved(picture);
+    if (isCategory(lens)) return traits ? withLegend(labelled(picture, traits)) : NONE;
     if (WITH_TRAITS.includes(lens) && !traits) return NONE;
     const owners =
       lens === "owner" ? tonesOf(picture.boxes.flatMap((box) => traits?.get(box.id)?.owners[0] ?? [])) : [];
@@ -246,6 +251,8 @@ const evolution = (lines: readonly Line[]): string => {
   const isRenamed = lines.some((line) => parseName(line.from).field !== parseName(line.to).field);
   return isRenamed ? "renamed" : "identity";
 };
+
+const withLegend = (some: Omit<Lensed, "legend">): Lensed => ({ ...some, legend: counted(some.marks.values()) });
 
 const counted = (marks: Iterable<Mark>): { mark: Mark; count: number }[] => {
   const found = new Map<string, { mark: Mark; count: number }>();

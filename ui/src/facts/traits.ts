@@ -6,18 +6,24 @@ import { isHidden, learnType } from "../names";
 
 const AT_ONCE = 40;
 
-const addresses = (ids: readonly string[], asOf: string | undefined): string[] =>
+const addresses = (ids: readonly string[], asOf: string | undefined, label: string | undefined): string[] =>
   Array.from({ length: Math.ceil(ids.length / AT_ONCE) }, (_, at) => {
     const query = new URLSearchParams(ids.slice(at * AT_ONCE, (at + 1) * AT_ONCE).map((node) => ["node", node]));
     if (asOf) query.set("as_of", asOf);
+    if (label) query.set("label", label);
     return `${apiPath("traits")}?${query}`;
   });
 
-/** Traits by node, of those that have any; undefined while they are loaded. */
-export const useTraits = (nodes: readonly string[], asOf?: string): ReadonlyMap<string, Traits> | undefined => {
+/** Traits by node, of those that have any, with the labels of a category; undefined while they are loaded. */
+export const useTraits = (
+  nodes: readonly string[],
+  asOf?: string,
+  label?: string,
+): ReadonlyMap<string, Traits> | undefined => {
   const all = addresses(
     nodes.filter((id) => !isHidden(id)),
     asOf,
+    label,
   );
   const answers = useAnswers<{ data: Traits[] }>(all);
   const key = all.join("\n") + identity(answers);

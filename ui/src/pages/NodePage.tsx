@@ -9,6 +9,7 @@ import { Facets, Section } from "../components/Section";
 import { WhereView } from "../components/location";
 import { Description, Owners, TagsEditor, Trust } from "../facts/editors";
 import { useMay } from "../session";
+import { Downstream } from "../sensitivity/Downstream";
 import { SlosOf } from "../slos/SlosPage";
 import { words } from "../texts";
 import { Contract } from "./node/Contract";
@@ -72,6 +73,11 @@ export const NodePage = ({ node, asOf }: { node: string; asOf?: string }) => {
               title={kind === "job" ? words.node.outputs : words.node.downstream}
               hasJobs={kind !== "job"}
             />
+            {kind !== "job" && (
+              <Section title={words.labels.downstream}>
+                <Downstream node={box} asOf={asOf} />
+              </Section>
+            )}
             {kind !== "job" && <CheckHistory node={box} asOf={asOf} />}
             {kind !== "job" && <MeasurementHistory node={box} asOf={asOf} />}
             <NodeHistory node={box} />

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from whence.api.http.response_types import All, One, PageOf, Rows
+from whence.model.sensitivity import GradeWord
 from whence.query.rendering.documents import Commit
 
 
@@ -261,8 +262,20 @@ class Checked(TypedDict):
     warned: int
 
 
+class TraitLabel(TypedDict):
+    """The sensitivity label of a column, or of the dataset (`column` is empty): the highest of its columns.
+
+    `possible`: the grade that it may have because of what is not known.
+    """
+
+    column: str
+    grade: GradeWord
+    assumed: bool
+    possible: GradeWord
+
+
 class Traits(TypedDict):
-    """The attributes of a node, for colouring a graph."""
+    """The attributes of a node, for colouring a graph. `labels`: those of the requested category."""
 
     node: str
     owners: list[str]
@@ -274,6 +287,7 @@ class Traits(TypedDict):
     quality: Checked | None
     first_seen: str | None
     deleted: bool
+    labels: list[TraitLabel]
 
 
 TraitsOf = All[Traits]

@@ -3,16 +3,17 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
 from whence.api.auth.guard import viewer_of
 from whence.api.http.clock import now_of
-from whence.api.http.dashboard_types import SchemaChange, SchemaChanges, TraitsOf, answered_with
+from whence.api.http.dashboard_types import SchemaChange, SchemaChanges, TraitLabel, TraitsOf, answered_with
 from whence.api.http.path_names import Plain
 from whence.api.http.responses import MISSING, answer
 from whence.api.requests.catalog import View as CatalogView
+from whence.api.requests.estate_labels import labels_for
 from whence.api.requests.graph import open_visible_graph
 from whence.api.requests.pages import Cursor, PageLimit, after, cut, window
 from whence.errors import EventError
@@ -23,10 +24,12 @@ from whence.model.traits import NO_TRAITS, TRAIT_FACETS, Traits, read_traits
 from whence.query.answers.instants import instant, iso
 from whence.query.history.schemas import column_changes, columns_of
 from whence.query.ports.catalog import Catalog
+from whence.query.sensitivity.dataset_labels import NodeLabel, labels_of_datasets
 from whence.query.visibility.visible_ids import QuestionGraph
 from whence.store.snapshots.catalog import snapshot
 from whence.store.status.data_quality import CheckCounts, read_quality
 
+Category = Literal["pii", "phi", "financial", "sensitive"]
 MOST = 100
 MOST_EDGES = 20_000
 """The most edges into the nodes of one request that are checked for the latest run."""
@@ -38,9 +41,10 @@ def traits_of(
     request: Request,
     view: CatalogView,
     node: Annotated[list[Plain], Query(min_length=1, max_length=MOST, description="node ids of datasets and jobs")],
-    as_of: Annotated[Plain, Query(description="the last write before this time")] = "now",
+    as_of: Annotated[Plain, Query(description="the last write before this time, and the labels at it")] = "now",
+    label: Annotated[Category | None, Query(description="with the sensitivity labels of this category")] = None,
 ) -> Response:
-    """Show owners, tags, types, tier, last write and data quality of several nodes.
+    """Show owners, tags, types, tier, last write, data quality and sensitivity labels of several nodes.
 
     Data quality is null for those who may not read everything.
     """
@@ -50,9 +54,12 @@ def traits_of(
         known = {id_: name for id_, name in graph.nodes(wanted).items() if name == wanted[id_]}
         traits, written = _read_traits(graph, known), _written(graph, known, at)
         latest = _latest(graph, known, None if as_of == "now" else at)
+        labels = _labels(request, graph, known, label, None if as_of == "now" else at)
     quality, period = _quality(request, known), _period(view.catalog, known)
     data = [
-        _document(name, traits.get(id_, NO_TRAITS), written.get(id_), latest.get(id_), quality.get(id_)) | period[id_]
+        _document(name, traits.get(id_, NO_TRAITS), written.get(id_), latest.get(id_), quality.get(id_))
+        | period[id_]
+        | {"labels": labels.get(id_, [])}
         for id_, name in known.items()
     ]
     return answer({"data": data, "page": None})
@@ -129,6 +136,26 @@ def _latest(graph: QuestionGraph, known: Mapping[int, Node], at: int | None) -> 
         for seen in evidence[row.set_id].runs if row.set_id in evidence else ():
             found[row.near_id] = max(found.get(row.near_id, seen), seen, key=attrgetter("asserted_at"))
     return found
+
+
+def _labels(
+    request: Request, graph: QuestionGraph, known: Mapping[int, Node], category: str | None, at: int | None
+) -> Mapping[int, list[TraitLabel]]:
+    """The labels of datasets and their columns; none if no category is asked for."""
+    if category is None:
+        return {}
+    datasets = [id_ for id_ in known if kind_of(id_) is Kind.DATASET]
+    found = labels_of_datasets(graph, labels_for(request, graph, at), datasets, category)
+    return {id_: list(map(_label, several)) for id_, several in found.items()}
+
+
+def _label(one: NodeLabel) -> TraitLabel:
+    return {
+        "column": one.column,
+        "grade": one.grade.word,
+        "assumed": one.proven < one.grade,
+        "possible": one.possible.word,
+    }
 
 
 def _period(catalog: Catalog, known: Mapping[int, Node]) -> Mapping[int, dict[str, Any]]:

@@ -52,8 +52,8 @@ class EstateLabelsCache:
         return found
 
 
-def labels_for(request: Request, graph: QuestionGraph) -> EstateLabels:
-    """The labels of all that the caller may see. Raises QuestionsBusyError."""
-    key = (graph_version(graph), graph.forgotten_before(), viewer_tag(request))
+def labels_for(request: Request, graph: QuestionGraph, at: int | None = None) -> EstateLabels:
+    """The labels of all that the caller may see, at a time (µs), None: now. Raises QuestionsBusyError."""
+    key = (graph_version(graph), graph.forgotten_before(), viewer_tag(request), at)
     cache: EstateLabelsCache = request.app.state.estate_labels
-    return cache.get(key, lambda: label_estate(catalog_over(request, graph), graph))
+    return cache.get(key, lambda: label_estate(catalog_over(request, graph), graph, at))

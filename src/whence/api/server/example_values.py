@@ -42,6 +42,7 @@ VALUES: Mapping[str, Any] = {
     # Names
     "node": _DATASET,
     "FoundLabel.category": "pii",
+    "TraitLabel.column": "email",
     "nodeId": _DATASET,
     "root": _DATASET,
     "target": _DATASET,

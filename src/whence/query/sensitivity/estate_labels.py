@@ -63,9 +63,12 @@ class EstateLabels:
         return self.grades[:, _COLUMN[category] * _KINDS + kind]
 
 
-def label_estate(catalog: Catalog, graph: Graph) -> EstateLabels:
-    """The labels of all that a catalog lists, now. Reads the whole graph: for some seconds, if it is large."""
-    whole = WholeGraph(graph)
+def label_estate(catalog: Catalog, graph: Graph, at: int | None = None) -> EstateLabels:
+    """The labels of all that a catalog lists, by the edges at a time (µs), None: now; tags are those of now.
+
+    Reads the whole graph: for some seconds, if it is large.
+    """
+    whole = WholeGraph(graph, at)
     whole.read([one.id for one in list_datasets(catalog)])
     return _Labelling(whole).labels()
 

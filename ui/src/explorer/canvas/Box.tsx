@@ -128,7 +128,9 @@ export const BoxView = memo(({ data }: NodeProps<BoxNode>) => {
       <Handle type="target" position={Position.Left} id="in" isConnectable={false} />
       <Handle type="source" position={Position.Right} id="out" isConnectable={false} />
       {box.fate && <em className={`fate fate-${box.fate}`}>{words.fates[box.fate]}</em>}
-      {data.mark && !(data.columnMarks?.size && traced.length) && <MarkView mark={data.mark} className="box-mark" />}
+      {data.mark && !traced.some((field) => data.columnMarks?.has(fieldId(box.id, field))) && (
+        <MarkView mark={data.mark} className="box-mark" />
+      )}
       {!isVeiled && <HopButton box={box} side="up" name={name} />}
       {!isVeiled && <HopButton box={box} side="down" name={name} />}
       <div className="box-head">

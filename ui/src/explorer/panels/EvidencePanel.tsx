@@ -41,7 +41,7 @@ export const EvidencePanel = ({ line }: { line: Line | undefined }) => (
   </Panel>
 );
 
-const EdgeEvidence = ({ edge }: { edge: Edge }) => (
+export const EdgeEvidence = ({ edge }: { edge: Edge }) => (
   <section className="assertion">
     <h3>{words.evidence.reportedBy}</h3>
     <NodeLink id={edge.owner} />

@@ -1,12 +1,15 @@
 // The columns of a dataset, as a table.
 
-import { useEffect, useRef, useState } from "react";
-import type { Dataset } from "../../api";
-import { lineageAddress } from "../../address";
+import { useEffect, useMemo, useRef, useState } from "react";
+import type { Dataset, Sensitivity } from "../../api";
+import { explorerAddress, fresh, lineageAddress } from "../../address";
+import { MarkView } from "../../explorer/lens";
 import { TagsEditor } from "../../facts/editors";
 import { fieldId, isHiddenField } from "../../names";
 import { Go, HiddenColumns } from "../../components/elements";
 import { Section } from "../../components/Section";
+import { gradeMark, isCategory } from "../../sensitivity/grades";
+import { useSensitivity } from "../../sensitivity/labels";
 import { words } from "../../texts";
 
 interface SchemaProps {
@@ -21,6 +24,7 @@ export const Schema = ({ dataset, mayEdit, marked }: SchemaProps) => {
   const row = useRef<HTMLTableRowElement>(null);
   useEffect(() => row.current?.scrollIntoView({ block: "center" }), [marked]);
   const fields = dataset.fields.filter((one) => !isHiddenField(one.name));
+  const labels = useLabelsOf(dataset.node);
   const fitting = fields.filter((one) => one.name.toLowerCase().includes(filter.toLowerCase()));
   return (
     <Section title={words.node.schema} count={dataset.fields.length}>
@@ -44,6 +48,7 @@ export const Schema = ({ dataset, mayEdit, marked }: SchemaProps) => {
               <th scope="col">{words.node.type}</th>
               <th scope="col">{words.node.columnDescription}</th>
               <th scope="col">{words.node.tags}</th>
+              {labels.size > 0 && <th scope="col">{words.labels.column}</th>}
             </tr>
           </thead>
           <tbody>
@@ -72,6 +77,24 @@ export const Schema = ({ dataset, mayEdit, marked }: SchemaProps) => {
                     label={words.edit.addTagTo(one.name)}
                   />
                 </td>
+                {labels.size > 0 && (
+                  <td data-label={labels.has(fieldId(dataset.node, one.name)) ? words.labels.column : undefined}>
+                    {labels.get(fieldId(dataset.node, one.name))?.map((label) => (
+                      <Go
+                        key={label.category}
+                        className="label-link"
+                        to={explorerAddress({
+                          ...fresh(label.node),
+                          lens: isCategory(label.category) ? label.category : undefined,
+                          panel: "label",
+                        })}
+                      >
+                        <span className="quiet">{words.labels.categories[label.category] ?? label.category}</span>
+                        <MarkView mark={gradeMark(label.grade, label.assumed)} className="list-mark" />
+                      </Go>
+                    ))}
+                  </td>
+                )}
               </tr>
             ))}
           </tbody>
@@ -80,6 +103,18 @@ export const Schema = ({ dataset, mayEdit, marked }: SchemaProps) => {
       {fitting.length > 500 && <p className="quiet">{words.explorer.moreColumns(fitting.length - 500)}</p>}
     </Section>
   );
+};
+
+type Labels = Sensitivity["labels"];
+
+/** The labels of a dataset's columns, by column. */
+const useLabelsOf = (node: string): ReadonlyMap<string, Labels> => {
+  const { answer } = useSensitivity(node, "upstream");
+  return useMemo(() => {
+    const found = new Map<string, Labels>();
+    for (const one of answer?.data.labels ?? []) found.set(one.node, [...(found.get(one.node) ?? []), one]);
+    return found;
+  }, [answer]);
 };
 
 /** The first columns, and the marked one at any position. */
