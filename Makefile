@@ -45,8 +45,8 @@ nightly-conformance: .venv/ready-dev ## Check every capture in the user's proces
 nightly-mlflow: .venv/ready-dev ## Lead a score back to raw columns, model version and commit with a real MLflow (in an environment of its own) and Whence (five minutes)
 	@$(BIN)/python -m pytest tests/nightly/mlflow/model_path.py $(ARGS)
 
-nightly-airflow: .venv/ready-dev ## Poll a real Airflow, with scheduler and triggerer (in an environment of its own), beside the events of its OpenLineage provider (five minutes)
-	@$(BIN)/python -m pytest tests/nightly/orchestrators/airflow_poll.py $(ARGS)
+nightly-airflow: .venv/ready-dev ## Poll a real Airflow, with scheduler and triggerer (in an environment of its own), beside the events of its OpenLineage provider, and contain a broken column in it (ten minutes)
+	@$(BIN)/python -m pytest tests/nightly/orchestrators/airflow_poll.py tests/nightly/orchestrators/airflow_contain.py $(ARGS)
 
 nightly-dagster: .venv/ready-dev ## Poll a real Dagster with two code locations (in an environment of its own), its assets, checks and columns (six minutes)
 	@$(BIN)/python -m pytest tests/nightly/orchestrators/dagster_poll.py $(ARGS)

@@ -147,7 +147,21 @@ IN_GROUPS: dict[str, tuple[list[str], ...]] = {
         ["evaluate", str(POLICIES), "--limit", "1"],
         ["evaluate", str(POLICIES), "--as-of", str(NOW - 20_000_000_000)],
         ["evaluate", str(EXPECTED)],
-    )
+    ),
+    "rerun": (
+        ["plan", "usage_logs"],
+        ["plan", "usage_logs", "--to", "model", "--since", str(NOW - 20_000_000_000)],
+        ["plan", "usage_logs.last_login", "--to", "none"],
+        ["plan", str(HOSTILE), "--for", "list"],
+    ),
+    "contain": (
+        ["plan", "usage_logs"],
+        ["plan", "usage_logs.last_login"],
+        ["plan", str(HOSTILE)],
+        ["plan", "job:churn:build_features"],
+        ["plan", "usage_logs", "--max-nodes", "2"],
+        ["plan", "none"],
+    ),
 }
 
 

@@ -39,6 +39,21 @@ class Walk(Bounds, Narrowing, total=False):
     within: bool
 
 
+class Reach(TypedDict, total=False):
+    """The range of a plan: edges of these types, and the most nodes and edges."""
+
+    types: Types | None
+    max_nodes: int
+    max_edges: int
+
+
+class Rerun(Reach, total=False):
+    """What is wanted again after a fix (all that depends on it by default), and since when the data was broken."""
+
+    targets: Sequence[str]
+    since: Time | None
+
+
 class EvidenceWalk(TypedDict, total=False):
     """The range of the lineage in an evidence pack: edges of these types, hops, and the most nodes and edges."""
 
@@ -48,14 +63,21 @@ class EvidenceWalk(TypedDict, total=False):
     max_edges: int
 
 
-_NAMES = {"namespaces": "namespace", "tags": "tag", "owners": "owner", "kinds": "kind", "jobs": "job"}
+_NAMES = {
+    "namespaces": "namespace",
+    "tags": "tag",
+    "owners": "owner",
+    "kinds": "kind",
+    "jobs": "job",
+    "targets": "target",
+}
 """The API's names of the options that are lists."""
 
 
 def parameters_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """Convert options to parameters of a request. Raises TypeError for an unknown option."""
     written = {_NAMES.get(name, name): value for name, value in options.items()}
-    return {name: iso_text(value) if name == "as_of" else value for name, value in written.items()}
+    return {name: iso_text(value) if name in ("as_of", "since") else value for name, value in written.items()}
 
 
 def iso_text(time: Time | None) -> str | None:

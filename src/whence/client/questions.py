@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from whence.client.acts.containment import ContainmentPlan, RerunPlan
 from whence.client.answers import (
     Answer,
     ChangesUpstream,
@@ -26,7 +27,7 @@ from whence.client.connection import Connection, refused_key
 from whence.client.contracts import ContractAnswer, ContractedDataset, ContractHistory, ContractPage
 from whence.client.diagnosis import RootCauses
 from whence.client.gate_records import Approval, ApprovalsPage, RecordedWaiver, WaiversPage, WrittenPage
-from whence.client.options import Bounds, EvidenceWalk, Narrowing, Time, Walk, iso_text, parameters_of
+from whence.client.options import Bounds, EvidenceWalk, Narrowing, Reach, Rerun, Time, Walk, iso_text, parameters_of
 from whence.client.pages import Envelope, read_all
 from whence.client.profiles import choose_server
 from whence.client.sensitivity import (
@@ -111,6 +112,14 @@ class Client:
     def why_not(self, source: str, target: str, **bounds: Unpack[Bounds]) -> WhyNot:
         """Why no path leads from one node to another."""
         return self._read("/why-not", {"source": source, "target": target} | parameters_of(bounds), WhyNot)
+
+    def containment(self, node: str, **bounds: Unpack[Reach]) -> ContainmentPlan:
+        """What to pause so that a broken node goes no further. Nothing is paused by asking."""
+        return self._read("/containment", {"node": node, **parameters_of(bounds)}, ContainmentPlan, "jobs")
+
+    def rerun(self, node: str, **options: Unpack[Rerun]) -> RerunPlan:
+        """What to run again after a fix of a node, in layers."""
+        return self._read("/rerun", {"node": node, **parameters_of(options)}, RerunPlan, "jobs")
 
     def history(self, node: str) -> History:
         """The changes of a node's lineage and schema, each with its time, and its run or event."""

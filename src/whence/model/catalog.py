@@ -22,8 +22,8 @@ They carry facets as all datasets do, but listings of datasets leave them out.
 class RegistryKind(StrEnum):
     """The kind of thing that a dataset of the registry represents. The dataset's name is `<kind>/<name>`; of what a
     gate records, `<kind>/<keys>/<repository>`, with one quoted key for a commit, change or node, and one for a person;
-    of objectives and incidents, `<kind>/<objective or incident>/<declaration, act or transition>/<namespace>`, with
-    ids.
+    of objectives, incidents and containment, `<kind>/<objective or incident>/<declaration, act, transition or step>/
+    <namespace>`, with ids.
     """
 
     NAMESPACE = "namespace"
@@ -37,6 +37,7 @@ class RegistryKind(StrEnum):
     SLO_TRANSITION = "slo-transition"
     INCIDENT_ACT = "incident-act"
     INCIDENT_TRANSITION = "incident-transition"
+    CONTAINMENT = "containment"
 
     def dataset_of(self, name: str) -> DatasetName:
         """The dataset that represents the thing with this name."""
@@ -61,6 +62,7 @@ _KEYS = {
     RegistryKind.SLO_TRANSITION: 2,
     RegistryKind.INCIDENT_ACT: 2,
     RegistryKind.INCIDENT_TRANSITION: 2,
+    RegistryKind.CONTAINMENT: 2,
 }
 
 

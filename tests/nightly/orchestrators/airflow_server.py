@@ -26,6 +26,7 @@ DAGS = 9
 _PATIENCE_SECONDS = 900
 _REPLY_SECONDS = 120
 _TURN_SECONDS = 0.5
+_LOCKED = 5
 _ENDED = ("success", "failed")
 
 Json = dict[str, Any]
@@ -45,7 +46,10 @@ class Airflow:
         user = {"username": USER, "password": PASSWORD}
         token = httpx.post(f"{self.url}/auth/token", json=user, timeout=_REPLY_SECONDS).json()
         headers = {"Authorization": f"Bearer {token['access_token']}"}
-        reply = httpx.request(method, f"{self.url}/api/v2/{path}", headers=headers, timeout=_REPLY_SECONDS, **sent)
+        for _ in range(_LOCKED):
+            reply = httpx.request(method, f"{self.url}/api/v2/{path}", headers=headers, timeout=_REPLY_SECONDS, **sent)
+            if reply.status_code != httpx.codes.INTERNAL_SERVER_ERROR:
+                break  # else SQLite was locked by the scheduler for longer than Airflow waits
         assert reply.is_success, f"{path}: {reply.status_code} {reply.text}"
         return dict(reply.json()) if reply.content else {}
 
@@ -98,8 +102,8 @@ class Airflow:
 
 
 @contextmanager
-def airflow(home: Path) -> Iterator[Airflow]:
-    """Run `airflow standalone` with its database below `home` while the context is open."""
+def airflow(home: Path, folder: str = "airflow_dags", dags: int = DAGS) -> Iterator[Airflow]:
+    """Run `airflow standalone` with its database below `home` while the context is open, with the DAGs of a folder."""
     place = environment("airflow", LOCK) / "bin"
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -109,7 +113,7 @@ def airflow(home: Path) -> Iterator[Airflow]:
     settings = {
         "PATH": os.pathsep.join((str(place), os.environ["PATH"])),
         "AIRFLOW_HOME": str(home),
-        "AIRFLOW__CORE__DAGS_FOLDER": str(HERE / "airflow_dags"),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(HERE / folder),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "false",
         "AIRFLOW__CORE__PARALLELISM": "3",
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": f"{USER}:admin,{VIEWER}:viewer",
@@ -125,6 +129,7 @@ def airflow(home: Path) -> Iterator[Airflow]:
         "AIRFLOW__OPENLINEAGE__NAMESPACE": NAMESPACE,
         "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps({"type": "file", "log_file_path": str(events), "append": True}),
         "SHOP_RELEASE": str(release),
+        "COLUMNS_EVENTS": str(home / "columns.jsonl"),
     }
     command = [str(place / "airflow"), "standalone"]
     with (
@@ -135,7 +140,7 @@ def airflow(home: Path) -> Iterator[Airflow]:
     ):
         one = Airflow(f"http://127.0.0.1:{port}", home, events, release)
         try:
-            _await_dags(one, server)
+            _await_dags(one, server, dags)
             yield one
         finally:
             release.touch()
@@ -143,12 +148,12 @@ def airflow(home: Path) -> Iterator[Airflow]:
             server.wait(timeout=60)
 
 
-def _await_dags(one: Airflow, server: subprocess.Popen[bytes]) -> None:
+def _await_dags(one: Airflow, server: subprocess.Popen[bytes], count: int) -> None:
     limit = time.monotonic() + _PATIENCE_SECONDS
     while time.monotonic() < limit and server.poll() is None:
         try:
             dags = one.ask("GET", "dags")["dags"]
-            if len(dags) == DAGS and all(one.ask("GET", f"dags/{dag['dag_id']}/details") for dag in dags):
+            if len(dags) == count and all(one.ask("GET", f"dags/{dag['dag_id']}/details") for dag in dags):
                 return
         except (httpx.HTTPError, AssertionError, KeyError, ValueError):
             pass  # it has not started yet

@@ -4,6 +4,8 @@ from typing import Any
 
 from whence.api.http.problems import MEDIA_TYPE
 from whence.api.http.response_types import Envelope
+from whence.govern.containment.documents import ContainmentPlanDocument
+from whence.govern.containment.rerun_documents import RerunPlanDocument
 from whence.query.rendering import documents
 from whence.query.rendering.blast import Blast
 from whence.query.rendering.checks import CheckResults
@@ -23,6 +25,8 @@ ENVELOPES: dict[str, Any] = {
     "search": Envelope[documents.Found],
     "measurements": Envelope[documents.Measurements],
     "check-results": Envelope[CheckResults],
+    "containment": Envelope[ContainmentPlanDocument],
+    "rerun": Envelope[RerunPlanDocument],
     "changes": Envelope[ChangesUpstream],
     "diagnose": Envelope[RootCauses],
     "sensitivity": Envelope[SensitivityLabels],

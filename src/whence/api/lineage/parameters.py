@@ -134,6 +134,32 @@ class Impact(Lineage):
     max_edges: int = Field(2_000_000, ge=1, le=MOST_EDGES, description="Stop after so many edges")
 
 
+class Contained(Page):
+    """What is to be contained. The range is that of an impact."""
+
+    node: Name
+    types: Literal["direct", "indirect", "both"] = Field("both", description="Edges to follow")
+    max_nodes: int = Field(200_000, ge=1, le=MOST_NODES, description="Stop after so many nodes")
+    max_edges: int = Field(2_000_000, ge=1, le=MOST_EDGES, description="Stop after so many edges")
+
+    @property
+    def question(self) -> Question:
+        """The question."""
+        return Question(types=TYPES[self.types], max_nodes=self.max_nodes, max_edges=self.max_edges)
+
+
+class Rerun(Contained):
+    """What was mended, and what is wanted again."""
+
+    target: list[Name] = Field([], description="What is wanted again; all that depends on the node if not given")
+    since: Time | None = Field(None, description="When it broke: jobs that did not run since are left out")
+
+    @property
+    def at(self) -> int | None:
+        """The time in microseconds UTC."""
+        return None if self.since is None else past_instant(self.since, time.time_ns() // 1_000)
+
+
 class Ends(Traversal):
     """Two nodes, and the paths between them."""
 

@@ -14,6 +14,10 @@ from whence.api.requests.catalog import catalog_over
 from whence.api.requests.estate_labels import labels_for
 from whence.api.requests.graph import GraphQuestion, GraphRequests
 from whence.errors import EventError
+from whence.govern.containment.documents import plan_listing
+from whence.govern.containment.plan import make_plan
+from whence.govern.containment.rerun import plan_rerun
+from whence.govern.containment.rerun_documents import rerun_listing
 from whence.govern.contracts.evaluation.histories import EvaluatedContracts
 from whence.model.graph import Direction
 from whence.query.answers.instants import past_instant
@@ -89,6 +93,28 @@ def _walks(routes: APIRouter, requests: GraphRequests) -> None:
             return listings.impact_listing(found, dropped_at(graph, root, at))
 
         return await requests.answer(request, query.terms(at), ask)
+
+    @routes.get("/containment", responses=documented("containment"))
+    async def containment_of(request: Request, query: Annotated[questions.Contained, Query()]) -> Response:
+        """Plan what to pause so that a broken node goes no further. Nothing is paused by asking."""
+
+        def ask(graph: QuestionGraph) -> Listing:
+            root = resolve(graph, query.node)
+            return plan_listing(make_plan(graph, catalog_over(request, graph), root, query.question))
+
+        return await requests.answer(request, query.terms(), ask)
+
+    @routes.get("/rerun", responses=documented("rerun"))
+    async def rerun_of(request: Request, query: Annotated[questions.Rerun, Query()]) -> Response:
+        """Plan what to run again after a fix, in layers: the jobs between a node and what is wanted again."""
+        since = query.at
+
+        def ask(graph: QuestionGraph) -> Listing:
+            root, targets = resolve(graph, query.node), [resolve(graph, one) for one in query.target]
+            found = plan_rerun(graph, catalog_over(request, graph), root, (targets, since), query.question)
+            return rerun_listing(found)
+
+        return await requests.answer(request, query.terms(), ask)
 
     @routes.get("/blast", responses=documented("blast"))
     async def blast(request: Request, query: Annotated[questions.Node, Query()]) -> Response:

@@ -21,6 +21,7 @@ from whence.api.collector.collect import Collector
 from whence.api.collector.fast_path import PATHS, FastPath
 from whence.api.collector.openapi import BATCH, EVENT
 from whence.api.collector.response_types import Accepted, BatchAccepted
+from whence.api.containment import routes as containment
 from whence.api.dashboards import failed_checks, job_health, kpis, lost_records, stale_nodes
 from whence.api.evidence import routes as evidence_routes
 from whence.api.gate import promotions
@@ -133,6 +134,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         fact_routes.writes,
         gate.writes,
         promotions.writes,
+        containment.writes,
         quarantine.writes(log, collector),
     ):
         app.include_router(needing(Action.STEWARD, router))
@@ -141,7 +143,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
 
 def _catalog() -> Iterator[APIRouter]:
     yield from (*marquez.READS, catalog_routes.routes, fact_routes.reads, contract_routes.routes, gate.reads)
-    yield from (promotions.reads, slo_routes.routes)
+    yield from (promotions.reads, slo_routes.routes, containment.reads)
     yield from (stale_nodes.routes, failed_checks.routes, node_traits.routes)
 
 

@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from whence.api.server.example_values import VALUES
+from whence.api.server.containment_examples import CONTAINMENT
+from whence.api.server.example_values import VALUES as SHOP
 
 Json = dict[str, Any]
+
+VALUES: Mapping[str, Any] = {**SHOP, **CONTAINMENT}
 
 _PLAIN = {"integer": 1, "number": 0.5, "boolean": False, "null": None}
 

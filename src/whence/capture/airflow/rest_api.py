@@ -15,7 +15,7 @@ from whence.capture.polling.pages import pages_by_time
 from whence.errors import SourceError
 from whence.openlineage.json.wire import Json
 
-TOKEN, USER, PASSWORD = "WHENCE_AIRFLOW_TOKEN", "WHENCE_AIRFLOW_USER", "WHENCE_AIRFLOW_PASSWORD"
+CREDENTIALS = ("WHENCE_AIRFLOW_TOKEN", "WHENCE_AIRFLOW_USER", "WHENCE_AIRFLOW_PASSWORD")
 _API = "api/v2"
 _PAGE = 100
 _RUNS = "dags/~/dagRuns"
@@ -153,13 +153,17 @@ class RestApi:
         return {} if reply.status_code in (_FORBIDDEN, _ABSENT) else self.source.document(path, reply)
 
 
-def authorize(source: HttpSource) -> Mapping[str, str]:
-    """The headers with the credentials of the environment: a token, one for the user's password, or the password."""
-    if token := os.environ.get(TOKEN):
+def authorize(source: HttpSource, names: tuple[str, str, str] = CREDENTIALS) -> Mapping[str, str]:
+    """The headers with the credentials of the environment: a token, or one for the user's password.
+
+    `names`: of the variables with the token, the user and the password.
+    """
+    token_name, user_name, password_name = names
+    if token := os.environ.get(token_name):
         return {"Authorization": f"Bearer {token}"}
-    if not (user := os.environ.get(USER)):
+    if not (user := os.environ.get(user_name)):
         return {}
-    password = os.environ.get(PASSWORD, "")
+    password = os.environ.get(password_name, "")
     reply = source.send("POST", "auth/token", json={"username": user, "password": password})
     token = source.document("auth/token", reply).get("access_token", "")
     return {"Authorization": f"Bearer {token}"}

@@ -13,6 +13,7 @@ from whence.cli.answers.impact import impact_lines
 from whence.cli.answers.listing import found_lines, is_outdated, path_lines, radius_line
 from whence.cli.answers.tree import ASCII, UNICODE, Style, tree
 from whence.cli.output.streams import Exit, Rows, print_csv, print_document, print_lines
+from whence.client.acts.containment import ContainmentPlan, RerunPlan
 from whence.client.answers import (
     Answer,
     ChangesUpstream,
@@ -32,7 +33,7 @@ from whence.client.answers import (
 from whence.client.contracts import ContractedDataset, ContractHistory
 from whence.client.diagnosis import RootCauses
 from whence.client.gate_records import Approval, RecordedWaiver
-from whence.client.options import Bounds, Narrowing, Time, Walk
+from whence.client.options import Bounds, Narrowing, Reach, Rerun, Time, Walk
 from whence.client.sensitivity import PolicyEvaluation, PolicyOptions, Proposal, SensitivityOptions, SubjectOptions
 from whence.client.values import (
     BlastRadius,
@@ -124,6 +125,14 @@ class Questions(Protocol):
         **bounds: Unpack[Bounds],
     ) -> RootCauses:
         """The possible causes of what is wrong at a node: the first `limit`, or all."""
+        ...
+
+    def containment(self, node: str, **bounds: Unpack[Reach]) -> ContainmentPlan:
+        """What to pause so that a broken node goes no further."""
+        ...
+
+    def rerun(self, node: str, **options: Unpack[Rerun]) -> RerunPlan:
+        """What to run again after a fix of a node, in layers."""
         ...
 
     def history(self, node: str) -> History:

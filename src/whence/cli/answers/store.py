@@ -9,13 +9,18 @@ from typing import Any, TypeVar, Unpack, cast
 import msgspec
 
 from whence.client import answers
+from whence.client.acts.containment import ContainmentPlan, RerunPlan
 from whence.client.contracts import ContractedDataset, ContractHistory
 from whence.client.diagnosis import RootCauses
 from whence.client.gate_records import Approval, RecordedWaiver
-from whence.client.options import Bounds, Narrowing, Time, Walk, iso_text
+from whence.client.options import Bounds, Narrowing, Reach, Rerun, Time, Walk, iso_text
 from whence.client.sensitivity import PolicyEvaluation, PolicyOptions, Proposal, SensitivityOptions, SubjectOptions
 from whence.client.values import BlastRadius, CheckedDataset, KnownField, KnownJob, NodeFacts
 from whence.errors import NodeNotFoundError
+from whence.govern.containment.documents import plan_listing
+from whence.govern.containment.plan import make_plan
+from whence.govern.containment.rerun import plan_rerun
+from whence.govern.containment.rerun_documents import rerun_listing
 from whence.model.catalog import EntryFilter, Window, entry_sort_key
 from whence.model.graph import Direction
 from whence.model.ids import Kind, node_id
@@ -119,6 +124,23 @@ class StoreQuestions:
         with self._open() as graph:
             found = why_not(graph, source, target, question_of(bounds))
         return answer_of(listings.why_not_answer(found), answers.WhyNot)
+
+    def containment(self, node: str, **bounds: Unpack[Reach]) -> ContainmentPlan:
+        """What to pause so that a broken node goes no further."""
+        with self._open() as graph:
+            root, question = resolve(graph, node), question_of(bounds)
+            found = plan_listing(make_plan(graph, StoreCatalog(graph.connection), root, question))
+            return answer_of(found, ContainmentPlan)
+
+    def rerun(self, node: str, **options: Unpack[Rerun]) -> RerunPlan:
+        """What to run again after a fix of a node, in layers."""
+        targets, since = options.pop("targets", ()), iso_text(options.pop("since", None))
+        at = None if since is None else past_instant(since, _now())
+        with self._open() as graph:
+            root, ends = resolve(graph, node), [resolve(graph, one) for one in targets]
+            question = question_of(cast("Reach", options))
+            found = plan_rerun(graph, StoreCatalog(graph.connection), root, (ends, at), question)
+            return answer_of(rerun_listing(found), RerunPlan)
 
     def history(self, node: str) -> answers.History:
         """The changes of a node."""
@@ -335,7 +357,7 @@ def answer_of(found: Listing | Whole, answer: type[AnyAnswer], limit: int | None
     return msgspec.convert({**found.head, "completeness": document, **part}, answer)
 
 
-def question_of(options: Walk | Bounds | Narrowing) -> Question:
+def question_of(options: Walk | Bounds | Narrowing | Reach) -> Question:
     """The question for some options; its jobs as they were typed."""
     given: dict[str, Any] = dict(options)
     types, as_of = given.pop("types", None), iso_text(given.pop("as_of", None))

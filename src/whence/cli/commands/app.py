@@ -15,6 +15,7 @@ import typer
 from whence.cli.commands import access as guarding
 from whence.cli.commands import capture, encryption, gate, profiles, publishing, questions, sending, sensitive_data
 from whence.cli.commands import maintenance as upkeep
+from whence.cli.commands.acts import containment, rerun
 from whence.cli.commands.evidence import evidence
 from whence.cli.commands.options import COLUMNS, Archive, Data, EventLog, Form, Security, Store, parse_instant
 from whence.cli.commands.rules import alerts, contracts, policies, slos
@@ -245,6 +246,8 @@ app.add_typer(contracts.app)
 app.add_typer(slos.app)
 app.add_typer(alerts.app)
 app.add_typer(policies.app)
+app.add_typer(containment.app)
+app.add_typer(rerun.app)
 app.add_typer(evidence)
 app.add_typer(capture.app)
 app.command("run", context_settings={"ignore_unknown_options": True})(capture.run_job)

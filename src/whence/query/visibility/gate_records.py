@@ -22,6 +22,8 @@ from whence.model.gate_records import (
     WaiverRecord,
 )
 from whence.model.names import DatasetName
+from whence.model.records import containment
+from whence.model.records.containment import StepRecord
 from whence.query.ports.catalog import Catalog
 from whence.query.visibility.incident_records import shown_incident_record
 from whence.query.visibility.slo_records import shown_slo_record
@@ -61,6 +63,8 @@ def _payload(one: RegisteredFacet, facet: str, find_visible: FindVisible) -> str
         case gate_records.PROMOTION if promotion := read_record(one.payload, PromotionRecord):
             shown = find_visible(nodes_of_promotion(promotion))
             return write_record(visible_promotion(promotion, shown)) if promotion.node in shown else ""
+        case containment.CONTAINMENT if step := _read_step(one.payload):
+            return msgspec.json.encode(visible_step(step, find_visible({step.node}))).decode()
     return shown_slo_record(one.payload, facet) or shown_incident_record(one.payload, facet)
 
 
@@ -111,6 +115,18 @@ def visible_verdict(verdict: VerdictRecord, shown: Shown) -> VerdictRecord:
         expired_waivers=tuple(one for one in verdict.expired_waivers if one.change in ids),
         skipped=verdict.skipped,
     )
+
+
+def _read_step(payload: str) -> StepRecord | None:
+    try:
+        return msgspec.json.decode(payload, type=StepRecord)
+    except msgspec.DecodeError:
+        return None
+
+
+def visible_step(step: StepRecord, shown: Shown) -> StepRecord:
+    """A step of containment without the broken data, if that is hidden, and without texts of the orchestrator."""
+    return replace(step, node=step.node if step.node in shown else "", reason="")
 
 
 def visible_waiver(waiver: WaiverRecord) -> WaiverRecord:

@@ -1,0 +1,1 @@
+"""Routes of containment: the steps of acts, recorded before and after each."""

@@ -1,0 +1,1 @@
+"""The work of `whence contain` and `whence rerun`."""

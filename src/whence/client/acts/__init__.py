@@ -1,0 +1,1 @@
+"""Values of plans and acts on other systems."""
