@@ -18,6 +18,7 @@ from whence.store.lifecycle.purge import enforce_horizon
 from whence.store.schema.facet_templates import (
     RunFacet,
     encode_variables,
+    has_facet,
     join_facets,
     join_payload,
     make_template,
@@ -61,7 +62,12 @@ def test_a_payload_is_whole_again(payload: str) -> None:
 @given(facets)
 def test_packed_facets_are_whole_again(reported: list[RunFacet]) -> None:
     parts, variables = split_facets(reported)
-    assert list(join_facets(make_template(parts).content, encode_variables(variables))) == reported
+    content, encoded = make_template(parts).content, encode_variables(variables)
+    assert list(join_facets(content, encoded)) == reported
+    for key in {"nominalTime", *(one[2] for one in reported)} - {""}:
+        wanted = [one for one in reported if one[2] == key]
+        assert list(join_facets(content, encoded, key)) == wanted
+        assert has_facet(content, key) == bool(wanted)
 
 
 def test_variables_are_short() -> None:

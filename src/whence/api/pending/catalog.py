@@ -122,11 +122,12 @@ class PendingCatalog(StoreCatalog):
                 found[id_] = newest[:limit]
         return found
 
-    def run_facets(self, ids: Iterable[int]) -> Mapping[int, Sequence[RunFacet]]:
+    def run_facets(self, ids: Iterable[int], key: str = "") -> Mapping[int, Sequence[RunFacet]]:
         wanted = set(ids)
-        found = dict(StoreCatalog.run_facets(self, wanted))
+        found = dict(StoreCatalog.run_facets(self, wanted, key))
         for id_, events in self._runs_among(wanted).items():
-            found[id_] = run_facets_of(found.get(id_, ()), events)
+            every = run_facets_of(found.get(id_, ()), events)
+            found[id_] = [one for one in every if key in ("", one.key)]
         return found
 
     def touched(self, ids: Iterable[int]) -> Mapping[int, RunDatasets]:

@@ -109,8 +109,8 @@ class Catalog(Protocol):
         """The newest runs of each job, newest first."""
         ...
 
-    def run_facets(self, ids: Iterable[int]) -> Mapping[int, Sequence[RunFacet]]:
-        """The facets of each run, and of its inputs and outputs; of each facet, the latest payload."""
+    def run_facets(self, ids: Iterable[int], key: str = "") -> Mapping[int, Sequence[RunFacet]]:
+        """The facets of each run, and of its inputs and outputs, or those of one key; of each the latest payload."""
         ...
 
     def touched(self, ids: Iterable[int]) -> Mapping[int, RunDatasets]:

@@ -157,9 +157,9 @@ class VisibleCatalog:
         """Runs of visible jobs only."""
         return self.catalog.latest_runs(self._visible(job_ids), limit)
 
-    def run_facets(self, ids: Iterable[int]) -> Mapping[int, Sequence[RunFacet]]:
+    def run_facets(self, ids: Iterable[int], key: str = "") -> Mapping[int, Sequence[RunFacet]]:
         """Facets of visible runs that contain no names; no facets of their inputs and outputs."""
-        found = self.catalog.run_facets(self._visible_runs(ids))
+        found = self.catalog.run_facets(self._visible_runs(ids), key)
         return {id_: [one for one in some if not one.role and one.key in SHOWN_OF_RUNS] for id_, some in found.items()}
 
     def touched(self, ids: Iterable[int]) -> Mapping[int, RunDatasets]:

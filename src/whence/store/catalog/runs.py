@@ -1,6 +1,7 @@
 """Runs: those of a job, their reads and writes and facets; and the writers of a dataset."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Connection, Select, Subquery, and_, func, select, tuple_
@@ -73,13 +74,13 @@ def _newest_runs(job_ids: Subquery) -> Select[Any]:
     return _runs().join(newest, newest.c.id == run.c.id)
 
 
-def read_run_facets(connection: Connection, ids: Iterable[int]) -> Mapping[int, Sequence[RunFacet]]:
-    """The last payload of each facet, from all packs of a run."""
+def read_run_facets(connection: Connection, ids: Iterable[int], key: str = "") -> Mapping[int, Sequence[RunFacet]]:
+    """The last payload of each facet, or of those of one key, from all packs of a run."""
     facets_by_run: dict[int, dict[tuple[str, int, str], str]] = {}
-    for reported in read_reported_facets(connection, ids):
-        for role, dataset_id, key, payload in reported.facets:
-            facets_by_run.setdefault(reported.run_id, {})[(role, dataset_id, key)] = payload
-    return {run_id: [RunFacet(*key, facets[key]) for key in sorted(facets)] for run_id, facets in facets_by_run.items()}
+    for reported in read_reported_facets(connection, ids, key):
+        for role, dataset_id, name, payload in reported.facets:
+            facets_by_run.setdefault(reported.run_id, {})[(role, dataset_id, name)] = payload
+    return {run_id: [RunFacet(*one, facets[one]) for one in sorted(facets)] for run_id, facets in facets_by_run.items()}
 
 
 def read_touched(connection: Connection, ids: Iterable[int]) -> Mapping[int, RunDatasets]:
@@ -236,4 +237,9 @@ def _runs() -> Select[Any]:
 
 def _run(row: Sequence[Any]) -> RunEntry:
     _, id_, run_id, namespace, name, state, *times = row
-    return RunEntry(id_, RunName(run_id, JobName(namespace, name)), RunState(state), *times)
+    return RunEntry(id_, RunName(run_id, _job_name(namespace, name)), _STATES[state], *times)
+
+
+_job_name = lru_cache(maxsize=1_000)(JobName)
+"""Many rows are of few jobs."""
+_STATES = {state.value: state for state in RunState}

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, Select, select
 from whence.model.catalog import sorted_distinct
 from whence.store.encryption.keyring import keys_in, open_pack, open_template
 from whence.store.schema.array_parameters import integers
-from whence.store.schema.facet_templates import RunFacet, join_facets
+from whence.store.schema.facet_templates import RunFacet, has_facet, join_facets
 from whence.store.schema.tables import facet_template, run_facets
 
 
@@ -23,12 +23,12 @@ class ReportedFacets(NamedTuple):
     facets: Sequence[RunFacet]
 
 
-def read_reported_facets(connection: Connection, run_ids: Iterable[int]) -> Iterator[ReportedFacets]:
-    """Yield the facets of these runs, in the order of their events: of one key, the last counts. Raises
-    EncryptionError.
+def read_reported_facets(connection: Connection, run_ids: Iterable[int], key: str = "") -> Iterator[ReportedFacets]:
+    """Yield the facets of these runs, in the order of their events: of one key, the last counts. `key`: only of this
+    one. Raises EncryptionError.
     """
     wanted = integers(connection, ("id",), [(one,) for one in sorted_distinct(run_ids)])
-    yield from _join(connection, _select_facets().join(wanted, wanted.c.id == run_facets.c.run_id))
+    yield from _join(connection, _select_facets().join(wanted, wanted.c.id == run_facets.c.run_id), key)
 
 
 def read_all_reported_facets(connection: Connection) -> Iterator[ReportedFacets]:
@@ -43,12 +43,15 @@ def _select_facets() -> Select[Any]:
     return select(*columns).order_by(*order)
 
 
-def _join(connection: Connection, query: Select[Any]) -> Iterator[ReportedFacets]:
+def _join(connection: Connection, query: Select[Any], key: str = "") -> Iterator[ReportedFacets]:
     rows = connection.execute(query).all()
     find = keys_in(connection)
     templates = _read_templates(connection, rows)
+    having = {id_ for id_, template in templates.items() if not key or has_facet(template, key)}
     for run_id, time, rank, event_id, template_id, content in rows:
-        facets = join_facets(templates[template_id], open_pack(find, run_id, content))
+        if template_id not in having:
+            continue
+        facets = join_facets(templates[template_id], open_pack(find, run_id, content), key)
         yield ReportedFacets(run_id, time, rank, event_id, tuple(facets))
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -176,14 +177,26 @@ def encode_variables(variables: Sequence[Variable]) -> bytes:
     return encoded if len(encoded) < _COMPRESSED_FROM else deflate(encoded)
 
 
-def join_facets(template: bytes, variables: bytes) -> Iterator[RunFacet]:
-    """Yield the facets of which the content of a template and the variables were made."""
+def join_facets(template: bytes, variables: bytes, wanted: str = "") -> Iterator[RunFacet]:
+    """Yield the facets of which the content of a template and the variables were made; of one key, if it is given."""
     encoded = inflate(variables) if variables.startswith(COMPRESSED) else variables
     rest = _decode_variables(encoded)
     place = 0
-    for role, dataset, key, text, count in _decode_template(inflate(template)):
-        yield role, dataset, key, join_payload(SplitPayload(text, tuple(rest[place : place + count])))
+    for role, dataset, key, text, count in _read_template(template):
+        if wanted in ("", key):
+            yield role, dataset, key, join_payload(SplitPayload(text, tuple(rest[place : place + count])))
         place += count
+
+
+def has_facet(template: bytes, key: str) -> bool:
+    """Whether facets of a template have a key."""
+    return any(part[2] == key for part in _read_template(template))
+
+
+@lru_cache(maxsize=1_000)
+def _read_template(template: bytes) -> TemplateParts:
+    """Thousands of runs share a template."""
+    return tuple(_decode_template(inflate(template)))
 
 
 _encode = msgspec.msgpack.Encoder().encode

@@ -131,8 +131,8 @@ class StoreCatalog:
     def latest_runs(self, job_ids: Iterable[int], limit: int) -> Mapping[int, Sequence[RunEntry]]:
         return runs.latest_runs(self.connection, job_ids, limit)
 
-    def run_facets(self, ids: Iterable[int]) -> Mapping[int, Sequence[RunFacet]]:
-        return runs.read_run_facets(self.connection, ids)
+    def run_facets(self, ids: Iterable[int], key: str = "") -> Mapping[int, Sequence[RunFacet]]:
+        return runs.read_run_facets(self.connection, ids, key)
 
     def touched(self, ids: Iterable[int]) -> Mapping[int, RunDatasets]:
         return runs.read_touched(self.connection, ids)

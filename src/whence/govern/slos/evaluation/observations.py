@@ -26,7 +26,7 @@ MOST_WRITES = 20_000
 _AT_ONCE = 20_000
 """Writes, and measurements, that are read for several datasets together. If they have more, each is read for itself."""
 _PAGE = 1_000
-_ROWS = "outputStatistics"
+_ROWS, _NOMINAL = "outputStatistics", "nominalTime"
 
 
 def observe_datasets(
@@ -159,9 +159,9 @@ def _row_counts(found: Iterable[MeasurementRow]) -> Mapping[int, int | float]:
 def _nominal_times(catalog: Catalog, run_ids: Sequence[int]) -> Mapping[int, int]:
     found: dict[int, int] = {}
     for page in range(0, len(run_ids), _PAGE):
-        for run_id, facets in catalog.run_facets(run_ids[page : page + _PAGE]).items():
+        for run_id, facets in catalog.run_facets(run_ids[page : page + _PAGE], _NOMINAL).items():
             for one in facets:
-                if not one.role and one.key == "nominalTime" and (time := _start(one.payload)) is not None:
+                if not one.role and (time := _start(one.payload)) is not None:
                     found[run_id] = time
     return found
 
