@@ -24,7 +24,10 @@ GENERATED = re.compile(r"<!-- generated -->\n.*<!-- /generated -->\n", re.DOTALL
 SQL_TYPES = {"int64": "bigint", "string": "string", "bool": "boolean", "double": "double"} | {
     "timestamp[us, tz=UTC]": "timestamp"
 }
-HTTP_PAGES = ("http-api.md", "http-catalog.md", "http-access.md", "http-gate.md", "http-evidence.md", "http-slos.md")
+HTTP_PAGES = (
+    *("http-api.md", "http-catalog.md", "http-access.md", "http-gate.md", "http-evidence.md", "http-slos.md"),
+    "http-incidents.md",
+)
 UNSLUGGED = re.compile(r"[^\w\- ]")
 
 

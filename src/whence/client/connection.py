@@ -119,7 +119,7 @@ class Connection:
                 raise AccessError(f"{self.url}: {reason}", 403)
             case Problem(status=404, name=str(name), candidates=tuple(nearest)):
                 raise NodeNotFoundError(name, nearest)
-            case Problem(status=404, reason=reason) if reason.startswith("SLO "):
+            case Problem(status=404, reason=reason) if reason.startswith(("SLO ", "Incident ")):
                 raise QuestionError("", reason)
             case Problem(status=404):
                 raise ServerVersionError(self.url, "it does not support this question")

@@ -1,6 +1,7 @@
 """Values of what gates and people recorded of commits."""
 
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
@@ -44,3 +45,16 @@ class WrittenPage(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a verdict that was sent."""
 
     data: Written
+
+
+def waiver_path(repository: str, change: str) -> str:
+    """The path of the route of a waiver."""
+    return f"/api/v2/gate/waivers/{quote(repository, safe='')}/{quote(change, safe='')}"
+
+
+def verdict_path(repository: str, commit: str) -> str:
+    """The path of the route of a verdict."""
+    # A segment of dots alone would be resolved as a relative path: `origin` may be `..`, a checkout beside this one.
+    name = quote(repository, safe="")
+    whole = name if name.strip(".") else name.replace(".", "%2E")
+    return f"/api/v2/gate/verdicts/{whole}/{quote(commit, safe='')}"

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import msgspec
 
 from whence.client.acts.containment import ContainmentPlan, RerunPlan
+from whence.client.acts.incidents import IncidentAnswer, IncidentDetail, Incidents, IncidentsPage, read_incidents
 from whence.client.answers import (
     Answer,
     ChangesUpstream,
@@ -26,7 +27,15 @@ from whence.client.answers import (
 from whence.client.connection import Connection, refused_key
 from whence.client.contracts import ContractAnswer, ContractedDataset, ContractHistory, ContractPage
 from whence.client.diagnosis import RootCauses
-from whence.client.gate_records import Approval, ApprovalsPage, RecordedWaiver, WaiversPage, WrittenPage
+from whence.client.gate_records import (
+    Approval,
+    ApprovalsPage,
+    RecordedWaiver,
+    WaiversPage,
+    WrittenPage,
+    verdict_path,
+    waiver_path,
+)
 from whence.client.options import Bounds, EvidenceWalk, Narrowing, Reach, Rerun, Time, Walk, iso_text, parameters_of
 from whence.client.pages import Envelope, read_all
 from whence.client.profiles import choose_server
@@ -38,7 +47,7 @@ from whence.client.sensitivity import (
     SensitivityOptions,
     SubjectOptions,
 )
-from whence.client.slos import Slo, SloAnswer, SloDetail, Slos, SlosPage
+from whence.client.slos import SloAnswer, SloDetail, Slos, SlosPage, read_slos
 from whence.client.values import (
     BlastRadius,
     CheckedDataset,
@@ -238,7 +247,7 @@ class Client:
 
     def approvals(self, repository: str, commit: str) -> tuple[Approval, ...]:
         """Who approved a commit of a repository (`github.com/shop/pipeline`)."""
-        found = self._connection.get(f"{_verdict_path(repository, commit)}/approvals", {})
+        found = self._connection.get(f"{verdict_path(repository, commit)}/approvals", {})
         return self._converted(found, ApprovalsPage).data
 
     def waivers(self, repository: str) -> tuple[RecordedWaiver, ...]:
@@ -247,22 +256,22 @@ class Client:
 
     def record_verdict(self, repository: str, commit: str, verdict: Mapping[str, Any]) -> bool:
         """Record the verdict of a gate, as `whence gate --output json` writes it; whether it differs from the last."""
-        written = self._connection.put(_verdict_path(repository, commit), verdict)
+        written = self._connection.put(verdict_path(repository, commit), verdict)
         return self._converted(written, WrittenPage).data.transition
 
     def approve(self, repository: str, commit: str, *, withdraw: bool = False) -> tuple[Approval, ...]:
         """Approve a commit that has a verdict, in the name of the key, or withdraw that. All approvals of it."""
-        path = f"{_verdict_path(repository, commit)}/approval"
+        path = f"{verdict_path(repository, commit)}/approval"
         answer = self._connection.delete(path) if withdraw else self._connection.put(path, None)
         return self._converted(answer, ApprovalsPage).data
 
     def waive(self, repository: str, change: str, *, reason: str, expires: str) -> None:
         """Let a change pass until the end of a day (`2027-01-31`, UTC), as the owner of the key."""
-        self._connection.put(_waiver_path(repository, change), {"reason": reason, "expires": expires})
+        self._connection.put(waiver_path(repository, change), {"reason": reason, "expires": expires})
 
     def end_waiver(self, repository: str, change: str) -> None:
         """End the waiver of a change."""
-        self._connection.delete(_waiver_path(repository, change))
+        self._connection.delete(waiver_path(repository, change))
 
     def record_promotion(self, node: str, promotion: Mapping[str, Any]) -> bool:
         """Record the verdict on a promotion, as `whence gate model NAME --output json` writes it; whether it is new."""
@@ -284,20 +293,27 @@ class Client:
 
     def slos(self, *, dataset: str = "", as_of: Time | None = None) -> Slos:
         """The declared objectives at a time, by service and name: all, or those of a dataset (its node id)."""
-        options: dict[str, Any] = {"dataset": dataset, "as_of": iso_text(as_of), "limit": _ROWS_AT_ONCE}
-        found: list[Slo] = []
-        while True:
-            page = self._converted(self._connection.get("/api/v2/slos", options), SlosPage)
-            found += page.data.slos
-            # All pages are of the same time.
-            options |= {"cursor": (page.page or {}).get("next"), "as_of": page.data.at}
-            if not options["cursor"]:
-                return Slos(at=page.data.at, slos=tuple(found), hidden=page.data.hidden)
+        options = {"dataset": dataset, "as_of": iso_text(as_of), "limit": _ROWS_AT_ONCE}
+        return read_slos(lambda some: self._converted(self._connection.get("/api/v2/slos", some), SlosPage), options)
 
     def slo(self, name: str, *, as_of: Time | None = None, series: int = 0) -> SloDetail:
         """An objective by its name, `service/name` or id, at a time; `series`: so many points of its time window."""
         options = {"as_of": iso_text(as_of), "series": series}
         return self._converted(self._connection.get(f"/api/v2/slos/{quote(name, safe='')}", options), SloAnswer).data
+
+    def incidents(self, *, states: Sequence[str] = (), dataset: str = "", as_of: Time | None = None) -> Incidents:
+        """The incidents at a time, those that began last first: all that are not resolved, or those in some states.
+
+        `dataset`: only those with findings of a dataset (its node id).
+        """
+        options = {"dataset": dataset, "as_of": iso_text(as_of), "limit": _ROWS_AT_ONCE, "state": list(states) or None}
+        get, path = self._connection.get, "/api/v2/incidents"
+        return read_incidents(lambda some: self._converted(get(path, some), IncidentsPage), options)
+
+    def incident(self, id_: str, *, as_of: Time | None = None) -> IncidentDetail:
+        """An incident at a time, or the one into which it was merged."""
+        path, options = f"/api/v2/incidents/{quote(id_, safe='')}", {"as_of": iso_text(as_of)}
+        return self._converted(self._connection.get(path, options), IncidentAnswer).data
 
     def evaluate_policies(
         self, policies: str, *, proposal: Proposal | None = None, **options: Unpack[PolicyOptions]
@@ -369,17 +385,6 @@ class Client:
             return msgspec.convert(value, type_)
         except msgspec.ValidationError as error:
             raise ServerVersionError(self.url, f"its answer has another form: {error}") from None
-
-
-def _waiver_path(repository: str, change: str) -> str:
-    return f"/api/v2/gate/waivers/{quote(repository, safe='')}/{quote(change, safe='')}"
-
-
-def _verdict_path(repository: str, commit: str) -> str:
-    # A segment of dots alone would be resolved as a relative path: `origin` may be `..`, a checkout beside this one.
-    name = quote(repository, safe="")
-    whole = name if name.strip(".") else name.replace(".", "%2E")
-    return f"/api/v2/gate/verdicts/{whole}/{quote(commit, safe='')}"
 
 
 def connect(

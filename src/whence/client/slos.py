@@ -1,5 +1,6 @@
 """Service level objectives in answers: values."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -121,3 +122,15 @@ class SloAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The answer about one objective."""
 
     data: SloDetail
+
+
+def read_slos(get_page: Callable[[Mapping[str, Any]], SlosPage], options: Mapping[str, Any]) -> Slos:
+    """All pages of objectives; all are of the same time."""
+    found: list[Slo] = []
+    query = dict(options)
+    while True:
+        page = get_page(query)
+        found += page.data.slos
+        query |= {"cursor": (page.page or {}).get("next"), "as_of": page.data.at}
+        if not query["cursor"]:
+            return msgspec.structs.replace(page.data, slos=tuple(found))

@@ -57,9 +57,10 @@ KNOWN = {
     "repository": ("github.com/shop/pipeline",),
     "commit": ("0" * 40,),
     "slo": ("fresh",),
+    "incident": ("0" * 16,),
 }
 CLOCKS = ("/metrics", "/api/v2/status", "/health", "/api/v2/session", "/api/v2/kpis")
-TIMED = ("/api/v2/diagnose", "/api/v2/evidence", "/api/v2/slos", "/api/v2/slos/{slo}")
+TIMED = ("/api/v2/diagnose", "/api/v2/evidence", "/api/v2/slos", "/api/v2/slos/{slo}", "/api/v2/incidents")
 """The time is in their answers."""
 PEOPLE: Mapping[str, tuple[Grant, ...]] = {
     "admin": (Grant(Role.ADMIN, "*"),),

@@ -30,6 +30,8 @@ from whence.api.http import problems
 from whence.api.http.clock import Clock, system_clock
 from whence.api.http.path_names import EncodedPaths
 from whence.api.http.responses import REFUSED, answer
+from whence.api.incidents import routes as incident_routes
+from whence.api.incidents.recording import IncidentRecording, compute_incidents
 from whence.api.lineage import node_traits
 from whence.api.lineage import routes as lineage_routes
 from whence.api.operations import health, quarantine
@@ -80,14 +82,17 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     arrays = AdjacencyCache(settings.data / "edges.csr")
     builds = AdjacencyBuilds(engine, arrays)
     recording = SloRecording(log, progress, collector, partial(evaluate_store, engine))
+    incidents = IncidentRecording(log, progress, collector, partial(compute_incidents, engine), "incidents")
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await commit.probe()
         builds.start()
         recording.start()
+        incidents.start()
         yield
         await recording.stop()
+        await incidents.stop()
         await asyncio.to_thread(builds.stop)
         await commit.close()
         collector.close()
@@ -106,7 +111,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         telemetry={**TELEMETRY, "tracing": is_traced()},  # else FastAPI would look for a provider in each request
     )
     app.state.engine, app.state.log, app.state.arrays, app.state.clock = engine, log, arrays, clock
-    app.state.slos, app.state.estate_labels = recording, EstateLabelsCache()
+    app.state.slos, app.state.incidents, app.state.estate_labels = recording, incidents, EstateLabelsCache()
     app.state.pending = pending = PendingAssertions(log)
     app.state.scribe = AssertionWriter(collector, log, progress, engine, pending)
     app.add_middleware(EncodedPaths)
@@ -143,7 +148,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
 
 def _catalog() -> Iterator[APIRouter]:
     yield from (*marquez.READS, catalog_routes.routes, fact_routes.reads, contract_routes.routes, gate.reads)
-    yield from (promotions.reads, slo_routes.routes, containment.reads)
+    yield from (promotions.reads, slo_routes.routes, incident_routes.routes, containment.reads)
     yield from (stale_nodes.routes, failed_checks.routes, node_traits.routes)
 
 

@@ -5,10 +5,11 @@ from typing import Any
 
 from whence.api.server.containment_examples import CONTAINMENT
 from whence.api.server.example_values import VALUES as SHOP
+from whence.api.server.incident_examples import INCIDENTS
 
 Json = dict[str, Any]
 
-VALUES: Mapping[str, Any] = {**SHOP, **CONTAINMENT}
+VALUES: Mapping[str, Any] = {**SHOP, **CONTAINMENT, **INCIDENTS}
 
 _PLAIN = {"integer": 1, "number": 0.5, "boolean": False, "null": None}
 

@@ -1,110 +1,18 @@
-"""Records the transitions of the declared objectives while the server runs.
-
-Time alone changes a state, so they are evaluated again and again. While events wait for the pipeline nothing is
-evaluated: data that is late because Whence is late is not stale.
-"""
-
-import asyncio
-import json
-import logging
-import time
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
+"""Evaluates the declared objectives of a store: their states, and the transitions that are to be recorded."""
 
 from sqlalchemy import Engine
 
-from whence.api.collector.collect import Collector
-from whence.api.operations.progress import ProgressWatch, has_reached
-from whence.errors import EventError, LogError, StoreBusyError, StoreError
+from whence.api.operations.recording import TransitionRecording
 from whence.govern.slos.declared import Evaluation, evaluate_all
-from whence.log import Log
-from whence.openlineage.authority.restrictions import FULL
 from whence.store.connection.lock import hold_slo_lock
 from whence.store.snapshots.catalog import StoreCatalog, snapshot
 from whence.store.snapshots.graph import StoreGraph
 
-LOOK_SECONDS = 30.0
-_SHARE = 0.05
-"""The largest share of time that is spent on evaluating."""
-_AT_ONCE = 1_000
-"""Events of one append."""
-
-Json = dict[str, Any]
-log = logging.getLogger(__name__)
+SloRecording = TransitionRecording[Evaluation]
+"""Evaluates objectives and records their transitions while the server runs."""
 
 
 def evaluate_store(engine: Engine, now: int) -> Evaluation:
     """Evaluate all declared objectives. Raises StoreError; StoreBusyError if another instance does."""
     with hold_slo_lock(engine), snapshot(engine) as connection:
         return evaluate_all(StoreCatalog(connection), StoreGraph(connection), now)
-
-
-class SloRecording:
-    """Evaluates and records, in at most `_SHARE` of the time, until it is stopped. For one event loop."""
-
-    def __init__(
-        self, event_log: Log, progress: ProgressWatch, collector: Collector, read: Callable[[int], Evaluation]
-    ) -> None:
-        self._log, self._progress, self._collector = event_log, progress, collector
-        self.read = read
-        """Evaluates at a time (µs)."""
-        self.last: Evaluation | None = None
-        """The last evaluation: what `/metrics` serves."""
-        self._alone = asyncio.Lock()
-        self._task: asyncio.Task[None] | None = None
-        self.took = 0.0
-        """Seconds of the last evaluation."""
-        self.evaluated_at = 0.0
-        """When it began (s since 1970); 0 before the first."""
-
-    def start(self) -> None:
-        """Start; the loop must be running."""
-        self._task = asyncio.get_running_loop().create_task(self._work())
-
-    async def stop(self) -> None:
-        """Stop. An evaluation that runs is not waited for."""
-        if self._task:
-            self._task.cancel()
-            await asyncio.wait([self._task])
-
-    async def record(self) -> int:
-        """Evaluate once, and append what changed. Returns the number of transitions; 0 while events wait.
-
-        Raises StoreError, LogError, EventError.
-        """
-        async with self._alone:
-            return await self._record() if await self._is_current() else 0
-
-    async def _record(self) -> int:
-        began = time.time()
-        try:
-            self.last = await asyncio.to_thread(self.read, int(began * 1e6))
-        except StoreBusyError:
-            return 0
-        self.took, self.evaluated_at = time.time() - began, began
-        await self._append(self.last.events)
-        return len(self.last.events)
-
-    async def _append(self, events: Sequence[Json]) -> None:
-        for first in range(0, len(events), _AT_ONCE):
-            bodies = [json.dumps(one, ensure_ascii=False).encode() for one in events[first : first + _AT_ONCE]]
-            await self._collector.take(bodies, FULL)
-
-    async def _is_current(self) -> bool:
-        """Whether everything in the log is in the store."""
-        lanes = await asyncio.to_thread(self._log.list_lanes)
-        least = {lane.name: lane.end for lane in lanes if lane.start < lane.end}
-        return has_reached(least, await self._progress.wait(partial(has_reached, least), 1))
-
-    async def _work(self) -> None:
-        complaint = ""
-        while True:
-            try:
-                await self.record()
-                complaint = ""
-            except (StoreError, LogError, EventError) as error:  # the next look may succeed
-                before, complaint = complaint, str(error)
-                if complaint != before:
-                    log.warning("objectives are not evaluated: %s", complaint)
-            await asyncio.sleep(max(LOOK_SECONDS, self.took / _SHARE))

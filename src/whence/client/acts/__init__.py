@@ -1,1 +1,1 @@
-"""Values of plans and acts on other systems."""
+"""Values of incidents, and of plans and acts on other systems."""

@@ -6,7 +6,7 @@ from enum import StrEnum
 from hashlib import sha256
 
 from whence.model.ids import netstrings
-from whence.model.names import DatasetName, RunName
+from whence.model.names import DatasetName
 from whence.model.records.incidents import incident_id
 from whence.model.slo_records import NotifyText
 
@@ -25,8 +25,8 @@ class Finding:
     """Something wrong with a dataset from `since` (µs) until `until`, None while it is.
 
     `rule`: what found it, as people read it; `ticket_since`, `page_since`: from when on it is that urgent;
-    `notify_rule`: why. Findings of the same `source` are one thing seen in several datasets: a failed run that writes
-    three.
+    `notify_rule`: why; `run`: the id of the run in which it was found. Findings of the same `source` are one thing seen
+    in several datasets: a failed run that writes three.
     """
 
     id: str
@@ -39,7 +39,7 @@ class Finding:
     page_since: int | None = None
     notify_rule: str = ""
     reason: str = ""
-    run: RunName | None = None
+    run: str | None = None
     source: str = ""
 
     @property

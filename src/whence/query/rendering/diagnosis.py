@@ -88,11 +88,12 @@ def diagnosis_listing(found: Diagnosis) -> Listing:
         name="causes",
         columns=tuple(PossibleCauseOfSymptom.__annotations__),
         keys=[(place, str(one.dataset)) for place, one in enumerate(several)],
-        part=lambda start, end: {"causes": [_cause(one) for one in several[start:end]]},
+        part=lambda start, end: {"causes": [cause_document(one) for one in several[start:end]]},
     )
 
 
-def _cause(one: PossibleCause) -> PossibleCauseOfSymptom:
+def cause_document(one: PossibleCause) -> PossibleCauseOfSymptom:
+    """A possible cause."""
     return {
         "node": str(one.dataset),
         "probability": one.probability,

@@ -1,5 +1,5 @@
 """Locks for one process at a time: deriving into a store, computing its blast radius, changing assertions of people,
-and evaluating objectives.
+evaluating objectives, and recording incidents.
 """
 
 import fcntl
@@ -30,6 +30,7 @@ _DERIVE = _Lock(
 _BLAST = _Lock("blast", 0x77_68_65_6E_63_66, "another process computes the blast radius of this store; wait for it")
 _ASSERT = _Lock("assert", 0x77_68_65_6E_63_67, "another instance of the API changes what people assert; send it again")
 _SLOS = _Lock("slos", 0x77_68_65_6E_63_68, "another instance of the API evaluates objectives")
+_INCIDENTS = _Lock("incidents", 0x77_68_65_6E_63_69, "another instance of the API records incidents")
 
 
 Check = Callable[[], None]
@@ -57,6 +58,13 @@ def hold_blast_lock(engine: Engine) -> Iterator[Check]:
 def hold_slo_lock(engine: Engine) -> Iterator[Check]:
     """Hold the lock of the evaluation of objectives, with the same errors."""
     with _hold(engine, _SLOS) as check:
+        yield check
+
+
+@contextmanager
+def hold_incident_lock(engine: Engine) -> Iterator[Check]:
+    """Hold the lock of the recording of incidents, with the same errors."""
+    with _hold(engine, _INCIDENTS) as check:
         yield check
 
 

@@ -1,0 +1,1 @@
+"""Incidents over HTTP, and the recording of their transitions."""

@@ -1,0 +1,156 @@
+"""`whence incident list` and `show`, as text and JSON."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from rich.text import Text
+
+from whence.cli.incidents.store import IncidentQuestions
+from whence.cli.output.streams import Exit, Output, print_document, print_lines, safe
+from whence.client.acts.incidents import Incident, IncidentAct, IncidentChange, IncidentDetail, IncidentFinding
+from whence.client.diagnosis import PossibleCause
+from whence.query.answers.instants import iso
+
+_MOST_NAMED = 10
+"""Names in one line of text."""
+
+
+def show_incidents(
+    questions: IncidentQuestions, states: Sequence[str], dataset: str, as_of: int | None, output: Output
+) -> Exit:
+    """Print incidents, two lines each."""
+    found = questions.incidents(states=states, dataset=dataset, as_of=_text(as_of))
+    if output is Output.JSON:
+        print_document(msgspec.to_builtins(found))
+        return Exit.OK
+    lines = [line for one in found.incidents for line in _summary(one)] or ["No incident."]
+    if found.hidden:
+        lines.append(f"and {found.hidden} of datasets that this key may not see")
+    if not found.complete:
+        lines.append("not all failed runs were read: too many jobs fail")
+    print_lines(map(Text, lines))
+    return Exit.OK
+
+
+def show_incident(questions: IncidentQuestions, id_: str, as_of: int | None, output: Output) -> Exit:
+    """Print an incident with its findings, its states, and what people did."""
+    found = questions.incident(id_, as_of=_text(as_of))
+    if output is Output.JSON:
+        print_document(msgspec.to_builtins(found))
+    else:
+        print_lines(map(Text, detail_lines(found, id_)))
+    return Exit.OK
+
+
+def _text(as_of: int | None) -> str | None:
+    return None if as_of is None else iso(as_of)
+
+
+def _summary(one: Incident) -> Iterator[str]:
+    yield f"{one.id}  {_state(one)}  {safe(one.title)}"
+    parts = [f"since {second(one.since)}", _whose(one)]
+    if one.silenced_until:
+        parts.append(f"silenced until {second(one.silenced_until)}")
+    if not one.complete:
+        parts.append("root may be further upstream")
+    yield f"  {', '.join(filter(None, parts))}"
+
+
+def detail_lines(found: IncidentDetail, requested: str) -> Iterator[str]:
+    """An incident as lines. `requested`: the id by which it was found."""
+    one = found.incident
+    if requested != one.id:
+        yield f"{safe(requested)} was merged into {one.id}"
+    yield from _summary(one)
+    yield f"  root: {safe(one.root) if one.root else 'a dataset that this key may not see'}"
+    for name, several in (("also root", one.roots[1:]), ("symptoms", one.symptoms), ("or caused by", one.other_roots)):
+        if several:
+            yield f"  {name}: {_names(several)}"
+    if one.hidden_datasets:
+        yield f"  and {one.hidden_datasets} datasets that this key may not see"
+    if one.cause:
+        yield f"  confirmed cause: {safe(one.cause)}"
+    if one.notify_rule:
+        yield f"  {one.notify or 'nobody is told'}: {safe(one.notify_rule)}"
+    yield from _around(found)
+    yield "findings:"
+    yield from map(_finding, found.findings)
+    yield "history:"
+    yield from _history(found)
+
+
+def _around(found: IncidentDetail) -> Iterator[str]:
+    """What is known around the root."""
+    yield f"  severity: {found.severity}"
+    if found.runbook:
+        yield f"  runbook: {safe(found.runbook)}"
+    if good := found.last_good:
+        commit = f", commit {safe(good.commit.version or good.commit.url)}" if good.commit else ""
+        yield f"  last good run: {second(good.time)}  {safe(good.job)}  {safe(good.run)}{commit}"
+    for each in found.impact:
+        names = _names([one.node for one in each.nearest])
+        yield f"  affects {each.total} {safe(each.kind)}{'s' if each.total != 1 else ''}{f': {names}' if names else ''}"
+    if not found.impact_complete:
+        yield "  and more: not all downstream nodes were counted"
+    for cause in found.causes:
+        yield f"  possible cause: {cause.probability:.0%} {safe(cause.node)}{_evidence(cause)}"
+    for up in found.upstream:
+        written = f"written {second(up.last_written)}" if up.last_written else "no write known"
+        yield f"  made of: {safe(up.dataset)}, {written}{', wrong' if up.wrong else ''}"
+    for rule in found.contract_violations:
+        column = f" of {safe(rule.column)}" if rule.column else ""
+        yield f"  contract violated since {second(rule.since)}: {safe(rule.rule)}{column}  {safe(rule.dataset)}"
+    for budget in found.budgets:
+        left = "nothing may be bad" if budget.remaining is None else f"{budget.remaining:.0%} of the budget left"
+        yield f"  objective {safe(budget.slo)}: {left}"
+
+
+def _evidence(cause: PossibleCause) -> str:
+    return f": {'; '.join(safe(one.text) for one in cause.evidence[:2])}" if cause.evidence else ""
+
+
+def _history(found: IncidentDetail) -> Iterator[str]:
+    """States and acts in one order; an act that made a state comes with it."""
+    lines = [(one.time, 0, _change(one)) for one in found.changes if not one.by]
+    lines += [(one.time, 1, _act(one)) for one in found.acts]
+    for _, _, line in sorted(lines):
+        yield line
+
+
+def _finding(one: IncidentFinding) -> str:
+    until = f" until {second(one.until)}" if one.until else ""
+    texts = filter(None, (one.rule, one.reason))
+    return f"  {one.kind} since {second(one.since)}{until}  {safe(one.dataset)}: {safe(', '.join(texts)) or 'failed'}"
+
+
+def _change(one: IncidentChange) -> str:
+    notify = f", {one.notify}" if one.notify else ""
+    reason = f": {safe(one.reason)}" if one.reason else ""
+    return f"  {second(one.time)}  {one.state}{notify}{reason}"
+
+
+def _act(one: IncidentAct) -> str:
+    until = f"until {second(one.until)}" if one.until else ""
+    texts = [safe(text) for text in (one.assignee, one.cause, until, one.text) if text]
+    detail = f": {', '.join(texts)}" if texts else ""
+    return f"  {second(one.time)}  {one.act} by {safe(one.person or 'somebody not verified')}{detail}"
+
+
+def _state(one: Incident) -> str:
+    return f"{one.state}, {one.notify}" if one.notify else one.state
+
+
+def _whose(one: Incident) -> str:
+    if one.assignee:
+        return f"assigned to {safe(one.assignee)}"
+    return f"of {safe(', '.join(one.owners))}" if one.owners else f"of {one.routed_to}" if one.routed_to else ""
+
+
+def _names(several: Sequence[str]) -> str:
+    more = f" and {len(several) - _MOST_NAMED} more" if len(several) > _MOST_NAMED else ""
+    return f"{', '.join(map(safe, several[:_MOST_NAMED]))}{more}"
+
+
+def second(time: str) -> str:
+    """A time as people read it: its second."""
+    return f"{time.partition('.')[0].removesuffix('Z')}Z"

@@ -1,0 +1,90 @@
+"""Incidents of a store on this machine, in the form in which a server answers."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Protocol
+
+import msgspec
+
+from whence.client.acts.incidents import UNRESOLVED, IncidentDetail, Incidents
+from whence.errors import ThingNotFoundError
+from whence.govern.incidents.current import ReadIncidents, read_all_traits, read_incidents, read_streaks
+from whence.govern.incidents.detail import DetailSources, gather_detail
+from whence.govern.incidents.detail_documents import detail_document
+from whence.govern.incidents.documents import list_document
+from whence.govern.incidents.fold import find_incident
+from whence.model.access import OPEN
+from whence.model.traits import NO_TRAITS
+from whence.query.answers.instants import instant
+from whence.query.runs.commits import Commit, commits_of
+from whence.store.snapshots.catalog import StoreCatalog
+from whence.store.snapshots.graph import StoreGraph, open_graph
+
+
+class IncidentQuestions(Protocol):
+    """The questions about incidents: to a store, or to a server (`client.questions.Client`)."""
+
+    def incidents(self, *, states: Sequence[str] = (), dataset: str = "", as_of: str | None = None) -> Incidents:
+        """The incidents at a time."""
+        ...
+
+    def incident(self, id_: str, *, as_of: str | None = None) -> IncidentDetail:
+        """One of them."""
+        ...
+
+
+class StoreIncidents:
+    """The incidents in a store."""
+
+    def __init__(self, graph: StoreGraph) -> None:
+        self._graph, self._catalog = graph, StoreCatalog(graph.connection)
+
+    def incidents(self, *, states: Sequence[str] = (), dataset: str = "", as_of: str | None = None) -> Incidents:
+        """The incidents at a time, those that began last first."""
+        read = self._read(as_of)
+        wanted = [
+            one
+            for one in read.incidents
+            if one.state in (states or UNRESOLVED)
+            and (not dataset or dataset in {str(each.dataset) for each in one.findings})
+        ]
+        shown = sorted(wanted, key=lambda one: (-one.since, one.id))
+        traits = read_all_traits(self._graph, {one.root for one in shown})
+        return msgspec.convert(list_document(read, shown, 0, traits, OPEN), Incidents)
+
+    def incident(self, id_: str, *, as_of: str | None = None) -> IncidentDetail:
+        """An incident at a time, or the one into which it was merged. Raises ThingNotFoundError."""
+        read = self._read(as_of)
+        found = find_incident(read.incidents, id_)
+        if found is None:
+            raise ThingNotFoundError("Incident", id_)
+        sources = DetailSources(
+            catalog=self._catalog,
+            graph=self._graph,
+            whole=self._catalog,
+            whole_graph=self._graph,
+            viewer=OPEN,
+            read_commits=self._read_commits,
+            at=read.at,
+            past=None if as_of is None else read.at,
+        )
+        traits = read_all_traits(self._graph, [found.root]).get(found.root, NO_TRAITS)
+        return msgspec.convert(detail_document(read, gather_detail(found, sources), traits, OPEN), IncidentDetail)
+
+    def _read(self, as_of: str | None) -> ReadIncidents:
+        now = time.time_ns() // 1_000
+        at = now if as_of is None else instant(as_of, now)
+        streaks = read_streaks(self._graph.connection, at)
+        return read_incidents(self._catalog, self._graph, streaks, at, is_past=as_of is not None)
+
+    def _read_commits(self, runs: Sequence[int]) -> Mapping[int, Commit]:
+        """Of the latest run of each job that reported one: others are only in the log."""
+        return commits_of(self._graph, self._graph.runs(runs))
+
+
+@contextmanager
+def open_incidents(url: str) -> Iterator[StoreIncidents]:
+    """Open the store at a URL. Raises StoreError."""
+    with open_graph(url) as graph:
+        yield StoreIncidents(graph)

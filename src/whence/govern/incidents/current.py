@@ -1,0 +1,143 @@
+"""The incidents in a store at a time: reads findings, lineage and acts, and folds them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from whence.govern.incidents.findings import Finding, findings_at
+from whence.govern.incidents.fold import fold_incidents
+from whence.govern.incidents.incident import HOUR, Incident
+from whence.govern.incidents.recording import find_new_transitions
+from whence.govern.incidents.records import (
+    IncidentTransition,
+    last_transitions,
+    list_acts,
+    list_incident_transitions,
+    recorded_incidents,
+    transition_event,
+)
+from whence.govern.incidents.relation import read_relation
+from whence.govern.incidents.sources import Failure, failure_findings, slo_findings, tier_of
+from whence.govern.slos.records import list_transitions
+from whence.model.catalog import RunDatasets
+from whence.model.graph import FacetRow
+from whence.model.ids import node_id
+from whence.model.names import DatasetName, RunName, parse_node
+from whence.model.traits import TRAIT_FACETS, Traits, read_traits
+from whence.query.ports.catalog import Catalog
+from whence.query.ports.graph import Runs
+from whence.store.status.failure_streaks import LAPSE, FailureStreak, FailureStreaks, read_failure_streaks
+
+Json = dict[str, Any]
+LOOKBACK = 30 * 24 * HOUR
+"""How long ago a finding may have ended to be part of an incident that is listed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadIncidents:
+    """The incidents at a time (µs), by beginning; what was recorded of them until then; and whether all findings were
+    read.
+    """
+
+    at: int
+    incidents: Sequence[Incident]
+    transitions: Sequence[IncidentTransition]
+    are_all: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputedIncidents:
+    """The incidents at a time, and the transitions that are to be recorded; of each incident in order."""
+
+    read: ReadIncidents
+    new: tuple[IncidentTransition, ...]
+
+    @property
+    def events(self) -> Sequence[Json]:
+        """The events of the new transitions."""
+        roots = ((one, parse_node(one.record.dataset)) for one in self.new)
+        return [
+            transition_event(one.record, root.namespace, one.time)
+            for one, root in roots
+            if isinstance(root, DatasetName)
+        ]
+
+
+def read_streaks(connection: Connection, at: int) -> FailureStreaks:
+    """The failed runs for `read_incidents` at the same time (µs)."""
+    return read_failure_streaks(connection, at - LOOKBACK - LAPSE, at)
+
+
+def read_incidents(catalog: Catalog, graph: Runs, streaks: FailureStreaks, at: int, *, is_past: bool) -> ReadIncidents:
+    """Read the incidents. `streaks`: as read for the same time; `is_past`: by the lineage at the time, not now."""
+    findings = list(findings_at(_read_findings(catalog, graph, streaks, at), at))
+    kept = [one for one in findings if one.until is None or one.until > at - LOOKBACK]
+    relation = read_relation(graph, {one.dataset for one in kept}, at if is_past else None)
+    transitions = list_incident_transitions(catalog, until=at)
+    incidents = fold_incidents(kept, relation, list_acts(catalog, until=at), recorded_incidents(transitions))
+    return ReadIncidents(at=at, incidents=incidents, transitions=transitions, are_all=streaks.are_all)
+
+
+def compute_incidents(catalog: Catalog, graph: Runs, streaks: FailureStreaks, now: int) -> ComputedIncidents:
+    """Compute the incidents at a time (µs), and which transitions the store lacks."""
+    read = read_incidents(catalog, graph, streaks, now, is_past=False)
+    last = last_transitions(read.transitions)
+    new = find_new_transitions(read.incidents, last, now, are_all=read.are_all)
+    return ComputedIncidents(read=read, new=tuple(new))
+
+
+def _read_findings(catalog: Catalog, graph: Runs, streaks: FailureStreaks, at: int) -> Iterator[Finding]:
+    yield from slo_findings(list_transitions(catalog, until=at))
+    failures = list(_failures(catalog, graph, streaks.found))
+    tiers = read_tiers(graph, {name for one in failures for name in one.outputs})
+    yield from failure_findings(failures, tiers)
+
+
+def read_tiers(graph: Runs, datasets: Iterable[DatasetName]) -> Mapping[DatasetName, int]:
+    """The tiers of datasets that have one."""
+    found = {name: tier_of(traits) for name, traits in read_all_traits(graph, datasets).items()}
+    return {name: tier for name, tier in found.items() if tier is not None}
+
+
+def read_all_traits(graph: Runs, datasets: Iterable[DatasetName]) -> Mapping[DatasetName, Traits]:
+    """The traits of datasets, under just these names."""
+    names = {node_id(one): one for one in datasets}
+    rows: dict[int, list[FacetRow]] = {}
+    for row in graph.facets(sorted(names), TRAIT_FACETS):
+        rows.setdefault(row.subject_id, []).append(row)
+    return {names[id_]: read_traits(some) for id_, some in rows.items()}
+
+
+def _failures(catalog: Catalog, graph: Runs, streaks: Sequence[FailureStreak]) -> Iterator[Failure]:
+    """Streaks with names. A failed run that reports no output was to write what the last good one wrote."""
+    ids = {id_ for one in streaks for id_ in (one.first, one.good) if id_}
+    runs = {row.id: row.name for row in graph.runs(ids)}
+    touched = catalog.touched(ids)
+    outputs = {one: _outputs(touched, one) for one in streaks}
+    names = graph.nodes({id_ for some in outputs.values() for id_ in some})
+    for one in streaks:
+        run = runs.get(one.first)
+        written = [name for id_ in outputs[one] if isinstance(name := names.get(id_), DatasetName)]
+        if run is None or not written:
+            continue
+        good = runs.get(one.good)
+        yield Failure(
+            id=_streak_id(one, run, good),
+            run=run,
+            outputs=tuple(sorted(written)),
+            since=one.since,
+            until=one.until,
+            failures=one.failures,
+        )
+
+
+def _outputs(touched: Mapping[int, RunDatasets], one: FailureStreak) -> Sequence[int]:
+    several = (touched[id_].outputs for id_ in (one.first, one.good) if id_ in touched)
+    return next((outputs for outputs in several if outputs), ())
+
+
+def _streak_id(one: FailureStreak, run: RunName, good: RunName | None) -> str:
+    """The good run before it: a failed run that arrives late, or that is forgotten, leaves the id."""
+    return "/".join((good.run_id if good else "", run.run_id if one.lapsed else ""))

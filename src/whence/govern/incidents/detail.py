@@ -1,0 +1,236 @@
+"""What a person who is paged for an incident needs to know, gathered from a store: one shape for all who show it.
+
+Everything is read through the catalog and the graph of one viewer, so it has no name that they may not see.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from whence.govern.contracts.evaluation.histories import EvaluatedContracts
+from whence.govern.contracts.evaluation.observations import Observed
+from whence.govern.contracts.evaluation.transitions import find_transitions
+from whence.govern.contracts.evaluation.verdicts import Outcome
+from whence.govern.incidents.impact import Downstream, find_downstream
+from whence.govern.incidents.incident import HOUR, Incident
+from whence.govern.incidents.sources import tier_of
+from whence.govern.slos.declared import evaluate_declared
+from whence.govern.slos.records import held_declarations
+from whence.model.access import Viewer
+from whence.model.catalog import Window, Write
+from whence.model.events import RunState
+from whence.model.graph import Direction, Grain, Hop
+from whence.model.ids import node_id
+from whence.model.names import DatasetName, FieldName, JobName, RunName
+from whence.model.slo_records import NotifyText
+from whence.model.traits import TRAIT_FACETS, Traits, read_traits
+from whence.query.answers.values import Question
+from whence.query.diagnosis.diagnosis import PossibleCause, diagnose
+from whence.query.history.changes.period import Period
+from whence.query.lookup.contracts import contracted_datasets
+from whence.query.ports.catalog import Catalog
+from whence.query.runs.commits import Commit
+from whence.query.visibility.visible_ids import QuestionGraph
+
+BEFORE = 24 * HOUR
+"""How long before an incident its causes and violations are looked for."""
+MOST_CAUSES, MOST_UPSTREAM, MOST_BUDGETS, MOST_WRITES = 3, 20, 20, 50
+RUNBOOK = "runbook"
+"""The tag of a dataset whose value is the address of what to do if it is wrong."""
+
+Severity = Literal["critical", "high", "moderate", "low"]
+ReadCommits = Callable[[Sequence[int]], Mapping[int, Commit]]
+"""Reads the commits of runs, by their ids."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpstreamFreshness:
+    """A dataset that the root is made of, when it was written last (µs, None: not known), and whether it is wrong."""
+
+    dataset: DatasetName
+    last_written: int | None
+    is_wrong: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContractViolation:
+    """A rule of the contract of the root, or of a dataset that it is made of, violated from a time on (µs)."""
+
+    dataset: DatasetName
+    rule: str
+    column: str
+    since: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastGood:
+    """The last run that wrote the root before the incident, when it did (µs), and its commit, if it is known."""
+
+    run: RunName
+    time: int
+    commit: Commit | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetLeft:
+    """An objective of a dataset with findings, and the share of its error budget that is left; None: it has none."""
+
+    id: str
+    slo: str
+    dataset: DatasetName
+    remaining: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentDetail:
+    """An incident, with everything that is known around it. Empty where the viewer may not see the root.
+
+    `impact_complete`: whether all downstream nodes were counted.
+    """
+
+    incident: Incident
+    severity: Severity
+    tier: int | None
+    notify: NotifyText | None
+    owners: tuple[str, ...] = ()
+    runbook: str = ""
+    candidates: tuple[PossibleCause, ...] = ()
+    upstream: tuple[UpstreamFreshness, ...] = ()
+    contract_violations: tuple[ContractViolation, ...] = ()
+    last_good: LastGood | None = None
+    impact: tuple[Downstream, ...] = ()
+    impact_complete: bool = True
+    budgets: tuple[BudgetLeft, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetailSources:
+    """Where the details come from, at a time (µs); `past`: the same, None for now. `whole` and `whole_graph` are not
+    restricted: objectives are evaluated by everything, for datasets that the viewer may see.
+    """
+
+    catalog: Catalog
+    graph: QuestionGraph
+    whole: Catalog
+    whole_graph: Observed
+    viewer: Viewer
+    read_commits: ReadCommits
+    at: int
+    past: int | None = None
+
+
+def gather_detail(one: Incident, sources: DetailSources) -> IncidentDetail:
+    """Gather what is known around an incident."""
+    root = one.root
+    if not sources.viewer.can_see(root):
+        return IncidentDetail(incident=one, severity=severity_of(one.notify, None), tier=None, notify=one.notify)
+    traits = read_traits(sources.graph.facets([node_id(root)], TRAIT_FACETS))
+    parents = _read_parents(sources, root)
+    downstream = find_downstream(sources.graph, root, sources.past)
+    return IncidentDetail(
+        incident=one,
+        severity=severity_of(one.notify, tier_of(traits)),
+        tier=tier_of(traits),
+        notify=one.notify,
+        owners=tuple(sorted(traits.owners)),
+        runbook=_runbook(traits),
+        candidates=_candidates(sources, one),
+        upstream=_freshness(sources, one, parents),
+        contract_violations=_contract_violations(sources, one, [root, *parents]),
+        last_good=_last_good(sources, one),
+        impact=downstream.found,
+        impact_complete=downstream.complete,
+        budgets=_budgets(sources, one),
+    )
+
+
+def severity_of(notify: NotifyText | None, tier: int | None) -> Severity:
+    """How bad it is, by how urgent it is and the tier of its root."""
+    if notify == "page":
+        return "critical" if tier == 1 else "high"
+    is_important = tier is not None and tier <= 2
+    return "moderate" if notify == "ticket" and is_important else "low"
+
+
+def _runbook(traits: Traits) -> str:
+    return next((value for key, value, field in sorted(traits.tags) if key == RUNBOOK and not field), "")
+
+
+def _read_parents(sources: DetailSources, root: DatasetName) -> Sequence[DatasetName]:
+    """The visible datasets that the root is made of, by name."""
+    hop = Hop(Direction.UPSTREAM, Grain.DATASET, sources.past)
+    names = sources.graph.groups([node_id(root)]).get(node_id(root), (root,))
+    rows = sources.graph.edges(list(map(node_id, names)), hop, 1_000)
+    ids = {row.far_dataset_id for row in rows if row.far_dataset_id}
+    found = sources.graph.nodes(ids - sources.graph.hidden(ids))
+    return sorted(name for name in found.values() if isinstance(name, DatasetName) and name not in names)
+
+
+def _candidates(sources: DetailSources, one: Incident) -> tuple[PossibleCause, ...]:
+    period = Period(since=one.since - BEFORE, until=sources.at, is_now=sources.past is None)
+    contracts = EvaluatedContracts(sources.catalog, sources.graph)
+    question = Question(at=sources.past)
+    found = diagnose(sources.graph, contracts, one.root, period, question)
+    hidden = sources.graph.hidden([node_id(cause.dataset) for cause in found.causes])
+    causes = [cause for cause in found.causes if node_id(cause.dataset) not in hidden]
+    return tuple(causes[:MOST_CAUSES])
+
+
+def _freshness(sources: DetailSources, one: Incident, parents: Sequence[DatasetName]) -> tuple[UpstreamFreshness, ...]:
+    wrong = {each.dataset for each in one.findings if each.is_open_at(sources.at)}
+    some = parents[:MOST_UPSTREAM]
+    times = sources.catalog.last_write_times(map(node_id, some))
+    return tuple(
+        UpstreamFreshness(dataset=name, last_written=times.get(node_id(name)), is_wrong=name in wrong) for name in some
+    )
+
+
+def _contract_violations(
+    sources: DetailSources, one: Incident, datasets: Iterable[DatasetName]
+) -> tuple[ContractViolation, ...]:
+    entries = list(sources.catalog.entries(map(node_id, datasets)).values())
+    found = [
+        ContractViolation(dataset=dataset.name, rule=change.rule, column=change.column, since=change.time)
+        for dataset in contracted_datasets(sources.catalog, entries)
+        for change in find_transitions(sources.graph, dataset, sources.at, one.since - BEFORE).found
+        if change.after is Outcome.VIOLATED and _sees_column(sources.viewer, dataset.name, change.column)
+    ]
+    return tuple(sorted(found, key=lambda each: (-each.since, str(each.dataset), each.rule, each.column)))
+
+
+def _sees_column(viewer: Viewer, dataset: DatasetName, column: str) -> bool:
+    """The name of a rule without a column may have any name in it."""
+    return viewer.can_see_all or (bool(column) and viewer.can_see(FieldName(dataset, column)))
+
+
+def _last_good(sources: DetailSources, one: Incident) -> LastGood | None:
+    """The last completed run that wrote the root before the incident."""
+    writes = sources.catalog.writes(node_id(one.root), Window(limit=MOST_WRITES))
+    good = next((each for each in writes if _is_good(each, one.opened_by.since, sources.viewer)), None)
+    if good is None:
+        return None
+    commits = sources.read_commits([good.run.id])
+    return LastGood(run=good.run.name, time=good.time, commit=commits.get(good.run.id))
+
+
+def _is_good(each: Write, before: int, viewer: Viewer) -> bool:
+    job: JobName = each.run.name.job
+    return each.run.state is RunState.COMPLETE and each.time < before and viewer.can_see(job)
+
+
+def _budgets(sources: DetailSources, one: Incident) -> tuple[BudgetLeft, ...]:
+    """The objectives of visible datasets with findings, those with the least budget first."""
+    wanted = {each.dataset for each in one.findings if sources.viewer.can_see(each.dataset)}
+    held = held_declarations(sources.whole, sources.at).values()
+    declared = [each for each in held if each.dataset in wanted]
+    found = [
+        BudgetLeft(
+            id=each.declaration.id,
+            slo=f"{each.declaration.record.service}/{each.declaration.record.name}",
+            dataset=each.declaration.dataset,
+            remaining=each.judgement.budget.remaining,
+        )
+        for each in evaluate_declared(sources.whole, sources.whole_graph, declared, sources.at)
+        if each.judgement is not None and each.judgement.budget is not None
+    ]
+    return tuple(sorted(found, key=lambda each: (each.remaining or 0.0, each.id))[:MOST_BUDGETS])

@@ -1,0 +1,144 @@
+"""The details of an incident as JSON, for the API and the command line alike."""
+
+from typing_extensions import TypedDict
+
+from whence.govern.incidents.current import ReadIncidents
+from whence.govern.incidents.detail import IncidentDetail, LastGood
+from whence.govern.incidents.documents import (
+    IncidentAct,
+    IncidentChange,
+    IncidentFinding,
+    IncidentRow,
+    act_document,
+    change_document,
+    finding_document,
+    incident_row,
+    iso_or_none,
+)
+from whence.govern.incidents.impact import Downstream
+from whence.model.access import Viewer
+from whence.model.traits import Traits
+from whence.query.answers.instants import iso
+from whence.query.rendering import documents
+from whence.query.rendering.diagnosis import PossibleCauseOfSymptom, cause_document
+from whence.query.rendering.reports import commit_document
+
+
+class IncidentUpstream(TypedDict):
+    """A dataset that the root is made of. `wrong`: it has an open finding of this incident."""
+
+    dataset: str
+    last_written: str | None
+    wrong: bool
+
+
+class IncidentViolation(TypedDict):
+    """A rule of a contract that began to be violated."""
+
+    dataset: str
+    rule: str
+    column: str | None
+    since: str
+
+
+class IncidentLastGood(TypedDict):
+    """The last completed run that wrote the root before the incident. `commit`: null if it is not known."""
+
+    run: str
+    job: str
+    time: str
+    commit: documents.Commit | None
+
+
+class AffectedNode(TypedDict):
+    """A downstream dataset or job."""
+
+    node: str
+    owners: list[str]
+
+
+class IncidentImpact(TypedDict):
+    """The downstream nodes of a kind, and the nearest of them."""
+
+    kind: str
+    total: int
+    nearest: list[AffectedNode]
+
+
+class IncidentBudget(TypedDict):
+    """An objective of a dataset with findings. `remaining`: the share of its error budget, negative if overdrawn; null
+    if nothing may be bad.
+    """
+
+    id: str
+    slo: str
+    dataset: str
+    remaining: float | None
+
+
+class IncidentDocument(TypedDict):
+    """An incident at a time with the findings of visible datasets, its states, and what people did, all in order; and
+    what is known around its root, as far as the caller may see it.
+
+    `impact_complete`: false if not all downstream nodes were counted.
+    """
+
+    at: str
+    incident: IncidentRow
+    severity: str
+    runbook: str | None
+    findings: list[IncidentFinding]
+    changes: list[IncidentChange]
+    acts: list[IncidentAct]
+    causes: list[PossibleCauseOfSymptom]
+    upstream: list[IncidentUpstream]
+    contract_violations: list[IncidentViolation]
+    last_good: IncidentLastGood | None
+    impact: list[IncidentImpact]
+    impact_complete: bool
+    budgets: list[IncidentBudget]
+
+
+def detail_document(read: ReadIncidents, found: IncidentDetail, traits: Traits, viewer: Viewer) -> IncidentDocument:
+    """An incident with its details, as gathered for the same viewer. `traits`: of its root."""
+    one = found.incident
+    return {
+        "at": iso(read.at),
+        "incident": incident_row(one, read.at, traits, viewer),
+        "severity": found.severity,
+        "runbook": found.runbook or None,
+        "findings": [finding_document(each, viewer) for each in one.findings if viewer.can_see(each.dataset)],
+        "changes": [change_document(each, viewer) for each in one.changes],
+        "acts": [act_document(each, viewer) for each in one.acts],
+        "causes": [cause_document(each) for each in found.candidates],
+        "upstream": [
+            {"dataset": str(each.dataset), "last_written": iso_or_none(each.last_written), "wrong": each.is_wrong}
+            for each in found.upstream
+        ],
+        "contract_violations": [
+            {
+                "dataset": str(each.dataset),
+                "rule": each.rule,
+                "column": each.column or None,
+                "since": iso(each.since),
+            }
+            for each in found.contract_violations
+        ],
+        "last_good": None if found.last_good is None else _last_good(found.last_good),
+        "impact": [_impact(each) for each in found.impact],
+        "impact_complete": found.impact_complete,
+        "budgets": [
+            {"id": each.id, "slo": each.slo, "dataset": str(each.dataset), "remaining": each.remaining}
+            for each in found.budgets
+        ],
+    }
+
+
+def _last_good(one: LastGood) -> IncidentLastGood:
+    commit = None if one.commit is None else commit_document(one.commit)
+    return {"run": str(one.run), "job": str(one.run.job), "time": iso(one.time), "commit": commit}
+
+
+def _impact(one: Downstream) -> IncidentImpact:
+    nearest: list[AffectedNode] = [{"node": str(each.name), "owners": list(each.owners)} for each in one.nearest]
+    return {"kind": one.kind, "total": one.total, "nearest": nearest}

@@ -1,0 +1,140 @@
+"""The sources of findings: recorded transitions of objectives, and failed runs. Pure.
+
+How urgent a finding is: what the alert of an objective says; of a failed run or check, a page if its dataset is of
+tier 1, else a ticket.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from whence.govern.incidents.findings import Finding, FindingKind, finding_id
+from whence.govern.slos.records import Transition
+from whence.model.names import DatasetName, RunName, parse_node
+from whence.model.slo_records import StateText
+from whence.model.traits import Traits
+
+_STILL: frozenset[StateText] = frozenset({"violated", "not evaluated", "learning"})
+"""States in which a violation goes on: that nothing is measured any more ends none."""
+PAGING_TIER = 1
+_MOST_DIGITS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Failed runs of a job without a good one between them, and what the job writes. Times in µs.
+
+    `id`: the same whenever it is read; `run`: the first of them; `until`: None while the job fails.
+    """
+
+    id: str
+    run: RunName
+    outputs: tuple[DatasetName, ...]
+    since: int
+    until: int | None
+    failures: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckFailure:
+    """A check of a dataset that failed in runs without one between them in which it held. Times in µs."""
+
+    id: str
+    dataset: DatasetName
+    check: str
+    column: str | None
+    run: RunName
+    since: int
+    until: int | None
+    reason: str = ""
+
+
+def slo_findings(transitions: Iterable[Transition]) -> Iterator[Finding]:
+    """The findings of objectives, by their transitions in order: one while it is violated or an alert is open."""
+    current: dict[str, Finding] = {}
+    for one in transitions:
+        slo, is_wrong = one.record.slo, one.record.after == "violated" or one.record.notify is not None
+        found = current.pop(slo, None) or (_slo_finding(one) if is_wrong else None)
+        if found is None:
+            continue
+        if is_wrong or one.record.after in _STILL:
+            current[slo] = _with_urgency(found, one)
+        else:
+            yield replace(found, until=one.time)
+    yield from current.values()
+
+
+def _slo_finding(one: Transition) -> Finding | None:
+    dataset = parse_node(one.record.dataset)
+    if not isinstance(dataset, DatasetName):
+        return None
+    return Finding(
+        id=finding_id(FindingKind.SLO, dataset, one.record.slo, one.id),
+        kind=FindingKind.SLO,
+        rule=f"{one.record.service}/{one.record.name}",
+        dataset=dataset,
+        since=one.time,
+        notify_rule="no alert of the objective is open",
+        reason=one.record.reason,
+        run=one.record.run,
+        source="",
+    )
+
+
+def _with_urgency(found: Finding, one: Transition) -> Finding:
+    """The finding, as urgent as the most urgent alert that was open since it began."""
+    match one.record.notify:
+        case "page" if found.page_since is None:
+            return replace(found, page_since=one.time, notify_rule="an alert of the objective pages")
+        case "ticket" if found.notify is None:
+            return replace(found, ticket_since=one.time, notify_rule="an alert of the objective opens a ticket")
+    return found
+
+
+def failure_findings(failures: Iterable[Failure], tiers: Mapping[DatasetName, int]) -> Iterator[Finding]:
+    """The findings of failed runs: one for each dataset that the job writes."""
+    for one in failures:
+        for dataset in one.outputs:
+            is_page = tiers.get(dataset) == PAGING_TIER
+            yield Finding(
+                id=finding_id(FindingKind.RUN, dataset, str(one.run.job), one.id),
+                kind=FindingKind.RUN,
+                rule=str(one.run.job),
+                dataset=dataset,
+                since=one.since,
+                until=one.until,
+                ticket_since=one.since,
+                page_since=one.since if is_page else None,
+                notify_rule=_rule("a run failed", is_page=is_page),
+                reason=f"{one.failures} runs failed" if one.failures > 1 else "a run failed",
+                run=str(one.run),
+                source=f"{one.run.job} {one.id}",
+            )
+
+
+def check_findings(failures: Iterable[CheckFailure], tiers: Mapping[DatasetName, int]) -> Iterator[Finding]:
+    """The findings of failed checks."""
+    for one in failures:
+        is_page = tiers.get(one.dataset) == PAGING_TIER
+        yield Finding(
+            id=finding_id(FindingKind.CHECK, one.dataset, one.check, one.column or "", one.id),
+            kind=FindingKind.CHECK,
+            rule=f"{one.check} of {one.column}" if one.column else one.check,
+            dataset=one.dataset,
+            since=one.since,
+            until=one.until,
+            ticket_since=one.since,
+            page_since=one.since if is_page else None,
+            notify_rule=_rule("a check failed", is_page=is_page),
+            reason=one.reason or "a check failed",
+            run=str(one.run),
+        )
+
+
+def tier_of(traits: Traits) -> int | None:
+    """The tier that facets or tags give to a dataset: 1 is the most critical."""
+    digits = traits.tier.strip().lower().removeprefix("tier").strip("-_ ")
+    return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < _MOST_DIGITS else None
+
+
+def _rule(what: str, *, is_page: bool) -> str:
+    return f"{what}, and the dataset {'is' if is_page else 'is not'} of tier {PAGING_TIER}"
