@@ -74,6 +74,7 @@ def main() -> None:
         security_url=options.security,
         provider=_provider(),
         slack=_slack(),
+        receivers=Path(file) if (file := os.environ.get("WHENCE_RECEIVERS", "").strip()) else None,
         tls_cert=options.tls_cert,
         tls_key=options.tls_key,
         rates=RateSettings(**{name: getattr(options, name) for name in _RATES}),

@@ -69,6 +69,8 @@ class Settings:
     """The provider for sign-in; None: API keys only."""
     slack: SlackSettings | None = None
     """The app of Slack; None: no slash command is answered."""
+    receivers: Path | None = None
+    """The file of those who are notified of incidents; None: nobody is."""
     session_seconds: float = 12 * 3_600
     session_idle_seconds: float = 3_600
     tls_cert: Path | None = None

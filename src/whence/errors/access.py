@@ -45,12 +45,13 @@ class ApiError(WhenceError):
 @dataclass(eq=False)
 class DeliveryError(WhenceError):
     """A notification cannot be delivered. `place` has no secrets; `pause`: seconds until the receiver wants the next
-    attempt, None if it has no wish.
+    attempt, None if it has no wish; `is_away`: it takes nothing now, so others need not be tried.
     """
 
     place: str
     reason: str
     pause: float | None = None
+    is_away: bool = False
 
     def __str__(self) -> str:
         return f"{self.place}: {self.reason}"

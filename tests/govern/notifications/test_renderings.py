@@ -8,16 +8,19 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fixtures.golden_texts import compare
 from govern.notifications.notices import EVIL, HOSTILE, NOW, OPEN, ORDERS, RESOLVED, STAGING, act, storm
 from govern.notifications.receivers import FILE
 from whence.govern.notifications.deliver import kind_of, preview
-from whence.govern.notifications.notice import Act, Detail
+from whence.govern.notifications.notice import Act, Detail, Link, Notice, Symptom
 from whence.govern.notifications.receivers import Receiver
 from whence.govern.notifications.receivers_file import read_receivers
 from whence.govern.notifications.rendering.alertmanager import alerts
 from whence.govern.notifications.rendering.pagerduty import event
+from whence.model.names import DatasetName
 
 GOLDEN = Path(__file__).parent / "golden"
 FOUND = read_receivers(FILE)
@@ -92,7 +95,7 @@ def test_programs_get_exact_names() -> None:
 
 
 def test_texts_stay_within_the_limits_of_the_services() -> None:
-    big = storm(5_000, HOSTILE)
+    big = replace(storm(5_000, HOSTILE), details=HOSTILE.details * 100)
     body = event(act(big), BASE)["payload"]
     assert len(body["summary"]) <= 1_024
     assert len(json.dumps(body)) < 512_000
@@ -116,6 +119,39 @@ def test_what_a_receiver_may_not_see_is_counted_and_not_named(kind: str) -> None
     hidden = preview(limited, act(storm(3)), FOUND.url).replace("orders@example.com", "")
     assert "may not see" in hidden.replace("=\n", "")
     assert not re.search("orders|mart|prod|sales", hidden)
+
+
+SECRET = st.integers(0, 10**6).map(lambda number: f"secret{number}")
+NODES = st.builds(DatasetName, st.sampled_from(["postgres://staging", "postgres://secretprod"]), SECRET)
+
+
+@st.composite
+def mixed_incidents(draw: st.DrawFn) -> Notice:
+    """An incident whose nodes may be seen in one namespace, and not in another. Whatever may not be seen is secret."""
+
+    def shown(node: DatasetName) -> DatasetName:
+        is_visible = node.namespace == STAGING.namespace
+        return replace(node, name=node.name.replace("secret", "plain")) if is_visible else node
+
+    nodes = [shown(node) for node in draw(st.lists(NODES, min_size=1, max_size=15))]
+    text = "secret words"
+    return replace(
+        draw(st.sampled_from([OPEN, RESOLVED])),
+        root=nodes[0],
+        title="secret title" if nodes[0].namespace != STAGING.namespace else "plain title",
+        symptoms=tuple(Symptom(node=one, rule="fresh", text=text, since=NOW) for one in nodes[1:]),
+        details=(*(Detail(label="Of", text=one.name, nodes=(one,)) for one in nodes), Detail(label="Why", text=text)),
+        links=tuple(Link(title="Graph", path=f"/ui/{one.name}", nodes=(one,)) for one in nodes),
+        owners=("secretowner",) if nodes[0].namespace != STAGING.namespace else ("plainowner",),
+    )
+
+
+@given(notice=mixed_incidents())
+def test_no_hidden_name_leaves_by_any_receiver(notice: Notice) -> None:
+    for kind, receiver in KINDS.items():
+        limited = Receiver(name="staging", target=receiver.target, namespaces=("postgres://staging",))
+        shown = preview(limited, act(notice, earlier=(notice,)), FOUND.url).replace("=\n", "")
+        assert "secret" not in shown, kind
 
 
 def test_alerts_that_hold_win_over_those_that_ended() -> None:

@@ -53,6 +53,15 @@ class ProgressWatch:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
+async def is_current(log: Log, watch: ProgressWatch, seconds: float = 1) -> bool:
+    """Whether everything that is in the log now is in the store, or is there within some seconds. Raises LogError,
+    StoreError.
+    """
+    lanes = await asyncio.to_thread(log.list_lanes)
+    least = {lane.name: lane.end for lane in lanes if lane.start < lane.end}
+    return has_reached(least, await watch.wait(partial(has_reached, least), seconds))
+
+
 async def wait_for_positions(log: Log, watch: ProgressWatch, wait_for: str, seconds: float) -> bool:
     """Wait until the store has the records at some positions. Returns whether it has them.
 

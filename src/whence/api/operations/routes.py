@@ -27,8 +27,13 @@ from whence.model.access import Viewer
 from whence.store.status.sql_disagreements import Disagreements
 
 
-def router(watch: StatusWatch, collector: Collector, last: Callable[[], Evaluation | None]) -> APIRouter:
-    """`/metrics` and `/api/v2/status`. `last`: the last evaluation of objectives."""
+def router(
+    watch: StatusWatch,
+    collector: Collector,
+    last: Callable[[], Evaluation | None],
+    read_more: Callable[[Viewer], bytes] = lambda _: b"",
+) -> APIRouter:
+    """`/metrics` and `/api/v2/status`. `last`: the last evaluation of objectives; `read_more`: other metrics."""
     slos = SloExposition(last)
     routes = APIRouter(tags=["status"])
 
@@ -38,7 +43,7 @@ def router(watch: StatusWatch, collector: Collector, last: Callable[[], Evaluati
         status = await watch.read()
         text = exposition(collector.meters, status, names=viewer.can_see_all)
         objectives = await asyncio.to_thread(slos.read, viewer)
-        return Response(text + objectives, media_type=CONTENT_TYPE_LATEST)
+        return Response(text + objectives + read_more(viewer), media_type=CONTENT_TYPE_LATEST)
 
     @routes.get("/api/v2/status", response_model=StatusDocument)
     async def status(viewer: Asker) -> Response:

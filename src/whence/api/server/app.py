@@ -34,6 +34,8 @@ from whence.api.incidents import routes as incident_routes
 from whence.api.incidents.recording import IncidentRecording, compute_incidents
 from whence.api.lineage import node_traits
 from whence.api.lineage import routes as lineage_routes
+from whence.api.notifications.metrics import outbox_exposition
+from whence.api.notifications.start import make_outbox
 from whence.api.operations import health, quarantine
 from whence.api.operations import routes as operation_routes
 from whence.api.operations.adjacency_builds import AdjacencyBuilds
@@ -82,6 +84,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     arrays = AdjacencyCache(settings.data / "edges.csr")
     builds = AdjacencyBuilds(engine, arrays)
     recording = SloRecording(log, progress, collector, partial(evaluate_store, engine))
+    outbox = make_outbox(settings.receivers, log, progress, collector, engine) if settings.receivers else None
     incidents = IncidentRecording(log, progress, collector, partial(compute_incidents, engine), "incidents")
 
     @asynccontextmanager
@@ -90,9 +93,13 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         builds.start()
         recording.start()
         incidents.start()
+        if outbox:
+            outbox.start()
         yield
         await recording.stop()
         await incidents.stop()
+        if outbox:
+            await outbox.stop()
         await asyncio.to_thread(builds.stop)
         await commit.close()
         collector.close()
@@ -124,8 +131,9 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.include_router(needing(Action.READ, lineage_routes.router(requests)))
     count_lost = None if isinstance(log, SegmentLog) else LostCount(log, engine).count
     contracts = ContractWatch(partial(read_contract_counts, engine))
+    sent = outbox_exposition(lambda: outbox.counts if outbox else {})
     watch = StatusWatch(log, progress, partial(read_overview, engine), count_lost, contracts)
-    app.include_router(needing(Action.READ, operation_routes.router(watch, collector, lambda: recording.last)))
+    app.include_router(needing(Action.READ, operation_routes.router(watch, collector, lambda: recording.last, sent)))
     for router in (*_catalog(), *_dashboards(settings, log, engine, clock)):
         app.include_router(needing(Action.READ, router))
     if security and settings.slack:

@@ -49,7 +49,7 @@ class Symptom:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
-    """A line of the payload, such as the last successful run. `nodes`: what it names."""
+    """A line of the payload, such as the last successful run. `nodes`: all that it names; none: that is not known."""
 
     label: str
     text: str
@@ -111,17 +111,21 @@ class Notice:
         return subject_of(self.root).namespace
 
     def seen_by(self, namespaces: Sequence[str]) -> "Notice":
-        """The notice without whatever is outside of the namespaces (patterns): counted, and not named."""
+        """The notice without whatever is outside of the namespaces (patterns): counted, and not named. Free texts may
+        name anything, so only those who see everything get them.
+        """
 
         def can_see(*nodes: Node) -> bool:
             return all(_can_see(one, namespaces) for one in nodes)
 
-        symptoms = tuple(one for one in self.symptoms if can_see(one.node))
+        if "*" in namespaces:
+            return self
+        symptoms = tuple(replace(one, text="") for one in self.symptoms if can_see(one.node))
         shown = replace(
             self,
             symptoms=symptoms,
             unseen=self.unseen + len(self.symptoms) - len(symptoms),
-            details=tuple(one for one in self.details if can_see(*one.nodes)),
+            details=tuple(one for one in self.details if one.nodes and can_see(*one.nodes)),
             links=tuple(one for one in self.links if can_see(*one.nodes)),
         )
         if can_see(self.root):

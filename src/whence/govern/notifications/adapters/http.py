@@ -40,10 +40,11 @@ class Http:
         try:
             answer = self.client.request(method, url, content=content, headers=sent, params=parameters)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise DeliveryError(place_of(url), str(error) or type(error).__name__) from None
+            raise DeliveryError(place_of(url), str(error) or type(error).__name__, is_away=True) from None
         if answer.status_code >= 300:
             reason = f"answered {answer.status_code}{_reason(answer.content)}"
-            raise DeliveryError(place_of(url), reason, _pause(answer))
+            is_away = answer.status_code >= 500 or answer.status_code == 429
+            raise DeliveryError(place_of(url), reason, _pause(answer), is_away)
         return _document(answer.content)
 
 

@@ -22,7 +22,8 @@ def deliver(receiver: EmailReceiver, act: Act, base: str) -> str:
                 server.login(receiver.username, receiver.password.read())
             refused = server.send_message(made, receiver.sender, list(receiver.to))
     except (OSError, smtplib.SMTPException, UnicodeError) as error:
-        raise DeliveryError(f"{receiver.host}:{receiver.port}", _reason(error)) from None
+        is_away = isinstance(error, OSError) and not isinstance(error, smtplib.SMTPException)
+        raise DeliveryError(f"{receiver.host}:{receiver.port}", _reason(error), is_away=is_away) from None
     if refused:
         raise DeliveryError(f"{receiver.host}:{receiver.port}", f"recipients were refused: {', '.join(refused)}")
     return act.reference or str(made["Message-ID"])

@@ -53,10 +53,13 @@ def _alert(notice: Notice, one: Symptom, now: int, base: str) -> Alert:
     if notice.state.is_over:
         over = now if notice.resolved_at is None else notice.resolved_at
         end = min(end, over, now)
+    is_firing = end > now
     made = {
         "labels": {name: text for name, text in _labels(notice, one).items() if text},
         "annotations": _annotations(notice, one),
-        "startsAt": iso(min(one.since, end)),
+        # Alertmanager does not wait for a group whose first alert began long ago, and so would not inhibit in time.
+        # Of an alert that it has already it keeps the earliest time.
+        "startsAt": iso(now if is_firing else min(one.since, end)),
         "endsAt": iso(end),
     }
     addresses = [address for _, address in pages(notice, base)]
@@ -92,6 +95,7 @@ def _annotations(notice: Notice, one: Symptom) -> dict[str, str]:
         "symptoms": symptoms,
         "runbook_url": runbook_address(notice),
         "incident": clean(notice.incident),
+        "since": iso(one.since),
         "state": str(notice.state),
     }
     return {name: text for name, text in found.items() if text}

@@ -54,6 +54,9 @@ def _action(notice: Notice) -> str:
 
 
 def _details(act: Act) -> dict[str, Any]:
-    found = {inert(label): inert(text) for label, text in rows(act.notice)}
+    found: dict[str, list[str]] = {}
+    for label, text in rows(act.notice):
+        found.setdefault(inert(label), []).append(inert(text))
+    shown = {label: texts[0] if len(texts) == 1 else texts for label, texts in found.items()}
     symptoms = [inert(line) for line in symptom_lines(act.notice)]
-    return {**found, "Symptoms": symptoms, "Incident": clean(act.notice.incident), "Idempotency key": act.id}
+    return {**shown, "Symptoms": symptoms, "Incident": clean(act.notice.incident), "Idempotency key": act.id}

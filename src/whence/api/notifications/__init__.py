@@ -1,0 +1,1 @@
+"""Sending notifications of incidents while the server runs."""
