@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from capture.airflow.replay import replaying
 from capture.dagster.replay import replaying as replaying_dagster
+from capture.prefect.replay import replaying as replaying_prefect
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,20 @@ def _dagster_edges() -> Iterator[str]:
     yield "shop.sales.orders -> prod/days"
 
 
+@contextmanager
+def serve_prefect() -> Iterator[str]:
+    """A Prefect with the runs of tests/nightly/orchestrators/prefect_shop.py."""
+    with replaying_prefect() as replay:
+        yield replay.url
+
+
+def _prefect_edges() -> Iterator[str]:
+    for stage in ("prod", "staging"):
+        yield f"{stage}.feed -> {stage}/raw-ü+1.csv"
+        yield f"{stage}/raw-ü+1.csv -> shop.{stage}.orders"
+        yield f"shop.{stage}.orders -> {stage}/top"
+
+
 SERVER_CASES = (
     ServerCase(
         "airflow",
@@ -79,5 +94,15 @@ SERVER_CASES = (
         ("duckdb:///lake/prod/shop.duckdb", "shop.sales.orders"),
         "what ops read and write beside assets, the place of assets that name none (named)",
         "Dagster 1.13.27",
+    ),
+    ServerCase(
+        "prefect",
+        serve_prefect,
+        frozenset(_prefect_edges()),
+        "ValueError: kaput",
+        "dev-endless.waits",
+        ("postgres://db:5432", "shop.prod.orders"),
+        "columns, what tasks read and write beside assets, runs older than Prefect's events (named)",
+        "Prefect 3.9.1",
     ),
 )
