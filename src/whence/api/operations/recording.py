@@ -1,7 +1,7 @@
 """Records transitions while the server runs: of objectives, and of incidents.
 
-Time alone changes a state, so states are computed again and again. While events wait for the pipeline nothing is
-computed: data that is late because Whence is late is not stale.
+Time alone changes a state, so states are computed again and again: at a time of which everything that was received
+before is in the store. Data that is late because Whence is late is not stale.
 """
 
 import asyncio
@@ -19,6 +19,8 @@ from whence.log import Log
 from whence.openlineage.authority.restrictions import FULL
 
 LOOK_SECONDS = 30.0
+PATIENCE_SECONDS = 10.0
+"""How long a look waits for the pipeline: in a steady stream of events something always waits."""
 _SHARE = 0.05
 """The largest share of time that is spent on computing."""
 _AT_ONCE = 1_000
@@ -59,11 +61,13 @@ class TransitionRecording(Generic[States]):
         self.last: States | None = None
         """What was computed last: what `/metrics` serves."""
         self._alone = asyncio.Lock()
+        self.patience = PATIENCE_SECONDS
+        """Seconds for which a look waits for the pipeline."""
         self._task: asyncio.Task[None] | None = None
         self.took = 0.0
         """Seconds of the last computation."""
         self.evaluated_at = 0.0
-        """When it began (s since 1970); 0 before the first."""
+        """For which time (s since 1970); 0 before the first."""
 
     def start(self) -> None:
         """Start; the loop must be running."""
@@ -76,20 +80,22 @@ class TransitionRecording(Generic[States]):
             await asyncio.wait([self._task])
 
     async def record(self) -> int:
-        """Compute once, and append what changed. Returns the number of transitions; 0 while events wait.
+        """Compute once, and append what changed. Returns the number of transitions; 0 if events wait too
+        long.
 
         Raises StoreError, LogError, EventError.
         """
         async with self._alone:
-            return await self._record() if await self._is_current() else 0
+            at = time.time()
+            return await self._record(at) if await self._has_all() else 0
 
-    async def _record(self) -> int:
+    async def _record(self, at: float) -> int:
         began = time.time()
         try:
-            self.last = await asyncio.to_thread(self.read, int(began * 1e6))
+            self.last = await asyncio.to_thread(self.read, int(at * 1e6))
         except StoreBusyError:
             return 0
-        self.took, self.evaluated_at = time.time() - began, began
+        self.took, self.evaluated_at = time.time() - began, at
         await self._append(self.last.events)
         return len(self.last.events)
 
@@ -98,11 +104,11 @@ class TransitionRecording(Generic[States]):
             bodies = [json.dumps(one, ensure_ascii=False).encode() for one in events[first : first + _AT_ONCE]]
             await self._collector.take(bodies, FULL)
 
-    async def _is_current(self) -> bool:
-        """Whether everything in the log is in the store."""
+    async def _has_all(self) -> bool:
+        """Whether everything that is in the log now comes into the store in time."""
         lanes = await asyncio.to_thread(self._log.list_lanes)
         least = {lane.name: lane.end for lane in lanes if lane.start < lane.end}
-        return has_reached(least, await self._progress.wait(partial(has_reached, least), 1))
+        return has_reached(least, await self._progress.wait(partial(has_reached, least), self.patience))
 
     async def _work(self) -> None:
         complaint = ""
