@@ -10,7 +10,7 @@ from whence.model.events import RunState
 from whence.model.names import DatasetName, JobName, RunName, parse_node
 from whence.model.records.incidents import IncidentActRecord
 from whence.openlineage.authority.restrictions import person_uri
-from whence.openlineage.write import dataset, run_event
+from whence.openlineage.write import dataset, facet, run_event
 
 PROD, STAGING, DEV, HR = (f"postgres://{name}:5432" for name in ("prod", "staging", "dev", "hr"))
 ORDERS, REVENUE, BOARD = (
@@ -35,10 +35,13 @@ class Runs:
         inputs: Sequence[DatasetName] = (),
         outputs: Sequence[DatasetName] = (),
         state: RunState = RunState.COMPLETE,
+        checks: Sequence[dict[str, Any]] = (),
     ) -> bytes:
         self.count += 1
         run = RunName(f"01890000-0000-7000-8000-{self.count:012}", job)
-        event = run_event(at, state, run, inputs=list(map(dataset, inputs)), outputs=list(map(dataset, outputs)))
+        facets = {"dataQualityAssertions": facet("DataQualityAssertionsDatasetFacet", assertions=list(checks))}
+        ends = [dataset(one, inputFacets=facets if checks else {}) for one in inputs]
+        event = run_event(at, state, run, inputs=ends, outputs=list(map(dataset, outputs)))
         return json.dumps(event).encode()
 
 

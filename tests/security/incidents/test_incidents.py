@@ -31,9 +31,12 @@ from security.incidents.story import (
     shop_events,
 )
 from security.slos.test_slos import HOUR, send
+from whence.govern.assertions import set_tier
 from whence.govern.incidents.records import list_incident_transitions
 from whence.model.access import Grant, Role
 from whence.model.events import RunState
+from whence.model.names import JobName
+from whence.openlineage.write import dataset_event
 from whence.query.answers.instants import iso
 from whence.store.connection.engine import open_store
 from whence.store.security.database import write_security
@@ -169,6 +172,39 @@ def test_a_failed_load_is_one_incident_until_it_is_mended(shop: House) -> None:
     run(shop, work)
 
 
+def test_a_failed_check_of_tier_1_pages_and_one_that_only_warns_is_none(shop: House) -> None:
+    began, runs = now(), Runs()
+    test = JobName("dev", "test")
+
+    def check(name: str, *, success: bool, severity: str = "error") -> dict[str, Any]:
+        return {"assertion": name, "column": "id", "success": success, "severity": severity, "actual": "3"}
+
+    async def work(desk: Desk) -> None:
+        tier = dataset_event(began - 9 * HOUR, ORDERS, facets={"whence_tier": set_tier(1)})
+        await desk.send(
+            *shop_events(runs, began)[:5],
+            json.dumps(tier).encode(),
+            runs(began - 3 * HOUR, test, [ORDERS, REVENUE], checks=[check("unique", success=True)]),
+            runs(began - 2 * HOUR, test, [COPY], checks=[check("not null", success=False, severity="warn")]),
+            runs(began - 2 * HOUR, test, [ORDERS], checks=[check("unique", success=False)]),
+            runs(began - HOUR, test, [REVENUE], checks=[check("unique", success=False)]),
+        )
+        (one,) = (await desk.get())["incidents"]
+        assert (one["title"], one["notify"], one["tier"]) == (
+            "shop.orders: check unique of id fails, and 1 more dataset",
+            "page",
+            1,
+        )
+        assert (one["root"], one["symptoms"]) == (str(ORDERS), [str(REVENUE)])
+        detail = await desk.get(f"/{one['id']}")
+        assert (detail["severity"], detail["findings"][0]["reason"]) == ("critical", "found 3")
+        await desk.send(runs(now(), test, [ORDERS, REVENUE], checks=[check("unique", success=True)]))
+        (done,) = (await desk.get(state="resolved"))["incidents"]
+        assert (done["id"], done["notify"]) == (one["id"], None)
+
+    run(shop, work)
+
+
 def test_two_recorders_and_one_that_was_killed_record_a_transition_once(shop: House) -> None:
     began, runs = now(), Runs()
 
@@ -231,6 +267,8 @@ def test_a_viewer_reads_no_name_that_they_may_not_see(shop: House) -> None:
         # Salaries fail first, so they are the root of revenue, too; and a copy in staging fails on its own.
         failed = [runs(began - 3 * HOUR, PAY, state=RunState.FAIL), runs(began - HOUR, CLONE, state=RunState.FAIL)]
         owned = [runs(began - HOUR, DRAW, [REVENUE], [BOARD], RunState.FAIL)]
+        secret = {"assertion": "secret words", "column": "salaries", "success": False, "actual": "secret words"}
+        owned.append(runs(began - HOUR, CLONE, [COPY], state=RunState.FAIL, checks=[secret]))
         await desk.send(*shop_events(runs, began), *failed, *owned)
         await desk.record()
         every = (await desk.get())["incidents"]

@@ -27,7 +27,7 @@ def show_incidents(
     if found.hidden:
         lines.append(f"and {found.hidden} of datasets that this key may not see")
     if not found.complete:
-        lines.append("not all failed runs were read: too many jobs fail")
+        lines.append("not all failed runs and checks were read: there are too many")
     print_lines(map(Text, lines))
     return Exit.OK
 

@@ -19,15 +19,24 @@ from whence.govern.incidents.records import (
     transition_event,
 )
 from whence.govern.incidents.relation import read_relation
-from whence.govern.incidents.sources import Failure, failure_findings, slo_findings, tier_of
+from whence.govern.incidents.sources import (
+    CheckFailure,
+    Failure,
+    check_findings,
+    failure_findings,
+    slo_findings,
+    tier_of,
+)
 from whence.govern.slos.records import list_transitions
 from whence.model.catalog import RunDatasets
 from whence.model.graph import FacetRow
 from whence.model.ids import node_id
 from whence.model.names import DatasetName, RunName, parse_node
 from whence.model.traits import TRAIT_FACETS, Traits, read_traits
+from whence.openlineage.facets.assertions import Assertion
 from whence.query.ports.catalog import Catalog
 from whence.query.ports.graph import Runs
+from whence.store.status.check_streaks import CheckStreak, CheckStreaks, read_check_streaks
 from whence.store.status.failure_streaks import LAPSE, FailureStreak, FailureStreaks, read_failure_streaks
 
 Json = dict[str, Any]
@@ -65,22 +74,33 @@ class ComputedIncidents:
         ]
 
 
-def read_streaks(connection: Connection, at: int) -> FailureStreaks:
-    """The failed runs for `read_incidents` at the same time (µs)."""
-    return read_failure_streaks(connection, at - LOOKBACK - LAPSE, at)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Streaks:
+    """Failed runs and failed checks in a store at a time."""
+
+    runs: FailureStreaks
+    checks: CheckStreaks
 
 
-def read_incidents(catalog: Catalog, graph: Runs, streaks: FailureStreaks, at: int, *, is_past: bool) -> ReadIncidents:
+def read_streaks(connection: Connection, at: int) -> Streaks:
+    """The failed runs and checks for `read_incidents` at the same time (µs)."""
+    since = at - LOOKBACK - LAPSE
+    checks = read_check_streaks(connection, since, at)
+    return Streaks(runs=read_failure_streaks(connection, since, at), checks=checks)
+
+
+def read_incidents(catalog: Catalog, graph: Runs, streaks: Streaks, at: int, *, is_past: bool) -> ReadIncidents:
     """Read the incidents. `streaks`: as read for the same time; `is_past`: by the lineage at the time, not now."""
     findings = list(findings_at(_read_findings(catalog, graph, streaks, at), at))
     kept = [one for one in findings if one.until is None or one.until > at - LOOKBACK]
     relation = read_relation(graph, {one.dataset for one in kept}, at if is_past else None)
     transitions = list_incident_transitions(catalog, until=at)
     incidents = fold_incidents(kept, relation, list_acts(catalog, until=at), recorded_incidents(transitions))
-    return ReadIncidents(at=at, incidents=incidents, transitions=transitions, are_all=streaks.are_all)
+    are_all = streaks.runs.are_all and streaks.checks.are_all
+    return ReadIncidents(at=at, incidents=incidents, transitions=transitions, are_all=are_all)
 
 
-def compute_incidents(catalog: Catalog, graph: Runs, streaks: FailureStreaks, now: int) -> ComputedIncidents:
+def compute_incidents(catalog: Catalog, graph: Runs, streaks: Streaks, now: int) -> ComputedIncidents:
     """Compute the incidents at a time (µs), and which transitions the store lacks."""
     read = read_incidents(catalog, graph, streaks, now, is_past=False)
     last = last_transitions(read.transitions)
@@ -88,11 +108,14 @@ def compute_incidents(catalog: Catalog, graph: Runs, streaks: FailureStreaks, no
     return ComputedIncidents(read=read, new=tuple(new))
 
 
-def _read_findings(catalog: Catalog, graph: Runs, streaks: FailureStreaks, at: int) -> Iterator[Finding]:
+def _read_findings(catalog: Catalog, graph: Runs, streaks: Streaks, at: int) -> Iterator[Finding]:
     yield from slo_findings(list_transitions(catalog, until=at))
-    failures = list(_failures(catalog, graph, streaks.found))
-    tiers = read_tiers(graph, {name for one in failures for name in one.outputs})
+    failures = list(_failures(catalog, graph, streaks.runs.found))
+    checks = list(_check_failures(graph, streaks.checks.found))
+    datasets = {name for one in failures for name in one.outputs} | {one.dataset for one in checks}
+    tiers = read_tiers(graph, datasets)
     yield from failure_findings(failures, tiers)
+    yield from check_findings(checks, tiers)
 
 
 def read_tiers(graph: Runs, datasets: Iterable[DatasetName]) -> Mapping[DatasetName, int]:
@@ -124,7 +147,7 @@ def _failures(catalog: Catalog, graph: Runs, streaks: Sequence[FailureStreak]) -
             continue
         good = runs.get(one.good)
         yield Failure(
-            id=_streak_id(one, run, good),
+            id=_streak_id(run, good, lapsed=one.lapsed),
             run=run,
             outputs=tuple(sorted(written)),
             since=one.since,
@@ -138,6 +161,31 @@ def _outputs(touched: Mapping[int, RunDatasets], one: FailureStreak) -> Sequence
     return next((outputs for outputs in several if outputs), ())
 
 
-def _streak_id(one: FailureStreak, run: RunName, good: RunName | None) -> str:
+def _check_failures(graph: Runs, streaks: Sequence[CheckStreak]) -> Iterator[CheckFailure]:
+    """Streaks of checks with names."""
+    runs = {row.id: row.name for row in graph.runs({id_ for one in streaks for id_ in (one.first, one.good) if id_})}
+    names = graph.nodes({one.dataset_id for one in streaks})
+    for one in streaks:
+        dataset, run = names.get(one.dataset_id), runs.get(one.first)
+        if run is not None and isinstance(dataset, DatasetName):
+            yield CheckFailure(
+                id=_streak_id(run, runs.get(one.good), lapsed=one.lapsed),
+                dataset=dataset,
+                check=one.name,
+                column=one.column or None,
+                run=run,
+                since=one.since,
+                until=one.until,
+                reason=_result_text(one.last),
+            )
+
+
+def _result_text(one: Assertion) -> str:
+    found = one.actual or (f"{one.failures} failures" if one.failures is not None else "")
+    parts = (f"expected {one.expected}" if one.expected else "", f"found {found}" if found else "")
+    return ", ".join(filter(None, parts))
+
+
+def _streak_id(run: RunName, good: RunName | None, *, lapsed: bool) -> str:
     """The good run before it: a failed run that arrives late, or that is forgotten, leaves the id."""
-    return "/".join((good.run_id if good else "", run.run_id if one.lapsed else ""))
+    return "/".join((good.run_id if good else "", run.run_id if lapsed else ""))

@@ -1,4 +1,4 @@
-"""The sources of findings: recorded transitions of objectives, and failed runs. Pure.
+"""The sources of findings: recorded transitions of objectives, failed runs, and failed checks. Pure.
 
 How urgent a finding is: what the alert of an objective says; of a failed run or check, a page if its dataset is of
 tier 1, else a ticket.

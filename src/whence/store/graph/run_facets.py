@@ -31,6 +31,22 @@ def read_reported_facets(connection: Connection, run_ids: Iterable[int], key: st
     yield from _join(connection, _select_facets().join(wanted, wanted.c.id == run_facets.c.run_id), key)
 
 
+def read_facets_between(
+    connection: Connection, key: str, since: int, until: int, limit: int
+) -> Sequence[ReportedFacets]:
+    """The facets of one key that were reported after a time (µs) and not after another, the latest `limit` reports, in
+    order. Raises EncryptionError.
+    """
+    within = (run_facets.c.time > since, run_facets.c.time <= until)
+    used = connection.execute(select(run_facets.c.template_id).where(*within).distinct()).all()
+    having = [(id_,) for id_, template in _read_templates(connection, used).items() if has_facet(template, key)]
+    wanted = integers(connection, ("id",), sorted(having))
+    query = _select_facets().join(wanted, wanted.c.id == run_facets.c.template_id).where(*within)
+    latest = (run_facets.c.time.desc(), run_facets.c.event_id.desc(), run_facets.c.run_id.desc())
+    found = list(_join(connection, query.order_by(None).order_by(*latest).limit(limit), key))
+    return sorted(found, key=lambda one: (one.time, one.rank, one.event_id, one.run_id))
+
+
 def read_all_reported_facets(connection: Connection) -> Iterator[ReportedFacets]:
     """Yield the facets of all runs, like `read_reported_facets`."""
     yield from _join(connection, _select_facets())
