@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import urlencode
 
 from whence.govern.incidents.findings import FindingKind
 from whence.govern.incidents.incident import Incident
@@ -105,7 +106,7 @@ def _notice(
         domain=_tag(traits, _DOMAIN),
         resolved_at=one.time if state.is_over else None,
         details=tuple(_details(one, incident)),
-        links=(Link(title="Incident", path=f"/ui/incidents/{record.incident}"),),
+        links=_links(root),
         runbook=_tag(traits, _RUNBOOK),
         silence=f"whence incident silence {record.incident} --for 2h",
     )
@@ -115,6 +116,15 @@ def _root_of(one: IncidentTransition) -> DatasetName:
     root = parse_node(one.record.dataset)
     assert isinstance(root, DatasetName)  # as `list_incident_transitions` checks
     return root
+
+
+def _links(root: DatasetName) -> tuple[Link, ...]:
+    """The pages of the root: its lineage, and what changed upstream of it in the last day."""
+    lineage, changes = urlencode({"node": str(root)}), urlencode({"node": str(root), "since": "24h"})
+    return (
+        Link(title="Lineage", path=f"/ui/lineage?{lineage}", nodes=(root,)),
+        Link(title="What changed", path=f"/ui/changes?{changes}", nodes=(root,)),
+    )
 
 
 def _title(root: DatasetName, incident: Incident | None, at: int) -> str:
