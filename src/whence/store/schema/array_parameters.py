@@ -13,9 +13,7 @@ def integers(connection: Connection, columns: Sequence[str], rows: Sequence[Sequ
     if connection.dialect.name == "sqlite":
         return _from_json(columns, rows)
     lists = [[row[place] for row in rows] for place in range(len(columns))]
-    arrays = [bindparam(None, values, type_=ARRAY(BigInteger), unique=True) for values in lists]
-    unnested = func.unnest(*arrays).table_valued(*columns).render_derived()
-    return select(*(unnested.c[name].cast(BigInteger).label(name) for name in columns)).subquery()
+    return _unnested(columns, [bindparam(None, integer_array(values), type_=Text, unique=True) for values in lists])
 
 
 def _from_json(columns: Sequence[str], rows: Sequence[Sequence[int]]) -> Subquery:
@@ -42,8 +40,12 @@ def given(dialect: str, *columns: str) -> Subquery:
     """The same as a named parameter, for statements that are built once. `giving` returns its values."""
     if dialect == "sqlite":
         return _json_table(columns, bindparam("given", type_=Text))
-    arrays = [bindparam(f"given_{name}", type_=ARRAY(BigInteger)) for name in columns]
-    unnested = func.unnest(*arrays).table_valued(*columns).render_derived()
+    return _unnested(columns, [bindparam(f"given_{name}", type_=Text) for name in columns])
+
+
+def _unnested(columns: Sequence[str], arrays: Sequence[BindParameter[str]]) -> Subquery:
+    typed = [array.cast(ARRAY(BigInteger)) for array in arrays]
+    unnested = func.unnest(*typed).table_valued(*columns).render_derived()
     return select(*(unnested.c[name].cast(BigInteger).label(name) for name in columns)).subquery()
 
 
@@ -51,7 +53,7 @@ def giving(dialect: str, columns: Sequence[str], rows: Sequence[Sequence[int]]) 
     """The values of `given`."""
     if dialect == "sqlite":
         return {"given": _as_json(rows)}
-    return {f"given_{name}": [row[place] for row in rows] for place, name in enumerate(columns)}
+    return {f"given_{name}": integer_array([row[place] for row in rows]) for place, name in enumerate(columns)}
 
 
 def texts(connection: Connection, values: Sequence[str]) -> Subquery:
@@ -80,3 +82,8 @@ def _texts_of_json(text: BindParameter[str]) -> Subquery:
 def _texts_of_array(array: BindParameter[Sequence[str]]) -> Subquery:
     unnested = func.unnest(array).table_valued("value").render_derived()
     return select(unnested.c.value.cast(Text).collate("C").label("value")).subquery()
+
+
+def integer_array(values: Sequence[int | None]) -> str:
+    """PostgreSQL's text of an array of integers. The driver would write it element by element, which takes longer."""
+    return "{" + ",".join(["NULL" if one is None else int.__repr__(one) for one in values]) + "}"

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
-from sqlalchemy import Column, Connection, Table, and_, bindparam, case, func, select, tuple_
+from sqlalchemy import Column, Connection, Integer, Table, Text, and_, bindparam, case, func, select, tuple_
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql import ColumnElement
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from whence.errors import CollisionError
+from whence.store.schema.array_parameters import integer_array
 from whence.store.schema.columns import merge_rules, written_columns
 
 Row = tuple[Any, ...]
@@ -64,8 +65,12 @@ def insert_new(connection: Connection, table: Table, rows: Sequence[Row]) -> int
     return connection.execute(_postgres_insert(table).on_conflict_do_nothing(), _as_arrays(table, rows)).rowcount
 
 
-def _as_arrays(table: Table, rows: Sequence[Row]) -> dict[str, list[Any]]:
-    return dict(zip(_written(table), map(list, zip(*rows, strict=True)), strict=True))
+def _as_arrays(table: Table, rows: Sequence[Row]) -> dict[str, Any]:
+    columns = zip(written_columns(table), zip(*rows, strict=True), strict=True)
+    return {
+        column.name: integer_array(values) if isinstance(column.type, Integer) else list(values)
+        for column, values in columns
+    }
 
 
 def _positions(table: Table, rule: str) -> list[int]:
@@ -138,10 +143,15 @@ def _written(table: Table) -> Sequence[str]:
 
 @cache
 def _postgres_insert(table: Table) -> postgresql.Insert:
-    arrays = [
-        func.unnest(bindparam(column.name, type_=postgresql.ARRAY(column.type))) for column in written_columns(table)
-    ]
+    arrays = [func.unnest(_given_array(column)) for column in written_columns(table)]
     return postgresql.insert(table).from_select(_written(table), select(*arrays))
+
+
+def _given_array(column: Column[Any]) -> ColumnElement[Any]:
+    array = postgresql.ARRAY(column.type)
+    if isinstance(column.type, Integer):
+        return bindparam(column.name, type_=Text).cast(array)
+    return bindparam(column.name, type_=array)
 
 
 @cache
