@@ -6,7 +6,7 @@ ARGS ?=
 quietly = { log=$$(mktemp); if { $(1); } >"$$log" 2>&1; then rm -f "$$log"; else cat "$$log"; rm -f "$$log"; exit 1; fi; }
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 
-.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-conformance nightly-mlflow nightly-airflow nightly-dagster nightly-prefect nightly-connect nightly-truths nightly-properties lint accuracy accuracy-gate bench bench-sql bench-scale bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install bench-gate bench-rca docs dist lock clean
+.PHONY: help demo ui pictures test nightly-chaos nightly-long nightly-faults nightly-producers nightly-compatibility nightly-spark nightly-conformance nightly-mlflow nightly-airflow nightly-dagster nightly-prefect nightly-connect nightly-truths nightly-properties lint accuracy accuracy-gate bench bench-sql bench-scale bench-scaling bench-million bench-query bench-lineage bench-schema bench-keys bench-ui bench-install bench-gate bench-rca docs dist lock clean
 
 help: ## Show what there is to make
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -101,6 +101,9 @@ bench-sql: .venv/ready-dev ## Measure the SQL reader beside other engines (minut
 
 bench-scale: .venv/ready-dev ## Measure how cost grows from 10^4 to 10^6 events (an hour; ARGS="--sizes 10000 100000" for less)
 	@$(BIN)/python -m bench.scale $(ARGS)
+
+bench-scaling: .venv/ready-dev ## Measure the CPU of an event by stage with 1, 2 and 4 executors, on SQLite and PostgreSQL (minutes)
+	@PYTHONPATH=tests $(BIN)/python -m bench.scaling.stages $(ARGS)
 
 bench-million: .venv/ready-dev ## Send a million events every way that there is, and compare the dumps (hours)
 	@PYTHONPATH=tests $(BIN)/python -m bench.million $(ARGS)

@@ -43,6 +43,11 @@ class Derived:
         """Events per second."""
         return self.events / self.seconds
 
+    @property
+    def cpu_per_event(self) -> dict[str, float]:
+        """Seconds of CPU an event by kind of process."""
+        return {kind: spent / self.events for kind, spent in self.cpu.items()}
+
 
 def fill(log: Path, events: Iterable[bytes]) -> int:
     """Append events to a log as the collector would; their bytes."""
@@ -101,7 +106,7 @@ def kind_of(command: list[str]) -> str:
 def main() -> None:
     """Measure and print."""
     derived = measure()
-    each = {kind: spent / derived.events * 1e6 for kind, spent in derived.cpu.items()}
+    each = {kind: 1e6 * spent for kind, spent in derived.cpu_per_event.items()}
     sys.stdout.write(
         f"derived    {derived.rate:8.0f} events/s of {derived.mean_bytes} bytes, log to settled store; CPU "
         f"{sum(each.values()):.0f} µs an event ({', '.join(f'{kind} {spent:.0f}' for kind, spent in each.items())})\n"
