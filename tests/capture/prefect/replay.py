@@ -86,6 +86,7 @@ class Replay:
             for one in self.data["events"]
             if resource in _resources(one)
             and one["event"].startswith(tuple(wanted["event"]["prefix"]))
+            and one["event"] not in wanted["event"]["exclude_name"]
             and _is_within(one["occurred"], wanted["occurred"].get("since"), wanted["occurred"].get("until"))
         ]
         return self._events(0)

@@ -33,10 +33,19 @@ def record_events(record: FlowRunRecord, naming: Naming) -> Iterator[Json]:
 
 
 def job_of(record: FlowRunRecord) -> str:
-    """The name of a flow run's job: that of the flow; with a deployment `FLOW/DEPLOYMENT`, as Prefect writes it."""
-    name = str(record.flow.get("name") or record.run["flow_id"])
-    deployment = record.deployment.get("name") or record.run.get("deployment_id")
+    """The name of a flow run's job: that of the flow; with a deployment `FLOW/DEPLOYMENT`, as Prefect writes it.
+
+    The events of the run have the names of a flow and a deployment that were deleted since.
+    """
+    name = str(record.flow.get("name") or _find_name(record, "flow") or record.run["flow_id"])
+    deployment = record.deployment.get("name") or _find_name(record, "deployment") or record.run.get("deployment_id")
     return f"{name}/{deployment}" if deployment else name
+
+
+def _find_name(record: FlowRunRecord, role: str) -> str:
+    related = (one for event in record.events for one in event.get("related") or ())
+    names = (one.get("prefect.resource.name") for one in related if one.get("prefect.resource.role") == role)
+    return str(next(filter(None, names), ""))
 
 
 def _ref(record: FlowRunRecord, naming: Naming) -> RunRef:

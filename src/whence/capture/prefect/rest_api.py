@@ -16,8 +16,7 @@ _GOING_ON = ("RUNNING", "CANCELLING", "PAUSED")
 _ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
 _FORBIDDEN, _ABSENT = 403, 404
 _ERROR_LEVEL = 40
-_EVENT_NAMES = ("prefect.asset.", "prefect.flow-run.")
-_BEGINNING = "1970-01-01T00:00:00Z"
+_EVENT_NAMES, _HEARTBEAT = ("prefect.asset.", "prefect.flow-run."), "prefect.flow-run.heartbeat"
 
 
 @dataclass(slots=True)
@@ -96,8 +95,9 @@ class RestApi:
     def events(self, run: str, since: str, until: str | None) -> tuple[Json, ...]:
         """The events of a flow run and of the assets of its tasks, by their times."""
         resource = {"id": [f"prefect.flow-run.{run}"]}
+        names = {"prefix": list(_EVENT_NAMES), "exclude_name": [_HEARTBEAT]}
         occurred = {"since": since, **({"until": until} if until else {})}
-        wanted: Json = {"occurred": occurred, "any_resource": resource, "event": {"prefix": list(_EVENT_NAMES)}}
+        wanted: Json = {"occurred": occurred, "any_resource": resource, "event": names}
         reply = self.source.send("POST", "events/filter", json={"filter": {**wanted, "order": "ASC"}, "limit": _EVENTS})
         return tuple(self._event_pages(reply))
 
