@@ -6,6 +6,7 @@ pipeline. A column may be there twice, by value and by influence: along a path I
 at least one edge is INDIRECT.
 """
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from whence.cli.client import Client
 from whence.cli.process.serve import OPEN, plan, running
 from whence.demo.call_lists import ENVIRONMENTS, call_list, report
 from whence.demo.facts import FACTS_BY_PATH
+from whence.demo.governance import TAGGED, TAGGED_IN_CALL_LIST, Tour, show_governance, tag_columns
 from whence.demo.pull_request import show_pull_request
 from whence.model.events import RunState
 from whence.model.ids import node_id
@@ -45,8 +47,11 @@ FITTED = STEPS["first"]["models/churn"].direct
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """A store after both runs, and the API over it. `ends`: when each run of the pipeline ended, in microseconds."""
+    """A store after both runs, and the API over it. `ends`: when each run of the pipeline ended, in microseconds.
+    `home`: the data directory of Whence, `data` that of the pipeline.
+    """
 
+    home: Path
     data: Path
     url: str
     store_url: str
@@ -87,7 +92,7 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Captured]:
         progress = client.get("/api/v2/progress?wait_for=head&timeout=120").json
         client.close()
         assert progress["reached"], progress
-        yield Captured(data, url, store_url, dict(zip(VARIANTS, _ends_of_runs(store_url, PIPELINE), strict=True)))
+        yield Captured(base, data, url, store_url, dict(zip(VARIANTS, _ends_of_runs(store_url, PIPELINE), strict=True)))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -249,3 +254,18 @@ def test_a_pull_request_on_the_call_list_is_blocked_because_of_the_report(captur
     judged = show_pull_request(tmp_path / "pull-request", captured.store_url, printed.append)
     assert printed[-1] == "exit code 5: blocked"
     assert report(captured.data) in {hit.subject for hit in judged.summary.leading}
+
+
+def test_personal_data_is_followed_blocked_reported_and_proven(captured: Captured, tmp_path: Path) -> None:
+    printed: list[str] = []
+    columns = {captured.dataset("raw/crm_export"): TAGGED, call_list("crm-prod"): TAGGED_IN_CALL_LIST}
+    tag_columns(captured.url, columns, printed.append)
+    show_governance(Tour(data=captured.home, folder=tmp_path / "governance", say=printed.append))
+    shown = "\n".join(printed)
+    assert re.search(r"full +predictions\.customer_id +pii", shown)
+    assert re.search(r"pseudonymous +customers\.email_hash +pii", shown)
+    assert "blocked  main.mailing.customer_id  policy  sql/mailing.sql:2" in shown
+    assert "exit code 5" in shown
+    assert "customer_id" in (tmp_path / "governance" / "data-subject.md").read_text("utf-8")
+    assert "\nverified: signed by the key" in shown
+    assert "Verified: 15 files, signed by the key" in shown

@@ -1,7 +1,6 @@
 """`whence demo --gate`: a pull request that renames a contracted column of the demo, and its verdict."""
 
 import argparse
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,8 @@ from whence.cli.gate.forms import Form, exit_of
 from whence.cli.gate.sql_code import SqlFolder
 from whence.cli.gate.verdict import Judged, Wanted, judge_head, written
 from whence.demo.call_lists import CALL_LIST_SQL, call_list
-from whence.errors import ArtifactError, WhenceError
+from whence.demo.repository import commit, git
+from whence.errors import WhenceError
 
 FILE = "sql/call_list.sql"
 COLUMN, RENAMED = "churn_probability", "churn_score"
@@ -45,7 +45,7 @@ def show_pull_request(folder: Path, store: str, say: Say) -> Judged:
     make_pull_request(folder)
     say(f"(the repository is {folder})")
     say("$ git diff main")
-    say(_git(folder, "diff", "main", "--", FILE).rstrip())
+    say(git(folder, "diff", "main", "--", FILE).rstrip())
     namespace = call_list("crm-prod").namespace
     say(f"$ whence gate --base main --sql sql --dialect sqlite --namespace {namespace} -o markdown")
     code = SqlFolder(path="sql", dialect="sqlite", namespace=namespace, columns=_COLUMNS)
@@ -58,33 +58,11 @@ def show_pull_request(folder: Path, store: str, say: Say) -> Judged:
 def make_pull_request(folder: Path) -> None:
     """A repository with the SQL of the call list, and a branch `rename` that renames a column in it."""
     (folder / FILE).parent.mkdir(parents=True)
-    _git(folder, "init", "-q", "-b", "main")
-    _commit(folder, CALL_LIST_SQL, "write the call list", "Cora <cora@crm.example>")
-    _git(folder, "switch", "-q", "-c", "rename")
+    git(folder, "init", "-q", "-b", "main")
+    commit(folder, FILE, CALL_LIST_SQL, "write the call list", "Cora <cora@crm.example>")
+    git(folder, "switch", "-q", "-c", "rename")
     renamed = CALL_LIST_SQL.replace(f", {COLUMN}", f", {COLUMN} as {RENAMED}", 1)
-    _commit(folder, renamed, "call the probability a score", "Ben <ben@crm.example>")
-
-
-def _commit(folder: Path, text: str, message: str, author: str) -> None:
-    (folder / FILE).write_text(text, "utf-8")
-    _git(folder, "add", FILE)
-    name, _, address = author.rstrip(">").partition(" <")
-    _git(folder, "-c", f"user.name={name}", "-c", f"user.email={address}", "commit", "-q", "-m", message)
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), "-c", "core.hooksPath=/dev/null", "-c", "commit.gpgSign=false", *arguments],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise ArtifactError(str(folder), "Git is not installed") from None
-    if done.returncode:
-        raise ArtifactError(str(folder), done.stderr.strip() or f"`git {arguments[0]}` failed")
-    return done.stdout
+    commit(folder, FILE, renamed, "call the probability a score", "Ben <ben@crm.example>")
 
 
 if __name__ == "__main__":

@@ -104,13 +104,16 @@ def demo(
     gate: Annotated[
         bool, typer.Option("--gate", help="Also judge a pull request that renames a contracted column")
     ] = False,
+    governance: Annotated[
+        bool, typer.Option("--governance", help="Also follow personal data, block it, report it and prove it")
+    ] = False,
     port: Port = 8080,
 ) -> None:
     """Trace a real PySpark pipeline, from a prediction back to its raw columns."""
     from whence.cli.process import demo as tour
 
     with reporting(Output.TEXT):
-        raise typer.Exit(tour.demo(data, once=once, port=port, gate=gate))
+        raise typer.Exit(tour.demo(data, once=once, port=port, gate=gate, governance=governance))
 
 
 @app.command()

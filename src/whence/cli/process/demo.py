@@ -74,11 +74,11 @@ class DemoRun:
         self.say(f"  {done}: {time.monotonic() - began:.1f} s")
 
 
-def demo(data: Path | None, *, once: bool, port: int, gate: bool = False) -> Exit:
+def demo(data: Path | None, *, once: bool, port: int, gate: bool = False, governance: bool = False) -> Exit:
     """Run the demo in `data`, or in a temporary directory that is deleted at the end. Raises WhenceError.
 
-    `gate`: also judge a pull request. SIGTERM, SIGINT and SIGHUP end it at any moment, with all processes that it
-    started.
+    `gate`: also judge a pull request. `governance`: also follow personal data, and prove it. SIGTERM, SIGINT and SIGHUP
+    end it at any moment, with all processes that it started.
     """
     for number in _ENDING:
         signal.signal(number, _end)
@@ -98,6 +98,8 @@ def demo(data: Path | None, *, once: bool, port: int, gate: bool = False) -> Exi
         _answer(tour, between)
         if gate:
             _judge_pull_request(tour)
+        if governance:
+            _follow_personal_data(tour, url)
         if not once:
             _stay(tour, url)
     return Exit.OK
@@ -207,15 +209,24 @@ def _judge_pull_request(tour: DemoRun) -> None:
     tour.title("What does a pull request break that renames a column of the call list?")
     tour.say("(the list has a contract, and the report in production reads that column)", "dim")
     folder = tour.data / "pull-request"
+    _show(tour, "pull_request", folder, "--store", tour.store)
+
+
+def _follow_personal_data(tour: DemoRun, url: str) -> None:
+    tour.title("Where is personal data in all this, what may not be, and how is it proven?")
+    _show(tour, "governance", tour.data / "governance", "--data", str(tour.data), "--url", url)
+
+
+def _show(tour: DemoRun, module: str, folder: Path, *arguments: str) -> None:
+    """Run a module of the demo that makes a folder, and print what it prints."""
     shutil.rmtree(folder, ignore_errors=True)
-    noise = tour.data / "run" / "pull-request.log"
-    arguments = ["whence.demo.pull_request", "--folder", str(folder), "--store", tour.store]
-    with _beside(arguments, noise) as process:
+    noise = tour.data / "run" / f"{module}.log"
+    with _beside([f"whence.demo.{module}", "--folder", str(folder), *arguments], noise) as process:
         assert process.stdout is not None
         for line in process.stdout:
             tour.say(line.rstrip("\n"))
     if process.returncode:
-        raise WhenceError(f"the pull request could not be judged: {noise.read_text(errors='replace').strip()}")
+        raise WhenceError(f"{module}: {noise.read_text(errors='replace').strip()}")
 
 
 def _stay(tour: DemoRun, url: str) -> None:
