@@ -40,6 +40,7 @@ def finding(
     page: int | None = None,
     ticket: int | None = 0,
     source: str = "",
+    quiet: tuple[tuple[int, int | None], ...] = (),
 ) -> Finding:
     """A finding of a dataset. `page`, `ticket`: so long after its beginning it is that urgent."""
     name = dataset(number)
@@ -54,6 +55,7 @@ def finding(
         page_since=None if page is None else since + page,
         reason=f"{number} is late",
         source=source,
+        quiet=quiet,
     )
 
 
@@ -172,13 +174,20 @@ def _floyd_warshall(
 
 def expected_states(findings: Sequence[Finding], acts: Sequence[Act], end: int) -> Mapping[int, tuple[str, str | None]]:
     """The state at each time until an end, one tick after the other."""
-    state, found, was_open = "resolved", {}, False
+    state, found, was_open, was_wrong, by_itself = "resolved", {}, False, False, False
     for time in range(end + 1):
         open_ones = [one for one in findings if one.is_open_at(time)]
+        wrong = any(not _is_quiet(one, time) for one in open_ones)
         if any(one.since == time for one in findings):
-            state = "open" if state == "resolved" else state
+            again = state == "resolved" or (by_itself and state == "mitigated")
+            state = "open" if again else state
         elif was_open and not open_ones:
             state = "resolved"
+        elif was_wrong and not wrong and state in ("open", "acknowledged"):
+            state, by_itself = "mitigated", True
+        elif wrong and by_itself and state == "mitigated":
+            state = "open"
+        before = state
         for each in sorted((one for one in acts if one.time == time), key=lambda one: one.id):
             match each.record.act, state:
                 case "acknowledge", "open":
@@ -189,10 +198,15 @@ def expected_states(findings: Sequence[Finding], acts: Sequence[Act], end: int) 
                     state = "resolved"
                 case "reopen", _:
                     state = "open"
+        by_itself = by_itself and state == before
         urgent = [level for one in open_ones for level in _levels(one, time)]
         notify = None if state == "resolved" else min(urgent, default=None)
-        found[time], was_open = (state, notify), bool(open_ones)
+        found[time], was_open, was_wrong = (state, notify), bool(open_ones), wrong
     return found
+
+
+def _is_quiet(one: Finding, time: int) -> bool:
+    return any(begin <= time and (end is None or time < end) for begin, end in one.quiet)
 
 
 def _levels(one: Finding, time: int) -> list[str]:

@@ -19,7 +19,7 @@ from govern.incidents.random_incidents import (
 from whence.govern.incidents.findings import Finding, findings_at
 from whence.govern.incidents.fold import find_incident, fold_incidents
 from whence.govern.incidents.incident import Act, Incident, Recorded
-from whence.govern.incidents.states import ENDED
+from whence.govern.incidents.states import ENDED, RECOVERED
 
 
 def fold(estate: Estate, acts: Sequence[Act] = (), recorded: dict[str, Recorded] | None = None) -> Sequence[Incident]:
@@ -28,6 +28,16 @@ def fold(estate: Estate, acts: Sequence[Act] = (), recorded: dict[str, Recorded]
 
 def chain(*findings: Finding, edges: Sequence[tuple[int, int]] = ((0, 1), (1, 2), (2, 3))) -> Estate:
     return Estate(frozenset(edges), findings)
+
+
+def random_quiet(chance: random.Random, since: int, until: int | None) -> tuple[tuple[int, int | None], ...]:
+    """Times, none of which touches another, in which a finding is quiet."""
+    end = until if until is not None else since + 12
+    times = sorted(chance.sample(range(since + 1, end + 1), min(chance.randrange(5), end - since)))
+    if until is not None and until in times:
+        times.remove(until)
+    pairs = list(zip(times[::2], [*times[1::2], None][: len(times[::2])], strict=True))
+    return tuple(pairs)
 
 
 class TestRandomEstates:
@@ -50,7 +60,7 @@ class TestRandomEstates:
         assert several > 50
 
     def test_states_are_those_of_one_tick_after_the_other(self) -> None:
-        reopened = 0
+        reopened = recovered = 0
         for seed in range(400):
             chance = random.Random(seed)
             findings = []
@@ -60,7 +70,8 @@ class TestRandomEstates:
                 page = chance.randrange(9) if chance.random() < 0.5 else None
                 if page is not None and until is not None and since + page >= until:
                     page = None
-                findings.append(finding(number, since, until, page=page, ticket=chance.choice((None, 0))))
+                quiet = random_quiet(chance, since, until)
+                findings.append(finding(number, since, until, page=page, ticket=chance.choice((None, 0)), quiet=quiet))
             edges = [(0, number) for number in range(1, 5)]
             kinds = ("acknowledge", "mitigate", "resolve", "reopen", "comment", "silence")
             acts = [act(findings[0], chance.choice(kinds), time) for time in chance.sample(range(40), 4)]
@@ -74,7 +85,9 @@ class TestRandomEstates:
                 if time >= begin:
                     assert kind == wanted[time], (seed, time)
             reopened += sum(change.state == "open" for change in one.changes) > 1
+            recovered += any(change.reason == RECOVERED for change in one.changes)
         assert reopened > 20
+        assert recovered > 40
 
     def test_at_a_time_nothing_later_counts(self) -> None:
         for seed in range(200):
@@ -158,6 +171,18 @@ class TestTime:
         assert (one.state, one.notify, one.until, one.changes[-1].by) == ("resolved", None, None, "ana")
         (one,) = fold(chain(first, finding(1, 5)), [resolved])
         assert (one.state, one.notify) == ("open", "ticket")
+
+    def test_it_is_mitigated_while_only_alerts_are_open(self) -> None:
+        (one,) = fold(chain(finding(0, 1, 30, page=1, quiet=((10, 15), (20, None)))))
+        assert [(change.time, change.state, change.notify) for change in one.changes] == [
+            (1, "open", "ticket"),
+            (2, "open", "page"),
+            (10, "mitigated", "page"),
+            (15, "open", "page"),
+            (20, "mitigated", "page"),
+            (30, "resolved", None),
+        ]
+        assert one.changes[2].reason == RECOVERED
 
     def test_it_becomes_more_urgent_with_its_findings(self) -> None:
         (one,) = fold(chain(finding(0, 1, ticket=None), finding(1, 2), finding(2, 3, page=4)))

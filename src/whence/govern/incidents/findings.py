@@ -26,7 +26,8 @@ class Finding:
 
     `rule`: what found it, as people read it; `ticket_since`, `page_since`: from when on it is that urgent;
     `notify_rule`: why; `run`: the id of the run in which it was found. Findings of the same `source` are one thing seen
-    in several datasets: a failed run that writes three.
+    in several datasets: a failed run that writes three. `quiet`: times (from, until) in which the data was good again,
+    and an alert was still open.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Finding:
     reason: str = ""
     run: str | None = None
     source: str = ""
+    quiet: tuple[tuple[int, int | None], ...] = ()
 
     @property
     def notify(self) -> NotifyText | None:
@@ -79,6 +81,7 @@ def findings_at(findings: Iterable[Finding], at: int) -> Iterator[Finding]:
                 until=_until(one.until, at),
                 ticket_since=_until(one.ticket_since, at),
                 page_since=_until(one.page_since, at),
+                quiet=tuple((begin, _until(end, at)) for begin, end in one.quiet if begin <= at),
             )
 
 

@@ -57,7 +57,7 @@ def slo_findings(transitions: Iterable[Transition]) -> Iterator[Finding]:
         if found is None:
             continue
         if is_wrong or one.record.after in _STILL:
-            current[slo] = _with_urgency(found, one)
+            current[slo] = _with_quiet(_with_urgency(found, one), one)
         else:
             yield replace(found, until=one.time)
     yield from current.values()
@@ -78,6 +78,16 @@ def _slo_finding(one: Transition) -> Finding | None:
         run=one.record.run,
         source="",
     )
+
+
+def _with_quiet(found: Finding, one: Transition) -> Finding:
+    """The finding, quiet from the end of a violation on, until the next one."""
+    if found.quiet and found.quiet[-1][1] is None:
+        begin, _ = found.quiet[-1]
+        return found if one.record.after != "violated" else replace(found, quiet=(*found.quiet[:-1], (begin, one.time)))
+    if one.record.before == "violated" and one.record.after == "holds":
+        return replace(found, quiet=(*found.quiet, (one.time, None)))
+    return found
 
 
 def _with_urgency(found: Finding, one: Transition) -> Finding:
