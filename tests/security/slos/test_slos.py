@@ -1,5 +1,6 @@
 """Objectives over HTTP: who may declare them, when transitions are recorded, and what each viewer is told."""
 
+import asyncio
 import json
 import random
 from collections.abc import Awaitable, Callable
@@ -12,6 +13,7 @@ from fastapi import FastAPI
 from fixtures.both_logs import records_of
 from fixtures.stores_of_events import applying
 from security.conftest import House, now
+from whence.api.operations import recording
 from whence.api.slos.recording import SloRecording
 from whence.govern.slos.objectives import Objective
 from whence.govern.slos.records import declaration_event, declaration_of
@@ -89,6 +91,23 @@ async def record(client: httpx.AsyncClient, headers: dict[str, str], recording: 
     count = await recording.record()
     await client.get("/api/v2/progress", params={"wait_for": "head", "timeout": 20}, headers=headers)
     return count
+
+
+def test_a_server_evaluates_as_soon_as_there_are_new_events(shop: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    ada, began = shop.key("ada", Role.ADMIN), now()
+    monkeypatch.setattr(recording, "PAUSE_SECONDS", 0.02)
+    monkeypatch.setattr(recording, "LOOK_SECONDS", 1e9)
+
+    async def work(client: httpx.AsyncClient, slos: SloRecording) -> None:
+        slos.start()
+        late = [written(STAGING, began - 5 * HOUR, 2), declared(fresh(STAGING), began - 6 * HOUR, "key:ada")]
+        assert await send(client, ada, *late) == [201] * 2
+        async with asyncio.timeout(30):
+            while not (await client.get("/api/v2/slos/shop%2Ffresh", headers=ada)).json()["data"]["transitions"]:
+                await asyncio.sleep(0)
+        await slos.stop()
+
+    run(shop, work)
 
 
 def test_objectives_are_declared_evaluated_recorded_and_ended(shop: House) -> None:

@@ -15,10 +15,13 @@ from typing import Any, Generic, Protocol, TypeVar
 from whence.api.collector.collect import Collector
 from whence.api.operations.progress import ProgressWatch, has_reached
 from whence.errors import EventError, LogError, StoreBusyError, StoreError
-from whence.log import Log
+from whence.log import Lanes, Log
 from whence.openlineage.authority.restrictions import FULL
 
+PAUSE_SECONDS = 5.0
+"""From one look for new events to the next."""
 LOOK_SECONDS = 30.0
+"""Without new events time alone may change a state."""
 PATIENCE_SECONDS = 10.0
 """How long a look waits for the pipeline: in a steady stream of events something always waits."""
 _SHARE = 0.05
@@ -68,6 +71,8 @@ class TransitionRecording(Generic[States]):
         """Seconds of the last computation."""
         self.evaluated_at = 0.0
         """For which time (s since 1970); 0 before the first."""
+        self._reached: Lanes = {}
+        """What was in the store then, at least."""
 
     def start(self) -> None:
         """Start; the loop must be running."""
@@ -90,12 +95,12 @@ class TransitionRecording(Generic[States]):
             return await self._record(at) if await self._has_all() else 0
 
     async def _record(self, at: float) -> int:
-        began = time.time()
+        began, reached = time.time(), await self._progress.reached()
         try:
             self.last = await asyncio.to_thread(self.read, int(at * 1e6))
         except StoreBusyError:
             return 0
-        self.took, self.evaluated_at = time.time() - began, at
+        self.took, self.evaluated_at, self._reached = time.time() - began, at, reached
         await self._append(self.last.events)
         return len(self.last.events)
 
@@ -114,10 +119,14 @@ class TransitionRecording(Generic[States]):
         complaint = ""
         while True:
             try:
-                await self.record()
+                if await self._is_due():
+                    await self.record()
                 complaint = ""
             except (StoreError, LogError, EventError) as error:  # the next look may succeed
                 before, complaint = complaint, str(error)
                 if complaint != before:
                     log.warning("%s are not evaluated: %s", self._what, complaint)
-            await asyncio.sleep(max(LOOK_SECONDS, self.took / _SHARE))
+            await asyncio.sleep(max(PAUSE_SECONDS, self.took / _SHARE))
+
+    async def _is_due(self) -> bool:
+        return time.time() >= self.evaluated_at + LOOK_SECONDS or await self._progress.reached() != self._reached
