@@ -34,6 +34,7 @@ FURTHER = {
     "decommission": ["x"],
     "ledger": ["--lost"],
     "encryption rotate": ["--to", "{data}/key"],
+    "gameday run": ["null-burst", "--copy"],
     "evidence of": ["--into", "{data}/pack"],
     "gate": ["--base", "HEAD"],  # whatever the checkout has for a remote
     "gate waivers": ["--repository-name", "github.com/shop/pipeline"],

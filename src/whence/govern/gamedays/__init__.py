@@ -1,0 +1,1 @@
+"""Game days: faults that are injected into a copy of a store, and what Whence is expected to find out about them."""
