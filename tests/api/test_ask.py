@@ -44,6 +44,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "subject": ("subject", {"tag": "pii"}),
     "containment": ("containment", {"node": str(USAGE)}),
     "rerun": ("rerun", {"node": str(USAGE), "target": str(MODEL), "since": str(NOW - 12 * HOUR)}),
+    "rollback": ("rollback", {"node": str(USAGE), "since": str(NOW - 12 * HOUR)}),
     "changes": ("changes", {"node": CHURN, "since": str(NOW - 12 * HOUR), "until": str(NOW)}),
     "diagnose": ("diagnose", {"node": CHURN, "since": str(NOW - 12 * HOUR), "until": str(NOW)}),
     "diff": ("diff", {"before": str(NOW - 6 * HOUR), "after": str(NOW)}),

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from whence.client.acts.containment import ContainmentPlan, RerunPlan
+from whence.client.acts.containment import ContainmentPlan, RerunPlan, RollbackPoint
 from whence.client.acts.incidents import IncidentAnswer, IncidentDetail, Incidents, IncidentsPage, read_incidents
 from whence.client.answers import (
     Answer,
@@ -69,10 +69,7 @@ AnyPage = TypeVar("AnyPage", JobsPage, WaiversPage, ContractPage)
 
 _FACTS_AT_ONCE = 50
 """Nodes in one request: their names are in its address."""
-
-_CHECKS_AT_ONCE = 20
-
-_ROWS_AT_ONCE = 1_000
+_CHECKS_AT_ONCE, _ROWS_AT_ONCE = 20, 1_000
 
 MOST_FINDINGS = 100_000
 """The most findings of policies that a server sends."""
@@ -129,6 +126,10 @@ class Client:
     def rerun(self, node: str, **options: Unpack[Rerun]) -> RerunPlan:
         """What to run again after a fix of a node, in layers."""
         return self._read("/rerun", {"node": node, **parameters_of(options)}, RerunPlan, "jobs")
+
+    def rollback(self, node: str, *, since: Time) -> RollbackPoint:
+        """The newest run before data broke that can be trusted, and the runs that it rests on."""
+        return self._read("/rollback", {"node": node, "since": iso_text(since)}, RollbackPoint)
 
     def history(self, node: str) -> History:
         """The changes of a node's lineage and schema, each with its time, and its run or event."""

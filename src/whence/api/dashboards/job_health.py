@@ -10,12 +10,12 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import Connection, Engine
 
 from whence.api.auth.guard import Asker
-from whence.api.dashboards.commits import read_run_commits
 from whence.api.http.cached_counts import CachedCount
 from whence.api.http.clock import Clock
 from whence.api.http.dashboard_types import Downstream, RunOf, Trouble, Troubles, answered_with
 from whence.api.http.responses import MISSING, answer
 from whence.api.requests.pages import Cursor, PageLimit, after, cut, window
+from whence.api.requests.run_commits import read_run_commits
 from whence.log import Log
 from whence.model.access import Viewer
 from whence.model.blast_radius import COUNTED

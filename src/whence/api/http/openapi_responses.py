@@ -6,6 +6,7 @@ from whence.api.http.problems import MEDIA_TYPE
 from whence.api.http.response_types import Envelope
 from whence.govern.containment.documents import ContainmentPlanDocument
 from whence.govern.containment.rerun_documents import RerunPlanDocument
+from whence.govern.containment.rollback_documents import RollbackPointDocument
 from whence.query.rendering import documents
 from whence.query.rendering.blast import Blast
 from whence.query.rendering.checks import CheckResults
@@ -27,6 +28,7 @@ ENVELOPES: dict[str, Any] = {
     "check-results": Envelope[CheckResults],
     "containment": Envelope[ContainmentPlanDocument],
     "rerun": Envelope[RerunPlanDocument],
+    "rollback": Envelope[RollbackPointDocument],
     "changes": Envelope[ChangesUpstream],
     "diagnose": Envelope[RootCauses],
     "sensitivity": Envelope[SensitivityLabels],

@@ -13,12 +13,12 @@ from typing_extensions import TypedDict
 
 from whence.api.auth.guard import Asker
 from whence.api.catalog.assertions import now_micros
-from whence.api.dashboards.commits import read_run_commits
 from whence.api.http.path_names import Plain, Segment
 from whence.api.http.response_types import One, PageCursor
 from whence.api.http.responses import MISSING
 from whence.api.requests.catalog import CatalogView, View
 from whence.api.requests.pages import Cursor, PageLimit, after, cut, enveloped, window
+from whence.api.requests.run_commits import read_run_commits
 from whence.errors import EventError, ThingNotFoundError
 from whence.govern.incidents.current import ReadIncidents, read_all_traits, read_incidents, read_streaks
 from whence.govern.incidents.detail import DetailSources, gather_detail

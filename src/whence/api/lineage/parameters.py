@@ -160,6 +160,18 @@ class Rerun(Contained):
         return None if self.since is None else past_instant(self.since, time.time_ns() // 1_000)
 
 
+class RolledBack(Page):
+    """What is to be rolled back, and since when it is broken."""
+
+    node: Name
+    since: Time = Field(description="When it broke: `2026-11-20T06:00`, `2h ago` (UTC)")
+
+    @property
+    def at(self) -> int:
+        """The time in microseconds UTC."""
+        return past_instant(self.since, time.time_ns() // 1_000)
+
+
 class Ends(Traversal):
     """Two nodes, and the paths between them."""
 

@@ -13,14 +13,18 @@ from whence.api.lineage import parameters as questions
 from whence.api.requests.catalog import catalog_over
 from whence.api.requests.estate_labels import labels_for
 from whence.api.requests.graph import GraphQuestion, GraphRequests
+from whence.api.requests.run_reports import reported_by
 from whence.errors import EventError
 from whence.govern.containment.documents import plan_listing
 from whence.govern.containment.plan import make_plan
 from whence.govern.containment.rerun import plan_rerun
 from whence.govern.containment.rerun_documents import rerun_listing
+from whence.govern.containment.rollback import find_rollback_point, runs_of
+from whence.govern.containment.rollback_documents import rollback_document
 from whence.govern.contracts.evaluation.histories import EvaluatedContracts
 from whence.model.graph import Direction
 from whence.query.answers.instants import past_instant
+from whence.query.answers.values import dataset_of
 from whence.query.diagnosis.diagnosis import diagnose
 from whence.query.history.changes.timeline import upstream_changes
 from whence.query.history.diff import Side, diff
@@ -115,6 +119,22 @@ def _walks(routes: APIRouter, requests: GraphRequests) -> None:
             return rerun_listing(found)
 
         return await requests.answer(request, query.terms(), ask)
+
+    @routes.get("/rollback", responses=documented("rollback"))
+    async def rollback_of(request: Request, query: Annotated[questions.RolledBack, Query()]) -> Response:
+        """Find the newest run before data broke that can be trusted, and the runs that it rests on."""
+        since = query.at
+
+        def ask(graph: QuestionGraph) -> Whole:
+            dataset = dataset_of(resolve(graph, query.node))
+            if dataset is None:
+                raise EventError("/query/node", "name a dataset or a column: a job has no data to roll back", 422)
+            found = find_rollback_point(graph, catalog_over(request, graph), dataset, since)
+            runs = [one.run for one in runs_of(found.point)] if found.point else []
+            return rollback_document(found, reported_by(request, graph, runs))
+
+        # A relative time differs with each request.
+        return await requests.answer(request, query.terms(), ask, tagged=False)
 
     @routes.get("/blast", responses=documented("blast"))
     async def blast(request: Request, query: Annotated[questions.Node, Query()]) -> Response:

@@ -8,7 +8,7 @@ from functools import partial
 
 from sqlalchemy import Engine
 
-from whence.api.dashboards.commits import read_run_commits
+from whence.api.requests.run_commits import read_run_commits
 from whence.errors import LogError, StoreError
 from whence.govern.incidents.current import read_incidents, read_streaks
 from whence.govern.incidents.detail import DetailSources, gather_detail

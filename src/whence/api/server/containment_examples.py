@@ -35,6 +35,12 @@ _RUN = {
     "began": "2026-11-20T06:00:00.000000Z",
 }
 _RERUN = {"node": _SOURCE, "targets": [], "hidden": 0, "skipped": []}
+_TIME = "2026-11-20T06:00:00.000000Z"
+_RUN_ID = "run:0190b3a1-7c2e-7d11-8c5e-2f6d9a4b1c3d"
+_TRUSTED = {"run": _RUN_ID, "job": _JOB, "dataset": _SOURCE, "written_at": _TIME, "version": "12", "reads": [_RUN_ID]}
+_TRUSTED = {**_TRUSTED, "origins": []}
+_REJECTED = {"run": _RUN_ID, "job": _JOB, "written_at": _TIME, "reason": "it ended as FAIL"}
+_ROLLBACK = {"node": _SOURCE, "point": _RUN_ID, "rejected": [], "checked": True, "hidden": 0}
 _PLAN = {"node": _SOURCE, "uncertain": [], "hidden": 0}
 
 CONTAINMENT: Mapping[str, Any] = {
@@ -48,6 +54,9 @@ CONTAINMENT: Mapping[str, Any] = {
     **{f"RerunPlanDocument.{key}": value for key, value in _RERUN.items()},
     "JobToRerun.node": _JOB,
     "JobToRerun.dbt": None,
+    **{f"TrustedRunDocument.{key}": value for key, value in _TRUSTED.items()},
+    **{f"RejectedRunDocument.{key}": value for key, value in _REJECTED.items()},
+    **{f"RollbackPointDocument.{key}": value for key, value in _ROLLBACK.items()},
     "ScheduleToPause.jobs": [_JOB],
     "DependentJob.reason": None,
 }

@@ -5,7 +5,7 @@ from typing import ClassVar
 import msgspec
 
 from whence.client.answers import Answer
-from whence.client.values import Completeness, LastRun
+from whence.client.values import Commit, Completeness, LastRun
 
 
 class ScheduleToPause(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,3 +143,45 @@ class RerunPlan(Answer, frozen=True, kw_only=True):
 
     def _title(self) -> str:
         return f"{len(self.jobs):,} jobs to run again after a fix of {self.node}"
+
+
+class TrustedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that can be trusted. `version`: of the dataset that it wrote; None if the run did not report it: then there
+    is the commit only. `reads`: the runs that wrote its inputs; `origins`: its inputs that no known run wrote.
+    """
+
+    run: str
+    job: str
+    dataset: str
+    written_at: str
+    commit: Commit | None
+    version: str | None
+    reads: tuple[str, ...]
+    origins: tuple[str, ...]
+
+
+class RejectedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A newer run that cannot be trusted."""
+
+    run: str
+    job: str
+    written_at: str
+    reason: str
+
+
+class RollbackPoint(Answer, frozen=True, kw_only=True):
+    """Where to roll a dataset back to, and all runs that this rests on, the nearest first. `rejected`: newer runs, the
+    latest first. `checked`: whether this key may read the results of checks; `hidden`: inputs that it may not see.
+    """
+
+    node: str
+    since: str
+    point: str | None
+    runs: tuple[TrustedRun, ...]
+    rejected: tuple[RejectedRun, ...]
+    checked: bool
+    hidden: int
+    completeness: Completeness
+
+    def _title(self) -> str:
+        return f"rollback point of {self.node}"

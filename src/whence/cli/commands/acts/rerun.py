@@ -6,6 +6,7 @@ import typer
 
 from whence.cli.commands.options import (
     Data,
+    Form,
     MaxEdges,
     MaxNodes,
     Node,
@@ -13,12 +14,13 @@ from whence.cli.commands.options import (
     RowsForm,
     ServerUrl,
     Store,
+    Url,
     choice_option,
     parse_past_instant,
 )
 from whence.cli.commands.source import open_question_command
 from whence.cli.containment.forms import RerunForm
-from whence.cli.output.streams import Rows
+from whence.cli.output.streams import Output, Rows, reporting
 from whence.query.answers.instants import iso
 
 if TYPE_CHECKING:
@@ -62,3 +64,20 @@ def plan(
     with open_question_command(context, output) as command:
         wanted: Rerun = {"targets": to or (), "since": time, "max_nodes": max_nodes, "max_edges": max_edges}
         raise typer.Exit(show_rerun(command, node, form, **wanted))
+
+
+@app.command()
+def rollback(
+    node: Node,
+    since: Annotated[
+        int, typer.Option("--since", parser=parse_past_instant, metavar="TIME", help="When it broke: 2h ago")
+    ],
+    url: Url,
+    output: Form = Output.TEXT,
+) -> None:
+    """Find the newest run before data broke that completed, whose checks held, and that read only such data."""
+    from whence.cli.containment.rollback import show_rollback
+    from whence.client.questions import connect
+
+    with reporting(output), connect(url) as questions:
+        raise typer.Exit(show_rollback(questions, node, iso(since), output))
