@@ -21,14 +21,14 @@ from whence.model.names import DatasetName
 WHOLE = "all corpora, no key declared"
 _BARS = {"harmful found": 1.0, "harmless silent": 0.95, "known": 0.97, "exact columns": 0.85, "no column missed": 1.0}
 FLOORS: Mapping[str, Mapping[str, float]] = {
-    "dbt project, keys declared by tests": {**_BARS, "harmless silent": 0.97, "known": 1.0},
-    "dbt project, no key declared": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 0.84},
-    "TPC-DS": {**_BARS, "harmless silent": 0.94, "known": 1.0, "exact columns": 0.83},
-    "TPC-H": {**_BARS, "harmless silent": 0.96, "known": 1.0, "exact columns": 0.9},
-    "Spark SQL": {**_BARS, "harmless silent": 0.95, "known": 1.0, "exact columns": 0.88},
-    "Subscriptions": {**_BARS, "harmless silent": 0.88, "known": 1.0, "exact columns": 0.9},
-    "Care": {**_BARS, "harmless silent": 0.58, "known": 1.0, "exact columns": 0.89},
-    WHOLE: {**_BARS, "harmless silent": 0.8, "known": 1.0, "exact columns": 0.88},
+    "dbt project, keys declared by tests": {**_BARS, "harmless silent": 0.98, "known": 1.0},
+    "dbt project, no key declared": {**_BARS, "harmless silent": 0.97, "known": 1.0, "exact columns": 0.84},
+    "TPC-DS": {**_BARS, "harmless silent": 0.98, "known": 1.0, "exact columns": 0.83},
+    "TPC-H": {**_BARS, "harmless silent": 1.0, "known": 1.0, "exact columns": 0.9},
+    "Spark SQL": {**_BARS, "harmless silent": 0.97, "known": 1.0, "exact columns": 0.88},
+    "Subscriptions": {**_BARS, "harmless silent": 0.92, "known": 1.0, "exact columns": 0.9},
+    "Care": {**_BARS, "harmless silent": 0.86, "known": 1.0, "exact columns": 0.89},
+    WHOLE: {**_BARS, "harmless silent": 0.92, "known": 1.0, "exact columns": 0.88},
 }
 """What a change of the reader may not fall below, of each corpus. The corpora before `Subscriptions` were in view when
 rules were written; so was it since, when it had 0.71, and `Care`, when it had 0.57.

@@ -71,12 +71,14 @@ def _dataset(edit: Edit) -> str:
 def _project(edit: Edit, sql: str) -> ProjectCode:
     """A query as the only model of a project, a statement as its only script."""
     if edit.is_query:
-        tables = tpch.TABLES if edit.statement.startswith(query_edits.TPCH) else tpcds.columns()
+        types = tpch.types() if edit.statement.startswith(query_edits.TPCH) else tpcds.types()
         code = Code(file="answer.sql", sql=sql, content=sql, builds=_ANSWER, table=_ANSWER.name)
-        return ProjectCode(dialect="duckdb", namespace="duckdb", codes=(code,), columns=tables)
-    columns = {table: tuple(names) for table, names in {**shop.COLUMNS, **shop.TARGETS}.items()}
+        columns = {table: tuple(names) for table, names in types.items()}
+        return ProjectCode(dialect="duckdb", namespace="duckdb", codes=(code,), columns=columns, types=types)
+    known: Mapping[str, Mapping[str, str]] = {**shop.COLUMNS, **shop.TARGETS}
+    columns = {table: tuple(names) for table, names in known.items()}
     code = Code(file="job.sql", sql=sql, content=sql)
-    return ProjectCode(dialect="spark", namespace="spark", codes=(code,), columns=columns)
+    return ProjectCode(dialect="spark", namespace="spark", codes=(code,), columns=columns, types=known)
 
 
 def _of_schema(schema: _Schema, edit: Edit, sql: str) -> ProjectCode:

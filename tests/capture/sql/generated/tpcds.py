@@ -78,6 +78,11 @@ def columns() -> dict[str, tuple[str, ...]]:
     return {table: tuple(kinds) for table, kinds in tables().items()}
 
 
+def types() -> dict[str, dict[str, str]]:
+    """The types of the columns, by table."""
+    return {table: {column: _KINDS[kind].sql for column, kind in kinds.items()} for table, kinds in tables().items()}
+
+
 @cache
 def queries() -> dict[str, str]:
     """The 103, by number; 14, 23, 24 and 39 have a second variant `b`."""

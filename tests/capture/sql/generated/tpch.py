@@ -73,6 +73,11 @@ def kind_of(column: str) -> Kind:
 KINDS = {column: kind_of(column) for columns in TABLES.values() for column in columns}
 
 
+def types() -> dict[str, dict[str, str]]:
+    """The types of the columns, by table."""
+    return {table: {column: KINDS[column].sql for column in columns} for table, columns in TABLES.items()}
+
+
 def queries() -> list[str]:
     """The 22, in order."""
     text = (Path(__file__).parent / "tpch.sql").read_text("utf-8").partition("\n")[2]

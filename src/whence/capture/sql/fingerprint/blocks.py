@@ -9,15 +9,19 @@ from dataclasses import replace
 
 from whence.capture.sql.fingerprint.block import NEAREST, NEAREST_OR_NONE, Block, OuterJoin, rows_of
 from whence.capture.sql.fingerprint.keys import unique_keys
-from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import known_values, normalize_filter
+from whence.capture.sql.fingerprint.normal_forms.aggregates.windows import without_frames
+from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.equalities import merge_equalities
+from whence.capture.sql.fingerprint.normal_forms.sources.equal_columns import read_one_of_equal
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import semi_joins
+from whence.capture.sql.fingerprint.normal_forms.sources.missing_rows import with_existence
 from whence.capture.sql.fingerprint.normal_forms.sources.outer_joins import (
     filter_right_sides,
     inner_views,
     normalize_joins,
 )
 from whence.capture.sql.fingerprint.normal_forms.sources.scalars import join_scalars, join_totals
+from whence.capture.sql.fingerprint.normal_forms.values.known import known_values
 from whence.capture.sql.fingerprint.row_identity import normalize_sources
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 
@@ -35,8 +39,11 @@ def close_block(
     block, values = inner_views(store, block, values)
     block, values = normalize_sources(store, _normalize_conditions(store, block), values)
     block = semi_joins(store, block, values, close_block)
-    values = known_values(store, block.conditions, values)
+    values = with_existence(store, block, values, close_block)
+    values = _without_frames(store, block, values)
+    values = known_values(store, block.conditions, values, block.sources)
     block = replace(block, conditions=_without_certain(store, block))
+    block, values = _read_one_of_equal(store, block, values)
     block = replace(block, conditions=merge_equalities(store, block.conditions))
     if block.is_plain:
         (only,) = block.sources
@@ -47,6 +54,25 @@ def close_block(
         closing.only = block.sources[0]
         return rows_of(closing.only), [closing.close(value) for value in values]
     return _block_rows(closing, block), [closing.close(value) for value in values]
+
+
+def _read_one_of_equal(store: Formulas, block: Block, values: Sequence[Formula]) -> tuple[Block, list[Formula]]:
+    if len(block.sources) < 2 and not any(join.kind == "full" for join in block.outer_joins):
+        return block, list(values)
+    closing = _Closing(store, _label_sources(store, block, []))
+    return read_one_of_equal(store, block, values, lambda column: closing.close(column).digest)
+
+
+def _without_frames(store: Formulas, block: Block, values: Sequence[Formula]) -> list[Formula]:
+    """The values without frames that say nothing, since the rows are those of one source with a key."""
+    if len(block.sources) != 1 or not any(value.has_window for value in values):
+        return list(values)
+    if not all(map(_keeps_rows, block.outer_joins)):
+        return list(values)
+    (only,) = block.sources
+    found = [key for key in unique_keys(rows_of(only)) if key.is_complete]
+    keys = [[store.push(column, only) for column in key.columns] for key in found]
+    return [without_frames(store, keys, value) for value in values]
 
 
 def _normalize_conditions(store: Formulas, block: Block) -> Block:

@@ -90,6 +90,7 @@ class _Evaluation:
         self.functions.update(_functions(self.project.codes))
         self.readings.store.keys.clear()
         self.readings.store.types = self._types()
+        self.readings.store.kinds.clear()
         self.keys = {_table(name, self.project.dialect): keys for name, keys in self.project.keys.items()}
         for table in self.keys:
             self._declare_keys(table, Model(self.readings.store.make("table", str(table)), {}))

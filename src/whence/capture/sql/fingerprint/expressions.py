@@ -7,6 +7,7 @@ keeps all of its arguments, so two formulas are never equal by omission.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import connect
 from whence.capture.sql.fingerprint.normal_forms.spellings import (
     aggregates,
     calls,
@@ -22,6 +23,7 @@ from whence.capture.sql.fingerprint.normal_forms.spellings import (
     windows,
 )
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, is_volatile
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.syntax import classes as c
@@ -76,7 +78,13 @@ class Expressions:
         """The conditions of an AND, without those that are always true."""
         value = self.value(scope, node)
         parts = [part for part in value.args if isinstance(part, Formula)] if value.op == "and" else [value]
-        return [self.matches.get(part, part) for part in parts if part is not self.true]
+        return [self._matched(part) for part in parts if part is not self.true]
+
+    def _matched(self, condition: Formula) -> Formula:
+        """A condition of a filter with EXISTS in place of IN, outside of NOT: NULL counts as false there."""
+        if condition.op in ("and", "or"):
+            return connect(self.store, condition.op, [self._matched(part) for part in formulas_of(condition)])
+        return self.matches.get(condition, condition)
 
     @property
     def true(self) -> Formula:

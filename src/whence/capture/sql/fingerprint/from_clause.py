@@ -8,6 +8,7 @@ from whence.capture.sql.fingerprint.blocks import close_block, copy_block
 from whence.capture.sql.fingerprint.meaning import Meaning, RelationMeanings, with_meaning
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import negate
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import exists_in
+from whence.capture.sql.fingerprint.normal_forms.sources.partition_filters import without_partition_filters
 from whence.capture.sql.lineage import Table
 from whence.capture.sql.provenance.formulas import Formula
 from whence.capture.sql.provenance.relations import Base, Output, Relation
@@ -147,10 +148,13 @@ class FromMeaning:
         is_nullable = self.is_nullable or self.is_missing
         is_complete = is_nullable or any(value.has_window for value in values) or width > _MOST_SOURCES
         if is_complete:
-            rows, closed = close_block(self.store, block, [*values, *order])
+            kept = [*values, *order]
+            block, lifted = (block, []) if is_nullable else without_partition_filters(self.store, block, kept)
+            rows, closed = close_block(self.store, block, [*kept, *lifted])
             instance = self.store.instance(rows)
             pushed = [self.store.push(value, instance, is_nullable) for value in closed]
-            return Block([instance]), pushed[: len(values)], tuple(pushed[len(values) :])
+            conditions = pushed[len(kept) :]
+            return Block([instance], [], conditions), pushed[: len(values)], tuple(pushed[len(values) : len(kept)])
         if block.is_used:
             block, copied = copy_block(self.store, block, [*values, *order])
             values, order = copied[: len(values)], copied[len(values) :]

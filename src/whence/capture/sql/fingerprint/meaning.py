@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from whence.capture.sql.fingerprint.block import Block
 from whence.capture.sql.fingerprint.blocks import close_block
 from whence.capture.sql.fingerprint.expressions import Expressions
+from whence.capture.sql.fingerprint.normal_forms.sources.branches import merge_branches
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import exists_in
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import without_groups
 from whence.capture.sql.lineage import Table
@@ -130,7 +131,10 @@ class RelationMeanings:
         if tree.arg(operation, tree.BY_NAME):
             left, right = self._by_name(left, relation), self._by_name(right, relation)
         branches = [*self._branches(left, is_distinct), *self._branches(right, is_distinct)]
+        branches = merge_branches(self.store, branches)
         branches.sort(key=lambda branch: (branch[0].digest, [value.digest for value in branch[1]]))
+        if len(branches) == 1 and not is_distinct:
+            return self._rows_with(relation, *branches[0], tuple(branches), is_distinct)
         rows = self.store.make("union_all", self.store.make("bag", *(branch[0] for branch in branches)))
         width = min((len(values) for _, values in branches), default=0)
         columns = [
@@ -155,8 +159,14 @@ class RelationMeanings:
             for output, one in zip(whole.outputs, found, strict=True)
         ]
         meaning = relation.meaning
-        block = meaning.block if isinstance(meaning, Meaning) else Block([self.store.instance(self.unread("union"))])
-        return with_meaning(relation, outputs, Meaning(block))
+        if not isinstance(meaning, Meaning):
+            return with_meaning(relation, outputs, Meaning(Block([self.store.instance(self.unread("union"))])))
+        places = [relation.outputs.index(one) if one is not None else -1 for one in found]
+        branches = tuple(
+            (rows, tuple(values[place] if place >= 0 else null for place in places))
+            for rows, values in meaning.branches
+        )
+        return with_meaning(relation, outputs, Meaning(meaning.block, (), branches, meaning.is_distinct))
 
     def _compare_rows(
         self, operation: tree.Node, left: Relation, right: Relation, relation: Relation, is_distinct: bool

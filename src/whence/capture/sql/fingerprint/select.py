@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Final
 
+from whence.capture.sql.fingerprint.block import Block
 from whence.capture.sql.fingerprint.from_clause import FromMeaning
 from whence.capture.sql.fingerprint.keys import needed_keys
 from whence.capture.sql.fingerprint.meaning import Meaning, RelationMeanings, with_meaning
@@ -133,6 +134,7 @@ class SelectMeaning(FromMeaning):
         if isinstance(before, Meaning):
             lists["inherited"] = list(before.order)
         block = before.block if isinstance(before, Meaning) else self._from()
+        self._join_unnested(block, lists, node)
         rows = Rows(self.store, block, lists)
         if not isinstance(before, Meaning):
             self._apply_clauses(rows, node)
@@ -142,6 +144,25 @@ class SelectMeaning(FromMeaning):
         ]
         order = rows.lists.get("order") or rows.lists["inherited"]
         return with_meaning(relation, outputs, Meaning(rows.block, tuple(order)))
+
+    def _join_unnested(self, block: Block, lists: dict[str, list[Formula]], node: tree.Node) -> None:
+        """UNNEST as the only one of a select list is a join with the elements, if no other clause counts rows."""
+        make, values = self.store.make, lists["values"]
+        unnested = [value for value in values if value.op == "explode" and len(value.args) == 2]
+        counted = (tree.GROUP, tree.DISTINCT, tree.QUALIFY, tree.HAVING)
+        if (
+            self.scope.reading.dialect.name != "duckdb"
+            or len(unnested) != 1
+            or any(tree.arg(node, one) for one in counted)
+        ):
+            return
+        if any(
+            value.has_aggregate or value.has_window or _has_explode(value) for value in values if value not in unnested
+        ):
+            return
+        instance = self.store.instance(make("rows_of", "unnest", "expressions", unnested[0].args[1]))
+        block.sources.append(instance)
+        lists["values"] = [make("of", instance, make("name", "#0")) if one in unnested else one for one in values]
 
     def _apply_clauses(self, rows: Rows, node: tree.Node) -> None:
         make = self.store.make
@@ -165,7 +186,9 @@ class SelectMeaning(FromMeaning):
             rows.lists["inherited"] = []
         rows.filter(tree.HAVING)
         if rows.lists.get(tree.QUALIFY):
+            rows.lift_partition_filters()
             rows.wrap(lambda inside, _: inside)
+            rows.filter("lifted")
             rows.filter(tree.QUALIFY)
         if rows.lists.get("distinct_on"):
             rows.keep_first()
@@ -213,6 +236,10 @@ def _is_nothing(limit: tree.Node | None) -> bool:
     return (
         limit is not None and limit.key == "offset" and tree.text_of(tree.arg(limit, tree.EXPRESSION)) == ("0", False)
     )
+
+
+def _has_explode(value: Formula) -> bool:
+    return value.op == "explode" or any(isinstance(arg, Formula) and _has_explode(arg) for arg in value.args)
 
 
 def _subsets(places: Sequence[int]) -> list[list[int]]:

@@ -4,13 +4,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from whence.capture.sql.fingerprint.block import Block, OuterJoin, instances_of, rows_of
 from whence.capture.sql.fingerprint.blocks import close_block, mentions
-from whence.capture.sql.fingerprint.keys import reads_only, unique_keys
+from whence.capture.sql.fingerprint.keys import unique_keys
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import sum_of_some
 from whence.capture.sql.fingerprint.normal_forms.aggregates.parts import aggregates_of, change_aggregates
 from whence.capture.sql.fingerprint.normal_forms.aggregates.total_filters import shared_filter
-from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import normalize_filter, rejects_null
+from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import is_known, normalize_filter, rejects_null
 from whence.capture.sql.fingerprint.normal_forms.sources.outer_joins import normalize_joins
+from whence.capture.sql.fingerprint.normal_forms.sources.partition_filters import is_on_keys, without_partition_filters
 from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import without_groups
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
+from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.fingerprint.row_identity import Change, change_everywhere, first_order, first_value
 from whence.capture.sql.provenance.formulas import BINDERS, Formula, Formulas
 from whence.capture.sql.syntax import tree
@@ -84,7 +87,7 @@ class Rows:
     def _open_groups(self, keys: list[Formula]) -> list[Formula]:
         """Without aggregates, groups of groups are groups of their rows. Returns the keys over these."""
         flat = [*keys, *(value for values in self.lists.values() for value in values)]
-        if any(value.has_aggregate for value in flat):
+        if any(_counts_repetition(one) for value in flat for one in aggregates_of(value)):
             return keys
         self.block, found = without_groups(self.store, self.block, flat)
         keys, found = found[: len(keys)], found[len(keys) :]
@@ -102,6 +105,11 @@ class Rows:
                     return value
                 case ("sum", "this", Formula() as value) if keys and (some := sum_of_some(self.store, value)):
                     return some
+                case ("sum", "this", Formula(op="coalesce", args=(Formula() as value, Formula() as zero))) if (
+                    keys and integer_of(zero) == 0
+                ):
+                    total = self.store.make("aggregate", "sum", "this", value)
+                    return total if is_known(conditions, value) else make_coalesce(self.store, [total, zero])
                 case ("count", Formula() as value) if any(rejects_null(one, value) for one in conditions):
                     return self.store.make("aggregate", "count", self.store.make("star"))
             return part
@@ -113,7 +121,7 @@ class Rows:
         """Take conditions on keys alone out of WHERE: after grouping they choose among groups, as HAVING does."""
         sources, own = frozenset(self.block.sources), frozenset(self.block.instances())
         plain = frozenset(key for key in keys if instances_of(key) <= sources)
-        lifted = [one for one in self.block.conditions if not one.has_window and reads_only(one, plain, own)]
+        lifted = [one for one in self.block.conditions if not one.has_window and is_on_keys(one, plain, own)]
         self.lists["lifted"] = lifted
         rest = [one for one in self.block.conditions if one not in lifted]
         self.block = Block(self.block.sources, self.block.outer_joins, rest)
@@ -129,6 +137,11 @@ class Rows:
         else:
             self.group(make_rows, values)
 
+    def lift_partition_filters(self) -> None:
+        """Take conditions on the partitions of all windows out: they choose among partitions, before or after."""
+        flat = [value for values in self.lists.values() for value in values]
+        self.block, self.lists["lifted"] = without_partition_filters(self.store, self.block, flat)
+
     def keep_first(self) -> None:
         """Complete rows of which the first of each group of `distinct_on` is left, after all window functions."""
         if any(value.has_window for value in self.lists["values"]):
@@ -142,7 +155,9 @@ class Rows:
             return first_value(self.store, value, keys, order)
 
         self.lists = {name: [*map(first, values)] for name, values in self.lists.items()}
+        self._lift_conditions(frozenset(self.lists["distinct_on"]))
         self.wrap(lambda inside, lists: self.store.make("group", inside, self.store.make("set", *lists["distinct_on"])))
+        self.block.conditions += self.lists.pop("lifted", ())
 
     def _is_used(self, join: OuterJoin, keys: list[Formula]) -> bool:
         others = [one for one in self.block.outer_joins if one is not join]
@@ -179,6 +194,16 @@ class Rows:
             name: [outside.change(push(value, instance, windows=windows)) for value in values]
             for name, values in lists.items()
         }
+
+
+def _counts_repetition(aggregate: Formula) -> bool:
+    """Whether a row that is there twice makes another value than once."""
+    match aggregate.args:
+        case ("min" | "max" | "logicalor" | "logicaland", "this", Formula() as value):
+            return value.has_window
+        case ("count", Formula(op="distinct") as value):
+            return value.has_window
+    return True
 
 
 class _Outside:

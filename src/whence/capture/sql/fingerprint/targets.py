@@ -83,6 +83,7 @@ def read_targets(
 
     Raises DialectError, and nothing else.
     """
+    store.dialect = dialect
     observer = _Observer(store, dict(models or {}), functions or {})
     lineage = read_script(text, dialect, catalog, budget, observer)
     observer.add_failures(lineage, text)
@@ -130,7 +131,7 @@ class _Observer:
         known = reading.session.columns(move.target)[0] is not None
         outputs = move.columns
         if isinstance(move.meaning, Meaning) and _is_whole(node):
-            values = [self._formula(output) for output in outputs]
+            values = [self._inserted(node, self._formula(output)) for output in outputs]
             rows, closed = close_block(self.store, move.meaning.block, [*values, *move.meaning.order])
             rows = self._decorated(node, rows, grammar)
         elif (changed := self._changed(reading, node)) is not None and {one.name for one in outputs} <= set(
@@ -168,6 +169,11 @@ class _Observer:
         if output.formula is not None:
             return output.formula
         return self.store.make("volatile", "unread", output.name)
+
+    def _inserted(self, node: tree.Node | None, value: Formula) -> Formula:
+        """A value that is written. INSERT gives NULL the type of its column."""
+        is_null = value.op in ("cast", "trycast") and value.args[0] is self.store.make("null")
+        return self.store.make("null") if is_null and isinstance(node, c.Insert) else value
 
     def _rows_of_text(self, node: tree.Node | None, text: str, grammar: str) -> Formula:
         """Rows of a statement that is compared as a whole: UPDATE, MERGE, DELETE, COPY and the like."""

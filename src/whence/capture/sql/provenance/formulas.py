@@ -19,7 +19,11 @@ IDEMPOTENT: Final = frozenset({"and", "or", "set"})
 BINDERS: Final = frozenset({"of", "scalar", "exists", "in_query"})
 """Operations whose arguments are read in another query."""
 STRICT: Final = frozenset(
-    {"add", "sub", "mul", "neg", "cast", "trycast", "upper", "lower", "trim", "substring", "extract", "date_plus"}
+    {
+        *("add", "sub", "mul", "div", "neg", "abs", "round", "floor", "ceil"),
+        *("upper", "lower", "trim", "substring", "length", "jsonextract", "jsonextractscalar"),
+        *("cast", "trycast", "extract", "date_plus", "date_trunc", "datediff", "attimezone"),
+    }
 )
 """Operations that give NULL if any argument is NULL."""
 PUSHED_SIZE: Final = 64
@@ -75,7 +79,7 @@ class RowKey(NamedTuple):
 class Formulas:
     """All formulas of one comparison. `len` is the number of distinct ones, the measure of memory."""
 
-    __slots__ = ("_known", "_serial", "keys", "types")
+    __slots__ = ("_known", "_serial", "dialect", "keys", "kinds", "types")
 
     def __init__(self) -> None:
         self._known: dict[tuple[Argument, ...], Formula] = {}
@@ -84,6 +88,10 @@ class Formulas:
         """The declared keys of tables and models, by their rows."""
         self.types: dict[Formula, Mapping[str, str]] = {}
         """The types of the columns of tables, by their rows: as far as they are certain, in lower case."""
+        self.kinds: dict[tuple[Formula, Formula | None], str] = {}
+        """The types of values that are known already, by the rows that they are of."""
+        self.dialect = ""
+        """The dialect of the statements that are read."""
 
     def __len__(self) -> int:
         return len(self._known)
@@ -99,16 +107,6 @@ class Formulas:
         if found is None:
             found = self._known[key] = Formula(self, op, args)  # type: ignore[index]
         return found
-
-    def type_of(self, column: Formula) -> str:
-        """The type of a column of a table, perhaps through groups; empty if it is not known."""
-        instance, name = column.args
-        rows = instance.args[1] if isinstance(instance, Formula) and instance.op == "inst" else None
-        while isinstance(rows, Formula) and rows.op in ("group", "limit"):
-            rows = rows.args[0]
-        is_column = isinstance(name, Formula) and name.op == "name"
-        known = self.types.get(rows, {}) if isinstance(rows, Formula) and is_column else {}
-        return known.get(str(name.args[0]), "") if isinstance(name, Formula) else ""
 
     def instance(self, rows: Formula) -> Formula:
         """A new item of FROM over these rows."""
@@ -141,7 +139,7 @@ class Formulas:
             found = memo.get(part)
             if found is None:
                 inside = part.op not in ROW_BOUND and part.size <= PUSHED_SIZE
-                inside = inside or (windows and part.has_window)
+                inside = inside or (windows and part.has_window and part.op != "aggregate")
                 found = memo[part] = self.rebuild(part, visit) if inside else self.make("of", instance, part)
             return found
 

@@ -3,8 +3,9 @@
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
-from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case, not_null
-from whence.capture.sql.fingerprint.normal_forms.values.defaults import is_never_null, make_coalesce
+from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null, not_null, null_tested
+from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
+from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _FILTERED: Final = frozenset({"sum", "avg", "min", "max", "logicalor", "logicaland"})
@@ -45,6 +46,9 @@ def make_count(store: Formulas, value: Formula) -> Formula:
         value = store.make("case", parts[0], store.make("number", "1"), parts[2])
         if (tested := not_null(parts[0])) is not None:
             return make_count(store, tested)
+    if value.op == "case" and len(parts) == 3 and parts[1].op == "null" and parts[2].op in ("number", "string"):
+        tested = null_tested(parts[0])
+        return store.make("aggregate", "count", value) if tested is None else make_count(store, tested)
     return store.make("aggregate", "count", value)
 
 
@@ -53,5 +57,7 @@ def sum_of_some(store: Formulas, value: Formula) -> Formula | None:
     parts = formulas_of(value)
     if value.op != "case" or len(parts) != 3 or integer_of(parts[2]) != 0 or not is_never_null(parts[1]):
         return None
+    if parts[1] is store.make("number", "1") and store.dialect == "duckdb":
+        return store.make("cast", count_where(store, parts[0]), store.make("type", "int128"))
     some = make_case(store, [(parts[0], parts[1])], store.make("null"))
     return make_coalesce(store, [store.make("aggregate", "sum", "this", some), parts[2]])

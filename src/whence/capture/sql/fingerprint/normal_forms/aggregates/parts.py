@@ -16,6 +16,15 @@ def aggregates_of(value: Formula) -> Iterator[Formula]:
             yield from aggregates_of(part)
 
 
+def windows_of(value: Formula) -> Iterator[Formula]:
+    """All window functions of a value over the rows of their own query."""
+    if value.op == "window":
+        yield value
+    if value.has_window:
+        for part in formulas_of(value):
+            yield from windows_of(part)
+
+
 def change_aggregates(store: Formulas, change: Change) -> Change:
     """What becomes of a value if `change` tells what becomes of each of its outermost aggregates."""
     memo: dict[Formula, Formula] = {}

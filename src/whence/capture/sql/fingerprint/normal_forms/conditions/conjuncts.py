@@ -1,25 +1,25 @@
 """The conditions of a filter as a set: without those that another one implies."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from operator import le, lt
 from typing import Final
 
+from whence.capture.sql.fingerprint.normal_forms.conditions.bounds import bounds_of, conjuncts_of
 from whence.capture.sql.fingerprint.normal_forms.conditions.filters import as_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import COMPARISONS
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
-from whence.capture.sql.fingerprint.normal_forms.terms.nulls import null_tested
-from whence.capture.sql.fingerprint.row_identity import change_everywhere
+from whence.capture.sql.fingerprint.normal_forms.terms.nulls import null_sources, null_tested
 from whence.capture.sql.provenance.formulas import STRICT, Formula, Formulas
 
 _NUMBERINGS: Final = ("rownumber", "rank", "denserank")
-STRICT_CONDITIONS: Final = COMPARISONS | {"like", "ilike", "startswith", "contains"}
+STRICT_CONDITIONS: Final = COMPARISONS | {"like", "ilike", "startswith", "endswith", "contains"}
 """Conditions that are NULL if any argument is NULL."""
 
 
 def normalize_filter(store: Formulas, conditions: Sequence[Formula]) -> list[Formula]:
     """The conjuncts of a filter in their normal form."""
     true, false = (store.make("boolean", text) for text in ("true", "false"))
-    conjuncts = (part for one in conditions for part in _conjuncts(as_filter(store, one)))
+    conjuncts = (part for one in conditions for part in conjuncts_of(as_filter(store, one)))
     found = [_first_row(store, one) for one in dict.fromkeys(conjuncts) if one is not true]
     if false in found:
         return [false]
@@ -28,11 +28,14 @@ def normalize_filter(store: Formulas, conditions: Sequence[Formula]) -> list[For
     found = list(dict.fromkeys(equal.get(one, one) for one in found))
     fixed = {pair[0]: pair[1] for one in found if one.op == "eq" and (pair := _fixed(one)) is not None}
     found = [one for one in found if not _is_implied(one, fixed)]
-    return [one for one in found if not any(_implies(other, one) for other in found if other is not one)]
+    return [one for one in found if not any(implies(other, one) for other in found if other is not one)]
 
 
 def rejects_null(condition: Formula, value: Formula) -> bool:
     """Whether a condition is not true where a value is NULL."""
+    sources = null_sources(value)
+    if sources != (value,):
+        return bool(sources) and all(rejects_null(condition, one) for one in sources)
     parts = formulas_of(condition)
     if condition.op in STRICT_CONDITIONS:
         return any(_is_null_with(part, value) for part in parts)
@@ -44,32 +47,15 @@ def rejects_null(condition: Formula, value: Formula) -> bool:
     return null_tested(parts[0]) is value or (is_strict and rejects_null(parts[0], value))
 
 
-def known_values(store: Formulas, conditions: Sequence[Formula], values: Sequence[Formula]) -> list[Formula]:
-    """The values of rows for which the conditions hold, without a default of what is not NULL in them."""
-
-    def simplify(part: Formula) -> Formula:
-        if part.op != "coalesce" or not all(map(_is_plain_default, formulas_of(part)[1:])):
-            return part
-        value = formulas_of(part)[0]
-        return value if any(rejects_null(one, value) for one in conditions) else part
-
-    visit = change_everywhere(store, simplify) if conditions else None
-    return list(values) if visit is None else [visit(value) for value in values]
-
-
-def _is_plain_default(value: Formula) -> bool:
-    """Whether a default does not decide on the type: a number with a fraction would."""
-    return value.op == "string" or integer_of(value) is not None
+def is_known(conditions: Sequence[Formula], value: Formula) -> bool:
+    """Whether a value is not NULL in any row for which the conditions are true."""
+    return all(any(rejects_null(one, source) for one in conditions) for source in null_sources(value))
 
 
 def _is_null_with(part: Formula, value: Formula) -> bool:
     if part is value:
         return True
     return part.op in STRICT and any(_is_null_with(arg, value) for arg in formulas_of(part))
-
-
-def _conjuncts(condition: Formula) -> list[Formula]:
-    return formulas_of(condition) if condition.op == "and" else [condition]
 
 
 def _turned(store: Formulas, comparison: Formula) -> Formula:
@@ -110,25 +96,13 @@ def _is_implied(condition: Formula, fixed: dict[Formula, int]) -> bool:
     return bool((lt if condition.op == "lt" else le)(low, high))
 
 
-def _implies(condition: Formula, other: Formula) -> bool:
+def implies(condition: Formula, other: Formula) -> bool:
     """Whether another condition holds wherever a condition does: a wider bound, or that a value is not NULL."""
     tested = null_tested(formulas_of(other)[0]) if other.op == "not" else None
     if tested is not None:
         return rejects_null(condition, tested)
-    bounds = {bound[:2]: bound[2:] for bound in _bounds(condition)}
-    return any(bounds.get(bound[:2], bound[2:]) > bound[2:] for bound in _bounds(other))
-
-
-def _bounds(condition: Formula) -> Iterator[tuple[Formula, bool, int, bool]]:
-    """What a comparison with a whole number bounds: the value, whether from below, how tightly, whether strictly.
-
-    A greater third and fourth part is the tighter bound.
-    """
-    if condition.op not in ("lt", "lte"):
-        return
-    low, high = formulas_of(condition)
-    first, last = integer_of(low), integer_of(high)
-    if first is not None:
-        yield high, True, first, condition.op == "lt"
-    elif last is not None:
-        yield low, False, -last, condition.op == "lt"
+    if (condition.op == "lt" and other.op in ("neq", "lte")) or (condition.op, other.op) == ("eq", "lte"):
+        is_same = set(condition.args) == set(other.args)
+        return is_same and (other.op == "neq" or condition.op == "eq" or condition.args == other.args)
+    bounds = {bound[:3]: bound.tightness for bound in bounds_of(condition)}
+    return any(bounds.get(bound[:3], bound.tightness) > bound.tightness for bound in bounds_of(other))

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import eq, le, lt, ne
 from typing import Any, Final
 
+from whence.capture.sql.fingerprint.normal_forms.conditions.ranges import with_ranges
+from whence.capture.sql.fingerprint.normal_forms.conditions.sides import normal_sides
 from whence.capture.sql.fingerprint.normal_forms.terms.days import day_bound, with_day
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.fingerprint.normal_forms.terms.whole_numbers import whole_bound
@@ -27,6 +29,7 @@ def connect(store: Formulas, op: str, parts: Iterable[Formula]) -> Formula:
     dual = "or" if is_and else "and"
     sets = [frozenset(_operands(one, dual)) for one in kept]
     kept = [one for one, own in zip(kept, sets, strict=True) if not any(other < own for other in sets)]
+    kept = with_ranges(store, op, kept)
     return store.connect(op, kept) if is_and else _factor(store, _with_equal(store, kept))
 
 
@@ -64,6 +67,8 @@ def negate(store: Formulas, value: Formula) -> Formula:
         return store.make(_OPPOSITES[value.op], *value.args)
     if value.op == "boolean":
         return store.make("boolean", "false" if value.args[0] == "true" else "true")
+    if value.op == "coalesce" and len(parts) == 2 and parts[1].op == "boolean":
+        return store.make("coalesce", *(negate(store, part) for part in parts))
     return parts[0] if value.op == "not" else store.make("not", value)
 
 
@@ -73,6 +78,7 @@ def compare(store: Formulas, operation: str, left: Formula, right: Formula) -> F
         operation, left, right = _SWAPPED[operation], right, left
     left, right = with_day(store, right, left), with_day(store, left, right)
     operation, left, right = day_bound(store, *whole_bound(store, operation, left, right))
+    operation, left, right = normal_sides(store, operation, left, right)
     if operation in _COMPUTED and (computed := compare_literals(operation, left, right)) is not None:
         return store.make("boolean", str(computed).lower())
     false = store.make("boolean", "false")
@@ -117,4 +123,6 @@ def is_condition(value: Formula) -> bool:
     if value.op == "case":
         values = [part for part in (*parts[1:-1:2], parts[-1]) if part.op != "null"]
         return bool(values) and all(map(is_condition, values))
-    return value.op in COMPARISONS | {"and", "or", "not", "is", "boolean"}
+    if value.op == "coalesce":
+        return all(map(is_condition, parts))
+    return value.op in COMPARISONS | {"and", "or", "not", "is", "boolean", "exists", "nullsafeeq", "nullsafeneq"}

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from whence.capture.sql.fingerprint.block import OUTER_VIEW, Block, OuterJoin, instances_of, rows_of
-from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import STRICT_CONDITIONS
+from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import STRICT_CONDITIONS, implies
 from whence.capture.sql.fingerprint.normal_forms.sources.existence import exists_in
+from whence.capture.sql.fingerprint.normal_forms.sources.reopened_rows import ForeignSourceError, Reopened
 from whence.capture.sql.fingerprint.normal_forms.sources.scalars import is_total
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import null_tested
 from whence.capture.sql.fingerprint.row_identity import change_block, change_everywhere
@@ -30,17 +31,49 @@ def filter_right_sides(
     """The same rows and values. What ON asks of the right side of a LEFT JOIN alone is a filter of that side."""
     rest = list(values)
     for place, join in enumerate(block.outer_joins):
-        own = [one for one in join.on if join.right.is_plain and instances_of(one) == set(join.right.sources)]
-        if join.kind != "left" or not own:
+        if join.kind != "left" or not join.right.is_plain:
             continue
-        (before,), side = join.right.sources, Block(join.right.sources, [], own)
-        after = store.instance(close(store, side, [])[0])
+        (before,) = join.right.sources
+        own = [one for one in join.on if instances_of(one) == {before}]
+        cross = [one for one in join.on if one not in own]
+        side = _without_implied(store, before, own, cross)
+        if side is None:
+            continue
+        after = store.instance(close(store, side.block, [])[0])
         visit = change_everywhere(store, _Filtered(store, before, after, side, close).change)
-        on = [visit(one) for one in join.on if one not in own]
-        joins = [*block.outer_joins[:place], OuterJoin("left", Block([after]), on), *block.outer_joins[place + 1 :]]
-        block = change_block(Block(block.sources, joins, block.conditions), visit)
-        rest = [visit(value) for value in rest]
+        try:
+            joins = [*block.outer_joins[:place], OuterJoin("left", Block([after]), [*map(visit, cross)])]
+            whole = Block(block.sources, [*joins, *block.outer_joins[place + 1 :]], block.conditions)
+            block, rest = change_block(whole, visit), [visit(value) for value in rest]
+        except ForeignSourceError:  # a value reads an outer join that the rows do not show
+            continue
     return block, rest
+
+
+def _without_implied(
+    store: Formulas, before: Formula, own: Sequence[Formula], cross: Sequence[Formula]
+) -> Reopened | None:
+    """The right side of a LEFT JOIN with its own conditions of ON, and without those that ON asks anyway.
+
+    None if nothing changes.
+    """
+    try:
+        side = Reopened(store, rows_of(before))
+        opened = change_everywhere(store, lambda part: _opened(side, before, part))
+        crossing = [opened(one) for one in cross]
+        kept = [one for one in side.block.conditions if not any(implies(other, one) for other in crossing)]
+        if not own and len(kept) == len(side.block.conditions):
+            return None
+        side.block.conditions = [*kept, *(opened(one) for one in own)]
+    except ForeignSourceError:
+        return None
+    return side
+
+
+def _opened(side: Reopened, instance: Formula, part: Formula) -> Formula:
+    if part.op == "of" and part.args[0] is instance and isinstance(part.args[1], Formula):
+        return side.open(part.args[1])
+    return part
 
 
 def inner_views(store: Formulas, block: Block, values: Sequence[Formula]) -> tuple[Block, list[Formula]]:
@@ -65,13 +98,14 @@ class _Filtered:
     store: Formulas
     before: Formula
     after: Formula
-    side: Block
+    side: Reopened
     close: CloseBlock
 
     def change(self, part: Formula) -> Formula:
-        if part.op != "of" or part.args[0] is not self.before:
+        if part.op != "of" or part.args[0] is not self.before or not isinstance(part.args[1], Formula):
             return self.after if part is self.before else part
-        return self.store.make("of", self.after, *self.close(self.store, self.side, [part])[1])
+        opened = self.side.open(part.args[1])
+        return self.store.make("of", self.after, *self.close(self.store, self.side.block, [opened])[1])
 
 
 def _changes(store: Formulas, block: Block, values: Sequence[Formula], close: CloseBlock) -> Iterator[Block]:

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Final
 from whence.capture.sql.fingerprint.normal_forms.aggregates.filtered import count_where, make_count, make_filtered
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import is_condition
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import HIVE_FAMILY, Rule, given
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, type_of
+from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import add
 from whence.capture.sql.provenance.formulas import Formula
 from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.syntax import classes as c
@@ -70,9 +73,27 @@ def _within_group(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     return e.store.make("aggregate", *e.parts(scope, node))
 
 
+def _sum(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """SUM: `0 - x` is `-x` in it, whatever digits the types of both have."""
+    if set(given(node)) != {tree.THIS} or isinstance(tree.this(node), c.Distinct):
+        return e.store.make("aggregate", *e.parts(scope, node))
+    return e.store.make("aggregate", "sum", tree.THIS, _without_zero(e.inside(scope, node)))
+
+
+def _without_zero(value: Formula) -> Formula:
+    """A value of decimals without zeros that are added."""
+    if value.op == "case":
+        return value.store.rebuild(value, _without_zero)
+    zeros = [part for part in formulas_of(value) if integer_of(part) == 0]
+    others = [part for part in formulas_of(value) if integer_of(part) != 0]
+    is_exact = bool(zeros) and all(is_exact_type(type_of(part)) for part in others)
+    return add(value.store, others) if value.op == "add" and others and is_exact else value
+
+
 RULES: Final[Mapping[str, Rule]] = {
     "ignorenulls": _ignore_nulls,
     "max": _extreme,
+    "sum": _sum,
     "min": _extreme,
     "argmax": _extreme_by,
     "argmin": _extreme_by,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, negate
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, connect, negate
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null
 from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case, make_extreme
@@ -37,7 +37,11 @@ def _default(e: "Expressions", scope: Scope, node: tree.Node | None) -> Formula:
 
 
 def _coalesce(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    return make_coalesce(e.store, [e.value(scope, item) for item in (tree.this(node), *tree.items(node))])
+    values = [e.value(scope, item) for item in (tree.this(node), *tree.items(node))]
+    match values:
+        case [Formula(op="case", args=(Formula() as condition, Formula(op="null"), Formula() as value)), default]:
+            return make_case(e.store, [(connect(e.store, "or", [condition, is_null(value)]), default)], value)
+    return make_coalesce(e.store, values)
 
 
 def _decode(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:

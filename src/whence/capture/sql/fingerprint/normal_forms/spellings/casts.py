@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, _inside
+from whence.capture.sql.fingerprint.normal_forms.values.casts import cast_to
 from whence.capture.sql.provenance.formulas import Formula
 from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.syntax import tree
@@ -34,7 +35,7 @@ def _cast(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
         inner = e.store.make("string", str(inner.args[0])[:10])
     if inner.op in ("cast", "trycast") and inner.args[1] is kind and node.key == "cast":
         return inner
-    return e.store.make(node.key, inner, kind)
+    return cast_to(e.store, node.key, inner, kind)
 
 
 RULES: Final[Mapping[str, Rule]] = {

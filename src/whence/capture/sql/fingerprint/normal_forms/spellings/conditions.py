@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, connect, negate
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, connect, is_condition, negate
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, _inside, given
 from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_null
-from whence.capture.sql.fingerprint.normal_forms.values.dates import fold_date, year_test
+from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
+from whence.capture.sql.fingerprint.normal_forms.values.dates import fold_date, trunc_test, year_test
+from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
 from whence.capture.sql.fingerprint.normal_forms.values.text_tests import prefix_test
 from whence.capture.sql.names.names import column_name
 from whence.capture.sql.provenance.formulas import Formula
@@ -27,9 +29,19 @@ def _null_safe(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 def _is(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     """IS NULL of a function that is NULL for NULL alone is one of its argument."""
     tested = e.value(scope, tree.arg(node, tree.EXPRESSION))
+    if tested.op == "boolean" and set(given(node)) == {tree.THIS, tree.EXPRESSION}:
+        return _is_boolean(e, scope, node, tested)
     if tested.op != "null" or set(given(node)) != {tree.THIS, tree.EXPRESSION}:
         return e.store.make(*e.parts(scope, node))
     return is_null(e.inside(scope, node))
+
+
+def _is_boolean(e: "Expressions", scope: Scope, node: tree.Node, wanted: Formula) -> Formula:
+    """`f IS TRUE` as a default for NULL, where it is certain that f is a condition."""
+    inside, false = e.inside(scope, node), e.store.make("boolean", "false")
+    if not is_condition(inside) and type_of(inside) != "boolean":
+        return e.store.make(*e.parts(scope, node))
+    return make_coalesce(e.store, [negate(e.store, inside) if wanted is false else inside, false])
 
 
 def _connector(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
@@ -47,7 +59,7 @@ def _compare(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
         return found if node.key == "eq" else negate(e.store, found)
     left, right = (fold_date(e.store, side) for side in (_inside(e, scope, node), e.value(scope, quantified)))
     found = prefix_test(e.store, scope.reading.dialect.name, node.key, left, right)
-    found = found or year_test(e.store, node.key, left, right)
+    found = found or year_test(e.store, node.key, left, right) or trunc_test(e.store, node.key, left, right)
     return found if found is not None else compare(e.store, node.key, left, right)
 
 

@@ -4,11 +4,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import HIVE_FAMILY, Rule, given
+from whence.capture.sql.fingerprint.normal_forms.terms.days import is_day
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
 from whence.capture.sql.fingerprint.normal_forms.values.dates import (
     add_interval,
+    days_between,
     is_shared_part,
+    last_day,
     make_interval,
+    month_of,
     part_of,
+    truncated,
 )
 from whence.capture.sql.provenance.formulas import Formula
 from whence.capture.sql.queries.scopes import Scope
@@ -72,6 +78,49 @@ def _date(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     return e.store.make("cast", e.inside(scope, node), e.store.make("type", "date"))
 
 
+def _truncated(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """DATE_TRUNC of a whole unit."""
+    unit = tree.arg(node, "unit")
+    if set(given(node)) != {tree.THIS, "unit"} or not isinstance(unit, c.Var | c.Literal):
+        return e.store.make(*e.parts(scope, node))
+    return truncated(e.store, node.key, str(tree.this(unit)).lower(), e.inside(scope, node))
+
+
+def _difference(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """DuckDB's `date_diff('day', a, b)` of days is their difference."""
+    known = {tree.THIS, tree.EXPRESSION, "unit", "date_part_boundary"}
+    unit = str(tree.this(tree.arg(node, "unit"))).lower() if isinstance(tree.arg(node, "unit"), c.Var) else ""
+    last, first = e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION))
+    is_days = unit == "day" and is_day(first) and is_day(last) and scope.reading.dialect.name == "duckdb"
+    if set(given(node)) - known or not is_days:
+        return e.store.make(*e.parts(scope, node))
+    return days_between(e.store, first, last)
+
+
+def _from_parts(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """`make_date` of a year, a month and a day."""
+    if set(given(node)) == {"year", "month", "day"} and scope.reading.dialect.name in ("duckdb", "postgres"):
+        parts = (e.value(scope, tree.arg(node, name)) for name in ("year", "month", "day"))
+        if (found := month_of(e.store, *parts)) is not None:
+            return found
+    return e.store.make(*e.parts(scope, node))
+
+
+def _last_day(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    found = last_day(e.store, e.inside(scope, node)) if set(given(node)) == {tree.THIS} else None
+    return found if found is not None else e.store.make(*e.parts(scope, node))
+
+
+def _add_days(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """Spark's `date_add(day, 7)` is `day + INTERVAL 7 DAYS`, a date as well."""
+    inside, amount = e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION))
+    unit, number = tree.arg(node, "unit"), integer_of(amount)
+    is_days = isinstance(unit, c.Var) and str(tree.this(unit)).lower() == "day" and is_day(inside)
+    if number is None or not is_days or set(given(node)) - {tree.THIS, tree.EXPRESSION, "unit"}:
+        return e.store.make(*e.parts(scope, node))
+    return add_interval(e.store, [inside, e.store.make("interval", number, "day")])
+
+
 RULES: Final[Mapping[str, Rule]] = {
     "tsordstodate": _to_date,
     "dateadd": _date_add,
@@ -87,4 +136,10 @@ RULES: Final[Mapping[str, Rule]] = {
     "dayofweek": _date_part,
     "dayofyear": _date_part,
     "extract": _extract,
+    "timestamptrunc": _truncated,
+    "datetrunc": _truncated,
+    "datediff": _difference,
+    "datefromparts": _from_parts,
+    "lastday": _last_day,
+    "tsordsadd": _add_days,
 }

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, given
-from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
 from whence.capture.sql.provenance.formulas import Formula
 from whence.capture.sql.queries.scopes import Scope
 from whence.capture.sql.syntax import classes as c
@@ -45,6 +45,32 @@ def _bracket(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     return e.store.make("bracket", e.inside(scope, node), *keys)
 
 
+def _json_part(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
+    """A part of a JSON document: a path in two steps is one path, if each step finds one part."""
+    path, inside = e.value(scope, tree.arg(node, tree.EXPRESSION)), e.inside(scope, node)
+    if path.op != "jsonpath" or inside.op != "jsonextract" or set(given(node)) - _JSON_ARGUMENTS:
+        return e.store.make(*e.parts(scope, node))
+    before, document = formulas_of(inside)[:2]
+    steps = [_steps(one) for one in (before, path)]
+    if len(formulas_of(inside)) != 2 or None in steps:
+        return e.store.make(*e.parts(scope, node))
+    found = e.store.make("list", e.store.make("jsonpathroot"), *(one for part in steps for one in part or ()))
+    return e.store.make(node.key, "expression", e.store.make("jsonpath", "expressions", found), "this", document)
+
+
+def _steps(path: Formula) -> list[Formula] | None:
+    """The keys and places of a path; None if a step may find several parts."""
+    parts = formulas_of(formulas_of(path)[0]) if path.op == "jsonpath" and formulas_of(path) else []
+    steps = [part for part in parts if part.op != "jsonpathroot"]
+    is_single = all(one.op in ("jsonpathkey", "jsonpathsubscript") and _is_plain_step(one) for one in steps)
+    return steps if steps and is_single else None
+
+
+def _is_plain_step(step: Formula) -> bool:
+    text = formulas_of(step)[0] if formulas_of(step) else None
+    return text is not None and text.op == "text" and (step.op == "jsonpathkey" or str(text.args[0]).isdigit())
+
+
 def _sorted_array(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     parts = tuple(e.parts(scope, node))
     asc = parts.index("asc") if "asc" in parts else -1
@@ -52,9 +78,12 @@ def _sorted_array(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     return e.store.make(*parts[:asc], *parts[asc + 2 :]) if is_default else e.store.make(*parts)
 
 
+_JSON_ARGUMENTS: Final = frozenset({tree.THIS, tree.EXPRESSION, "only_json_types"})
 RULES: Final[Mapping[str, Rule]] = {
     "arraysize": _array_size,
     "bracket": _bracket,
+    "jsonextract": _json_part,
+    "jsonextractscalar": _json_part,
     "arraysort": _sorted_array,
     "sortarray": _sorted_array,
 }

@@ -1,11 +1,16 @@
 """Sums, differences and quotients in the syntax tree."""
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, _inside
+from whence.capture.sql.fingerprint.normal_forms.terms.days import is_day
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, is_whole_type, type_of
 from whence.capture.sql.fingerprint.normal_forms.values.arithmetic import add, fold_numbers, minus
-from whence.capture.sql.fingerprint.normal_forms.values.dates import add_interval, subtract_interval
+from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
+from whence.capture.sql.fingerprint.normal_forms.values.dates import add_interval, days_between, subtract_interval
 from whence.capture.sql.provenance.formulas import Formula
 from whence.capture.sql.queries.conditions import conjuncts
 from whence.capture.sql.queries.scopes import Scope
@@ -19,7 +24,13 @@ def _subtract(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     left, right = e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION))
     if right.op == "interval":
         return subtract_interval(e.store, left, right)
-    return e.store.make("sub", left, right) if left.op == "interval" else add(e.store, [left, minus(e.store, right)])
+    if left.op == "interval":
+        return e.store.make("sub", left, right)
+    if is_day(left) and is_day(right) and scope.reading.dialect.name == "duckdb":
+        return days_between(e.store, right, left)
+    if integer_of(left) == 0 and is_whole_type(type_of(right)):
+        return minus(e.store, right)
+    return add(e.store, [left, minus(e.store, right)])
 
 
 def _divide(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
@@ -30,7 +41,27 @@ def _divide(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
             total is counted and total.op != "distinct" and scope.reading.dialect.name == "duckdb"
         ):
             return e.store.make("aggregate", "avg", "this", total)
-    return e.store.make(*e.parts(scope, node))
+    if scope.reading.dialect.name == "duckdb":
+        left = _without_one(left)
+    match (right.op, *right.args):
+        case ("case", Formula(op="eq") as is_zero, Formula(op="null") as null, Formula() as divisor) if (
+            e.store.make("number", "0") in is_zero.args and divisor in is_zero.args
+        ):
+            return make_case(e.store, [(is_zero, null)], _quotient(e, scope, node, left, divisor))
+    return _quotient(e, scope, node, left, right)
+
+
+def _quotient(e: "Expressions", scope: Scope, node: tree.Node, left: Formula, right: Formula) -> Formula:
+    rest = [f"{name} {value}" for name, value in sorted(node.args.items()) if isinstance(value, bool) and value]
+    return e.store.make("div", left, right, *rest)
+
+
+def _without_one(value: Formula) -> Formula:
+    """A numerator without the factor 1.0: DuckDB divides as floating-point numbers anyway."""
+    parts = formulas_of(value)
+    others = [part for part in parts if not (part.op == "number" and re.fullmatch(r"1\.0*", str(part.args[0])))]
+    is_number = len(others) == 1 and (is_exact_type(type_of(others[0])) or others[0].op == "aggregate")
+    return others[0] if value.op == "mul" and is_number else value
 
 
 def _arithmetic(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:

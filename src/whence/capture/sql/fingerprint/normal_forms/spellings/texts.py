@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import negate
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, given
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
-from whence.capture.sql.fingerprint.normal_forms.values.text_tests import like
+from whence.capture.sql.fingerprint.normal_forms.values.text_tests import ilike, like
 from whence.capture.sql.fingerprint.normal_forms.values.texts import make_concat
 from whence.capture.sql.provenance.formulas import Formula
 from whence.capture.sql.queries.scopes import Scope
@@ -38,7 +38,7 @@ def _left(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 def _like(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     """LIKE and ILIKE; NOT LIKE is NOT of it."""
     value, pattern = e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION))
-    found = like(e.store, scope.reading.dialect.name, value, pattern) if node.key == "like" else None
+    found = (like if node.key == "like" else ilike)(e.store, scope.reading.dialect.name, value, pattern)
     if set(given(node)) - {tree.THIS, tree.EXPRESSION, "negate"}:
         return e.store.make(*e.parts(scope, node))
     made = found if found is not None else e.store.make(node.key, "expression", pattern, "this", value)
@@ -46,7 +46,7 @@ def _like(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 
 
 def _search(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
-    """`starts_with` and `contains`."""
+    """`starts_with`, `ends_with` and `contains`."""
     if set(given(node)) != {tree.THIS, tree.EXPRESSION}:
         return e.store.make(*e.parts(scope, node))
     return e.store.make(node.key, e.inside(scope, node), e.value(scope, tree.arg(node, tree.EXPRESSION)))
@@ -84,4 +84,5 @@ RULES: Final[Mapping[str, Rule]] = {
     "trim": _trim,
     "startswith": _search,
     "contains": _search,
+    "endswith": _search,
 }

@@ -3,7 +3,12 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from whence.capture.sql.fingerprint.normal_forms.aggregates.windows import is_default_frame, turn_lead
+from whence.capture.sql.fingerprint.normal_forms.aggregates.windows import (
+    frame_of,
+    is_default_frame,
+    make_window,
+    turn_lead,
+)
 from whence.capture.sql.fingerprint.normal_forms.spellings.syntax import Rule, _inside
 from whence.capture.sql.names.names import column_name
 from whence.capture.sql.provenance.formulas import Formula
@@ -33,18 +38,18 @@ def _frame(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
 def _window(e: "Expressions", scope: Scope, node: tree.Node) -> Formula:
     """A window function. Named windows are written out; the partition has no order."""
     function = _inside(e, scope, node)
-    frames = _window_chain(scope, node)
-    keys = [e.value(scope, key) for frame in frames for key in tree.list_arg(frame, tree.PARTITION_BY)]
-    orders = [tree.arg(frame, tree.ORDER) for frame in frames]
+    chain = _window_chain(scope, node)
+    keys = [e.value(scope, key) for frame in chain for key in tree.list_arg(frame, tree.PARTITION_BY)]
+    orders = [tree.arg(frame, tree.ORDER) for frame in chain]
     order = [e.value(scope, item) for clause in orders if clause is not None for item in tree.items(clause)]
     function, order = turn_lead(e.store, function, order)
-    clauses = [spec for frame in frames for spec in (tree.arg(frame, "spec"),) if spec is not None]
+    clauses = [spec for frame in chain for spec in (tree.arg(frame, "spec"),) if spec is not None]
     texts = [tree.source_text(spec, scope.reading.dialect.parser) for spec in clauses]
     kept = [spec for spec, text in zip(clauses, texts, strict=True) if not is_default_frame(text, bool(order))]
-    specs = [e.value(scope, spec) for spec in kept]
+    frames = [frame_of(e.store, tree.source_text(spec, scope.reading.dialect.parser)) for spec in kept]
+    specs = [frame or e.value(scope, spec) for frame, spec in zip(frames, kept, strict=True)]
     rest = [str(tree.arg(node, name)) for name in (tree.OVER, "first") if tree.arg(node, name)]
-    make = e.store.make
-    return make("window", *function.args, function.op, make("set", *keys), make("list", *order), *specs, *rest)
+    return make_window(e.store, function, e.store.make("set", *keys), order, specs, rest)
 
 
 def _window_chain(scope: Scope, node: tree.Node) -> list[tree.Node]:

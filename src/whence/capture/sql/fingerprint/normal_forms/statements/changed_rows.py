@@ -3,6 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from whence.capture.sql.fingerprint.block import Block, instances_of, rows_of
+from whence.capture.sql.fingerprint.blocks import close_block
+from whence.capture.sql.fingerprint.meaning import Meaning
+from whence.capture.sql.fingerprint.normal_forms.sources.existence import exists_in
 from whence.capture.sql.names.names import column_name
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 from whence.capture.sql.provenance.relations import Relation
@@ -54,9 +58,16 @@ class _Reader:
     node: tree.Node | None
 
     def rows(
-        self, sources: Sequence[tree.Node], conditions: Sequence[tree.Node], values: Sequence[tree.Node] = ()
+        self,
+        sources: Sequence[tree.Node],
+        conditions: Sequence[tree.Node],
+        values: Sequence[tree.Node] = (),
+        is_once: bool = False,
     ) -> tuple[Formula, list[Formula]]:
-        """The rows of some sources for which conditions are true, and values over them."""
+        """The rows of some sources for which conditions are true, and values over them.
+
+        `is_once`: a row of the first source counts once, however many rows of the others there are for it.
+        """
         first, *others = (one.copy() for one in sources)
         joins = [c.Join(this=one) for one in others]
         for one in (first, *others):
@@ -73,8 +84,22 @@ class _Reader:
         scope = Scope(self.reading)
         if self.node is not None:
             read_ctes(self.node, scope)
-        rows, found = self.close(scope.query(query))
+        relation = scope.query(query)
+        if is_once and isinstance(relation.meaning, Meaning):
+            return self._once(relation.meaning.block, [one.formula for one in relation.outputs][: len(values)])
+        rows, found = self.close(relation)
         return rows, found[: len(values)]
+
+    def _once(self, block: Block, outputs: Sequence[Formula | None]) -> tuple[Formula, list[Formula]]:
+        """The rows and values of an UPDATE, which changes a row once: what no value reads is only asked to be there."""
+        values = [one for one in outputs if one is not None]
+        target, *others = block.sources
+        is_read = any(not instances_of(value) <= {target} for value in values) or block.outer_joins
+        if others and not is_read and len(values) == len(outputs) and not any(rows_of(one).is_open for one in others):
+            own = [one for one in block.conditions if instances_of(one) <= {target}]
+            rest = [one for one in block.conditions if one not in own]
+            block = Block([target], [], [*own, exists_in(self.store, Block(others, [], rest), close_block)])
+        return close_block(self.store, block, values)
 
 
 def _all(conditions: Sequence[tree.Node]) -> tree.Node:
@@ -91,7 +116,7 @@ def _of_update(reader: _Reader, node: tree.Node) -> ChangedRows | None:
         return None
     source = tree.arg(node, tree.FROM)
     sources = [tree.this(node), *([tree.this(source)] if source is not None else [])]
-    rows, values = reader.rows(sources, _condition(node), [tree.arg(one, tree.EXPRESSION) for one in items])
+    rows, values = reader.rows(sources, _condition(node), [tree.arg(one, tree.EXPRESSION) for one in items], True)
     named = zip(map(_column_of(reader.reading), items), values, strict=True)
     columns = {name: reader.store.make("updated", rows, value) for name, value in named}
     return ChangedRows(reader.store.make("statement", "update"), columns)

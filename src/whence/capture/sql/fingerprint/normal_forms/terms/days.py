@@ -5,6 +5,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 TIME: Final = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d)?")
@@ -32,17 +33,17 @@ def is_day(value: Formula) -> bool:
     if value.op in ("cast", "trycast"):
         return value.args[1] is value.store.make("type", "date")
     if value.op == "of":
-        return is_day(parts[1]) or value.store.type_of(value) == "date"
+        return is_day(parts[1]) or type_of(value) == "date"
     if value.op == "aggregate":
         return value.args[0] in ("min", "max") and len(parts) == 1 and is_day(parts[0])
-    return value.op == "coalesce" and all(map(is_day, parts))
+    return (value.op == "coalesce" and all(map(is_day, parts))) or type_of(value) == "date"
 
 
 def with_day(store: Formulas, value: Formula, text: Formula) -> Formula:
     """A text that is compared with a day or a time as what it is."""
     if text.op != "string":
         return text
-    is_time = value.op == "of" and store.type_of(value) == "timestamp" and TIME.fullmatch(str(text.args[0]))
+    is_time = value.op == "of" and type_of(value) == "timestamp" and TIME.fullmatch(str(text.args[0]))
     if is_time:
         return store.make(
             "cast", store.make("string", without_midnight(str(text.args[0]))), store.make("type", "timestamp")

@@ -1,20 +1,68 @@
-"""Tests for NULL."""
+"""What decides whether a value is NULL, and which values never are."""
 
-from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
+from collections.abc import Iterator
+from typing import Final
+
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import LITERALS, formulas_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
 from whence.capture.sql.provenance.formulas import Formula
 
+_NUMBERINGS: Final = ("rownumber", "rank", "denserank")
+_TOTAL: Final = frozenset({"exists", "nullsafeeq", "nullsafeneq"})
+_STRICT: Final = frozenset({"lower", "upper", "neg", "add", "mul", "eq", "neq", "lt", "lte", "date_plus"})
+"""Operations that are NULL if an argument is, and never otherwise."""
+_SURE_CASTS: Final = frozenset({"duckdb", "postgres", "redshift"})
+"""Dialects whose CAST fails where it finds no value, instead of giving NULL."""
+_MOMENTS: Final = frozenset({"date", "timestamp", "timestamptz"})
+_CAST: Final = _MOMENTS | {"text", "boolean", "tinyint", "smallint", "integer", "bigint", "hugeint"}
 
-def null_source(value: Formula) -> Formula:
-    """What decides whether a value is NULL."""
-    while value.op in ("lower", "upper", "neg") and len(formulas_of(value)) == 1:
-        (value,) = formulas_of(value)
-    return value
+
+def null_sources(value: Formula) -> tuple[Formula, ...]:
+    """The values of which one is NULL exactly where this one is. None if it is never NULL."""
+    return tuple(dict.fromkeys(_sources(value)))
+
+
+def _sources(value: Formula) -> Iterator[Formula]:
+    parts = formulas_of(value)
+    if value.op == "interval" or is_never_null(value):
+        return
+    is_row = any(part.op == "tuple" for part in parts)
+    if value.op in _STRICT and not is_row:
+        for part in parts:
+            yield from _sources(part)
+    elif value.op == "not" or _is_sure_cast(value, parts) or _keeps_null(value, parts):
+        yield from _sources(parts[0])
+    else:
+        yield value
+
+
+def _keeps_null(value: Formula, parts: list[Formula]) -> bool:
+    """Whether a function of one value is NULL for NULL alone. Oracle's text of blanks is NULL without them."""
+    if value.op == "trim":
+        return len(parts) == 1 and value.store.dialect != "oracle"
+    return value.op == "date_trunc"
+
+
+def _is_sure_cast(value: Formula, parts: list[Formula]) -> bool:
+    """Whether a cast gives NULL for NULL alone."""
+    if value.op != "cast":
+        return False
+    before, after = type_of(parts[0]), type_of(value)
+    is_moment = before in _MOMENTS or (parts[0].op == "date_trunc" and type_of(formulas_of(parts[0])[0]) in _MOMENTS)
+    if is_moment and after in _MOMENTS:
+        return True
+    return value.store.dialect in _SURE_CASTS and before in _CAST and after in _CAST
 
 
 def is_null(value: Formula) -> Formula:
-    """IS NULL."""
+    """IS NULL: of what decides about it."""
     store = value.store
-    return store.make("is", "expression", store.make("null"), "this", null_source(value))
+    found = [_test(one) for one in null_sources(value)]
+    return store.connect("or", found) if found else store.make("boolean", "false")
+
+
+def _test(value: Formula) -> Formula:
+    return value.store.make("is", "expression", value.store.make("null"), "this", value)
 
 
 def null_tested(condition: Formula) -> Formula | None:
@@ -24,3 +72,33 @@ def null_tested(condition: Formula) -> Formula | None:
     parts = formulas_of(condition)
     rest = [part for part in parts if part.op != "null"]
     return rest[0] if len(parts) == 2 and len(rest) == 1 else None
+
+
+def not_null(condition: Formula) -> Formula | None:
+    """The value that IS NOT NULL tests."""
+    return null_tested(formulas_of(condition)[0]) if condition.op == "not" else None
+
+
+def is_never_null(value: Formula) -> bool:
+    """Whether a value is never NULL, whatever the columns are."""
+    parts = formulas_of(value)
+    if value.op == "coalesce":
+        return any(map(is_never_null, parts))
+    if value.op in ("aggregate", "window"):
+        return value.args[0] in ("count", *_NUMBERINGS) and value.args[:1] != ("over",)
+    if value.op in ("add", "mul", "neg"):
+        return all(map(is_never_null, parts))
+    if value.op == "case":
+        return all(map(is_never_null, (*parts[1::2], parts[-1])))
+    if value.op == "cast" and isinstance(value.args[0], Formula) and value.args[0].op in LITERALS:
+        return value.store.dialect in _SURE_CASTS
+    return value.op in (*LITERALS, "concat") or is_total(value)
+
+
+def is_total(condition: Formula) -> bool:
+    """Whether a condition is never NULL."""
+    if condition.op in ("not", "and", "or"):
+        return all(map(is_total, formulas_of(condition)))
+    if condition.op == "coalesce":
+        return formulas_of(condition)[-1].op == "boolean"
+    return condition.op in _TOTAL or null_tested(condition) is not None

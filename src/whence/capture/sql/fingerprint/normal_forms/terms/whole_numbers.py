@@ -3,6 +3,7 @@
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import is_whole_type, type_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _COUNTS: Final = ("count", "rownumber", "rank", "denserank", "ntile")
@@ -27,7 +28,11 @@ def whole_bound(store: Formulas, operation: str, left: Formula, right: Formula) 
 
 def is_whole(value: Formula) -> bool:
     """Whether a value is a whole number, or NULL."""
-    return is_count(value) or value.op == "datediff" or (value.op == "extract" and value.args[0] in _WHOLE_PARTS)
+    if is_count(value) or value.op == "datediff" or is_whole_type(type_of(value)):
+        return True
+    if value.op == "call":
+        return value.args[0] in ("date_sub", "datesub") and value.store.dialect == "duckdb"
+    return value.op == "extract" and value.args[0] in _WHOLE_PARTS
 
 
 def is_count(value: Formula) -> bool:
@@ -39,4 +44,6 @@ def is_count(value: Formula) -> bool:
         return is_count(parts[0]) and all((integer_of(one) or 0) >= 0 and one.op == "number" for one in parts[1:])
     if value.op == "aggregate" and value.args[0] == "over" and isinstance(value.args[1], Formula):
         return is_count(value.args[1])
+    if value.op == "cast" and isinstance(value.args[0], Formula) and is_whole_type(type_of(value)):
+        return is_count(value.args[0])
     return value.op == "length" or (value.op in ("aggregate", "window") and value.args[0] in _COUNTS)

@@ -2,23 +2,51 @@
 
 from collections.abc import Sequence
 from hashlib import blake2b
-from itertools import pairwise, product
+from itertools import pairwise
 
-from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
-from whence.capture.sql.provenance.formulas import COMMUTATIVE, IDEMPOTENT, Formula
+from whence.capture.sql.fingerprint.normal_forms.conditions.bounds import bounds_of, conjuncts_of, excludes
+from whence.capture.sql.fingerprint.normal_forms.conditions.conjuncts import implies, normalize_filter, rejects_null
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import connect, negate
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
+from whence.capture.sql.provenance.formulas import COMMUTATIVE, IDEMPOTENT, Formula, Formulas
 
 
 def in_order(branches: Sequence[tuple[Formula, Formula]]) -> Sequence[tuple[Formula, Formula]]:
     """Branches in an order of their own, as far as they exclude each other: neighbours that do may change places."""
     rest, ordered = list(branches), list[tuple[Formula, Formula]]()
-    if not any(_excludes(one[0], other[0]) for one, other in pairwise(branches)):
+    if not any(excludes(one[0], other[0]) for one, other in pairwise(branches)):
         return branches
     shapes = _Shapes()
     while rest:
-        free = [one for place, one in enumerate(rest) if all(_excludes(one[0], other[0]) for other in rest[:place])]
+        free = [one for place, one in enumerate(rest) if all(excludes(one[0], other[0]) for other in rest[:place])]
         ordered.append(min(free, key=lambda branch: shapes.of(branch[0])))
         rest.remove(ordered[-1])
     return ordered
+
+
+def exclusive(store: Formulas, branches: Sequence[tuple[Formula, Formula]]) -> list[tuple[Formula, Formula]]:
+    """Branches with what is left for each: earlier bounds of a value that it asks for do not hold in it."""
+    found: list[tuple[Formula, Formula]] = []
+    bounds: list[Formula] = []
+    for condition, value in branches:
+        own = conjuncts_of(condition)
+        left = [one for one in bounds if any(rejects_null(part, next(bounds_of(one)).value) for part in own)]
+        opposite = [negate(store, one) for one in left]
+        rest = [one for one in own if not any(other is one or implies(other, one) for other in opposite)]
+        bounds += [one for one in _alternatives(connect(store, "and", rest)) if _is_bound(one)]
+        if left:
+            condition = connect(store, "and", normalize_filter(store, [*own, *opposite]))
+        found.append((condition, value))
+    return found
+
+
+def _alternatives(condition: Formula) -> list[Formula]:
+    """Conditions of which none is true in later branches."""
+    return formulas_of(condition) if condition.op == "or" else [condition]
+
+
+def _is_bound(condition: Formula) -> bool:
+    return any(True for _ in bounds_of(condition))
 
 
 class _Shapes:
@@ -38,46 +66,3 @@ class _Shapes:
             ordered = sorted(parts) if formula.op in COMMUTATIVE | IDEMPOTENT else parts
             found = self._known[formula] = blake2b(b"\0".join((formula.op.encode(), *ordered)), digest_size=16).digest()
         return found
-
-
-def _excludes(one: Formula, other: Formula) -> bool:
-    """Whether two conditions are never true together: one value is compared with different literals, or two values
-    are smaller, greater or equal.
-    """
-    return any(_contradicts(*pair) for pair in product(_conjuncts(one), _conjuncts(other)))
-
-
-def _conjuncts(condition: Formula) -> list[Formula]:
-    return formulas_of(condition) if condition.op == "and" else [condition]
-
-
-def _contradicts(one: Formula, other: Formula) -> bool:
-    if one.op == "or" or other.op == "or":
-        alternatives = (formulas_of(part) if part.op == "or" else [part] for part in (one, other))
-        return all(_excludes(*pair) for pair in product(*alternatives))
-    first, second = _compared(one), _compared(other)
-    if first is not None and second is not None:
-        return first[0] is second[0] and type(first[1]) is type(second[1]) and first[1] != second[1]
-    if {one.op, other.op} == {"lt"}:
-        return one.args == other.args[::-1]
-    if {one.op, other.op} == {"lt", "lte"}:
-        return one.args == other.args[::-1]
-    return {one.op, other.op} == {"lt", "eq"} and set(one.args) == set(other.args)
-
-
-def _compared(condition: Formula) -> tuple[Formula, int | str] | None:
-    if condition.op != "eq":
-        return None
-    first, second = formulas_of(condition)
-    for value, literal in ((first, second), (second, first)):
-        if (found := _distinct_literal(literal)) is not None and value.op not in ("number", "string"):
-            return value, found
-    return None
-
-
-def _distinct_literal(value: Formula) -> int | str | None:
-    """A whole number, or a text of letters and digits without case: different ones are equal in no collation."""
-    text = str(value.args[0]) if value.op == "string" else ""
-    is_number = text.isdigit() and text[0] != "0"
-    is_plain = text.isascii() and text.isalnum() and (text[0].isalpha() or is_number)
-    return text.lower() if is_plain else integer_of(value)

@@ -1,27 +1,37 @@
 """CASE, GREATEST and LEAST, which are written in several ways."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from whence.capture.sql.fingerprint.normal_forms.conditions.bounds import conjuncts_of
 from whence.capture.sql.fingerprint.normal_forms.conditions.filters import as_filter
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import connect, negate
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
-from whence.capture.sql.fingerprint.normal_forms.terms.nulls import null_source, null_tested
-from whence.capture.sql.fingerprint.normal_forms.values.branch_order import in_order
-from whence.capture.sql.fingerprint.normal_forms.values.defaults import is_never_null, is_total, make_coalesce
-from whence.capture.sql.provenance.formulas import Formula, Formulas
+from whence.capture.sql.fingerprint.normal_forms.terms.nulls import (
+    is_never_null,
+    is_null,
+    is_total,
+    not_null,
+    null_sources,
+    null_tested,
+)
+from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, type_of
+from whence.capture.sql.fingerprint.normal_forms.values.branch_order import exclusive, in_order
+from whence.capture.sql.fingerprint.normal_forms.values.defaults import make_coalesce
+from whence.capture.sql.provenance.formulas import STRICT, Formula, Formulas
 
 
 def make_case(store: Formulas, branches: Sequence[tuple[Formula, Formula]], default: Formula) -> Formula:
     """CASE, of which a nested one is a part. Its conditions are filters: NULL is false in them."""
-    branches = _merged(store, [*_flat_branches(store, branches)], default)
+    if len(branches) == 1 and (extreme := _extreme_case(store, *branches[0], default)) is not None:
+        return extreme
+    branches = _merged(store, exclusive(store, [*_flat_branches(store, branches)]), default)
     if not branches:
         return default
     if default.op == "case":
         parts = formulas_of(default)
         inner = list(zip(parts[:-1:2], parts[1:-1:2], strict=True))
         return make_case(store, [*branches, *inner], parts[-1])
-    tested = [not_null(condition) for condition, _ in branches]
-    if all(one is not None and one is value for one, (_, value) in zip(tested, branches, strict=True)):
+    if all(condition is negate(store, is_null(value)) for condition, value in branches):
         return make_coalesce(store, [*(value for _, value in branches), default])
     if len(branches) == 1:
         return _single_case(store, *branches[0], default)
@@ -56,24 +66,35 @@ def _merged(
 
 
 def _single_case(store: Formulas, condition: Formula, value: Formula, default: Formula) -> Formula:
-    if null_tested(condition) is default:
+    if condition is is_null(default):
         return make_coalesce(store, [default, value])
     if (value.args, default.args) == (("true",), ("false",)):
         return condition if is_total(condition) else store.make("coalesce", condition, default)
     if condition.op == "not" and is_total(condition):
         (inner_condition,) = formulas_of(condition)
         return _single_case(store, inner_condition, default, value)
-    if default.op == "null" and _is_nullif(condition, value):
-        return store.make("case", negate(store, condition), default, value)
-    if (opposite := _opposite_test(store, condition)) is not None:
+    if default.op == "null" and all(_is_null_with(value, one) for one in _tested_sources(condition)):
+        if all(one.op == "not" and null_tested(formulas_of(one)[0]) for one in conjuncts_of(condition)):
+            return value
+        if condition.op == "neq" and any(one.op in ("number", "string") for one in formulas_of(condition)):
+            return store.make("case", negate(store, condition), default, value)
+    if (opposite := opposite_test(store, condition)) is not None:
         return _single_case(store, opposite, default, value)
-    return _extreme_case(store, condition, value, default) or store.make("case", condition, value, default)
+    return store.make("case", condition, value, default)
 
 
-def _is_nullif(condition: Formula, value: Formula) -> bool:
-    """Whether `CASE WHEN a <> 1 THEN a END` is `nullif(a, 1)`: with two columns, NULL of the other one would count."""
-    rest = [arg for arg in formulas_of(condition) if arg is not value]
-    return condition.op == "neq" and len(rest) == 1 and rest[0].op in ("number", "string")
+def _tested_sources(condition: Formula) -> tuple[Formula, ...]:
+    """The values of which one is NULL where a condition is NULL, or where it asks whether it is."""
+    sources = (not_null(one) for one in conjuncts_of(condition))
+    pairs = zip(conjuncts_of(condition), sources, strict=True)
+    return tuple(found for one, tested in pairs for found in ((tested,) if tested else null_sources(one)))
+
+
+def _is_null_with(value: Formula, source: Formula) -> bool:
+    """Whether a value is NULL where another one is, as that of `CASE WHEN a <> 1 THEN a END`."""
+    if value is source:
+        return True
+    return value.op in STRICT and any(_is_null_with(part, source) for part in formulas_of(value))
 
 
 def _extreme_case(store: Formulas, condition: Formula, value: Formula, default: Formula) -> Formula | None:
@@ -81,7 +102,7 @@ def _extreme_case(store: Formulas, condition: Formula, value: Formula, default: 
 
     Numbers alone: texts that a collation holds equal may differ.
     """
-    is_numeric = any(map(_is_number, (value, default)))
+    is_numeric = any(map(is_number, (value, default)))
     if condition.op not in ("lt", "lte") or set(condition.args) != {value, default} or not is_numeric:
         return None
     if is_never_null(value) and is_never_null(default):
@@ -89,12 +110,12 @@ def _extreme_case(store: Formulas, condition: Formula, value: Formula, default: 
     return store.make("case", store.make("lt", *condition.args), value, default)
 
 
-def _is_number(value: Formula) -> bool:
+def is_number(value: Formula) -> bool:
     """Whether a value is known to be a number."""
     if value.op in ("coalesce", "of"):
-        return any(map(_is_number, formulas_of(value)))
+        return any(map(is_number, formulas_of(value)))
     is_total = value.op == "aggregate" and value.args[0] in ("sum", "count", "avg")
-    return is_total or value.op in ("number", "mul", "neg")
+    return is_total or value.op in ("number", "mul", "neg") or is_exact_type(type_of(value))
 
 
 def make_extreme(store: Formulas, name: str, values: Sequence[Formula], flags: Sequence[str]) -> Formula:
@@ -110,18 +131,14 @@ def make_extreme(store: Formulas, name: str, values: Sequence[Formula], flags: S
     return store.make(name, store.make("set", *values), *flags)
 
 
-def _opposite_test(store: Formulas, condition: Formula) -> Formula | None:
-    """`a = 1` for `a <> 1 OR a IS NULL`: each is true where the other is not."""
-    parts = formulas_of(condition)
-    for test, compared in (parts, reversed(parts)) if condition.op == "or" and len(parts) == 2 else ():
-        value = null_tested(test)
-        tested = [arg for arg in formulas_of(compared) if null_source(arg) is value]
-        if value is not None and compared.op == "neq" and tested:
-            rest = [arg for arg in formulas_of(compared) if arg is not tested[0]]
-            if len(rest) == 1 and rest[0].op in ("number", "string"):
-                return negate(store, compared)
-    return None
-
-
-def not_null(condition: Formula) -> Formula | None:
-    return null_tested(formulas_of(condition)[0]) if condition.op == "not" else None
+def opposite_test(
+    store: Formulas, condition: Formula, is_known: Callable[[Formula], bool] | None = None
+) -> Formula | None:
+    """`a = 1` for `a <> 1 OR a IS NULL`: each is true where the other is not. `is_known`: what is never NULL."""
+    parts = formulas_of(condition) if condition.op == "or" else []
+    others = [part for part in parts if null_tested(part) is None]
+    tested = {null_tested(part) for part in parts} - {None}
+    if len(others) != 1 or not tested:
+        return None
+    sources = [one for one in null_sources(others[0]) if is_known is None or not is_known(one)]
+    return negate(store, others[0]) if tested == set(sources) else None

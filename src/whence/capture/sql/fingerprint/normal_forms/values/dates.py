@@ -6,8 +6,10 @@ from datetime import date, timedelta
 from typing import Final
 
 from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, connect
+from whence.capture.sql.fingerprint.normal_forms.conditions.sides import whole_interval
 from whence.capture.sql.fingerprint.normal_forms.terms.days import date_of, make_date
-from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
+from whence.capture.sql.fingerprint.normal_forms.terms.types import type_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
 _UNITS: Final = {"week": ("day", 7), "quarter": ("month", 3), "year": ("month", 12)}
@@ -30,7 +32,8 @@ def make_interval(store: Formulas, amount: Formula, unit: str) -> Formula | None
 def add_interval(store: Formulas, parts: Sequence[Formula]) -> Formula:
     """A date and an interval; with several intervals their order counts, since months differ in their days."""
     if len(parts) == 2 and sum(part.op == "interval" for part in parts) == 1:
-        parts = sorted(parts, key=lambda part: part.op == "interval")
+        value, interval = sorted(parts, key=lambda part: part.op == "interval")
+        parts = (value, whole_interval(store, value, interval))
     return store.make("date_plus", *parts)
 
 
@@ -50,6 +53,59 @@ def fold_date(store: Formulas, value: Formula) -> Formula:
             day = _moved(date_of(literal), amount, unit)
             return value if day is None else make_date(store, day)
     return value
+
+
+def days_between(store: Formulas, first: Formula, last: Formula) -> Formula:
+    """The days from one day to another."""
+    return store.make("datediff", "day", first, last)
+
+
+def truncated(store: Formulas, name: str, unit: str, value: Formula) -> Formula:
+    """The first moment of the month, day or the like of a value. `name`: of the function, since their types differ."""
+    return store.make("date_trunc", unit, name, value)
+
+
+def month_of(store: Formulas, year: Formula, month: Formula, day: Formula) -> Formula | None:
+    """`make_date(year(x), month(x), 1)` as the truncated month, and of three numbers as a literal."""
+    found = [one for one in map(integer_of, (year, month, day)) if one is not None]
+    if len(found) < 3:
+        return _month(store, year, month, day)
+    try:
+        return make_date(store, date(*found))
+    except ValueError:
+        return None
+
+
+def _month(store: Formulas, year: Formula, month: Formula, day: Formula) -> Formula | None:
+    match (year.op, *year.args, month.op, *month.args):
+        case ("extract", "year", Formula() as first, "extract", "month", Formula() as second) if (
+            first is second and integer_of(day) == 1 and type_of(first) in ("date", "timestamp")
+        ):
+            return store.make("cast", truncated(store, "timestamptrunc", "month", first), store.make("type", "date"))
+    return None
+
+
+def last_day(store: Formulas, value: Formula) -> Formula | None:
+    """The last day of the month of a literal date."""
+    day = date_of(value)
+    return None if day is None else make_date(store, day.replace(day=monthrange(day.year, day.month)[1]))
+
+
+_MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
+
+
+def trunc_test(store: Formulas, operation: str, left: Formula, right: Formula) -> Formula | None:
+    """`date_trunc('month', d) = DATE '2024-02-01'` as the days of that month."""
+    for value, literal in ((left, right), (right, left)):
+        first, months = date_of(literal), _MONTHS.get(str(value.args[0])) if value.op == "date_trunc" else None
+        if operation != "eq" or first is None or months is None or first.year >= 9999:
+            continue
+        inside = formulas_of(value)[0]
+        is_first = first.day == 1 and (first.month - 1) % months == 0
+        if is_first and type_of(inside) in ("date", "timestamp"):
+            low, after = make_date(store, first), make_date(store, _add_months(first, months))
+            return connect(store, "and", [compare(store, "lte", low, inside), compare(store, "lt", inside, after)])
+    return None
 
 
 def _moved(day: date | None, amount: int, unit: str) -> date | None:

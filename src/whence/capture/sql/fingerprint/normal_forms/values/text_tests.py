@@ -3,27 +3,42 @@
 import re
 from typing import Final
 
-from whence.capture.sql.fingerprint.normal_forms.conditions.logic import negate
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import compare, negate
+from whence.capture.sql.fingerprint.normal_forms.conditions.sides import EXACT_TEXTS
 from whence.capture.sql.fingerprint.normal_forms.terms.literals import integer_of
 from whence.capture.sql.provenance.formulas import Formula, Formulas
 
-_EXACT: Final = frozenset({"duckdb", "postgres", "redshift", "spark", "databricks", "hive", "bigquery", "snowflake"})
-"""Dialects that compare texts character by character: case and blanks at the end count."""
-_PATTERN: Final = re.compile(r"(%?)([^%_\\\\]+)%")
+_PATTERN: Final = re.compile(r"(%?)([^%_\\\\]+)(%?)")
 
 
 def like(store: Formulas, dialect: str, value: Formula, pattern: Formula) -> Formula | None:
-    """LIKE 'x%' as a test of the first characters, and '%x%' as a search."""
-    found = _PATTERN.fullmatch(str(pattern.args[0])) if pattern.op == "string" and dialect in _EXACT else None
+    """LIKE 'x%' as a test of the first characters, '%x' of the last ones, and '%x%' as a search."""
+    found = _PATTERN.fullmatch(str(pattern.args[0])) if pattern.op == "string" and dialect in EXACT_TEXTS else None
     if found is None:
         return None
-    return store.make("contains" if found[1] else "startswith", value, store.make("string", found[2]))
+    text = store.make("string", found[2])
+    match found.groups():
+        case ("", _, ""):
+            return compare(store, "eq", value, text)
+        case ("", _, "%"):
+            return store.make("startswith", value, text)
+        case ("%", _, ""):
+            return store.make("endswith", value, text)
+    return store.make("contains", value, text)
+
+
+def ilike(store: Formulas, dialect: str, value: Formula, pattern: Formula) -> Formula | None:
+    """ILIKE of a text without wildcards as a comparison without case."""
+    text = str(pattern.args[0]) if pattern.op == "string" and dialect in EXACT_TEXTS else ""
+    if not text.isascii() or not text or not text.isalnum():
+        return None
+    return compare(store, "eq", store.make("lower", "this", value), store.make("string", text.lower()))
 
 
 def prefix_test(store: Formulas, dialect: str, operation: str, left: Formula, right: Formula) -> Formula | None:
     """`left(c, 2) = 'xy'` as a test of the first characters."""
     for value, text in ((left, right), (right, left)):
-        if dialect not in _EXACT or operation not in ("eq", "neq") or text.op != "string":
+        if dialect not in EXACT_TEXTS or operation not in ("eq", "neq") or text.op != "string":
             continue
         match value.args:
             case ("length", Formula() as length, "start", Formula(args=("1",)), "this", Formula() as inside) if (

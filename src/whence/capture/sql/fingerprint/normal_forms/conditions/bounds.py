@@ -1,0 +1,113 @@
+"""What comparisons with literals bound, and which of them exclude each other."""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from itertools import product
+from typing import Final, NamedTuple
+
+from whence.capture.sql.fingerprint.normal_forms.terms.days import date_of
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of
+from whence.capture.sql.provenance.formulas import Formula
+
+_NUMBER: Final = re.compile(r"-?\d{0,7}(\.\d{0,7})?")
+"""Numbers of so few digits are different numbers in every type."""
+
+
+class Bound(NamedTuple):
+    """What a comparison with a literal bounds. The greater of two pairs of `tightness` is the tighter bound."""
+
+    value: Formula
+    is_below: bool
+    is_day: bool
+    tightness: tuple[Decimal, bool]
+
+
+def bounds_of(condition: Formula) -> Iterator[Bound]:
+    """The bound that a comparison of a value with a number or a day is."""
+    if condition.op not in ("lt", "lte"):
+        return
+    low, high = formulas_of(condition)
+    first, last = _point(low), _point(high)
+    is_strict = condition.op == "lt"
+    if first is not None and last is None:
+        yield Bound(high, True, first[0], (first[1], is_strict))
+    elif last is not None and first is None:
+        yield Bound(low, False, last[0], (-last[1], is_strict))
+
+
+def _point(literal: Formula) -> tuple[bool, Decimal] | None:
+    """A literal as a number, and whether it is a day."""
+    text = str(literal.args[0]) if literal.op == "number" else ""
+    if text and text not in ("-", ".") and _NUMBER.fullmatch(text):
+        return False, Decimal(text)
+    day = date_of(literal)
+    return (True, Decimal(day.toordinal())) if day is not None else None
+
+
+def conjuncts_of(condition: Formula) -> list[Formula]:
+    return formulas_of(condition) if condition.op == "and" else [condition]
+
+
+def excludes(one: Formula, other: Formula) -> bool:
+    """Whether two conditions are never true together: one value is compared with different literals, or two values
+    are smaller, greater or equal.
+    """
+    return any(_contradicts(*pair) for pair in product(conjuncts_of(one), conjuncts_of(other)))
+
+
+def _contradicts(one: Formula, other: Formula) -> bool:
+    if one.op == "or" or other.op == "or":
+        alternatives = (formulas_of(part) if part.op == "or" else [part] for part in (one, other))
+        return all(excludes(*pair) for pair in product(*alternatives))
+    first, second = _compared(one), _compared(other)
+    if first is not None and second is not None:
+        return first[0] is second[0] and type(first[1]) is type(second[1]) and first[1] != second[1]
+    if _is_apart(one, other) or _is_outside(first, other) or _is_outside(second, one):
+        return True
+    if {one.op, other.op} == {"lt"}:
+        return one.args == other.args[::-1]
+    if {one.op, other.op} == {"lt", "lte"}:
+        return one.args == other.args[::-1]
+    return {one.op, other.op} == {"lt", "eq"} and set(one.args) == set(other.args)
+
+
+def _is_apart(one: Formula, other: Formula) -> bool:
+    """Whether two bounds of one value leave nothing between them."""
+    for first, second in product(bounds_of(one), bounds_of(other)):
+        if first.value is second.value and first.is_day is second.is_day and first.is_below is not second.is_below:
+            low, high = (first, second) if first.is_below else (second, first)
+            distance = -high.tightness[0] - low.tightness[0]
+            if distance < 0 or (distance == 0 and (low.tightness[1] or high.tightness[1])):
+                return True
+    return False
+
+
+def _is_outside(compared: "tuple[Formula, int | str] | None", other: Formula) -> bool:
+    """Whether the whole number that a value is lies outside of a bound of it."""
+    if compared is None or not isinstance(compared[1], int):
+        return False
+    point = Decimal(compared[1])
+    for bound in bounds_of(other):
+        own = point if bound.is_below else -point
+        if bound.value is compared[0] and not bound.is_day and (own, False) < bound.tightness:
+            return True
+    return False
+
+
+def _compared(condition: Formula) -> tuple[Formula, int | str] | None:
+    if condition.op != "eq":
+        return None
+    first, second = formulas_of(condition)
+    for value, literal in ((first, second), (second, first)):
+        if (found := _distinct_literal(literal)) is not None and value.op not in ("number", "string"):
+            return value, found
+    return None
+
+
+def _distinct_literal(value: Formula) -> int | str | None:
+    """A whole number, or a text of letters and digits without case: different ones are equal in no collation."""
+    text = str(value.args[0]) if value.op == "string" else ""
+    is_number = text.isdigit() and text[0] != "0"
+    is_plain = text.isascii() and text.isalnum() and (text[0].isalpha() or is_number)
+    return text.lower() if is_plain else integer_of(value)

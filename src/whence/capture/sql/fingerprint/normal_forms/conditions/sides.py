@@ -1,0 +1,188 @@
+"""Comparisons whose sides are written in several ways: literals on one side, differences, texts without case."""
+
+from typing import Final
+
+from whence.capture.sql.fingerprint.normal_forms.terms.days import is_day
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of, integer_of, is_literal
+from whence.capture.sql.fingerprint.normal_forms.terms.types import is_exact_type, is_whole_type, type_of
+from whence.capture.sql.provenance.formulas import Formula, Formulas
+
+EXACT_TEXTS: Final = frozenset(
+    {"duckdb", "postgres", "redshift", "spark", "databricks", "hive", "bigquery", "snowflake"}
+)
+"""Dialects that compare texts character by character: case and blanks at the end count."""
+_TWO_CASES: Final = frozenset("iks")
+"""Letters that letters of other alphabets become in one of LOWER and UPPER."""
+_SECONDS: Final = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
+Sides = tuple[str, Formula, Formula]
+
+
+def normal_sides(store: Formulas, operation: str, left: Formula, right: Formula) -> Sides:
+    """A comparison `eq`, `neq`, `lt` or `lte` in the normal form of its sides."""
+    operation, left, right = _without_difference(store, operation, left, right)
+    for shift in (_shifted_numbers, _shifted_times, _shifted_months):
+        if (found := shift(store, operation, left, right)) is not None:
+            return found
+    return _of_texts(store, operation, left, right)
+
+
+def _without_difference(store: Formulas, operation: str, left: Formula, right: Formula) -> Sides:
+    """`a <= b + 1` for `a - b <= 1`, where numbers have no rounding; `b < a - 1 hour` for `a - b > 1 hour` of times."""
+    for value, other in ((left, right), (right, left)):
+        pair = _difference(value)
+        if pair is None:
+            continue
+        is_left = value is left
+        if integer_of(other) is not None and all(map(_is_exact, pair)) and not any(map(is_literal, pair)):
+            moved = store.make("add", pair[1], other) if integer_of(other) else pair[1]
+            return (operation, pair[0], moved) if is_left else (operation, moved, pair[0])
+        if other.op == "interval" and _seconds(other) is not None and all(type_of(one) == "timestamp" for one in pair):
+            moved = store.make("date_plus", pair[1], other)
+            return (operation, pair[0], moved) if is_left else (operation, moved, pair[0])
+    return operation, left, right
+
+
+def _difference(value: Formula) -> tuple[Formula, Formula] | None:
+    parts = formulas_of(value)
+    if value.op == "datediff" and value.args[0] == "day":
+        return parts[1], parts[0]
+    if value.op != "add" or len(parts) != 2:
+        return None
+    negative = [part for part in parts if part.op == "neg"]
+    positive = [part for part in parts if part.op != "neg"]
+    return (positive[0], formulas_of(negative[0])[0]) if len(negative) == len(positive) == 1 else None
+
+
+def _shifted_numbers(store: Formulas, operation: str, left: Formula, right: Formula) -> Sides | None:
+    """`a <= b + 1` for `a - 1 <= b` and `a < b + 2`, of whole numbers or days."""
+    if is_literal(left) or is_literal(right):
+        return None
+    (first, low), (second, high) = _split_number(store, left), _split_number(store, right)
+    is_exact = all(map(_is_exact, (first, second))) and _is_days(first) == _is_days(second)
+    if (low, high) == (0, 0) or not is_exact or is_literal(first) or is_literal(second):
+        return None
+    total = high - low
+    if all(map(_is_whole, (first, second))):
+        if operation == "lt" and total:
+            operation, total = "lte", total - 1
+        if operation == "lte" and total == -1:
+            operation, total = "lt", 0
+    return operation, _plus(store, first, -total), _plus(store, second, total)
+
+
+def _is_exact(value: Formula) -> bool:
+    return is_exact_type(type_of(value)) or is_day(value)
+
+
+def _is_days(value: Formula) -> bool:
+    return is_day(value)
+
+
+def _is_whole(value: Formula) -> bool:
+    return is_whole_type(type_of(value)) or is_day(value)
+
+
+def _split_number(store: Formulas, value: Formula) -> tuple[Formula, int]:
+    """A sum without its number, and the number."""
+    parts = formulas_of(value) if value.op == "add" else []
+    numbers = [part for part in parts if integer_of(part) is not None]
+    others = [part for part in parts if integer_of(part) is None]
+    if len(numbers) != 1 or not others:
+        return value, 0
+    return others[0] if len(others) == 1 else store.make("add", *others), integer_of(numbers[0]) or 0
+
+
+def _plus(store: Formulas, value: Formula, number: int) -> Formula:
+    return store.make("add", value, store.make("number", str(number))) if number > 0 else value
+
+
+def _shifted_times(store: Formulas, operation: str, left: Formula, right: Formula) -> Sides | None:
+    """`a < b + 1 hour` for `a - 1 hour < b`, of times without a time zone."""
+    (first, low), (second, high) = _split_interval(left), _split_interval(right)
+    kinds = {type_of(one) for one in (first, second)}
+    if (low, high) == (0, 0) or low is None or high is None or not kinds <= {"timestamp", "date"}:
+        return None
+    if is_literal(first) or is_literal(second):
+        return None
+    total = high - low
+    return operation, _later(store, first, -total), _later(store, second, total)
+
+
+def _split_interval(value: Formula) -> tuple[Formula, int | None]:
+    parts = formulas_of(value)
+    if value.op != "date_plus":
+        return value, 0
+    return (parts[0], _seconds(parts[1])) if len(parts) == 2 else (value, None)
+
+
+def _seconds(interval: Formula) -> int | None:
+    match interval.args:
+        case (int() as amount, str() as unit) if unit in _SECONDS:
+            return amount * _SECONDS[unit]
+    return None
+
+
+def interval_of(store: Formulas, seconds: int) -> Formula:
+    """An interval of so many seconds, in the greatest unit that divides them."""
+    unit = next(name for name, length in _SECONDS.items() if seconds % length == 0)
+    return store.make("interval", seconds // _SECONDS[unit], unit)
+
+
+def whole_interval(store: Formulas, value: Formula, interval: Formula) -> Formula:
+    """An interval that is added to a time without a zone, for which a day has 24 hours."""
+    seconds = _seconds(interval)
+    return interval if seconds is None or type_of(value) != "timestamp" else interval_of(store, seconds)
+
+
+def _later(store: Formulas, value: Formula, seconds: int) -> Formula:
+    return store.make("date_plus", value, interval_of(store, seconds)) if seconds > 0 else value
+
+
+def _shifted_months(store: Formulas, operation: str, left: Formula, right: Formula) -> Sides | None:
+    """`a = b + 1 month` for `a - 1 month = b`, of first days of months."""
+    (first, low), (second, high) = _split_months(left), _split_months(right)
+    if (low, high) == (0, 0) or not all(map(is_month, (first, second))):
+        return None
+    total = high - low
+    moved = [
+        store.make("date_plus", one, store.make("interval", amount, "month")) if amount > 0 else one
+        for one, amount in ((first, -total), (second, total))
+    ]
+    return operation, moved[0], moved[1]
+
+
+def _split_months(value: Formula) -> tuple[Formula, int]:
+    match (value.op, *value.args):
+        case ("date_plus", Formula() as inside, Formula(op="interval", args=(int() as amount, "month"))):
+            return inside, amount
+    return value, 0
+
+
+def is_month(value: Formula) -> bool:
+    """Whether a value is the first day of a month, or NULL."""
+    parts = formulas_of(value)
+    if value.op == "cast":
+        return is_day(value) and is_month(parts[0])
+    if value.op == "of":
+        return is_month(parts[1])
+    return value.op == "date_trunc" and value.args[0] in ("month", "quarter", "year")
+
+
+def _of_texts(store: Formulas, operation: str, left: Formula, right: Formula) -> Sides:
+    if store.dialect not in EXACT_TEXTS:
+        return operation, left, right
+    for value, other in ((left, right), (right, left)):
+        parts = formulas_of(value)
+        if value.op == "length" and len(parts) == 1 and type_of(parts[0]) == "text":
+            test = (operation, integer_of(other), value is right)
+            if test in (("lte", 1, True), ("eq", 0, True), ("eq", 0, False)):
+                named = "eq" if operation == "eq" else "neq"
+                return _of_texts(store, named, store.make("string", ""), parts[0])
+        if operation not in ("eq", "neq") or value.op not in ("lower", "upper") or len(parts) != 1:
+            continue
+        text = str(other.args[0]) if other.op == "string" else None
+        if text == "":
+            return operation, other, parts[0]
+        if value.op == "upper" and text and text.isascii() and text.isupper() and not _TWO_CASES & set(text.lower()):
+            return operation, store.make("string", text.lower()), store.make("lower", "this", parts[0])
+    return operation, left, right

@@ -1,0 +1,42 @@
+"""Casts that say the same in several ways."""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from whence.capture.sql.fingerprint.normal_forms.conditions.logic import is_condition
+from whence.capture.sql.fingerprint.normal_forms.terms.literals import formulas_of
+from whence.capture.sql.fingerprint.normal_forms.terms.nulls import is_never_null
+from whence.capture.sql.fingerprint.normal_forms.terms.types import type_named, type_of
+from whence.capture.sql.fingerprint.normal_forms.values.cases import make_case
+from whence.capture.sql.provenance.formulas import Formula, Formulas
+
+_WITH_ZONE: Final = frozenset({"timestamptz", "timestamp with time zone"})
+_MOMENTS: Final = frozenset({"date", "timestamp", "timestamptz"})
+_SAME: Final = _MOMENTS - {"timestamptz"} | {"int", "integer", "bigint", "boolean"}
+"""Types that have no parameters, and whose columns are of just this type."""
+_BOOLEANS: Final = frozenset({"duckdb", "postgres", "spark", "databricks"})
+"""Dialects in which a cast of true to INTEGER is 1, as a literal of that type."""
+
+
+def cast_to(store: Formulas, operation: str, value: Formula, kind: Formula) -> Formula:
+    """CAST or TRY_CAST of a value to a type."""
+    name = str(kind.args[0])
+    if type_of(value) == type_named(name) and name in _SAME and value.op != "string":
+        return value
+    if name in ("int", "integer") and store.dialect in _BOOLEANS and is_condition(value) and is_never_null(value):
+        one, zero = (store.make("number", text) for text in ("1", "0"))
+        return make_case(store, [(value, one)], zero)
+    if name in _WITH_ZONE and value.op == "string":
+        value = store.make("string", _in_utc(str(value.args[0])))
+    if name == "date" and value.op == "date_trunc" and type_of(formulas_of(value)[0]) in _MOMENTS:
+        value = formulas_of(value)[0] if value.args[0] == "day" else value
+    return store.make(operation, value, kind)
+
+
+def _in_utc(text: str) -> str:
+    """A moment with a time zone in that of Greenwich."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return text if moment.tzinfo is None or not text.isascii() else moment.astimezone(UTC).isoformat(" ")
