@@ -40,6 +40,7 @@ PAGES = {
     "dataset with labels": address("node", node=str(CLEAN)),
     "twins": address("lineage", node=str(OVERVIEW)),
     "hostile": address("node", node=str(HOSTILE)),
+    "incidents": address("incidents"),
     "objectives": address("slos"),
     "objective": address("slo", slo="billing/charges are fresh"),
     "run": address("run", run=failed_run()),

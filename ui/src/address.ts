@@ -14,6 +14,8 @@ export type Page =
   | "verdict"
   | "slos"
   | "slo"
+  | "incidents"
+  | "incident"
   | "admin"
   | "unknown";
 export type Side = "up" | "down";
@@ -73,6 +75,8 @@ const PAGES: readonly Page[] = [
   "verdict",
   "slos",
   "slo",
+  "incidents",
+  "incident",
   "admin",
 ];
 

@@ -10,6 +10,8 @@ import { changesAsked } from "./changes/address";
 import { ChangesPage } from "./changes/ChangesPage";
 import { Explorer } from "./explorer/Explorer";
 import { isNodeId, shortName } from "./names";
+import { IncidentPage } from "./incidents/IncidentPage";
+import { IncidentsPage } from "./incidents/IncidentsPage";
 import { SlosPage } from "./slos/SlosPage";
 import { GatesPage } from "./gate/GatesPage";
 import { VerdictPage } from "./gate/VerdictPage";
@@ -29,8 +31,9 @@ const Boards = lazy(() => import("./dashboards/Dashboards"));
 const SloPage = lazy(() => import("./slos/SloPage"));
 
 /** No such page, or an invalid name. */
-const isLost = (page: Page, node: string, run: string, slo: string): boolean => {
+const isLost = (page: Page, node: string, run: string, slo: string, incident: string): boolean => {
   if (page === "lineage" || page === "node" || page === "changes") return !isNodeId(node);
+  if (page === "incident") return !incident;
   return page === "unknown" || (page === "run" && !run) || (page === "slo" && !slo);
 };
 
@@ -43,12 +46,15 @@ const App = () => {
   const node = query.get("node") ?? "";
   const run = query.get("run") ?? "";
   const slo = query.get("slo") ?? "";
+  const incident = query.get("incident") ?? "";
   const titles: Partial<Record<typeof page, string>> = {
     board: words.boards.title,
     gates: words.gate.title,
     verdict: words.gate.verdict,
     slos: words.slos.title,
     slo: words.slos.name,
+    incidents: words.incidents.title,
+    incident: words.incidents.one,
     admin: words.admin.title,
   };
   const subject = titles[page] ?? (page === "run" ? shortRunId(run) : node && shortName(node));
@@ -58,7 +64,7 @@ const App = () => {
   return (
     <Shell page={page}>
       {(openSearch) =>
-        isLost(page, node, run, slo) ? (
+        isLost(page, node, run, slo, incident) ? (
           <NotFound
             title={page === "unknown" ? words.problem.noPage : undefined}
             requested={page === "unknown" ? undefined : node}
@@ -83,6 +89,10 @@ const App = () => {
           <VerdictPage key={key} repository={query.get("repository") ?? ""} commit={query.get("commit") ?? ""} />
         ) : page === "slos" ? (
           <SlosPage />
+        ) : page === "incidents" ? (
+          <IncidentsPage />
+        ) : page === "incident" ? (
+          <IncidentPage key={incident} incident={incident} />
         ) : page === "slo" ? (
           <Suspense fallback={<Awaited of={{ waiting: true }} />}>
             <SloPage key={key} slo={slo} />

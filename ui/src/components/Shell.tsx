@@ -59,6 +59,12 @@ export const Shell = ({ children, page }: { children: (openSearch: () => void) =
         </button>
         <TopLink to="board" icon="board" text={words.boards.open} isCurrent={page === "board"} />
         <TopLink to="gates" icon="shield" text={words.gate.open} isCurrent={page === "gates" || page === "verdict"} />
+        <TopLink
+          to="incidents"
+          icon="bell"
+          text={words.incidents.title}
+          isCurrent={page === "incidents" || page === "incident"}
+        />
         <TopLink to="slos" icon="flag" text={words.slos.title} isCurrent={page === "slos" || page === "slo"} />
         <Age />
         <Theme />

@@ -8,12 +8,13 @@ import { explorer, image, keys, list } from "./explorer";
 import { gate } from "./gate";
 import { general } from "./general";
 import { home } from "./home";
+import { incidents } from "./operations/incidents";
 import { labels } from "./labels";
 import { lenses } from "./lenses";
 import { contract, node, runs } from "./nodes";
 import { evidence, impact, time } from "./panels";
 import { roles, session } from "./session";
-import { slos } from "./slos";
+import { slos } from "./operations/slos";
 
 export const words = {
   ...general,
@@ -38,4 +39,5 @@ export const words = {
   gate,
   changes,
   slos,
+  incidents,
 };

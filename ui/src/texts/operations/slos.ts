@@ -1,6 +1,6 @@
 // Texts of service level objectives.
 
-import { counted } from "./counted";
+import { counted } from "../counted";
 
 const shown = (value: number): string => value.toLocaleString("en", { maximumFractionDigits: 2 });
 
