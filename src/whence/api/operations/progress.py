@@ -49,8 +49,8 @@ class ProgressWatch:
             await asyncio.sleep(_POLL_SECONDS - now % _POLL_SECONDS)
 
     def close(self) -> None:
-        """End the thread."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        """End the thread, after the query that it may be at: the store is closed next."""
+        self._thread.shutdown(cancel_futures=True)
 
 
 async def is_current(log: Log, watch: ProgressWatch, seconds: float = 1) -> bool:

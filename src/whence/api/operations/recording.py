@@ -67,6 +67,7 @@ class TransitionRecording(Generic[States]):
         self.patience = PATIENCE_SECONDS
         """Seconds for which a look waits for the pipeline."""
         self._task: asyncio.Task[None] | None = None
+        self._computing: asyncio.Task[States] | None = None
         self.took = 0.0
         """Seconds of the last computation."""
         self.evaluated_at = 0.0
@@ -79,10 +80,12 @@ class TransitionRecording(Generic[States]):
         self._task = asyncio.get_running_loop().create_task(self._work())
 
     async def stop(self) -> None:
-        """Stop. A computation that runs is not waited for."""
+        """Stop. A computation that runs is waited for, within bounds: it reads the store, which is closed next."""
         if self._task:
             self._task.cancel()
             await asyncio.wait([self._task])
+        if self._computing:
+            await asyncio.wait([self._computing], timeout=PATIENCE_SECONDS)
 
     async def record(self) -> int:
         """Compute once, and append what changed. Returns the number of transitions; 0 if events wait too
@@ -97,7 +100,8 @@ class TransitionRecording(Generic[States]):
     async def _record(self, at: float) -> int:
         began, reached = time.time(), await self._progress.reached()
         try:
-            self.last = await asyncio.to_thread(self.read, int(at * 1e6))
+            self._computing = asyncio.create_task(asyncio.to_thread(self.read, int(at * 1e6)))
+            self.last = await asyncio.shield(self._computing)
         except StoreBusyError:
             return 0
         self.took, self.evaluated_at, self._reached = time.time() - began, at, reached

@@ -103,7 +103,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         await asyncio.to_thread(builds.stop)
         await commit.close()
         collector.close()
-        progress.close()
+        await asyncio.to_thread(progress.close)
         requests.close()
         if security:
             await security.close()
