@@ -183,6 +183,9 @@ def test_lenses_by_keyboard_and_from_the_list_change_the_address_and_no_place(sc
     expect(page).to_have_url(re.compile("lens=column"))
     assert screen.places() == before
     page.locator(".react-flow__pane").click(position={"x": 5, "y": 5})
+    for lens in ("pii", "phi", "financial", "sensitive"):
+        page.keyboard.press("v")
+        expect(page).to_have_url(re.compile(f"lens={lens}"))
     page.keyboard.press("v")
     expect(page).not_to_have_url(re.compile("lens="))
     page.keyboard.press("v")

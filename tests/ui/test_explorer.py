@@ -143,7 +143,7 @@ def test_a_search_may_look_for_one_kind_only(screen: Screen) -> None:
     page.get_by_role("combobox", name="Name of a dataset").fill("churn_prob")
     expect(page.locator(".palette-item").first).to_contain_text("churn_probability")
     page.get_by_role("button", name="Datasets", exact=True).click()
-    expect(page.get_by_role("dialog")).to_contain_text("No dataset has “churn_prob” in its name.")
+    expect(page.get_by_role("dialog")).to_contain_text("No dataset is found by “churn_prob”.")
 
 
 def test_enter_means_the_best_of_what_is_typed_though_it_is_not_known_yet(screen: Screen) -> None:
