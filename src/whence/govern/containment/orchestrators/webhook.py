@@ -1,13 +1,10 @@
 """A signed webhook, for every orchestrator that has no adapter: it is told what to pause and what to resume.
 
-Signed as Standard Webhooks describes it: HMAC-SHA256 of the id, the time and the body, with a shared secret.
-https://www.standardwebhooks.com/
+Signed as Standard Webhooks describes it: with a shared secret.
 """
 
-import hmac
 import json
 import time
-from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -19,8 +16,7 @@ from whence.capture.polling.http_source import HttpSource
 from whence.errors import SourceError
 from whence.govern.containment.orchestrators.port import Json, Receipt, TargetState
 from whence.govern.containment.steps import Target
-
-_PREFIX = "whsec_"
+from whence.govern.webhook_signatures import SECRET_FORM, read_secret, signed_headers
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,6 +53,12 @@ class Webhook:
     def close(self) -> None:
         """Nothing is open between requests."""
 
+    def _key(self) -> bytes:
+        key = read_secret(self.secret)
+        if key is None:
+            raise SourceError("webhook", f"the secret has another form: {SECRET_FORM}")
+        return key
+
     def _checked(self, reply: httpx2.Response) -> httpx2.Response:
         return HttpSource(url=self.url).checked("the webhook", reply)
 
@@ -64,12 +66,7 @@ class Webhook:
         body = json.dumps({"type": type_, "data": {**target._asdict(), **detail}}, sort_keys=True).encode()
         at = int(self.clock())
         id_ = f"msg_{sha256(body + str(at).encode()).hexdigest()[:32]}"
-        headers = {
-            "Content-Type": "application/json",
-            "webhook-id": id_,
-            "webhook-timestamp": str(at),
-            "webhook-signature": sign(self.secret, id_, at, body),
-        }
+        headers = {"Content-Type": "application/json", **signed_headers(self._key(), id_, at, body)}
         parts = urlsplit(self.url)
         server = f"{parts.scheme}://{parts.netloc}"
         source = HttpSource(url=server, authorize=lambda _: headers)
@@ -86,18 +83,3 @@ def _document(reply: httpx2.Response) -> Json:
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def sign(secret: str, id_: str, at: int, body: bytes) -> str:
-    """The signature of a message at a time (s). Raises SourceError for a secret of another form.
-
-    >>> secret, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", b'{"test": 2432232314}'
-    >>> sign(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, body)
-    'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE='
-    """
-    try:
-        key = b64decode(secret.removeprefix(_PREFIX), validate=True)
-    except ValueError:
-        raise SourceError("webhook", "the secret is not whsec_ and Base64") from None
-    signed = f"{id_}.{at}.".encode() + body
-    return f"v1,{b64encode(hmac.digest(key, signed, 'sha256')).decode()}"
