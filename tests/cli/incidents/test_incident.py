@@ -48,6 +48,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
             run = RunName(f"01890000-0000-7000-8000-{number:012}", job)
             event = run_event(now - age, state, run, inputs=[*map(dataset, inputs)], outputs=[*map(dataset, outputs)])
             assert made.post(event).status == 201
+        assert made.ask("GET", "/api/v2/progress?wait_for=head&timeout=30").json["reached"]
         yield made
     engine.dispose()
     serving.end()

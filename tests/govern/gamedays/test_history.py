@@ -51,7 +51,7 @@ def test_a_late_run_starts_later_and_what_reads_it_runs_again_after_the_fix() ->
     ]
     assert [one["eventTime"][:16] for one in ends(scenario, "build_report")] == [
         "2026-03-22T06:05",
-        "2026-03-22T16:15",
+        "2026-03-22T16:25",
     ]
 
 

@@ -152,11 +152,11 @@ def test_a_failed_load_is_one_incident_until_it_is_mended(shop: House) -> None:
         assert detail["causes"][0]["node"] == str(ORDERS)
         assert [act["person"] for act in detail["acts"]] == ["key:ada"] * 5
         assert [(one["state"], one["notify"]) for one in detail["changes"]][-1] == ("acknowledged", "page")
-        # The load is mended; revenue is late until it is built, and its alert still burns.
+        # The load is mended and revenue is built: the data is good again, and the alert of revenue still burns.
         await desk.send(runs(now(), LOAD, outputs=[ORDERS]), runs(now(), BUILD, [ORDERS, SALARIES], [REVENUE]))
         await desk.record()
         row = (await desk.get(f"/{id_}"))["incident"]
-        assert (row["state"], row["until"]) == ("acknowledged", None)
+        assert (row["state"], row["until"]) == ("mitigated", None)
         await desk.send(acted(row, "resolve", now(), "key:ada", text="mended"))
         assert (await desk.record())[-1] == ("resolved", None)
         assert (await desk.get())["incidents"] == []

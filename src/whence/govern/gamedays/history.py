@@ -16,7 +16,7 @@ from whence.openlineage.write import column_lineage, dataset, dataset_event, fac
 
 Json = dict[str, Any]
 _RERUN = 10 * MINUTE
-"""From one job that is run again to the next."""
+"""From one job that is run again to the next, at least."""
 _RUNS = UUID("6f1c0b6e-3f0f-5d0a-9a53-0d3c5f6b2a11")
 _REPOSITORY = "https://git.example/data"
 
@@ -150,9 +150,10 @@ def _starts(scenario: Scenario) -> Iterator[_Start]:
             if not (fault and fault.missing):
                 late = fault.late if fault else 0
                 yield _Start(time=scheduled + late, place=place, task=task, scheduled=scheduled)
+    time = scenario.fixed_at
     for place, task in enumerate(_to_repeat(scenario)):
-        time = scenario.fixed_at + place * _RERUN
         yield _Start(time=time, place=place, task=task, scheduled=scenario.fault_at, is_rerun=True)
+        time += max(_RERUN, task.takes)
 
 
 def _to_repeat(scenario: Scenario) -> Iterator[Task]:
