@@ -1,5 +1,6 @@
 """Reading a scenario: a closed schema, so that a misspelt key is a mistake with its line."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -187,8 +188,6 @@ def _source(node: Node) -> Source:
 
 def _objectives(node: Node, tables: Mapping[str, Table]) -> str:
     """The objectives as the text of a `slos.yaml`: their `dataset` is a key of the scenario there."""
-    import json
-
     values = read_values(node).root
     if not isinstance(values, dict) or not isinstance(values.get("slos"), list):
         raise node.mistake("write what slos.yaml has: service and slos")
